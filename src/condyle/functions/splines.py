@@ -185,19 +185,53 @@ def interpolated(x: Array, y: Array, degree: int, left: list[Any], right: list[A
         y: (n, s).
         beyond: degree of the polynomials on either side.
     """
-    from scipy.interpolate import make_interp_spline
-
     # In units of the mean step, so that high derivatives are as large as the values and the equations well
     # scaled.
     h = (x[-1] - x[0]) / (len(x) - 1)
     bc = tuple([(j, d * h**j) for j, d in end] for end in (left, right))
-    spline = make_interp_spline((x - x[0]) / h, y, k=degree, bc_type=bc)
     at = np.concatenate([x[:1], x])
-    c = np.stack([spline((at - x[0]) / h, nu=j) / (math.factorial(j) * h**j) for j in range(degree + 1)],
-                 axis=1)
+    if degree == 3 and len(x) <= DENSE:
+        c = _cubic((x - x[0]) / h, y, *(end[0] for end in bc)) / h ** np.arange(4)[:, None]
+    else:
+        from scipy.interpolate import make_interp_spline
+
+        spline = make_interp_spline((x - x[0]) / h, y, k=degree, bc_type=bc)
+        c = np.stack([spline((at - x[0]) / h, nu=j) / (math.factorial(j) * h**j) for j in range(degree + 1)],
+                     axis=1)
     c[:, 0] = np.concatenate([y[:1], y])
     c[[0, -1], beyond + 1:] = 0.0
     return x, at, c
+
+
+DENSE = 100
+"""Most points of a cubic whose equations are solved as a full matrix: quicker than to import SciPy."""
+
+
+def _cubic(x: Array, y: Array, left: tuple[int, Array], right: tuple[int, Array]) -> Array:
+    """Coefficients (n + 1, 4, s) of the cubic spline through points: at the first point, then at each.
+
+    Second derivatives m solve h_i m_i + 2 (h_i + h_i+1) m_i+1 + h_i+1 m_i+2 = 6 (slope_i+1 - slope_i), where
+    the first derivative is continuous, and one condition, (order, value) with order 2 or 3, at each end.
+    """
+    n, h = len(x), np.diff(x)
+    slope = np.diff(y, axis=0) / h[:, None]
+    A, b = np.zeros((n, n)), np.zeros((n, y.shape[1]))
+    inner = np.arange(1, n - 1)
+    A[inner, inner - 1], A[inner, inner], A[inner, inner + 1] = h[:-1], 2 * (h[:-1] + h[1:]), h[1:]
+    b[1:-1] = 6 * np.diff(slope, axis=0)
+    for row, (order, value), k in ((0, left, 0), (n - 1, right, n - 2)):
+        if order == 2:
+            A[row, row] = 1.0
+        else:
+            A[row, k], A[row, k + 1] = -1.0, 1.0
+        b[row] = value if order == 2 else value * h[k]
+    m = np.linalg.solve(A, b)
+    third = np.diff(m, axis=0) / h[:, None]
+    first = slope - h[:, None] * (2 * m[:-1] + m[1:]) / 6
+    last = slope[-1:] + h[-1] * (m[-2:-1] + 2 * m[-1:]) / 6
+    first, third = np.concatenate([first, last]), np.concatenate([third, third[-1:]])
+    c = np.stack([y, first, m / 2, third / 6], axis=1)
+    return np.concatenate([c[:1], c])
 
 
 def divided_difference(x: Array, y: Array) -> Array:
