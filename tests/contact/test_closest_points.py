@@ -1,0 +1,159 @@
+"""Closest points: on both surfaces, for every pair; and solvers on random pairs, grazing and deep ones
+among them."""
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import condyle as cd
+from condyle import contact
+from tests.contact.rig import HILLS, KINDS, STEEL, X_GRID, Y_GRID, egg, touching, two
+
+
+def off(surface, pose, point) -> float:
+    """How far a point is from a surface [m], by an equation of its own."""
+    if isinstance(surface, contact.HalfSpace):
+        n = pose.R @ surface.normal
+        return float(n @ (point - pose.p) - surface.height)
+    if isinstance(surface, contact.Sphere):
+        return float(np.linalg.norm(point - pose.p - pose.R @ surface.centre) - surface.radius)
+    X = cd.Transform.of(surface.X)
+    x, y, z = X.R.T @ (pose.R.T @ (point - pose.p) - X.p)
+    match surface:
+        case contact.Ellipsoid():
+            return float(np.sum((np.array([x, y, z]) / surface.radii)**2) - 1) * min(surface.radii)
+        case contact.Torus():
+            return float(np.hypot(np.hypot(x, y) - surface.radius, z) - surface.tube_radius)
+        case contact.Cylinder():
+            return float(np.hypot(x, y) - surface.radius)
+        case contact.Box():
+            core = np.array(surface.half_lengths) - surface.edge
+            return float(np.linalg.norm(np.maximum(np.abs([x, y, z]) - core, 0)) - surface.edge)
+        case contact.Implicit():
+            return float(egg(x, y, z)) * 0.1
+    from scipy.interpolate import make_interp_spline
+
+    spline = lambda t, h: make_interp_spline(t, h, k=3, bc_type="natural")
+    return float(z - spline(Y_GRID, spline(X_GRID, HILLS)(x))(y))
+
+
+@pytest.fixture
+def interpreted(monkeypatch):
+    monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")
+
+
+@pytest.mark.usefixtures("interpreted")
+@pytest.mark.parametrize("depth", [-0.02, 3e-3])
+@pytest.mark.parametrize("name", KINDS)
+def test_points_are_on_both_surfaces(name, depth):
+    """Q and Q - x n, from the contact point and the shares of the depth; the normals are tested by rates of
+    depths."""
+    a, b = KINDS[name]
+    system = two(a, b)
+    q, _ = touching(system, 21, depth=depth)
+    x, n, P = system.contact_depths(q)[0], system.contact_normals(q)[0], system.contact_points(q)[0]
+    s_1 = 5e5**(2 / 3) / (5e5**(2 / 3) + 2e6**(2 / 3))       # (1) of steel on rubber
+    Q = P + s_1 * x * n
+    # the ring of a torus is thicker by flat^2 / 2 of its radius; solvers end at 1e-12 m
+    allowed = 1e-6 if "torus" in name else 1e-11
+    assert abs(off(a, system.body_pose(q, "a"), Q)) < allowed
+    assert abs(off(b, system.body_pose(q, "b"), Q - x * n)) < allowed
+
+
+def random_poses(count: int, furthest: float, seed: int = 0) -> np.ndarray:
+    """Body a at the origin, b up to so far away, both turned at random."""
+    rng = np.random.default_rng(seed)
+    q = np.zeros((count, 14))
+    for k in (0, 7):
+        turn = rng.normal(size=(count, 4))
+        q[:, k:k + 4] = turn / np.linalg.norm(turn, axis=1)[:, None]
+    way = rng.normal(size=(count, 3))
+    q[:, 11:] = way / np.linalg.norm(way, axis=1)[:, None] * rng.uniform(0, furthest, (count, 1))
+    return q
+
+
+def test_random_ellipsoids(evidence):
+    """2,000 pairs with radii from 0.1 to 1, then moved to within 1e-9 m of touch-down. 100,000 were run
+    once: all solved."""
+    P = [cd.Parameter(f"r{k}", 0.5) for k in range(6)]
+    system = two(contact.Ellipsoid("a", None, P[:3], STEEL), contact.Ellipsoid("b", None, P[3:], STEEL))
+    q, rng = random_poses(2000, 2.5), np.random.default_rng(1)
+    radii = np.exp(rng.uniform(np.log(0.1), 0, (len(q), 6)))
+    ask = lambda what, q: getattr(system, f"contact_{what}")(q, parameters=radii)[:, 0]
+    x, n = ask("depths", q), ask("normals", q)
+    assert np.isfinite(x).all() and 0.2 < (x > 0).mean() < 0.5
+
+    def support(start, r, n):
+        w, v = q[:, start:start + 1], q[:, start + 1:start + 4]
+        turn = lambda sign, a: a + 2 * np.cross(sign * v, np.cross(sign * v, a) + w * a)
+        u = turn(-1, n)
+        return turn(1, r**2 * u / np.linalg.norm(r * u, axis=1)[:, None])
+
+    apart = support(0, radii[:, :3], n) - q[:, 11:] - support(7, radii[:, 3:], -n)
+    worst = np.abs(apart - x[:, None] * n).max()
+    evidence("closest points of random ellipsoids: off the common normal [m, of radii up to 1 m]", worst,
+             1e-12)
+    assert worst < 1e-12                                     # solvers end at 1e-14
+    q[:, 11:] += (x + rng.uniform(-1e-9, 1e-9, len(q)))[:, None] * n
+    grazing = ask("depths", q)
+    assert np.abs(grazing).max() < 1.1e-9
+
+
+def test_random_surfaces_in_python(evidence):
+    """An ellipsoid as a user's function against its own kind, beside ellipsoids. 100,000 pairs were run
+    once: all are right whose overlap is below 0.94 of the smallest radius; deeper ones are named, or
+        another normal is found."""
+    same = lambda x, y, z: (x / 0.3)**2 + (y / 0.2)**2 + (z / 0.25)**2 - 1
+    pair = [contact.Implicit(body, None, same, 0.4, STEEL) for body in "ab"]
+    known = [contact.Ellipsoid(body, None, (0.3, 0.2, 0.25), STEEL) for body in "ab"]
+    q = random_poses(1500, 1.0)
+    expected = two(*known).contact_depths(q)[:, 0]
+    with pytest.raises(cd.ContactError, match="finds no closest points of Implicit") as error:
+        two(*pair).contact_depths(q)
+    found, shallow = error.value.result.reshape(-1), expected < 0.18
+    worst = np.abs(found - expected)[shallow].max()
+    evidence("depths of a user's surface against ellipsoids in closed form [m]", worst, 1e-12)
+    assert worst < 1e-12
+    assert shallow.mean() > 0.6
+
+
+def test_even_ground_is_a_plane():
+    """Terrain that rises evenly, against a half-space."""
+    slope = 0.2 * X_GRID[:, None] - 0.1 * Y_GRID + 0.05
+    ball = contact.Sphere("b", (0.01, 0, 0), 0.1, STEEL)
+    ground = two(contact.HeightField("a", None, X_GRID, Y_GRID, slope, STEEL), ball)
+    plane = two(contact.HalfSpace("a", (-0.2, 0.1, 1.0), 0.05 / np.sqrt(1.05), STEEL), ball)
+    q, u = touching(plane, 22)
+    for what in ("depths", "normals", "points", "patches"):
+        ask = f"contact_{what}"
+        # splines of 21 x 17 heights: some hundred eps; no curvature: 1e-14 over the spacing squared
+        np.testing.assert_allclose(getattr(ground, ask)(q), getattr(plane, ask)(q), atol=1e-11)
+    np.testing.assert_allclose(ground.contact_forces(q, u), plane.contact_forces(q, u), rtol=1e-7)
+
+
+def test_shapes_stay_from_call_to_call():
+    """Native operators take a shorter way from the second call on."""
+    system = two(*KINDS["plane, sphere"])
+    q, u = touching(system, 24)
+    shapes = {"depths": (1,), "points": (1, 3), "normals": (1, 3), "patches": (1, 2), "slips": (1, 3),
+              "forces": (1, 3), "losses": (1,), "wrenches": (1, 2, 6)}
+    for what, shape in shapes.items():
+        given = (q,) if what in ("depths", "points", "normals", "patches") else (q, u)
+        for _ in range(3):
+            assert getattr(system, f"contact_{what}")(*given).shape == shape
+        assert getattr(system, f"contact_{what}")(*(np.tile(x, (2, 1)) for x in given)).shape == (2, *shape)
+        assert getattr(system.state(q=q, u=u), f"contact_{what}")().shape == shape
+    table = cd.simulate(system, system.state(q=q, u=u), 0.01).contact_forces()
+    assert table.titles == [f"touch_f{axis} [N]" for axis in "xyz"]
+
+
+def test_ensembles():
+    """Contacts that come and go in lanes give what single runs give."""
+    system = two(*KINDS["plane, sphere"], gravity=(0, -9.81, 0))
+    q, u = touching(system, 23, depth=-0.01)
+    starts = [system.state(q=q, u=u - np.eye(12)[10] * down) for down in np.linspace(0, 1, 6)]
+    runs = [cd.simulate(system, start, 0.2, accuracy=1e-8) for start in starts]
+    many = cd.simulate(system, starts, 0.2, accuracy=1e-8)
+    for k, run in enumerate(runs):
+        # ten times the accuracy each
+        np.testing.assert_allclose(many[k][-1].q, run[-1].q, atol=2e-6)
