@@ -2,9 +2,11 @@
 
     layer.py      what is given -> states over time          scene.py    states -> what is drawn, as numbers
     encode.py     numbers -> text of a page                  page.py     the one HTML file; client/ draws it
+    live.py       a page that answers, and its server        real_time.py, delay_buffer.py    runs beside the clock
 """
+from condyle.viewer.live import View, view
 from condyle.viewer.marks import Arrows
 from condyle.viewer.page import Page
 from condyle.viewer.shown import show
 
-__all__ = ["Arrows", "Page", "show"]
+__all__ = ["Arrows", "Page", "View", "show", "view"]

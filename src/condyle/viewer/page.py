@@ -122,9 +122,9 @@ def digest() -> str:
 
 
 def page_of(scene: Scene, *, play: bool = True, view: str = "any", panels: bool = True,
-            plot: list[str] | None = None) -> str:
-    """The whole file."""
-    head = _head(scene)
+            plot: list[str] | None = None, live: dict[str, Any] | None = None) -> str:
+    """The whole file; `live` has what a page controls whose states come from a server."""
+    head = _head(scene) | ({"live": live} if live else {})
     blocks: list[str] = []
     notes: list[str] = []
     meshes: list[dict[str, Any]] = []

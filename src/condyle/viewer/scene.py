@@ -120,11 +120,8 @@ class Scene:
 def draw(layer: Layer, color: str | Table | Any, markers: Any = None, arrows: Any = (), plots: Any = (),
          offset: Any = (0.0, 0.0, 0.0)) -> tuple[Drawn, tuple[str, str, float]]:
     """A layer as numbers, and what its muscles are coloured by."""
-    system, batch = layer.system, layer.batch
-    X = batch.kernel("body_pose")
-    m = len(layer.t)
-    R = np.concatenate([np.broadcast_to(np.eye(3), (m, 1, 3, 3)), X[..., :9].reshape(m, -1, 3, 3)], axis=1)
-    p = np.concatenate([np.zeros((m, 1, 3)), X[..., 9:]], axis=1)
+    system, batch, m = layer.system, layer.batch, len(layer.t)
+    R, p = poses(layer)
     lines = paths.lines(batch, R, p)
     if layer.good is not None:
         for x in (R, p, *(line.points for line in lines)):
@@ -149,6 +146,22 @@ def draw(layer: Layer, color: str | Table | Any, markers: Any = None, arrows: An
         drawn.notes.append(f"{int(bad.sum())} of {m} frames cannot be drawn, the first at t = "
                            f"{layer.t[np.argmax(bad)]:.4g} s: not a number. The last good pose is shown.")
     return drawn, paint
+
+
+def poses(layer: Layer) -> tuple[Array, Array]:
+    """Orientations (m, B, 3, 3) and origins (m, B, 3) of ground and all bodies in ground."""
+    X, m = layer.batch.kernel("body_pose"), len(layer.t)
+    R = np.concatenate([np.broadcast_to(np.eye(3), (m, 1, 3, 3)), X[..., :9].reshape(m, -1, 3, 3)], axis=1)
+    return R, np.concatenate([np.zeros((m, 1, 3)), X[..., 9:]], axis=1)
+
+
+def moving(layer: Layer, lines: list[paths.Line], color: str) -> tuple[Array, Array, Array | None, Table]:
+    """What changes from state to state beside paths: orientations and origins, colours, columns."""
+    columns, owners = _columns(layer)
+    _, values, more = _paint(layer, lines, color)
+    for table, whose in more:
+        columns, owners = _joined(columns, owners, table, whose, layer.t)
+    return *poses(layer), values, columns
 
 
 def scene(drawn: list[Drawn], title: str, paint: tuple[str, str, float], system: System,

@@ -20,7 +20,7 @@ export class Figure {
       this.pointBody = Int32Array.from(layer.lines.flatMap((line) => line.bodies));
     }
     this.marks = new Marks(layer, head.size, (c, o) => stage.material(c, o, layer.ghost), stage.slow ? 8 : 14);
-    this.root.add(...this.marks.objects);
+    if (this.marks.objects.length) this.root.add(...this.marks.objects);
     this.hiddenKinds = new Set(); this.hiddenNames = {};
     stage.scene.add(this.root);
   }

@@ -1,6 +1,7 @@
 // The page: reads its numbers, builds the scene, and joins timeline, keys, plots and lists to it.
 import { Vector3 } from 'three';
 import { Figure } from './figure.js';
+import { Live } from './live.js';
 import { Recording } from './numbers.js';
 import { buildColumns, buildTree } from './panel.js';
 import { number, Plots } from './plots.js';
@@ -198,4 +199,5 @@ window.condyle = {
   at: (x, y) => { const found = stage.pick(x, y, figures); return found && { kind: found.kind, name: found.name, layer: found.figure.name }; },
   screen: (name, layer = 0) => stage.screen(figures[layer].place('bodies', name)),
 };
+if (head.live) new Live(window.condyle, head.live);
 document.documentElement.dataset.ready = 'yes';             // tests wait for html[data-ready]

@@ -1,0 +1,132 @@
+"""Live views without a browser: orders of a page, and who may talk to the server."""
+from __future__ import annotations
+
+import json
+import re
+import urllib.error
+import urllib.request
+
+import numpy as np
+import pytest
+
+import condyle as cd
+from condyle.viewer.hand import held, with_hand
+from condyle.viewer.live import View
+from condyle.viewer.session import Session
+
+websockets = pytest.importorskip("websockets", reason="needs websockets: pip install 'condyle[live]'")
+
+
+def coupled() -> cd.System:
+    """Two pins whose angles are coupled, with a Parameter and an Input."""
+    system = cd.System()
+    system.add_body("thigh", mobilizer=cd.Pin(), X_BM=(0, 0.4, 0), mass=cd.Parameter("mass", 2.0),
+                    inertia=(0.1, 0.1, 0.1), coordinates=[cd.Coordinate("hip", range=(-1.0, 2.0))])
+    system.add_body("shank", "thigh", cd.Pin(), X_PF=(0, -0.1, 0), X_BM=(0, 0.4, 0), mass=1,
+                    inertia=(0.1, 0.1, 0.1), coordinates="knee")
+    system.add_constraint("coupler", cd.constraints.CoordinateCoupler(lambda a, b: b - 2 * a,
+                                                                        ("hip", "knee")))
+    system.add_force("push", cd.forces.MobilityForce("hip", cd.Input("push", 0.0)))
+    return system
+
+
+@pytest.fixture(scope="module")
+def system() -> cd.System:
+    return coupled()
+
+
+def test_sliders_keep_couplers(system):
+    session = Session(system)
+    assert session.obey({"do": "pose", "name": "hip", "value": 0.4}) is None
+    np.testing.assert_allclose(session.state.q, [0.4, 0.8], rtol=0, atol=1e-3)      # the knee gives way
+    assert abs(session.state.q[1] - 2 * session.state.q[0]) < 1e-9
+    controls = session.controls()
+    assert [c["name"] for c in controls["coordinates"]] == ["hip", "knee"]
+    assert controls["coordinates"][0]["low"] == -1.0
+    assert [p["name"] for p in controls["parameters"]] == ["mass"]
+    assert [p["name"] for p in controls["inputs"]] == ["push"]
+    session.obey({"do": "parameter", "name": "mass", "value": 3.0})
+    assert session.state.parameters[list(session.system.parameters).index("mass")] == 3.0
+    assert session.obey({"do": "save"}) == {"saved": dict(zip(("hip", "knee"), session.state.q.tolist()))}
+
+
+@pytest.mark.parametrize(("message", "said"), [
+    ({"do": "pose", "name": "hipp", "value": 0.1}, "hip"),
+    ({"do": "pose", "name": "hip", "value": 7.0}, "between"),
+    ({"do": "pose", "name": "hip", "value": float("nan")}, "between"),
+    ({"do": "pose", "name": "hip"}, "value"),
+    ({"do": "pose", "name": "hip", "value": "1"}, "between"), ({"do": "eval", "code": "1"}, "unknown"),
+    (None, "unknown"), ([], "unknown"), ({"do": ["pose"]}, "unhashable|unknown"),
+    ({"do": "speed", "value": 1e9}, "between"),
+    ({"do": "integrator", "value": "os.system"}, "integrator"),
+    ({"do": "grab", "body": "ground", "station": [0, 0, 0], "target": [0, 0, 0]}, "body"),
+    ({"do": "curve", "path": "x", "coordinate": "hip"}, "path")])
+def test_what_a_page_may_not_send_is_answered_and_changes_nothing(system, message, said):
+    session = Session(system)
+    before = session.state
+    answer = session.obey(message)
+    assert answer is not None
+    assert set(answer) == {"error"}
+    assert re.search(said, answer["error"])
+    assert session.state is before
+
+
+def test_the_hand_pulls_a_body_to_its_target():
+    """At rest, without gravity, a free body comes to where the hand holds it: 1e-4 after 2 s, 8 periods of a
+    spring that is damped critically."""
+    system = cd.System(gravity=(0, 0, 0))
+    system.add_body("ball", mobilizer=cd.Free(), mass=2.0, inertia=(0.1, 0.1, 0.1))
+    pulled, stiffness = with_hand(system)
+    state = pulled.state(inputs=held(pulled, "ball", (0, 0, 0), (0.3, -0.2, 0.1), stiffness))
+    end = cd.simulate(pulled, state, 2.0, accuracy=1e-6)[-1]
+    np.testing.assert_allclose(end.station_position("ball", (0, 0, 0)), [0.3, -0.2, 0.1], rtol=0, atol=1e-4)
+    free = pulled.state(inputs=held(pulled, None))
+    np.testing.assert_allclose(free.udot, 0, rtol=0, atol=1e-12)
+
+
+def test_curves_over_a_coordinate():
+    arm = cd.models.arm26(tendon="rigid")
+    session = Session(arm)
+    curve = session.obey({"do": "curve", "path": "BRA", "coordinate": "r_elbow_flex"})["curve"]
+    q = np.array([0.0, curve["x"][30]])
+    np.testing.assert_allclose(curve["length"][30], arm.path_lengths(q)[arm.paths.index("BRA")], rtol=1e-12)
+    np.testing.assert_allclose(curve["arm"][30], arm.moment_arms(q)[arm.paths.index("BRA"), 1], rtol=1e-12)
+
+
+def asked(url: str, **headers: str) -> tuple[int, bytes]:
+    try:
+        with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=30) as answer:
+            return answer.status, answer.read()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read()
+
+
+def test_only_who_knows_the_token_gets_the_page_and_nothing_else(system):
+    from websockets.sync.client import connect
+
+    with View(system) as view:
+        assert view.url.startswith("http://127.0.0.1:")
+        status, page = asked(view.url)
+        assert status == 200
+        assert f"connect-src ws://127.0.0.1:{view.port}".encode() in page
+        base = f"http://127.0.0.1:{view.port}"
+        token = view.url.removeprefix(base).strip("/")
+        for path in ("/", "/wrong/", f"/{token}x/", f"/{token}/../../etc/passwd", f"/{token}/page.py"):
+            assert asked(base + path)[0] == 404
+        assert asked(view.url, Host="evil.example")[0] == 403
+        assert asked(view.url, Origin="http://evil.example")[0] == 403
+        live = view.url.replace("http:", "ws:") + "live"
+        with pytest.raises(websockets.exceptions.InvalidStatus):
+            connect(live, origin="http://evil.example")
+        with pytest.raises(websockets.exceptions.InvalidStatus):
+            connect(live.replace(token, "wrong"))
+        with connect(live) as page_:
+            frame = page_.recv()
+            assert np.isfinite(np.frombuffer(frame, "<f4")).all()
+            assert "status" in json.loads(page_.recv())
+            page_.send(json.dumps({"do": "pose", "name": "hip", "value": 0.5}))
+            moved = [page_.recv(), page_.recv()]
+            assert json.loads(moved[1])["status"]["q"] == pytest.approx([0.5, 1.0], abs=1e-3)
+            page_.send("not json")
+            answer = next(m for m in page_ if isinstance(m, str) and "error" in m)
+            assert "unknown" in json.loads(answer)["error"]
