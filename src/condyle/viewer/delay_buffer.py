@@ -114,7 +114,7 @@ class DelayBuffer:
         """Simulated times of the frames to be made now (1), (2) [s]: none if the buffer is full."""
         last = math.floor((now - self._w0) * self.rate * (1 + 1e-12))
         last = min(last, self._made + self.capacity - len(self._frames) - 1)
-        return self._t0 + np.arange(self._made, last + 1) * (self.speed / self.rate)
+        return np.asarray(self._t0 + np.arange(self._made, last + 1) * (self.speed / self.rate), dtype=float)
 
     def wake(self) -> float:
         """When the next frame may be computed [s of the clock], if there is room."""

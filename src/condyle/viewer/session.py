@@ -182,7 +182,7 @@ class Session:
         x = np.linspace(*self._range(k), SAMPLES)
         q = np.tile(self.state.q, (SAMPLES, 1))
         q[:, k] = x
-        tail = {"parameters": self.state.parameters, "t": self.state.t}
+        tail: dict[str, Any] = {"parameters": self.state.parameters, "t": self.state.t}
         length = self.system.path_lengths(q, **tail)[:, path]
         arm = self.system.moment_arms(q, **tail)[:, path, self._speed_of(k)]
         return {"curve": {"path": m["path"], "coordinate": m["coordinate"], "x": x.tolist(),
