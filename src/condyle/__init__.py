@@ -100,8 +100,6 @@ from condyle.tree.prescribed import Prescribed
 if TYPE_CHECKING:
     from condyle import maximal, models
     from condyle.opensim import read_external_loads, read_osim, write_osim
-    from condyle.viewer import Arrows, Page, show
-    from condyle.opensim import read_osim, write_osim
     from condyle.viewer import Arrows, Page, View, show, view
 
 __version__ = "0.1.0"
@@ -146,8 +144,6 @@ def __getattr__(name: str) -> object:
 
 
 _LATER = {**dict.fromkeys(("read_external_loads", "read_osim", "write_osim"), "condyle.opensim"),
-          **dict.fromkeys(("Arrows", "Page", "show"), "condyle.viewer")}
-_LATER = {"read_osim": "condyle.opensim", "write_osim": "condyle.opensim",
           **dict.fromkeys(("Arrows", "Page", "View", "show", "view"), "condyle.viewer")}
 """Where names are that are loaded when they are asked for."""
 

@@ -2,7 +2,7 @@
 
     layer.py      what is given -> states over time          scene.py    states -> what is drawn, as numbers
     encode.py     numbers -> text of a page                  page.py     the one HTML file; client/ draws it
-    live.py       a page that answers, and its server        real_time.py, delay_buffer.py    runs beside the clock
+    live.py       a page that answers, and its server        real_time.py  runs beside the clock
 """
 from condyle.viewer.live import View, view
 from condyle.viewer.marks import Arrows

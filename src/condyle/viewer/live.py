@@ -87,7 +87,8 @@ class View:
         out = connection.respond(HTTPStatus.OK, "")
         out.body = self._page
         for name, value in {"Content-Type": "text/html; charset=utf-8",
-                            "Content-Length": str(len(self._page)), "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff",
+                            "Content-Length": str(len(self._page)), "Cache-Control": "no-store",
+                            "X-Content-Type-Options": "nosniff",
                             "Referrer-Policy": "no-referrer"}.items():
             if name in out.headers:
                 del out.headers[name]
