@@ -33,7 +33,7 @@ def test_a_page_that_answers(browser: Any) -> None:
             tab.wait_for_timeout(100)
         np.testing.assert_allclose(there, wanted, rtol=0, atol=1e-3)        # a slider has 1000 steps
         tab.get_by_role("button", name="Save pose").click()
-        tab.locator("#bad", has_text="saved").wait_for(timeout=60_000)
+        tab.locator("#live .words", has_text="saved").wait_for(timeout=60_000)
         assert view.saved[-1]["swing"] == pytest.approx(1.0, abs=4e-3)
         tab.get_by_role("button", name="Run").click()
         tab.locator(".facts", has_text="real-time factor").wait_for(timeout=60_000)

@@ -44,7 +44,7 @@ export class Live {
     if (this.curve && !status.playing) this.mark(status);
   }
 
-  say(text) { document.getElementById('bad').textContent = text; }
+  say(text) { this.words.textContent = text; }
 
   /** The newest message, once per picture. */
   draw() {
@@ -63,8 +63,9 @@ export class Live {
     this.play = make('button', { textContent: 'Run', onclick: () => this.send({ do: this.playing ? 'pause' : 'play' }) });
     const reset = make('button', { textContent: 'Reset', onclick: () => { this.say(''); this.send({ do: 'reset' }); } });
     const save = make('button', { textContent: 'Save pose', onclick: () => this.send({ do: 'save' }) });
-    this.facts = make('output', { className: 'facts' });
+    this.facts = make('output', { className: 'facts' }); this.words = make('output', { className: 'words' }); this.words.setAttribute('role', 'alert');
     if (info.moves) panel.append(make('p', { className: 'buttons' }, this.play, reset, save), this.facts, this.settings());
+    panel.append(this.words);
     const group = (title, list, kind, open) => {
       if (!list.length) return;
       panel.append(make('details', { open }, make('summary', { textContent: title }), ...list.map((item) => this.slider(item, kind))));
