@@ -28,8 +28,9 @@ def load(path: str) -> Any:
         osim.Logger.setLevelString("error")
         os.chdir(Path(path).parent)                         # files that a model names are sought there
         model = osim.Model(path)
-        for force in _each(model.updForceSet()):
-            force.set_appliesForce(False)
+        for component in model.getComponentsList():             # forces may be outside of the ForceSet
+            if (force := osim.Force.safeDownCast(component)) is not None:
+                force.set_appliesForce(False)
         state = model.initSystem()
         for q in _each(model.updCoordinateSet()):
             q.setLocked(state, False)
@@ -65,7 +66,7 @@ def _each(things: Any) -> list[Any]:
 def names(path: str) -> dict[str, Any]:
     """Bodies, coordinates with defaults and ranges, in OpenSim's order."""
     model, state = load(path)
-    return {"bodies": [b.getName() for b in _each(model.getBodySet())],
+    return {"bodies": [b.getName() for b in model.getBodyList()],
             "coordinates": {q.getName(): (q.getDefaultValue(), q.getRangeMin(), q.getRangeMax())
                             for q in _each(model.getCoordinateSet())},
             "mass": model.getTotalMass(state)}
@@ -89,7 +90,7 @@ def mechanics(path: str, coordinates: list[str], q: Any, u: Any, udot: Any) -> d
         own[name].setSpeedValue(state, 1.0)
         at.append(int(np.flatnonzero(state.getU().to_numpy())[0]))
     solver = osim.InverseDynamicsSolver(model)
-    bodies = _each(model.getBodySet())
+    bodies = list(model.getBodyList())
     poses: dict[str, Any] = {b.getName(): [] for b in bodies}
     jacobians: dict[str, Any] = {b.getName(): [] for b in bodies}
     masses, forces = [], []
