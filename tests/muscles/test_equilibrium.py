@@ -32,7 +32,8 @@ def random_muscles(muscle, **options):
 
 @pytest.mark.parametrize(("muscle", "shortest"), [(cd.muscles.Thelen2003, 0.01),
                                                   (cd.muscles.Millard2012, 0.4441),
-                                                  (cd.muscles.DeGroote2016, 0.2)])
+                                                  (cd.muscles.DeGroote2016, 0.2),
+                                                  (cd.muscles.Schutte1993, 0.01)])
 def test_random_muscles(muscle, shortest):
     """Each is in balance, or its fibre is at its shortest, which the warning counts. No fibre moves. And at
     any velocity of the path and length of the fibre rates are finite."""

@@ -3,13 +3,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import casadi as ca
 
 from condyle.forces.ligament import TOE
-from condyle.functions import SimmSpline
+from condyle.functions import Function, SimmSpline
 from condyle.muscles.curves import Curve, PythonCurve, curve
 
 ACTIVE = SimmSpline(
@@ -63,4 +63,11 @@ def keep_curves(muscle: Any, names: Iterable[str]) -> None:
     """Functions that are given for curves of a muscle become Curves, None the default."""
     for name in names:
         given = getattr(muscle, name)
-        object.__setattr__(muscle, name, default(name) if given is None else curve(given))
+        shared = _through(given) if isinstance(given, Function) else given
+        object.__setattr__(muscle, name, default(name) if given is None else curve(shared))
+
+
+@lru_cache(maxsize=100)
+def _through(function: Function) -> Curve:
+    """One of cd.functions as a Curve; muscles of one file share them."""
+    return curve(function)
