@@ -242,9 +242,9 @@ class InverseKinematics(Display):
         out, markers = [], self.tasks.markers
         if markers is not None:
             count = int((self.rms > RMS).sum()), int((self.totals["marker_error_max"] > LARGEST).sum())
-            allowed = f"OpenSim's guidelines: RMS below {_cm(RMS)}, largest below {_cm(LARGEST)}"
-            out.append(f"{allowed}: all frames are" if not any(count) else
-                       f"{allowed}: {count[0]} frames are above the first, {count[1]} above the second")
+            allowed = f"OpenSim's guidelines, RMS below {_cm(RMS)} and largest below {_cm(LARGEST)},"
+            out.append(f"{allowed} are kept in all frames" if not any(count) else
+                       f"{allowed} are not kept in {count[0]} and {count[1]} frames")
             if markers.not_measured:
                 out.append(f"markers of the model without data: {cut(markers.not_measured, 12)}")
             if markers.not_in_model:
