@@ -78,7 +78,7 @@ def assemble(system: System, state: State, goals: Goal | Sequence[Goal] = (), *,
         CondyleError: arguments that cannot be.
     """
     check_state("assemble", system, state)
-    wanted = _checked("assemble", system, goals)
+    wanted = checked("assemble", system, goals)
     if any(g.frames is not None for g in wanted):
         raise ShapeError("assemble: a goal has targets for several frames; use cd.assemble_frames, or give "
                          "one frame's target")
@@ -133,7 +133,7 @@ def assemble_frames(system: System, state: State, goals: Goal | Sequence[Goal], 
         CondyleError: arguments that cannot be.
     """
     check_state("assemble_frames", system, state)
-    wanted = _checked("assemble_frames", system, goals)
+    wanted = checked("assemble_frames", system, goals)
     if not wanted:
         raise DescriptionError("assemble_frames: no goals to follow; give some, or use cd.assemble")
     try:
@@ -153,18 +153,26 @@ def assemble_frames(system: System, state: State, goals: Goal | Sequence[Goal], 
         system.compiled.timed.check("assemble_frames", "position_change", [np.empty((T, system.nq))],
                                     state.disabled)
     times = np.arange(float(T)) if times is None else times
-    report, stop = shown("assemble") if progress is True else (progress or None, None)
     locks = {**state.locked, **system.compiled.tails.levels(locked)}
+    frames = follow("assemble_frames", state, wanted, times, locks, limits, accuracy, progress)
+    return replace(frames, clock=clock)
+
+
+def follow(who: str, state: State, goals: tuple[Goal, ...], t: Array, locked: dict[str, Any], limits: Limits,
+           accuracy: float, progress: bool | Callable[[float], object]) -> Frames:
+    """Frames that follow goals, which are known to fit, from a state on; `who` asks, for warnings."""
+    def run(start: State, goals: tuple[Goal, ...], t: Array, report: Any = None) -> Frames:
+        return _run(start.system, start, goals, locked, limits, accuracy, t, report)
+
+    report, stop = shown("assemble") if progress is True else (progress or None, None)
     try:
-        run = lambda start, goals, t, report=None: _run(system, start, goals, locks, limits, accuracy, t,
-                                                        report)
-        return replace(doubt("assemble_frames", run(state, wanted, times, report), run), clock=clock)
+        return doubt(who, run(state, goals, t, report), run)
     finally:
         if stop is not None:
             stop()
 
 
-def _checked(who: str, system: System, goals: Any) -> tuple[Goal, ...]:
+def checked(who: str, system: System, goals: Any) -> tuple[Goal, ...]:
     """The goals, one or many, that a system can have."""
     wanted = tuple(goals) if isinstance(goals, Iterable) and not isinstance(goals,
                                                                             (str, Mapping)) else (goals,)

@@ -3,8 +3,10 @@ the times of the frames, what does not fit is refused in words."""
 from __future__ import annotations
 
 import difflib
+import math
 import warnings
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -106,9 +108,18 @@ def marker_tasks(system: System, t: Array, data: Sequence[str], positions: Array
     w = np.where(np.isnan(positions).any(axis=2), 0.0, w)
     if not w.any():
         raise ShapeError(f"{WHO}: no marker was seen and has a weight in any frame: all are NaN or zero")
-    on = [system.marker(name) for _, name in used]
+    known_markers = _markers(system)
+    on = [known_markers[name] for _, name in used]
     return MarkerTasks(tuple(m.name for m in on), tuple(m.body for m in on),
                        np.array([m.station for m in on]), positions, w, missing, extra)
+
+
+def _markers(system: System) -> dict[str, Any]:
+    """The markers of a system, looked up once."""
+    known = system.compiled.programs
+    if "markers" not in known:
+        known["markers"] = {name: system.marker(name) for name in system.markers}
+    return known["markers"]  # type: ignore[no-any-return]
 
 
 def _called(system: System, data: Sequence[str], names: Mapping[str, str] | None) -> list[str]:
@@ -130,7 +141,9 @@ def _called(system: System, data: Sequence[str], names: Mapping[str, str] | None
     return [names.get(name, "" if name in taken else name) for name in data]
 
 
+@lru_cache(maxsize=1024)
 def _plain(name: str) -> str:
+    """A name without dots, spaces and capitals."""
     return "".join(c for c in name.lower() if c.isalnum())
 
 
@@ -165,11 +178,15 @@ def near_names(missing: Sequence[str], extra: Sequence[str]) -> dict[str, str]:
 def _weights(system: System, t: Array, used: Sequence[str], weights: Any, data: set[str]) -> Array:
     known = {*system.markers, *data}
     given = weights_over(t, "weights", "marker", weights, known)
-    return np.stack([given.get(name, np.ones(len(t))) for name in used], axis=1)
+    out = np.ones((len(t), len(used)))
+    for k, name in enumerate(used):
+        if name in given:
+            out[:, k] = given[name]
+    return out
 
 
-def weights_over(t: Array, what: str, noun: str, weights: Any, known: set[str]) -> dict[str, Array]:
-    """Weights of each frame, shape (T,), by name, from a mapping or a Table over time."""
+def weights_over(t: Array, what: str, noun: str, weights: Any, known: set[str]) -> dict[str, Any]:
+    """Weights by name, one or one per frame, shape (T,), from a mapping or a Table over time."""
     if weights is None:
         return {}
     given: dict[str, Any]
@@ -181,15 +198,18 @@ def weights_over(t: Array, what: str, noun: str, weights: Any, known: set[str]) 
     else:
         raise DescriptionError(f"{WHO}: {what}: expected weights by name, {{'{noun}': 10.0}}, or a Table of "
                                f"them over time, got {weights!r}")
-    out = {}
+    out: dict[str, Any] = {}
     for name, value in given.items():
         if name not in known:
             raise UnknownNameError(noun, name, sorted(known), f"{what}=")
-        w = np.asarray(value if type(value) is float else real(f"{WHO}: {what}: {name!r}", value))
+        if type(value) is float and 0 <= value < math.inf:
+            out[name] = value
+            continue
+        w = np.asarray(real(f"{WHO}: {what}: {name!r}", value))
         if w.shape not in ((), t.shape) or not (np.isfinite(w) & (w >= 0)).all():
             raise ShapeError(f"{WHO}: {what}: {name!r}: expected zero or more, one number or {len(t)}, one "
                              f"per frame, got {value!r}")
-        out[name] = np.broadcast_to(w, t.shape)
+        out[name] = w
     return out
 
 
@@ -227,7 +247,7 @@ def coordinate_tasks(system: System, t: Array, coordinates: Any, weights: Any) -
         if x.shape not in ((), t.shape) or np.isinf(x).any():
             raise ShapeError(f"{WHO}: coordinates: {name!r}: expected one finite number or {len(t)}, one per "
                              f"frame [rad, m], got {value!r}")
-        out[name] = np.broadcast_to(x, t.shape), given.get(name, np.ones(len(t)))
+        out[name] = np.broadcast_to(x, t.shape), np.broadcast_to(given.get(name, 1.0), t.shape)
     return out
 
 

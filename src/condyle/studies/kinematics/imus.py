@@ -268,7 +268,7 @@ def sensor_tasks(system: System, t: Array, names: Sequence[str], R_WS: Array, im
         raise UnknownNameError("sensors", cut(names), imus.names, "inverse_kinematics: no sensor of the data "
                                "has a place in imus=")
     given = weights_over(t, "orientation_weights", "sensor", weights, {*names, *imus.names})
-    w = np.stack([given.get(names[k], np.ones(len(t))) for k in used], axis=1)
+    w = np.stack([np.broadcast_to(given.get(names[k], 1.0), t.shape) for k in used], axis=1)
     at = [imus.names.index(names[k]) for k in used]
     for k in at:
         system.body(imus.bodies[k])

@@ -10,10 +10,11 @@ from numpy.typing import ArrayLike
 
 from condyle.arguments import answered
 from condyle.errors import DescriptionError
-from condyle.fit.frames import Frames
+from condyle.fit.frames import Frames, frame_count
 from condyle.fit.goals import Goal
+from condyle.integrate.progress import check_progress
 from condyle.io.markers import Markers
-from condyle.studies.assemble import Limits, assemble_frames
+from condyle.studies.assemble import Limits, checked, follow
 from condyle.studies.kinematics.given import WHO, coordinate_tasks, marker_data, marker_tasks, times
 from condyle.studies.kinematics.imus import IMUs, sensor_data, sensor_tasks
 from condyle.studies.kinematics.result import InverseKinematics
@@ -86,6 +87,7 @@ def inverse_kinematics(system: System, markers: Markers | Mapping[str, ArrayLike
     check_system(WHO, system, "markers")
     state = _default(system) if state is None else state
     check_state(WHO, system, state)
+    check_progress(WHO, progress)
     tasks = _tasks(system, markers, weights, coordinates, coordinate_weights, orientations, imus,
                    orientation_weights, names, goals, t)
 
@@ -93,8 +95,8 @@ def inverse_kinematics(system: System, markers: Markers | Mapping[str, ArrayLike
     state = state.replace(locked={**state.locked, **system.compiled.tails.levels(locked)})
 
     def solve(tasks: Tasks, start: State, rows: Rows, progress: Any = False) -> Frames:
-        return assemble_frames(system, start, tasks.goals(rows), t=tasks.t[rows], limits=within,
-                               accuracy=accuracy, progress=progress)
+        return follow(WHO, start, tuple(tasks.goals(rows)), tasks.t[rows], start.locked, within, accuracy,
+                      progress)
 
     start = state.replace(t=float(tasks.t[0]))
     frames = solve(tasks, start, ALL, progress)
@@ -142,7 +144,8 @@ def _tasks(system: System, markers: Any, weights: Any, coordinates: Any, coordin
         time = clock if own or found is not None else times(t, len(clock))
         sensed = sensor_tasks(system, time, sensors, R_WS, imus, orientation_weights)
     values = coordinate_tasks(system, time, coordinates, coordinate_weights)
-    others = (goals,) if isinstance(goals, Goal) else tuple(goals)
+    others = checked(WHO, system, goals)
+    frame_count(others, time)
     return Tasks(system, time, found, sensed, values, others)
 
 
