@@ -95,8 +95,8 @@ def inverse_kinematics(system: System, markers: Markers | Mapping[str, ArrayLike
     state = state.replace(locked={**state.locked, **system.compiled.tails.levels(locked)})
 
     def solve(tasks: Tasks, start: State, rows: Rows, progress: Any = False) -> Frames:
-        return follow(WHO, start, tuple(tasks.goals(rows)), tasks.t[rows], dict(start.locked), within, accuracy,
-                      progress)
+        return follow(WHO, start, tuple(tasks.goals(rows)), tasks.t[rows], dict(start.locked), within,
+                      accuracy, progress)
 
     start = state.replace(t=float(tasks.t[0]))
     frames = solve(tasks, start, ALL, progress)
