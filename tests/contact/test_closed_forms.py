@@ -129,6 +129,24 @@ def test_newtons_cradle(evidence):
     assert error < 1e-6
 
 
+def test_rattleback_reverses():
+    """A boat-shaped stone, its inertia turned against its shape, spins on one way, and turns round the
+    other way."""
+    system = cd.System()
+    system.add_body("stone", mobilizer=cd.Free(), mass=1.0, com=(0, -0.01, 0),
+                    inertia=(2e-4, 1.7e-3, 1.6e-3, 0, 2e-5, 0))
+    m = C.Material(1e7, 0.02, 1.5, 1.5, 0.0, 5e-4)
+    system.add_contact("table", C.HalfSpace("ground", UP, 0.0, m),
+                       C.Ellipsoid("stone", None, (0.2, 0.02, 0.03), m))
+    spin = {}
+    for way in (-5.0, 5.0):
+        start = system.state(q={"stone_ty": 0.02, "stone_qw": math.cos(5e-3), "stone_qx": math.sin(5e-3)},
+                             u={"stone_wy": way})
+        spin[way] = cd.simulate(system, start, 3.5, accuracy=1e-4, integrator="rodas")[-1].u[1]
+    assert spin[5.0] > 4.5
+    assert 0.1 < spin[-5.0] < 1.0                            # most went into rocking, and is lost
+
+
 @pytest.mark.parametrize("law", ["exact", "smooth", "rolling"])
 def test_energy_balance(law, evidence):
     """stored + lost = work of a ball that bounces and begins to roll."""

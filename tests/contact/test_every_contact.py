@@ -131,14 +131,15 @@ def test_native_code_agrees_with_casadi(monkeypatch):
 
 @pytest.mark.parametrize("name", ["plane, sphere", "ellipsoid, ellipsoid"])
 def test_tables_of_contacts(name, monkeypatch):
-    """Twelve contacts of one kind as rows of a table, against a straight line."""
-    monkeypatch.delenv("CONDYLE_EVALUATOR")
+    """Eight contacts of one kind as rows of a table, in machine code, against a straight line of CasADi."""
     a, b = KINDS[name]
     found = []
     for layout in ("unrolled", "looped"):
         monkeypatch.setenv("CONDYLE_LAYOUT", layout)
+        if layout == "looped":
+            monkeypatch.delenv("CONDYLE_EVALUATOR")
         system = two()
-        for k in range(12):
+        for k in range(8):
             system.add_contact(f"c{k}", a, b)
         q, u = touching(system, 9)
         found.append([system.forward_dynamics(q, u)])

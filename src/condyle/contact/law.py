@@ -149,6 +149,11 @@ class HuntCrossley(ContactLaw):
     def form(self) -> Hashable:
         return self.a.form, self.b.form, self.extras
 
+    def __repr__(self) -> str:
+        a, b = (f"{type(s).__name__} on {s.body!r}" for s in (self.a, self.b))
+        given = "".join(f", {option}={getattr(self, option)!r}" for option in sorted(self.extras))
+        return f"{type(self).__name__}({a}, {b}{given})"
+
     def surfaces(self) -> tuple[Surface, Surface]:
         return self.a, self.b
 
