@@ -244,7 +244,8 @@ def test_refusals(make, words):
 def test_a_moving_point():
     """Its own motion counts in lengths, speeds and moment arms, over a surface too; energy is kept."""
     spline = cd.SimmSpline([-2.5, -1, 0, 1, 2.5], [0.03, 0.04, 0.035, 0.03, 0.04])
-    moving = paths.MovingPoint("lower", (spline, lambda q: -0.06 + 0.01 * np.sin(q), 0.0), "lower")
+    moving = paths.MovingPoint("lower", (spline, lambda q: -0.06 + 0.01 * np.sin(q), 0.0), "lower",
+                               (-2.4, 2.4))
     system = arm(PathSpring(paths.Path([POINTS[0], moving, POINTS[2]]), 200.0, 0.2),
                  PathSpring(paths.Path([("upper", (0.03, -0.2, 0.01)), moving], [OVER]), 500.0, 0.1))
     q = Q[0]

@@ -154,10 +154,10 @@ class Span(Composed):
     def _fields(self) -> Iterator[tuple[Described, str]]:
         """What holds its numbers."""
         for p in self.points:
-            if p.stays:
+            if p.stays:                                     # what moves has its numbers in its functions
                 yield p, "p"
-            if hasattr(p, "range"):
-                yield p, "range"
+                if hasattr(p, "range"):
+                    yield p, "range"
         for w in self.wraps:
             yield w, "X_BS"
             for f, role in w.surface.roles():
