@@ -2,19 +2,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
 from condyle.errors import DescriptionError, UnknownNameError
-from condyle.functions import Function
+from condyle.functions import Function, Scaled
 from condyle.mobilizers.base import Mobilizer, RelativeMotion, zeros
 from condyle.mobilizers.constants import names_of, parameters_of, text
 from condyle.mobilizers.lower_pairs import LETTERS, Axis, column, rotation_about_axis, unit_axis
 from condyle.mobilizers.units import coordinate_units, given_units
 from condyle.trace import Symbol, Traced, trace
+from condyle.trace.symbol import scalar
 
 Law = Callable[..., object] | Symbol | float | None | tuple[Callable[..., object], str | Sequence[str]]
 
@@ -91,6 +92,17 @@ class FunctionBased(Mobilizer):
             object.__setattr__(self, name, value)
         object.__setattr__(self, "units", units or coordinate_units(*self._hinge(), ()))
 
+    def with_translations(self, factors: Sequence[float]) -> FunctionBased:
+        """The same joint with translations that are multiplied by these factors, one each."""
+        arguments = ("t", *self.coordinates) if self.time else tuple(self.coordinates)
+        what = f"FunctionBased({', '.join(self.coordinates)}): translations"
+        given, laws = list(self.translations), list(self.laws)
+        for i, factor in enumerate(factors):
+            if factor != 1.0 and laws[3 + i] is not None:
+                given[i] = _times(given[i], laws[3 + i], factor)
+                laws[3 + i] = _law(given[i], arguments, f"{what}[{i}]")
+        return replace(self, translations=tuple(given), laws=tuple(laws))
+
     @property
     def domains(self) -> tuple[tuple[float, float], ...]:
         return super().domains if self.domain is None else self.domain
@@ -140,6 +152,26 @@ def _domain(given: Any, n: int, what: str) -> tuple[tuple[float, float], ...]:
         raise DescriptionError(f"{what}: domain: expected (low, high) with low < "
                                f"high{f' for each of {n}' * (n > 1)}, got {given!r}")
     return tuple((float(low), float(high)) for low, high in pairs)
+
+
+def _times(given: Any, traced: Any, factor: float) -> Any:
+    """A function of a joint times a number."""
+    if isinstance(given, (tuple, list)):
+        return _times(given[0], None, factor), given[1]
+    if isinstance(given, Scaled):
+        return Scaled(given.function, given.factor * factor)
+    if isinstance(given, Function):
+        return Scaled(given, factor)
+    if callable(given) and not isinstance(given, Symbol):
+        return lambda *q: factor * given(*q)
+    if given is not None:
+        return given * factor
+
+    def unpickled(*q: Any) -> Any:
+        symbolic = any(isinstance(x, Symbol) for x in q)
+        return factor * (Symbol(traced.apply(*(scalar(x) for x in q))) if symbolic else traced(*q))
+
+    return unpickled
 
 
 def _kept(law: Law) -> Law:

@@ -10,7 +10,6 @@ import numpy as np
 
 from condyle.constraints import Ball, Constraint, CoordinateCoupler, PointOnLine, Rod, Weld
 from condyle.opensim.writer_forces import offset
-from condyle.opensim.writer_functions import linear
 from condyle.opensim.writing import Writing
 from condyle.opensim.xml import element
 
@@ -83,7 +82,7 @@ def _(law: Weld, name: str, to: Writing) -> Element:
 @as_constraint.register
 def _(law: CoordinateCoupler, name: str, to: Writing) -> Element:
     """f = a_0 + sum a_i q_i = 0 gives the last coordinate that moves it from the others."""
-    found = linear(law.law, len(law.coordinates)) if law.law.shape in ((), (1,)) else None
+    found = law.law.linear()
     if found is None:
         to.refuse(
             f"constraint {name!r}: {law!r}: a Python function that is not linear; OpenSim's "

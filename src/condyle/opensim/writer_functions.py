@@ -6,7 +6,6 @@ from functools import singledispatch
 from typing import Any
 from xml.etree.ElementTree import Element
 
-import casadi as ca
 import numpy as np
 
 from condyle.functions import (
@@ -146,7 +145,7 @@ def law(
         return names, function(given, to, where)
     if isinstance(given, (int, float, Symbol)):
         return (), function(given, to, where)
-    slopes = linear(traced, len(names))
+    slopes = traced.linear()
     if slopes is None:
         to.refuse(f"{where}: a Python function of {', '.join(own)} that is not linear; {REMEDY}")
         return (), constant(0.0)
@@ -154,18 +153,6 @@ def law(
     if not some:
         return (), constant(slopes[-1])
     return some, element("LinearFunction", coefficients=[*(s for s in slopes[:-1] if s), slopes[-1]])
-
-
-def linear(traced: Traced, n: int) -> list[float] | None:
-    """Slopes and intercept of a traced function that is linear in its n variables; None if it is not."""
-    if traced.outside or traced.tables:
-        return None
-    x = ca.SX.sym("x", n)
-    y = traced.apply(*ca.vertsplit(x))
-    slopes = ca.simplify(ca.jacobian(y, x))
-    if not slopes.is_constant():
-        return None
-    return [*np.array(ca.DM(slopes)).ravel().tolist(), traced(*[0.0] * n).item()]
 
 
 def given(law: LawFunction) -> Any:

@@ -457,8 +457,59 @@ class Description(Display):
     def _repr_html_(self) -> str:
         return page(repr(self), *blocks(self, self._forces, self._constraints))
 
-    def copy(self) -> Self:
-        """The same description, free to change."""
+    def copy(self, *, bodies: Mapping[str, Mapping[str, Any]] | None = None,
+             forces: Mapping[str, Force | None] | None = None,
+             constraints: Mapping[str, Constraint | None] | None = None,
+             markers: Mapping[str, Vector | None] | None = None,
+             geometry: Mapping[str, Geometry | None] | None = None) -> Self:
+        """The same description, free to change; in it some parts may be others.
+
+        Args:
+            bodies: by name, arguments of `add_body` that change: mobilizer (with the same coordinates), X_PF,
+                X_BM, mass, com, inertia.
+            forces: others in place of those of that name; None leaves one out.
+            constraints: likewise.
+            markers: other stations [m], shape (3,); None leaves one out.
+            geometry: likewise, as `system.geometry` has them.
+
+        Raises:
+            UnknownNameError: a name that the system does not have.
+            DescriptionError: a part that cannot be.
+        """
+        other = self._copied()
+        if bodies:
+            other._tree = self._tree.replaced(bodies)
+        parts: Any = ((other._forces, forces, "force", Force), (other._constraints, constraints, "constraint",
+                                                                Constraint))
+        for room, given, kind, wanted in parts:
+            for name, law in (given or {}).items():
+                known(kind, (name,), room)
+                if law is None:
+                    if name == "gravity":
+                        raise DescriptionError("gravity cannot be left out; cd.forces.Gravity((0, 0, 0)) is none")
+                    del room[name]
+                    continue
+                if not isinstance(law, wanted):
+                    raise DescriptionError(f"copy: {kind} {name!r}: expected a {kind}, got {law!r}")
+                law = law.named(name) if isinstance(law, Force) else law
+                law.check(other._tree)
+                other._tree.register(law.parameters())
+                room[name] = law
+        for name, station in (markers or {}).items():
+            old = self.marker(name)
+            del other._markers[name]
+            if station is not None:
+                other.add_marker(name, old.body, station, old.fixed)
+        other._markers = {name: other._markers[name] for name in self._markers if name in other._markers}
+        for name, shape in (geometry or {}).items():
+            known("geometry", (name,), tuple(self._geometry))
+            if shape is None:
+                del other._geometry[name]
+            else:
+                other._geometry[name] = shape
+        return other
+
+    def _copied(self) -> Self:
         other = object.__new__(type(self))
         other._thaw()
         other._tree, other._forces, other._constraints = (self._tree.copy(), dict(self._forces),

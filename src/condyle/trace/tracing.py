@@ -70,6 +70,17 @@ class Traced:
             return self.function.call(list(arguments), True, False)[0]
         return self._closure(*arguments)[0]
 
+    def linear(self) -> list[float] | None:
+        """Slopes, one per argument, and value at zero, if it is one number and linear in its arguments;
+        else None."""
+        if self.outside or self.tables or self.shape not in ((), (1,)):
+            return None
+        x = ca.SX.sym("x", len(self.names))
+        slopes = ca.simplify(ca.jacobian(self.apply(*ca.vertsplit(x)), x))
+        if not slopes.is_constant():
+            return None
+        return [*np.array(ca.DM(slopes)).ravel().tolist(), self(*[0.0] * len(self.names)).item()]
+
     def __call__(self, *values: float) -> Array:
         """The result at plain numbers, by CasADi's evaluator; shape `shape`. Parameters have their
         defaults."""

@@ -44,6 +44,28 @@ class Tree:
                                                           self.discrete.copy())
         return other
 
+    def replaced(self, changes: Mapping[str, Mapping[str, Any]]) -> Tree:
+        """The same tree in which some bodies have other mobilizers, frames or masses.
+
+        Args:
+            changes: by body, arguments of `add`: mobilizer, X_PF, X_BM, mass, com, inertia.
+        """
+        other = self.copy()
+        other.bodies, other.driven = [], []
+        for name in changes:
+            if self.body(name).is_ground:
+                raise DescriptionError("ground has no mobilizer and no mass")
+        for old in self.bodies:
+            assert old.parent is not None
+            parent = old.parent if old.parent.is_ground else other.bodies[old.parent.index]
+            body = replace(old, parent=parent, **_changed(old, changes.get(old.name, {})))
+            if body.mobilizer is not old.mobilizer:
+                other.register(mobilizer_parameters(body.mobilizer, f"body {old.name!r}"))
+            other.register(p for e in body.symbolic.values() for p in e.parameters)
+            other.bodies.append(body)
+            other.driven += [body] if body.motion else []
+        return other
+
     @property
     def coordinates(self) -> tuple[str, ...]:
         return tuple(self._coordinate_index)
@@ -233,6 +255,36 @@ class Tree:
         if mobilizer.named_by_user and not taken & set(short):
             return list(short)
         return [name] if len(short) == 1 else [f"{name}_{s}" for s in short]
+
+
+REPLACED = ("mobilizer", "X_PF", "X_BM", "mass", "com", "inertia")
+"""What of a body may be another in a copy."""
+
+
+def _changed(old: Body, changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields of a body that follow from other arguments."""
+    what = f"body {old.name!r}"
+    for key in changes:
+        if key not in REPLACED:
+            raise UnknownNameError("argument of a body that may change", key, REPLACED, what)
+    out: dict[str, Any] = {}
+    mobilizer = changes.get("mobilizer", old.mobilizer)
+    if mobilizer is not old.mobilizer:
+        if not isinstance(mobilizer, Mobilizer) or (mobilizer.nq, mobilizer.nu, mobilizer.quaternions) != (
+                old.mobilizer.nq, old.mobilizer.nu, old.mobilizer.quaternions):
+            raise DescriptionError(f"{what}: its mobilizer must have the coordinates of {old.mobilizer!r}, got "
+                                   f"{mobilizer!r}")
+        out = {"mobilizer": mobilizer,
+               "motion": None if old.motion is None else replace(old.motion, mobilizer=mobilizer)}
+    given = {key: value for key, value in changes.items() if key != "mobilizer"}
+    if not given:
+        return out
+    m = old.mass_properties
+    usual = {"X_PF": old.X_PF, "X_BM": old.X_BM, "mass": m.mass, "com": m.com, "inertia": m.inertia}
+    numbers, symbolic = _resolved(what, **(usual | given))
+    parts = {key: (f"R_{key[2:]}", f"p_{key[2:]}") if key.startswith("X") else (key,) for key in usual}
+    kept = {part for key in usual if key not in given for part in parts[key]}
+    return out | numbers | {"symbolic": {k: e for k, e in old.symbolic.items() if k in kept} | symbolic}
 
 
 def _ranged(items: Iterable[Coordinate], mobilizer: Mobilizer) -> tuple[Coordinate, ...]:

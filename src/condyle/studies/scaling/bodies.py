@@ -1,0 +1,209 @@
+"""Bodies of other sizes: frames, mobilizers, masses and inertias by factors along a body's axes.
+
+    p' = s o p   (by elements, in the axes of the body that the point is fixed to)                        (1)
+    translations of a joint along axis a:  f' = f sum_i |a_i| s_i, s of the joint's parent                (2)
+    m' = m |s_x s_y s_z|, or m where the distribution of mass is preserved                                (3)
+    equal factors:   I' = I s^2 m'/m                                                                      (4)
+    else a cylinder along axis c, that of the least moment, o another axis:
+        r^2 = 2 I_cc / m,   l^2 = 12 (I_oo - m r^2 / 4) / m,   r'^2 = r^2 s_a s_b,   l' = l s_c           (5)
+        I'_cc = m' r'^2 / 2,   I'_aa = I'_bb = m' (r'^2 / 4 + l'^2 / 12),   I'_ij = I_ij s_i s_j          (6)
+
+These are OpenSim's rules.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import singledispatch
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from condyle.arrays import Array
+from condyle.errors import DescriptionError
+from condyle.mobilizers import (
+    Ball,
+    BendStretch,
+    Bushing,
+    CantileverFreeBeam,
+    Cylinder,
+    Ellipsoid,
+    Free,
+    FreeLine,
+    FunctionBased,
+    Gimbal,
+    LineOrientation,
+    Mobilizer,
+    Pin,
+    Planar,
+    Screw,
+    Slider,
+    SphericalCoords,
+    Translation,
+    Universal,
+    Weld,
+)
+from condyle.mobilizers.base import Reversed
+from condyle.spatial import Transform
+from condyle.system.system import System
+from condyle.trace.parameter import Expression
+from condyle.tree.body import Body
+
+NO_LENGTHS = (
+    Weld,
+    Pin,
+    Slider,
+    Cylinder,
+    Planar,
+    Translation,
+    Universal,
+    Gimbal,
+    Bushing,
+    Ball,
+    Free,
+    BendStretch,
+    SphericalCoords,
+    LineOrientation,
+    FreeLine,
+)
+"""Mobilizers without a length of their own: what shifts is a coordinate."""
+Factors = dict[str, Array]
+"""Factors along x, y, z of each body, and of ground, which are 1."""
+
+
+def times(kept: Any, factor: Any) -> Any:
+    """A kept number, or several, times a factor, or several; Parameters stay in it."""
+    if isinstance(kept, Expression):
+        return kept.sx * ca.DM(np.asarray(factor, dtype=float))
+    return np.asarray(kept, dtype=float) * factor
+
+
+def changes(
+    system: System, s: Factors, keep_distribution: bool, total: float | None
+) -> dict[str, dict[str, Any]]:
+    """What changes of the bodies: arguments of `System.copy`.
+
+    Args:
+        s: factors by body.
+        keep_distribution: (3): masses in the old proportions.
+        total: mass of all bodies together [kg]; None: as it comes out.
+    """
+    out = {b.name: _changed(b, s, keep_distribution) for b in system.bodies}
+    if total is None:
+        return out
+    masses = {b.name: _number(out[b.name].get("mass", b.mass)) for b in system.bodies}
+    now = sum(masses.values())
+    if not now > 0:
+        raise DescriptionError(f"scale: the bodies have no mass; a mass of {total:g} kg cannot be shared out")
+    for b in system.bodies:
+        own, m = out[b.name], b.mass_properties
+        own["mass"] = own.get("mass", _kept(b, "mass", m.mass)) * (total / now)
+        own["inertia"] = own.get("inertia", _kept(b, "inertia", m.inertia)) * (total / now)
+    return out
+
+
+def _number(value: Any) -> float:
+    return float(Expression(value).at().item()) if isinstance(value, ca.SX) else float(value)
+
+
+def _kept(b: Body, quantity: str, number: Any) -> Any:
+    return b.symbolic[quantity].sx if quantity in b.symbolic else number
+
+
+def _changed(b: Body, s: Factors, keep_distribution: bool) -> dict[str, Any]:
+    assert b.parent is not None
+    own, parent, m = s[b.name], s[b.parent.name], b.mass_properties
+    out: dict[str, Any] = {}
+    for X, frame, factors in (("PF", b.X_PF, parent), ("BM", b.X_BM, own)):
+        if (factors != 1).any():
+            R, p = _kept(b, f"R_{X}", frame.R), times(b.symbolic.get(f"p_{X}", frame.p), factors)  # (1)
+            out[f"X_{X}"] = Transform(R, p, what=f"body {b.name!r}: X_{X}")
+    mobilizer = _mobilizer(b, parent, own)
+    if mobilizer is not b.mobilizer:
+        out["mobilizer"] = mobilizer
+    if (own != 1).any():
+        out["com"] = times(b.symbolic.get("com", m.com), own)
+        volume = 1.0 if keep_distribution else float(abs(np.prod(own)))
+        out["mass"] = _kept(b, "mass", m.mass) * volume  # (3)
+        if (own == own[0]).all():
+            out["inertia"] = _kept(b, "inertia", m.inertia) * (own[0] ** 2 * volume)  # (4)
+        elif {"mass", "inertia"} & set(b.symbolic):
+            raise DescriptionError(
+                f"scale: body {b.name!r}: its mass or inertia depends on Parameters, and the "
+                f"factors {own} differ: the rule for cylinders needs numbers"
+            )
+        else:
+            out["inertia"] = cylinder(float(m.mass), np.array(m.inertia), own, volume)
+    return out
+
+
+def cylinder(mass: float, I: Array, s: Array, volume: float) -> Array:
+    """(5), (6): inertia (3, 3) of a body that is scaled by s, its mass by volume."""
+    if not mass > 0:
+        return I
+    c = int(np.argmin(np.diag(I)))
+    a, b = (i for i in range(3) if i != c)
+    r2 = 2 * I[c, c] / mass
+    l2 = 12 * (I[a, a] - mass * r2 / 4) / mass  # (5)
+    new, r2, l2 = mass * volume, r2 * abs(s[a] * s[b]), l2 * s[c] ** 2
+    out = I * np.outer(s, s)  # (6)
+    out[c, c] = new * r2 / 2
+    out[a, a] = out[b, b] = new * (r2 / 4 + l2 / 12)
+    return out
+
+
+def _mobilizer(b: Body, parent: Array, own: Array) -> Mobilizer:
+    """The mobilizer with lengths scaled by the factors of its parent, which is this body if it is reversed."""
+    m, turned = b.mobilizer, False
+    while isinstance(m, Reversed):
+        m, turned = m.forward, not turned
+    factors = own if turned else parent
+    if (factors == 1).all():
+        return b.mobilizer
+    made = scaled(m, factors, f"scale: body {b.name!r}")
+    return b.mobilizer if made is m else Reversed(made) if turned else made
+
+
+@singledispatch
+def scaled(m: Mobilizer, s: Array, where: str) -> Mobilizer:
+    """A mobilizer whose own lengths are scaled."""
+    if isinstance(m, NO_LENGTHS):
+        return m
+    raise DescriptionError(
+        f"{where}: {m!r} has lengths in it that are not known to scale, and the factors of the "
+        f"body that it stands on are {s}; give that body the factors 1, and scale the mobilizer "
+        "yourself: system.copy(bodies={...: {'mobilizer': ...}})"
+    )
+
+
+@scaled.register
+def _(m: Screw, s: Array, where: str) -> Mobilizer:
+    return replace(m, pitch=m.pitch * float(np.abs(m.axis) @ s))
+
+
+@scaled.register
+def _(m: CantileverFreeBeam, s: Array, where: str) -> Mobilizer:
+    return replace(m, length=m.length * float(s[2]))
+
+
+@scaled.register
+def _(m: Ellipsoid, s: Array, where: str) -> Mobilizer:
+    radii: Any = m.radii
+    return Ellipsoid([r * x for r, x in zip(radii, s, strict=True)], m.normal, m.coordinates)
+
+
+@scaled.register
+def _(m: FunctionBased, s: Array, where: str) -> Mobilizer:
+    axes: Any = m.axes
+    factors = [
+        1.0 if law is None or _is_coordinate(law) else float(np.abs(axis) @ s)  # (2)
+        for axis, law in zip(axes[3:], m.laws[3:], strict=True)
+    ]
+    return m if all(f == 1.0 for f in factors) else m.with_translations(factors)
+
+
+def _is_coordinate(law: Any) -> bool:
+    """Whether a translation is a coordinate itself, whose values are not the model's to scale."""
+    found = law.linear()
+    return found is not None and found[-1] == 0.0 and sorted(found[:-1]) == [0.0] * (len(found) - 2) + [1.0]

@@ -1,0 +1,138 @@
+"""What scaling gives: the system, its factors, what was measured, and how well markers fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from condyle.presentation import Block, Display, page
+from condyle.studies.kinematics.result import InverseKinematics
+from condyle.studies.scaling.measurements import Measured
+from condyle.system.system import System
+
+LARGEST, RMS = 0.02, 0.01
+"""Errors of markers in a static pose that OpenSim's guidelines allow [m]."""
+ODD = (0.7, 1.4)
+"""Factors beyond these are rarely right."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Scaling(Display):
+    """A scaled system and how it came to be, from `cd.scale`.
+
+    Attributes:
+        system: the scaled system, not frozen.
+        factors: of each body along x, y, z.
+        measurements: one per pair of markers: name, pair, model and subject distance [m], factor.
+        pose: the static pose that fits the markers best, as `cd.inverse_kinematics` gives it; None without.
+        notes: what else to know.
+        original: the system that was scaled.
+    """
+
+    system: System
+    factors: dict[str, tuple[float, ...]]
+    measurements: tuple[Measured, ...]
+    pose: InverseKinematics | None
+    notes: tuple[str, ...]
+    original: System
+
+    elsewhere: ClassVar[dict[str, str]] = {
+        "model": "it is result.system",
+        "errors": "it is result.marker_errors",
+    }
+
+    @cached_property
+    def marker_errors(self) -> dict[str, float]:
+        """Distance of each marker from where the scaled model had it in the static pose, before it moved [m]."""
+        if self.pose is None:
+            return {}
+        table = self.pose.errors
+        return {name: float(table[name][0]) for name in table.names}
+
+    @cached_property
+    def moved(self) -> dict[str, float]:
+        """How far each marker was moved on its body [m]."""
+        out = {}
+        for name in self.system.markers:
+            new, old = self.system.marker(name), self.original.marker(name)
+            scaled = np.array(old.station) * self.factors.get(old.body, (1.0, 1.0, 1.0))
+            if (far := float(np.linalg.norm(new.station - scaled))) > 0:
+                out[name] = far
+        return out
+
+    @property
+    def rms(self) -> float:
+        """Root of the mean square of the marker errors [m]; NaN without a pose."""
+        e = np.array([x for x in self.marker_errors.values() if np.isfinite(x)])
+        return float(np.sqrt(np.mean(e**2))) if e.size else float("nan")
+
+    @cached_property
+    def warnings(self) -> tuple[str, ...]:
+        """What to look at, by the thresholds of OpenSim's guidelines."""
+        out = [
+            f"{body}: factors {' '.join(f'{x:.3f}' for x in s)} are far from 1"
+            for body, s in self.factors.items()
+            if min(s) < ODD[0] or max(s) > ODD[1]
+        ]
+        worst = {n: e for n, e in self.marker_errors.items() if e > LARGEST}
+        if worst:
+            names = ", ".join(
+                f"{n} {100 * e:.1f} cm" for n, e in sorted(worst.items(), key=lambda x: -x[1])[:6]
+            )
+            out.append(
+                f"markers farther off than {100 * LARGEST:g} cm: {names}; look at their places on the model, or "
+                "give those that sit on skin less weight"
+            )
+        if self.rms > RMS:
+            out.append(f"rms of the marker errors is {100 * self.rms:.1f} cm; {100 * RMS:g} cm is allowed")
+        return tuple(out)
+
+    def _blocks(self) -> list[Block]:
+        alike: dict[tuple[float, ...], list[str]] = {}
+        for body, s in self.factors.items():
+            alike.setdefault(s, []).append(body)
+        blocks = [
+            Block(
+                "Factors",
+                ("x", "y", "z", "bodies"),
+                [(*(f"{x:.4f}" for x in s), ", ".join(bodies)) for s, bodies in alike.items()],
+            )
+        ]
+        if self.measurements:
+            blocks.append(
+                Block(
+                    "Measurements",
+                    ("", "markers", "model [m]", "subject [m]", "factor"),
+                    [
+                        (m.name, " - ".join(m.pair), f"{m.model:.4f}", f"{m.subject:.4f}", f"{m.factor:.4f}")
+                        for m in self.measurements
+                    ],
+                )
+            )
+        if self.marker_errors:
+            worst = sorted(self.marker_errors.items(), key=lambda x: -x[1])[:8]
+            blocks.append(
+                Block(
+                    "Markers in the static pose, farthest off",
+                    ("", "error [m]"),
+                    [(n, f"{e:.4f}") for n, e in worst] + [("rms of all", f"{self.rms:.4f}")],
+                )
+            )
+        masses = [sum(b.mass for b in x.bodies) for x in (self.original, self.system)]
+        blocks.append(Block("Mass [kg]", ("before", "after"), [tuple(f"{m:.3f}" for m in masses)]))
+        said = [(x,) for x in (*self.warnings, *self.notes)]
+        return [*blocks, Block("To look at", (), said)] if said else blocks
+
+    def report(self) -> str:
+        """Factors, measurements, the markers farthest off, masses, and what to look at."""
+        return "\n\n".join(block.text() for block in self._blocks())
+
+    def __repr__(self) -> str:
+        error = f", marker errors {100 * self.rms:.2f} cm rms" if self.marker_errors else ""
+        return f"Scaling({len(self.factors)} bodies, {sum(b.mass for b in self.system.bodies):.4g} kg{error})"
+
+    def _repr_html_(self) -> str:
+        return page(repr(self), *self._blocks())

@@ -1,0 +1,309 @@
+"""A model of one subject from a model of another: `cd.scale`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from condyle.arguments import answered
+from condyle.arrays import Array
+from condyle.constraints import Rod
+from condyle.errors import DescriptionError
+from condyle.forces import Custom, Potential, TwoPointSpring
+from condyle.forces.path import PathLaw
+from condyle.io.markers import Markers
+from condyle.studies.assemble import assemble
+from condyle.studies.kinematics.result import InverseKinematics
+from condyle.studies.kinematics.solve import inverse_kinematics
+from condyle.studies.scaling.attached import in_proportion, scaled_geometry, scaled_path, scaled_stations
+from condyle.studies.scaling.bodies import Factors, changes
+from condyle.studies.scaling.measurements import Measured, Measurement, frames, manual, measure
+from condyle.studies.scaling.result import Scaling
+from condyle.system.state import State
+from condyle.system.system import System
+
+ORDER = ("measurements", "manual")
+
+
+@answered(
+    {
+        "trc": "read it: markers=cd.read_markers('static.trc')",
+        "subject_mass": "it is mass=",
+        "manual": "it is factors=",
+        "scale_factors": "it is factors=",
+    }
+)
+def scale(
+    system: System,
+    markers: Markers | None = None,
+    measurements: Sequence[Measurement] = (),
+    factors: Mapping[str, Any] | None = None,
+    *,
+    order: Iterable[str] = ORDER,
+    mass: float | None = None,
+    preserve_mass_distribution: bool = False,
+    time: tuple[float, float] | None = None,
+    place_markers: bool | None = None,
+    weights: Mapping[str, float] | None = None,
+    coordinates: Mapping[str, float] | None = None,
+    coordinate_weights: float | Mapping[str, float] | None = None,
+    pose_time: tuple[float, float] | None = None,
+) -> Scaling:
+    """A system of the size and mass of a subject, as OpenSim's ScaleTool makes one.
+
+    Each body gets factors along its axes: the mean of measured over model distances of a Measurement's pairs of
+    markers, in the default pose, or numbers that you give. What is fixed to a body is scaled by them: frames of
+    joints, translations of joints (by the factors of the body that they stand on), mass centre, mass and inertia,
+    points and surfaces of paths, stations of forces and constraints, markers, geometry. Lengths of muscle fibres,
+    tendons, ligaments and springs keep their share of the length of their path. Forces of muscles stay. Then all
+    masses are brought to the subject's.
+
+    With markers of a static pose, the coordinates that fit them best are found, and each marker of the model that
+    is not fixed moves to where it was seen.
+
+    Args:
+        system: what is scaled; it is not changed.
+        markers: of a static trial, `cd.read_markers("static.trc")`.
+        measurements: `cd.Measurement("thigh", [("R.ASIS", "R.Knee")], ["femur_r"])`, ...
+        factors: of bodies that are not measured, or otherwise: {"torso": 1.05} or {"torso": (1, 1.1, 1)}.
+        order: which come first; where both speak of a body, the last one counts.
+        mass: of the subject [kg]; None: as it comes out.
+        preserve_mass_distribution: bodies keep their shares of the mass; else each grows with its volume.
+        time: (start, end) of the frames that are measured, and averaged [s]; all by default.
+        place_markers: find the pose and move the markers; by default if there are markers.
+        weights: of markers by name in the pose; 1 by default.
+        coordinates: values that coordinates of the pose should come near to [rad, m].
+        coordinate_weights: of these, one for all or by name.
+        pose_time: (start, end) of the frames of the pose, if others.
+
+    Returns:
+        the Scaling: `.system`, not frozen, `.factors`, `.measurements`, marker errors, `.report()`.
+
+    Raises:
+        UnknownNameError: markers or bodies that there are not.
+        DescriptionError: what cannot be scaled, by name; distances of zero, factors that are not positive.
+    """
+    if not isinstance(system, System):
+        raise DescriptionError(f"scale: expected a System first, got {system!r}")
+    order = _order(order)
+    if markers is not None and not isinstance(markers, Markers):
+        raise DescriptionError(f"scale: markers: expected cd.read_markers('static.trc'), got {markers!r}")
+    place = markers is not None if place_markers is None else bool(place_markers)
+    if markers is None and (measurements or place):
+        raise DescriptionError(
+            "scale: measurements and places of markers need markers=cd.read_markers('static.trc')"
+        )
+    if mass is not None and not (isinstance(mass, (int, float, np.number)) and 0 < mass < np.inf):
+        raise DescriptionError(f"scale: mass: expected a number above 0 [kg], got {mass!r}")
+    old = system.copy()
+    start = default_pose(old)
+    s, measured = _factors(old, start, markers, list(measurements), factors or {}, order, time)
+    new, notes = _resized(old, start, s, mass, preserve_mass_distribution)
+    pose = None
+    if place:
+        assert markers is not None
+        new, pose, more = _placed(new, markers, time, pose_time, weights, coordinates, coordinate_weights)
+        notes += more
+    return Scaling(
+        new.copy(),
+        {b.name: tuple(map(float, s[b.name])) for b in old.bodies},
+        tuple(measured),
+        pose,
+        tuple(notes),
+        system,
+    )
+
+
+def default_pose(system: System) -> State:
+    """The default state, with its constraints met."""
+    state = system.state()
+    return assemble(system, state) if system.constraints else state
+
+
+def _order(order: Any) -> tuple[str, ...]:
+    given = (order,) if isinstance(order, str) else tuple(order)
+    if not set(given) <= set(ORDER) or len(set(given)) != len(given):
+        raise DescriptionError(f"scale: order: expected some of 'measurements' and 'manual', got {order!r}")
+    return given
+
+
+def _factors(
+    system: System,
+    start: State,
+    markers: Markers | None,
+    measurements: list[Measurement],
+    given: Mapping[str, Any],
+    order: tuple[str, ...],
+    time: Any,
+) -> tuple[Factors, list[Measured]]:
+    """Factors of all bodies, and what was measured."""
+    s: Factors = {name: np.ones(3) for name in ("ground", *(b.name for b in system.bodies))}
+    by_hand, measured = manual(system, given), []
+    for step in order:
+        if step == "manual":
+            s |= by_hand
+            continue
+        for m in measurements:
+            if not isinstance(m, Measurement):
+                raise DescriptionError(f"scale: measurements: expected cd.Measurement(...), got {m!r}")
+            assert markers is not None
+            found = measure(m, model_places(system, start), markers, frames(markers, time))
+            measured += found
+            factor = float(np.mean([x.factor for x in found]))
+            bodies: dict[str, str] = dict(m.bodies)  # type: ignore[arg-type]
+            for name, axes in bodies.items():
+                if system.body(name).is_ground:
+                    raise DescriptionError(f"scale: measurement {m.name!r}: ground has no size")
+                s[name] = np.array(
+                    [factor if axis in axes else x for axis, x in zip("xyz", s[name], strict=True)]
+                )
+    return s, measured
+
+
+def model_places(system: System, state: State) -> dict[str, Array]:
+    """Where the markers of a model are in ground [m]."""
+    return {
+        name: np.asarray(state.station_position(m.body, m.station))
+        for name in system.markers
+        for m in (system.marker(name),)
+    }
+
+
+def _resized(
+    old: System, start: State, s: Factors, mass: float | None, keep: bool
+) -> tuple[System, list[str]]:
+    """The system with all that is scaled, and what a user should know."""
+    notes: list[str] = []
+    forces: dict[str, Any] = {}
+    constraints: dict[str, Any] = {}
+    moved = any((x != 1).any() for x in s.values())
+    for name in old.forces if moved else ():
+        law = old.force(name)
+        if isinstance(law, (Custom, Potential)):
+            notes.append(f"force {name!r} is a function of your own: lengths in it are as they were")
+        where = f"scale: force {name!r}"
+        new: Any = scaled_stations(law, s, where)
+        if isinstance(new, PathLaw):
+            path = scaled_path(new.path, s, where)
+            new = new if path is new.path else replace(new, path=path)
+        if new is not law:
+            forces[name] = new
+    for name in old.constraints if moved else ():
+        constraint: Any = scaled_stations(old.constraint(name), s, f"scale: constraint {name!r}")
+        if constraint is not old.constraint(name):
+            constraints[name] = constraint
+    markers = {name: np.array(m.station) * s[m.body] for name in old.markers for m in (old.marker(name),)}
+    geometry = {g.name: scaled_geometry(g, s) for g in old.geometry}
+    new_system = old.copy(
+        bodies=changes(old, s, keep, mass),
+        forces=forces,
+        constraints=constraints,
+        markers=markers,
+        geometry=geometry,
+    )
+    return _proportioned(old, start, new_system), notes
+
+
+def _proportioned(old: System, start: State, new: System) -> System:
+    """Lengths of fibres, tendons, ligaments and springs in proportion to those of their paths."""
+    changed = [n for n in old.forces if new.force(n) is not old.force(n)]
+    rods = [
+        n
+        for n in old.constraints
+        if new.constraint(n) is not old.constraint(n) and isinstance(new.constraint(n), Rod)
+    ]
+    if not changed and not rods:
+        return new
+    then = new.copy()
+    now = default_pose(then)
+    before, after = start.path_lengths(), now.path_lengths()
+    ratio = dict(zip(old.paths, np.divide(after, before), strict=True))
+    for name in (*changed, *rods):
+        law: Any = old.force(name) if name in changed else old.constraint(name)
+        if isinstance(law, (TwoPointSpring, Rod)):
+            far = [_apart(start, law), _apart(now, new.force(name) if name in changed else new.constraint(name))]
+            ratio[name] = far[1] / far[0] if far[0] > 0 else 1.0
+    return new.copy(
+        forces={n: in_proportion(new.force(n), float(ratio[n])) for n in changed if n in ratio},
+        constraints={n: in_proportion(new.constraint(n), float(ratio[n])) for n in rods},
+    )
+
+
+def _apart(state: State, law: Any) -> float:
+    """Distance of a law's two points [m]."""
+    a, b = (state.station_position(body, _plain(p)) for body, p in ((law.a, law.p_a), (law.b, law.p_b)))
+    return float(np.linalg.norm(np.subtract(a, b)))
+
+
+def _plain(p: Any) -> Any:
+    return p if isinstance(p, tuple) else p.at()[:, 0]
+
+
+def _placed(
+    system: System,
+    markers: Markers,
+    time: Any,
+    pose_time: Any,
+    weights: Any,
+    coordinates: Any,
+    coordinate_weights: Any,
+) -> tuple[System, InverseKinematics, list[str]]:
+    """Markers where they were seen, in the pose that fits them best; and what a user should know."""
+    pose_time = time if pose_time is None else pose_time
+    rows = frames(markers, pose_time)
+    mean = _mean(markers, _within(markers, pose_time))
+    seen = [name for name in markers.names if name in system.markers]
+    pose = inverse_kinematics(
+        system,
+        {name: mean[name][None] for name in seen if np.isfinite(mean[name]).all()},
+        weights,
+        coordinates,
+        coordinate_weights=coordinate_weights,
+        t=[float(markers.time[rows.start])],
+        accuracy=1e-10,
+    )
+    state = pose.frames[0]
+    stations, notes = {}, []
+    average = _average(markers, rows)
+    for name in seen:
+        m = system.marker(name)
+        if m.fixed or not np.isfinite(average[name]).all():
+            continue
+        R, p = state.body_pose(m.body)
+        stations[name] = R.T @ (average[name] - p)
+    left = [name for name in system.markers if name not in markers.names]
+    if left:
+        notes.append(
+            f"markers that the data does not have stay where scaling brought them: {', '.join(left)}"
+        )
+    unknown = [name for name in markers.names if name not in system.markers]
+    if unknown:
+        notes.append(f"markers of the data that the model does not have: {', '.join(unknown)}")
+    return system.copy(markers=stations), pose, notes
+
+
+def _within(markers: Markers, time: Any) -> Any:
+    """Rows with start <= t <= end: those of the pose, as OpenSim takes them."""
+    if time is None:
+        return np.ones(len(markers.time), dtype=bool)
+    inside = (markers.time >= time[0]) & (markers.time <= time[1])
+    rows = frames(markers, time)
+    return inside if inside.any() else np.isin(np.arange(len(inside)), np.arange(rows.start, rows.stop))
+
+
+def _mean(markers: Markers, rows: Any) -> dict[str, Array]:
+    """Mean places; NaN where a marker is missing in one of the frames."""
+    return {name: markers[name][rows].mean(axis=0) for name in markers.names}
+
+
+def _average(markers: Markers, rows: slice) -> dict[str, Array]:
+    """Mean places over the frames in which a marker was seen."""
+    out = {}
+    for name in markers.names:
+        p = markers[name][rows]
+        p = p[np.isfinite(p).all(axis=1)]
+        out[name] = p.mean(axis=0) if len(p) else np.full(3, np.nan)
+    return out
