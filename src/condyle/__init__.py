@@ -87,6 +87,9 @@ from condyle.studies.low_pass import low_pass
 from condyle.studies.motion import Motion
 from condyle.studies.muscle_analysis import MuscleAnalysis, muscle_analysis
 from condyle.studies.relax import relax
+from condyle.studies.scaling.measurements import Measurement
+from condyle.studies.scaling.result import Scaling
+from condyle.studies.scaling.scale import scale
 from condyle.studies.simulate import simulate
 from condyle.studies.static_optimization import StaticOptimization, static_optimization
 from condyle.system.state import State
@@ -108,19 +111,20 @@ __all__ = [
     "CondyleError", "ConstraintError", "ContactError", "ConvergenceError", "Coordinate", "Custom",
     "Cylinder", "DescriptionError", "Discrete", "Ellipsoid", "EllipticSlider", "Ensemble", "Event",
     "ExternalLoad", "Frames", "Free", "FreeLine", "FrozenError", "FunctionBased", "FunctionBasedFit",
-    "Gimbal", "IMUs", "InducedAccelerations", "Input", "InverseKinematics", "JointFit", "LineOrientation",
-    "Markers", "MeasuredFrames", "Mobilizer", "Motion", "MuscleAnalysis", "NativeError", "Page",
-    "Parameter", "PathError", "Pin", "Planar", "Prescribed", "Recording", "Screw", "ShapeError",
-    "SimmSpline", "SingularError", "Slider", "SphericalCoords", "Spline", "SplineCurve", "SplineSurface",
-    "Stage", "State", "StaticOptimization", "Status", "System", "Table", "TraceError", "Trajectory",
-    "Transform", "Translation", "Universal", "UnknownNameError", "View", "Weld", "Wrench", "assemble",
+    "Gimbal", "IMUs", "InducedAccelerations", "Input", "InverseKinematics", "JointFit",
+    "LineOrientation", "Markers", "MeasuredFrames", "Measurement", "Mobilizer", "Motion",
+    "MuscleAnalysis", "NativeError", "Page", "Parameter", "PathError", "Pin", "Planar", "Prescribed",
+    "Recording", "Scaling", "Screw", "ShapeError", "SimmSpline", "SingularError", "Slider",
+    "SphericalCoords", "Spline", "SplineCurve", "SplineSurface", "Stage", "State",
+    "StaticOptimization", "Status", "System", "Table", "TraceError", "Trajectory", "Transform",
+    "Translation", "Universal", "UnknownNameError", "View", "Weld", "Wrench", "assemble",
     "assemble_frames", "calibrate_imus", "compose", "constraints", "contact", "fit_function_based",
     "fit_spline_curve", "fit_spline_surface", "forces", "functions", "goals", "induced_accelerations",
     "integrators", "inverse_dynamics", "inverse_kinematics", "joint_reactions", "low_pass",
-    "marker_positions", "maximal", "measures", "models", "muscle_analysis", "muscles", "paths", "read_c3d",
-    "read_external_loads", "read_frames", "read_markers", "read_mobilizer", "read_osim", "read_table",
-    "relative_frames", "relax", "shapes", "show", "simulate", "static_optimization", "view", "where",
-    "write_osim",
+    "marker_positions", "maximal", "measures", "models", "muscle_analysis", "muscles", "paths",
+    "read_c3d", "read_external_loads", "read_frames", "read_markers", "read_mobilizer", "read_osim",
+    "read_table", "relative_frames", "relax", "scale", "shapes", "show", "simulate",
+    "static_optimization", "view", "where", "write_osim",
 ]
 
 

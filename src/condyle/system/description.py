@@ -486,7 +486,7 @@ class Description(Display):
                 known(kind, (name,), room)
                 if law is None:
                     if name == "gravity":
-                        raise DescriptionError("gravity cannot be left out; cd.forces.Gravity((0, 0, 0)) is none")
+                        raise DescriptionError("gravity stays; cd.forces.Gravity((0, 0, 0)) is none")
                     del room[name]
                     continue
                 if not isinstance(law, wanted):

@@ -272,8 +272,8 @@ def _changed(old: Body, changes: Mapping[str, Any]) -> dict[str, Any]:
     if mobilizer is not old.mobilizer:
         if not isinstance(mobilizer, Mobilizer) or (mobilizer.nq, mobilizer.nu, mobilizer.quaternions) != (
                 old.mobilizer.nq, old.mobilizer.nu, old.mobilizer.quaternions):
-            raise DescriptionError(f"{what}: its mobilizer must have the coordinates of {old.mobilizer!r}, got "
-                                   f"{mobilizer!r}")
+            raise DescriptionError(f"{what}: its mobilizer must have the coordinates of {old.mobilizer!r}, "
+                                   f"got {mobilizer!r}")
         out = {"mobilizer": mobilizer,
                "motion": None if old.motion is None else replace(old.motion, mobilizer=mobilizer)}
     given = {key: value for key, value in changes.items() if key != "mobilizer"}
@@ -281,7 +281,8 @@ def _changed(old: Body, changes: Mapping[str, Any]) -> dict[str, Any]:
         return out
     m = old.mass_properties
     usual = {"X_PF": old.X_PF, "X_BM": old.X_BM, "mass": m.mass, "com": m.com, "inertia": m.inertia}
-    numbers, symbolic = _resolved(what, **(usual | given))
+    values: dict[str, Any] = usual | given
+    numbers, symbolic = _resolved(what, **values, any_inertia=old.any_inertia)
     parts = {key: (f"R_{key[2:]}", f"p_{key[2:]}") if key.startswith("X") else (key,) for key in usual}
     kept = {part for key in usual if key not in given for part in parts[key]}
     return out | numbers | {"symbolic": {k: e for k, e in old.symbolic.items() if k in kept} | symbolic}

@@ -180,12 +180,12 @@ def _(own: shapes.Sphere, along: Array) -> Any:
 
 @shape.register
 def _(own: shapes.Ellipsoid, along: Array) -> Any:
-    return shapes.Ellipsoid(_three(own.radii * along))
+    return shapes.Ellipsoid(_three(np.array(own.radii) * along))
 
 
 @shape.register
 def _(own: shapes.Box, along: Array) -> Any:
-    return shapes.Box(_three(own.half_lengths * along))
+    return shapes.Box(_three(np.array(own.half_lengths) * along))
 
 
 @shape.register

@@ -154,7 +154,7 @@ def cylinder(mass: float, I: Array, s: Array, volume: float) -> Array:
 
 
 def _mobilizer(b: Body, parent: Array, own: Array) -> Mobilizer:
-    """The mobilizer with lengths scaled by the factors of its parent, which is this body if it is reversed."""
+    """The mobilizer with lengths scaled by the factors of its parent: this body if reversed."""
     m, turned = b.mobilizer, False
     while isinstance(m, Reversed):
         m, turned = m.forward, not turned

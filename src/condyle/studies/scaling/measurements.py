@@ -18,12 +18,12 @@ AXES = "xyz"
 
 @dataclass(frozen=True)
 class Measurement:
-    """A measure of a subject: the mean of some distances between markers, which says how large some bodies are.
+    """A measure of a subject: the mean of some distances between markers, by which some bodies are scaled.
 
     Args:
         name: what it measures, "thigh".
         pairs: two markers each, [("R.ASIS", "R.Knee.Lat"), ...].
-        bodies: names of the bodies that it scales along all axes, or {name: axes}: {"femur_r": "xyz", "torso": "y"}.
+        bodies: names of the bodies that it scales along all axes, or {name: axes}, such as {"torso": "y"}.
     """
 
     name: str

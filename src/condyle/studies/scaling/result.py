@@ -46,7 +46,7 @@ class Scaling(Display):
 
     @cached_property
     def marker_errors(self) -> dict[str, float]:
-        """Distance of each marker from where the scaled model had it in the static pose, before it moved [m]."""
+        """Distance of each marker from its place on the scaled model in the static pose, before it moved."""
         if self.pose is None:
             return {}
         table = self.pose.errors
@@ -83,8 +83,8 @@ class Scaling(Display):
                 f"{n} {100 * e:.1f} cm" for n, e in sorted(worst.items(), key=lambda x: -x[1])[:6]
             )
             out.append(
-                f"markers farther off than {100 * LARGEST:g} cm: {names}; look at their places on the model, or "
-                "give those that sit on skin less weight"
+                f"markers farther off than {100 * LARGEST:g} cm: {names}; look at their places on the model, "
+                "or give those that sit on skin less weight"
             )
         if self.rms > RMS:
             out.append(f"rms of the marker errors is {100 * self.rms:.1f} cm; {100 * RMS:g} cm is allowed")

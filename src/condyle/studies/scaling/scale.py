@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 from condyle.arguments import answered
 from condyle.arrays import Array
 from condyle.constraints import Rod
-from condyle.errors import DescriptionError
+from condyle.errors import DescriptionError, UnknownNameError
 from condyle.forces import Custom, Potential, TwoPointSpring
 from condyle.forces.path import PathLaw
 from condyle.io.markers import Markers
@@ -54,15 +55,15 @@ def scale(
 ) -> Scaling:
     """A system of the size and mass of a subject, as OpenSim's ScaleTool makes one.
 
-    Each body gets factors along its axes: the mean of measured over model distances of a Measurement's pairs of
-    markers, in the default pose, or numbers that you give. What is fixed to a body is scaled by them: frames of
-    joints, translations of joints (by the factors of the body that they stand on), mass centre, mass and inertia,
-    points and surfaces of paths, stations of forces and constraints, markers, geometry. Lengths of muscle fibres,
-    tendons, ligaments and springs keep their share of the length of their path. Forces of muscles stay. Then all
-    masses are brought to the subject's.
+    Each body gets factors along its axes: the mean of measured over model distances of a Measurement's pairs
+    of markers, in the default pose, or numbers that you give. What is fixed to a body is scaled by them:
+    frames of joints, translations of joints (by the factors of the body that they stand on), mass centre,
+    mass and inertia, points and surfaces of paths, stations of forces and constraints, markers, geometry.
+    Lengths of muscle fibres, tendons, ligaments and springs keep their share of the length of their path.
+    Forces of muscles stay. Then all masses are brought to the subject's.
 
-    With markers of a static pose, the coordinates that fit them best are found, and each marker of the model that
-    is not fixed moves to where it was seen.
+    With markers of a static pose, the coordinates that fit them best are found, and each marker of the model
+    that is not fixed moves to where it was seen.
 
     Args:
         system: what is scaled; it is not changed.
@@ -153,14 +154,26 @@ def _factors(
             found = measure(m, model_places(system, start), markers, frames(markers, time))
             measured += found
             factor = float(np.mean([x.factor for x in found]))
-            bodies: dict[str, str] = dict(m.bodies)  # type: ignore[arg-type]
-            for name, axes in bodies.items():
-                if system.body(name).is_ground:
-                    raise DescriptionError(f"scale: measurement {m.name!r}: ground has no size")
+            for name, axes in _known(system, m).items():
                 s[name] = np.array(
                     [factor if axis in axes else x for axis, x in zip("xyz", s[name], strict=True)]
                 )
     return s, measured
+
+
+def _known(system: System, m: Measurement) -> dict[str, str]:
+    """Bodies of a measurement that the system has, and their axes; a warning names the others."""
+    given: dict[str, str] = dict(m.bodies)  # type: ignore[arg-type]
+    what = f"scale: measurement {m.name!r}"
+    if "ground" in given:
+        raise DescriptionError(f"{what}: ground has no size")
+    names = [b.name for b in system.bodies]
+    unknown = [name for name in given if name not in names]
+    if unknown and len(unknown) == len(given):
+        raise UnknownNameError("body", unknown[0], names, what)
+    if unknown:
+        warnings.warn(f"{what}: the system has no {', '.join(map(repr, unknown))}", UserWarning, stacklevel=5)
+    return {name: axes for name, axes in given.items() if name in names}
 
 
 def model_places(system: System, state: State) -> dict[str, Array]:
@@ -224,7 +237,10 @@ def _proportioned(old: System, start: State, new: System) -> System:
     for name in (*changed, *rods):
         law: Any = old.force(name) if name in changed else old.constraint(name)
         if isinstance(law, (TwoPointSpring, Rod)):
-            far = [_apart(start, law), _apart(now, new.force(name) if name in changed else new.constraint(name))]
+            far = [
+                _apart(start, law),
+                _apart(now, new.force(name) if name in changed else new.constraint(name)),
+            ]
             ratio[name] = far[1] / far[0] if far[0] > 0 else 1.0
     return new.copy(
         forces={n: in_proportion(new.force(n), float(ratio[n])) for n in changed if n in ratio},
@@ -256,8 +272,9 @@ def _placed(
     rows = frames(markers, pose_time)
     mean = _mean(markers, _within(markers, pose_time))
     seen = [name for name in markers.names if name in system.markers]
+    bare = system.copy(forces={name: None for name in system.forces if name != "gravity"})
     pose = inverse_kinematics(
-        system,
+        bare,
         {name: mean[name][None] for name in seen if np.isfinite(mean[name]).all()},
         weights,
         coordinates,
