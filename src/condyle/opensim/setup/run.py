@@ -9,7 +9,8 @@ from pathlib import Path
 from condyle.errors import DescriptionError
 from condyle.opensim.setup.file import Report, Setup
 
-TOOLS = {"InverseKinematicsTool": "inverse_kinematics", "InverseDynamicsTool": "inverse_dynamics"}
+TOOLS = {"InverseKinematicsTool": "inverse_kinematics", "InverseDynamicsTool": "inverse_dynamics",
+         "AnalyzeTool": "analyze"}
 """The module of each tool."""
 MISSING = {
     "RRATool": "residual reduction (RRA) is not there; adjust mass and motion otherwise, or give reserves "

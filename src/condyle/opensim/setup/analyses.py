@@ -1,0 +1,160 @@
+"""Analyses of a motion: coordinates, bodies, points, joint reactions."""
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from condyle.arrays import Array
+from condyle.opensim.element import Element
+from condyle.opensim.reading import Reading
+from condyle.opensim.setup.coordinates import file_order, in_degrees
+from condyle.opensim.setup.file import SI
+from condyle.spatial import euler_from_rotation
+from condyle.studies.joint_reactions import COLUMNS, joint_reactions
+from condyle.system.system import System
+from condyle.table import Table
+
+if TYPE_CHECKING:
+    from condyle.opensim.setup.analyze import Trial
+
+BODIES = ("", "This file contains the kinematics (positions and orientations,",
+          "velocities and angular velocities, or accelerations and angular accelerations)",
+          "of the centers of mass of the body segments in model {}.", "",
+          "Body segment orientations are described using body-fixed X-Y-Z Euler angles.", "",
+          "Angular velocities and accelerations are expressed in the ground frame.", "",
+          "Units are S.I. units (seconds, meters, Newtons, ...)", SI[1], "")
+REACTIONS = ("", "This file contains the reaction forces and moments",
+             "applied to the specified body of a joint pair and expressed  in the specified reference frame.",
+             "", "Units are S.I. units (seconds, meters, Newtons, ...)")
+
+
+def kinematics(trial: Trial, element: Element) -> None:
+    """Coordinates, speeds and accelerations: _q, _u, _dudt."""
+    setup, system, motion = trial.setup, trial.system, trial.motion
+    asked = setup.words("coordinates", element) or ["all"]
+    names = [n for n in file_order(setup, system) if asked[0].lower() == "all" or n in asked]
+    keep, degrees = trial.kept(element), setup.flag("in_degrees", True, element)
+    factor = [180 / np.pi if degrees and in_degrees(system)[n] else 1.0 for n in names]
+    at = [system.coordinates.index(n) for n in names]
+    speeds = [system.speeds.index(n) if n in system.speeds else k for n, k in zip(names, at, strict=True)]
+    for quantity, title, values in (("q", "Coordinates", motion.q[:, at]),
+                                    ("u", "Speeds", motion.u[:, speeds]),
+                                    ("dudt", "Accelerations", motion.udot[:, speeds])):
+        setup.save(trial.name(element, quantity), title, motion.t[keep], names, (values * factor)[keep],
+                   degrees=degrees, precision=trial.precision, words=["", *SI, ""])
+
+
+def body_kinematics(trial: Trial, element: Element) -> None:
+    """Mass centres and orientations of bodies, their velocities and accelerations: _pos, _vel, _acc."""
+    setup, system, motion = trial.setup, trial.system, trial.motion
+    if setup.flag("express_results_in_body_local_frame", False, element):
+        setup.report.check.append("BodyKinematics: results are in ground, not in the bodies' frames")
+    asked = setup.words("bodies", element) or ["all"]
+    every = asked[0].lower() == "all"
+    bodies = [name for name in body_order(setup.model.object, system) if every or name in asked]
+    keep, degrees = trial.kept(element), setup.flag("in_degrees", True, element)
+    angle = 180 / np.pi if degrees else 1.0
+    parts: dict[str, list[Array]] = {"pos": [], "vel": [], "acc": []}
+    q, u, udot = motion.q, motion.u, motion.udot
+    for name in bodies:
+        com = np.asarray(system.body(name).mass_properties.com, dtype=float)
+        R = system.body_pose(q, name).R
+        parts["pos"] += [system.station_position(q, name, com), angle * euler_from_rotation(R, "xyz")]
+        for quantity, place, turn in (
+                ("vel", system.station_velocity(q, u, name, com), system.body_velocity(q, u, name)),
+                ("acc", system.station_acceleration(q, u, udot, name, com),
+                 system.body_acceleration(q, u, udot, name))):
+            parts[quantity] += [place, angle * turn[:, :3]]
+    names = [f"{b}_{c}" for b in bodies for c in ("X", "Y", "Z", "Ox", "Oy", "Oz")]
+    if every or "center_of_mass" in asked:
+        names += [f"center_of_mass_{c}" for c in "XYZ"]
+        for quantity, values in (("pos", system.mass_centre(q)), ("vel", system.mass_centre_velocity(q, u)),
+                                 ("acc", system.mass_centre_acceleration(q, u, udot))):
+            parts[quantity].append(values)
+    words = [line.format(system.about.get("name", "")) for line in BODIES]
+    for quantity, title in (("pos", "Positions"), ("vel", "Velocities"), ("acc", "Accelerations")):
+        setup.save(trial.name(element, f"{quantity}_global"), title, motion.t[keep], names,
+                   np.concatenate(parts[quantity], axis=1)[keep], degrees=degrees,
+                   precision=trial.precision, words=words)
+
+
+def point_kinematics(trial: Trial, element: Element) -> None:
+    """One point of a body: POINT_pos, _vel, _acc."""
+    setup, system, motion = trial.setup, trial.system, trial.motion
+    q, u, udot = motion.q, motion.u, motion.udot
+    body = setup.text("body_name", "ground", element).rpartition("/")[2]
+    frame = setup.text("relative_to_body_name", "ground", element).rpartition("/")[2]
+    point = setup.numbers("point", (0.0, 0.0, 0.0), element)
+    keep = trial.kept(element)
+    for quantity, title, values in (
+            ("pos", "PointPosition", system.station_position(q, body, point)),
+            ("vel", "PointVelocity", system.station_velocity(q, u, body, point)),
+            ("acc", "PointAcceleration", system.station_acceleration(q, u, udot, body, point))):
+        if frame != "ground":
+            X = system.body_pose(q, frame)
+            moved = values - X.p if quantity == "pos" else values
+            values = np.einsum("tji,tj->ti", X.R, moved)
+        name = trial.name(element, f"{setup.text('point_name', 'NONAME', element)}_{quantity}")
+        setup.save(name, title, motion.t[keep], ["state_0", "state_1", "state_2"], values[keep],
+                   precision=trial.precision, words=["No description."])
+
+
+def joint_reaction(trial: Trial, element: Element) -> None:
+    """Forces and moments in joints: _ReactionLoads, nine columns per joint."""
+    setup, system, motion = trial.setup, trial.system, trial.motion
+    file = setup.file("forces_file", element)
+    forces = None
+    if file is None:
+        setup.report.check.append(f"{element.title}: without <forces_file> muscles exert nothing here; in "
+                                  "OpenSim they are at their default states")
+    else:
+        table = setup.table(file, degrees=False)
+        forces = table[[n for n in table.names if n in system.forces]]
+    joints = joints_of(trial)
+    asked = setup.words("joint_names", element) or ["ALL"]
+    chosen = [j for j in joints if asked[0].upper() == "ALL" or j in asked]
+    sides = _spread(setup.words("apply_on_bodies", element) or ["child"], len(chosen))
+    frames = _spread(setup.words("express_in_frame", element) or ["ground"], len(chosen))
+    keep = trial.kept(element)
+    names, values = [], []
+    for joint, side, frame in zip(chosen, sides, frames, strict=True):
+        parent, child = joints[joint]
+        where = frame if frame in ("child", "parent") else frame.rpartition("/")[2]
+        call = partial(joint_reactions, system, motion, forces, trial.loads, on=side, frame=where,
+                       bodies=[child])
+        found: Table = setup.step(f"reactions of {joint}", call)
+        on = child if side == "child" else parent
+        within = {"child": child, "parent": parent}.get(where, where)
+        names += [f"{joint}_on_{on}_in_{within}_{column}" for column, _ in COLUMNS]
+        values.append(found.values)
+    setup.save(trial.name(element, "ReactionLoads"), "Joint Reaction Loads", motion.t[keep], names,
+               np.concatenate(values, axis=1)[keep] if values else np.empty((len(keep), 0)),
+               precision=trial.precision, words=REACTIONS)
+
+
+def joints_of(trial: Trial) -> dict[str, tuple[str, str]]:
+    """Parent and child body of each joint, by the joint's name, in the order of the model file."""
+    reading = Reading(trial.setup.model, System())
+    out: dict[str, tuple[str, str]] = {}
+    bodies = {body.name for body in trial.system.bodies}
+    joint_set = trial.setup.model.object.child("JointSet")
+    for joint in reading.objects(trial.setup.model.object, "JointSet") if joint_set is not None else []:
+        ends = [reading.base(reading.connected(joint, f"{side}_frame"), joint)[0].name or "ground"
+                for side in ("parent", "child")]
+        if ends[1] in bodies:
+            out[joint.name] = (ends[0], ends[1])
+    return out
+
+
+def body_order(model: Element, system: System) -> list[str]:
+    """Names of the bodies in the order of the model file."""
+    known = {body.name for body in system.bodies}
+    found = model.child("BodySet")
+    listed: list[Any] = [e.name for e in found.every("Body") if e.name in known] if found is not None else []
+    return [*listed, *(body.name for body in system.bodies if body.name not in listed)]
+
+
+def _spread(values: list[str], count: int) -> list[str]:
+    return values if len(values) == count else values[:1] * count
