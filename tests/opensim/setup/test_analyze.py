@@ -1,0 +1,106 @@
+"""Setup files of OpenSim's AnalyzeTool."""
+from __future__ import annotations
+
+import shutil
+
+import numpy as np
+import pytest
+
+import condyle as cd
+from condyle.opensim.setup import run_setup
+from tests.opensim.files import reference
+from tests.opensim.setup.small import document, written
+
+COMMON = "<on>true</on><step_interval>2</step_interval><in_degrees>true</in_degrees>"
+ANALYZE = document("AnalyzeTool", f"""<results_directory>out</results_directory>
+<initial_time>0.2</initial_time><final_time>0.8</final_time><output_precision>12</output_precision>
+<external_loads_file>loads.xml</external_loads_file><coordinates_file>motion.mot</coordinates_file>
+<AnalysisSet><objects>
+<Kinematics name="Kinematics">{COMMON}<coordinates>all</coordinates></Kinematics>
+<BodyKinematics name="BodyKinematics">{COMMON}<bodies>all</bodies></BodyKinematics>
+<PointKinematics name="Point">{COMMON}<body_name>rod</body_name><point_name>tip</point_name>
+<point>0 -1 0</point></PointKinematics>
+<JointReaction name="JR">{COMMON}<joint_names>ALL</joint_names><express_in_frame>child</express_in_frame>
+</JointReaction>
+<StaticOptimization name="SO">{COMMON}<activation_exponent>2</activation_exponent></StaticOptimization>
+<InducedAccelerations name="IA">{COMMON}</InducedAccelerations>
+<Probes name="P">{COMMON}</Probes>
+<Kinematics name="Off"><on>false</on></Kinematics>
+</objects></AnalysisSet>""")
+ACTUATOR = """<OpenSimDocument Version="40600"><ForceSet name="reserves"><objects>
+<CoordinateActuator name="motor"><coordinate>angle</coordinate><optimal_force>10</optimal_force>
+</CoordinateActuator></objects></ForceSet></OpenSimDocument>"""
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory):
+    """Folder, report, and the motion of the frames in between, with all operators."""
+    folder = tmp_path_factory.mktemp("analyze")
+    motion = written(folder)
+    (folder / "reserves.xml").write_text(ACTUATOR)
+    (folder / "a.xml").write_text(ANALYZE.replace(
+        "<results_directory>", "<force_set_files>reserves.xml</force_set_files><results_directory>"))
+    report = run_setup(folder / "a.xml")
+    system = cd.read_osim(folder / "model.osim")
+    return folder / "out", report, cd.Motion.of(system, motion)[8:33:2]
+
+
+def test_files(ran):
+    folder, report, _ = ran
+    assert {p.name for p in folder.iterdir()} == {
+        *(f"small_Kinematics_{x}.sto" for x in ("q", "u", "dudt")),
+        *(f"small_BodyKinematics_{x}_global.sto" for x in ("pos", "vel", "acc")),
+        *(f"small_Point_tip_{x}.sto" for x in ("pos", "vel", "acc")), "small_JR_ReactionLoads.sto",
+        "small_SO_activation.sto", "small_SO_force.sto", "small_SO_controls.xml", "small_IA_angle.sto"}
+    assert any("analysis Probes is not there" in text for text in report.check)
+    assert any("motor, of the peak moment" in text for text in report.check)     # it has to do all
+
+
+def test_kinematics(ran):
+    folder, _, motion = ran
+    system = motion.system
+    q = cd.read_table(folder / "small_Kinematics_q.sto")
+    assert q.degrees and q.names == ("angle",)
+    np.testing.assert_allclose(q["angle"], np.degrees(motion.q[:, 0]), atol=1e-11)      # printed digits
+    speeds, rates = (cd.read_table(folder / f"small_Kinematics_{x}.sto")["angle"] for x in ("u", "dudt"))
+    np.testing.assert_allclose(speeds, np.degrees(motion.u[:, 0]), atol=1e-11)
+    np.testing.assert_allclose(rates, np.degrees(motion.udot[:, 0]), atol=1e-9)
+    body = cd.read_table(folder / "small_BodyKinematics_vel_global.sto")
+    com = system.body("rod").mass_properties.com
+    np.testing.assert_allclose(body[["rod_X", "rod_Y", "rod_Z"]].values,
+                               system.station_velocity(motion.q, motion.u, "rod", com), atol=1e-11)
+    np.testing.assert_allclose(body["rod_Oz"], np.degrees(motion.u[:, 0]), atol=1e-11)
+    np.testing.assert_allclose(body["center_of_mass_X"], body["rod_X"], atol=1e-11)
+    tip = cd.read_table(folder / "small_Point_tip_acc.sto")
+    np.testing.assert_allclose(tip.values, system.station_acceleration(
+        motion.q, motion.u, motion.udot, "rod", (0, -1, 0)), atol=1e-10)
+
+
+def test_forces(ran):
+    folder, _, motion = ran
+    load = cd.ExternalLoad("rod", cd.read_table(folder.parent / "loads.mot"), "force_v", "force_p", "torque_")
+    found = cd.read_table(folder / "small_JR_ReactionLoads.sto")
+    expected = cd.joint_reactions(motion.system, motion, None, load, frame="child")
+    assert found.names[0] == "hinge_on_rod_in_rod_fx"
+    np.testing.assert_allclose(found.values, expected.values, atol=1e-10)
+    moment = cd.inverse_dynamics(motion.system, motion, load)["angle"]
+    force = cd.read_table(folder / "small_SO_force.sto")["motor"]
+    np.testing.assert_allclose(force, moment, atol=0.02)    # accelerations of the spline through the speeds
+    np.testing.assert_allclose(cd.read_table(folder / "small_SO_activation.sto")["motor"], force / 10,
+                               atol=1e-11)
+    assert "<ControlLinear name=\"motor\">" in (folder / "small_SO_controls.xml").read_text()
+
+
+def test_joint_reactions_of_a_walking_trial(tmp_path, evidence):
+    """OpenSim 4.6's file, from the same muscle forces."""
+    shutil.copytree(reference("gait10dof18musc_pipeline"), tmp_path / "trial", copy_function=shutil.copyfile)
+    folder = tmp_path / "trial" / "SO"
+    stored = cd.read_table(folder / "so_phys_on" / "walk_JR_child_ReactionLoads.sto")
+    run_setup(folder / "setup_so_phys_on_jr_child.xml")
+    found = cd.read_table(folder / "so_phys_on" / "walk_JR_child_ReactionLoads.sto")
+    assert found.names == stored.names
+    np.testing.assert_allclose(found.time, stored.time, atol=1e-14)
+    error = np.abs(found.values - stored.values).max() / np.abs(stored.values).max()
+    evidence("file of a joint-reaction setup against OpenSim's, gait10dof18musc walking, relative", error,
+             1e-5)
+    assert error < 1e-5         # its optimiser stopped with 1e-2 N left over
