@@ -48,7 +48,8 @@ class Components:
         if (found := self._paths.get(self._absolute(text, owner))) is not None and (
                 not classes or found.tag in classes):
             return found
-        alike = self._named.get(text.rpartition("/")[2], [])
+        last = text.rpartition("/")[2]
+        alike = self._named.get(last) or self._named.get("".join(last.split()), [])
         alike = [e for e in alike if e.tag in classes] if classes else [
             e for e in alike if e.tag in ("Body", "Ground", "PhysicalOffsetFrame", "Coordinate")]
         if len(alike) == 1 or (alike and classes):

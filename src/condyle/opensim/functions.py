@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -56,8 +57,10 @@ def simm_spline(reading: Reading, element: Element) -> Function:
 @reads("PiecewiseLinearFunction")
 def piecewise_linear(reading: Reading, element: Element) -> Function:
     x, y = points(reading, element)
-    if len(x) == 1:
-        return Constant(y[0])
+    return Constant(y[0]) if len(x) == 1 else _lines(x, y)
+
+
+def _lines(x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray) -> Function:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)            # kinks are as in the file
         return PiecewiseLinear(tuple(x), tuple(y))
@@ -71,8 +74,10 @@ def gcv_spline(reading: Reading, element: Element) -> Function:
     if reading.number(element, "error_variance", 0.0) != 0.0:
         reading.note(element, "error_variance is not zero: the spline goes through its points; in OpenSim it "
                               "smooths them")
+    if half == 1:                                               # straight lines, constant beyond the ends
+        return _lines([x[0] - 1.0, *x, x[-1] + 1.0], [y[0], *y, y[-1]])
     if half not in (2, 3, 4):
-        raise reading.error(element, f"half_order: expected 2, 3 or 4, got {half:g}")
+        raise reading.error(element, f"half_order: expected 1, 2, 3 or 4, got {half:g}")
     return Spline(tuple(x), tuple(y), degree=int(2 * half - 1))
 
 
