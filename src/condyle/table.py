@@ -112,7 +112,8 @@ class Table(Display):
         self.degrees, self.over, self.datatype = degrees, over, datatype
         if over not in (TIME, *NUMBERED):
             raise ShapeError(f"Table: over: expected one of {(TIME, *NUMBERED)}, got {over!r}")
-        if not all(isinstance(name, str) for name in (*self.names, *self.units)):
+        if not {*map(type, self.names), *map(type, self.units)} <= {str} and not all(
+                isinstance(name, str) for name in (*self.names, *self.units)):
             raise ShapeError(f"Table: names and units are text, got {self.names} and {self.units}")
         if len(self.units) != len(self.names):
             raise ShapeError(f"Table: {len(self.names)} names {self.names} need as many units, got "

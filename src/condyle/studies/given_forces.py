@@ -44,22 +44,23 @@ def given_forces(motion: Motion, forces: Any) -> tuple[dict[str, Array], dict[st
         raise DescriptionError("forces: expected a Table with a column per muscle [N], got "
                                f"{type(forces).__name__}{hint}")
     system: System = motion.system
-    for name in system.muscles:
-        if name not in forces.names:
+    muscles, speeds_of, columns = system.muscles, system.speeds, set(forces.names)
+    for name in muscles:
+        if name not in columns:
             raise UnknownNameError("column", name, forces.names, "forces: every muscle needs a column [N]; "
                                                                  "one that does not pull is a column of "
                                                                  "zeros")
     known = at_times("forces", forces, motion.t)
-    acting = [name for name in system.forces if isinstance(system.force(name), (PathLaw, Actuator))]
+    acting = {name: None for name, law in system._forces.items() if isinstance(law, (PathLaw, Actuator))}
     tensions = {name: known[:, k] for k, name in enumerate(forces.names) if name in acting}
     speeds = {name: known[:, k] for k, name in enumerate(forces.names)
-              if name in system.speeds and name not in tensions}
+              if name in speeds_of and name not in tensions}
     refuse_units("forces", forces, dict.fromkeys((*tensions, *speeds), ("N", "N m")))
     if tensions or speeds:
-        warn_of_others("forces", forces, (*acting, *system.speeds))
-        _warn_of_activations(forces[[name for name in system.muscles if name in tensions]])
+        warn_of_others("forces", forces, (*acting, *speeds_of))
+        _warn_of_activations(forces[[name for name in muscles if name in tensions]])
     else:
-        raise UnknownNameError("column", forces.names[0] if forces.names else "", (*acting, *system.speeds),
+        raise UnknownNameError("column", forces.names[0] if forces.names else "", (*acting, *speeds_of),
                                "forces: columns go by the names of muscles, other paths and actuators")
     return tensions, speeds
 
@@ -74,7 +75,8 @@ def refuse_units(what: str, table: Table, wanted: Mapping[str, Sequence[str]]) -
 
 def warn_of_others(what: str, table: Table, known: Sequence[str]) -> None:
     """Warn of columns that are left out because nothing has their names."""
-    others = [name for name in table.names if name not in known]
+    own = set(known)
+    others = [name for name in table.names if name not in own]
     if others:
         near = difflib.get_close_matches(others[0], [n for n in known if n not in table.names], n=1)
         hint = f"; is {others[0]!r} {near[0]!r}?" if near else ""

@@ -82,8 +82,7 @@ def joint_reactions(system: System, motion: Table | Motion | Trajectory | Frames
     pulls = stacked(tensions)
     batch = part.batch(moved, None if pulls is None else np.nan_to_num(pulls), stacked(loads))
     F, rest = _loads(batch, {name: np.nan_to_num(f) for name, f in speeds.items()})
-    values = np.concatenate([_expressed(batch, b, F[:, b.index], on, frame) for b in chosen]
-                            or [np.empty((len(moved), 0))], axis=1)
+    values = _expressed(batch, chosen, F[:, [b.index for b in chosen]], on, frame)
     if given := [*tensions.values(), *speeds.values()]:
         lost = ~np.isfinite(given).all(axis=0)
         values[lost], rest[lost] = np.nan, 0.0
@@ -101,20 +100,32 @@ def _bodies(system: System, bodies: Sequence[Body | str] | Body | str | None) ->
     return chosen
 
 
-def _expressed(batch: Batch, body: Body, F: Array, on: str, frame: Body | str) -> Array:
-    """Force, moment and point of one joint, shape (m, 9), from moment and force at M in ground, (m, 6)."""
-    assert body.parent is not None
-    m, f = F[:, :3], F[:, 3:]
-    X_GB = batch.ask("body_pose", (body,), {})
-    X_GP = batch.ask("body_pose", (body.parent,), {})
-    p_GM = X_GB.p + _turned(X_GB.R, _place(batch, body, "p_BM"))
+def _expressed(batch: Batch, bodies: list[Body], F: Array, on: str, frame: Body | str) -> Array:
+    """Force, moment and point of some joints side by side, shape (m, 9 bodies), from moment and force at M in
+    ground, (m, bodies, 6)."""
+    X = batch.kernel("body_pose")                           # of all bodies; ground comes after them
+    ground = np.broadcast_to(np.eye(3, 4).T.ravel(), (len(X), 1, 12))
+    X = np.concatenate([X, ground], axis=1)
+    R, p_G = X[..., :9].reshape(*X.shape[:-1], 3, 3), X[..., 9:]
+
+    def which(each: list[Body | None]) -> list[int]:
+        return [-1 if b is None or b.is_ground else b.index for b in each]
+
+    def places(name: str) -> Array:
+        return np.array([_place(batch, b, name) for b in bodies]).reshape(-1, 3)
+
+    m, f, mine, above = F[..., :3], F[..., 3:], which([*bodies]), which([b.parent for b in bodies])
+    p_GM = p_G[:, mine] + _turned(R[:, mine], places("p_BM"))
     p = p_GM
     if on == "parent":
-        p = X_GP.p + _turned(X_GP.R, _place(batch, body, "p_PF"))
+        p = p_G[:, above] + _turned(R[:, above], places("p_PF"))
         f, m = -f, -(m + np.cross(p_GM - p, f))
-    X = (X_GB if frame == "child" else X_GP if frame == "parent" else batch.ask("body_pose", (frame,), {}))
-    back = np.swapaxes(X.R, -1, -2)
-    return np.concatenate([_turned(back, f), _turned(back, m), _turned(back, p - X.p)], axis=1)
+    seen = mine if frame == "child" else above
+    if isinstance(frame, Body):
+        seen = which([frame] * len(bodies))
+    back = np.swapaxes(R[:, seen], -1, -2)
+    return np.concatenate([_turned(back, f), _turned(back, m), _turned(back, p - p_G[:, seen])],
+                          axis=2).reshape(len(X), 9 * len(bodies))
 
 
 def _turned(R: Array, v: Array) -> Array:

@@ -125,8 +125,9 @@ def muscle_analysis(system: System, motion: Table | Motion | Trajectory | Frames
         raise DescriptionError("muscle_analysis: no force of the system runs along a path; "
                                "system.add_force('biceps', cd.muscles.Thelen2003(path, ...)) adds a muscle")
     batch = moved._batch()
+    status, muscles = moved.status, system.muscles
     table = lambda values, unit, names=system.paths: Table(moved.t, names, values, [unit] * len(names),
-                                                           status=moved.status)
+                                                           status=status)
     L, Ldot, arms = path_geometry(moved)
     warn_of_unsolved(system.compiled, "muscle_analysis", moved.t, moved.q, moved.tail, L)
     warn_of_slips("muscle_analysis", moved, L, Ldot, arms)
@@ -134,11 +135,11 @@ def muscle_analysis(system: System, motion: Table | Motion | Trajectory | Frames
              for name, unit in zip(system.speeds, scales.units(system.bodies)[1], strict=True)}
     by_speed = {name: table(arms[:, :, k], unit) for k, (name, unit) in enumerate(units.items())}
     tables: dict[str, Table] = {}
-    if system.muscles and (activations is not None or isinstance(motion, Trajectory)):
+    if muscles and (activations is not None or isinstance(motion, Trajectory)):
         reports = (_reports(batch, L, Ldot) if activations is None
                    else _of_activations(moved, activations, L, Ldot))
         names = system.compiled.model.reported
-        tables = {name: table(reports[:, :, k], "" if unit == "-" else unit, system.muscles)
+        tables = {name: table(reports[:, :, k], "" if unit == "-" else unit, muscles)
                   for k, (name, unit) in enumerate(names.items())}
     return MuscleAnalysis(table(L, "m"), table(Ldot, "m/s"), by_speed, tables)
 
@@ -164,22 +165,23 @@ def _of_activations(motion: Motion, activations: Any, L: Array, Ldot: Array) -> 
         hint = "; give its .activations" if hasattr(activations, "activations") else ""
         raise DescriptionError("activations: expected a Table with a column per muscle, got "
                                f"{type(activations).__name__}{hint}")
-    for name in system.muscles:
-        if name not in activations.names:
+    muscles, columns = system.muscles, set(activations.names)
+    for name in muscles:
+        if name not in columns:
             raise UnknownNameError("column", name, activations.names, "activations: every muscle needs one")
     warn_of_others("activations", activations, (*system.forces, *system.speeds))
-    a = at_times("activations", activations[list(system.muscles)], motion.t)
+    a = at_times("activations", activations[list(muscles)], motion.t)
     if ((a < -1e-6) | (a > 1 + 1e-6)).any():
         i, k = np.argwhere((a < -1e-6) | (a > 1 + 1e-6))[0]
-        raise ShapeError(f"activations: {system.muscles[k]!r} is {a[i, k]:g} at t = {motion.t[i]:g} s; they "
+        raise ShapeError(f"activations: {muscles[k]!r} is {a[i, k]:g} at t = {motion.t[i]:g} s; they "
                          "go from 0 to 1")
     elastic, _ = elastic_tendons(system.compiled.model.forces)
     if elastic:
         warnings.warn(f"muscle_analysis: tendons of {cut(elastic)} are elastic; at given activations they "
                       "count as rigid, because how far they stretch depends on what was before. A Trajectory "
                       "has their states; tendon='rigid' says that they are meant so", stacklevel=4)
-    part = acting(system, (), system.muscles, law=activated)
-    own = [system.paths.index(name) for name in system.muscles]
+    part, paths = acting(system, (), muscles, law=activated), system.paths
+    own = [paths.index(name) for name in muscles]
     reports = _reports(part.batch(motion, np.nan_to_num(a)), L[:, own], Ldot[:, own])
     return np.where(np.isnan(a)[..., None], np.nan, reports)
 

@@ -16,6 +16,8 @@ from condyle.studies.motion import Motion
 
 LEAP = 0.25
 """Of the largest moment arm: one that changes its sign from more than this to more than this has leapt."""
+SMALL = 1e-6
+"""Moment arms below this [m], such as the rounding of zero, do not leap."""
 OFF = 1e-4
 """Lengths that change by so much more than by their rates [m] may have jumped."""
 
@@ -35,7 +37,7 @@ def slips(motion: Motion, L: Array, Ldot: Array, arms: Array) -> list[str]:
         return []
     with np.errstate(invalid="ignore"):
         size = np.abs(arms)
-        wide = LEAP * np.fmax.reduce(size, axis=0, initial=0.0)
+        wide = np.fmax(LEAP * np.fmax.reduce(size, axis=0, initial=0.0), SMALL)
         leapt = (arms[:-1] * arms[1:] < 0) & (np.minimum(size[:-1], size[1:]) > wide)
         off = np.abs(np.diff(L, axis=0) - (Ldot[:-1] + Ldot[1:]) / 2 * np.diff(t)[:, None]) > OFF
     owners = {name for names in branches.owners for name in names}
