@@ -11,7 +11,7 @@ import condyle as cd
 from condyle import forces, muscles, paths
 from condyle.laws.described import text
 from condyle.opensim import read_osim
-from tests.opensim.files import pendulum
+from tests.opensim.files import pendulum, reference
 
 PATH = """<GeometryPath name="path"><PathPointSet><objects>
   <PathPoint name="p1"><socket_parent_frame>/ground</socket_parent_frame><location>.1 .2 0</location>
@@ -203,6 +203,15 @@ def test_points_and_wraps(tmp_path):
     assert (ring.surface, ball.surface) == (paths.Torus(0.01, 0.04), paths.Sphere(0.02))
 
 
+def test_a_range_of_many_turns_is_always(tmp_path):
+    force = f"""<PathActuator name="one">{PATH}</PathActuator>""".replace("</PathPoint>", f"""</PathPoint>
+      <ConditionalPathPoint name="b"><socket_parent_frame>/bodyset/rod</socket_parent_frame>
+        <location>0 .1 0</location><socket_coordinate>/jointset/hinge/{Q}</socket_coordinate>
+        <range>-999.9 .5</range></ConditionalPathPoint>""", 1)
+    point = read(tmp_path, force).force("one").path.points[1]
+    assert point.range == (-np.inf, 0.5 + 1e-5)
+
+
 def test_a_moving_point_stops_at_its_range():
     """Length and speed: the speed is the rate of the length, beyond the range too."""
     system = cd.System()
@@ -279,3 +288,25 @@ def test_contact(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         read(tmp_path, "", more=CONTACT)                     # surfaces without forces are no surprise
+
+
+@pytest.mark.parametrize("name", ["hunt_crossley_sphere_halfspace_two_materials",
+                                  "smooth_sphere_halfspace_params1",
+                                  "hunt_crossley_sphere_sphere_two_materials"])
+def test_contact_forces_of_files(name):
+    """Rows that OpenSim 4.6 printed: force on the ball and torque about its centre, at depths and
+    velocities."""
+    system = read_osim(reference(f"contact/{name}.osim"))
+    rows = np.genfromtxt(reference(f"contact/{name}.csv"), delimiter=",", names=True)[::7]
+    zero = np.zeros_like(rows["wx"])
+    q = np.stack([rows["rx"], rows["ry"], rows["rz"], zero, 0.1 - rows["penetration"], zero], axis=1)
+    u = np.stack([rows["wx"], rows["wy"], rows["wz"], rows["vt_x"], -rows["approach_speed"], rows["vt_z"]],
+                 axis=1)
+    none, with_contact = (np.asarray(system.inverse_dynamics(q, u, np.zeros_like(u), disabled=off))
+                          for off in (("gravity", "contact"), ("gravity",)))
+    ball = next(column.partition("force")[0] for column in rows.dtype.names
+                if column.endswith("forceX") and "ground" not in column and "Half" not in column)
+    expected = np.stack([rows[f"{ball}{kind}{axis}"] for kind in ("torque", "force") for axis in "XYZ"],
+                        axis=1)
+    # forces of 1e4 N; those of the file have all digits
+    np.testing.assert_allclose(none - with_contact, expected, rtol=1e-10, atol=1e-9)

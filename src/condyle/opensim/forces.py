@@ -32,10 +32,9 @@ from condyle.forces.bushing import DEFLECTIONS
 from condyle.functions import Constant, Formula
 from condyle.opensim.controllers import controlled
 from condyle.opensim.element import Element
-from condyle.opensim.paths import path
+from condyle.opensim.paths import path, unit
 from condyle.opensim.reading import Reading
 from condyle.opensim.registry import reads
-from condyle.tree import scales
 
 
 def add(reading: Reading, element: Element, law: Force) -> None:
@@ -67,19 +66,13 @@ def speed(reading: Reading, element: Element, name: str = "coordinate") -> str:
     return coordinate
 
 
-def _unit(reading: Reading, coordinate: str) -> str:
-    tree = reading.system._tree
-    names = [c.name for b in tree.bodies for c in b.coordinates]
-    return scales.units(tree.bodies)[0][names.index(coordinate)]
-
-
 # ---- On coordinates ----------------------------------------------------------------------------------------
 
 @_force("CoordinateLimitForce")
 def coordinate_limit(reading: Reading, element: Element) -> Force:
     coordinate = reading.coordinate(element, reading.text(element, "coordinate"))
     reading.skip(element, "compute_dissipation_energy")
-    w = math.pi / 180 if _unit(reading, coordinate) == "rad" else 1.0
+    w = math.pi / 180 if unit(reading, coordinate) == "rad" else 1.0
     low, high, width = (w * reading.number(element, name, default) for name, default in (
         ("lower_limit", 0.0), ("upper_limit", 0.0), ("transition", 0.1)))
     k_low, k_high, c = (reading.number(element, name, default) / w for name, default in (

@@ -22,7 +22,9 @@ from condyle.paths import (
     Torus,
     Wrap,
 )
+from condyle.paths.points import FARTHEST
 from condyle.spatial import Transform, rotation_from_euler
+from condyle.tree import scales
 
 EDGE = 1e-5
 """A ConditionalPathPoint is active this far beyond its range [rad, m]."""
@@ -79,7 +81,17 @@ def conditional_path_point(reading: Reading, element: Element) -> Point:
         reading.remark(element, f"its range {low:g} to {high:g} is empty; the path never goes through it, "
                                 "as in OpenSim")
         low, high = -np.inf, -np.inf
-    return ConditionalPoint(body, p, _coordinate(reading, element, "coordinate"), (low - EDGE, high + EDGE))
+    coordinate = _coordinate(reading, element, "coordinate")
+    if unit(reading, coordinate) == "rad":                      # -999 to 999 means always
+        low, high = -np.inf if low < -FARTHEST else low, np.inf if high > FARTHEST else high
+    return ConditionalPoint(body, p, coordinate, (low - EDGE, high + EDGE))
+
+
+def unit(reading: Reading, coordinate: str) -> str:
+    """Unit of a coordinate."""
+    tree = reading.system._tree
+    names = [c.name for b in tree.bodies for c in b.coordinates]
+    return scales.units(tree.bodies)[0][names.index(coordinate)]
 
 
 @reads("MovingPathPoint")
