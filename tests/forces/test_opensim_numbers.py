@@ -62,6 +62,27 @@ def xyz(angles) -> np.ndarray:
             @ np.array([[c3, -s3, 0], [s3, c3, 0], [0, 0, 1]]))
 
 
+def test_laws_on_angles_of_a_ball_act_on_a_speed():
+    """As OpenSim's do: the angle decides, the angular velocity of the same place is acted on."""
+    laws = {"limit": forces.CoordinateLimitForce("b_rx", -0.1, 0.1, 5.0, 6.0, 0.3, 0.05, speed="b_wx"),
+            "spring": forces.MobilitySpring("b_ry", 7.0, 0.1, 0.4, speed="b_wy"),
+            "law": forces.MobilityFunction("b_rz", lambda q, qdot: -3 * q - qdot, speed="b_wz")}
+    written = {"limit": lambda s: {"b_wx": -6.0 * (s.q("b_rx") - 0.1) - 0.3 * s.u("b_wx")},
+               "spring": lambda s: {"b_wy": -7.0 * (s.q("b_ry") - 0.1) - 0.4 * s.u("b_wy")},
+               "law": lambda s: {"b_wz": -3 * s.q("b_rz") - s.u("b_wz")}}
+    udot = []
+    for each in (laws, {name: forces.Custom(f) for name, f in written.items()}):
+        system = cd.System(gravity=(0, 0, 0))
+        system.add_body("b", mobilizer=cd.Ball(coordinates="euler"), mass=1.0, inertia=(1, 2, 2.5))
+        for name, law in each.items():
+            system.add_force(name, law)
+        udot.append(system.forward_dynamics([0.3, 0.4, 0.5], [0.1, -0.2, 0.3]))
+        assert system.energy([0.3, 0.4, 0.5], [0.0, 0.0, 0.0])[1] == 0.0
+    np.testing.assert_allclose(*udot, rtol=1e-13)
+    with pytest.raises(cd.UnknownNameError, match="b_wq"):
+        system.copy().add_force("odd", forces.MobilitySpring("b_ry", 7.0, speed="b_wq"))
+
+
 def test_ligaments():
     system = pulled(forces.Ligament(LINE, 0.2, 1000.0))
     T = -system.forward_dynamics(np.array([0.19, 0.205, 0.25, 0.35])[:, None], np.zeros((4, 1)))[:, 0]

@@ -34,6 +34,7 @@ class CoordinateLimitForce(OnCoordinate):
         upper_stiffness: k_high [N m/rad, N/m], at least 0.
         damping: c [N m s/rad, N s/m], at least 0.
         transition: w, the width over which the springs come on [rad, m], above 0.
+        speed: name of the speed that it acts on, where this is not the coordinate's rate.
         group: its kind: gravity, passive, external, actuator or muscle.
     """
 
@@ -74,8 +75,10 @@ class CoordinateLimitForce(OnCoordinate):
         f = sx(self.lower_stiffness) * lower * below - sx(self.upper_stiffness) * upper * above
         loads.add_mobility(speed, f - sx(self.damping) * (upper + lower) * s.speed(speed))   # (39)
 
-    def potential(self, s: View) -> ca.SX:
+    def potential(self, s: View) -> ca.SX | None:
         """The work that the springs have taken up."""
+        if self.speed is not None:
+            return None
         above, below, _, _ = self._shares(s)
         w = sx(self.transition)
         k_high, k_low = sx(self.upper_stiffness), sx(self.lower_stiffness)

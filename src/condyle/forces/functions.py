@@ -28,6 +28,7 @@ class MobilityFunction(OnCoordinate):
     Args:
         coordinate: name of the coordinate.
         function: f(q, qdot) [N m, N], of [rad, m] and [rad/s, m/s].
+        speed: name of the speed that it acts on, where this is not the coordinate's rate.
         group: its kind: gravity, passive, external, actuator or muscle.
     """
 

@@ -13,11 +13,11 @@ from typing import Annotated, Any
 import casadi as ca
 import numpy as np
 
-from condyle.errors import DescriptionError
+from condyle.errors import DescriptionError, UnknownNameError
 from condyle.forces.base import Law
 from condyle.forces.external import Signal, at_time
 from condyle.laws.described import CoordinateName, quantity, sx
-from condyle.laws.names import speed_named, speed_of
+from condyle.laws.names import owner, speed_named, speed_of
 from condyle.laws.view import Loads, View
 from condyle.trace import Number
 from condyle.trace.parameter import Expression
@@ -39,10 +39,25 @@ class OnSpeed(Law):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OnCoordinate(OnSpeed):
-    """A law on a coordinate whose rate is a speed."""
+    """A law on a coordinate whose rate is a speed.
+
+    Attributes:
+        speed: name of the speed that it acts on, where this is not the coordinate's rate: angles of a ball.
+            OpenSim's forces do so. Such a law has no potential: its work is in `system.power`.
+    """
+
+    speed: str | None = field(default=None, kw_only=True)
 
     def check(self, tree: Tree) -> None:
-        speed_of(tree, self.coordinate, repr(self))
+        if self.speed is None:
+            speed_of(tree, self.coordinate, repr(self))
+            return
+        owner(tree, self.coordinate, repr(self))
+        if self.speed not in tree.speeds:
+            raise UnknownNameError("speed", self.speed, tree.speeds, repr(self))
+
+    def _speed(self, s: View) -> str:
+        return speed_named(s.tree, self.coordinate, repr(self)) if self.speed is None else self.speed
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -56,6 +71,7 @@ class MobilitySpring(OnCoordinate):
         stiffness: k [N m/rad, N/m], at least 0.
         rest: q0 [rad, m].
         damping: c [N m s/rad, N s/m], at least 0.
+        speed: name of the speed that it acts on, where this is not the coordinate's rate.
         group: its kind: gravity, passive, external, actuator or muscle.
     """
 
@@ -70,7 +86,9 @@ class MobilitySpring(OnCoordinate):
             f -= sx(self.damping) * s.speed(speed)
         loads.add_mobility(speed, f)                                                         # (6)
 
-    def potential(self, s: View) -> ca.SX:
+    def potential(self, s: View) -> ca.SX | None:
+        if self.speed is not None:
+            return None
         return sx(self.stiffness) * (s.coordinate(self.coordinate) - sx(self.rest)) ** 2 / 2
 
 
@@ -126,6 +144,7 @@ class MobilityStop(OnCoordinate):
         high: upper limit [rad, m], above low; inf is no limit.
         stiffness: k [N m/rad, N/m], at least 0.
         dissipation: d [s/rad, s/m], at least 0.
+        speed: name of the speed that it acts on, where this is not the coordinate's rate.
         group: its kind: gravity, passive, external, actuator or muscle.
     """
 
@@ -165,7 +184,9 @@ class MobilityStop(OnCoordinate):
         loads.add_mobility(speed, k * (below * ca.fmax(1 - d_qdot, 0) - above * ca.fmax(1 + d_qdot,
                                                                                         0)))  # (9)
 
-    def potential(self, s: View) -> ca.SX:
+    def potential(self, s: View) -> ca.SX | None:
+        if self.speed is not None:
+            return None
         above, below = self._beyond(s)
         return sx(self.stiffness) * (above ** 2 + below ** 2) / 2
 

@@ -77,7 +77,7 @@ class Muscle(PathLaw):
         path: where it runs.
         max_isometric_force: F_0 [N].
         optimal_fiber_length: l_0 [m].
-        tendon_slack_length: l_S [m].
+        tendon_slack_length: l_S [m], above 0; with a rigid tendon it may be 0.
         pennation_angle: alpha_0, at the optimal length [rad].
         max_contraction_velocity: v_max [1/s], in optimal lengths.
         activation_time_constant: of the rise [s].
@@ -97,7 +97,7 @@ class Muscle(PathLaw):
 
     max_isometric_force: Annotated[Any, quantity("N", lowest=0.0, positive=True)]
     optimal_fiber_length: Annotated[Any, quantity("m", lowest=0.0, positive=True)]
-    tendon_slack_length: Annotated[Any, quantity("m", lowest=0.0, positive=True)]
+    tendon_slack_length: Annotated[Any, quantity("m", lowest=0.0)]
     pennation_angle: Annotated[Any, quantity("rad", lowest=0.0)] = 0.0
     max_contraction_velocity: Annotated[Any, quantity("1/s", lowest=0.0, positive=True)] = 10.0
     activation_time_constant: Seconds = field(default=0.015, kw_only=True)
@@ -127,6 +127,10 @@ class Muscle(PathLaw):
         if isinstance(self.pennation_angle, float) and not self.pennation_angle < math.acos(STEEPEST):
             raise DescriptionError(f"{name}: pennation_angle must be below {math.acos(STEEPEST):.3f} rad, "
                                    f"got {self.pennation_angle!r}; is it in degrees?")
+        if self.tendon == "elastic" and isinstance(self.tendon_slack_length, float) and (
+                not self.tendon_slack_length > 0):
+            raise DescriptionError(f"{name}: tendon_slack_length must be above 0 with an elastic tendon, got "
+                                   f"{self.tendon_slack_length!r}; tendon='rigid' may have none")
         if isinstance(self.excitation, float) and not 0 <= self.excitation <= 1:
             raise DescriptionError(f"{name}: excitation must be from 0 to 1, got {self.excitation!r}")
         if self.min_control is not None and not self.min_control <= self.max_control:
@@ -331,7 +335,9 @@ class Muscle(PathLaw):
             "pennation_angle": ("rad", ca.asin(sine)),
             "pennation_angular_velocity": ("rad/s", -fibre.v_M / fibre.l_M * sine / fibre.cos),
             "tendon_length": ("m", fibre.l_T),
-            "tendon_strain": ("-", fibre.l_T / sx(self.tendon_slack_length) - 1),
+            "tendon_strain": ("-", fibre.l_T / sx(self.tendon_slack_length) - 1
+                              if self.tendon == "elastic" else
+                              ca.SX(0)),
             "tendon_velocity": ("m/s", fibre.v_T),
             "tendon_force": ("N", T),
             "fiber_force": ("N", active + passive),

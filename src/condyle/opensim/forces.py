@@ -30,6 +30,7 @@ from condyle.forces import (
 )
 from condyle.forces.bushing import DEFLECTIONS
 from condyle.functions import Constant, Formula
+from condyle.laws.names import speed_of
 from condyle.opensim.controllers import controlled
 from condyle.opensim.element import Element
 from condyle.opensim.paths import path, unit
@@ -66,6 +67,16 @@ def speed(reading: Reading, element: Element, name: str = "coordinate") -> str:
     return coordinate
 
 
+def other(reading: Reading, element: Element) -> str | None:
+    """The speed that a force on a coordinate acts on, if it is not the coordinate's rate."""
+    coordinate = reading.coordinate(element, reading.text(element, "coordinate"))
+    try:
+        speed_of(reading.system._tree, coordinate, "")
+    except CondyleError:
+        return speed(reading, element)
+    return None
+
+
 # ---- On coordinates ----------------------------------------------------------------------------------------
 
 @_force("CoordinateLimitForce")
@@ -77,7 +88,7 @@ def coordinate_limit(reading: Reading, element: Element) -> Force:
         ("lower_limit", 0.0), ("upper_limit", 0.0), ("transition", 0.1)))
     k_low, k_high, c = (reading.number(element, name, default) / w for name, default in (
         ("lower_stiffness", 1.0), ("upper_stiffness", 1.0), ("damping", 0.001)))
-    return CoordinateLimitForce(coordinate, low, high, k_low, k_high, c, width)
+    return CoordinateLimitForce(coordinate, low, high, k_low, k_high, c, width, speed=other(reading, element))
 
 
 @_force("SpringGeneralizedForce")
@@ -85,13 +96,14 @@ def spring_generalized(reading: Reading, element: Element) -> Force:
     return MobilitySpring(reading.coordinate(element, reading.text(element, "coordinate")),
                           reading.number(element, "stiffness", 0.0),
                           reading.number(element, "rest_length", 0.0),
-                          reading.number(element, "viscosity", 0.0))
+                          reading.number(element, "viscosity", 0.0), speed=other(reading, element))
 
 
 @_force("ExpressionBasedCoordinateForce")
 def expression_based_coordinate(reading: Reading, element: Element) -> Force:
     return MobilityFunction(reading.coordinate(element, reading.text(element, "coordinate")),
-                            formula(reading, element, "expression", ("q", "qdot")))
+                            formula(reading, element, "expression", ("q", "qdot")),
+                            speed=other(reading, element))
 
 
 def formula(reading: Reading, element: Element, name: str, names: tuple[str, ...]) -> Formula:
