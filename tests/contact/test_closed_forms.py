@@ -129,6 +129,22 @@ def test_newtons_cradle(evidence):
     assert error < 1e-6
 
 
+@pytest.mark.parametrize("case", ["can lies", "can stands", "ring lies", "box falls over"])
+def test_comes_to_rest(case):
+    """On rims, on its end, flat, on four corners: the floor carries the weight, and nothing moves."""
+    m, half = C.Material(1e6, 1.0, 0.6, 0.5, 0.0, 0.01), math.sqrt(0.5)
+    can, box = C.Cylinder("b", None, 0.05, 0.2, m), C.Box("b", None, (0.05, 0.04, 0.03), m)
+    upright = {"b_qw": half, "b_qx": half}
+    surface, q, height = {
+        "can lies": (can, {"b_ty": 0.051}, 0.05), "can stands": (can, {"b_ty": 0.101, **upright}, 0.1),
+        "ring lies": (C.Torus("b", None, 0.05, 0.01, m), {"b_ty": 0.0102, **upright}, 0.01),
+        "box falls over": (box, {"b_ty": 0.08, "b_qw": 0.9, "b_qz": math.sqrt(0.19)}, 0.05)}[case]
+    system = sliding(m, radius=0.03, surface=surface, mobilizer=cd.Free())
+    end = cd.simulate(system, system.state(q=q), 2.0, accuracy=1e-4, integrator="rodas")[-1]
+    assert end.contact_forces()[:, 1].sum() == pytest.approx(2.0 * 9.81, rel=1e-2)
+    assert height - 0.006 < end.q[5] < height and np.abs(end.u).max() < 1e-2
+
+
 def test_rattleback_reverses():
     """A boat-shaped stone, its inertia turned against its shape, spins on one way, and turns round the
     other way."""

@@ -22,7 +22,7 @@ from functools import cache
 import casadi as ca
 
 from condyle.contact.solids import Ellipsoid
-from condyle.contact.surfaces import HalfSpace, Pose, Sphere
+from condyle.contact.surfaces import HalfSpace, Pose, Sphere, tangents
 from condyle.contact.touch import Touch
 from condyle.laws.described import sx
 from condyle.native.sweeps.implicit import implicit
@@ -90,14 +90,6 @@ def _stationary(n: ca.SX, p: ca.SX) -> ca.SX:
     """(33), and |n| = 1."""
     _, g, _ = _terms(p, n)
     return g - ca.dot(g, n) * n + (ca.dot(n, n) - 1) / 2 * ca.sum1(p[:6]) * n
-
-
-def tangents(n: ca.SX) -> tuple[ca.SX, ca.SX]:
-    """Two unit vectors across n, without a branch that is singular."""
-    s = ca.if_else(n[2] < 0, -1, 1)
-    k = -1 / (s + n[2])
-    xy = n[0] * n[1] * k
-    return (ca.vertcat(1 + s * n[0] ** 2 * k, s * xy, -s * n[0]), ca.vertcat(xy, s + n[1] ** 2 * k, -n[1]))
 
 
 @cache

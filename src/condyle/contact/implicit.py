@@ -20,9 +20,8 @@ from typing import Any
 
 import casadi as ca
 
-from condyle.contact.ellipsoids import tangents
 from condyle.contact.solids import Ellipsoid, Framed
-from condyle.contact.surfaces import Folded, HalfSpace, Length, Pose, Sphere
+from condyle.contact.surfaces import Folded, HalfSpace, Length, Pose, Sphere, tangents
 from condyle.contact.touch import Touch
 from condyle.errors import DescriptionError, TraceError
 from condyle.laws.described import sx

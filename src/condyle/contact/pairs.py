@@ -22,6 +22,9 @@ from condyle.contact.touch import Touch
 from condyle.errors import DescriptionError
 from condyle.laws.described import sx
 
+LEAST = 0.1
+"""Cosine below which the curvature around a ring does not fall on a half-space."""
+
 
 def plane_sphere(a: HalfSpace, A: Pose, b: Sphere, B: Pose) -> Touch:
     n, height = a.plane(A)
@@ -54,7 +57,9 @@ def plane_torus(a: HalfSpace, A: Pose, b: Torus, B: Pose) -> Touch:
     e = ca.vertcat(u[:2] / support, 0)
     lowest = p + R @ (sx(b.radius) * e + sx(b.tube_radius) * u)
     x = height - ca.dot(n, p) + sx(b.radius) * support + sx(b.tube_radius)
-    curvature = R @ b.curvature(u, e) @ R.T
+    # a ring that lies flat has contact along a line: it counts as tilted by LEAST
+    cos = (ca.sumsqr(u[:2]) ** 4 + LEAST ** 8) ** 0.125
+    curvature = R @ b.curvature(u, cos) @ R.T
     return Touch(x, n, lowest + (height - ca.dot(n, lowest)) * n, 2 / ca.trace(curvature), curvature)
 
 
@@ -65,7 +70,7 @@ def sphere_torus(a: Sphere, A: Pose, b: Torus, B: Pose) -> Touch:
     length, along = _unit(y[:2])
     e = ca.vertcat(ca.if_else(length > 0, along, ca.SX([1, 0])), 0)
     distance, u = _unit(y - sx(b.radius) * e)
-    curvature = R @ b.curvature(u, e) @ R.T + (ca.SX.eye(3) - R @ u @ u.T @ R.T) / sx(a.radius)
+    curvature = R @ b.curvature(u, ca.dot(u, e)) @ R.T + (ca.SX.eye(3) - R @ u @ u.T @ R.T) / sx(a.radius)
     n = -(R @ u)
     x = sx(a.radius) + sx(b.tube_radius) - distance
     return Touch(x, n, a.centre_at(A) + sx(a.radius) * n, 2 / ca.trace(curvature), curvature)

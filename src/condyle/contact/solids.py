@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import casadi as ca
 import numpy as np
 
-from condyle.contact.surfaces import Folded, Length, Pose, Sphere, Surface
+from condyle.contact.surfaces import Folded, Length, Pose, Sphere, Surface, tangents
 from condyle.errors import DescriptionError
 from condyle.laws.described import Frame, placed, quantity, sx
 from condyle.spatial import Transform
@@ -69,13 +69,12 @@ class Torus(Framed):
     material: Folded
     flat: Annotated[Number, quantity("-", lowest=0.0, positive=True)] = field(default=1e-3, kw_only=True)
 
-    def curvature(self, u: ca.SX, e: ca.SX) -> ca.SX:
-        """Curvature tensor [1/m] in S where the normal is u and the nearest point of the circle is along
-        e."""
-        cos, r = ca.dot(u, e), sx(self.tube_radius)
-        around = ca.vertcat(-e[1], e[0], 0)
-        across = ca.cross(u, around)
-        return across @ across.T / r + cos / (sx(self.radius) + r * cos) * around @ around.T
+    def curvature(self, u: ca.SX, cos: ca.SX) -> ca.SX:
+        """Curvature tensor [1/m] in S where the normal is u, which has the cosine with the plane of the
+        circle. Its axes are any two across u: nobody asks where the larger curvature is, and they are
+        smooth where the ring is flat."""
+        r, (one, other) = sx(self.tube_radius), tangents(u)
+        return one @ one.T / r + cos / (sx(self.radius) + r * cos) * other @ other.T
 
 
 @dataclass(frozen=True, eq=False, repr=False)

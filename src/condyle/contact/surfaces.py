@@ -157,3 +157,11 @@ class Sphere(Surface):
     def centre_at(self, pose: Pose) -> ca.SX:
         """In ground [m]."""
         return pose.point(sx(self.centre))
+
+
+def tangents(n: ca.SX) -> tuple[ca.SX, ca.SX]:
+    """Two unit vectors across n, without a branch that is singular."""
+    s = ca.if_else(n[2] < 0, -1, 1)
+    k = -1 / (s + n[2])
+    xy = n[0] * n[1] * k
+    return (ca.vertcat(1 + s * n[0] ** 2 * k, s * xy, -s * n[0]), ca.vertcat(xy, s + n[1] ** 2 * k, -n[1]))
