@@ -103,7 +103,7 @@ from condyle.tree.prescribed import Prescribed
 if TYPE_CHECKING:
     from condyle import maximal, models
     from condyle.opensim import read_external_loads, read_osim, write_osim
-    from condyle.viewer import Arrows, Page, View, show, view
+    from condyle.viewer import Arrows, Page, View, movie, picture, show, view
 
 __version__ = "0.1.0"
 __all__ = [
@@ -111,20 +111,19 @@ __all__ = [
     "CondyleError", "ConstraintError", "ContactError", "ConvergenceError", "Coordinate", "Custom",
     "Cylinder", "DescriptionError", "Discrete", "Ellipsoid", "EllipticSlider", "Ensemble", "Event",
     "ExternalLoad", "Frames", "Free", "FreeLine", "FrozenError", "FunctionBased", "FunctionBasedFit",
-    "Gimbal", "IMUs", "InducedAccelerations", "Input", "InverseKinematics", "JointFit",
-    "LineOrientation", "Markers", "MeasuredFrames", "Measurement", "Mobilizer", "Motion",
-    "MuscleAnalysis", "NativeError", "Page", "Parameter", "PathError", "Pin", "Planar", "Prescribed",
-    "Recording", "Scaling", "Screw", "ShapeError", "SimmSpline", "SingularError", "Slider",
-    "SphericalCoords", "Spline", "SplineCurve", "SplineSurface", "Stage", "State",
-    "StaticOptimization", "Status", "System", "Table", "TraceError", "Trajectory", "Transform",
-    "Translation", "Universal", "UnknownNameError", "View", "Weld", "Wrench", "assemble",
-    "assemble_frames", "calibrate_imus", "compose", "constraints", "contact", "fit_function_based",
-    "fit_spline_curve", "fit_spline_surface", "forces", "functions", "goals", "induced_accelerations",
-    "integrators", "inverse_dynamics", "inverse_kinematics", "joint_reactions", "low_pass",
-    "marker_positions", "maximal", "measures", "models", "muscle_analysis", "muscles", "paths",
-    "read_c3d", "read_external_loads", "read_frames", "read_markers", "read_mobilizer", "read_osim",
-    "read_table", "relative_frames", "relax", "scale", "shapes", "show", "simulate",
-    "static_optimization", "view", "where", "write_osim",
+    "Gimbal", "IMUs", "InducedAccelerations", "Input", "InverseKinematics", "JointFit", "LineOrientation",
+    "Markers", "MeasuredFrames", "Measurement", "Mobilizer", "Motion", "MuscleAnalysis", "NativeError",
+    "Page", "Parameter", "PathError", "Pin", "Planar", "Prescribed", "Recording", "Scaling", "Screw",
+    "ShapeError", "SimmSpline", "SingularError", "Slider", "SphericalCoords", "Spline", "SplineCurve",
+    "SplineSurface", "Stage", "State", "StaticOptimization", "Status", "System", "Table", "TraceError",
+    "Trajectory", "Transform", "Translation", "Universal", "UnknownNameError", "View", "Weld", "Wrench",
+    "assemble", "assemble_frames", "calibrate_imus", "compose", "constraints", "contact",
+    "fit_function_based", "fit_spline_curve", "fit_spline_surface", "forces", "functions", "goals",
+    "induced_accelerations", "integrators", "inverse_dynamics", "inverse_kinematics", "joint_reactions",
+    "low_pass", "marker_positions", "maximal", "measures", "models", "movie", "muscle_analysis",
+    "muscles", "paths", "picture", "read_c3d", "read_external_loads", "read_frames", "read_markers",
+    "read_mobilizer", "read_osim", "read_table", "relative_frames", "relax", "scale", "shapes", "show",
+    "simulate", "static_optimization", "view", "where", "write_osim",
 ]
 
 
@@ -148,7 +147,7 @@ def __getattr__(name: str) -> object:
 
 
 _LATER = {**dict.fromkeys(("read_external_loads", "read_osim", "write_osim"), "condyle.opensim"),
-          **dict.fromkeys(("Arrows", "Page", "View", "show", "view"), "condyle.viewer")}
+          **dict.fromkeys(("Arrows", "Page", "View", "movie", "picture", "show", "view"), "condyle.viewer")}
 """Where names are that are loaded when they are asked for."""
 
 _ELSEWHERE = {

@@ -2,6 +2,7 @@
 computes."""
 from __future__ import annotations
 
+import webbrowser
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from condyle.cli.page import Section
 from condyle.cli.steps import Steps
 from condyle.cli.study import CONFIGURATIONS, Study, count, study
 from condyle.native.machine.interrupts import patient
+from condyle.viewer.shown import has_screen
 
 DATA = Path(__file__).parent / "data" / "arm26_opensim.csv"
 FRAMES = 101
@@ -25,19 +27,20 @@ NUMBERS = {"kinematics": "7", "lengths": "12", "moments": "13", "activations_iso
            "reserves_passive": "19", "reactions_passive": "20"}
 
 
-def run(output: Path | None, ending: str, force: bool) -> bool:
+def run(output: Path | None, ending: str, force: bool, open_: bool = False) -> bool:
     """Run the whole demo. Returns True if all frames have been solved.
 
     Args:
         output: folder for report and tables; None is the first unused of condyle-demo, condyle-demo-2, ...
         ending: of the tables.
         force: overwrite what is there.
+        open_: the scene in the browser, where there is a screen.
     """
     with patient():
-        return _run(output, ending, force)
+        return _run(output, ending, force, open_)
 
 
-def _run(output: Path | None, ending: str, force: bool) -> bool:
+def _run(output: Path | None, ending: str, force: bool, open_: bool) -> bool:
     refuse_unwritable(output, force)
     motion = elbow(cd.models.arm26())
     with Steps(count(motion.system, tuple(CONFIGURATIONS)) + 1) as steps:
@@ -48,6 +51,8 @@ def _run(output: Path | None, ending: str, force: bool) -> bool:
             for name, table in found.tables.items():
                 table.save(folder.path / f"{name}.{ending}")
             (folder.path / "report.html").write_text(page(found, opensim, rows, ending), encoding="utf-8")
+            cd.show(motion, folder.path / "scene.html", color=found.tables["forces_active"],
+                    title="An elbow bends", plot=["r_elbow_flex"], plots=[found.tables["moments"]])
         seconds = steps.seconds
     print(f"\n  {'beside OpenSim 4.6':<44}{'largest difference':>20}{'largest value':>18}")
     for row in rows:
@@ -55,14 +60,17 @@ def _run(output: Path | None, ending: str, force: bool) -> bool:
     for problem in found.problems:
         print(f"  FAILED: {problem}")
     print(f"\nDone in {seconds:.1f} s. Open {folder.path / 'report.html'} in a browser; {len(found.tables)} "
-          f"tables are beside it.\n{NEXT}", flush=True)
+          f"tables and the moving arm, scene.html, are beside it.\n{NEXT}", flush=True)
+    if open_ and has_screen():
+        webbrowser.open((folder.path / "scene.html").absolute().as_uri())
     return not found.problems
 
 
 NEXT = """
 Try next
   condyle demo                          again: the machine code now comes from the cache
-  condyle analyze arm26 MOTION.mot      the same for a motion of yours
+  condyle view arm26 MOTION.mot         see a motion of yours
+  condyle analyze arm26 MOTION.mot      the same study for it
   condyle analyze leg.py MOTION.mot     and for a system of yours, from a Python file"""
 
 

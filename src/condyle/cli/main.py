@@ -64,8 +64,13 @@ def _options(
     """Options before a command."""
 
 
+Open = Annotated[bool, typer.Option("--open/--no-open", help="Open the result in the browser, where there is "
+                                                             "a screen.")]
+
+
 @app.command()
-def demo(output: Output = None, format: Tables = Format.csv, force: Force = False) -> None:
+def demo(output: Output = None, format: Tables = Format.csv, force: Force = False,
+         open: Open = True) -> None:
     """Bend an elbow by 90 degrees in a second: joint moments, muscle forces, joint loads, beside OpenSim's.
 
     The study of Ruggiero and Sicilia (2020) on the arm with six muscles, arm26. Writes its tables and one
@@ -75,8 +80,30 @@ def demo(output: Output = None, format: Tables = Format.csv, force: Force = Fals
           flush=True)
     from condyle.cli.demo import run
 
-    if not run(output, format.value, force):
+    if not run(output, format.value, force, open):
         raise typer.Exit(1)
+
+
+@app.command()
+def view(
+    model: Annotated[str, typer.Argument(show_default=False,
+        help="A ready model, such as arm26; OpenSim's FILE.osim; or a Python file that makes a System.")],
+    motion: Annotated[Path | None, typer.Argument(help="Coordinates over time: .mot, .sto, .csv or .npz.",
+                                                  show_default=False)] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE.html", show_default=False,
+        help="Where the page goes; a new file if not given.")] = None,
+    degrees: Annotated[bool | None, typer.Option("--degrees/--radians", show_default=False,
+        help="Of the motion's angles, where the file does not say.")] = None,
+    force: Force = False,
+    open: Open = True,
+) -> None:
+    """Show a model, or a motion of it, in the browser: one page that needs no network.
+
+    For example: `condyle view arm26 elbow.mot`
+    """
+    from condyle.cli.view import run
+
+    run(model, motion, output, degrees, force, open)
 
 
 @app.command()

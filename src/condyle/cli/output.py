@@ -32,6 +32,12 @@ def refuse_unwritable(folder: Path | None, force: bool) -> None:
                            ) from None
 
 
+def first_unused(path: Path) -> Path:
+    """That path, or the first unused of NAME-2, NAME-3, ..."""
+    names = itertools.chain([path], (path.with_stem(f"{path.stem}-{k}") for k in itertools.count(2)))
+    return next(p for p in names if not p.exists())
+
+
 class NewFolder:
     """A folder to write into, inside a `with`: a temporary one, which takes its place when the block ends and
     is removed if that fails.

@@ -17,6 +17,7 @@ class Section:
         text: paragraphs, in HTML.
         figures: drawn after the text.
         table: titles and rows of text, shown after the figures.
+        scene: an element that shows what moves, before the figures.
     """
 
     title: str
@@ -24,6 +25,7 @@ class Section:
     figures: Sequence[Figure] = ()
     table: tuple[Sequence[str], Sequence[Sequence[str]]] | None = None
     anchor: str = field(default="")
+    scene: str = ""
 
 
 def page(title: str, lead: Sequence[str], sections: Sequence[Section]) -> str:
@@ -65,6 +67,7 @@ def page(title: str, lead: Sequence[str], sections: Sequence[Section]) -> str:
 def _section(section: Section) -> str:
     parts = [f'<section id="{section.anchor}" aria-labelledby="{section.anchor}h">',
              f'<h2 id="{section.anchor}h">{html.escape(section.title)}</h2>', _paragraphs(section.text)]
+    parts += [section.scene] if section.scene else []
     parts += [_figure(part) for figure in section.figures for part in figure.parts()]
     if section.table:
         parts.append(_table(*section.table).replace('class="wide"', 'class="wide words"'))

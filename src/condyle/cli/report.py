@@ -16,6 +16,14 @@ Numbers = Mapping[str, str]
 """Numbers of figures in the paper, by the name of the table."""
 
 
+def scene(study: Study) -> str:
+    """What moves, as an element of the page; muscles are coloured by their forces."""
+    forces = [table for name, table in study.tables.items() if name.startswith("forces_")]
+    shown = cd.show(study.motion, color=forces[-1] if forces else None, title="The motion", play=False,
+                    open=False)
+    return shown.inline(most=4e6)
+
+
 def write(study: Study, title: str, lead: Sequence[str], ending: str, reference: cd.Table | None = None,
           frames: slice = slice(None), numbers: Numbers | None = None, last: Sequence[Section] = (),
           notes: Mapping[str, str] | None = None) -> str:
@@ -33,7 +41,7 @@ def write(study: Study, title: str, lead: Sequence[str], ending: str, reference:
         notes: paragraphs of configurations, by name, in HTML.
     """
     figures = _Figures(study, ending, reference, frames, numbers or {})
-    sections = [Section("The motion", figures=figures.of("kinematics", "Coordinates")),
+    sections = [Section("The motion", figures=figures.of("kinematics", "Coordinates"), scene=scene(study)),
                 Section("Joint moments", ["What must act at each coordinate, beside gravity and external "
                                           "loads, for the motion to happen: inverse dynamics."],
                         figures.of("moments", "Joint moments"))]

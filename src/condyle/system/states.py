@@ -1,9 +1,11 @@
 """Many states of one system: every operator for all of them at once, with names and units."""
 from __future__ import annotations
 
+import importlib
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, overload
 
 import numpy as np
@@ -192,6 +194,11 @@ class States(Generic[Item], Display, OfStates):
     def _repr_html_(self) -> str:
         table, *others = self._blocks()
         return page(repr(self), table, *(block for block in others if block.rows))
+
+    def movie(self, path: str | Path, **options: Any) -> Path:
+        """Write a movie of it, .mp4, .gif or numbered .png, without a screen: see `cd.movie`."""
+        # what draws knows this file
+        return importlib.import_module("condyle.viewer").movie(self, path, **options)  # type: ignore[no-any-return]
 
     def to_pandas(self) -> Any:
         """The table as a pandas DataFrame over time."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from condyle import files, shapes
 from condyle.arrays import Array
-from condyle.errors import DescriptionError
+from condyle.errors import DescriptionError, UnknownNameError
 from condyle.spatial import quaternion_from_rotation
 from condyle.viewer import encode
 from condyle.viewer.bodies import Part
@@ -122,7 +122,7 @@ def digest() -> str:
 
 
 def page_of(scene: Scene, *, play: bool = True, view: str = "any", panels: bool = True,
-            plot: list[str] | None = None, live: dict[str, Any] | None = None) -> str:
+            plot: list[str] | None = None, bare: bool = False, live: dict[str, Any] | None = None) -> str:
     """The whole file; `live` has what a page controls whose states come from a server."""
     head = _head(scene) | ({"live": live} if live else {})
     blocks: list[str] = []
@@ -136,11 +136,10 @@ def page_of(scene: Scene, *, play: bool = True, view: str = "any", panels: bool 
         notes += [n if len(scene.layers) == 1 else f"{d.name}: {n}" for n in d.notes]
     names = [c["name"] for c in head["layers"][0]["columns"]]
     if unknown := [name for name in plot or () if name not in names]:
-        from condyle.errors import UnknownNameError
-
         raise UnknownNameError("column", unknown[0], names, "show: plot")
     head |= {"meshes": meshes, "notes": list(dict.fromkeys(notes)), "play": play, "view": view,
-             "panels": panels, "plotted": _plotted(scene.layers[0]) if plot is None else list(plot)}
+             "panels": panels, "bare": bare,
+             "plotted": _plotted(scene.layers[0]) if plot is None else list(plot)}
     values = {"VERSION": version("condyle"), "TITLE": html.escape(scene.title, quote=True),
               "STYLE": _client("style.css").strip(),
               "BLOCKS": encode.json_block("head", head) + "".join(blocks),
@@ -152,7 +151,7 @@ def _head(scene: Scene) -> dict[str, Any]:
     label, unit, high = scene.paint
     first = scene.layers[0]
     near = max(_reach(d) for d in scene.layers)
-    goes = scene.size > 2.5 * near
+    goes = scene.size > 1.6 * near
     middle = (scene.low + scene.high) / 2
     if not np.isfinite(first.p[0]).all():
         goes = False

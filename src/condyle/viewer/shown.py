@@ -9,6 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from condyle.arguments import answered
+from condyle.arrays import real
+from condyle.errors import DescriptionError, ShapeError
+from condyle.table import Table, is_frame
 from condyle.viewer.layer import MOST, layers
 from condyle.viewer.page import Page
 from condyle.viewer.scene import Scene, draw, scene
@@ -66,14 +69,12 @@ def show(what: Any, path: str | Path | None = None, *, motion: Any = None, compa
     return page
 
 
+@answered({"fps": "it is rate=, pictures per second", "frame": "it is t=, a time [s]",
+           "colour": "it is color="}, name="show")
 def scene_of(what: Any, *, motion: Any = None, compare: Any = None, offset: Any = None,
              color: Any = "activation", strength: bool = False, markers: Any = None, arrows: Any = (),
              plots: Any = (), title: str | None = None, frames: int = MOST) -> Scene:
     """The scene that `show` and `picture` draw."""
-    from condyle.arrays import real
-    from condyle.errors import DescriptionError, ShapeError
-    from condyle.table import Table, is_frame
-
     if isinstance(frames, bool) or not isinstance(frames, int) or frames < 1:
         raise DescriptionError(f"show: frames: expected a whole number above zero, got {frames!r}")
     first = layers(what, motion, frames)

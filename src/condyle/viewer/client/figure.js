@@ -15,7 +15,7 @@ export class Figure {
     this.root.add(...nodes);
     this.frames = nodes.map((node) => { const f = axes(0.16 * head.size); f.visible = false; f.userData = { kind: 'frames', name: node.name }; node.add(f); return f; });
     if (layer.lines.length) {
-      this.tubes = new Tubes(layer, stage.slow ? 5 : 9, 0.013 * head.size, stage.material('#ffffff', 1, layer.ghost, true));
+      this.tubes = new Tubes(layer, stage.slow ? 5 : 9, stage.slow ? 6 : 12, 0.013 * head.size, stage.material('#ffffff', 1, layer.ghost, true));
       this.root.add(this.tubes.mesh);
       this.pointBody = Int32Array.from(layer.lines.flatMap((line) => line.bodies));
     }

@@ -182,6 +182,7 @@ if (head.layers.length > 1) {
   $('apart-by').oninput = (e) => { figures.forEach((f, i) => f.root.position.fromArray(f.layer.offset).addScaledVector(side, i * reach * +e.target.value)); show(state.frame, state.t); };
 }
 
+if (head.bare) document.body.classList.add('bare');
 follow(head.follow);
 theme(options.has('dark') ? options.get('dark') === '1' : matchMedia('(prefers-color-scheme: dark)').matches);
 const small = matchMedia('(max-width: 800px)').matches;

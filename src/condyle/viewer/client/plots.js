@@ -30,17 +30,17 @@ export class Plots {
     const column = this.columns.find((c) => c.name === name);
     if (!column || this.has(name)) return;
     const figure = document.createElement('figure'), caption = document.createElement('figcaption'), value = document.createElement('output');
-    const label = document.createElement('span'), close = document.createElement('button'), curves = document.createElement('canvas'), cursor = document.createElement('canvas');
+    const label = document.createElement('span'), close = document.createElement('button'), curves = document.createElement('canvas'), cursor = document.createElement('div'), line = document.createElement('i'), dot = document.createElement('b');
     label.textContent = column.unit ? `${name} [${column.unit}]` : name;
     close.textContent = '×'; close.setAttribute('aria-label', `remove the plot of ${name}`); close.onclick = () => this.remove(name);
     caption.append(label, value, close);
-    curves.setAttribute('role', 'img'); cursor.className = 'cursor';
+    curves.setAttribute('role', 'img'); cursor.className = 'cursor'; cursor.append(line, dot);
     figure.append(caption, curves, cursor);
     const data = this.layers.map(({ layer, recording }) => {
       const c = layer.columns.findIndex((x) => x.name === name);
       return c < 0 ? null : { time: recording.time, y: recording.column(c) };
     });
-    const plot = { figure, value, curves, cursor, data, color: INK[this.plots.size % INK.length] };
+    const plot = { figure, value, curves, cursor, line, dot, data, color: INK[this.plots.size % INK.length] };
     this.extent(plot);
     curves.setAttribute('aria-label', `${label.textContent} over time, from ${number(plot.low)} to ${number(plot.high)}`);
     this.plots.set(name, plot);
@@ -77,7 +77,8 @@ export class Plots {
   draw(plot) {
     const w = this.node.clientWidth - 16, h = HEIGHT, d = devicePixelRatio;
     if (w < 60) return;
-    for (const c of [plot.curves, plot.cursor]) { c.width = w * d; c.height = h * d; c.style.width = `${w}px`; c.style.height = `${h}px`; }
+    for (const c of [plot.curves, plot.cursor]) { c.style.width = `${w}px`; c.style.height = `${h}px`; }
+    plot.curves.width = w * d; plot.curves.height = h * d; plot.width = w; plot.dot.style.background = plot.color;
     const g = plot.curves.getContext('2d'), style = getComputedStyle(this.node), y = (v) => TOP + (plot.to - v) / (plot.to - plot.from) * (h - TOP - BOTTOM);
     g.scale(d, d); g.font = `11px ${style.fontFamily}`; g.lineWidth = 1;
     g.strokeStyle = style.getPropertyValue('--line'); g.fillStyle = style.getPropertyValue('--soft');
@@ -105,16 +106,14 @@ export class Plots {
     flush(); g.stroke(); g.setLineDash([]); g.globalAlpha = 1;
   }
 
-  /** The cursor at a time. */
+  /** The cursor at a time: moved, not drawn, since it moves in every frame. */
   move(t) {
     this.time = t;
     for (const plot of this.plots.values()) {
-      const c = plot.cursor, d = devicePixelRatio, w = c.width / d, h = c.height / d, g = c.getContext('2d');
-      g.setTransform(d, 0, 0, d, 0, 0); g.clearRect(0, 0, w, h);
-      const x = this.x(t, w), own = plot.data[0], i = own ? this.layers[0].recording.frameAt(t) : 0, v = own ? own.y[i] : NaN;
-      g.strokeStyle = getComputedStyle(this.node).getPropertyValue('--accent'); g.lineWidth = 1.5;
-      g.beginPath(); g.moveTo(x, TOP); g.lineTo(x, h - BOTTOM); g.stroke();
-      if (Number.isFinite(v)) { g.fillStyle = plot.color; g.beginPath(); g.arc(x, TOP + (plot.to - v) / (plot.to - plot.from) * (h - TOP - BOTTOM), 3.5, 0, 7); g.fill(); }
+      const own = plot.data[0], v = own ? own.y[this.layers[0].recording.frameAt(t)] : NaN, x = this.x(t, plot.width ?? 0);
+      const y = TOP + (plot.to - v) / (plot.to - plot.from) * (HEIGHT - TOP - BOTTOM);
+      plot.line.style.transform = `translateX(${x}px)`;
+      plot.dot.style.transform = Number.isFinite(v) ? `translate(${x - 4}px, ${y - 4}px)` : 'scale(0)';
       plot.value.textContent = number(v);
     }
   }

@@ -1,6 +1,6 @@
 // Camera, lights, grid, drawing coarse while things move and fine when they rest, and what is under the pointer.
 import {
-  BufferAttribute, BufferGeometry, Color, DirectionalLight, DoubleSide, HemisphereLight, LineBasicMaterial, LineSegments, Mesh,
+  BufferAttribute, BufferGeometry, Color, DirectionalLight, HemisphereLight, LineBasicMaterial, LineSegments, Mesh,
   MeshLambertMaterial, MeshStandardMaterial, PerspectiveCamera, PlaneGeometry, Quaternion, Raycaster, Scene,
   ShadowMaterial, Vector2, Vector3, WebGLRenderer,
 } from 'three';
@@ -22,8 +22,8 @@ export class Stage {
   constructor(canvas, head, plain) {
     this.head = head; this.canvas = canvas; this.plain = plain;
     this.slow = software();
-    this.sides = this.slow ? 16 : 36;
-    this.renderer = new WebGLRenderer({ canvas, antialias: !this.slow, alpha: true, preserveDrawingBuffer: true });
+    this.sides = this.slow ? 12 : 36;
+    this.renderer = new WebGLRenderer({ canvas, antialias: !this.slow, alpha: !this.slow });
     this.renderer.shadowMap.enabled = true;
     this.scene = new Scene();
     this.up = new Vector3().fromArray(head.up);
@@ -42,8 +42,7 @@ export class Stage {
   /** ghosts are overlaid motions: paler, seen through */
   material(color, opacity, ghost = false, vertexColors = false) {
     const see = ghost ? 0.42 * opacity : opacity;
-    const options = { color, transparent: see < 1, opacity: see, vertexColors, depthWrite: see > 0.6, side: vertexColors ? DoubleSide : undefined };
-    for (const key in options) if (options[key] === undefined) delete options[key];
+    const options = { color, transparent: see < 1, opacity: see, vertexColors, depthWrite: see > 0.6 };
     return this.slow ? new MeshLambertMaterial(options) : new MeshStandardMaterial({ ...options, roughness: 0.62, metalness: 0.03 });
   }
 
@@ -58,14 +57,15 @@ export class Stage {
     Object.assign(this.sun.shadow.camera, { left: -2 * s, right: 2 * s, top: 2 * s, bottom: -2 * s, near: 0.01 * s, far: 10 * s });
     const fill = new DirectionalLight('#dfe9ff', 0.7);
     fill.position.copy(front).addScaledVector(side, -1.4);
-    this.scene.add(sky, this.sun, this.sun.target, fill);
+    this.scene.add(sky, this.sun, this.sun.target);
+    if (!this.slow) this.scene.add(fill);                   // a third light takes a third of the time
   }
 
   /** A grid whose lines fade towards its rim, with the spacing that suits the scene, and a plane for shadows. */
   ground() {
     const { size, floor, middle } = this.head, spacing = 10 ** Math.floor(Math.log10(size)) * (size / 10 ** Math.floor(Math.log10(size)) > 4 ? 1 : size / 10 ** Math.floor(Math.log10(size)) > 2 ? 0.5 : 0.2);
     this.spacing = spacing;
-    const a = this.side('front'), b = this.side('side'), count = Math.ceil(2.6 * size / spacing), far = count * spacing, n = 24;
+    const a = this.side('front'), b = this.side('side'), count = Math.ceil(2.6 * size / spacing), far = count * spacing, n = this.slow ? 8 : 24;
     const at = new Vector3().fromArray(middle), snap = (v) => Math.round(v.dot(at) / spacing) * spacing;
     this.origin = new Vector3().addScaledVector(a, snap(a)).addScaledVector(b, snap(b)).addScaledVector(this.up, floor);
     const places = [], colors = [], p = new Vector3();
@@ -121,6 +121,7 @@ export class Stage {
   theme(dark) {
     this.grid.material.color = new Color(dark ? '#7f93a8' : '#8b98a8');
     this.plane.material.opacity = dark ? 0.45 : 0.2;
+    if (this.slow) this.scene.background = new Color(dark ? '#232c36' : '#f1f4f6');
     this.touch();
   }
 

@@ -5,13 +5,14 @@ const REST = new Color('#3f6fc4'), FULL = new Color('#d8231c'), PLAIN = new Colo
 const LIGAMENT = new Color('#c8a94a'), MARKED = new Color('#ffd84a');
 
 export class Tubes {
-  constructor(layer, sides, radius, material) {
+  /** rough: the least number of pieces of a tube */
+  constructor(layer, sides, rough, radius, material) {
     this.lines = layer.lines; this.sides = sides;
     this.hidden = new Set(); this.marked = null;
     // every piece between points is cut, so that bellies are round; starts are of points and of rings
     let points = 0, rings = 0;
     this.plan = layer.lines.map((line) => {
-      const n = line.bodies.length, cuts = Math.max(1, Math.ceil(10 / Math.max(n - 1, 1)));
+      const n = line.bodies.length, cuts = Math.max(1, Math.ceil(rough / Math.max(n - 1, 1)));
       const plan = { point: points, ring: rings, n, cuts, rings: (n - 1) * cuts + 1, radius: radius * line.width };
       points += n; rings += plan.rings;
       return plan;

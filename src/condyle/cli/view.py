@@ -1,0 +1,43 @@
+"""`condyle view`: a model, or a motion of it, in the browser."""
+from __future__ import annotations
+
+from pathlib import Path
+
+import condyle as cd
+from condyle.cli.analyze import check_angles, read_motion
+from condyle.cli.described import system_of
+from condyle.cli.output import first_unused
+from condyle.errors import CondyleError
+from condyle.viewer.shown import has_screen
+
+
+def run(model: str, motion: Path | None, output: Path | None, degrees: bool | None, force: bool,
+        open_: bool) -> None:
+    """Write the scene and open it.
+
+    Args:
+        model: see `described.system_of`; or OpenSim's .osim.
+        motion: coordinates over time.
+        output: the file; None is the first unused of NAME.html, NAME-2.html, ...
+        degrees: whether angles of the motion are in degrees; None asks the file.
+        force: overwrite what is there.
+        open_: in the browser, where there is a screen.
+    """
+    if output is not None and output.exists() and not force:
+        raise CondyleError(f"--output {str(output)!r}: exists already; choose another file, or overwrite it "
+                           "by --force")
+    system = cd.read_osim(model) if model.endswith(".osim") else system_of(model)
+    table = None
+    if motion is not None:
+        table, notes = read_motion(motion, degrees)
+        check_angles(system, table, motion)
+        for note in notes:
+            print(f"  note: {note}")
+    name = Path(model.partition(":")[0]).stem
+    title = name if motion is None else f"{name} moves as in {motion.name}"
+    path = output or first_unused(Path(f"{name if motion is None else motion.stem}.html"))
+    page = cd.show(system, path, motion=table, title=title, open=open_ and has_screen())
+    for note in page.scene.layers[0].notes:
+        print(f"  note: {note}")
+    print(f"{path}: {len(page.html) / 1e6:.1f} MB, {len(page.scene.layers[0].t)} frames. Any browser opens "
+          "it; it needs nothing else.")

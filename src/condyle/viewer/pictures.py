@@ -1,0 +1,226 @@
+"""`cd.picture` and `cd.movie`: files to look at, made without a screen."""
+from __future__ import annotations
+
+import contextlib
+import io
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from condyle import files
+from condyle.arguments import answered
+from condyle.errors import CondyleError, DescriptionError
+from condyle.viewer.drawing import figure_of
+from condyle.viewer.page import Page
+from condyle.viewer.scene import Scene
+from condyle.viewer.shown import scene_of
+
+CHROMIUMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+RENDERERS = ("auto", "browser", "matplotlib")
+FLAGS = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
+
+
+def chromium() -> str | None:
+    """A browser that can draw without a screen, if it and playwright are there."""
+    try:
+        import playwright  # noqa: F401
+    except ImportError:
+        return None
+    return next((path for name in CHROMIUMS if (path := shutil.which(name))), None)
+
+
+@answered({"frame": "it is t=, a time [s]"})
+def picture(what: Any, path: str | Path, *, t: float | None = None, size: tuple[int, int] = (1280, 720),
+            view: str = "any", dark: bool = False, renderer: str = "auto", **options: Any) -> Path:
+    """Write one picture, without a screen.
+
+    Args:
+        what: as for `cd.show`.
+        path: ends in .png or .svg.
+        t: time [s]; the first frame by default.
+        size: width and height [pixels].
+        view: "any", "front", "side" or "top".
+        dark: on a dark ground.
+        renderer: "browser" draws as the page does, for .png, where Chromium and playwright are there;
+            "matplotlib" draws everywhere; "auto" takes the browser if it can.
+        options: more of `cd.show`, such as motion, color, markers, arrows, compare, offset.
+
+    Returns:
+        the path.
+
+    Raises:
+        DescriptionError: another ending, a renderer that is not there, something that cannot be shown.
+    """
+    path = Path(path)
+    if path.suffix.lower() not in (".png", ".svg"):
+        raise DescriptionError(f"picture: {str(path)!r}: it ends in .png or .svg; cd.show makes .html, "
+                               "cd.movie .mp4 and .gif")
+    scene = scene_of(what, **options)
+    frame = 0 if t is None else int(np.argmin(np.abs(scene.layers[0].t - _time(t))))
+    how = _renderer(renderer if path.suffix.lower() == ".png" or renderer == "browser" else "matplotlib")
+    if path.suffix.lower() == ".svg":
+        if how == "browser":
+            raise DescriptionError("picture: a browser makes no .svg; leave renderer out")
+        with files.whole(path, "wb") as file:
+            figure_of(scene, frame, view, _size(size), dark).savefig(file, format="svg")
+        return path
+    with _drawn(scene, [frame], view, _size(size), dark, how) as pictures:
+        for data in pictures:
+            with files.whole(path, "wb") as file:
+                file.write(data)
+    return path
+
+
+@answered({"fps": "it is rate=, pictures per second"})
+def movie(what: Any, path: str | Path, *, rate: float = 25.0, speed: float = 1.0,
+          size: tuple[int, int] = (1280, 720), view: str = "any", dark: bool = False, renderer: str = "auto",
+          **options: Any) -> Path:
+    """Write a movie, without a screen.
+
+    Args:
+        what: a motion, as for `cd.show`.
+        path: ends in .mp4 (needs ffmpeg: `pip install "condyle[movies]"`), .gif, or .png for pictures with
+            numbers, NAME_0000.png, NAME_0001.png and on.
+        rate: pictures per second.
+        speed: 0.5 is half as fast as it was.
+        size: width and height [pixels], even numbers for .mp4.
+        view: "any", "front", "side" or "top".
+        dark: on a dark ground.
+        renderer: as for `cd.picture`.
+        options: more of `cd.show`.
+
+    Returns:
+        the path, of the first picture where there are several.
+
+    Raises:
+        DescriptionError: another ending, ffmpeg is missing, something that cannot be shown.
+    """
+    path = Path(path)
+    ending = path.suffix.lower()
+    if ending not in (".mp4", ".gif", ".png"):
+        raise DescriptionError(f"movie: {str(path)!r}: it ends in .mp4, .gif or .png")
+    for name, x in (("rate", rate), ("speed", speed)):
+        if isinstance(x, bool) or not isinstance(x, (int, float)) or not 0 < x < 1e4:
+            raise DescriptionError(f"movie: {name}: expected a number above zero, got {x!r}")
+    ffmpeg = _ffmpeg() if ending == ".mp4" else ""
+    scene = scene_of(what, **options)
+    times = scene.layers[0].t
+    count = max(1, round(float(times[-1] - times[0]) / speed * rate) + 1)
+    wanted = times[0] + np.arange(count) * speed / rate
+    frames = [int(i) for i in np.clip(np.searchsorted(times, wanted + 1e-9) - 1, 0, len(times) - 1)]
+    with _drawn(scene, frames, view, _size(size), dark, _renderer(renderer)) as pictures:
+        if ending == ".png":
+            return _numbered(path, pictures)
+        if ending == ".gif":
+            return _gif(path, pictures, rate)
+        return _mp4(path, pictures, rate, ffmpeg)
+
+
+def _time(t: Any) -> float:
+    if isinstance(t, bool) or not isinstance(t, (int, float, np.number)) or not np.isfinite(t):
+        raise DescriptionError(f"picture: t: expected a time [s], got {t!r}")
+    return float(t)
+
+
+def _size(size: Any) -> tuple[int, int]:
+    try:
+        width, height = (int(x) for x in size)
+    except (TypeError, ValueError):
+        width = height = 0
+    if not (16 <= width <= 8192 and 16 <= height <= 8192):
+        raise DescriptionError(f"size: expected width and height from 16 to 8192 pixels, got {size!r}")
+    return width, height
+
+
+def _renderer(name: str) -> str:
+    if name not in RENDERERS:
+        raise DescriptionError(f"renderer: expected one of {', '.join(RENDERERS)}, got {name!r}")
+    if name == "browser" and chromium() is None:
+        raise DescriptionError("renderer: there is no Chromium, or no playwright: python -m pip install "
+                               "'condyle[browser]'; renderer='matplotlib' needs neither")
+    return ("browser" if chromium() else "matplotlib") if name == "auto" else name
+
+
+@contextlib.contextmanager
+def _drawn(scene: Scene, frames: list[int], view: str, size: tuple[int, int], dark: bool,
+           how: str) -> Iterator[Iterator[bytes]]:
+    """PNG files of some frames, one after the other."""
+    if how == "matplotlib":
+        yield (_png(figure_of(scene, frame, view, size, dark)) for frame in frames)
+        return
+    from playwright.sync_api import sync_playwright
+
+    with tempfile.TemporaryDirectory(prefix="condyle-") as folder, sync_playwright() as playwright:
+        page = Page(scene, play=False, view=view, panels=False, bare=True).save(Path(folder) / "page.html")
+        browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
+        try:
+            tab = browser.new_context(viewport={"width": size[0], "height": size[1]}, offline=True,
+                                      color_scheme="dark" if dark else "light").new_page()
+            tab.goto(page.as_uri() + "#still")
+            tab.wait_for_selector("html[data-ready]", state="attached", timeout=120_000)
+            yield (_shot(tab, frame) for frame in frames)
+        finally:
+            browser.close()
+
+
+def _shot(tab: Any, frame: int) -> bytes:
+    tab.evaluate("(frame) => condyle.draw(frame)", frame)
+    return bytes(tab.screenshot())
+
+
+def _png(figure: Any) -> bytes:
+    data = io.BytesIO()
+    figure.savefig(data, format="png", facecolor=figure.get_facecolor())
+    return data.getvalue()
+
+
+def _numbered(path: Path, pictures: Iterator[bytes]) -> Path:
+    first = None
+    for k, data in enumerate(pictures):
+        one = path.with_name(f"{path.stem}_{k:04d}.png")
+        first = first or one
+        with files.whole(one, "wb") as file:
+            file.write(data)
+    assert first is not None
+    return first
+
+
+def _gif(path: Path, pictures: Iterator[bytes], rate: float) -> Path:
+    from PIL import Image
+
+    images = [Image.open(io.BytesIO(data)).convert("RGB").quantize(128) for data in pictures]
+    with files.whole(path, "wb") as file:
+        images[0].save(file, format="GIF", save_all=True, append_images=images[1:],
+                       duration=max(20, round(1000 / rate)), loop=0)
+    return path
+
+
+def _ffmpeg() -> str:
+    with contextlib.suppress(ImportError):
+        import imageio_ffmpeg
+
+        return str(imageio_ffmpeg.get_ffmpeg_exe())
+    found = shutil.which("ffmpeg")
+    if found is None:
+        raise DescriptionError("movie: .mp4 needs ffmpeg: python -m pip install 'condyle[movies]'; .gif and "
+                               ".png need nothing")
+    return found
+
+
+def _mp4(path: Path, pictures: Iterator[bytes], rate: float, ffmpeg: str) -> Path:
+    with tempfile.TemporaryDirectory(prefix="condyle-") as folder:
+        _numbered(Path(folder) / "frame.png", pictures)
+        made = Path(folder) / "movie.mp4"
+        run = subprocess.run([ffmpeg, "-y", "-loglevel", "error", "-framerate", str(rate), "-i",
+                              str(Path(folder) / "frame_%04d.png"), "-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2",
+                              "-pix_fmt", "yuv420p", str(made)], capture_output=True, text=True, check=False)
+        if run.returncode:
+            raise CondyleError(f"movie: ffmpeg failed: {run.stderr.strip()[-300:]}")
+        with files.whole(path, "wb") as file:
+            file.write(made.read_bytes())
+    return path

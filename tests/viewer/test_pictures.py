@@ -1,0 +1,100 @@
+"""Pictures and movies without a screen: by matplotlib always, by the browser where there is one."""
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import condyle as cd
+from condyle.viewer.drawing import Camera
+from condyle.viewer.pictures import chromium
+from condyle.viewer.shown import scene_of
+
+SMALL = (240, 160)
+
+
+def pixels(path: Path) -> np.ndarray:
+    with Image.open(path) as image:
+        return np.asarray(image.convert("RGB"), dtype=int)
+
+
+def test_matplotlib_draws_what_moves(tmp_path: Path, arm: cd.System, bending: cd.Table,
+                                     activity: cd.Table) -> None:
+    given: dict[str, Any] = {"motion": bending, "color": activity, "size": SMALL, "renderer": "matplotlib"}
+    first, last = (pixels(cd.picture(arm, tmp_path / f"{t}.png", t=t, **given)) for t in (0.0, 1.0))
+    assert first.shape == (160, 240, 3)
+    assert (np.abs(first - last).sum(axis=2) > 60).sum() > 50                  # the forearm is elsewhere
+    again = pixels(cd.picture(arm, tmp_path / "again.png", t=0.0, **given))
+    assert np.array_equal(first, again)
+    dark = pixels(cd.picture(arm, tmp_path / "dark.png", t=0.0, dark=True, **given))
+    assert dark[0, 0].sum() < 200 < first[0, 0].sum()
+
+
+def test_everything_is_drawn(tmp_path: Path, swing: cd.Trajectory) -> None:
+    """Markers, arrows, springs and a second motion each change the picture."""
+    t = np.linspace(0, 2, 11)
+    tip = swing.station_position("lower", (0.1, -0.3, 0.05), t=t).values
+    push = cd.Arrows("push", t, tip, np.tile([10.0, 0, 0], (11, 1)))
+    seen = type("Seen", (), {"time": t, "names": ["tip"], "positions": tip[:, None]})
+    given: dict[str, Any] = {"t": 1.0, "size": SMALL, "renderer": "matplotlib"}
+    shown = [pixels(cd.picture(swing, tmp_path / f"{k}.png", **given, **more))
+             for k, more in enumerate([{}, {"arrows": push}, {"markers": seen}, {"compare": swing[:3]},
+                                       {"view": "top"}])]
+    assert all((a != b).any() for i, a in enumerate(shown) for b in shown[:i])
+
+
+def test_svg(tmp_path: Path, swing: cd.Trajectory) -> None:
+    text = cd.picture(swing, tmp_path / "a.svg", t=1.0, size=SMALL).read_text(encoding="utf-8")
+    assert text.startswith("<?xml") and len(text) < 1e6
+
+
+def test_all_is_in_view(swing: cd.Trajectory) -> None:
+    scene = scene_of(swing)
+    corners = np.array(np.meshgrid(*zip(scene.low, scene.high, strict=True))).reshape(3, -1).T
+    for view in ("any", "front", "side", "top"):
+        flat, _ = Camera.of(scene, view, SMALL).project(corners)
+        assert (np.abs(flat) <= np.array(SMALL) / 2).all(), view
+
+
+def test_movies(tmp_path: Path, swing: cd.Trajectory) -> None:
+    given: dict[str, Any] = {"rate": 2.0, "size": SMALL, "renderer": "matplotlib"}
+    with Image.open(swing.movie(tmp_path / "a.gif", **given)) as gif:
+        assert gif.n_frames == 5 and gif.size == SMALL                          # 0, 0.5, ... 2 s
+    first = cd.movie(swing, tmp_path / "b.png", speed=2.0, **given)
+    assert first.name == "b_0000.png"
+    assert sorted(p.name for p in tmp_path.glob("b_*")) == ["b_0000.png", "b_0001.png", "b_0002.png"]
+    pytest.importorskip("imageio_ffmpeg")
+    path = swing.movie(tmp_path / "c.mp4", **given)
+    assert path.read_bytes()[4:8] == b"ftyp"
+
+
+def test_the_browser_draws_the_same_pose(tmp_path: Path, swing: cd.Trajectory) -> None:
+    """Loosely: what differs from the ground covers the same part of the picture."""
+    if chromium() is None:
+        pytest.skip("no chromium and playwright on this machine: apt-get install chromium")
+    masks = []
+    for how in ("browser", "matplotlib"):
+        image = pixels(cd.picture(swing, tmp_path / f"{how}.png", t=1.0, size=(480, 320), renderer=how))
+        teal = (image[..., 1] - image[..., 0] > 40) & (image[..., 2] - image[..., 0] > 40)
+        masks.append(teal)
+    both = (masks[0] & masks[1]).sum() / (masks[0] | masks[1]).sum()
+    assert masks[0].sum() > 300 and both > 0.6             # the box is teal; lights differ at its edges
+
+
+@pytest.mark.parametrize(("call", "words"), [
+    (lambda s, p: cd.picture(s, p / "a.jpg"), "ends in .png or .svg"),
+    (lambda s, p: cd.movie(s, p / "a.avi"), "ends in .mp4, .gif or .png"),
+    (lambda s, p: cd.movie(s, p / "a.gif", rate=0), "rate: expected a number above zero"),
+    (lambda s, p: cd.picture(s, p / "a.png", size=(0, 1)), "from 16 to 8192"),
+    (lambda s, p: cd.picture(s, p / "a.png", view="back", renderer="matplotlib"), "expected one of any"),
+    (lambda s, p: cd.picture(s, p / "a.png", renderer="gpu"), "renderer: expected one of"),
+    (lambda s, p: cd.picture(s, p / "a.png", t="now"), "expected a time"),
+    (lambda s, p: cd.movie(s, p / "a.gif", fps=3), "it is rate="),
+])
+def test_mistakes_are_told(call: Any, words: str, tmp_path: Path, swing: cd.Trajectory) -> None:
+    with pytest.raises(cd.DescriptionError, match=words):
+        call(swing, tmp_path)
+    assert not list(tmp_path.iterdir())
