@@ -73,7 +73,7 @@ def test_it_says_what_it_does_and_overwrites_nothing(twice) -> None:
     assert sorted(p.name for p in cwd.iterdir()) == ["condyle-demo", "condyle-demo-2"]
     for folder, ending in (("condyle-demo", "csv"), ("condyle-demo-2", "sto")):
         names = {p.name for p in (cwd / folder).iterdir()}
-        assert names == {"report.html", *(f"{name}.{ending}" for name in TABLES)}
+        assert names == {"report.html", "scene.html", *(f"{name}.{ending}" for name in TABLES)}
 
 
 def test_tables_are_those_of_the_library(twice) -> None:

@@ -16,7 +16,7 @@ def run(model: str, motion: Path | None, output: Path | None, degrees: bool | No
     """Write the scene and open it.
 
     Args:
-        model: see `described.system_of`; or OpenSim's .osim.
+        model: see `described.system_of`.
         motion: coordinates over time.
         output: the file; None is the first unused of NAME.html, NAME-2.html, ...
         degrees: whether angles of the motion are in degrees; None asks the file.
@@ -26,7 +26,7 @@ def run(model: str, motion: Path | None, output: Path | None, degrees: bool | No
     if output is not None and output.exists() and not force:
         raise CondyleError(f"--output {str(output)!r}: exists already; choose another file, or overwrite it "
                            "by --force")
-    system = cd.read_osim(model) if model.endswith(".osim") else system_of(model)
+    system = system_of(model)
     table = None
     if motion is not None:
         table, notes = read_motion(motion, degrees)
