@@ -96,15 +96,14 @@ class ExternalLoad:
     def acting(self, motion: Motion) -> tuple[Array, Array, Array]:
         """Point [m], force [N] and torque [N m] in ground, shape (m, 3) each."""
         name = system_body(motion, self.body)
+        x = self._at(motion)
         R, _ = self._pose(motion, self.frame)
-        force, torque = (np.einsum("...ij,...j->...i", R, self._at(motion, part)) for part in (self.force,
-                                                                                              self.torque))
+        force, torque = (np.einsum("...ij,...j->...i", R, x[:, k:k + 3]) for k in (0, 3))
         if self.point is None:
             p = motion._batch().ask("body_pose", (name,), {}).p
         else:
             R, origin = self._pose(motion, self.point_frame)
-            still = self._still(motion)
-            p = np.einsum("...ij,...j->...i", R, self._at(motion, self.point, still)) + origin
+            p = np.einsum("...ij,...j->...i", R, x[:, 6:]) + origin
         return p, force, torque
 
     def _pose(self, motion: Motion, frame: Body | str) -> tuple[Array, Array]:
@@ -113,37 +112,45 @@ class ExternalLoad:
         X = motion._batch().ask("body_pose", (frame,), {})
         return X.R, X.p
 
-    def _still(self, motion: Motion) -> NDArray[np.bool_]:
-        """Rows of the table in which there is no force."""
-        assert self.force is None or isinstance(self.force, tuple)
-        if self.force is None:
-            return np.ones(len(self.table), dtype=bool)
-        return (self.table[list(self.force)].values == 0).all(axis=1)
-
-    def _at(self, motion: Motion, columns: Any, unimportant: NDArray[np.bool_] | None = None) -> Array:
-        """Three columns at the times of a motion, shape (m, 3)."""
-        if columns is None:
-            return np.zeros((len(motion), 3))
-        time, x = self.table.time, self.table[list(columns)].values
-        if unimportant is not None:
-            x = _bridged(time, x, unimportant & (np.isnan(x).any(axis=1) | (x == 0).all(axis=1)))
-        if not np.isfinite(x).all():
-            i, j = np.argwhere(~np.isfinite(x))[0]
-            raise ShapeError(f"ExternalLoad on {self.body!r}: {columns[j]!r} is {x[i, j]} at t = {time[i]:g} "
-                             "s")
-        if not len(time) or not (np.diff(time) > 0).all():
-            raise ShapeError(f"ExternalLoad on {self.body!r}: the table needs rows whose times increase")
+    def _at(self, motion: Motion) -> Array:
+        """Force, torque and point at the times of a motion, shape (m, 9); zero for what is not given."""
+        time, values = self.table.time, self.table.values
+        known = self.__dict__.get("_known")
+        if known is None or not (np.array_equal(known[0], time) and np.array_equal(known[1], values)):
+            x = self._checked()
+            curve = spline(time, x, 3) if len(time) > 3 else None
+            known = self.__dict__["_known"] = time.copy(), values.copy(), x, curve   # found once per table
+        x, curve = known[2:]
         t, step = motion.t, np.ptp(time) / max(len(time) - 1, 1)
         if t[0] < time[0] - LATE * step or t[-1] > time[-1] + LATE * step:
             raise ShapeError(f"ExternalLoad on {self.body!r}: loads are known from {time[0]:g} to "
                              f"{time[-1]:g} s, the motion goes from {t[0]:g} to {t[-1]:g} s; cut it: "
                              "motion[a:b]")
         if np.array_equal(t, time):
-            return x
+            return x  # type: ignore[no-any-return]
         t = np.clip(t, time[0], time[-1])
-        if len(time) < 4:
-            return np.stack([np.interp(t, time, x[:, k]) for k in range(3)], axis=1)
-        return spline(time, x, 3)(t)
+        if curve is None:
+            return np.stack([np.interp(t, time, column) for column in x.T], axis=1)
+        return curve(t)  # type: ignore[no-any-return]
+
+    def _checked(self) -> Array:
+        """Force, torque and point in the rows of the table, shape (rows, 9)."""
+        time, x = self.table.time, np.zeros((len(self.table), 9))
+        if not len(time) or not (np.diff(time) > 0).all():
+            raise ShapeError(f"ExternalLoad on {self.body!r}: the table needs rows whose times increase")
+        for k, columns in enumerate((self.force, self.torque, self.point)):
+            if columns is None:
+                continue
+            own = self.table[list(columns)].values
+            if columns is self.point:                       # where there is no force, it does not matter
+                still = (x[:, :3] == 0).all(axis=1)
+                own = _bridged(time, own, still & (np.isnan(own).any(axis=1) | (own == 0).all(axis=1)))
+            if not np.isfinite(own).all():
+                i, j = np.argwhere(~np.isfinite(own))[0]
+                raise ShapeError(f"ExternalLoad on {self.body!r}: {columns[j]!r} is {own[i, j]} at t = "
+                                 f"{time[i]:g} s")
+            x[:, 3 * k:3 * k + 3] = own
+        return x
 
 
 def _bridged(time: Array, x: Array, gaps: NDArray[np.bool_]) -> Array:

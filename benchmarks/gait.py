@@ -1,0 +1,174 @@
+"""Studies of a recorded walk per frame, right-hand sides and runs with muscles, beside OpenSim's own tools.
+
+    python -m benchmarks.gait                      both models of ../shared/reference
+    python -m benchmarks.gait gait10dof18musc --frames 10
+
+Both engines read the same files: model, motion, ground reactions. Studies are timed on the frames of the
+trial (with --frames 10 on ten times as many, by a spline), after a first call; OpenSim's time is that of all
+frames minus that of two, so that reading files and making the model do not count. It writes its results
+within that time, we do not. Processor time, one thread, the least of some rounds. Runs start from rest with
+muscles in equilibrium; errors are of coordinates at the end, against a run of the same engine at 1e-9.
+"""
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import tempfile
+import time
+import warnings
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from benchmarks.opensim_gait import about_walk
+from benchmarks.opensim_process import OpenSimProcess
+from benchmarks.studies import least
+
+if TYPE_CHECKING:                                            # OpenSim's process imports this module too
+    import condyle as cd
+
+REFERENCE = Path(__file__).parents[2] / "shared/reference"
+GAIT10, GAIT23 = REFERENCE / "gait10dof18musc_pipeline", REFERENCE / "opensim/Gait2354_Simbody"
+WALKS = {
+    "gait10dof18musc": (GAIT10 / "subject01.osim", GAIT10 / "IK/subject01_walk_IK.mot",
+                        GAIT10 / "ExperimentalData/subject01_walk_grf.xml",
+                        GAIT10 / "gait10dof_Reserve_Actuators.xml", (0.5, 1.5)),
+    "gait2354": (GAIT23 / "subject01_simbody.osim", GAIT23 / "pipeline/subject01_walk1_ik.mot",
+                 GAIT23 / "pipeline/subject01_walk1_grf.xml", GAIT23 / "pipeline/gait2354_CMC_Actuators.xml",
+                 (0.6, 1.4))}
+CUTOFF = 6.0
+ACCURACIES = tuple(float(f"{10 ** (-k / 2):.0e}") for k in range(4, 13))
+
+
+def motions(name: str, times: int) -> tuple[Any, Any, list[Any], dict[str, str]]:
+    """Our system, a filtered motion within the trial, loads, and the same as files for OpenSim."""
+    import condyle as cd
+
+    model, motion, loads, reserves, (first, last) = WALKS[name]
+    system = cd.read_osim(model)
+    table = cd.low_pass(cd.read_table(motion), CUTOFF)
+    rows = (table.time >= first - 0.2) & (table.time <= last + 0.2)
+    table = table[int(np.argmax(rows)):len(rows) - int(np.argmax(rows[::-1]))]
+    if times > 1:
+        from scipy.interpolate import make_interp_spline
+
+        fine = np.linspace(table.time[0], table.time[-1], times * (len(table) - 1) + 1)
+        table = cd.Table(fine, table.names, make_interp_spline(table.time, table.values, k=5)(fine),
+                         table.units, degrees=table.degrees)
+    folder = Path(tempfile.mkdtemp())
+    table.save(folder / "motion.mot")
+    files = {"model": str(model), "motion": str(folder / "motion.mot"), "loads": str(loads),
+             "reserves": str(reserves)}
+    return system, table, cd.read_external_loads(loads), files
+
+
+def studies(name: str, times: int, rounds: int) -> None:
+    import condyle as cd
+
+    system, table, loads, files = motions(name, times)
+    first, last = WALKS[name][-1]
+    motion = cd.Motion.of(system, table)
+    inside = np.flatnonzero((table.time >= first) & (table.time <= last))
+    part = slice(inside[0], inside[-1] + 1)
+    frames = len(inside)
+    reserves = {u: 1000.0 if u.startswith("pelvis") else 100.0 for u in system.speeds}
+    found = cd.static_optimization(system, motion[part], loads, reserves=reserves)
+    activations = cd.Table(table.time, system.muscles, np.full((len(table), len(system.muscles)), 0.1))
+    ours = {
+        "inverse_dynamics": lambda: cd.inverse_dynamics(system, table, loads),
+        "muscle_analysis": lambda: cd.muscle_analysis(system, table, activations),
+        "static_optimization": lambda: cd.static_optimization(system, motion[part], loads, reserves=reserves),
+        "joint_reactions": lambda: cd.joint_reactions(system, motion[part], found.forces, loads)}
+    counts = {"inverse_dynamics": len(table), "muscle_analysis": len(table)}
+    process = OpenSimProcess(files, about_walk) if importlib.util.find_spec("opensim") else None
+    for what, run in ours.items():
+        run()
+        n = counts.get(what, frames)
+        mine = least(run, 10 * rounds) / n
+        text = f"{what:20} {n:5d} frames: condyle {1e6 * mine:8.2f} us per frame"
+        if process:
+            start, step = table.time[part.start], table.time[1] - table.time[0]
+            end = last if what != "inverse_dynamics" else table.time[-1]
+            start = start if what != "inverse_dynamics" else table.time[0]
+            rows = int((table.time <= end + 1e-9).sum() - (table.time < start - 1e-9).sum())
+            some = 1 if what == "static_optimization" else rounds
+            theirs = min(process.ask("seconds", what, float(start), float(end))
+                         - process.ask("seconds", what, float(start), float(start + step))
+                         for _ in range(some)) / (rows - 2)
+            text += f"; OpenSim {1e6 * theirs:9.1f}: {theirs / mine:.0f} times"
+        print(text, flush=True)
+
+
+def right_hand_sides(system: cd.System, start: cd.State, process: OpenSimProcess | None) -> None:
+    rng = np.random.default_rng(0)
+    q, u, z, inputs = (np.array(x) for x in (start.q, start.u, start.z, start.inputs))
+    Q = q + 0.01 * rng.normal(size=(1024, system.nq))
+    one = least(lambda: [system.ydot(x, u, z=z, inputs=inputs) for x in Q[:64]], 20) / 64
+    many = (lambda: system.ydot(Q, np.tile(u, (1024, 1)), z=np.tile(z, (1024, 1)), inputs=inputs, threads=1))
+    many()
+    batch = least(many, 20) / 1024
+    text = f"right-hand side: one state {1e6 * one:.1f} us, of many {1e6 * batch:.2f} us"
+    if process:
+        there = process.ask("rates", 100)
+        text += f"; OpenSim {1e6 * there:.0f} us: {there / one:.0f} and {there / batch:.0f} times"
+    print(text, flush=True)
+
+
+def forward(system: cd.System, start: cd.State, process: OpenSimProcess | None, t_final: float) -> None:
+    import condyle as cd
+
+    exact = cd.simulate(system, start, t_final, accuracy=1e-9, integrator="rodas")(t_final).q
+    found: dict[str, list[tuple[float, float]]] = {"merson": [], "rodas": [], "rodas5p": [], "OpenSim": []}
+    for accuracy in ACCURACIES:
+        for name in list(found)[:-1]:
+            run = partial(cd.simulate, system, start, t_final, accuracy=accuracy, integrator=name)
+            error = float(np.abs(run()(t_final).q - exact).max())
+            found[name].append((error, least(run, 3)))
+        if process:
+            if not found["OpenSim"]:
+                reference = process.ask("run", 1e-9, t_final)[1]
+            spent, there = process.ask("run", accuracy, t_final)
+            found["OpenSim"].append((max(abs(there[c] - reference[c]) for c in reference), spent))
+    for error in (1e-3, 1e-5):
+        quickest = {name: min((s for e, s in rows if e <= error), default=np.inf)
+                    for name, rows in found.items()}
+        there = quickest.pop("OpenSim")
+        name = min(quickest, key=lambda n: quickest[n])
+        print(f"run of {t_final:g} s, error below {error:.0e}: {name} {1e3 * quickest[name]:.2f} ms; OpenSim "
+              f"{1e3 * there:.1f}: {there / quickest[name]:.0f} times", flush=True)
+
+
+def main() -> None:
+    os.environ.setdefault("CONDYLE_THREADS", "1")
+    import condyle as cd
+
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("models", nargs="*", default=list(WALKS))
+    parser.add_argument("--frames", type=int, default=1, help="times those of the trial")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--only", choices=("studies", "rates", "runs"))
+    given = parser.parse_args()
+    warnings.simplefilter("ignore")
+    for name in given.models:
+        print(f"\n{name}")
+        t = time.perf_counter()
+        system = cd.read_osim(WALKS[name][0])
+        read = time.perf_counter() - t
+        start = system.equilibrate_muscles(system.state())
+        start.udot  # noqa: B018
+        print(f"read {read:.2f} s, first accelerations after {time.perf_counter() - t:.2f} s")
+        files = {"model": str(WALKS[name][0])}
+        process = OpenSimProcess(files, about_walk) if importlib.util.find_spec("opensim") else None
+        if given.only in (None, "studies"):
+            studies(name, given.frames, given.rounds)
+        if given.only in (None, "rates"):
+            right_hand_sides(system, start, process)
+        if given.only in (None, "runs"):
+            forward(system, start, process, 0.2)
+
+
+if __name__ == "__main__":
+    main()
