@@ -2,6 +2,7 @@
 what it does not have is refused."""
 
 import re
+import warnings
 from importlib.util import find_spec
 from xml.etree import ElementTree
 
@@ -10,6 +11,8 @@ import pytest
 
 import condyle as cd
 from benchmarks.opensim_process import OpenSimProcess
+from condyle.opensim.constraints import Coupling
+from tests.opensim.files import reference
 from tests.opensim.live import about_files
 from tests.opensim.written import constrained, forces, joints, muscles, states
 
@@ -209,3 +212,80 @@ def test_geometry_that_opensim_cannot_draw_is_left_out_with_a_warning(tmp_path):
     with pytest.warns(UserWarning, match="geometry 'ground' is left out.*Capsule"):
         cd.write_osim(system, tmp_path / "a.osim")
     assert not re.search("Capsule", (tmp_path / "a.osim").read_text())
+
+
+@pytest.mark.peers
+@pytest.mark.parametrize(
+    "name", ["gait10dof18musc_pipeline/subject01.osim", "opensim/Leg6Dof9Musc/leg6dof9musc.osim"]
+)
+def test_read_and_written_again(opensim, evidence, tmp_path, name):
+    """OpenSim loads what was read and written to the same numbers as the file itself."""
+    path = reference(name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # notes
+        system = cd.read_osim(path)
+    cd.write_osim(system, tmp_path / "again.osim")
+    _, _, _, told = states(system, 2, 0, within=True)
+    mine, theirs = (
+        OpenSimProcess(None, about_files).ask("states", str(p), told) for p in (tmp_path / "again.osim", path)
+    )
+    worst = {"poses": 0.0, "lengths": 0.0, "forces": 0.0, "udot": 0.0, "markers": 0.0}
+    for a, b in zip(mine, theirs, strict=True):
+        size = {"forces": 1e3, "udot": max(map(abs, b["udot"].values()))}
+        for kind, most in worst.items():
+            assert set(a[kind]) == set(b[kind])
+            off = (
+                [
+                    np.abs(
+                        np.hstack([np.ravel(x) for x in np.atleast_1d(a[kind][n])])
+                        - np.hstack([np.ravel(x) for x in np.atleast_1d(b[kind][n])])
+                    ).max()
+                    for n in b[kind]
+                ]
+                if kind != "poses"
+                else [
+                    np.abs(x - y).max() for n in b[kind] for x, y in zip(a[kind][n], b[kind][n], strict=True)
+                ]
+            )
+            worst[kind] = max(most, max(off, default=0.0) / size.get(kind, 1.0))
+    # the same program with the same numbers, to the last digits of angles
+    evidence(
+        f"{path.stem} read, written, and loaded by OpenSim: poses, lengths, forces, accelerations, markers",
+        max(worst.values()),
+        1e-9,
+    )
+
+
+def test_what_a_file_says_of_coordinates_and_couplers_is_kept(tmp_path):
+    system = cd.System()
+    for name, more in (
+        ("a", {"range": (-1.0, 2.0), "clamped": True}),
+        ("b", {"locked": True, "default": 0.3}),
+        ("c", {"speed": 0.5}),
+    ):
+        system.add_body(
+            name,
+            mobilizer=cd.Pin(),
+            mass=1.0,
+            inertia=(1, 1, 1),
+            joint=f"{name}_hinge",
+            coordinates=(cd.Coordinate(f"q{name}", **more),),
+        )
+    x = np.linspace(-1, 1, 5)
+    system.add_constraint(
+        "cam",
+        cd.constraints.CoordinateCoupler(Coupling(cd.SimmSpline(x, x**2), 1.5), ("qa", "qc")),
+        enabled=False,
+    )
+    system.about = {"name": "three", "credits": "us"}
+    cd.write_osim(system, tmp_path / "three.osim")
+    again = cd.read_osim(tmp_path / "three.osim")
+    for mine, read in zip(system.bodies, again.bodies, strict=True):
+        (c,), (d,) = mine.coordinates, read.coordinates
+        assert (d.name, d.clamped, d.locked, d.speed) == (c.name, c.clamped, c.locked, c.speed)
+        assert d.range == c.range and mine.joint == read.joint
+        assert d.default == (c.default or 0.0)
+    assert again.about == system.about
+    law = again.constraint("cam")
+    assert law.function == Coupling(cd.SimmSpline(x, x**2), 1.5) and law.coordinates == ("qa", "qc")
+    assert again._off == {"cam"}

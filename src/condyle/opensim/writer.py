@@ -59,7 +59,8 @@ def as_document(system: System, path: Path, parameters: Mapping[str, float] | No
         DescriptionError: what cannot be written.
     """
     to = Writing(system, parameters, path.parent)
-    model = element("Model", path.stem)
+    about = {key: system.about[key] for key in ("credits", "publications") if key in system.about}
+    model = element("Model", system.about.get("name") or path.stem, **about)
     ground = element("Ground", "ground")
     model.append(ground)
     gravity = system.force("gravity")

@@ -9,7 +9,9 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from condyle.constraints import Ball, Constraint, CoordinateCoupler, PointOnLine, Rod, Weld
+from condyle.opensim.constraints import Coupling
 from condyle.opensim.writer_forces import offset
+from condyle.opensim.writer_functions import function
 from condyle.opensim.writing import Writing
 from condyle.opensim.xml import element
 
@@ -82,6 +84,15 @@ def _(law: Weld, name: str, to: Writing) -> Element:
 @as_constraint.register
 def _(law: CoordinateCoupler, name: str, to: Writing) -> Element:
     """f = a_0 + sum a_i q_i = 0 gives the last coordinate that moves it from the others."""
+    if isinstance(law.function, Coupling):
+        return element(
+            "CoordinateCouplerConstraint",
+            name,
+            coupled_coordinates_function=function(law.function.function, to, f"constraint {name!r}"),
+            independent_coordinate_names=" ".join(law.coordinates[:-1]),
+            dependent_coordinate_name=law.coordinates[-1],
+            scale_factor=law.function.factor,
+        )
     found = law.law.linear()
     if found is None:
         to.refuse(

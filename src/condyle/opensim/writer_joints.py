@@ -39,7 +39,7 @@ from condyle.opensim.writer_functions import constant, function, law
 from condyle.opensim.writing import Writing, joint_name
 from condyle.opensim.xml import element
 from condyle.spatial import euler_from_rotation, rotation_from_quaternion
-from condyle.tree.body import Body
+from condyle.tree.body import Body, Coordinate
 
 X, Y, Z = (np.array(LETTERS[letter]) for letter in "xyz")
 AXES = ("rotation1", "rotation2", "rotation3", "translation1", "translation2", "translation3")
@@ -49,11 +49,11 @@ Term = tuple[Any, tuple[str, ...], Element]
 
 @dataclass(frozen=True)
 class Written:
-    """A coordinate in the file: name, default, range, prescribed function."""
+    """A coordinate in the file: name and default, what the system's coordinate says, prescribed function."""
 
     name: str
     default: float
-    range: tuple[float, float] | None = None
+    given: Coordinate | None = None
     prescribed: Element | None = field(default=None, compare=False)
 
 
@@ -104,11 +104,17 @@ def joint(b: Body, to: Writing) -> Element:
 
 def coordinate(c: Written, to: Writing) -> Element:
     """A Coordinate."""
+    given = c.given or Coordinate(c.name)
+    if c.prescribed is not None and given.locked:
+        to.refuse(f"coordinate {c.name!r}: it is locked and prescribed; in OpenSim the lock wins")
     return element(
         "Coordinate",
         to.name(c.name, f"coordinate {c.name!r}"),
         default_value=c.default,
-        range=c.range,
+        default_speed_value=given.speed,
+        range=given.range or (-np.inf, np.inf),
+        clamped=given.clamped,
+        locked=given.locked,
         prescribed_function=c.prescribed,
         prescribed=None if c.prescribed is None else True,
     )
@@ -122,9 +128,7 @@ def coordinates(b: Body, to: Writing) -> list[Written]:
         for c, d in zip(b.coordinates, b.mobilizer.default_q(), strict=True)
     ]
     driven = prescribed(b, to)
-    kept = [
-        Written(c.name, float(d), c.range, f) for c, d, f in zip(b.coordinates, defaults, driven, strict=True)
-    ]
+    kept = [Written(c.name, float(d), c, f) for c, d, f in zip(b.coordinates, defaults, driven, strict=True)]
     if not b.mobilizer.quaternions:
         return kept
     if any(f is not None for f in driven[:4]):

@@ -1,6 +1,7 @@
 """More forces, one function per class: limits, functions of lengths, bushings, ligaments, actuators, and the
 older
 muscles."""
+
 from __future__ import annotations
 
 import math
@@ -37,14 +38,22 @@ def _(law: CoordinateLimitForce, name: str, to: Writing) -> Element:
     names = [c.name for body in tree.bodies for c in body.coordinates]
     w = math.pi / 180 if scales.units(tree.bodies)[0][names.index(law.coordinate)] == "rad" else 1.0
     angles = {"lower_limit": law.low, "upper_limit": law.high, "transition": law.transition}
-    rates = {"lower_stiffness": law.lower_stiffness, "upper_stiffness": law.upper_stiffness,
-             "damping": law.damping}
-    return element("CoordinateLimitForce", name, coordinate=to.speed(law.coordinate),
-                   **{key: to.number(x, where) / w for key, x in angles.items()},
-                   **{key: to.number(x, where) * w for key, x in rates.items()})
+    rates = {
+        "lower_stiffness": law.lower_stiffness,
+        "upper_stiffness": law.upper_stiffness,
+        "damping": law.damping,
+    }
+    return element(
+        "CoordinateLimitForce",
+        name,
+        coordinate=to.speed(law.coordinate),
+        **{key: to.number(x, where) / w for key, x in angles.items()},
+        **{key: to.number(x, where) * w for key, x in rates.items()},
+    )
 
 
 # ---- functions as text -------------------------------------------------------------------------------------
+
 
 def expression(law: LawFunction, to: Writing, where: str) -> str:
     """A function as an expression of OpenSim, if it was given as one."""
@@ -58,8 +67,12 @@ def expression(law: LawFunction, to: Writing, where: str) -> str:
 
 @as_force.register
 def _(law: MobilityFunction, name: str, to: Writing) -> Element:
-    return element("ExpressionBasedCoordinateForce", name, coordinate=to.speed(law.coordinate),
-                   expression=expression(law.function, to, f"force {name!r}"))
+    return element(
+        "ExpressionBasedCoordinateForce",
+        name,
+        coordinate=to.speed(law.coordinate),
+        expression=expression(law.function, to, f"force {name!r}"),
+    )
 
 
 @as_force.register
@@ -80,18 +93,35 @@ def _(law: FunctionBushing, name: str, to: Writing) -> Element:
     """Functions of one deflection each, or all of them formulas of six."""
     where, c = f"force {name!r}", to.number(law.damping, f"force {name!r}")
     several = [len(g.law.names) > 1 for g in law.functions]
-    frames = [offset(f"{name}_frame{i}", body, X, to, where)
-              for i, (body, X) in enumerate(((law.a, law.X_a), (law.b, law.X_b)), 1)]
-    common = {"socket_frame1": frames[0].get("name"), "socket_frame2": frames[1].get("name"),
-              "frames": frames, "rotational_damping": c[:3], "translational_damping": c[3:]}
+    frames = [
+        offset(f"{name}_frame{i}", body, X, to, where)
+        for i, (body, X) in enumerate(((law.a, law.X_a), (law.b, law.X_b)), 1)
+    ]
+    common = {
+        "socket_frame1": frames[0].get("name"),
+        "socket_frame2": frames[1].get("name"),
+        "frames": frames,
+        "rotational_damping": c[:3],
+        "translational_damping": c[3:],
+    }
     if any(several):
-        texts = {f"{kind}{axis}_expression": g for (kind, axis), g in zip(
-            ((k, a) for k in "MF" for a in "xyz"), law.functions, strict=True)}
-        return element("ExpressionBasedBushingForce", name, **common, **{
-            key: expression(g, to, where) for key, g in texts.items()})
+        texts = {
+            f"{kind}{axis}_expression": g
+            for (kind, axis), g in zip(((k, a) for k in "MF" for a in "xyz"), law.functions, strict=True)
+        }
+        return element(
+            "ExpressionBasedBushingForce",
+            name,
+            **common,
+            **{key: expression(g, to, where) for key, g in texts.items()},
+        )
     keys = [*(f"m_{a}_theta_{a}_function" for a in "xyz"), *(f"f_{a}_delta_{a}_function" for a in "xyz")]
-    return element("FunctionBasedBushingForce", name, **common, **{
-        key: function(given(g), to, where) for key, g in zip(keys, law.functions, strict=True)})
+    return element(
+        "FunctionBasedBushingForce",
+        name,
+        **common,
+        **{key: function(given(g), to, where) for key, g in zip(keys, law.functions, strict=True)},
+    )
 
 
 @as_force.register
@@ -103,14 +133,24 @@ def _(law: Ligament, name: str, to: Writing) -> Element:
 
 # ---- actuators ---------------------------------------------------------------------------------------------
 
+
 @as_force.register
 def _(law: PointActuator, name: str, to: Writing) -> Element:
     where = f"force {name!r}"
     factor = control(law.control, name, to, where)
-    return _bounded(element(
-        "PointActuator", name, body=law.body, point=to.number(law.point, where), direction=law.direction,
-        point_is_global=law.point_frame == "ground", force_is_global=law.frame == "ground",
-        optimal_force=factor * to.number(law.optimal_force, where)), law)
+    return _bounded(
+        element(
+            "PointActuator",
+            name,
+            body=law.body,
+            point=to.number(law.point, where),
+            direction=law.direction,
+            point_is_global=law.point_frame == "ground",
+            force_is_global=law.frame == "ground",
+            optimal_force=factor * to.number(law.optimal_force, where),
+        ),
+        law,
+    )
 
 
 @as_force.register
@@ -118,16 +158,24 @@ def _(law: ActivationCoordinateActuator, name: str, to: Writing) -> Element:
     where = f"force {name!r}"
     factor = control(law.control, name, to, where)
     if factor != 1:
-        to.refuse(f"{where}: its control is {factor:g} times an Input; an activation follows the Input "
-                  f"itself")
-    return _bounded(element(
-        "ActivationCoordinateActuator", name, coordinate=to.speed(law.coordinate),
-        optimal_force=to.number(law.optimal_force, where),
-        activation_time_constant=to.number(law.activation_time_constant, where),
-        default_activation=law.default_activation), law)
+        to.refuse(
+            f"{where}: its control is {factor:g} times an Input; an activation follows the Input itself"
+        )
+    return _bounded(
+        element(
+            "ActivationCoordinateActuator",
+            name,
+            coordinate=to.speed(law.coordinate),
+            optimal_force=to.number(law.optimal_force, where),
+            activation_time_constant=to.number(law.activation_time_constant, where),
+            default_activation=law.default_activation,
+        ),
+        law,
+    )
 
 
 # ---- older muscles -----------------------------------------------------------------------------------------
+
 
 def _with_curves(made: Element, m: Any, name: str, to: Writing) -> Element:
     """Curves that are not OpenSim's own."""
@@ -145,13 +193,20 @@ def _scaled(m: Muscle, name: str, to: Writing) -> dict[str, Any]:
 
 
 OLDER = {key: key for key in ("activation1", "activation2")} | {
-    key: value for key, value in COMMON.items() if key != "max_contraction_velocity"}
+    key: value for key, value in COMMON.items() if key != "max_contraction_velocity"
+}
 
 
 @as_force.register
 def _(m: Schutte1993, name: str, to: Writing) -> Element:
-    made = muscle("Schutte1993Muscle_Deprecated", m, name, to, OLDER | {"fiber_damping": "damping"},
-                  **_scaled(m, name, to))
+    made = muscle(
+        "Schutte1993Muscle_Deprecated",
+        m,
+        name,
+        to,
+        OLDER | {"fiber_damping": "damping"},
+        **_scaled(m, name, to),
+    )
     return _with_curves(made, m, name, to)
 
 

@@ -85,7 +85,7 @@ def muscle(kind: str, m: Muscle, name: str, to: Writing, numbers: Mapping[str, s
         kind,
         name,
         GeometryPath=None,
-        min_control=m.min_control,                          # left out it is the minimum activation
+        min_control=m.min_control,  # left out it is the minimum activation
         max_control=m.max_control,
         **{to_name: to.number(getattr(m, own), where) for own, to_name in numbers.items()},
         ignore_tendon_compliance=m.tendon == "rigid",

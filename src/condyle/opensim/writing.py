@@ -121,4 +121,4 @@ class Writing:
 
 def joint_name(body: Body) -> str:
     """What the joint of a body is called in the file."""
-    return f"{body.name}_joint"
+    return body.joint if body.joint and body.joint != body.name else f"{body.name}_joint"
