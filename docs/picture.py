@@ -1,7 +1,8 @@
-"""README's picture: `python docs/picture.py` runs the study of `condyle demo` and draws
-docs/img/elbow.png."""
+"""README's pictures: `python docs/picture.py` runs the study of `condyle demo` and draws docs/img/elbow.png,
+and the page of its scene as Chromium shows it, docs/img/scene.png; with `scene`, this alone."""
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -44,6 +45,30 @@ def main() -> None:
     figure.savefig(OUT, dpi=140)
 
 
+def scene() -> None:
+    """The page that `cd.show` writes, as a browser shows it."""
+    import tempfile
+
+    from playwright.sync_api import sync_playwright
+
+    from condyle.viewer.pictures import FLAGS, chromium
+
+    motion = elbow(cd.models.arm26())
+    muscles = cd.static_optimization(motion.system, motion, reserves=1.0)
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        path = Path(folder) / "scene.html"
+        cd.show(motion, path, color=muscles, title="An elbow bends", plots=[muscles.forces],
+                plot=["r_elbow_flex", "BIClong.activation", "BRA"])
+        browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
+        tab = browser.new_context(viewport={"width": 1120, "height": 600}).new_page()
+        tab.goto(path.as_uri() + "#still")
+        tab.wait_for_selector("html[data-ready]", state="attached")
+        tab.evaluate("condyle.draw(70)")
+        tab.wait_for_timeout(3000)
+        tab.screenshot(path=OUT.with_name("scene.png"))
+        browser.close()
+
+
 def size(forces: cd.Table) -> cd.Table:
     """How large the forces at shoulder and elbow are [N]."""
     return cd.Table(forces.time, ["shoulder", "elbow"],
@@ -83,4 +108,6 @@ def arm(axes: Axes, found: Study) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:] != ["scene"]:
+        main()
+    scene()
