@@ -137,23 +137,29 @@ class Setup:
         raise self.error(f"{what}: there is no file {given!r} in {str(self.folder)!r}"
                          + (f"; is it {' or '.join(near)}?" if near else ""), element)
 
-    def needed(self, name: str, what: str) -> Path:
+    def needed(self, name: str, what: str, element: Element | None = None) -> Path:
         """The file that a property names and must name."""
-        path = self.file(name)
+        path = self.file(name, element)
         if path is None:
             raise self.error(f"<{name}> names no file; it needs {what}")
         return path
 
     # ---- what is made of it --------------------------------------------------------------------------------
 
-    def system(self) -> System:
-        """The model, with the forces of force_set_files."""
-        path = self.needed("model_file", "a model (.osim)")
+    def system(self, element: Element | None = None, marker_sets: Sequence[Element] = ()) -> System:
+        """The model, with the forces of force_set_files.
+
+        Args:
+            element: what names the model; the tool by default.
+            marker_sets: more markers; one that the model has takes its place.
+        """
+        path = self.needed("model_file", "a model (.osim)", element)
         self.tell(f"model {path.name}")
         self.model = document = read_document(path)
         sets = [self.found(name, "<force_set_files>") for name in self.words("force_set_files")]
         _add_forces(document, [read_document(s, "ForceSet") for s in sets],
                     self.flag("replace_force_set", False))
+        _add_markers(document, marker_sets)
         system = system_of(document)
         self.report.notes += listed(system.notes).splitlines()
         return system
@@ -214,6 +220,19 @@ class Setup:
             np.savetxt(file, values, fmt=cell, delimiter="\t")
         self.report.files.append(path)
         return path
+
+
+def _add_markers(document: Document, sets: Sequence[Element]) -> None:
+    """Bring markers of other files into the model's set."""
+    model = document.object
+    for given in sets:
+        own = model.child("MarkerSet") or model.add("MarkerSet")
+        inner = own.child("objects") or own.add("objects")
+        new = given.child("objects")
+        for element in list(new.children if new is not None else []):
+            for old in [e for e in inner.children if e.name == element.name]:
+                old.remove()
+            inner.take(element)
 
 
 def _add_forces(document: Document, others: Sequence[Document], replace: bool) -> None:

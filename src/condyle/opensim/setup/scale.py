@@ -1,0 +1,158 @@
+"""ScaleTool: a model of a subject, with its markers placed by a static trial."""
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from condyle.io.markers import Markers, read_markers
+from condyle.opensim.document import read_document
+from condyle.opensim.element import Element
+from condyle.opensim.setup.coordinates import file_order, in_degrees
+from condyle.opensim.setup.file import SI, Setup
+from condyle.opensim.setup.inverse_kinematics import coordinate_tasks, marker_weights
+from condyle.opensim.writer import write_osim
+from condyle.studies.scaling.measurements import Measurement
+from condyle.studies.scaling.result import Scaling
+from condyle.studies.scaling.scale import scale
+from condyle.system.system import System
+
+RMS, LARGEST = 1.0, 2.0
+"""[cm] Errors of markers in the static pose that OpenSim's guidelines allow."""
+
+
+def run(setup: Setup) -> None:
+    """Write the scaled model, the model with placed markers, the factors and the static pose, as named."""
+    maker, scaler, placer = (setup.tool.child(tag) for tag in ("GenericModelMaker", "ModelScaler",
+                                                                "MarkerPlacer"))
+    if maker is None:
+        raise setup.error("there is no <GenericModelMaker> that names a model")
+    system = setup.system(maker, _marker_sets(setup, maker))
+    mass = setup.number("mass", -1.0)
+    wanted: dict[str, Any] = {"mass": mass if mass > 0 else None}
+    markers: Markers | None = None
+    if scaler is not None and setup.flag("apply", True, scaler):
+        file = setup.file("marker_file", scaler)
+        if file is not None:
+            markers = setup.step(f"markers {file.name}", partial(read_markers, file))
+        wanted |= _scaling(setup, scaler, system, markers)
+    else:
+        wanted["order"] = ()
+    plain: Scaling = setup.step("scaling", lambda: scale(system, markers, place_markers=False, **wanted))
+    setup.report.notes += [note for note in plain.notes if note not in setup.report.notes]
+    if scaler is not None:
+        _write(setup, scaler, "output_model_file", plain.system)
+        _write_factors(setup, scaler, plain)
+    if placer is None or not setup.flag("apply", True, placer):
+        return
+    path = setup.file("marker_file", placer)
+    if path is None:
+        raise setup.error("<MarkerPlacer>: <marker_file> names no file; it needs a static trial", placer)
+    static: Markers = setup.step(f"markers {path.name}", lambda: read_markers(path))
+    placed = _placed(setup, placer, plain.system, static)
+    _write(setup, placer, "output_model_file", placed.system)
+    _write_pose(setup, placer, placed)
+    _judge(setup, placed)
+
+
+def _marker_sets(setup: Setup, maker: Element) -> list[Element]:
+    path = setup.file("marker_set_file", maker)
+    return [read_document(path, "MarkerSet").object] if path is not None else []
+
+
+def _scaling(setup: Setup, scaler: Element, system: System, markers: Markers | None) -> dict[str, Any]:
+    """Arguments of cd.scale from a <ModelScaler>."""
+    names = {"measurements": "measurements", "manualScale": "manual"}
+    order = [names[w] for w in setup.words("scaling_order", scaler) if w in names] or ["measurements"]
+    known = {body.name for body in system.bodies}
+    measurements = []
+    for element in setup.objects("MeasurementSet", scaler):
+        if not setup.flag("apply", True, element) or markers is None:
+            continue
+        pairs = [tuple(setup.words("markers", pair)) for pair in setup.objects("MarkerPairSet", element)]
+        bodies = {b.name: "".join(setup.words("axes", b)).lower()
+                  for b in setup.objects("BodyScaleSet", element)}
+        lacking = [m for pair in pairs for m in pair if m not in markers.names or m not in system.markers]
+        if lacking:
+            setup.report.check.append(f"measurement {element.name} is left out: no marker "
+                                      f"{', '.join(dict.fromkeys(lacking))} in model and recording")
+            continue
+        bodies = {name: axes for name, axes in bodies.items() if name in known}
+        measurements.append(Measurement(element.name, pairs, bodies))  # type: ignore[arg-type]
+    factors = {}
+    for element in setup.objects("ScaleSet", scaler):
+        name = setup.text("segment", element.name, element)
+        if setup.flag("apply", True, element) and name in known:
+            factors[name] = setup.numbers("scales", (1.0, 1.0, 1.0), element)
+    start, end = setup.numbers("time_range", (-np.inf, np.inf), scaler)
+    return {"measurements": measurements, "factors": factors, "order": order,
+            "preserve_mass_distribution": setup.flag("preserve_mass_distribution", False, scaler),
+            "time": (start, end) if np.isfinite([start, end]).all() and markers is not None else None}
+
+
+def _placed(setup: Setup, placer: Element, system: System, static: Markers) -> Scaling:
+    tasks = setup.objects("IKTaskSet", placer)
+    weights = marker_weights(setup, tasks, system, static)
+    targets, target_weights = coordinate_tasks(setup, tasks, system, static.time[:1])
+    start, end = setup.numbers("time_range", (-np.inf, np.inf), placer)
+    time = (start, end) if np.isfinite([start, end]).all() else None
+    found: Scaling = setup.step("placing markers", lambda: scale(
+        system, static, order=(), time=time, pose_time=time, place_markers=True, weights=weights,
+        coordinates={n: float(np.ravel(v)[0]) for n, v in targets.items()} or None,
+        coordinate_weights=target_weights or None))
+    setup.report.notes += [note for note in found.notes if note not in setup.report.notes]
+    return found
+
+
+def _write(setup: Setup, element: Element, name: str, system: System) -> None:
+    file = setup.text(name, "", element)
+    if file:
+        path = setup.folder / file
+        setup.step(f"writing {path.name}", lambda: write_osim(system, path))
+        setup.report.files.append(path)
+
+
+def _write_factors(setup: Setup, scaler: Element, result: Scaling) -> None:
+    """The ScaleSet that was applied."""
+    from xml.sax.saxutils import escape
+
+    from condyle import files
+
+    file = setup.text("output_scale_file", "", scaler)
+    if not file:
+        return
+    rows = [f"\t\t\t<Scale>\n\t\t\t\t<scales> {' '.join(map(repr, s))}</scales>\n"
+            f"\t\t\t\t<segment>{escape(body)}</segment>\n\t\t\t\t<apply>true</apply>\n\t\t\t</Scale>"
+            for body, s in result.factors.items()]
+    path = setup.folder / file
+    with files.whole(path, "w", encoding="utf-8") as out:
+        out.write('<?xml version="1.0" encoding="UTF-8" ?>\n<OpenSimDocument Version="40600">\n\t<ScaleSet '
+                  'name="">\n\t\t<objects>\n' + "\n".join(rows)
+                  + "\n\t\t</objects>\n\t</ScaleSet>\n</OpenSimDocument>\n")
+    setup.report.files.append(path)
+
+
+def _write_pose(setup: Setup, placer: Element, result: Scaling) -> None:
+    """The static pose as a motion of one row."""
+    file = setup.text("output_motion_file", "", placer)
+    if not file or result.pose is None:
+        return
+    system, motion = result.pose.system, result.pose.motion
+    order, degrees = file_order(setup, system), in_degrees(system)
+    values = np.stack([np.degrees(motion[n]) if degrees[n] else motion[n] for n in order], axis=1)
+    setup.save(str(setup.folder / re.sub(r"\\", "/", file)), "static pose", motion.time, order, values,
+               degrees=True, words=["", *SI, ""])
+
+
+def _judge(setup: Setup, result: Scaling) -> None:
+    errors = result.marker_errors
+    seen = {name: e for name, e in errors.items() if np.isfinite(e)}
+    if not seen:
+        return
+    worst = max(seen, key=lambda name: seen[name])
+    setup.report.judge(f"largest marker error in the static pose ({worst})", 100 * seen[worst], LARGEST, "cm",
+                       "if it is on a bony landmark, is it placed on the model as on the subject?")
+    setup.report.judge("root mean square of the markers", 100 * float(np.sqrt(np.mean(np.square(list(
+        seen.values()))))), RMS, "cm", "do the measurements fit the subject?")

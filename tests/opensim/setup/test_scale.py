@@ -1,0 +1,60 @@
+"""Setup files of OpenSim's ScaleTool."""
+from __future__ import annotations
+
+import numpy as np
+
+import condyle as cd
+from condyle.opensim.setup import run_setup
+from tests.opensim.setup.small import written
+
+MARKERS = """<OpenSimDocument Version="40600"><MarkerSet name="markers"><objects>
+<Marker name="top"><socket_parent_frame>/bodyset/rod</socket_parent_frame><location>0 0 0</location></Marker>
+<Marker name="tip"><socket_parent_frame>/bodyset/rod</socket_parent_frame><location>0 -1 0</location></Marker>
+</objects></MarkerSet></OpenSimDocument>"""
+SCALE = """<OpenSimDocument Version="40600"><ScaleTool name="subject"><mass>3</mass>
+<GenericModelMaker><model_file>model.osim</model_file><marker_set_file>markers.xml</marker_set_file>
+</GenericModelMaker>
+<ModelScaler><apply>true</apply><scaling_order>measurements</scaling_order>
+<MeasurementSet><objects><Measurement name="length"><apply>true</apply>
+<MarkerPairSet><objects><MarkerPair><markers>top tip</markers></MarkerPair></objects></MarkerPairSet>
+<BodyScaleSet><objects><BodyScale name="rod"><axes>X Y Z</axes></BodyScale></objects></BodyScaleSet>
+</Measurement>
+<Measurement name="arm"><MarkerPairSet><objects><MarkerPair><markers>top hand</markers></MarkerPair></objects>
+</MarkerPairSet><BodyScaleSet><objects><BodyScale name="rod"><axes>X</axes></BodyScale></objects>
+</BodyScaleSet>
+</Measurement></objects></MeasurementSet>
+<marker_file>static.trc</marker_file><time_range>0 1</time_range>
+<output_model_file>scaled.osim</output_model_file><output_scale_file>factors.xml</output_scale_file>
+</ModelScaler>
+<MarkerPlacer><apply>true</apply><IKTaskSet><objects>
+<IKMarkerTask name="top"><weight>1</weight></IKMarkerTask><IKMarkerTask name="tip"><weight>1</weight>
+</IKMarkerTask></objects></IKTaskSet><marker_file>static.trc</marker_file><time_range>0 1</time_range>
+<output_motion_file>pose.mot</output_motion_file><output_model_file>placed.osim</output_model_file>
+</MarkerPlacer></ScaleTool></OpenSimDocument>"""
+
+
+def test_a_subject_of_twice_the_size(tmp_path):
+    written(tmp_path)
+    (tmp_path / "markers.xml").write_text(MARKERS)
+    system = cd.read_osim(tmp_path / "model.osim")
+    X = system.body_pose([0.3], "rod")
+    stations = np.array([[0, 0, 0], [0, -2.0, 0]])
+    places = np.asarray(stations @ np.asarray(X.R).T + np.asarray(X.p))
+    cd.Markers([0.0, 1.0], ["top", "tip"], np.stack([places, places])).save(tmp_path / "static.trc")
+    (tmp_path / "scale.xml").write_text(SCALE)
+    report = run_setup(tmp_path / "scale.xml")
+    assert [p.name for p in report.files] == ["scaled.osim", "factors.xml", "placed.osim", "pose.mot"]
+    assert any("measurement arm is left out: no marker hand" in text for text in report.check)
+    scaled = cd.read_osim(tmp_path / "scaled.osim")
+    body = scaled.body("rod")
+    np.testing.assert_allclose(body.mass_properties.com, (0, -1, 0), atol=1e-12)        # twice as far
+    np.testing.assert_allclose(body.mass, 3)
+    np.testing.assert_allclose(scaled.marker("tip").station, (0, -2, 0), atol=1e-12)
+    text = (tmp_path / "factors.xml").read_text()
+    factors = [float(x) for x in text.split("<scales>")[1].split("<")[0].split()]
+    np.testing.assert_allclose(factors, 2, rtol=1e-12)
+    pose = cd.read_table(tmp_path / "pose.mot")
+    assert pose.degrees and len(pose) == 1 and abs(np.radians(pose["angle"][0]) - 0.3) < 0.2
+    placed = cd.read_osim(tmp_path / "placed.osim")
+    now = placed.station_position(np.radians([pose["angle"][0]]), "rod", placed.marker("tip").station)
+    np.testing.assert_allclose(now, places[1], atol=1e-7)   # where it was seen; the file has 8 decimals
