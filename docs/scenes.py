@@ -13,7 +13,8 @@ import condyle as cd
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 SHOWN = (cd.Trajectory, cd.Frames, cd.Motion, cd.Ensemble, cd.State, cd.System)
-"""What is shown of an example: the first kind that it has, and of several the longest motion."""
+"""What is shown of an example: the first kind that it has, and of several the one
+with most bodies, then the longest motion."""
 
 
 def main(folder: str, *names: str) -> None:
@@ -38,7 +39,8 @@ def scene(variables: dict[str, Any], name: str, out: Path) -> bool:
     for kind in SHOWN:
         found = [v for v in variables.values() if isinstance(v, kind)]
         if found:
-            best = max(found, key=lambda v: len(v) if hasattr(v, "__len__") else 0)
+            best = max(found, key=lambda v: (len(getattr(v, "system", v).bodies),
+                                             len(v) if hasattr(v, "__len__") else 0))
             cd.show(best, out / f"{name}.html", title=name, play=False)
             return True
     return False

@@ -209,3 +209,11 @@ def test_names_in_the_page_are_only_text(tmp_path: Path) -> None:
     system.add_body("</script><img src=x>", mobilizer=cd.Pin(), mass=1.0, inertia=(1, 1, 1))
     text = cd.show(system, title="%SCRIPT% </title>", open=False).html
     assert "<img" not in text and len(re.findall("</title>", text)) == 1 and "%SCRIPT%" in text
+
+
+def test_the_camera_follows_what_walks_away(swing: cd.Trajectory) -> None:
+    system = cd.System(gravity=(0, 0, 0))
+    system.add_body("ball", mobilizer=cd.Free(), mass=1.0, inertia=(0.01, 0.01, 0.01))
+    run = cd.simulate(system, system.state(u={"ball_vx": 5.0}), t_final=2.0)
+    assert page._head(cd.show(run, open=False).scene)["follow"]
+    assert not page._head(cd.show(swing, open=False).scene)["follow"]

@@ -151,10 +151,10 @@ def _head(scene: Scene) -> dict[str, Any]:
     label, unit, high = scene.paint
     first = scene.layers[0]
     near = max(_reach(d) for d in scene.layers)
-    goes = scene.size > 1.6 * near
     middle = (scene.low + scene.high) / 2
-    if not np.isfinite(first.p[0]).all():
-        goes = False
+    good = first.p[np.isfinite(first.p).reshape(len(first.t), -1).all(axis=1), 1:]
+    # all of it walks away: the camera follows; a pendulum gets no farther than sqrt(8) of its length
+    goes = bool(good.size) and float(np.linalg.norm(np.ptp(good, axis=0), axis=1).min()) > 3 * near
     return {"title": scene.title, "up": scene.up.tolist(), "floor": scene.floor, "low": scene.low.tolist(),
             "high": scene.high.tolist(), "middle": middle.tolist(),
             "size": near if goes else scene.size, "near": near if goes else scene.size, "follow": goes,
