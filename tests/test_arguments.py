@@ -70,7 +70,7 @@ def test_wrong_calls_are_type_errors_too_and_signatures_stay():
     with pytest.raises(TypeError):
         cd.simulate(LEG, STATE, 1.0, dt=0.01)
     assert list(inspect.signature(F.MobilitySpring).parameters) == ["coordinate", "stiffness", "rest",
-                                                                    "group"]
+                                                                    "damping", "group", "speed"]
     assert "accuracy" in inspect.signature(cd.simulate).parameters
     assert list(inspect.signature(cd.System.forward_dynamics).parameters)[:5] == ["self", "q", "u", "tau",
                                                                                   "t"]
