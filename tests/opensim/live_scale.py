@@ -133,7 +133,7 @@ def seconds(_: None, setup: str, model_file: str, markers: str) -> float:
     import opensim as osim
 
     tool = _tool(setup)
-    start = time.perf_counter()
+    start = time.process_time()
     model = osim.Model(model_file)
     model.initSystem()
     model.updateMarkerSet(osim.MarkerSet(markers))
@@ -141,7 +141,7 @@ def seconds(_: None, setup: str, model_file: str, markers: str) -> float:
     tool.getModelScaler().processModel(model, "", tool.getSubjectMass())
     tool.getMarkerPlacer().setPrintResultFiles(False)
     tool.getMarkerPlacer().processModel(model, "")
-    return time.perf_counter() - start
+    return time.process_time() - start
 
 
 def placed(

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import condyle as cd
+from condyle.opensim.constraints import Coupling
 
 S = np.array([1.1, 1.3, 0.9])
 
@@ -248,3 +249,14 @@ def test_copies_with_other_parts():
     ):
         with pytest.raises(cd.CondyleError, match=said):
             system.copy(**wrong)
+
+
+def test_couplers_of_translations_grow_with_the_body_that_the_joint_stands_on():
+    system = leg(knee=cd.Slider())
+    coupling = Coupling(cd.SimmSpline((-1, 0, 1), (0.1, 0, 0.2)), 1.5)
+    system.add_constraint("cam", cd.constraints.CoordinateCoupler(coupling, ("hip", "shank")))
+    new = cd.scale(system, factors={"thigh": 1.2}).system
+    assert new.constraint("cam").function.factor == pytest.approx(1.8, rel=1e-15)
+    assert cd.scale(system, factors={"shank": 1.2}).system.constraint("cam").function.factor == 1.5
+    with pytest.raises(cd.DescriptionError, match="constraint 'cam' gives the translation 'shank'"):
+        cd.scale(system, factors={"thigh": (1, 2, 1)})

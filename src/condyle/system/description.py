@@ -488,6 +488,7 @@ class Description(Display):
                     if name == "gravity":
                         raise DescriptionError("gravity stays; cd.forces.Gravity((0, 0, 0)) is none")
                     del room[name]
+                    other._off -= {name}
                     continue
                 if not isinstance(law, wanted):
                     raise DescriptionError(f"copy: {kind} {name!r}: expected a {kind}, got {law!r}")

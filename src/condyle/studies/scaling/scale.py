@@ -11,7 +11,7 @@ import numpy as np
 
 from condyle.arguments import answered
 from condyle.arrays import Array
-from condyle.constraints import Rod
+from condyle.constraints import CoordinateCoupler, Rod
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.forces import Custom, Potential, TwoPointSpring
 from condyle.forces.path import PathLaw
@@ -206,6 +206,8 @@ def _resized(
             forces[name] = new
     for name in old.constraints if moved else ():
         constraint: Any = scaled_stations(old.constraint(name), s, f"scale: constraint {name!r}")
+        if isinstance(constraint, CoordinateCoupler):
+            constraint = _coupled(old, constraint, s, name, notes)
         if constraint is not old.constraint(name):
             constraints[name] = constraint
     markers = {name: np.array(m.station) * s[m.body] for name in old.markers for m in (old.marker(name),)}
@@ -218,6 +220,28 @@ def _resized(
         geometry=geometry,
     )
     return _proportioned(old, start, new_system), notes
+
+
+def _coupled(system: System, law: CoordinateCoupler, s: Factors, name: str, notes: list[str]) -> Any:
+    """A coupler whose last coordinate, if a translation, grows with the body its joint stands on."""
+    for b in system.bodies:
+        for c, unit in zip(b.coordinates, b.mobilizer.units, strict=True):
+            if c.name != law.coordinates[-1] or unit != "m" or b.parent is None:
+                continue
+            factors = s[b.parent.name]
+            if (factors == 1).all():
+                return law
+            if not hasattr(law.function, "factor"):
+                notes.append(f"constraint {name!r} is a function of your own: lengths in it are as they were")
+                return law
+            if (factors != factors[0]).any():
+                raise DescriptionError(
+                    f"scale: constraint {name!r} gives the translation {c.name!r}, and {b.parent.name!r} has "
+                    f"the factors {factors}: along which of them is not known; give it three equal ones"
+                )
+            function: Any = law.function
+            return replace(law, function=replace(function, factor=function.factor * float(factors[0])))
+    return law
 
 
 def _proportioned(old: System, start: State, new: System) -> System:
