@@ -260,3 +260,33 @@ def test_couplers_of_translations_grow_with_the_body_that_the_joint_stands_on():
     assert cd.scale(system, factors={"shank": 1.2}).system.constraint("cam").function.factor == 1.5
     with pytest.raises(cd.DescriptionError, match="constraint 'cam' gives the translation 'shank'"):
         cd.scale(system, factors={"thigh": (1, 2, 1)})
+
+
+def chain():
+    """Three links in a row, with all that keeps its share of a length from the first to the last."""
+    system = cd.System()
+    for parent, name, p in (("ground", "a", (0, 0, 0)), ("a", "b", (0, -0.4, 0)), ("b", "c", (0, -0.4, 0))):
+        system.add_body(name, parent, cd.Pin(), X_PF=p, mass=1.0, inertia=(0.1, 0.1, 0.1))
+    ends = ("a", (0.05, -0.1, 0)), ("c", (0.05, -0.1, 0))
+    system.add_force("muscle", cd.muscles.Thelen2003(cd.paths.Path(ends), 1000.0, 0.3, 0.5))
+    system.add_force("spring", cd.forces.PathSpring(cd.paths.Path(ends), 100.0, 0.5))
+    system.add_force("cord", cd.forces.TwoPointSpring(*ends[0], *ends[1], 100.0, 0.5))
+    return system
+
+
+def test_lengths_follow_a_body_that_they_only_pass():
+    """The path goes from a to c; only b, between them, is scaled: 0.8 m become 1.2 m."""
+    new = cd.scale(chain(), factors={"b": 2.0}).system
+    muscle = new.force("muscle")
+    lengths = [muscle.optimal_fiber_length, muscle.tendon_slack_length, new.force("spring").rest_length,
+               new.force("cord").rest_length]
+    assert np.allclose(lengths, 1.5 * np.array([0.3, 0.5, 0.5, 0.5]), rtol=1e-14)  # a sum of two lengths
+
+
+def test_rods_are_as_long_as_the_bodies_they_hold():
+    """A loop of links, all of them 1.2 times as large: the pose stays, and the rod spans what it spanned."""
+    system = chain()
+    system.add_constraint("rod", cd.constraints.Rod("a", (0.3, 0, 0), "c", (0, -0.4, 0), np.hypot(0.3, 1.2)))
+    new = cd.scale(system, factors={"a": 1.2, "b": 1.2, "c": 1.2}).system
+    assert new.constraint("rod").length == pytest.approx(1.2 * np.hypot(0.3, 1.2), rel=1e-12)
+    assert np.abs(new.state().constraint_errors()[0]).max() < 1e-12

@@ -219,7 +219,7 @@ def _resized(
         markers=markers,
         geometry=geometry,
     )
-    return _proportioned(old, start, new_system), notes
+    return _proportioned(old, start, new_system) if moved else new_system, notes
 
 
 def _coupled(system: System, law: CoordinateCoupler, s: Factors, name: str, notes: list[str]) -> Any:
@@ -245,31 +245,34 @@ def _coupled(system: System, law: CoordinateCoupler, s: Factors, name: str, note
 
 
 def _proportioned(old: System, start: State, new: System) -> System:
-    """Lengths of fibres, tendons, ligaments and springs in proportion to those of their paths."""
-    changed = [n for n in old.forces if new.force(n) is not old.force(n)]
-    rods = [
-        n
-        for n in old.constraints
-        if new.constraint(n) is not old.constraint(n) and isinstance(new.constraint(n), Rod)
-    ]
-    if not changed and not rods:
+    """Lengths of fibres, tendons, ligaments and springs in proportion to those of their paths, whichever of
+    the bodies on their way was scaled. Rods, which hold the pose, are in proportion before it is found."""
+    rods = [n for n in old.constraints if isinstance(old.constraint(n), Rod)]
+    if rods:
+        free = new.copy().state().replace(q=start.q)  # not assembled
+        new = new.copy(
+            constraints={
+                n: in_proportion(new.constraint(n), _ratio(start, old.constraint(n), free, new.constraint(n)))
+                for n in rods
+            }
+        )
+    cords = [n for n in old.forces if isinstance(old.force(n), TwoPointSpring)]
+    if not cords and not len(old.paths):
         return new
-    then = new.copy()
-    now = default_pose(then)
+    now = default_pose(new.copy())
     before, after = start.path_lengths(), now.path_lengths()
-    ratio = dict(zip(old.paths, np.divide(after, before), strict=True))
-    for name in (*changed, *rods):
-        law: Any = old.force(name) if name in changed else old.constraint(name)
-        if isinstance(law, (TwoPointSpring, Rod)):
-            far = [
-                _apart(start, law),
-                _apart(now, new.force(name) if name in changed else new.constraint(name)),
-            ]
-            ratio[name] = far[1] / far[0] if far[0] > 0 else 1.0
+    lengths = np.divide(after, before, out=np.ones_like(after), where=before > 0)
+    ratio = dict(zip(old.paths, lengths, strict=True))
+    ratio |= {n: _ratio(start, old.force(n), now, new.force(n)) for n in cords}
     return new.copy(
-        forces={n: in_proportion(new.force(n), float(ratio[n])) for n in changed if n in ratio},
-        constraints={n: in_proportion(new.constraint(n), float(ratio[n])) for n in rods},
+        forces={n: in_proportion(new.force(n), float(x)) for n, x in ratio.items() if n in old.forces}
     )
+
+
+def _ratio(start: State, old: Any, now: State, new: Any) -> float:
+    """How far apart a law's two points are now, over how far they were."""
+    before = _apart(start, old)
+    return _apart(now, new) / before if before > 0 else 1.0
 
 
 def _apart(state: State, law: Any) -> float:
