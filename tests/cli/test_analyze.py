@@ -102,7 +102,7 @@ UNCLEAR = "r\nversion=1\nendheader\ntime\thip\n0\t0\n1\t1\n"
 MISTAKES = {
     "unknown model": (("arm62", "swing.csv"), "unknown model 'arm62'; did you mean 'arm26'?"),
     "no file": (("lag.py", "swing.csv"), "lag.py: no such file; is it leg.py or"),
-    "an osim file": (("arm.osim", "swing.csv"), "a reader of .osim files is not there yet"),
+    "an osim file": (("arm.osim", "swing.csv"), "arm.osim: no such file; give a model file of OpenSim"),
     "a file that raises": (("bad.py", "swing.csv"), "bad.py, line 3: ZeroDivisionError: division by zero"),
     "one that Condyle refuses": (("odd.py", "swing.csv"), "odd.py, line 3: body 'leg'"),
     "one that exits": (("exit.py", "swing.csv"), "it ended by itself (exit code 3)"),
