@@ -240,3 +240,41 @@ def test_derivatives_against_fifty_digits(slip, evidence):
     error = np.abs(ours - slopes).max() / np.abs(slopes).max()
     evidence("derivatives of contact forces against 50 digits, relative", error, 1e-10)
     assert error < 1e-10                                     # depth is 1e-3 m to 1e-17 m
+
+
+def touching(a, b, at, v) -> tuple[np.ndarray, ...]:
+    """Depth, force and loss of a contact between two bodies that do not turn, the second one moved."""
+    system = cd.System(gravity=(0, 0, 0))
+    for body in "ab":
+        system.add_body(body, mobilizer=cd.Translation(), mass=1.0)
+    system.add_contact("pair", a, b)
+    q, u = np.concatenate([np.zeros(3), at]), np.concatenate([np.zeros(3), v])
+    return tuple(np.ravel(x) for x in (system.contact_depths(q), system.contact_forces(q, u),
+                                       system.contact_losses(q, u)))
+
+
+def test_without_a_normal_there_is_no_friction_either():
+    """Where centres coincide, or lie on the axis of a cylinder or the circle of a ring."""
+    rough = C.Material(1e6, 0.1, 0.8, 0.6)
+    ball = C.Sphere("a", (0, 0, 0), 0.1, rough)
+    for other, at in ((C.Sphere("b", (0, 0, 0), 0.1, rough), (0, 0, 0)),
+                      (C.Cylinder("b", None, 0.1, 1.0, rough), (0, 0, 0.2)),
+                      (C.Torus("b", None, 0.2, 0.05, rough), (0.2, 0, 0))):
+        depth, force, lost = touching(ball, other, at, (0.1, 0.2, 0.3))
+        assert depth > 0 and not force.any() and not lost.any()
+
+
+def test_parallel_cylinders():
+    """Apart they do nothing, wherever they are; they touch side by side, with a force that goes over into that
+    of sides that cross a little."""
+    def pair(at, angle):
+        turned = cd.Transform(cd.spatial.rotation_about((1.0, 0.0, 0.0), angle))
+        return touching(C.Cylinder("a", None, 0.1, 1.0, C.Material(1e6)),
+                        C.Cylinder("b", turned, 0.2, 1.0, C.Material(1e6)), at, (0, 0, 0))
+
+    depth, force, lost = pair((3.0, 4.0, 0.5), 0.0)
+    assert depth[0] == pytest.approx(0.3 - 5.0) and not force.any() and not lost.any()
+    depth, force, _ = pair((0.29, 0.0, 0.5), 0.0)
+    assert depth[0] == pytest.approx(0.01) and force[0] > 0 and not force[1:].any()
+    for angle, tolerance in ((1e-6, 1e-6), (-1e-3, 1e-3), (0.1, 0.02)):  # of the angle's own size
+        assert np.allclose(pair((0.29, 0.0, 0.5), angle)[1], force, rtol=0, atol=tolerance * force[0])

@@ -181,8 +181,7 @@ class HuntCrossley(ContactLaw):
         velocity = lambda body: s.station_velocity(body, ca.SX(3, 1)) + ca.cross(
             s.angular_velocity(body), P - s.station_position(body, ca.SX(3, 1)))
         v = velocity(self.b.body) - velocity(self.a.body)
-        xdot = -ca.dot(n, v)
-        v_t = v + xdot * n
+        xdot, v_t = -ca.dot(n, v), _across(n, v)
         f_Hz, _ = self._elastic(where, m)
         smooth = "smooth" in self.extras
         f_n = f_Hz * _damped(1 + 1.5 * m.c * xdot, smooth)                                   # (13)
@@ -199,7 +198,7 @@ class HuntCrossley(ContactLaw):
             return ca.SX(3, 1)
         w, n = s.angular_velocity(self.b.body) - s.angular_velocity(self.a.body), where.n
         spin, out = ca.dot(w, n), ca.SX(3, 1)
-        rolling = w - spin * n
+        rolling = _across(n, w)
         one = Combined(m.E, m.s_1, m.c, ca.SX(1), ca.SX(1), ca.SX(0), m.v_t / where.R)       # [rad/s]
         curve = smoothed if "smooth" in self.extras else self.curve
         if "rolling_resistance" in self.extras:
@@ -210,6 +209,11 @@ class HuntCrossley(ContactLaw):
 
     def potential(self, s: View) -> ca.SX:
         return self._elastic(self.touch(s), Combined.of(self.material))[1]
+
+
+def _across(n: ca.SX, v: ca.SX) -> ca.SX:
+    """The part of v in the contact plane; zero where there is no normal."""
+    return ca.cross(n, ca.cross(v, n))
 
 
 def _damped(d: ca.SX, smooth: bool) -> ca.SX:

@@ -23,7 +23,8 @@ from condyle.errors import DescriptionError
 from condyle.laws.described import sx
 
 LEAST = 0.1
-"""Cosine below which the curvature around a ring does not fall on a half-space."""
+"""Cosine below which the curvature around a ring does not fall on a half-space; sine of the angle between
+cylinders below which that along them does not."""
 
 
 def plane_sphere(a: HalfSpace, A: Pose, b: Sphere, B: Pose) -> Touch:
@@ -89,20 +90,26 @@ def sphere_cylinder(a: Sphere, A: Pose, b: Cylinder, B: Pose) -> Touch:
 
 
 def cylinder_cylinder(a: Cylinder, A: Pose, b: Cylinder, B: Pose) -> Touch:
-    """Sides that cross. Of parallel ones the contact is a line, of which this knows nothing: the normal is
-    zero there, and so is the force."""
+    """Sides that cross. Parallel ones touch along a line, of which Hertz's theory of points knows nothing:
+    their force acts halfway between the centres, and sides that cross by less than LEAST (a sine) are as
+    stiff as if they crossed by it. On one axis they have no normal, and the force is zero."""
     (R_a, p_a), (R_b, p_b) = a.frame(A), b.frame(B)
     z_a, z_b, r = R_a[:, 2], R_b[:, 2], p_b - p_a
     cross, n = _unit(ca.cross(z_a, z_b))
-    gap = ca.dot(r, n)
-    n = ca.if_else(gap < 0, -n, n)
+    crossing, along = cross > 0, ca.dot(r, z_a)
+    beside, u = _unit(r - along * z_a)
+    gap = ca.if_else(crossing, ca.dot(r, n), beside)
+    n = ca.if_else(crossing, ca.if_else(gap < 0, -n, n), u)
     # the point of a's axis that is nearest to b's
-    s = ca.dot(ca.cross(r, z_b), ca.cross(z_a, z_b)) / ca.if_else(cross > 0, cross ** 2, 1)
+    s = ca.dot(ca.cross(r, z_b), ca.cross(z_a, z_b)) / ca.if_else(crossing, cross ** 2, 1)
+    s = ca.if_else(crossing, s, along / 2)
     Q = p_a + s * z_a + sx(a.radius) * n
     side = lambda z: ca.cross(n, z)
-    curvature = (side(z_a) @ side(z_a).T / sx(a.radius) + side(z_b) @ side(z_b).T / sx(b.radius))
-    x = sx(a.radius) + sx(b.radius) - ca.fabs(gap)
-    return Touch(x, n, Q, 2 / ca.if_else(cross > 0, ca.trace(curvature), 1), curvature)
+    both = sx(a.radius) + sx(b.radius)
+    line = ca.fmax(LEAST ** 2 - cross ** 2, 0) / both            # the smaller curvature is sin^2 / both
+    curvature = (side(z_a) @ side(z_a).T / sx(a.radius) + side(z_b) @ side(z_b).T / sx(b.radius)
+                 + line * z_a @ z_a.T)
+    return Touch(both - ca.fabs(gap), n, Q, 2 / ca.trace(curvature), curvature)
 
 
 def sphere_box(a: Sphere, A: Pose, b: Box, B: Pose) -> Touch:
