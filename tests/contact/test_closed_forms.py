@@ -265,8 +265,8 @@ def test_without_a_normal_there_is_no_friction_either():
 
 
 def test_parallel_cylinders():
-    """Apart they do nothing, wherever they are; they touch side by side, with a force that goes over into that
-    of sides that cross a little."""
+    """Apart they do nothing, wherever they are; they touch side by side, with a force that goes over into
+    that of sides that cross a little."""
     def pair(at, angle):
         turned = cd.Transform(cd.spatial.rotation_about((1.0, 0.0, 0.0), angle))
         return touching(C.Cylinder("a", None, 0.1, 1.0, C.Material(1e6)),
