@@ -129,3 +129,14 @@ def test_forward_simulation_with_the_moments_returns_the_motion(evidence):
     run = cd.simulate(driven, driven.state(q=q[0], u=u[0]), 1.0, accuracy=1e-9)
     evidence("simulation of arm26 with the moments of inverse dynamics returns the motion [rad]",
              abs(run.at(t)[:, :2] - q).max(), 1e-5)
+
+
+def test_columns_of_a_load_in_another_order_are_refused():
+    """Force plates' files may have y, the vertical, first: three columns by their beginning would be mixed
+    up."""
+    names = ["vz", "vy", "vx", "px", "py", "pz"]
+    table = cd.Table([0.0, 1.0], names, np.ones((2, 6)))
+    with pytest.raises(cd.DescriptionError, match="are in the order vz, vy, vx; give their names"):
+        cd.ExternalLoad("foot", table, force="v", point="p")
+    load = cd.ExternalLoad("foot", table, force=("vx", "vy", "vz"), point="p")
+    assert load.force == ("vx", "vy", "vz") and load.point == ("px", "py", "pz")

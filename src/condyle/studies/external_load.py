@@ -79,6 +79,10 @@ class ExternalLoad:
                     raise UnknownNameError(f"beginning of columns ({what} of an ExternalLoad)", given, names)
                 raise DescriptionError(f"ExternalLoad: {what}: three columns must begin with {given!r}, "
                                        f"there are {len(found)}: {', '.join(found)}; give their names")
+            axes = "".join(name[-1].lower() for name in found)
+            if axes != "xyz" and sorted(axes) == ["x", "y", "z"]:
+                raise DescriptionError(f"ExternalLoad: {what}: the columns that begin with {given!r} are in "
+                                       f"the order {', '.join(found)}; give their names, x, y, z")
             return found
         given = tuple(given)
         for name in given:

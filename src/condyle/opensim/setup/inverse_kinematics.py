@@ -17,6 +17,8 @@ from condyle.system.system import System
 
 RMS, LARGEST = 2.0, 4.0
 """[cm] Errors of markers that OpenSim's guidelines allow."""
+LATE = 1e-3
+"""By so much [s] a file of coordinates may begin after the markers or end before them: rounded times."""
 
 
 def run(setup: Setup) -> None:
@@ -101,7 +103,11 @@ def coordinate_tasks(setup: Setup, tasks: list[Element], system: System,
             if name not in table:
                 raise setup.error(f"the file of coordinates has no column {name!r}", task)
             scale = np.pi / 180 if in_degrees(system)[name] else 1.0
-            targets[name] = scale * spline(table.time, table[name][:, None])(t)[:, 0]
+            first, last = table.time[0], table.time[-1]
+            if first > t[0] + LATE or last < t[-1] - LATE:
+                raise setup.error(f"the file of coordinates goes from {first:g} to {last:g} s, the markers "
+                                  f"from {t[0]:g} to {t[-1]:g} s", task)
+            targets[name] = scale * spline(table.time, table[name][:, None])(np.clip(t, first, last))[:, 0]
         else:
             raise setup.error(f"value_type {kind!r}: expected default_value, manual_value or from_file", task)
         weights[name] = weight

@@ -9,7 +9,7 @@ Surfaces have factors along their own axes e_x, e_y, e_z in the body, |s o e|:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import singledispatch
 from typing import Any
@@ -18,6 +18,7 @@ import numpy as np
 
 from condyle import shapes
 from condyle.arrays import Array
+from condyle.contact import HuntCrossley, Implicit
 from condyle.errors import DescriptionError
 from condyle.functions import Function, Scaled
 from condyle.laws.described import Described, Role, placed
@@ -104,8 +105,9 @@ def _(own: Ellipsoid, along: Array, s: Array, where: str) -> Any:
 # ---- laws between points -----------------------------------------------------------------------------------
 
 
-def scaled_stations(law: Any, s: Factors, where: str) -> Any:
-    """A law whose stations and frames lie on bodies of other sizes: fields that follow that of their body."""
+def scaled_stations(law: Any, s: Factors, where: str, only: Sequence[str] = ()) -> Any:
+    """A law whose stations and frames lie on bodies of other sizes: fields that follow that of their body, or
+    only some of them."""
     if not isinstance(law, Described):
         return law
     body, new = None, {}
@@ -113,6 +115,8 @@ def scaled_stations(law: Any, s: Factors, where: str) -> Any:
         kept = getattr(law, name)
         if role.kind == "body":
             body = kept
+        elif only and name not in only:
+            continue
         elif body is not None and kept is not None and (s[body] != 1).any() and not _in_ground(law, name):
             if role.kind == "frame":
                 R, p = placed(kept)
@@ -129,6 +133,13 @@ def scaled_stations(law: Any, s: Factors, where: str) -> Any:
                     "give numbers, or that body the factors 1"
                 )
     return replace(law, **new) if new else law
+
+
+def moved_contact(law: HuntCrossley, s: Factors, where: str) -> HuntCrossley:
+    """A contact whose surfaces have moved with their bodies, and have the sizes that they had."""
+    a, b = (x if isinstance(x, Implicit) else scaled_stations(x, s, where, ("centre", "X"))
+            for x in law.surfaces())
+    return law if a is law.a and b is law.b else replace(law, a=a, b=b)
 
 
 def _is_station(role: Role) -> bool:

@@ -12,6 +12,7 @@ import numpy as np
 from condyle.arguments import answered
 from condyle.arrays import Array
 from condyle.constraints import CoordinateCoupler, Rod
+from condyle.contact import HuntCrossley
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.forces import Custom, Potential, TwoPointSpring
 from condyle.forces.path import PathLaw
@@ -19,7 +20,13 @@ from condyle.io.markers import Markers
 from condyle.studies.assemble import assemble
 from condyle.studies.kinematics.result import InverseKinematics
 from condyle.studies.kinematics.solve import inverse_kinematics
-from condyle.studies.scaling.attached import in_proportion, scaled_geometry, scaled_path, scaled_stations
+from condyle.studies.scaling.attached import (
+    in_proportion,
+    moved_contact,
+    scaled_geometry,
+    scaled_path,
+    scaled_stations,
+)
 from condyle.studies.scaling.bodies import Factors, changes
 from condyle.studies.scaling.measurements import Measured, Measurement, frames, manual, measure
 from condyle.studies.scaling.result import Scaling
@@ -199,6 +206,10 @@ def _resized(
             notes.append(f"force {name!r} is a function of your own: lengths in it are as they were")
         where = f"scale: force {name!r}"
         new: Any = scaled_stations(law, s, where)
+        if isinstance(law, HuntCrossley) and any((s[x.body] != 1).any() for x in law.surfaces()):
+            new = moved_contact(law, s, where)
+            notes.append(f"contact {name!r}: sizes of its surfaces are as they were; those with a place on a "
+                         "body have moved with it")
         if isinstance(new, PathLaw):
             path = scaled_path(new.path, s, where)
             new = new if path is new.path else replace(new, path=path)
