@@ -278,3 +278,26 @@ def test_parallel_cylinders():
     assert depth[0] == pytest.approx(0.01) and force[0] > 0 and not force[1:].any()
     for angle, tolerance in ((1e-6, 1e-6), (-1e-3, 1e-3), (0.1, 0.02)):  # of the angle's own size
         assert np.allclose(pair((0.29, 0.0, 0.5), angle)[1], force, rtol=0, atol=tolerance * force[0])
+
+
+def test_a_sphere_beside_at_the_edge_of_and_beyond_a_cylinder():
+    """Side: r + R - rho. End: r + L / 2 - z, as a half-space. Between them the edge's circle, of radius
+    R - rim, and beyond the end nothing. Halfway in, the nearer of side and end pushes."""
+    can = C.Cylinder("a", None, 0.1, 1.0, C.Material(1e6), rim=0.02)
+    ball = C.Sphere("b", (0, 0, 0), 0.05, C.Material(1e6))
+
+    def depth_and_force(at):
+        return [x if len(x) > 1 else x[0] for x in touching(can, ball, at, (0, 0, 0))[:2]]
+
+    depth, force = depth_and_force((0.14, 0, 0.3))
+    assert depth == pytest.approx(0.01) and force[0] > 0 and not force[1:].any()
+    depth, force = depth_and_force((0, 0.03, -0.54))
+    flat = 4 / 3 * 1e6 / 2**1.5 * 0.05**0.5 * 0.01**1.5
+    assert depth == pytest.approx(0.01) and np.allclose(force, (0, 0, -flat), rtol=1e-10)
+    depth, force = depth_and_force((0.12, 0, 0.52))
+    assert depth == pytest.approx(0.07 - 0.04 * 2**0.5) and force[0] == pytest.approx(force[2])
+    depth, force = depth_and_force((0.12, 0, 0.7))
+    assert depth == pytest.approx(0.07 - np.hypot(0.04, 0.22)) and not force.any()
+    for at, deep, axis in (((0.07, 0, 0.2), 0.08, 0), ((0.01, 0, -0.48), 0.07, 2)):
+        depth, force = depth_and_force(at)
+        assert depth == pytest.approx(deep) and np.flatnonzero(np.abs(force) > 1e-9).tolist() == [axis]

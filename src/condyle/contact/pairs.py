@@ -78,14 +78,22 @@ def sphere_torus(a: Sphere, A: Pose, b: Torus, B: Pose) -> Touch:
 
 
 def sphere_cylinder(a: Sphere, A: Pose, b: Cylinder, B: Pose) -> Touch:
+    """The cylinder is all points at most `rim` from a smaller one; a centre within that one is pushed out by
+    the side or the end, whichever is nearer. Rounded edges are as stiff as the ends."""
     R, p = b.frame(B)
-    y = R.T @ (a.centre_at(A) - p)
-    distance, u = _unit(ca.vertcat(y[:2], 0))
-    n, axis = -(R @ u), R[:, 2]
-    across = ca.cross(n, axis)
-    both = 1 / sx(a.radius)
-    curvature = (both + 1 / sx(b.radius)) * across @ across.T + both * axis @ axis.T
-    x = sx(a.radius) + sx(b.radius) - distance
+    y, rim = R.T @ (a.centre_at(A) - p), sx(b.rim)
+    rho, out = _unit(ca.vertcat(y[:2], 0))
+    place, core = ca.vertcat(rho, y[2]), ca.vertcat(sx(b.radius), sx(b.length) / 2) - rim
+    distance, away = _unit(place - ca.fmax(ca.fmin(place, core), -core))
+    inside = core - ca.fabs(place)                                                # both above 0 within
+    outside, side = distance > 0, inside[0] <= inside[1]
+    nearest = ca.vertcat(side, ca.logic_not(side) * ca.if_else(y[2] < 0, -1, 1))
+    away = ca.if_else(outside, away, nearest)
+    u = away[0] * out + ca.vertcat(0, 0, away[1])
+    n, across = -(R @ u), R @ ca.cross(ca.SX([0, 0, 1]), out)
+    around = away[0] / (core[0] + rim * away[0])
+    curvature = (ca.SX.eye(3) - n @ n.T) / sx(a.radius) + around * across @ across.T
+    x = sx(a.radius) + rim - ca.if_else(outside, distance, -ca.fmin(inside[0], inside[1]))
     return Touch(x, n, a.centre_at(A) + sx(a.radius) * n, 2 / ca.trace(curvature), curvature)
 
 

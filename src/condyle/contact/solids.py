@@ -81,8 +81,9 @@ class Torus(Framed):
 class Cylinder(Framed):
     """A round cylinder about z of S.
 
-    Against half-spaces it is its two rims, rings of radius `rim`. Against spheres and other cylinders it is
-    its side, which has no ends there.
+    Against half-spaces it is its two rims, rings of radius `rim`. Spheres meet its side and its ends, and its
+    edges as rounded ones that are as stiff as the ends. Against other cylinders it is its side, which has no
+    ends there: for bodies that cross where both are.
 
     Args:
         body: whose it is, or its name.
