@@ -102,6 +102,13 @@ def test_no_strength():
     np.testing.assert_allclose(found.x[0], [0.01, 0.2], rtol=1e-13)
 
 
+def test_rounding_is_no_strength():
+    """Rows of rounding, as no muscle moves a pelvis in space: what is missing there is all of it."""
+    found = one([[0.5, -0.5], [1e-17, 3e-17]], [0.1, 700.0], 0.01, 1.0)
+    assert found.infeasible[0]
+    np.testing.assert_allclose(found.missing[0], [0.0, 700.0], rtol=1e-9)
+
+
 def test_fixed_variable():
     found = one([[4.0, 5.0]], [3.0], [0.5, 0.0], [0.5, 1.0])
     np.testing.assert_allclose(found.x[0], [0.5, 0.2], rtol=1e-13)

@@ -11,6 +11,9 @@ from condyle.opensim.notes import Note
 from condyle.opensim.versions import NEWEST, OLDEST, upgrade
 
 MOST_FILES = 100
+_OTHERS = {".trc": "cd.read_markers", ".c3d": "cd.read_c3d", **dict.fromkeys((".mot", ".sto", ".csv", ".npz"),
+                                                                          "cd.read_table")}
+"""What reads files of other endings."""
 
 
 @dataclass
@@ -48,10 +51,13 @@ def read_document(path: str | Path, wanted: str = "Model") -> Document:
     path = Path(path)
     if path.is_dir():
         raise DescriptionError(f"{str(path)!r} is a folder; give the file in it")
+    if reader := _OTHERS.get(path.suffix.lower()):
+        raise DescriptionError(f"{path.name}: expected OpenSim's XML; a {path.suffix} is read by "
+                               f"{reader}(path)")
     version, root = _object(path)
     thing = root.children[0]
     if wanted and thing.tag != wanted:
-        hint = "; studies have their own readers" if thing.tag.endswith("Tool") else ""
+        hint = "; a setup file is run by: condyle run FILE.xml" if thing.tag.endswith("Tool") else ""
         raise DescriptionError(f"{thing.place}: expected a {wanted}, got a {thing.tag}{hint}")
     if wanted == "Model" and version < OLDEST:
         raise DescriptionError(f"{root.place}: version {version} is older than {OLDEST}, the oldest that is "

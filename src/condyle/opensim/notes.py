@@ -42,5 +42,5 @@ def listed(notes: Sequence[Note]) -> str:
 def warn(file: str, notes: Sequence[Note], stacklevel: int) -> None:
     """One warning for all notes of a file."""
     if notes:
-        warnings.warn(f"{file}: not everything is as in OpenSim (system.notes has all):\n{listed(notes)}",
+        warnings.warn(f"{file}: what to know of this file (system.notes has all):\n{listed(notes)}",
                       UserWarning, stacklevel=stacklevel + 1)

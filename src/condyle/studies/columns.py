@@ -17,6 +17,10 @@ _FACTORS = {"rad": {"deg": math.pi / 180, "degrees": math.pi / 180, "°": math.p
             "m": {"m": 1.0, "cm": 1e-2, "mm": 1e-3}}
 
 
+SMALL = 0.5
+"""Angles that move by more than this, and stay within pi, look like radians."""
+
+
 @dataclass(frozen=True, eq=False)
 class Columns:
     """The coordinates in a Table. For Tables with the same names and units it is made once.
@@ -123,6 +127,14 @@ class Columns:
                               f"{high - turn:.4g} rad; if the table is in degrees, say so: degrees=True, or "
                               "the unit 'deg'", stacklevel=6)
                 return                                      # others are likely so for the same reason
+        turned = [(least, most) for (least, most), f in zip(extremes, self.factors[:, 0], strict=True)
+                  if f == math.pi / 180]
+        if len(turned) > 2:
+            far = math.degrees(max(max(-least, most) for least, most in turned))
+            moved = math.degrees(max(most - least for least, most in turned))
+            if far < math.pi and moved > SMALL:
+                warnings.warn(f"motion: the table is in degrees, and all {len(turned)} angles stay within "
+                              f"{far:.2g} degrees; if they are radians, say so: degrees=False", stacklevel=6)
 
 
 def _factor(table: Table, column: int, unit: str) -> float:

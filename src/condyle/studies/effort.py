@@ -38,6 +38,8 @@ TRACE = 1e-6
 """Missing forces below this part of the largest are traces of that cost."""
 RANK = 1e-10
 """Singular values below this part of the largest count as zero."""
+NOTHING = 1e-12
+"""Rows of A below this part of the longest are rounding: no muscle acts there, as on a pelvis in space."""
 MET = 1e-9
 """Equations count as met with this error, where rows of A have unit length, relative to the largest b."""
 EQUALITY = 5
@@ -71,7 +73,8 @@ def least_effort(A: Array, b: Array, low: Array, high: Array, weights: Array, ex
     """Solutions of (5) for matrices A (m, k, n) and b (m, k), which are finite."""
     m, k, _ = A.shape
     size = np.sqrt(np.einsum("mkn,mkn->mk", A, A))
-    size = np.where(size > 0, size, 1.0)
+    acts = size > NOTHING * size.max(axis=1, keepdims=True, initial=0.0)
+    A, size = np.where(acts[..., None], A, 0.0), np.where(acts, size, 1.0)
     A, b = A / size[..., None], b / size
     effort = _Effort(weights, exponent, low, high)
     first, multipliers = _Program(k, low, high).squares(A, b, weights)

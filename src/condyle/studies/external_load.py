@@ -185,6 +185,8 @@ def loads_on(motion: Motion, external_loads: Any) -> dict[str, Array]:
     for load in given:
         if not isinstance(load, ExternalLoad):
             hint = " and the names of its columns" if isinstance(load, (Table, str)) else ""
+            if str(load).lower().endswith(".xml"):
+                hint = ": cd.read_external_loads(path) does for OpenSim's ExternalLoads"
             raise DescriptionError("external_loads: expected cd.ExternalLoad(body, table, force=..., "
                                    f"point=..., torque=...), or several, got {type(load).__name__}; make one "
                                    f"of it{hint}")

@@ -1,8 +1,10 @@
 """State: everything variable about a system, and whatever was computed from it. Immutable."""
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import pi, radians
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -36,6 +38,20 @@ INVALIDATES = {"parameters": Stage.INSTANCE, "t": Stage.TIME, "q": Stage.POSITIO
 """The stage that each variable of a State undoes."""
 
 _ENTRIES = ("q", "u", "z", "inputs", "discrete", "parameters")
+
+
+def _warn_of_degrees(system: System, q: Mapping[str, Any]) -> None:
+    """Warn of an angle that is turns away from its range, and within it as degrees."""
+    for body in system.bodies:
+        for c, unit in zip(body.coordinates, body.mobilizer.units, strict=True):
+            x = q.get(c.name)
+            if c.range is None or unit != "rad" or not isinstance(x, (int, float)):
+                continue
+            low, high = c.range
+            if not low - 2 * pi < x < high + 2 * pi and low <= radians(x) <= high:
+                warnings.warn(f"q: {c.name!r} = {x:g} rad, its range is {low:.4g} to {high:.4g} rad; angles "
+                              f"are in radians: np.radians({x:g})", stacklevel=4)
+                return
 
 
 class State(Display, OfState):
@@ -89,6 +105,8 @@ class State(Display, OfState):
         """A checked state. Vectors are arrays, or mappings from names to values; None is the default."""
         start = {name: system.default(name) for name in _ENTRIES}
         given = {name: value for name, value in values.items() if value is not None}
+        if isinstance(q := given.get("q"), Mapping):
+            _warn_of_degrees(system, q)
         usual = system.compiled.tails
         return cls._made(system, {"t": 0.0, "locked": MappingProxyType(usual.locked), "disabled": usual.off,
                                   **start}, given, {})

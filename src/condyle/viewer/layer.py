@@ -94,7 +94,9 @@ def layers(what: Any, motion: Any = None, most: int = MOST, name: str = "") -> l
     if isinstance(what, Table) or is_frame(what):
         hint = "; a Table of coordinates needs its system: cd.show(system, motion=table)"
     if isinstance(what, str) or hasattr(what, "__fspath__"):
-        hint = "; read the file first: cd.show(system, motion=cd.read_table(path))"
+        model = str(what).lower().endswith(".osim")
+        hint = "; read the file first: " + ("cd.show(cd.read_osim(path))" if model else
+                                            "cd.show(system, motion=cd.read_table(path))")
     raise DescriptionError("show: expected a System, a State, a Trajectory, a Motion, Frames or an Ensemble, "
                            f"got {type(what).__name__}{hint}")
 
@@ -142,6 +144,9 @@ def _of_table(system: System, table: Any, most: int, name: str) -> Layer:
     notes: list[str] = []
     table = table[::_stride(len(table), most, notes)]
     given = Columns.of(system, table)
+    if not given.columns:
+        raise DescriptionError("show: motion: no column of the Table is a coordinate of the system; "
+                               f"columns: {cut(table.names)}; coordinates: {cut(system.coordinates)}")
     q = np.tile(system.default("q"), (len(table), 1))
     q[:, given.places] = table.values[:, given.columns] * given.factors[:, 0]
     missing = [system.coordinates[k] for k in given.missing]

@@ -17,6 +17,7 @@ from condyle import files, shapes
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.spatial import quaternion_from_rotation
+from condyle.table import Table
 from condyle.viewer import encode
 from condyle.viewer.bodies import Part
 from condyle.viewer.scene import Drawn, Scene
@@ -59,6 +60,10 @@ class Page:
         Args:
             path: ends in .html.
         """
+        if not isinstance(path, (str, Path)):
+            hint = "; a motion is motion=..." if isinstance(path, Table) else ""
+            raise DescriptionError(f"show: path: expected the path of a file, 'walk.html', got "
+                                   f"{type(path).__name__}{hint}")
         path = Path(path)
         if path.suffix.lower() not in (".html", ".htm"):
             raise DescriptionError(f"show: {str(path)!r}: a page ends in .html; cd.picture makes .png and "

@@ -132,7 +132,8 @@ class Setup:
             if path.is_file():
                 return path
         wanted = places[0] / given.replace("\\", "/")
-        there = [p.name for p in wanted.parent.iterdir() if p.is_file()] if wanted.parent.is_dir() else []
+        there = ([p.name for p in wanted.parent.iterdir() if p.suffix.lower() == wanted.suffix.lower()]
+                 if wanted.parent.is_dir() else [])
         near = difflib.get_close_matches(wanted.name, there, n=2)
         raise self.error(f"{what}: there is no file {given!r} in {str(self.folder)!r}"
                          + (f"; is it {' or '.join(near)}?" if near else ""), element)

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from condyle.arguments import answered
 from condyle.errors import DescriptionError
+from condyle.fit.doubts import BEYOND, reach
 from condyle.fit.frames import Frames, frame_count
 from condyle.fit.goals import Goal
 from condyle.integrate.progress import check_progress
@@ -28,6 +29,8 @@ from condyle.system.system import System
 from condyle.table import Table
 
 Weights = Mapping[str, ArrayLike] | Table
+OFF = 0.2
+"""Markers that are farther off than this, in metres and in sizes of the system, were not followed."""
 
 
 @answered({"marker_weights": "they are weights=", "tasks": "markers have weights=, coordinates get values by "
@@ -155,5 +158,13 @@ def _warn(result: InverseKinematics) -> None:
         warnings.warn(f"{WHO}: nothing was measured in {len(result.unseen)} of {len(result)} frames, the "
                       f"first frame {first} (t = {result.time[first]:.6g} s); there the pose before stays",
                       RuntimeWarning, stacklevel=4)
+    if result.tasks.markers is not None:
+        size, seen = reach(result.frames.start.system), np.isfinite(result.rms)
+        rms = float(np.median(result.rms[seen])) if seen.any() else 0.0
+        if max(OFF, OFF * size) < rms < BEYOND * size:
+            warnings.warn(f"{WHO}: markers are {100 * rms:.0f} cm off (RMS) in half of the frames: this is "
+                          "not the motion. Does another axis point up, cd.read_markers(path, vertical='z')? "
+                          "Is the model scaled, are coordinates= in radians? report() tells more",
+                          RuntimeWarning, stacklevel=4)
     for swap in result.swaps:
         warnings.warn(f"{WHO}: {swap}", RuntimeWarning, stacklevel=4)

@@ -34,6 +34,8 @@ from condyle.system.state import State
 from condyle.system.system import System
 
 ORDER = ("measurements", "manual")
+BEYOND, HEAVY = 3.0, 20.0
+"""No subject is so much larger, smaller, heavier or lighter than the model."""
 
 
 @answered(
@@ -95,7 +97,8 @@ def scale(
         DescriptionError: what cannot be scaled, by name; distances of zero, factors that are not positive.
     """
     if not isinstance(system, System):
-        raise DescriptionError(f"scale: expected a System first, got {system!r}")
+        hint = "; read it by cd.read_osim(path)" if str(system).lower().endswith(".osim") else ""
+        raise DescriptionError(f"scale: expected a System first, got {system!r}{hint}")
     order = _order(order)
     if markers is not None and not isinstance(markers, Markers):
         raise DescriptionError(f"scale: markers: expected cd.read_markers('static.trc'), got {markers!r}")
@@ -109,6 +112,7 @@ def scale(
     old = system.copy()
     start = default_pose(old)
     s, measured = _factors(old, start, markers, list(measurements), factors or {}, order, time)
+    _doubt(s, mass, sum(float(b.mass) for b in old.bodies if isinstance(b.mass, (int, float, np.number))))
     new, notes = _resized(old, start, s, mass, preserve_mass_distribution)
     pose = None
     if place:
@@ -123,6 +127,18 @@ def scale(
         tuple(notes),
         system,
     )
+
+
+def _doubt(s: Factors, mass: float | None, before: float) -> None:
+    """Warn of sizes that no subject has: percents, millimetres, grams, pounds."""
+    for body, x in s.items():
+        if min(x) < 1 / BEYOND or max(x) > BEYOND:
+            warnings.warn(f"scale: {body}: the factors {' '.join(f'{v:.4g}' for v in x)} are far from 1; a "
+                          "factor is 1.1, not 110, and markers are in metres", UserWarning, stacklevel=4)
+            break
+    if mass is not None and before > 0 and not before / HEAVY < mass < HEAVY * before:
+        warnings.warn(f"scale: mass: {mass:g} kg, but the model has {before:.4g} kg; is it in kg?",
+                      UserWarning, stacklevel=4)
 
 
 def default_pose(system: System) -> State:
