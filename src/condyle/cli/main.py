@@ -157,7 +157,7 @@ def simulate(
     rate: Annotated[float | None, typer.Option(help="Rows per second; if not given, a row for each step.",
                                                show_default=False)] = None,
 ) -> None:
-    """Simulate a system that a Python file describes, with a progress bar, and write its motion as a table.
+    """Simulate a system of a Python file, or a model of OpenSim, and write its motion as a table.
 
     Ctrl-C, or a request to end, ends the run and writes the motion until then.
     """
@@ -218,7 +218,10 @@ def show(
     model: Annotated[str, typer.Argument(show_default=False,
         help="A model of OpenSim, .osim; a ready model, such as arm26; or Python that makes a System.")],
 ) -> None:
-    """Print a model in words: bodies, coordinates with ranges, muscles, markers, notes of its reader."""
+    """Print a model in words: bodies, coordinates with ranges, muscles, markers, notes of its reader.
+
+    `condyle view` draws it.
+    """
     from condyle.cli.show import show as shown
 
     print(shown(model))
