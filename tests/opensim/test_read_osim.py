@@ -64,3 +64,13 @@ def test_what_is_not_understood_is_noted(read):
 def test_refusals(read, text, message):
     with pytest.raises(cd.DescriptionError, match=message):
         read(text)
+
+
+@pytest.mark.parametrize(("inside", "said"), [
+    ("<clamped>true</clamped><default_value>3</default_value><range>0 1</range>", "3 is outside of its"),
+    ("<range>1 0</range>", "its range 1 to 0 is empty")])
+def test_ranges_that_contradict_are_noted(read, inside, said):
+    angle = f"<coordinates><Coordinate name='angle'>{inside}</Coordinate></coordinates>"
+    with pytest.warns(UserWarning, match=said):
+        system = read(pendulum(inside=angle))
+    assert any(said in str(note) for note in system.notes)

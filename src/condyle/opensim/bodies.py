@@ -171,10 +171,16 @@ def _coordinate(reading: Reading, element: Element) -> Coordinate:
     reading.names[element] = name
     reading.skip(element, "initial_value", "is_free_to_satisfy_constraints")
     low, high = reading.numbers(element, "range", (-10.0, 10.0), 2, finite=False)
+    value, clamped = reading.number(element, "default_value", 0.0), reading.boolean(element, "clamped", False)
+    if low > high:
+        reading.remark(element, f"its range {low:g} to {high:g} is empty: it has none here")
+    elif clamped and not low <= value <= high:
+        reading.remark(element, f"is clamped, and its default_value {value:g} is outside of its range "
+                       f"{low:g} to {high:g}: OpenSim refuses such a model")
     return Coordinate(
-        name, reading.number(element, "default_value", 0.0),
+        name, value,
         (low, high) if low < high and math.isfinite(high - low) else None,
-        clamped=reading.boolean(element, "clamped", False), locked=reading.boolean(element, "locked", False),
+        clamped=clamped, locked=reading.boolean(element, "locked", False),
         speed=reading.number(element, "default_speed_value", 0.0))
 
 
