@@ -3,7 +3,8 @@
 
     f = optimal force * control                                                                           (27)
 
-The control is an Input with the actuator's name, unless another is given. Names are OpenSim's.
+The control is an Input with the actuator's name, unless another, a number, a TimeSeries or one of
+cd.functions of the time is given. Names are OpenSim's.
 """
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ import numpy as np
 
 from condyle.errors import DescriptionError
 from condyle.forces.base import Law
-from condyle.forces.external import FRAMES
+from condyle.forces.external import FRAMES, Signal, at_time
 from condyle.forces.mobility import OnSpeed
 from condyle.forces.path import PathLaw
 from condyle.forces.two_point import TwoPoint
@@ -36,7 +37,7 @@ class Actuator(Law):
     to.
     """
 
-    control: Annotated[Any, quantity("-")] = field(default=0.0, kw_only=True)
+    control: Annotated[Any, Signal("-")] = field(default=0.0, kw_only=True)
     min_control: Bound = field(default=-math.inf, kw_only=True)
     max_control: Bound = field(default=math.inf, kw_only=True)
     group: str = field(default="actuator", kw_only=True)
@@ -57,10 +58,9 @@ class Actuator(Law):
         """What exerts the force at a control of 1 that has acted for long."""
         return replace(self, control=1.0)
 
-    @property
-    def actuation(self) -> ca.SX:
+    def actuation(self, s: View) -> ca.SX:
         """f of (27)."""
-        return sx(self.optimal_force) * sx(self.control)        # type: ignore[attr-defined]
+        return sx(self.optimal_force) * at_time(self.control, s)        # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -82,7 +82,7 @@ class PathActuator(PathLaw, Actuator):
     group: str = field(default="actuator", kw_only=True)     # the other base would say passive
 
     def tension(self, s: View) -> ca.SX:
-        return self.actuation                                                                # (28)
+        return self.actuation(s)                                                             # (28)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -104,7 +104,7 @@ class CoordinateActuator(OnSpeed, Actuator):
     group: str = field(default="actuator", kw_only=True)     # the other base would say passive
 
     def apply(self, s: View, loads: Loads) -> None:
-        loads.add_mobility(self._speed(s), self.actuation)                                   # (29)
+        loads.add_mobility(self._speed(s), self.actuation(s))                                # (29)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -132,7 +132,7 @@ class PointToPointActuator(TwoPoint, Actuator):
 
     def apply(self, s: View, loads: Loads) -> None:
         r, _, per_L = self._line(s)
-        self._push(loads, self.actuation * per_L * r)                                        # (30)
+        self._push(loads, self.actuation(s) * per_L * r)                                     # (30)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -172,7 +172,7 @@ class TorqueActuator(Actuator):
 
     def apply(self, s: View, loads: Loads) -> None:
         axis = sx(self.axis)
-        tau = self.actuation * (s.rotation(self.a) @ axis if self.frame == "body" else axis)
+        tau = self.actuation(s) * (s.rotation(self.a) @ axis if self.frame == "body" else axis)
         loads.add_torque(self.a, tau)                                                        # (31)
         loads.add_torque(self.b, -tau)
 
@@ -218,7 +218,7 @@ class PointActuator(Actuator):
         object.__setattr__(self, "direction", tuple((np.array(self.direction) / length).tolist()))
 
     def apply(self, s: View, loads: Loads) -> None:
-        F, p = self.actuation * sx(self.direction), sx(self.point)
+        F, p = self.actuation(s) * sx(self.direction), sx(self.point)
         R_GB = s.rotation(self.body)
         if self.point_frame == "ground":
             p = R_GB.T @ (p - s.station_position(self.body, ca.SX(3, 1)))
@@ -257,4 +257,4 @@ class ActivationCoordinateActuator(CoordinateActuator):
         return CoordinateActuator(self.coordinate, self.optimal_force, control=1.0)
 
     def rates(self, s: View) -> list[ca.SX]:
-        return [(sx(self.control) - s.state_variable(0)) / sx(self.activation_time_constant)]
+        return [(at_time(self.control, s) - s.state_variable(0)) / sx(self.activation_time_constant)]

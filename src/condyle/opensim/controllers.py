@@ -53,12 +53,6 @@ def controlled(reading: Reading, element: Element, law: Force) -> Force:
     """A force with the control that a controller gives it."""
     if element.name not in reading.controls or not isinstance(law, (Muscle, Actuator)):
         return law
-    controller, function = reading.controls[element.name]
+    _, function = reading.controls[element.name]
     value = Input(element.name, float(function.value)) if isinstance(function, Constant) else function
-    if isinstance(law, Muscle):
-        return replace(law, excitation=value)
-    if isinstance(value, Input):
-        return replace(law, control=value)
-    reading.remark(controller, f"gives {element.name} a control that changes with time, which actuators do "
-                   "not take; give it to simulate as an input")
-    return law
+    return replace(law, excitation=value) if isinstance(law, Muscle) else replace(law, control=value)

@@ -10,14 +10,10 @@ from condyle.errors import DescriptionError
 from condyle.opensim.setup.file import Report, Setup
 
 TOOLS = {"InverseKinematicsTool": "inverse_kinematics", "InverseDynamicsTool": "inverse_dynamics",
-         "AnalyzeTool": "analyze", "ScaleTool": "scale"}
+         "AnalyzeTool": "analyze", "ScaleTool": "scale", "ForwardTool": "forward",
+         "IMUInverseKinematicsTool": "imu_inverse_kinematics"}
 """The module of each tool."""
 MISSING = {
-    "ForwardTool": "forward runs are cd.simulate(cd.read_osim(path), ...), or condyle simulate MODEL.osim; "
-                   "controls and states of a setup file are not read yet",
-    "IMUInverseKinematicsTool": "orientations of sensors are followed by cd.inverse_kinematics(system, "
-                                "orientations=..., imus=cd.calibrate_imus(...)); its setup file is not read "
-                                "yet",
     "RRATool": "residual reduction (RRA) is not there; adjust mass and motion otherwise, or give reserves "
                "to a StaticOptimization",
     "CMCTool": "computed muscle control (CMC) is not there; StaticOptimization in an AnalyzeTool gives "
@@ -29,7 +25,8 @@ def run_setup(path: str | Path, tell: Callable[[str], None] = lambda step: None)
     """Run a setup file as OpenSim would: files are read and written from its own folder.
 
     Args:
-        path: an .xml file of an OpenSim tool: scale, inverse kinematics, inverse dynamics, analyze.
+        path: an .xml file of an OpenSim tool: scale, inverse kinematics of markers or sensors, inverse
+            dynamics, analyze, forward.
         tell: is called with the name of each step when it begins.
 
     Returns:

@@ -1,0 +1,182 @@
+"""ForwardTool: the motion that follows from a state and from controls."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from condyle.arrays import Array
+from condyle.errors import DescriptionError
+from condyle.forces.actuators import Actuator
+from condyle.forces.external import ExternalWrench, TimeSeries
+from condyle.integrate.trajectory import Trajectory
+from condyle.muscles import Muscle
+from condyle.opensim.setup.controllers import Control, controls_of, driven
+from condyle.opensim.setup.coordinates import file_order, in_degrees
+from condyle.opensim.setup.file import Setup
+from condyle.opensim.setup.loads import continued, read_loads
+from condyle.studies.external_load import ExternalLoad
+from condyle.studies.simulate import simulate
+from condyle.system.state import State
+from condyle.system.system import System
+from condyle.table import Table
+
+
+def run(setup: Setup) -> None:
+    """Write `NAME_controls.sto`, `NAME_states.sto` and `NAME_states_degrees.mot` in `<results_directory>`, a
+    row per step of the integrator."""
+    system = setup.system()
+    table = None
+    start, end = setup.number("initial_time", 0.0), setup.number("final_time", 1.0)
+    if setup.text("states_file"):
+        table = setup.table(setup.needed("states_file", "states"))
+        row = _row(setup, table, start)
+        start = float(table.time[row])
+    if not end > start:
+        raise setup.error(f"<final_time> {end:g} s must be after the start at {start:g} s")
+    controls = controls_of(setup, system, start, end)
+    system = driven(system, controls)
+    _add_loads(setup, system, start, end)
+    _say_what_is_left_out(setup)
+    state = system.state(t=start) if table is None else _state(setup, system, table, row, start)
+    if system.constraints:
+        q, u = system.project(state.q, state.u)
+        state = state.replace(q=q, u=u)
+    if setup.flag("solve_for_equilibrium_for_auxiliary_states", False):
+        state = setup.step("equilibrium of muscles", lambda: system.equilibrate_muscles(state))
+    accuracy = setup.number("integrator_error_tolerance", 1e-5)
+    longest = setup.number("maximum_integrator_step_size", 1.0)
+    traj: Trajectory = setup.step("simulation", lambda: simulate(system, state, end, accuracy=accuracy,
+                                                                 max_step=longest))
+    if not traj.finished:
+        setup.report.check.append(f"the run ended at {traj.t[-1]:g} s: {traj.status}")
+    _write(setup, traj, controls)
+    setup.report.results.append(f"{len(traj) - 1} steps from {start:g} to {traj.t[-1]:g} s at the accuracy "
+                                f"{accuracy:g}")
+
+
+def _row(setup: Setup, table: Table, start: float) -> int:
+    """The row of a file of states that a run starts from: the last at or before its start."""
+    row = max(int(np.searchsorted(table.time, start, "right")) - 1, 0)
+    if table.time[row] != start:
+        setup.report.notes.append(f"<initial_time> is {start:g} s; the run starts from the states at "
+                                  f"{table.time[row]:g} s, as in OpenSim")
+    return row
+
+
+def _state(setup: Setup, system: System, table: Table, row: int, start: float) -> State:
+    """The state in a row of a file of states; what has no column has its default."""
+    state, values = system.state(t=start), table.values[row]
+    columns = {_short(name): k for k, name in enumerate(table.names)}
+    degrees, lacking = in_degrees(system), []
+    parts: dict[str, Array] = {}
+    for part, names, suffix in (("q", system.coordinates, ""), ("u", system.speeds, "_u"),
+                                ("z", system.state_variables, "")):
+        x = parts[part] = np.array(getattr(state, part), dtype=float)
+        for i, name in enumerate(names):
+            k = columns.get(f"{name}{suffix}")
+            if k is None:
+                lacking.append(f"{name}{suffix}")
+                continue
+            x[i] = np.radians(values[k]) if table.degrees and degrees.get(name) else values[k]
+            if not np.isfinite(x[i]):
+                raise DescriptionError(f"{table.names[k]!r} is {values[k]} at {start:g} s in <states_file>; "
+                                       "a run starts from numbers")
+    if lacking:
+        setup.report.check.append(f"states without a column in <states_file> have their defaults: "
+                                  f"{', '.join(lacking)}")
+    return state.replace(**parts)
+
+
+def _short(name: str) -> str:
+    """The name that older files have: knee, knee_u, soleus.activation."""
+    if "/" not in name:
+        return name
+    owner, _, variable = name.rpartition("/")
+    owner = owner.rpartition("/")[2]
+    return {"value": owner, "speed": f"{owner}_u"}.get(variable, f"{owner}.{variable}")
+
+
+def _add_loads(setup: Setup, system: System, start: float, end: float) -> None:
+    """External loads as forces of the system."""
+    path = setup.file("external_loads_file")
+    if path is None:
+        return
+    for k, load in enumerate(setup.step("external loads", lambda: read_loads(path))):
+        longer = continued(load, start, end)
+        if longer.table.time[0] > start or longer.table.time[-1] < end:
+            raise DescriptionError(f"{path.name}: its loads go from {load.table.time[0]:g} to "
+                                   f"{load.table.time[-1]:g} s, the run from {start:g} to {end:g} s")
+        system.add_force(f"external_load_{k + 1}", _wrench(longer, path.name))
+
+
+def _wrench(load: ExternalLoad, file: str) -> ExternalWrench:
+    """A load as a force over time, by natural cubic splines."""
+    body = str(load.body)
+    for what, frame in (("force", load.frame), ("point", load.point_frame)):
+        if frame not in ("ground", body):
+            raise DescriptionError(f"{file}: the {what} on {body} is expressed in {frame}; a forward run "
+                                   f"takes ground or {body}")
+    time, x = load.table.time, load._checked()
+
+    def series(k: int) -> Any:
+        columns = x[:, 3 * k:3 * k + 3]
+        return TimeSeries(tuple(time), tuple(map(tuple, columns)), "cubic" if len(time) > 3 else "linear")
+
+    ends = {"ground": "ground", body: "body"}
+    if load.point is None:
+        return ExternalWrench(body, force=series(0), torque=series(1), frame=ends[str(load.frame)])
+    return ExternalWrench(body, series(2), series(0), series(1), frame=ends[str(load.frame)],
+                          station_frame=ends[str(load.point_frame)])
+
+
+def _say_what_is_left_out(setup: Setup) -> None:
+    if setup.flag("use_specified_dt", False):
+        setup.report.check.append("<use_specified_dt>: steps are chosen by the accuracy, not taken from the "
+                                  "file of states")
+    left = [e.tag for e in setup.objects("AnalysisSet") if setup.flag("on", True, e)]
+    if left:
+        setup.report.check.append(f"analyses are not run in a forward run: {', '.join(left)}; give the "
+                                  "states that it writes to an AnalyzeTool as <states_file>")
+
+
+def _write(setup: Setup, traj: Trajectory, controls: dict[str, Control]) -> None:
+    """Files of controls and states, with OpenSim's labels."""
+    system, t, name = traj.system, traj.t, setup.report.name
+    precision = int(setup.number("output_precision", 8))
+    driven_ones = [n for n in system.forces if isinstance(system.force(n), (Muscle, Actuator))]
+    values = np.zeros((len(t), len(driven_ones)))
+    for k, n in enumerate(driven_ones):
+        if n in controls:
+            values[:, k] = np.broadcast_to(np.asarray(controls[n](t), dtype=float), t.shape)
+    setup.save(f"{name}_controls.sto", "controls", t, driven_ones, values, precision=precision)
+    labels, columns, angles = _states(setup, traj)
+    values = np.stack(columns, axis=1)
+    setup.save(f"{name}_states.sto", name, t, labels, values, precision=precision)
+    words = ["", "# SIMM Motion File Header:", f"name {name}", f"datacolumns {len(labels) + 1}",
+             f"datarows {len(t)}", "otherdata 1", f"range {t[0]:.6f} {t[-1]:.6f}"]
+    setup.save(f"{name}_states_degrees.mot", name, t, labels, np.where(angles, np.degrees(values), values),
+               degrees=True, precision=precision, words=words)
+
+
+def _states(setup: Setup, traj: Trajectory) -> tuple[list[str], list[Array], list[bool]]:
+    """Labels and values of the states, and which are angles or their rates: by joints, then forces."""
+    system, joints = traj.system, setup.model.object.child("JointSet")
+    objects = joints.child("objects") if joints is not None else None
+    joint_of = {c.name: joint.name for joint in (objects.children if objects is not None else [])
+                for c in joint.every("Coordinate")}
+    degrees = in_degrees(system)
+    labels, columns, angles = [], [], []
+    for name in file_order(setup, system):
+        k = system.coordinates.index(name)
+        speed = traj.u[:, system.speeds.index(name)] if name in system.speeds else traj.qdot[:, k]
+        path = f"/jointset/{joint_of.get(name, name)}/{name}"
+        labels += [f"{path}/value", f"{path}/speed"]
+        columns += [traj.q[:, k], speed]
+        angles += [degrees[name]] * 2
+    for k, state in enumerate(system.state_variables):
+        force, _, variable = state.rpartition(".")
+        labels.append(f"/forceset/{force}/{variable}")
+        columns.append(traj.z[:, k])
+        angles.append(False)
+    return labels, columns, angles
