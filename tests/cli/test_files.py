@@ -4,8 +4,11 @@ from __future__ import annotations
 import os
 
 import numpy as np
+import pytest
 
 import condyle as cd
+from condyle.cli.convert import convert
+from condyle.cli.described import start_of
 from tests.cli.process import condyle_here
 from tests.opensim.files import pendulum
 from tests.opensim.setup.small import PIN
@@ -39,6 +42,14 @@ def test_a_model_is_converted_to_the_newest_version(tmp_path):
     np.testing.assert_allclose(new.body_pose([0.7], "rod").p, old.body_pose([0.7], "rod").p, atol=1e-12)
     refused = condyle_here("convert", "old.osim", "new.csv", cwd=tmp_path)
     assert refused.returncode == 1 and "converted to .osim" in refused.stderr
+
+
+def test_markers_are_no_model(tmp_path):
+    cd.Markers([0.0, 0.1], ["RASI"], np.zeros((2, 1, 3))).save(tmp_path / "walk.trc")
+    with pytest.raises(cd.DescriptionError, match=r"a \.trc does not become a model"):
+        convert(tmp_path / "walk.trc", tmp_path / "walk.osim", None, None, None, False)
+    with pytest.raises(cd.DescriptionError, match=r"walk\.trc: expected a Python file or an \.osim file"):
+        start_of(tmp_path / "walk.trc")
 
 
 def test_a_model_is_shown(tmp_path):

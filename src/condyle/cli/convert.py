@@ -55,7 +55,10 @@ def _converted(source: Path, target: Path, start: str, end: str, units: str | No
 
 
 def _model(source: Path, target: Path, start: str, end: str) -> str:
-    if (start, end) != (".osim", ".osim"):
+    if start != ".osim":
+        raise DescriptionError(f"{source}: a {start or 'file without an ending'} does not become a model; "
+                               "tables go to .mot, .sto, .csv or .npz, markers to .trc too")
+    if end != ".osim":
         raise DescriptionError(f"{source}: a model is converted to .osim, of the newest version, got "
                                f"{target.name!r}")
     from condyle.opensim import read_osim, write_osim

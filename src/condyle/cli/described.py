@@ -14,6 +14,9 @@ from condyle.errors import CondyleError, DescriptionError, UnknownNameError
 from condyle.system.state import State
 from condyle.system.system import System
 
+OTHERS = (".trc", ".c3d", ".mot", ".sto", ".csv", ".npz", ".xml")
+"""Files of the field that are no models."""
+
 
 def system_of(given: str) -> System:
     """The System that a command is about.
@@ -75,6 +78,8 @@ def start_of(file: Path) -> State:
     """The State to start from: `state` of a file, or the default one of its `system` or of a model file."""
     if file.suffix.lower() == ".osim":
         return _osim(file).state()
+    if file.suffix.lower() in OTHERS:
+        raise DescriptionError(f"{file}: expected a Python file or an .osim file")
     names = names_of(file)
     system = names.get("system")
     if not isinstance(system, System):

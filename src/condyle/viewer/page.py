@@ -61,9 +61,9 @@ class Page:
             path: ends in .html.
         """
         if not isinstance(path, (str, Path)):
-            hint = "; a motion is motion=..." if isinstance(path, Table) else ""
             raise DescriptionError(f"show: path: expected the path of a file, 'walk.html', got "
-                                   f"{type(path).__name__}{hint}")
+                                   f"{type(path).__name__}"
+                                   + ("; a motion is motion=..." if isinstance(path, Table) else ""))
         path = Path(path)
         if path.suffix.lower() not in (".html", ".htm"):
             raise DescriptionError(f"show: {str(path)!r}: a page ends in .html; cd.picture makes .png and "

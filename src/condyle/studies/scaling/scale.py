@@ -97,8 +97,8 @@ def scale(
         DescriptionError: what cannot be scaled, by name; distances of zero, factors that are not positive.
     """
     if not isinstance(system, System):
-        hint = "; read it by cd.read_osim(path)" if str(system).lower().endswith(".osim") else ""
-        raise DescriptionError(f"scale: expected a System first, got {system!r}{hint}")
+        raise DescriptionError(f"scale: expected a System first, got {system!r}"
+                               + ("; read it by cd.read_osim(path)" if str(system).endswith(".osim") else ""))
     order = _order(order)
     if markers is not None and not isinstance(markers, Markers):
         raise DescriptionError(f"scale: markers: expected cd.read_markers('static.trc'), got {markers!r}")
