@@ -1,6 +1,8 @@
 """Pictures and movies without a screen: by matplotlib always, by the browser where there is one."""
 from __future__ import annotations
 
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -98,3 +100,15 @@ def test_mistakes_are_told(call: Any, words: str, tmp_path: Path, swing: cd.Traj
     with pytest.raises(cd.DescriptionError, match=words):
         call(swing, tmp_path)
     assert not list(tmp_path.iterdir())
+
+
+def test_pictures_where_a_loop_runs(tmp_path: Path, swing: cd.Trajectory) -> None:
+    """As in a notebook. In a thread, since the browser of other tests has a loop in this one."""
+    if chromium() is None:
+        pytest.skip("no chromium and playwright on this machine: apt-get install chromium")
+
+    async def cell() -> Path:
+        return cd.picture(swing, tmp_path / "cell.png", size=(320, 240), renderer="browser")
+
+    with ThreadPoolExecutor(1) as thread:
+        assert thread.submit(lambda: asyncio.run(cell())).result().stat().st_size > 1000

@@ -6,7 +6,8 @@ import io
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -153,19 +154,36 @@ def _drawn(scene: Scene, frames: list[int], view: str, size: tuple[int, int], da
     if how == "matplotlib":
         yield (_png(figure_of(scene, frame, view, size, dark)) for frame in frames)
         return
+    # in a thread of its own: where a loop of asyncio runs, as in notebooks, Playwright refuses to work
+    with tempfile.TemporaryDirectory(prefix="condyle-") as folder, ThreadPoolExecutor(1) as thread:
+        page = Page(scene, play=False, view=view, panels=False, bare=True).save(Path(folder) / "page.html")
+        tab, close = thread.submit(_opened, page, size, dark).result()
+        try:
+            yield (thread.submit(_shot, tab, frame).result() for frame in frames)
+        finally:
+            thread.submit(close).result()
+
+
+def _opened(page: Path, size: tuple[int, int], dark: bool) -> tuple[Any, Callable[[], None]]:
+    """A page in a browser, and what closes both."""
     from playwright.sync_api import sync_playwright
 
-    with tempfile.TemporaryDirectory(prefix="condyle-") as folder, sync_playwright() as playwright:
-        page = Page(scene, play=False, view=view, panels=False, bare=True).save(Path(folder) / "page.html")
+    playwright = sync_playwright().start()
+    try:
         browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
-        try:
-            tab = browser.new_context(viewport={"width": size[0], "height": size[1]}, offline=True,
-                                      color_scheme="dark" if dark else "light").new_page()
-            tab.goto(page.as_uri() + "#still")
-            tab.wait_for_selector("html[data-ready]", state="attached", timeout=120_000)
-            yield (_shot(tab, frame) for frame in frames)
-        finally:
-            browser.close()
+        tab = browser.new_context(viewport={"width": size[0], "height": size[1]}, offline=True,
+                                  color_scheme="dark" if dark else "light").new_page()
+        tab.goto(page.as_uri() + "#still")
+        tab.wait_for_selector("html[data-ready]", state="attached", timeout=120_000)
+    except BaseException:
+        playwright.stop()
+        raise
+
+    def close() -> None:
+        browser.close()
+        playwright.stop()
+
+    return tab, close
 
 
 def _shot(tab: Any, frame: int) -> bytes:
