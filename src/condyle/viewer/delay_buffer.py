@@ -95,7 +95,7 @@ class DelayBuffer:
         if self.capacity < 1:
             raise DescriptionError(f"delay = {self.delay:g} s has no room for a frame at {self.rate:g} "
                                    f"frames per second: it must be at least {1 / self.rate:.3g} s")
-        self.begin, self.asked = self.now, self.speed
+        self.asked = self.speed
         self.missed = self.shown = 0
         self.factor, self.lag = math.inf, 0.0
         self._pending = False                               # frames may be in the making at another speed

@@ -1,0 +1,225 @@
+"""Parts: the rooms that a System keeps its bodies, forces, constraints and measures in, and what is asked of
+them by name."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from condyle.arrays import Array, Vector
+from condyle.constraints.base import Constraint
+from condyle.constraints.solve.equations import row_slices
+from condyle.contact.law import ContactLaw
+from condyle.errors import DescriptionError
+from condyle.forces.base import Force, state_variables
+from condyle.forces.gravity import Gravity
+from condyle.forces.path import PathLaw
+from condyle.measures import Measure
+from condyle.model.model import equation_names
+from condyle.muscles import Muscle
+from condyle.presentation import Display
+from condyle.system.compiled import Compiled
+from condyle.system.locks import known
+from condyle.tree.attached import Geometry, Marker
+from condyle.tree.body import Body
+from condyle.tree.tree import Tree
+
+
+class Parts(Display):
+    """What a System is made of, by name.
+
+    Args:
+        gravity: acceleration of free fall in ground [m/s^2], shape (3,).
+
+    Attributes:
+        notes: what of the file that it was read from is not understood, one Note each; else empty.
+        about: name, credits and publications of the model in that file, by these words.
+        groups: groups of forces in that file: names of members, by name.
+    """
+
+    plumbing = frozenset({"compiled"})
+
+    def __init__(self, gravity: Gravity | Vector = (0.0, -9.81, 0.0)) -> None:
+        self._tree = Tree()
+        self._forces: dict[str, Force] = {}
+        self._constraints: dict[str, Constraint] = {}
+        self._measures: dict[str, Measure] = {}
+        self._markers: dict[str, Marker] = {}
+        self._geometry: dict[str, Geometry] = {}
+        self._off: frozenset[str] = frozenset()
+        self.notes: tuple[Any, ...] = ()
+        self.about: dict[str, str] = {}
+        self.groups: dict[str, tuple[str, ...]] = {}
+        self._thaw()
+        law = gravity if isinstance(gravity, Gravity) else Gravity(gravity)
+        self._tree.register(law.parameters())
+        # bodies it excludes are looked up when the system freezes
+        self._forces["gravity"] = law
+
+    def _thaw(self) -> None:
+        self._frozen: str | None = None
+        self._compiled: Compiled | None = None
+
+    def _named(self, name: str) -> str:
+        known = {*self.coordinates, *self.speeds} if "_tree" in vars(self) else ()
+        return f"a value of a State: system.state()[{name!r}]" if name in known else ""
+
+    def _check_recorded(self, what: str, names: Iterable[str]) -> None:
+        """Runs have these by their names, which nothing else that runs have may share."""
+        others = {"coordinate": self.coordinates, "speed": self.speeds}
+        if what == "measure":
+            others["discrete variable"] = self.discrete
+        for name in names:
+            for kind, taken in others.items():
+                if name in taken and not (what == "measure" and kind == "discrete variable"
+                                          and name in self._measures):
+                    raise DescriptionError(f"{what} {name!r}: a {kind} has this name, and runs have both by "
+                                           f"their names; give one another, such as {name + '_value'!r}")
+
+    def _kind(self, name: str) -> str:
+        rooms: dict[str, Mapping[str, Any]] = {"force": self._forces, "constraint": self._constraints,
+                                               "measure": self._measures}
+        return next((kind for kind, room in rooms.items() if name in room), "prescribed motion of body")
+
+    def _laws(self) -> list[Force | Constraint]:
+        return [*self._forces.values(), *self._constraints.values(), *self._measures.values()]
+
+    @property
+    def _moving(self) -> dict[str, Force]:
+        """What has auxiliary states: forces, and measures that are integrated."""
+        return self._forces | {name: m for name, m in self._measures.items() if m.states}
+
+    @property
+    def ground(self) -> Body:
+        return self._tree.ground
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        return tuple(self._tree.bodies)
+
+    @property
+    def nq(self) -> int:
+        return self._tree.nq
+
+    @property
+    def nu(self) -> int:
+        return self._tree.nu
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        return self._tree.coordinates
+
+    @property
+    def speeds(self) -> tuple[str, ...]:
+        return self._tree.speeds
+
+    @property
+    def forces(self) -> tuple[str, ...]:
+        return tuple(self._forces)
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Names of the forces that run along a path."""
+        return tuple(name for name, force in self._forces.items() if isinstance(force, PathLaw))
+
+    @property
+    def muscles(self) -> tuple[str, ...]:
+        """Names of the forces that are muscles."""
+        return tuple(name for name, force in self._forces.items() if isinstance(force, Muscle))
+
+    @property
+    def contacts(self) -> tuple[str, ...]:
+        """Names of the forces that are contacts."""
+        return tuple(name for name, force in self._forces.items() if isinstance(force, ContactLaw))
+
+    @property
+    def constraints(self) -> tuple[str, ...]:
+        return tuple(self._constraints)
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """Names of the measures."""
+        return tuple(self._measures)
+
+    @property
+    def motions(self) -> tuple[str, ...]:
+        """Names of the bodies whose motion is prescribed."""
+        return tuple(b.name for b in self._tree.driven)
+
+    @property
+    def equations(self) -> int:
+        """Number of constraint equations m, which is the number of multipliers."""
+        return sum(c.size for c in self._constraints.values())
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        return self._tree.parameters.names
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return self._tree.inputs.names
+
+    @property
+    def discrete(self) -> tuple[str, ...]:
+        """Names of the discrete variables."""
+        return self._tree.discrete.names
+
+    @property
+    def state_variables(self) -> tuple[str, ...]:
+        """Names of the auxiliary states z that forces bring, as "muscle.activation", then those of
+        measures."""
+        return tuple(name for name, _ in state_variables(self._moving))
+
+    def body(self, which: Body | str) -> Body:
+        """The body of that name.
+
+        Raises:
+            UnknownNameError: there is none.
+        """
+        return self._tree.body(which)
+
+    def force(self, name: str) -> Force:
+        """The force of that name, as it was added: `system.force("spring").stiffness`."""
+        known("force", (name,), self.forces)
+        return self._forces[name]
+
+    def constraint(self, name: str) -> Constraint:
+        """The constraint of that name, as it was added."""
+        known("constraint", (name,), self.constraints)
+        return self._constraints[name]
+
+    def measure(self, name: str) -> Measure:
+        """The measure of that name, as it was added."""
+        known("measure", (name,), self.measures)
+        return self._measures[name]
+
+    def default(self, variable: str) -> Array:
+        """Default values of q, u, z, inputs, discrete or parameters, in the order of their names."""
+        if variable == "q":
+            return self._tree.defaults()
+        if variable == "u":
+            return self._tree.default_speeds()
+        if variable == "z":
+            return np.array([value for _, value in state_variables(self._moving)], dtype=float)
+        return {"inputs": self._tree.inputs, "discrete": self._tree.discrete,
+                "parameters": self._tree.parameters}[variable].defaults
+
+    def names(self, variable: str) -> tuple[str, ...]:
+        """Names of the entries of q, u, z, inputs, discrete or parameters."""
+        return {"q": self.coordinates, "u": self.speeds, "z": self.state_variables, "inputs": self.inputs,
+                "discrete": self.discrete, "parameters": self.parameters}[variable]
+
+    def defaults(self) -> tuple[Array, Array]:
+        """Default q (nq,) and u (nu,)."""
+        return self._tree.defaults(), self._tree.default_speeds()
+
+    def equation_names(self) -> list[tuple[str, str]]:
+        """Name and level of each constraint equation, in their order: the constraint's name, with [k] if it
+        has several."""
+        return equation_names(self._constraints)
+
+    def multiplier_rows(self, constraint: str) -> slice:
+        """Where a constraint's equations are among all m, and its multipliers in `multipliers`."""
+        known("constraint", (constraint,), self.constraints)
+        return row_slices(self._constraints)[constraint]
