@@ -7,6 +7,7 @@ import numpy as np
 
 from condyle import shapes
 from condyle.arrays import Array
+from condyle.errors import DescriptionError
 from condyle.shapes import Shape
 from condyle.spatial import Transform
 from condyle.system.system import System
@@ -43,21 +44,39 @@ class Part:
     opacity: float = 1.0
 
 
-def parts(system: System) -> list[Part]:
-    """All shapes on bodies. A body without geometry has sticks and its ellipsoid of inertia."""
+def parts(system: System) -> tuple[list[Part], list[str]]:
+    """All shapes on bodies, and what to say of those that cannot be drawn. A body without any has sticks and
+    its ellipsoid of inertia."""
     number = {"ground": 0, **{b.name: b.index + 1 for b in system.bodies}}
-    own = {g.body for g in system.geometry}
+    geometry, errors = [], []
+    for g in system.geometry:
+        try:
+            g.shape.surface()
+            geometry.append(g)
+        except DescriptionError as error:
+            errors.append(str(error))
+    own = {g.body for g in geometry}
+    touch = {surface.body for name in system.contacts for surface in system.force(name).surfaces()}  # type: ignore[attr-defined]
     color = {name: BONE if system.muscles or not i else COLORS[(i - 1) % len(COLORS)]
              for name, i in number.items()}
     out = [Part("bodies", g.name, number[g.body], g.shape, g.X_BS, g.color or color[g.body], g.opacity)
-           for g in system.geometry]
+           for g in geometry]
     reach = scales.reach(system.bodies) or 1.0
     for body in system.bodies:
         if body.name not in own:
             out += _sticks(system, body, reach, color[body.name])
             most = 0.03 * reach if system.muscles else np.inf
-            out += _inertia(body, reach, bool(_ends(system, body)), color[body.name], most)
-    return out
+            seen = 0.4 if body.name in touch else 1.0       # what touches is seen through it
+            out += _inertia(body, reach, bool(_ends(system, body)), color[body.name], most, seen)
+    return out, _said(errors)
+
+
+def _said(errors: list[str]) -> list[str]:
+    """Files that are missing, in one sentence."""
+    if not errors:
+        return []
+    most = f"{len(errors)} shapes cannot be drawn; the first is: {errors[0]}" if errors[1:] else errors[0]
+    return [f"{most}. Bodies without a shape are sticks between their joints."]
 
 
 def _ends(system: System, body: Body) -> list[Array]:
@@ -81,7 +100,8 @@ def _sticks(system: System, body: Body, reach: float, color: str) -> list[Part]:
     return out
 
 
-def _inertia(body: Body, reach: float, sticks: bool, color: str, most: float) -> list[Part]:
+def _inertia(body: Body, reach: float, sticks: bool, color: str, most: float,
+             opacity: float) -> list[Part]:
     """A solid ellipsoid with the inertia of the body; a ball of water for a point mass. Where it stands for
     the body it is not larger than `most` [m]."""
     m = body.mass_properties
@@ -100,7 +120,7 @@ def _inertia(body: Body, reach: float, sticks: bool, color: str, most: float) ->
         radii *= min(1.0, most / radii.max())
     return [Part("inertias" if sticks else "bodies", body.name, body.index + 1,
                  shapes.Ellipsoid(tuple(radii)), Transform(R, com), INERTIA if sticks else color,
-                 0.3 if sticks else 1.0)]
+                 0.3 if sticks else opacity)]
 
 
 def capsule(start: Array, end: Array, radius: float) -> tuple[shapes.Capsule, Transform]:

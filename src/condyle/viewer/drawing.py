@@ -16,7 +16,7 @@ REST, FULL, PLAIN, LIGAMENT = (np.array([int(c[k:k + 2], 16) / 255 for k in (1, 
 FINE = 260
 """Triangles of a shape."""
 VIEWS = ("any", "front", "side", "top")
-HIDDEN = ("inertias", "surfaces")
+HIDDEN = ("inertias", "surfaces", "contacts")
 
 
 @dataclass
@@ -141,10 +141,7 @@ def _bodies(paint: Paint, d: Drawn, frame: int, camera: Camera, see: float) -> N
     for part in d.parts:
         if part.kind in HIDDEN:
             continue
-        try:
-            vertices, triangles = part.shape.surface()
-        except DescriptionError:
-            continue
+        vertices, triangles = part.shape.surface()
         if not len(triangles):
             continue
         if len(triangles) > FINE:
@@ -197,6 +194,11 @@ def _marks(paint: Paint, scene: Scene, d: Drawn, frame: int, camera: Camera) -> 
         flat, depth = camera.project(place)
         paint.add(flat + camera.zoom * 0.012 * scene.size / depth * ring[None], np.array(color),
                   np.array([depth - 0.02 * scene.size]))
+    for patch in d.patches:
+        middle, axes = patch.points[frame] + d.offset, patch.axes[frame]
+        if np.isfinite(middle).all() and axes.any():
+            flat, depth = camera.project(middle + np.stack([np.cos(turn), np.sin(turn)], -1) @ axes)
+            paint.add(flat[None], np.array([1.0, 0.48, 0.1, 0.8]), np.array([depth.min() - scene.size]))
     for arrow in d.arrows:
         x = arrow.at(d.t[frame:frame + 1])[0]
         if np.isfinite(x).all() and x[3:].any():

@@ -46,7 +46,8 @@ def links(system: System) -> list[Link]:
     laws += [("springs", name, system.force(name)) for name in system.forces]
     for kind, name, law in laws:
         ends: Any = [getattr(law, field, None) for field in ("a", "p_a", "b", "p_b")]
-        if ends[0] in number and ends[2] in number and ends[1] is not None and ends[3] is not None:
+        crossed = hasattr(law, "direction_a")               # its lines meet elsewhere
+        if ends[0] in number and ends[2] in number and None not in (ends[1], ends[3]) and not crossed:
             out.append(Link(kind, name, number[ends[0]], _station(ends[1]), number[ends[2]],
                             _station(ends[3])))
     for body in system.bodies:
@@ -119,6 +120,7 @@ class Arrows:
         points: where they begin, in ground [m], shape (T, 3).
         vectors: in ground, shape (T, 3); NaN or zero where there is none.
         unit: of the vectors.
+        kind: the list of the page that has it: "forces", or "pushes" for contact forces.
     """
 
     name: str
@@ -126,6 +128,7 @@ class Arrows:
     points: Any
     vectors: Any
     unit: str = "N"
+    kind: str = "forces"
 
     def __post_init__(self) -> None:
         what = f"Arrows {self.name!r}"

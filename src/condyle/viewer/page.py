@@ -107,11 +107,12 @@ def thinned(scene: Scene, stride: int) -> Scene:
     for d in scene.layers:
         i = slice(None, None, stride)
         lines = [replace(line, points=line.points[i]) for line in d.lines]
+        patches = [replace(patch, points=patch.points[i], axes=patch.axes[i]) for patch in d.patches]
         measured = d.measured and replace(d.measured, positions=d.measured.positions[i])
         note = f"Every {stride}th frame is shown, so that the page stays small."
         layers.append(replace(d, t=d.t[i], R=d.R[i], p=d.p[i], lines=lines, columns=d.columns[i],
                               paint=None if d.paint is None else d.paint[i], measured=measured,
-                              notes=[*d.notes, note] if len(d.t) > 1 else d.notes))
+                              patches=patches, notes=[*d.notes, note] if len(d.t) > 1 else d.notes))
     return replace(scene, layers=layers)
 
 
@@ -176,11 +177,8 @@ def _reach(d: Drawn) -> float:
         far = np.linalg.norm(p - p.mean(axis=1, keepdims=True), axis=2).max(axis=1)
     own = 0.0
     for part in d.parts:
-        if part.body and part.kind != "surfaces":
-            try:
-                vertices = part.shape.surface()[0]
-            except DescriptionError:
-                continue
+        if part.body and part.kind not in ("surfaces", "contacts"):
+            vertices = part.shape.surface()[0]
             if len(vertices):
                 places = vertices @ part.X_BS.R.T + part.X_BS.p
                 own = max(own, float(np.linalg.norm(places, axis=1).max()))
@@ -194,7 +192,9 @@ def _plotted(d: Drawn) -> list[str]:
     with np.errstate(invalid="ignore"):
         moves = np.nanmax(d.columns.values, axis=0, initial=-np.inf) > np.nanmin(d.columns.values, axis=0,
                                                                                    initial=np.inf)
-    return [name for name, m in zip(d.columns.names, moves, strict=True) if m][:PLOTTED]
+    quaternion = re.compile(r".*_q[wxyz]")                  # says nothing to a person
+    return [name for name, m in zip(d.columns.names, moves, strict=True)
+            if m and not quaternion.fullmatch(name)][:PLOTTED]
 
 
 def _layer(scene: Scene, d: Drawn, i: int, meshes: list[dict[str, Any]], known: dict[int, int],
@@ -204,7 +204,7 @@ def _layer(scene: Scene, d: Drawn, i: int, meshes: list[dict[str, Any]], known: 
     strongest = max((line.strength for line in d.lines), default=0.0) or 1.0
     layer = {
         "name": d.name, "frames": m, "bodies": d.bodies, "offset": list(d.offset), "ghost": i > 0,
-        "parts": [p for part in d.parts if (p := _part(part, meshes, known, notes)) is not None],
+        "parts": [_part(part, meshes, known, notes) for part in d.parts],
         "lines": [{"name": n.name, "muscle": n.muscle, "bodies": n.bodies, "strength": n.strength,
                    "width": 0.35 + np.sqrt(n.strength / strongest) if scene.strength else 1.0}
                   for n in d.lines],
@@ -212,7 +212,8 @@ def _layer(scene: Scene, d: Drawn, i: int, meshes: list[dict[str, Any]], known: 
         "links": [vars(link) for link in d.links],
         "markers": [{"name": name, "body": body, "station": station} for name, body, station in d.markers],
         "measured": d.measured.names if d.measured else [],
-        "arrows": [{"name": a.name, "unit": a.unit} for a in d.arrows],
+        "arrows": [{"name": a.name, "unit": a.unit, "kind": a.kind} for a in d.arrows],
+        "patches": [patch.name for patch in d.patches],
         "columns": [{"name": name, "unit": unit, "of": of} for name, unit, of in
                     zip(d.columns.names, d.columns.units, d.owners, strict=True)]}
     length = LENGTH * min(scene.size, 1.0)
@@ -230,6 +231,9 @@ def _layer(scene: Scene, d: Drawn, i: int, meshes: list[dict[str, Any]], known: 
         largest = float(np.nanmax(np.abs(x[..., 3:]), initial=1e-9))
         groups.append(("arrows", x.reshape(m, -1),
                        np.tile([length] * 3 + [largest / 4000] * 3, len(d.arrows))))
+    if d.patches:
+        groups.append(("patches", np.concatenate([patch.numbers for patch in d.patches], axis=1),
+                       0.1 * length))
     if d.columns.names:
         values = d.columns.values
         with np.errstate(invalid="ignore"):
@@ -243,7 +247,7 @@ def _layer(scene: Scene, d: Drawn, i: int, meshes: list[dict[str, Any]], known: 
 # ---- shapes ------------------------------------------------------------------------------------------------
 
 def _part(part: Part, meshes: list[dict[str, Any]], known: dict[int, int],
-          notes: list[str]) -> dict[str, Any] | None:
+          notes: list[str]) -> dict[str, Any]:
     s: Any = part.shape
     out: dict[str, Any] = {"kind": part.kind, "name": part.name, "body": part.body, "color": part.color,
                            "opacity": part.opacity, "p": part.X_BS.p.tolist(),
@@ -261,11 +265,7 @@ def _part(part: Part, meshes: list[dict[str, Any]], known: dict[int, int],
     if isinstance(s, shapes.Line):
         return out | {"shape": "line", "size": s.points.ravel().tolist()}
     if id(s) not in known:
-        try:
-            vertices, triangles = s.surface()
-        except DescriptionError as error:
-            notes.append(f"{error}. A small box stands for it.")
-            return out | {"shape": "box", "size": [0.02, 0.02, 0.02], "opacity": 0.5}
+        vertices, triangles = s.surface()
         if len(triangles) > TRIANGLES:
             vertices, triangles = coarser(vertices, triangles, TRIANGLES)
             notes.append(f"The mesh {part.name!r} is drawn with {len(triangles)} triangles.")

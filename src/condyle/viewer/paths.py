@@ -16,6 +16,7 @@ from condyle.system.states import Batch
 from condyle.system.system import System
 from condyle.trace.parameter import Expression
 from condyle.viewer.bodies import Part
+from condyle.viewer.implicit import implicit_shape
 
 ALONG = 9
 """Points of an arc over a surface."""
@@ -66,7 +67,7 @@ def lines(batch: Batch, R: Array, p: Array) -> list[Line]:
         own = np.einsum("tnji,tnj->tni", R[:, bodies], X[:, keep] - p[:, bodies])
         law: Any = system.force(name)
         out.append(Line(name, name in system.muscles, bodies.tolist(), own,
-                        _number(getattr(law, "max_isometric_force", 0.0))))
+                        plain(getattr(law, "max_isometric_force", 0.0))))
     return out
 
 
@@ -84,7 +85,7 @@ def surfaces(system: System, reach: float) -> list[Part]:
             if key in seen or shape is None:
                 continue
             seen.add(key)
-            R, p = (np.asarray(_number(x), dtype=float) for x in wrap.X_BS)
+            R, p = (np.asarray(plain(x), dtype=float) for x in wrap.X_BS)
             out.append(Part("surfaces", wrap.name or f"{name}'s surface", number[wrap.body], shape,
                             Transform(R.reshape(3, 3), p.reshape(3)), SURFACE, 0.35))
     return out
@@ -93,17 +94,19 @@ def surfaces(system: System, reach: float) -> list[Part]:
 def _shape(surface: paths.Surface, reach: float) -> Shape | None:
     s: Any = surface
     if isinstance(s, paths.Sphere):
-        return shapes.Sphere(_number(s.radius))
+        return shapes.Sphere(plain(s.radius))
     if isinstance(s, paths.Ellipsoid):
-        return shapes.Ellipsoid(tuple(np.ravel(_number(s.radii))))
+        return shapes.Ellipsoid(tuple(np.ravel(plain(s.radii))))
     if isinstance(s, paths.Cylinder):
-        return shapes.Cylinder(_number(s.radius), min(_number(s.length), 0.3 * reach) / 2)
+        return shapes.Cylinder(plain(s.radius), min(plain(s.length), 0.3 * reach) / 2)
     if isinstance(s, paths.Torus):
-        return _torus(_number(s.outer_radius), _number(s.inner_radius))
-    return None                                             # implicit ones have no triangles
+        return torus(plain(s.outer_radius), plain(s.inner_radius))
+    if isinstance(s, paths.ImplicitSurface):
+        return implicit_shape(lambda p: s.law.function.map(len(p))(*p.T).full().ravel(), reach)
+    return None
 
 
-def _torus(circle: float, tube: float, around: int = 32, across: int = 12) -> shapes.Mesh:
+def torus(circle: float, tube: float, around: int = 32, across: int = 12) -> shapes.Mesh:
     a, b = (2 * np.pi * np.arange(n) / n for n in (around, across))
     r = circle + tube * np.cos(b)
     z = np.broadcast_to(tube * np.sin(b), (around, across))
@@ -115,7 +118,7 @@ def _torus(circle: float, tube: float, around: int = 32, across: int = 12) -> sh
     return shapes.Mesh((vertices, triangles))
 
 
-def _number(x: Any) -> Any:
+def plain(x: Any) -> Any:
     """A kept number, with Parameters at their defaults."""
     if not isinstance(x, Expression):
         return x

@@ -1,7 +1,7 @@
 """Scene: all that is drawn, as numbers over frames. Pages, pictures and movies are made of it."""
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,9 +15,10 @@ from condyle.system.system import System
 from condyle.table import Table, distinct
 from condyle.trace.parameter import Expression
 from condyle.tree import scales
-from condyle.viewer import marks, paths
+from condyle.viewer import contacts, marks, paths
 from condyle.viewer.bodies import Part
 from condyle.viewer.bodies import parts as parts_of
+from condyle.viewer.constraints import constraint_parts
 from condyle.viewer.layer import Layer
 
 PAINTS = {"activation": "", "force": "N"}
@@ -43,6 +44,7 @@ class Drawn:
         markers: of the model: name, number of the body, station.
         measured: markers that cameras saw.
         arrows: forces.
+        patches: where surfaces touch.
         columns: what can be plotted and read.
         owners: what each column is of: the name of a body, path or coordinate.
         offset: of the whole in ground [m].
@@ -61,6 +63,7 @@ class Drawn:
     markers: list[tuple[str, int, tuple[float, float, float]]]
     measured: marks.Measured | None
     arrows: list[marks.Arrows]
+    patches: list[contacts.Patch]
     columns: Table
     owners: list[str]
     offset: tuple[float, float, float]
@@ -93,6 +96,7 @@ class Scene:
         paint: what muscles are coloured by: label, unit, value at 1.
         strength: whether muscles are as wide as they are strong.
         arrow_scale: length of an arrow per unit [m].
+        level: height of a floor that bodies touch [m], if there is one.
     """
 
     title: str
@@ -103,6 +107,7 @@ class Scene:
     paint: tuple[str, str, float]
     strength: bool
     arrow_scale: float
+    level: float | None = None
 
     @property
     def size(self) -> float:
@@ -111,7 +116,9 @@ class Scene:
 
     @property
     def floor(self) -> float:
-        """Height of the grid: zero, unless that is amid or far from the scene."""
+        """Height of the grid: that of a floor, else zero, unless that is amid or far from the scene."""
+        if self.level is not None:
+            return self.level
         axis = int(np.argmax(np.abs(self.up)))
         low = self.low[axis] if self.up[axis] > 0 else -self.high[axis]
         return 0.0 if -0.03 * self.size <= low <= 0.5 * self.size else float(low)
@@ -126,19 +133,28 @@ def draw(layer: Layer, color: str | Table | Any, markers: Any = None, arrows: An
     if layer.good is not None:
         for x in (R, p, *(line.points for line in lines)):
             x[~layer.good] = np.nan
+    patches, pushes, touched = contacts.touching(layer, R)
+    if layer.good is not None:
+        for patch in patches:
+            patch.points[~layer.good] = np.nan
     columns, owners = _columns(layer)
     paint, values, more = _paint(layer, lines, color)
+    more += [(touched, _whose(touched))] if touched is not None else []
     for table, whose in (*more, *((t, None) for t in ([plots] if isinstance(plots, Table) else plots))):
         columns, owners = _joined(columns, owners, table, whose, layer.t)
     reach = scales.reach(system.bodies) or 1.0
+    shapes, said = parts_of(system)
     number = {"ground": 0, **{b.name: b.index + 1 for b in system.bodies}}
     own = [system.marker(name) for name in system.markers]
     drawn = Drawn(
         layer.name, layer.t, ["ground", *(b.name for b in system.bodies)], R, p,
-        [*parts_of(system), *paths.surfaces(system, reach)], lines, values, marks.links(system),
+        [*shapes, *constraint_parts(system, max(reach, _apart(p))), *paths.surfaces(system, reach),
+         *contacts.surfaces(system, max(reach, 1.2 * _way(p)), up_of(system))], lines, values,
+        marks.links(system),
         [(k.name, number[k.body], k.station) for k in own],
-        None if markers is None else marks.measured(markers, layer.t), marks.arrows(arrows, layer), columns,
-        owners, tuple(map(float, offset)), list(layer.notes))  # type: ignore[arg-type]
+        None if markers is None else marks.measured(markers, layer.t),
+        [*marks.arrows(arrows, layer), *pushes], patches, columns, owners,
+        tuple(map(float, offset)), [*layer.notes, *said])  # type: ignore[arg-type]
     bad = ~np.isfinite(p).reshape(m, -1).all(axis=1)
     if bad.all():
         raise DescriptionError("show: no frame can be drawn: every pose has a number that is not finite")
@@ -148,6 +164,16 @@ def draw(layer: Layer, color: str | Table | Any, markers: Any = None, arrows: An
     return drawn, paint
 
 
+def _way(p: Array) -> float:
+    """How far bodies get from ground's origin [m]."""
+    return float(np.nanmax(np.linalg.norm(p, axis=-1), initial=0.0))
+
+
+def _apart(p: Array) -> float:
+    """Half the diagonal of the box around all bodies, of all frames the least [m]."""
+    return float(np.nanmin(np.linalg.norm(np.ptp(p, axis=1), axis=-1), initial=np.inf)) / 2
+
+
 def poses(layer: Layer) -> tuple[Array, Array]:
     """Orientations (m, B, 3, 3) and origins (m, B, 3) of ground and all bodies in ground."""
     X, m = layer.batch.kernel("body_pose"), len(layer.t)
@@ -155,13 +181,16 @@ def poses(layer: Layer) -> tuple[Array, Array]:
     return R, np.concatenate([np.zeros((m, 1, 3)), X[..., 9:]], axis=1)
 
 
-def moving(layer: Layer, lines: list[paths.Line], color: str) -> tuple[Array, Array, Array | None, Table]:
-    """What changes from state to state beside paths: orientations and origins, colours, columns."""
+def moving(layer: Layer, drawn: Drawn, color: str) -> Drawn:
+    """What changes from state to state beside paths: poses, colours, columns, arrows and patches."""
+    R, p = poses(layer)
+    patches, arrows, touched = contacts.touching(layer, R)
     columns, owners = _columns(layer)
-    _, values, more = _paint(layer, lines, color)
+    _, values, more = _paint(layer, drawn.lines, color)
+    more += [(touched, _whose(touched))] if touched is not None else []
     for table, whose in more:
         columns, owners = _joined(columns, owners, table, whose, layer.t)
-    return *poses(layer), values, columns
+    return replace(drawn, t=layer.t, R=R, p=p, paint=values, columns=columns, arrows=arrows, patches=patches)
 
 
 def scene(drawn: list[Drawn], title: str, paint: tuple[str, str, float], system: System,
@@ -186,25 +215,28 @@ def scene(drawn: list[Drawn], title: str, paint: tuple[str, str, float], system:
         if len(all_points):
             low, high = np.minimum(low, all_points.min(axis=0)), np.maximum(high, all_points.max(axis=0))
         for a in d.arrows:
-            sizes = np.linalg.norm(a.vectors, axis=1)
-            largest = max(largest, float(np.nanmax(sizes, initial=0.0)))
+            largest = max(largest, _usual(np.linalg.norm(a.vectors, axis=1)))
     if not np.isfinite(low).all():
         low, high = np.full(3, -0.5), np.full(3, 0.5)
-    out = Scene(title, drawn, _up(system), low, high, paint, strength, 0.0)
+    up = up_of(system)
+    out = Scene(title, drawn, up, low, high, paint, strength, 0.0, contacts.floor(system, up))
     out.arrow_scale = 0.6 * out.size / largest if largest > 0 else 1.0
     return out
+
+
+def _usual(sizes: Array) -> float:
+    """The largest of some sizes; where that is a short blow, four times what most do not exceed."""
+    sizes = sizes[np.isfinite(sizes) & (sizes > 0)]
+    return float(min(sizes.max(), 4 * np.quantile(sizes, 0.9))) if len(sizes) else 0.0
 
 
 def _corners(d: Drawn, frames: Array) -> Array:
     """Corners of the boxes around all shapes, in ground [m], shape (k, 3)."""
     out = [d.p[frames][:, 1:].reshape(-1, 3)]
     for part in d.parts:
-        if part.kind == "surfaces":
+        if part.kind in ("surfaces", "contacts", "inertias"):   # hidden at first, or as wide as anything
             continue
-        try:
-            vertices = part.shape.surface()[0]
-        except DescriptionError:
-            continue                                        # a missing file is said where it is drawn
+        vertices = part.shape.surface()[0]
         vertices = vertices if len(vertices) else np.asarray(getattr(part.shape, "points", np.zeros((1, 3))))
         low, high = vertices.min(axis=0), vertices.max(axis=0)
         box = np.array(np.meshgrid(*zip(low, high, strict=True))).reshape(3, -1).T
@@ -214,7 +246,7 @@ def _corners(d: Drawn, frames: Array) -> Array:
     return np.concatenate(out)
 
 
-def _up(system: System) -> Array:
+def up_of(system: System) -> Array:
     """The axis nearest to where free fall does not go; y without gravity."""
     law: Any = system.force("gravity") if "gravity" in system.forces else None
     g = np.zeros(3)

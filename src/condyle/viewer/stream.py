@@ -18,7 +18,8 @@ ALONG_ARC = np.linspace(0.0, 1.0, ALONG)
 
 
 class Stream:
-    """States of one system, one message each: t, then poses, points of paths, paint and columns.
+    """States of one system, one message each: t, then poses, points of paths, paint, columns,
+    arrows and patches.
 
     Paths are in ground here: which body a point of an arc belongs to may change from state to state.
 
@@ -43,11 +44,12 @@ class Stream:
     def message(self, state: State) -> bytes:
         """Float32 numbers of a state."""
         layer = layers(state)[0]
-        R, p, paint, columns = moving(layer, self.drawn.lines, self.color)
-        poses = np.concatenate([p, replace(self.drawn, R=R, p=p).quaternions()], axis=2)
+        d = moving(layer, self.drawn, self.color)
+        poses = np.concatenate([d.p, d.quaternions()], axis=2)
         parts = [[state.t], poses.ravel(), *(x.ravel() for x in _points(layer)),
-                 np.full(len(self.drawn.lines), np.nan) if paint is None else paint.ravel(),
-                 columns.values.ravel()]
+                 np.full(len(d.lines), np.nan) if d.paint is None else d.paint.ravel(),
+                 d.columns.values.ravel(), *(a.at(d.t).ravel() for a in d.arrows),
+                 *(patch.numbers.ravel() for patch in d.patches)]
         return np.concatenate(parts).astype("<f4").tobytes()
 
 

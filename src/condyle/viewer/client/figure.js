@@ -58,7 +58,8 @@ export class Figure {
     for (const m of this.layer.markers) add('markers', m.name);
     for (const name of this.layer.measured) add('measured', name);
     for (const name of this.layer.measured) if (this.layer.markers.some((m) => m.name === name)) add('errors', name);
-    for (const a of this.layer.arrows) add('forces', a.name);
+    for (const a of this.layer.arrows) add(a.kind, a.name);
+    for (const name of this.layer.patches) add('patches', name);
     for (const node of this.nodes) add('frames', node.name);
     return out;
   }
@@ -71,7 +72,9 @@ export class Figure {
     if (kind === 'markers' && this.marks.model) this.marks.model.hidden = hidden;
     if (kind === 'measured' && this.marks.seen) this.marks.seen.hidden = hidden;
     if (kind === 'errors' && this.marks.errors) this.marks.errors.object.visible = hidden.size === 0;
-    if (['constraints', 'springs', 'joints', 'forces'].includes(kind)) this.marks.hidden = new Set(['constraints', 'springs', 'joints', 'forces'].flatMap((k) => [...(this.hiddenNames[k] ?? [])]));
+    if (['constraints', 'springs', 'joints'].includes(kind)) this.marks.hidden = new Set(['constraints', 'springs', 'joints'].flatMap((k) => [...(this.hiddenNames[k] ?? [])]));
+    if (kind === 'forces' || kind === 'pushes') this.marks.hiddenArrows[kind] = hidden;
+    if (kind === 'patches' && this.marks.patches) this.marks.patches.hidden = hidden;
   }
 
   /** Where something is, in ground; null if it has no place of its own. */

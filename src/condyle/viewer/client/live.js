@@ -52,7 +52,7 @@ export class Live {
     const x = this.newest, { values } = this.app.figures[0];
     this.newest = null;
     let at = 1;
-    for (const kind of ['poses', 'points', 'paint', 'columns']) { values[kind].set(x.subarray(at, at + values[kind].length)); at += values[kind].length; }
+    for (const kind of ['poses', 'points', 'paint', 'columns', 'arrows', 'patches']) { values[kind].set(x.subarray(at, at + values[kind].length)); at += values[kind].length; }
     this.app.show(0, x[0]);
     this.frames = (this.frames ?? 0) + 1;
   }

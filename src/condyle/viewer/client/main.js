@@ -81,7 +81,7 @@ function card({ figure, kind, name }) {
   const rows = figure.layer.columns.map((c, i) => ({ ...c, i })).filter((c) => c.of === name || c.name === name);
   const line = figure.layer.lines.find((l) => l.name === name), facts = [];
   if (figures.length > 1) facts.push(figure.name);
-  facts.push({ bodies: 'body', joints: 'joint of', inertias: 'inertia of body', muscles: 'muscle', paths: 'path', surfaces: 'wrap surface', markers: "model's marker", measured: 'measured marker', errors: 'marker error', forces: 'force', constraints: 'constraint', springs: 'spring' }[kind] ?? kind);
+  facts.push({ bodies: 'body', joints: 'joint of', inertias: 'inertia of body', muscles: 'muscle', paths: 'path', surfaces: 'wrap surface', markers: "model's marker", measured: 'measured marker', errors: 'marker error', forces: 'force', pushes: 'contact force', patches: 'contact', contacts: 'contact surface', constraints: 'constraint', springs: 'spring' }[kind] ?? kind);
   if (line?.strength) facts.push(`${number(line.strength)} N at most`);
   $('card-name').textContent = name; $('card-kind').textContent = facts.join(', ');
   const table = $('card-values');
@@ -101,6 +101,8 @@ function card({ figure, kind, name }) {
   const arrow = figure.layer.arrows.findIndex((a) => a.name === name);
   if (arrow >= 0) add(`size [${figure.layer.arrows[arrow].unit}]`, () => number(Math.hypot(...figure.values.arrows.subarray(6 * arrow + 3, 6 * arrow + 6))));
   const marker = figure.layer.measured.indexOf(name), own = figure.layer.markers.findIndex((m) => m.name === name);
+  const patch = figure.layer.patches.indexOf(name);
+  if (patch >= 0) add('patch, half axes [mm]', () => [3, 6].map((o) => number(1000 * Math.hypot(...figure.values.patches.subarray(9 * patch + o, 9 * patch + o + 3)))).join(', '));
   if (marker >= 0 && own >= 0) add('error [mm]', () => number(1000 * figure.marks.places[own].distanceTo(new Vector3().fromArray(figure.values.measured, 3 * marker))));
 }
 
@@ -161,7 +163,9 @@ $('scene').addEventListener('pointerup', (e) => { if (down && Math.hypot(e.clien
 // ---- what there is, and what not ---------------------------------------------------------------------------
 $('timeline').max = main.frames - 1;
 $('bar').hidden = main.frames < 2;
-$('notes').replaceChildren(...head.notes.map((text) => { const p = document.createElement('p'); p.textContent = text; return p; }));
+const more = head.notes.length > 1 ? ` (and ${head.notes.length - 1} more)` : '';
+$('notes').firstElementChild.textContent = head.notes.length ? head.notes[0] + more : '';
+$('notes').append(...head.notes.slice(1).map((text) => { const p = document.createElement('p'); p.textContent = text; return p; }));
 $('notes').hidden = !head.notes.length;
 $('toggle-plots').hidden = main.frames < 2 || !head.layers[0].columns.length;
 $('paint').hidden = !head.layers.some((l) => l.painted);

@@ -1,10 +1,10 @@
 // Markers with their errors, lines between stations, force arrows.
 import {
-  BufferAttribute, BufferGeometry, ConeGeometry, CylinderGeometry, DynamicDrawUsage, InstancedMesh, LineBasicMaterial, LineSegments,
-  Matrix4, Quaternion, SphereGeometry, Vector3,
+  BufferAttribute, BufferGeometry, CircleGeometry, Color, ConeGeometry, CylinderGeometry, DoubleSide, DynamicDrawUsage, InstancedMesh, LineBasicMaterial, LineSegments,
+  Matrix4, MeshBasicMaterial, Quaternion, SphereGeometry, Vector3,
 } from 'three';
 
-const MODEL = '#e0569b', SEEN = '#2f9df0', ERROR = '#f0a030', ARROW = '#2fa84f';
+const MODEL = '#e0569b', SEEN = '#2f9df0', ERROR = '#f0a030', ARROWS = { forces: '#2fa84f', pushes: '#e8731a' }, PATCH = '#ff7a1a';
 const LINKS = { constraints: '#8a5bd0', springs: '#d08a2f', joints: '#8a97a5' };
 const Y = new Vector3(0, 1, 0), ONE = new Vector3(1, 1, 1), NONE = new Vector3(0, 0, 0);
 
@@ -39,6 +39,27 @@ class Balls {
   done() { this.object.instanceMatrix.needsUpdate = true; this.object.boundingSphere = null; }
 }
 
+/** Where surfaces touch: ellipses that are seen through what is before them, no smaller than a dot. */
+class Patches {
+  constructor(names, least) {
+    this.names = names; this.least = least; this.hidden = new Set();
+    this.object = new InstancedMesh(new CircleGeometry(1, 24), new MeshBasicMaterial({ color: PATCH, transparent: true, opacity: 0.8, side: DoubleSide, depthTest: false }), names.length);
+    this.object.frustumCulled = false; this.object.renderOrder = 5; this.object.userData = { kind: 'patches', names };
+  }
+
+  update(x) {
+    const p = new Vector3(), a = new Vector3(), b = new Vector3(), n = new Vector3(), m = new Matrix4();
+    this.names.forEach((name, i) => {
+      p.fromArray(x, 9 * i); a.fromArray(x, 9 * i + 3); b.fromArray(x, 9 * i + 6);
+      const la = a.length(), lb = b.length();
+      if (!(la > 0 && lb > 0) || Number.isNaN(p.x + p.y + p.z) || this.hidden.has(name)) { this.object.setMatrixAt(i, m.makeScale(0, 0, 0)); return; }
+      n.crossVectors(a, b).normalize();
+      this.object.setMatrixAt(i, m.makeBasis(a.multiplyScalar(Math.max(1, this.least / la)), b.multiplyScalar(Math.max(1, this.least / lb)), n).setPosition(p));
+    });
+    this.object.instanceMatrix.needsUpdate = true; this.object.boundingSphere = null;
+  }
+}
+
 export class Marks {
   constructor(layer, size, material, sides) {
     this.layer = layer;
@@ -54,20 +75,21 @@ export class Marks {
     this.pairs = layer.measured.map((name, i) => [i, layer.markers.findIndex((m) => m.name === name)]).filter((p) => p[1] >= 0);
     this.errors = this.pairs.length ? new Segments(this.pairs.length, ERROR) : null;
     this.places = layer.markers.map(() => new Vector3());
-    this.hidden = new Set();
+    this.hidden = new Set(); this.hiddenArrows = {};
     if (layer.arrows.length) this.buildArrows(layer.arrows, size, material);
-    this.objects = [...Object.values(this.byKind).map((k) => k.lines.object), ...[this.model, this.seen, this.errors].filter(Boolean).map((x) => x.object), ...(this.arrows ?? [])];
+    if (layer.patches.length) this.patches = new Patches(layer.patches, 0.006 * size);
+    this.objects = [...Object.values(this.byKind).map((k) => k.lines.object), ...[this.model, this.seen, this.errors].filter(Boolean).map((x) => x.object), ...(this.arrows ?? []), ...(this.patches ? [this.patches.object] : [])];
     Object.entries(this.byKind).forEach(([kind, k]) => { k.lines.object.userData = { kind, names: k.own.map((l) => l.name) }; });
     if (this.errors) this.errors.object.userData = { kind: 'errors', names: this.pairs.map((p) => layer.measured[p[0]]) };
   }
 
   buildArrows(arrows, size, material) {
     const r = 0.008 * size;
-    this.shaft = new InstancedMesh(new CylinderGeometry(r, r, 1, 10), material(ARROW, 1), arrows.length);
-    this.tip = new InstancedMesh(new ConeGeometry(2.6 * r, 7 * r, 14), material(ARROW, 1), arrows.length);
+    this.shaft = new InstancedMesh(new CylinderGeometry(r, r, 1, 10), material('#ffffff', 1), arrows.length);
+    this.tip = new InstancedMesh(new ConeGeometry(2.6 * r, 7 * r, 14), material('#ffffff', 1), arrows.length);
     this.tipLength = 7 * r;
     this.arrows = [this.shaft, this.tip];
-    for (const object of this.arrows) { object.frustumCulled = false; object.castShadow = true; object.userData = { kind: 'forces', names: arrows.map((a) => a.name) }; }
+    for (const object of this.arrows) { object.frustumCulled = false; object.castShadow = true; object.userData = { kind: 'forces', kinds: arrows.map((a) => a.kind), names: arrows.map((a) => a.name) }; arrows.forEach((a, i) => object.setColorAt(i, new Color(ARROWS[a.kind]))); }
   }
 
   /** node(i): the group of body i. */
@@ -91,13 +113,14 @@ export class Marks {
       this.errors.done();
     }
     if (this.arrows) this.updateArrows(values.arrows, scale);
+    this.patches?.update(values.patches);
   }
 
   updateArrows(x, scale) {
     const p = new Vector3(), v = new Vector3(), q = new Quaternion(), m = new Matrix4(), s = new Vector3(), at = new Vector3();
     this.layer.arrows.forEach((arrow, i) => {
       p.fromArray(x, 6 * i); v.fromArray(x, 6 * i + 3).multiplyScalar(scale);
-      const length = v.length(), shown = length > 0 && Number.isFinite(p.x + p.y + p.z + length) && !this.hidden.has(arrow.name);
+      const length = v.length(), shown = length > 0 && Number.isFinite(p.x + p.y + p.z + length) && !this.hiddenArrows[arrow.kind]?.has(arrow.name);
       if (!shown) { m.compose(NONE, q.identity(), NONE); this.shaft.setMatrixAt(i, m); this.tip.setMatrixAt(i, m); return; }
       v.divideScalar(length); q.setFromUnitVectors(Y, v);
       const tip = Math.min(this.tipLength, 0.6 * length), shaft = length - tip;

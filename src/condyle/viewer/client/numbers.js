@@ -59,7 +59,7 @@ export function emptyValues(layer) {
   return {
     poses: new Float32Array(7 * layer.bodies.length), points: new Float32Array(3 * layer.points),
     paint: new Float32Array(layer.lines.length), measured: new Float32Array(3 * layer.measured.length),
-    arrows: new Float32Array(6 * layer.arrows.length), columns: new Float32Array(layer.columns.length),
+    arrows: new Float32Array(6 * layer.arrows.length), patches: new Float32Array(9 * layer.patches.length), columns: new Float32Array(layer.columns.length),
   };
 }
 

@@ -167,9 +167,10 @@ export class Stage {
     // what one looks through comes last
     const solid = hits.find((hit) => (hit.object.material.opacity ?? 1) >= 0.9) ?? hits[0];
     if (!solid) return null;
-    const { kind, name, names } = solid.object.userData, figure = figures.find((f) => f.root === top(solid.object));
+    const { kind, kinds, name, names } = solid.object.userData, figure = figures.find((f) => f.root === top(solid.object));
     if (kind === 'tubes') { const line = figure.tubes.lineAt(solid.face); return { figure, kind: line.muscle ? 'muscles' : 'paths', name: line.name }; }
-    return { figure, kind, name: names ? names[solid.instanceId ?? Math.floor((solid.index ?? 0) / 2)] : name };
+    const i = solid.instanceId ?? Math.floor((solid.index ?? 0) / 2);
+    return { figure, kind: kinds ? kinds[i] : kind, name: names ? names[i] : name };
   }
 
   /** Where a point of ground is in the window. */

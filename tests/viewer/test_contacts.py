@@ -1,0 +1,138 @@
+"""Contacts, constraints and implicit surfaces in scenes: where they are drawn is where they are."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import condyle as cd
+from condyle.viewer import contacts
+from condyle.viewer.constraints import constraint_parts
+from condyle.viewer.implicit import implicit_shape
+from condyle.viewer.shown import scene_of
+from condyle.viewer.stream import Stream
+
+C = cd.contact
+SKIN = C.Material(4e5, dissipation=1.0, static_friction=0.9, dynamic_friction=0.7)
+
+
+def on_a_plane(surface: Any, q: dict[str, float], normal: Any = (0, 1, 0)) -> cd.State:
+    """A free body with a surface, above or in a plane of ground."""
+    system = cd.System()
+    system.add_body("ball", mobilizer=cd.Free(), mass=1.0, inertia=(0.01, 0.01, 0.01))
+    system.add_contact("touch", C.HalfSpace("ground", normal, 0.02, SKIN), surface)
+    return system.state(q=q)
+
+
+def test_a_sphere_on_a_plane() -> None:
+    state = on_a_plane(C.Sphere("ball", (0, 0, 0), 0.1, SKIN), {"ball_ty": 0.11})
+    drawn = scene_of(state).layers[0]
+    (patch,), (arrow,) = drawn.patches, drawn.arrows
+    # Hertz: a^2 = R x
+    assert np.linalg.norm(patch.axes[0], axis=1) == pytest.approx(np.full(2, np.sqrt(0.1 * 0.01)), rel=1e-9)
+    assert patch.axes[0][:, 1] == pytest.approx([0, 0], abs=1e-12)
+    assert patch.points[0] == pytest.approx(state.contact_points()[0])
+    assert arrow.kind == "pushes" and arrow.vectors[0] == pytest.approx(state.contact_forces()[0])
+    assert drawn.columns["touch.depth"][0] == pytest.approx(0.01)
+    assert scene_of(state).floor == pytest.approx(0.02)    # the grid is the floor
+    assert [p.name for p in drawn.parts if p.kind == "contacts"] == ["touch: ball"]
+
+
+def test_the_arrow_is_the_force_on_what_moves() -> None:
+    """Ground as the second surface: the arrow is turned over."""
+    system = cd.System()
+    system.add_body("ball", mobilizer=cd.Free(), mass=1.0, inertia=(0.01, 0.01, 0.01))
+    system.add_contact("touch", C.Sphere("ball", (0, 0, 0), 0.1, SKIN),
+                       C.Sphere("ground", (0, 0, 0), 0.1, SKIN))
+    drawn = scene_of(system.state(q={"ball_ty": 0.19})).layers[0]
+    assert drawn.arrows[0].vectors[0][1] > 0
+
+
+def test_a_patch_is_long_where_the_gap_opens_least() -> None:
+    """An ellipsoid that lies turned by 30 degrees: the patch turns with it, a/b as `contact_patches` says."""
+    turn = np.pi / 6
+    R = np.array([[np.cos(turn), 0, np.sin(turn)], [0, 1, 0], [-np.sin(turn), 0, np.cos(turn)]])
+    state = on_a_plane(C.Ellipsoid("ball", cd.Transform(R), (0.2, 0.05, 0.1), SKIN), {"ball_ty": 0.065})
+    patch = scene_of(state).layers[0].patches[0]
+    major, minor = patch.axes[0]
+    assert np.linalg.norm(major) > 1.5 * np.linalg.norm(minor)
+    assert abs(major @ R[:, 0]) == pytest.approx(np.linalg.norm(major), rel=1e-9)
+    assert np.linalg.norm(patch.axes[0], axis=1) == pytest.approx(state.contact_patches()[0])
+
+
+@pytest.mark.parametrize("surface", [C.Ellipsoid("ball", None, (0.2, 0.05, 0.1), SKIN),
+                                     C.Torus("ball", None, 0.1, 0.02, SKIN),
+                                     C.Cylinder("ball", None, 0.1, 0.3, SKIN)],
+                         ids=lambda s: type(s).__name__)
+def test_curvatures_against_the_surface(surface: Any) -> None:
+    """The normal turns by dn = K dp along the surface."""
+    n = np.array([[0.6, 0.64, 0.48]])
+    n /= np.linalg.norm(n)
+    if isinstance(surface, C.Cylinder):
+        n = np.array([[0.6, 0.8, 0.0]])
+    point = {C.Ellipsoid: lambda n: np.array([0.2, 0.05, 0.1]) ** 2 * n / np.sqrt(
+                 (np.array([0.2, 0.05, 0.1]) ** 2 * n ** 2).sum(1, keepdims=True)),
+             C.Torus: lambda n: 0.02 * n + 0.1 * n * [1, 1, 0] / np.linalg.norm(n[:, :2], axis=1)[:, None],
+             C.Cylinder: lambda n: 0.1 * n}[type(surface)]
+    K = contacts._curvature(surface, n)
+    assert K is not None
+    for d in np.eye(3)[:2 if isinstance(surface, C.Cylinder) else 3]:
+        h = 1e-5
+        n2, n1 = (v / np.linalg.norm(v) for v in (n + h * d, n - h * d))
+        dn, dp = (n2 - n1)[0] / (2 * h), (point(n2) - point(n1))[0] / (2 * h)
+        assert K[0] @ dp == pytest.approx(dn, abs=1e-8)    # 1e-8: differences of steps of 1e-5
+
+
+def test_frames_of_a_run_and_of_a_live_page() -> None:
+    state = on_a_plane(C.Sphere("ball", (0, 0, 0), 0.1, SKIN), {"ball_ty": 0.3})
+    run = cd.simulate(state.system, state, 0.5)
+    drawn = scene_of(run).layers[0]
+    touches = drawn.columns["touch.force"] > 0
+    assert touches.any() and not touches.all()
+    assert (drawn.patches[0].axes[~touches] == 0).all() and (drawn.patches[0].axes[touches] != 0).any()
+    stream = Stream(state)
+    empty = stream.drawn
+    numbers = 1 + 7 * 2 + len(empty.columns.names) + 6 + 9  # t, poses, columns, an arrow, a patch
+    assert len(stream.message(state)) == 4 * numbers
+
+
+def test_implicit_surfaces_are_triangles() -> None:
+    """A ball and an endless cylinder, cut at the reach; 2 %: flat triangles lie inside."""
+    ball = implicit_shape(lambda p: (p ** 2).sum(axis=1) - 0.05 ** 2, 1.0)
+    assert ball is not None
+    vertices, triangles = ball.surface()
+    a, b, c = np.moveaxis(vertices[triangles], 1, 0)
+    volume = np.einsum("ni,ni->", a, np.cross(b, c)) / 6
+    assert volume == pytest.approx(4 / 3 * np.pi * 0.05 ** 3, rel=0.02)
+    tube = implicit_shape(lambda p: p[:, 0] ** 2 + p[:, 1] ** 2 - 0.2 ** 2, 1.0)
+    assert tube is not None and np.ptp(tube.surface()[0][:, 2]) == pytest.approx(2.0)
+    assert implicit_shape(lambda p: np.ones(len(p)), 1.0) is None
+    system = cd.System()
+    system.add_body("a", mobilizer=cd.Pin(), mass=1.0, inertia=(0.01, 0.01, 0.01))
+    egg = cd.paths.Wrap(cd.paths.ImplicitSurface(lambda x, y, z: x**2 + y**2 + z**2 - 0.01), "a")
+    path = cd.paths.Path([("ground", (-0.2, 0.09, 0)), ("a", (0.2, 0.09, 0.0))], wraps=[egg])
+    system.add_force("band", cd.forces.PathSpring(path, 10.0, 0.3, 0.0))
+    shown = [p for p in scene_of(system).layers[0].parts if p.kind == "surfaces"]
+    assert len(shown) == 1 and len(shown[0].shape.surface()[1]) > 500
+
+
+def test_constraints_have_shapes() -> None:
+    K = cd.constraints
+    system = cd.System()
+    for name in "ab":
+        system.add_body(name, mobilizer=cd.Free(), mass=1.0, inertia=(0.01, 0.01, 0.01))
+    system.add_constraint("ball", K.Ball("a", (0, 0.2, 0), "b", (0.1, 0, 0)))
+    system.add_constraint("plane", K.PointInPlane("ground", (0, 2, 0), 0.1, "b", (0, -0.3, 0)))
+    system.add_constraint("line", K.PointOnLine("a", (0, 0, 0), (1, 1, 0), "b", (0, -0.3, 0)))
+    system.add_constraint("weld", K.Weld("a", cd.Transform(p=(0.1, 0, 0)), "b", cd.Transform()))
+    system.add_constraint("roll", K.SphereOnPlaneContact("ground", (0, 1, 0), 0, "b", (0, 0, 0), 0.1))
+    system.add_constraint("angle", K.ConstantAngle("a", (1, 0, 0), "b", (0, 1, 0)))
+    made: dict[str, list[str]] = {}
+    for part in constraint_parts(system, 1.0):
+        made.setdefault(part.name, []).append(type(part.shape).__name__)
+    assert made == {"ball": ["Sphere", "Sphere"], "plane": ["Box", "Sphere"],
+                    "line": ["Sphere", "Line", "Sphere"], "weld": ["Frame", "Sphere", "Frame", "Sphere"],
+                    "roll": ["Box", "Sphere"]}
+    plate = next(p for p in constraint_parts(system, 1.0) if p.name == "plane")
+    assert plate.X_BS.p == pytest.approx([0, 0.1, 0]) and plate.X_BS.R[:, 2] == pytest.approx([0, 1, 0])
