@@ -159,6 +159,24 @@ def test_structural_zeros_are_not_kept(how):
 
 
 @HOW
+def test_a_copy_is_taken_before_its_place_is_written(how):
+    """b takes a as it was while a is written early; c and d change places."""
+    n = 5
+    x, a, b, c, d = (sym(name) for name in "xabcd")
+    begin = RowKernel({"x": x}, {"me.a": x, "me.b": x + 1, "me.c": x + 2, "me.d": x + 3})
+    change = RowKernel({"me.a": a, "me.b": b, "me.c": c, "me.d": d},
+                       {"me.a": ca.sin(a) * c, "me.b": a, "me.c": d, "me.d": c})
+    end = RowKernel({"me.a": a, "me.b": b, "me.c": c, "me.d": d}, {"y": ca.vertcat(a, b, c, d)})
+    rows = Sweep(np.zeros(n, dtype=int), np.zeros(n, dtype=int), {}, {
+        "x": ("x", np.arange(n)), "y": ("y", 4 * np.arange(n)), "total": ("total", 0)},
+        [("x", n)], [("y", 4 * n), ("total", 1)], [Pass([k]) for k in (begin, change, end)])
+    values = np.random.default_rng(0).uniform(-1, 1, (STATES, n))
+    y, _ = run(rows, (values,), how)
+    expected = np.stack([np.sin(values) * (values + 2), values, values + 3, values + 2], axis=-1)
+    np.testing.assert_allclose(y.reshape(STATES, n, 4), expected, rtol=0, atol=ROUNDING)
+
+
+@HOW
 def test_look_ups_in_kernels(how):
     case = Case(6)
     table = Table.of(np.random.default_rng(6).uniform(-1, 1, (7, 2)))

@@ -160,15 +160,15 @@ class _KernelWriter:
             if graph.uses[k] and op not in (ca.OP_INPUT, ca.OP_CONST):
                 for operand in graph.operands(k):
                     last[operand] = max(last.get(operand, 0), taken.get(k, k))
+        # copies of inputs come at the end
+        last |= {k: len(graph.op) for k, _, _ in graph.outputs if graph.op[k] == ca.OP_INPUT}
         read = {(memory, offset + graph.b[k]): last.get(k, 0) for k, op in enumerate(graph.op)
                 if op == ca.OP_INPUT
                 and graph.uses[k] for memory, offset in [self.places[graph.a[k]]]}
         early: dict[int, list[tuple[int, int, int]]] = {}
-        if any(graph.op[k] == ca.OP_INPUT for k, _, _ in graph.outputs):
-            return early                                    # copies of inputs: all at the end
         for k, argument, element in graph.outputs:
             memory, offset = self.places[self.n_in + argument]
-            if graph.op[k] != ca.OP_CONST:
+            if graph.op[k] not in (ca.OP_CONST, ca.OP_INPUT):
                 early.setdefault(max(k, read.get((memory, offset + element), 0)),
                                  []).append((k, argument, element))
         return early
