@@ -18,20 +18,23 @@ from condyle.constraints.coordinates import (
 from condyle.constraints.orientations import ConstantAngle, ConstantOrientation, Weld
 from condyle.constraints.points import Ball, PointInPlane, PointOnLine, Rod
 from condyle.constraints.rolling import NoSlip1D
+from condyle.constraints.unilateral import RigidContact, Rope, Stop
 from condyle.constraints.user import AccelerationOnly, Holonomic, Nonholonomic
 
 __all__ = ["AccelerationOnly", "Ball", "ConstantAcceleration", "ConstantAngle", "ConstantCoordinate",
            "ConstantOrientation",
            "ConstantSpeed", "Constraint", "CoordinateCoupler", "Holonomic", "LineOnLineContact", "NoSlip1D",
            "Nonholonomic",
-           "PointInPlane", "PointOnLine", "PointOnPlaneContact", "PrescribedMotion", "Rod", "SpeedCoupler",
-           "SphereOnPlaneContact", "SphereOnSphereContact", "Weld"]
+           "PointInPlane", "PointOnLine", "PointOnPlaneContact", "PrescribedMotion",
+           "RigidContact", "Rod", "Rope", "SpeedCoupler", "SphereOnPlaneContact", "SphereOnSphereContact",
+           "Stop", "Weld"]
 
 spoken(AccelerationOnly, Ball, ConstantAcceleration, ConstantAngle, ConstantCoordinate, ConstantOrientation,
        ConstantSpeed,
        CoordinateCoupler, Holonomic, LineOnLineContact, NoSlip1D, Nonholonomic, PointInPlane, PointOnLine,
        PointOnPlaneContact,
-       PrescribedMotion, Rod, SpeedCoupler, SphereOnPlaneContact, SphereOnSphereContact, Weld)
+       PrescribedMotion, RigidContact, Rod, Rope, SpeedCoupler, SphereOnPlaneContact, SphereOnSphereContact,
+       Stop, Weld)
 
 _ELSEWHERE = {
     "Coupler": "CoordinateCoupler, or SpeedCoupler", "Distance": "Rod",

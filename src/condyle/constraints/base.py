@@ -65,6 +65,15 @@ class Constraint(Described):
         """Constraints of one level each that it is made of, in the order of their equations; most are one."""
         return (self,)
 
+    def named(self, name: str) -> Constraint:
+        """The constraint as a System keeps it under a name: one that has discrete variables calls them so."""
+        return self
+
+    @property
+    def drag(self) -> Constraint | None:
+        """What its first multiplier exerts beside its equations' own forces; nothing but in friction."""
+        return None
+
     def check(self, tree: Tree) -> None:
         super().check(tree)
         for leaf in self.leaves:

@@ -6,15 +6,18 @@ from condyle.contact.law import HuntCrossley
 from condyle.contact.leaf import Depth, Loss
 from condyle.contact.material import Material
 from condyle.contact.opensim import OpenSimHuntCrossley, SmoothSphereHalfSpace
+from condyle.contact.points import Point, vertices
+from condyle.contact.rigid import Rigid
 from condyle.contact.solids import Box, Cylinder, Ellipsoid, Torus
 from condyle.contact.surfaces import HalfSpace, Sphere
 from condyle.contact.terrain import HeightField
 
 __all__ = ["Box", "Cylinder", "Depth", "Ellipsoid", "HalfSpace", "HeightField", "HuntCrossley", "Implicit",
-           "Loss", "Material", "OpenSimHuntCrossley", "SmoothSphereHalfSpace", "Sphere", "Torus"]
+           "Loss", "Material", "OpenSimHuntCrossley", "Point", "Rigid", "SmoothSphereHalfSpace", "Sphere",
+           "Torus", "vertices"]
 
 spoken(Box, Cylinder, Depth, Ellipsoid, HalfSpace, HeightField, HuntCrossley, Implicit, Loss, Material,
-       OpenSimHuntCrossley, SmoothSphereHalfSpace, Sphere, Torus)
+       OpenSimHuntCrossley, Point, Rigid, SmoothSphereHalfSpace, Sphere, Torus)
 
 _ELSEWHERE = {
     "HuntCrossleyForce": "OpenSimHuntCrossley, or HuntCrossley with a smooth curve of friction",

@@ -1,18 +1,20 @@
 """Pairs of surfaces: of one group with another, or within one."""
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import combinations, product
 from typing import Any
 
 from condyle.contact.law import HuntCrossley
+from condyle.contact.rigid import Rigid
 from condyle.contact.surfaces import Surface
 from condyle.errors import DescriptionError
 
 
 def pairs(name: str, a: Surface | Iterable[Surface], b: Surface | Iterable[Surface] | None,
-          law: type[HuntCrossley], options: Mapping[str, Any]) -> dict[str, HuntCrossley]:
-    """Laws by name: see `System.add_contact`."""
+          law: type[HuntCrossley], options: Mapping[str, Any], rigid: Callable[[Surface, Surface], Any]
+          ) -> dict[str, Any]:
+    """Laws by name: see `System.add_contact`. rigid: what surfaces become that both do not yield."""
     if not isinstance(name, str) or not name:
         raise DescriptionError(f"add_contact: a contact's name is a non-empty string, got {name!r}; the name "
                                "comes first")
@@ -22,17 +24,28 @@ def pairs(name: str, a: Surface | Iterable[Surface], b: Surface | Iterable[Surfa
     first = _named(name, "a", a).items()
     couples = combinations(first, 2) if b is None else product(first, _named(name, "b", b).items())
     alone = isinstance(a, Surface) and isinstance(b, Surface)
-    out: dict[str, HuntCrossley] = {}
+    out: dict[str, Any] = {}
     for (p, one), (r, other) in couples:
         if not alone and (one.body == other.body or set(one.cliques) & set(other.cliques)):
             continue
         short = "" if alone else r if isinstance(a, Surface) else p if isinstance(b, Surface) else f"{p}.{r}"
         for piece, x, y in _pieces(one, other):
-            out[".".join(filter(None, (name, short, piece)))] = law(x, y, **options)
+            out[".".join(filter(None, (name, short, piece)))] = (
+                law(x, y, **options) if not _rigid(x, y, name, law, options) else rigid(x, y))
     if not out:
         raise DescriptionError(f"add_contact {name!r}: no pair is left: surfaces on one body and those that "
                                "share a clique ignore each other")
     return out
+
+
+def _rigid(a: Surface, b: Surface, name: str, law: type[HuntCrossley], options: Mapping[str, Any]) -> bool:
+    """Whether both do not yield."""
+    both = isinstance(a.made_of, Rigid) and isinstance(b.made_of, Rigid)
+    if both and (options or law is not HuntCrossley):
+        given = ", ".join(options) or f"law={law.__name__}"
+        raise DescriptionError(f"add_contact {name!r}: surfaces of cd.contact.Rigid have no law of force: "
+                               f"leave out {given}")
+    return both
 
 
 def _pieces(a: Surface, b: Surface) -> Iterator[tuple[str, Surface, Surface]]:

@@ -25,7 +25,7 @@ import casadi as ca
 from condyle.contact.friction import smoothed, stribeck
 from condyle.contact.hertz import hertz_factor
 from condyle.contact.material import COMBINED, Combined, combined
-from condyle.contact.pairs import SOLVED, check_pair, touch
+from condyle.contact.pairs import SOLVED, check_pair, check_yielding, touch
 from condyle.contact.surfaces import BodyPose, Surface
 from condyle.contact.touch import Touch
 from condyle.forces.base import Law
@@ -140,6 +140,7 @@ class HuntCrossley(ContactLaw):
     def __post_init__(self) -> None:
         what = type(self).__name__
         check_pair(self.a, self.b, what)
+        check_yielding(self.a, self.b, what)
         object.__setattr__(self, "material", combined(self.a.made_of, self.b.made_of, f"{what}: material"))
         super().__post_init__()
         options = ("rolling_resistance", "spin_friction", "smooth")

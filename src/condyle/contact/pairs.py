@@ -15,6 +15,8 @@ from condyle.contact.implicit import (
     plane_implicit,
     sphere_implicit,
 )
+from condyle.contact.points import Point
+from condyle.contact.rigid import Rigid
 from condyle.contact.solids import Box, Cylinder, Ellipsoid, Torus
 from condyle.contact.surfaces import HalfSpace, Pose, Sphere, Surface
 from condyle.contact.terrain import HeightField, field_sphere
@@ -171,6 +173,11 @@ SOLVED = frozenset({HeightField, Implicit, Ellipsoid})
 """Kinds whose closest points may not be found; an ellipsoid on a half-space is always."""
 
 
+def kind(surface: Surface) -> type[Surface]:
+    """As which kind it touches others: a point is a sphere without a radius."""
+    return Sphere if isinstance(surface, Point) else type(surface)
+
+
 def check_pair(a: Surface, b: Surface, what: str) -> None:
     """Raise DescriptionError if the surfaces cannot touch."""
     for name, surface in (("a", a), ("b", b)):
@@ -180,20 +187,30 @@ def check_pair(a: Surface, b: Surface, what: str) -> None:
     if a.body == b.body:
         raise DescriptionError(f"{what}: both surfaces are on body {a.body!r}; a contact is between two "
                                "bodies")
-    kinds = type(a), type(b)
+    kinds = kind(a), kind(b)
     if a.pieces(b) or b.pieces(a):
         raise DescriptionError(f"{what}: {kinds[0].__name__} and {kinds[1].__name__} touch at several "
                                "points; system.add_contact(name, a, b) makes a contact for each")
     if kinds not in PAIRS and kinds[::-1] not in PAIRS:
         known = sorted({other.__name__ for pair in PAIRS for one, other in (pair, pair[::-1])
-                        if one is type(a)})
+                        if one is kinds[0]})
         raise DescriptionError(f"{what}: no contact between {kinds[0].__name__} and {kinds[1].__name__}; "
                                f"{kinds[0].__name__} touches {', '.join(known) or 'nothing'}")
 
 
+def check_yielding(a: Surface, b: Surface, what: str) -> None:
+    """Raise DescriptionError if a surface is rigid: no law of force has numbers for it."""
+    for surface in (a, b):
+        if isinstance(surface.made_of, Rigid):
+            raise DescriptionError(f"{what}: {type(surface).__name__} on {surface.body!r} is made of "
+                                   f"{surface.made_of!r}, and this is a law of force; "
+                                   "give both surfaces a cd.contact.Material for a law of force, or both a "
+                                   "cd.contact.Rigid and add them by system.add_contact(name, a, b)")
+
+
 def touch(a: Surface, A: Pose, b: Surface, B: Pose) -> Touch:
     """Where two surfaces are closest, from a to b."""
-    kinds = type(a), type(b)
+    kinds = kind(a), kind(b)
     if kinds in PAIRS:
         return PAIRS[kinds](a, A, b, B)
     return PAIRS[kinds[::-1]](b, B, a, A).flipped

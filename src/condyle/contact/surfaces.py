@@ -9,6 +9,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.contact.material import Material
+from condyle.contact.rigid import Rigid
 from condyle.errors import DescriptionError
 from condyle.laws.described import BodyName, Described, Role, Station, quantity, sx
 from condyle.laws.view import View
@@ -71,8 +72,9 @@ class Surface(Described):
     def __post_init__(self) -> None:
         super().__post_init__()
         what, material = type(self).__name__, self.made_of
-        if not isinstance(material, Material):
-            raise DescriptionError(f"{what}: material: expected a cd.contact.Material, got {material!r}")
+        if not isinstance(material, Material | Rigid):
+            raise DescriptionError(f"{what}: material: expected a cd.contact.Material, or a cd.contact.Rigid "
+                                   f"for what does not yield, got {material!r}")
         if not isinstance(self.name, str):
             raise DescriptionError(f"{what}: name: expected text, got {self.name!r}")
         given: Any = self.cliques
@@ -82,7 +84,7 @@ class Surface(Described):
         object.__setattr__(self, "cliques", kept)
 
     @property
-    def made_of(self) -> Material:
+    def made_of(self) -> Material | Rigid:
         """Its material."""
         own: Any = self
         return own.material

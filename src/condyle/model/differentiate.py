@@ -16,6 +16,8 @@ udot, lambda held,
     M dudot + G' dlambda = dtau - d r1,   G dudot = -d r2                                            (3)
     d (w . udot) = x . (d tau - d r1) - mu . d r2,   M x + G' mu = w,   G x = 0                      (4)
 
+(with friction of contacts that slide G + S in place of G in M dudot + G' dlambda and in G x = 0.)
+
 Held speeds have d udot = d a, their prescribed accelerations; x is zero there. Then (1) and (3) are for d
 udot - d a, with M d a and G d a on their right-hand sides, and (2) and (4) gain (w - M x - G' mu) . d a;
 
@@ -267,6 +269,7 @@ class OperatorDerivative:
         """(4)"""
         s, tree = self.s, self.model.tree
         kin, loads, found, r2, (unknown, known) = self._constrained()
+        transposed = Multipliers(s.rows(kin), s.lock, transposed=True) if self.model.rubs else found
         w, x, mu = (ca.SX.sym(name, n) for name, n in (("cotangent", tree.nu), ("x", tree.nu),
                                                        ("mu", r2.numel())))
         r1 = inverse_dynamics(tree, kin, s["udot"], s.gravity, loads)
@@ -274,7 +277,7 @@ class OperatorDerivative:
         both = self._with_held(-ca.vertcat(r1, r2), ca.vertcat(x, mu), w - self._times_mass_matrix(kin, x)
                                - found.G.T @ mu)
         back = dict(zip(others, self._back(*both, others), strict=True), tau=x)
-        unknown, known = ca.vertcat(unknown, x, mu), ca.vertcat(known, *found.response(w))
+        unknown, known = ca.vertcat(unknown, x, mu), ca.vertcat(known, *transposed.response(w))
         results = ca.cse([*(ca.substitute(back[name], unknown, known) for name in self.wrt), *self.status])
         return assembled("vjp", self.with_cotangent(w), results)
 

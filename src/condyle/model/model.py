@@ -9,6 +9,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.constraints.base import Constraint
+from condyle.constraints.unilateral import Unilateral
 from condyle.contact.law import ContactLaw
 from condyle.forces.actuators import Actuator, PathActuator
 from condyle.forces.base import Force, state_variables
@@ -50,6 +51,16 @@ class Model:
     def contacts(self) -> dict[str, ContactLaw]:
         """Contacts by name."""
         return {name: force for name, force in self.forces.items() if isinstance(force, ContactLaw)}
+
+    @cached_property
+    def unilateral(self) -> dict[str, Unilateral]:
+        """Constraints that act one way, by name."""
+        return {name: c for name, c in self.constraints.items() if isinstance(c, Unilateral)}
+
+    @cached_property
+    def rubs(self) -> bool:
+        """Whether some of them has friction."""
+        return any(c.rubs for c in self.unilateral.values())
 
     @cached_property
     def reported(self) -> dict[str, str]:

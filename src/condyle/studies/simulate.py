@@ -125,6 +125,9 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
         CondyleError: arguments that cannot be, or a state that violates constraints.
     """
     check_system("simulate", system)
+    if system.unilateral:
+        raise DescriptionError(f"simulate: {system.unilateral[0]!r} acts one way, and runs cannot open and "
+                               "close it yet")
     alone = isinstance(state, State)
     start = Members.of(system, [state] if alone else state)
     method = _method(integrator)

@@ -75,7 +75,7 @@ class Copies(Attachments):
                     continue
                 if not isinstance(law, wanted):
                     raise DescriptionError(f"copy: {kind} {name!r}: expected a {kind}, got {law!r}")
-                law = law.named(name) if isinstance(law, Force) else law
+                law = law.named(name)
                 law.check(other._tree)
                 other._tree.register(law.parameters())
                 room[name] = law

@@ -6,6 +6,7 @@ from typing import Any
 
 from condyle.arguments import answered
 from condyle.constraints.base import Constraint
+from condyle.constraints.unilateral import RigidContact
 from condyle.contact.groups import pairs
 from condyle.contact.law import HuntCrossley
 from condyle.contact.surfaces import Surface
@@ -85,9 +86,10 @@ class Description(Copies):
                     **options: Any) -> tuple[str, ...]:
         """Let surfaces touch: a pair, a group against a group, or a group within itself.
 
-        Each pair becomes a force. One pair has the name itself; of several each is NAME.A.B, or NAME.B where
-        a is one surface, with the surfaces' names, or their places where they have none. Left out are pairs
-        on one body and pairs that share a clique.
+        Each pair becomes a force, or a constraint where the material of both is cd.contact.Rigid. One pair
+        has the name itself; of several each is NAME.A.B, or NAME.B where a is one surface, with the surfaces'
+        names, or their places where they have none. Left out are pairs on one body and pairs that share a
+        clique.
 
         Args:
             name: unique among forces and constraints.
@@ -97,17 +99,19 @@ class Description(Copies):
             options: of the law, such as smooth=1e-5.
 
         Returns:
-            names of the forces.
+            names of the forces or constraints.
         """
-        made = pairs(name, a, b, law, options)
-        for pair, force in made.items():
-            self.add_force(pair, force)
+        made = pairs(name, a, b, law, options, RigidContact)
+        for pair, one in made.items():
+            self.add_constraint(pair, one) if isinstance(one, Constraint) else self.add_force(pair, one)
         return tuple(made)
 
     @answered(skip=1)
     def add_constraint(self, name: str, constraint: Constraint, enabled: bool = True) -> None:
         """Add a constraint under a name, such as cd.constraints.Rod(...). Names of forces and constraints are
         unique. With enabled=False it holds only where a state, or `disabled=` of an operator, says so."""
+        if isinstance(constraint, Constraint) and isinstance(name, str):
+            constraint = constraint.named(name)
         self._admit("constraint", name, constraint, Constraint, "cd.constraints.Rod(...)")
         self._constraints[name] = constraint
         self._switch(name, enabled)

@@ -10,6 +10,7 @@ import numpy as np
 from condyle.arrays import Array, Vector
 from condyle.constraints.base import Constraint
 from condyle.constraints.solve.equations import row_slices
+from condyle.constraints.unilateral import Unilateral
 from condyle.contact.law import ContactLaw
 from condyle.errors import DescriptionError
 from condyle.forces.base import Force, state_variables
@@ -136,6 +137,11 @@ class Parts(Display):
     @property
     def constraints(self) -> tuple[str, ...]:
         return tuple(self._constraints)
+
+    @property
+    def unilateral(self) -> tuple[str, ...]:
+        """Names of the constraints that act one way: rigid contacts, stops, ropes."""
+        return tuple(name for name, c in self._constraints.items() if isinstance(c, Unilateral))
 
     @property
     def measures(self) -> tuple[str, ...]:

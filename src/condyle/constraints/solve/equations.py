@@ -160,11 +160,24 @@ class ConstraintEquations:
 
     def wrenches(self, i: int, c: Constraint) -> Wrenches:
         """What unit multipliers of one constraint do, with the sign of G' lambda (4), (5)."""
-        x, out = [leaf.at(self.view) for leaf in c.leaves], Wrenches(self.view)
+        return self._exerted(i, c, Wrenches(self.view))
+
+    def _exerted(self, i: int, c: Constraint, out: Wrenches) -> Wrenches:
+        x = [leaf.at(self.view) for leaf in c.leaves]
         for leaf, g in zip(c.leaves, c.gradient(*x), strict=True):
             if leaf.level == c.level:
                 leaf.load(self.view, self._if_enabled(i, ca.densify(g)).T, out)
         return out
+
+    def _pushes(self, i: int, c: Constraint) -> Wrenches:
+        """The same with friction of what slides, which acts with the first multiplier."""
+        out = self.wrenches(i, c)
+        return out if c.drag is None else self._exerted(i, c.drag, out)
+
+    @property
+    def drags(self) -> bool:
+        """Whether some may slide with friction: then forces are not G' lambda."""
+        return any(c.drag is not None for _, c, _ in self.parts)
 
     def jacobian(self) -> ca.SX:
         """G, shape (m, nu), structurally zero where a constraint's bodies do not hang on a speed."""
@@ -173,6 +186,13 @@ class ConstraintEquations:
             G[rows, :] = self.wrenches(i, c).on_speeds(c.size)
         return ca.sparsify(G)
 
+    def pushes(self) -> ca.SX:
+        """G + S, shape (m, nu): forces are -(G + S)' lambda, docs/theory/rigid_contact.md (6)."""
+        F = ca.SX(self.size, self.tree.nu)
+        for i, c, rows in self.parts:
+            F[rows, :] = self._pushes(i, c).on_speeds(c.size)
+        return ca.sparsify(F)
+
     def loads(self, lambda_: ca.SX, loads: Loads | None = None, only: int | None = None) -> Loads:
         """-G' lambda as loads on bodies and speeds, added to those given: what the constraints exert, or only
         one of them."""
@@ -180,7 +200,7 @@ class ConstraintEquations:
         for i, c, rows in self.parts:
             if only is not None and i != only:
                 continue
-            wrenches, mine = self.wrenches(i, c), lambda_[rows]
+            wrenches, mine = self._pushes(i, c), lambda_[rows]
             for B, (n, f) in wrenches.bodies.items():
                 F = -(n @ mine), -(f @ mine)
                 now = out.bodies.get(B)
@@ -196,7 +216,7 @@ class ConstraintEquations:
         for k, whole in enumerate(self.constraints.values()):
             total = {self.tree.body(name).index: (ca.SX(3, 1), ca.SX(3, 1)) for name in whole.bodies}
             for i, c, rows in self.parts:
-                for B, (n, f) in self.wrenches(i, c).bodies.items() if i == k else ():
+                for B, (n, f) in self._pushes(i, c).bodies.items() if i == k else ():
                     total[B] = total[B][0] - n @ lambda_[rows], total[B][1] - f @ lambda_[rows]
             for B, (n, f) in total.items():
                 out += [n - cross(self.kin.R_GM[B] @ self.kin.placed[B].p_MB, f), f]

@@ -44,6 +44,10 @@ place of 1e-12 for a row that has no direction by itself, whatever is held: spee
 elsewhere are that uncertain there, and the run passes the place in a microsecond. A state beside the
 constraints, where these are redundant, leaves about its relative distance from them, and no more than 1e-6 if
 they are redundant on themselves only. What is not a number is unmet too.
+
+With friction of contacts that slide forces are (G + S)' lambda, docs/theory/rigid_contact.md (6): Y = G M^-1
+(G + S)' is not symmetric, and L U takes the place of L D L'. All else is the same: what (4) takes away are
+still the directions in which G' is redundant.
 """
 from __future__ import annotations
 
@@ -96,17 +100,17 @@ class _Solver:
         last: (factors, r) -> K r of (5), without what (4) takes away.
     """
 
-    def __init__(self, m: int) -> None:
+    def __init__(self, m: int, symmetric: bool = True) -> None:
         Y, lengths, g = ca.SX.sym("Y", m, m), ca.SX.sym("lengths", m), ca.SX.sym("g", m)
         own, total = ca.diag(Y), ca.sum1(lengths)
         nothing = ca.if_else(ca.trace(Y) > 0, ca.trace(Y), 1)
         e = ca.if_else(lengths > NOISE * total, REGULAR * m * own, nothing)                      # (3), (6)
-        L, D = _factors(Y, e)
+        L, D = (_factors if symmetric else _two_factors)(Y, e)
         delicate = ca.sum1(ca.logic_and(DOUBTFUL * e < D,
                                         D * lengths < DELICATE / m * total * own)) > 0  # (7)
         LD = ca.vertcat(L, 1 / D)
         inverse = ca.SX.sym("LD", LD.numel())
-        solved = ca.Function("K", [inverse, g], [_solve(m, inverse, g)])
+        solved = ca.Function("K", [inverse, g], [(_solve if symmetric else _solve_two)(m, inverse, g)])
         of = lambda LD: lambda b: solved.call([LD, ca.densify(b)], True, False)[0]
         more = ca.vec(_power(of(LD), e)) if m <= SMALL else e
         self.factor = ca.Function("factor", [Y, lengths], [ca.vertcat(LD, more), delicate])
@@ -153,6 +157,33 @@ def _solve(m: int, factors: ca.SX, b: ca.SX) -> ca.SX:
     return ca.vertcat(*x)
 
 
+def _two_factors(Y: ca.SX, e: ca.SX) -> tuple[ca.SX, ca.SX]:
+    """L below and U above their unit diagonals, by columns and rows, and D (m,) of Y + E = L D U."""
+    m = Y.shape[0]
+    L: dict[tuple[int, int], ca.SX] = {}
+    U: dict[tuple[int, int], ca.SX] = {}
+    D: list[ca.SX] = []
+    left = lambda i, j, k: Y[i, j] - sum((L[i, p] * D[p] * U[p, j] for p in range(k)), ca.SX(0))
+    for k in range(m):
+        D.append(left(k, k, k) + e[k])
+        for i in range(k + 1, m):
+            L[i, k], U[k, i] = left(i, k, k) / D[k], left(k, i, k) / D[k]
+    return ca.vertcat(ca.SX(0, 1), *L.values(), *U.values()), ca.vertcat(*D)
+
+
+def _solve_two(m: int, factors: ca.SX, b: ca.SX) -> ca.SX:
+    """K b from L, U and 1 / D, one after the other."""
+    at, x = iter(ca.vertsplit(factors)), ca.vertsplit(b)
+    L = {(i, k): next(at) for k in range(m) for i in range(k + 1, m)}
+    U = {(k, i): next(at) for k in range(m) for i in range(k + 1, m)}
+    for i in range(m):
+        x[i] = x[i] - sum((L[i, k] * x[k] for k in range(i)), ca.SX(0))
+    x = [v * next(at) for v in x]
+    for i in reversed(range(m)):
+        x[i] = x[i] - sum((U[i, k] * x[k] for k in range(i + 1, m)), ca.SX(0))
+    return ca.vertcat(*x)
+
+
 def _power(K: Callable[[ca.SX], ca.SX], e: ca.SX) -> ca.SX:
     """(K E)^4: elements of a matrix do not wait for each other as solutions do."""
     square = ca.horzcat(*(K(column) for column in ca.horzsplit(ca.diag(e))))
@@ -169,15 +200,16 @@ class Pseudoinverse:
         Y: G M^-1 G', or G W^-2 G', (m, m).
         lengths: |G_i|^2 of what can move, (m,).
         factors: what Y is factored into, one vector per block, if that is known.
+        symmetric: whether Y is.
 
     Attributes:
         delicate: 0/1, (7).
     """
 
     def __init__(self, blocks: Sequence[list[int]], Y: ca.SX, lengths: ca.SX,
-                 factors: Sequence[ca.SX] | None = None) -> None:
+                 factors: Sequence[ca.SX] | None = None, symmetric: bool = True) -> None:
         self.blocks, self.Y, self.lengths, self.delicate = blocks, Y, lengths, ca.SX(0)
-        self._solvers = {m: _solver(m) for m in {len(block) for block in blocks}}
+        self._solvers = {m: _solver(m, symmetric) for m in {len(block) for block in blocks}}
         self.factors = list(factors or ())
         for block in blocks if factors is None else ():
             given = self._own(block), ca.densify(lengths[block])
@@ -238,15 +270,16 @@ class Blocks(Pseudoinverse):
         lock: 0, or infinity where a speed is held.
     """
 
-    def __init__(self, tree: Tree, G: ca.SX, Z: ca.SX, lock: ca.SX) -> None:
+    def __init__(self, tree: Tree, G: ca.SX, Z: ca.SX, lock: ca.SX, symmetric: bool = True) -> None:
         self.G, self.Z = G, Z
         coupled = blocks(tree, [G[i, :].sparsity().get_triplet()[1] for i in range(G.shape[0])])
         Y, free = ca.SX(G.shape[0], G.shape[0]), lock == 0
         for block in coupled:
             for a, i in enumerate(block):
                 for j in block[:a + 1]:
-                    Y[i, j] = Y[j, i] = G[i, :] @ Z[:, j]                                    # (2)
-        super().__init__(coupled, Y, G ** 2 @ free)
+                    Y[i, j] = G[i, :] @ Z[:, j]                                              # (2)
+                    Y[j, i] = Y[i, j] if symmetric else G[j, :] @ Z[:, i]
+        super().__init__(coupled, Y, G ** 2 @ free, symmetric=symmetric)
 
     def meet(self, x: ca.SX, g: ca.SX) -> Correction:
         """x <- x - Z lambda with G x + g = 0 (5)."""
@@ -277,15 +310,21 @@ class Multipliers(Blocks):
 
     Attributes:
         G: (m, nu).
-        Z: M^-1 G', (nu, m); locked speeds have zero rows.
+        Z: M^-1 G', (nu, m); locked speeds have zero rows. With friction M^-1 (G + S)'.
         Y: (m, m).
+
+    Args:
+        transposed: the equations' transpose, where friction makes a difference: G + S takes the place of G.
     """
 
-    def __init__(self, rows: ConstraintEquations, lock: ca.SX) -> None:
+    def __init__(self, rows: ConstraintEquations, lock: ca.SX, transposed: bool = False) -> None:
         G = rows.jacobian()
         self._factor, self._solve = factorisation(rows.tree, mass_matrix(rows.tree, rows.kin), lock)
-        columns = [self.solve_mass_matrix(G[i, :].T) for i in range(G.shape[0])]
-        super().__init__(rows.tree, G, ca.sparsify(ca.horzcat(ca.SX(rows.tree.nu, 0), *columns)), lock)
+        F = rows.pushes() if rows.drags else G
+        G, F = (F, G) if transposed else (G, F)
+        columns = [self.solve_mass_matrix(F[i, :].T) for i in range(G.shape[0])]
+        super().__init__(rows.tree, G, ca.sparsify(ca.horzcat(ca.SX(rows.tree.nu, 0), *columns)), lock,
+                         symmetric=not rows.drags)
 
     def solve_mass_matrix(self, f: ca.SX) -> ca.SX:
         """M^-1 f."""

@@ -214,6 +214,7 @@ DIMENSIONS: dict[str, Callable[[Model], int]] = {
     "tendons": lambda model: sum(getattr(model.forces[name], "tendon", "") == "elastic"
                                  for name in model.muscles),
     "contacts": lambda model: len(model.contacts),
+    "unilateral": lambda model: len(model.unilateral),
     "reported": lambda model: len(model.reported),
 }
 """Words for the dimensions of results."""

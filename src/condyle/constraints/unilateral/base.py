@@ -1,0 +1,183 @@
+"""Constraints that act one way: docs/theory/rigid_contact.md (2)-(7).
+
+    g(q, t) >= 0,   lambda_n >= 0,   g lambda_n = 0         g: gap [m, rad], lambda_n: force [N, N m]      (2)
+    p = -g, so that M udot + G' lambda = f with lambda_n >= 0: the first equation of each                 (3)
+    s = (t_1 . v, t_2 . v): slip of b on a at the point P; its equations, two, are the next ones          (4)
+    |lambda_t| <= mu lambda_n,   sliding: lambda_t = mu lambda_n d with d = s / |s|                       (5)
+
+Whether it is closed, sticks, or slides and whither, are discrete variables of the state, NAME.closed,
+NAME.stick, NAME.slide_x .. _z: equations that do not hold are zero. Sliding friction acts with the first
+multiplier: not G' lambda but (G + S)' lambda, where S has the rows
+
+    S_n = mu d' G_t                                                                                       (6)
+
+d is s / |s| as long as that is near the direction D that the state remembers, else D:
+
+    d = s / |s| if |s| > 1e-12 m/s and s . D > -|s| / 2, else D                                           (7)
+
+so that the motion goes on smoothly past the instant at which sliding ends, where an event looks for it.
+"""
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Annotated, Any, ClassVar, Self
+
+import casadi as ca
+
+from condyle.constraints.base import Constraint
+from condyle.contact.rigid import RESTITUTION, check_law, check_restitution
+from condyle.laws.described import number, quantity, sx
+from condyle.laws.leaf import Leaf
+from condyle.native.sweeps.lookup import Closure
+from condyle.trace.parameter import Discrete
+from condyle.tree.tree import Tree
+
+SLOW = 1e-12
+"""[m/s], (7)."""
+Flag = Annotated[Any, quantity("-")]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Unilateral(Constraint):
+    """A constraint that acts one way: it is open, or closed and pushes (a rope: pulls). Write `places` and
+    `depth`; where there is friction `contacts.RigidContact`.
+
+    In default states it is open, and does nothing. `cd.simulate` closes and opens it where the motion asks
+    for it. What a State says holds for all operators: forward_dynamics knows closed ones as equations.
+
+    Args:
+        restitution: e, from 0 to 1.
+        law: "newton" or "poisson": see cd.contact.Rigid.
+    """
+
+    restitution: RESTITUTION = field(default=0.0, kw_only=True)
+    law: str = field(default="newton", kw_only=True)
+    closed: Flag = field(default=0.0, init=False, repr=False)
+
+    rubs: ClassVar[bool] = False
+    """Whether there is friction."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_law(self.law, type(self).__name__)
+        check_restitution(self.restitution, type(self).__name__)
+
+    def check_parameters(self, values: Mapping[str, float]) -> None:
+        super().check_parameters(values)
+        check_restitution(self.restitution, type(self).__name__, values)
+
+    def conditions(self) -> ca.SX:
+        return ca.vertcat(super().conditions(), sx(self.restitution) <= 1)
+
+    # ---- what a kind of them says --------------------------------------------------------------------------
+
+    @property
+    def places(self) -> tuple[Leaf, ...]:
+        """The quantities of position that the gap is of."""
+        raise TypeError(f"{type(self).__name__} does not say what its gap is of: it needs a property places")
+
+    def depth(self, x: Sequence[ca.SX]) -> ca.SX:
+        """-g of (2) from their values: above zero where it is violated [m, rad]."""
+        raise TypeError(f"{type(self).__name__} does not say what its gap is: it needs a method depth(x)")
+
+    # ---- states --------------------------------------------------------------------------------------------
+
+    def flags(self, name: str) -> dict[str, str]:
+        """Names of its discrete variables, by the fields that hold them."""
+        return {"closed": f"{name}.closed"}
+
+    def named(self, name: str) -> Self:
+        return self._with({f: number(Discrete(variable, 0.0), f) for f, variable in self.flags(name).items()})
+
+    def holding(self) -> Self:
+        """The same, closed and sticking whatever a state says: all its equations, for solvers."""
+        return self._with({f: 1.0 if f in ("closed", "stick") else 0.0 for f in self.flags("")})
+
+    def _with(self, values: Mapping[str, Any]) -> Self:
+        other = copy(self)
+        for f, value in values.items():
+            object.__setattr__(other, f, value)
+        return other
+
+    # ---- equations -----------------------------------------------------------------------------------------
+
+    @cached_property
+    def parts(self) -> tuple[Constraint, ...]:  # type: ignore[override]
+        return (Normal(self),)
+
+    @property
+    def leaves(self) -> tuple[Leaf, ...]:
+        return tuple(leaf for part in self.parts for leaf in part.leaves)
+
+    @property
+    def size(self) -> int:
+        return sum(part.size for part in self.parts)
+
+    def check(self, tree: Tree) -> None:
+        super().check(tree)
+        for part in self.parts:
+            part.check(tree)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Normal(Constraint):
+    """(3): the gap of a closed one stays zero."""
+
+    whole: Any
+
+    @property
+    def leaves(self) -> tuple[Leaf, ...]:
+        return tuple(self.whole.places)
+
+    def equations(self, x: Sequence[ca.SX]) -> ca.SX:
+        return ca.if_else(sx(self.whole.closed), self.whole.depth(x), 0)
+
+    @cached_property
+    def drag(self) -> Drag | None:
+        return Drag(self.whole) if self.whole.rubs else None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Stick(Constraint):
+    """(4): one that sticks does not slip. Two equations."""
+
+    level: ClassVar[str] = "velocity"
+
+    whole: Any
+
+    @property
+    def leaves(self) -> tuple[Leaf, ...]:
+        return tuple(self.whole.moving)
+
+    def equations(self, x: Sequence[ca.SX]) -> ca.SX:
+        slip = self.whole.slip(x)
+        t_1, t_2 = self.whole.across(x)
+        return ca.if_else(sx(self.whole.stick), ca.vertcat(ca.dot(t_1, slip), ca.dot(t_2, slip)), 0)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Drag(Constraint):
+    """S of (6): what friction of one that slides does for a unit of its first multiplier. No equation."""
+
+    level: ClassVar[str] = "velocity"
+
+    whole: Any
+
+    @property
+    def leaves(self) -> tuple[Leaf, ...]:
+        return tuple(self.whole.moving)
+
+    def equations(self, x: Sequence[ca.SX]) -> ca.SX:
+        return ca.dot(self.whole.direction(x), self.whole.slip(x)) * sx(self.whole.friction)
+
+    @cached_property
+    def gradient(self) -> Closure:
+        """One row a leaf; the direction d is no function of the velocities here."""
+        x, shaped, _ = self._symbols()
+        d = ca.SX.sym("d", 3)
+        e = ca.dot(d, self.whole.slip(shaped)) * sx(self.whole.friction)
+        of = ca.densify(ca.if_else(self.whole.sliding(), self.whole.direction(shaped), 0))
+        return Closure("drag", x, [ca.substitute(ca.densify(ca.jacobian(e, v)), d, of) for v in x])

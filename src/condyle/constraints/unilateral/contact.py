@@ -1,0 +1,192 @@
+"""Rigid contact of two surfaces: docs/theory/rigid_contact.md (2)-(7)."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Annotated, Any
+
+import casadi as ca
+
+from condyle.constraints.base import Constraint
+from condyle.constraints.unilateral.base import SLOW, Flag, Normal, Stick, Unilateral
+from condyle.contact.pairs import check_pair, touch
+from condyle.contact.rigid import FRICTION, Rigid, combined
+from condyle.contact.surfaces import GivenPose, Surface
+from condyle.errors import DescriptionError
+from condyle.laws.described import Part, number, quantity, sx
+from condyle.laws.leaf import Composed, Leaf
+from condyle.laws.leaves import AngularVelocity, Rotation, StationPosition, StationVelocity
+from condyle.native.sweeps.lookup import Closure
+from condyle.trace.parameter import Discrete, Parameter
+
+STEEP = 0.9
+"""Normals whose z is below this have a tangent at right angles to z, else to x: in a plane motion along two
+axes one tangent is in the plane, and the other moves nothing."""
+
+
+@dataclass(frozen=True, eq=False)
+class Touching(Composed):
+    """Where two surfaces are closest: depth [m], normal from a to b and the point between them [m], in
+    ground.
+
+    Args:
+        a: one surface.
+        b: the other, on another body.
+    """
+
+    a: Surface
+    b: Surface
+
+    size = 7
+
+    @property
+    def label(self) -> str:
+        a, b = ((type(x).__name__, x.body) for x in (self.a, self.b))
+        return f"touch of {b[0]} on {b[1]!r} with {a[0]} on {a[1]!r}"
+
+    @property
+    def text(self) -> str:
+        return f"touching {self.a.description()} {self.b.description()}"
+
+    @property
+    def parts(self) -> Sequence[Leaf]:
+        return [leaf for x in (self.a, self.b) for leaf in (Rotation(x.body), StationPosition(x.body))]
+
+    def parameters(self) -> list[Parameter]:
+        return [*super().parameters(), *self.a.parameters(), *self.b.parameters()]
+
+    def of(self, *y: ca.SX) -> ca.SX:
+        R_a, p_a, R_b, p_b = y
+        where = touch(self.a, GivenPose(R_a, p_a), self.b, GivenPose(R_b, p_b))
+        return ca.vertcat(where.x, where.n, where.at(ca.SX(0.5)))
+
+    @cached_property
+    def _functions(self) -> dict[str, Closure]:
+        """Closest points that a solver finds have first derivatives alone: the second one of the depth is
+        that of its rate, n . (v_a - v_b) at the point."""
+        made = super()._functions
+        y, ydot, yddot = ([ca.SX.sym(f"{n}{i}", p.size) for i, p in enumerate(self.parts)]
+                          for n in ("y", "dy", "ddy"))
+        shaped = lambda x: [p.shaped(v) for p, v in zip(self.parts, x, strict=True)]
+        (R_a, p_a, R_b, p_b), (W_a, v_a, W_b, v_b) = shaped(y), shaped(ydot)
+        x = ca.densify(self.of(R_a, p_a, R_b, p_b))
+        n, P, at, rate = x[1:4], x[4:7], ca.vertcat(*y), ca.vertcat(*ydot)
+        own = ca.jtimes(x, at, rate)
+        own[0] = ca.dot(n, v_a + W_a @ R_a.T @ (P - p_a) - v_b - W_b @ R_b.T @ (P - p_b))
+        more = ca.jtimes(own, at, rate) + ca.jtimes(own, rate, ca.vertcat(*yddot))
+        given = [ca.SX(0, 1), *y]
+        return made | {"rate": Closure("touching_rate", [*given, *ydot], [own]),
+                       "bias": Closure("touching_bias", [*given, *ydot, *yddot], [more])}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RigidContact(Unilateral):
+    """Two surfaces that never overlap, with Coulomb's friction and restitution: one equation where they
+    touch, three where they stick too. `system.add_contact(name, a, b)` makes them of surfaces whose material
+    is cd.contact.Rigid.
+
+    Multipliers: normal force lambda_n >= 0 [N], and friction along two tangents [N], minus what acts on b.
+    While it slides its friction is part of the first.
+
+    Args:
+        a: one surface.
+        b: the other, on another body; both materials are cd.contact.Rigid.
+    """
+
+    a: Part
+    b: Part
+    friction: FRICTION = field(default=0.0, init=False)
+    stick: Flag = field(default=0.0, init=False, repr=False)
+    slide: Annotated[Any, quantity("-", 3)] = field(default=(0.0, 0.0, 0.0), init=False, repr=False)
+
+    def __init__(self, a: Surface, b: Surface) -> None:
+        what = type(self).__name__
+        check_pair(a, b, what)
+        for surface in (a, b):
+            if not isinstance(surface.made_of, Rigid):
+                raise DescriptionError(f"{what}: {type(surface).__name__} on {surface.body!r} is made of "
+                                       f"{surface.made_of!r}; both surfaces need a cd.contact.Rigid")
+        one, other = a.made_of, b.made_of
+        assert isinstance(one, Rigid) and isinstance(other, Rigid)
+        if one.law != other.law:
+            raise DescriptionError(f"{what}: restitution by {one.law!r} on {a.body!r} and by {other.law!r} "
+                                   f"on {b.body!r}; give both materials the same law")
+        made = {"a": a, "b": b, "restitution": combined(one, other, "restitution", f"{what}: restitution"),
+                "friction": combined(one, other, "friction", f"{what}: friction"), "law": one.law,
+                "closed": 0.0, "stick": 0.0, "slide": (0.0, 0.0, 0.0)}
+        for f, value in made.items():
+            object.__setattr__(self, f, value)
+        self.__post_init__()
+
+    def __repr__(self) -> str:
+        a, b = (f"{type(s).__name__} on {s.body!r}" for s in (self.a, self.b))
+        numbers = "".join(f", {f}={x:g}" for f in ("restitution", "friction")
+                          if isinstance(x := getattr(self, f), float) and x)
+        return f"{type(self).__name__}({a}, {b}{numbers})"
+
+    @property
+    def rubs(self) -> bool:  # type: ignore[override]
+        return not (isinstance(self.friction, float) and self.friction == 0)
+
+    def flags(self, name: str) -> dict[str, str]:
+        mine = super().flags(name)
+        return mine | {"stick": f"{name}.stick"} if self.rubs else mine
+
+    def named(self, name: str) -> RigidContact:
+        made = super().named(name)
+        if not self.rubs:
+            return made
+        D = ca.vertcat(*(Discrete(v, 0.0).sx for v in self.directions(name)))
+        return made._with({"slide": number(D, "slide")})
+
+    def directions(self, name: str) -> tuple[str, ...]:
+        """Names of the discrete variables that hold D of (7)."""
+        return tuple(f"{name}.slide_{axis}" for axis in "xyz") if self.rubs else ()
+
+    def holding(self) -> RigidContact:
+        return super().holding()._with({"slide": (0.0, 0.0, 0.0)})
+
+    @cached_property
+    def parts(self) -> tuple[Constraint, ...]:  # type: ignore[override]
+        return (Normal(self), Stick(self)) if self.rubs else (Normal(self),)
+
+    @property
+    def places(self) -> tuple[Leaf, ...]:
+        return (Touching(self.a, self.b),)
+
+    def depth(self, x: Sequence[ca.SX]) -> ca.SX:
+        return x[0][0]
+
+    @property
+    def moving(self) -> tuple[Leaf, ...]:
+        """The quantities that slip is of."""
+        return (Touching(self.a, self.b), *(leaf for s in (self.a, self.b) for leaf in (
+            StationPosition(s.body), StationVelocity(s.body), AngularVelocity(s.body))))
+
+    def slip(self, x: Sequence[ca.SX]) -> ca.SX:
+        """Velocity of b's material at P less that of a's, along the tangent plane, in ground [m/s]."""
+        (n, P), (p_a, v_a, w_a), (p_b, v_b, w_b) = (x[0][1:4], x[0][4:7]), x[1:4], x[4:7]
+        v = v_b + ca.cross(w_b, P - p_b) - v_a - ca.cross(w_a, P - p_a)
+        return v - n * ca.dot(n, v)
+
+    def across(self, x: Sequence[ca.SX]) -> tuple[ca.SX, ca.SX]:
+        """t_1 and t_2 of (4), in ground."""
+        n = x[0][1:4]
+        axis = ca.if_else(ca.fabs(n[2]) < STEEP, ca.SX([0, 0, 1]), ca.SX([1, 0, 0]))
+        t = ca.cross(axis, n)
+        t_1 = t / ca.sqrt(ca.fmax(ca.sumsqr(t), 1e-30))      # where there is no normal there is no tangent
+        return t_1, ca.cross(n, t_1)
+
+    def sliding(self) -> ca.SX:
+        """Whether the state says that it slides."""
+        return ca.sumsqr(sx(self.slide)) > 0.25
+
+    def direction(self, x: Sequence[ca.SX]) -> ca.SX:
+        """d of (7), in ground."""
+        n, s, D = x[0][1:4], self.slip(x), sx(self.slide)
+        D = D - n * ca.dot(n, D)
+        D = D / ca.sqrt(ca.fmax(ca.sumsqr(D), 1e-30))
+        speed = ca.norm_2(s)
+        follows = ca.logic_and(speed > SLOW, ca.dot(s, D) > -speed / 2)
+        return ca.if_else(follows, s / ca.fmax(speed, SLOW), D)                              # (7)

@@ -1,0 +1,92 @@
+"""Stops of coordinates, and ropes: docs/theory/rigid_contact.md (8), (9).
+
+    stop    g = q - lower,  or  upper - q                                                                 (8)
+    rope    g = length - |p_b - p_a|                                                                      (9)
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar
+
+import casadi as ca
+
+from condyle.constraints.points import COINCIDENT, two_bodies
+from condyle.constraints.unilateral.base import Unilateral
+from condyle.errors import DescriptionError
+from condyle.laws.described import BodyName, CoordinateName, Station, quantity, sx
+from condyle.laws.leaf import Leaf
+from condyle.laws.leaves import Coordinate, StationPosition
+
+LIMIT = quantity("rad, m")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Stop(Unilateral):
+    """A coordinate stops at a value, hard: it is at least `lower`, or at most `upper`. Two limits are two
+    stops. The multiplier is the stop's generalised force [N m, N], at least 0.
+
+    Args:
+        coordinate: its name.
+        lower: least value [rad, m]; or
+        upper: greatest value [rad, m].
+        restitution: share of the speed that it comes back with, from 0 to 1.
+        law: "newton" or "poisson": see cd.contact.Rigid.
+    """
+
+    coordinate: CoordinateName
+    lower: Any = field(default=None, kw_only=True)
+    upper: Any = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if (self.lower is None) == (self.upper is None):
+            raise DescriptionError(f"Stop of {self.coordinate!r}: give one of lower= and upper= [rad, m]; "
+                                   "two limits are two stops")
+        side = "lower" if self.upper is None else "upper"
+        kept = LIMIT.take(getattr(self, side), f"Stop: {side}")
+        object.__setattr__(self, side, kept)
+
+    @property
+    def places(self) -> tuple[Leaf, ...]:
+        return (Coordinate(self.coordinate),)
+
+    def depth(self, x: Sequence[ca.SX]) -> ca.SX:
+        return x[0] - sx(self.upper) if self.lower is None else sx(self.lower) - x[0]        # (8)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Rope(Unilateral):
+    """Two points are never further apart than a length; slack, it does nothing. The multiplier is its tension
+    [N], at least 0.
+
+    Args:
+        a: one body, or its name.
+        p_a: station on a, in its frame [m], shape (3,).
+        b: the other body, or its name.
+        p_b: station on b, in its frame [m], shape (3,).
+        length: [m], above zero.
+        restitution: share of the speed that the points come back with when it snaps taut, from 0 to 1.
+        law: "newton" or "poisson": see cd.contact.Rigid.
+    """
+
+    a: BodyName
+    p_a: Station
+    b: BodyName
+    p_b: Station
+    length: Annotated[Any, quantity("m", lowest=0.0, positive=True)]
+
+    undefined: ClassVar[str] = "Its points coincide, so that it has no direction; it is slack there"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        two_bodies(self)
+
+    @property
+    def places(self) -> tuple[Leaf, ...]:
+        return StationPosition(self.a, self.p_a), StationPosition(self.b, self.p_b)
+
+    def depth(self, x: Sequence[ca.SX]) -> ca.SX:
+        d = x[1] - x[0]
+        near = ca.sumsqr(d) <= (COINCIDENT * sx(self.length)) ** 2
+        return ca.if_else(near, 0, ca.sqrt(ca.if_else(near, 1, ca.sumsqr(d)))) - sx(self.length)   # (9)

@@ -1,0 +1,70 @@
+"""Points of bodies: what a convex body touches a plane with."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import casadi as ca
+import numpy as np
+
+from condyle.contact.rigid import Rigid
+from condyle.contact.surfaces import Folded, Pose, Surface
+from condyle.errors import DescriptionError
+from condyle.laws.described import Station, sx
+from condyle.shapes import Mesh
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Point(Surface):
+    """A point, which touches what does not yield: a half-space, a sphere, a box, a cylinder, a torus, a
+    height field.
+
+    Args:
+        body: whose it is, or its name.
+        station: in the body's frame [m], shape (3,).
+        material: a Rigid.
+        name: how groups call it.
+        cliques: names; surfaces that share one ignore each other in groups.
+    """
+
+    station: Station
+    material: Folded
+
+    radius: ClassVar[float] = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.material, Rigid):
+            raise DescriptionError(f"Point: material: expected a cd.contact.Rigid, got {self.material!r}; a "
+                                   "point that yields has no stiffness: take a cd.contact.Sphere")
+
+    def centre_at(self, pose: Pose) -> ca.SX:
+        """In ground [m]."""
+        return pose.point(sx(self.station))
+
+
+def vertices(body: Any, points: Any, material: Rigid, *, cliques: tuple[str, ...] = ()) -> tuple[Point, ...]:
+    """The corners of a body as a group of points, such as `system.add_contact("block", floor, ...)` takes:
+    what a convex body touches a half-space with.
+
+    Args:
+        body: whose they are, or its name.
+        points: stations in the body's frame [m], shape (n, 3), or a cd.shapes.Mesh. Those inside of the
+            convex hull are left out.
+        material: a Rigid.
+        cliques: names; surfaces that share one ignore each other in groups.
+
+    Returns:
+        one Point per corner, named by its place.
+    """
+    given = np.asarray(points.surface()[0] if isinstance(points, Mesh) else points, dtype=float)
+    if given.ndim != 2 or given.shape[1] != 3 or not len(given) or not np.isfinite(given).all():
+        raise DescriptionError("vertices: points: expected finite stations [m], shape (n, 3), or a "
+                               f"cd.shapes.Mesh, got an array of shape {given.shape}")
+    kept = np.unique(given, axis=0)
+    if len(kept) > 4 and np.linalg.matrix_rank(kept - kept[0]) == 3:
+        from scipy.spatial import ConvexHull
+
+        kept = kept[np.sort(ConvexHull(kept).vertices)]
+    return tuple(Point(body, tuple(p), material, name=str(k), cliques=cliques)
+                 for k, p in enumerate(kept.tolist()))
