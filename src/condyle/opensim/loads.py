@@ -35,6 +35,12 @@ def read_external_loads(path: str | Path, data: str | Path | Table | None = None
         DescriptionError: a file that cannot be read, with its line; columns that are not there.
         FileNotFoundError: no such file.
     """
+    return [load for _, load in labelled_loads(path, data)]
+
+
+def labelled_loads(path: str | Path, data: str | Path | Table | None = None) -> list[tuple[str,
+                                                                                             ExternalLoad]]:
+    """The same, each with what OpenSim's reports call it: BODY_NAME."""
     path = Path(path)
     if path.suffix.lower() != ".xml":
         raise DescriptionError(f"{path}: expected OpenSim's .xml of ExternalLoads, which names the table of "
@@ -45,20 +51,28 @@ def read_external_loads(path: str | Path, data: str | Path | Table | None = None
               and not reading.boolean(e, "isDisabled", False)]
     if not forces:
         raise DescriptionError(f"{loads.place}: no <ExternalForce> that applies is in it")
-    table = _table(reading, path, loads, data)
-    return [_load(reading, e, table) for e in forces]
+    tables: dict[str, Table] = {}
+    return [(f"{reading.text(e, 'applied_to_body', '').strip()}_{e.name}",
+             _load(reading, e, _table(reading, path, e, data, tables))) for e in forces]
 
 
-def _table(reading: Reading, path: Path, loads: Element, data: str | Path | Table | None) -> Table:
+def _table(reading: Reading, path: Path, element: Element, data: str | Path | Table | None,
+           known: dict[str, Table]) -> Table:
+    """The table of a load: that of all loads, or else its own; each file is read once."""
     if isinstance(data, Table):
         return data
-    named = reading.text(loads, "datafile", "") if data is None else str(data)
+    loads, named = reading.document.object, str(data)
+    if data is None:
+        named = reading.text(loads, "datafile", "")
+        named = reading.text(element, "data_source_name", "") if is_absent(named) else named
     if is_absent(named):
         raise DescriptionError(f"{loads.place}: no <datafile> is in it; give data=, a Table or a file")
-    file = Path(named.replace("\\", "/"))
-    if not file.is_absolute():
-        file = (path.parent if data is None else Path()) / file
-    return read_table(file, degrees=False)                      # forces and places: no angles in it
+    if named not in known:
+        given = Path(named.replace("\\", "/"))
+        beside = path.parent / given
+        file = beside if data is None and (beside.is_file() or not given.is_file()) else given
+        known[named] = read_table(file, degrees=False)          # forces and places: no angles in it
+    return known[named]
 
 
 def _load(reading: Reading, element: Element, table: Table) -> ExternalLoad:

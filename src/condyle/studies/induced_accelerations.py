@@ -166,10 +166,10 @@ def induced_accelerations(system: System, motion: Table | Motion | Trajectory | 
                                "out: motion[a:b]")
     rigid = _rigid(rigid)
     kept = [name for name in of_groups(system, groups) if name not in tensions and name not in rigid]
-    tau = _generalised(moved, kept, tensions, speeds, loads_on(moved, external_loads))
+    tau = generalised_forces(moved, kept, tensions, speeds, loads_on(moved, external_loads))
     bare = acting(system, (), rigid=rigid).batch(moved)
     f = np.stack([np.zeros((len(moved), system.nu)), *tau.values(), sum(tau.values())], axis=1)
-    udot = _each(bare, "forward_dynamics", f)
+    udot = each_answer(bare, "forward_dynamics", f)
     udot, total = _parts(udot), udot[:, -1]
     causes = (VELOCITY, *tau)
     columns_, values = _accelerations(bare, udot, [system.body(b) for b in bodies], mass_centre)
@@ -180,7 +180,7 @@ def induced_accelerations(system: System, motion: Table | Motion | Trajectory | 
     multipliers = {}
     if bare.system.constraints:
         names = [name for name, _ in bare.system.equation_names()]
-        found = _parts(_each(bare, "multipliers", f))
+        found = _parts(each_answer(bare, "multipliers", f))
         multipliers = {cause: Table(moved.t, names, found[:, k], status=status)
                        for k, cause in enumerate(causes)}
     everything = np.concatenate([total, values[..., system.nu:].sum(axis=1)], axis=1)
@@ -197,8 +197,8 @@ def _rigid(rigid: Any) -> dict[str, Constraint]:
     return found
 
 
-def _generalised(motion: Motion, kept: Sequence[str], tensions: dict[str, Array], speeds: dict[str, Array],
-                 loads: dict[str, Array]) -> dict[str, Array]:
+def generalised_forces(motion: Motion, kept: Sequence[str], tensions: dict[str, Array],
+                       speeds: dict[str, Array], loads: dict[str, Array]) -> dict[str, Array]:
     """Generalised forces of each cause but velocities, shape (m, nu)."""
     system = motion.system
     others = {name: T for name, T in tensions.items() if name not in system.paths}
@@ -220,7 +220,7 @@ def _generalised(motion: Motion, kept: Sequence[str], tensions: dict[str, Array]
     return out
 
 
-def _each(batch: Batch, operator: str, tau: Array) -> Array:
+def each_answer(batch: Batch, operator: str, tau: Array) -> Array:
     """An operator of q, u and many tau, shape (m, n, ...)."""
     function = batch.system.compiled.function(operator)
     q, u = batch.array("q"), batch.array("u")

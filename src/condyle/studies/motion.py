@@ -277,6 +277,16 @@ def _made(start: State, t: Array, q: Array, u: Array, udot: Array, tail: Array |
     return out
 
 
+def with_states(motion: Motion, z: Array, inputs: Array | None = None, udot: Array | None = None) -> Motion:
+    """A motion with auxiliary states (m, nz), inputs (m, k) and accelerations (m, nu) of its own in every
+    frame; inputs and accelerations are as they were by default."""
+    where, tail = motion.system.compiled.model.tail, motion.tail.copy()
+    tail[:, where["z"]] = z
+    if inputs is not None:
+        tail[:, where["inputs"]] = inputs
+    return _made(motion.start, motion.t, motion.q, motion.u, motion.udot if udot is None else udot, tail)
+
+
 # ---- from a Table ------------------------------------------------------------------------------------------
 
 def _of_table(system: System, table: Table, lowpass: float | None, state: State) -> Motion:

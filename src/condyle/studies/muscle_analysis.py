@@ -135,7 +135,7 @@ def muscle_analysis(system: System, motion: Table | Motion | Trajectory | Frames
              for name, unit in zip(system.speeds, scales.units(system.bodies)[1], strict=True)}
     by_speed = {name: table(arms[:, :, k], unit) for k, (name, unit) in enumerate(units.items())}
     tables: dict[str, Table] = {}
-    if muscles and (activations is not None or isinstance(motion, Trajectory)):
+    if muscles and (activations is not None or not moved.steady):       # a run has states of its own
         reports = (_reports(batch, L, Ldot) if activations is None
                    else _of_activations(moved, activations, L, Ldot))
         names = system.compiled.model.reported

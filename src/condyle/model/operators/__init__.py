@@ -10,12 +10,13 @@ from condyle.model.operators import (
     muscles,
     paths,
     rates,
+    reports,
     unilateral,
 )
 from condyle.model.operators.record import Operator
 
 OPERATORS: dict[str, Operator] = {
     operator.name: operator for topic in (rates, dynamics, constraints, bodies, paths, actuators, muscles,
-                                                      contacts, unilateral)
+                                                      contacts, unilateral, reports)
     for operator in topic.OPERATORS}
 """Records by name, those of kernels that other operators need among them."""

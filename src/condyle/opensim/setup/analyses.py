@@ -7,23 +7,27 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from condyle.arrays import Array
+from condyle.errors import UnknownNameError
+from condyle.forces.base import GROUPS
 from condyle.opensim.element import Element
 from condyle.opensim.reading import Reading
 from condyle.opensim.setup.coordinates import file_order, in_degrees
 from condyle.opensim.setup.file import SI
 from condyle.spatial import euler_from_rotation
+from condyle.studies.given_forces import given_forces
 from condyle.studies.joint_reactions import COLUMNS, joint_reactions
+from condyle.studies.motion import Motion
 from condyle.system.system import System
 from condyle.table import Table
 
 if TYPE_CHECKING:
-    from condyle.opensim.setup.analyze import Trial
+    from condyle.opensim.setup.trial import Trial
 
 BODIES = ("", "This file contains the kinematics (positions and orientations,",
           "velocities and angular velocities, or accelerations and angular accelerations)",
-          "of the centers of mass of the body segments in model {}.", "",
+          "of the centers of mass of the body segments in model {0}.", "",
           "Body segment orientations are described using body-fixed X-Y-Z Euler angles.", "",
-          "Angular velocities and accelerations are expressed in the ground frame.", "",
+          "Angular velocities and accelerations are expressed in the {1} frame.", "",
           "Units are S.I. units (seconds, meters, Newtons, ...)", SI[1], "")
 REACTIONS = ("", "This file contains the reaction forces and moments",
              "applied to the specified body of a joint pair and expressed  in the specified reference frame.",
@@ -33,8 +37,7 @@ REACTIONS = ("", "This file contains the reaction forces and moments",
 def kinematics(trial: Trial, element: Element) -> None:
     """Coordinates, speeds and accelerations: _q, _u, _dudt."""
     setup, system, motion = trial.setup, trial.system, trial.motion
-    asked = setup.words("coordinates", element) or ["all"]
-    names = [n for n in file_order(setup, system) if asked[0].lower() == "all" or n in asked]
+    names = trial.chosen(element, "coordinates", file_order(setup, system))
     keep, degrees = trial.kept(element), setup.flag("in_degrees", True, element)
     factor = [180 / np.pi if degrees and in_degrees(system)[n] else 1.0 for n in names]
     at = [system.coordinates.index(n) for n in names]
@@ -49,16 +52,21 @@ def kinematics(trial: Trial, element: Element) -> None:
 def body_kinematics(trial: Trial, element: Element) -> None:
     """Mass centres and orientations of bodies, their velocities and accelerations: _pos, _vel, _acc."""
     setup, system, motion = trial.setup, trial.system, trial.motion
-    if setup.flag("express_results_in_body_local_frame", False, element):
-        setup.report.check.append("BodyKinematics: results are in ground, not in the bodies' frames")
-    asked = setup.words("bodies", element) or ["all"]
-    every = asked[0].lower() == "all"
-    bodies = [name for name in body_order(setup.model.object, system) if every or name in asked]
+    local = setup.flag("express_results_in_body_local_frame", False, element)
+    bodies = trial.chosen(element, "bodies", [*body_order(setup.model.object, system), "center_of_mass"])
     keep, degrees = trial.kept(element), setup.flag("in_degrees", True, element)
     angle = 180 / np.pi if degrees else 1.0
     parts: dict[str, list[Array]] = {"pos": [], "vel": [], "acc": []}
     q, u, udot = motion.q, motion.u, motion.udot
+    names: list[str] = []
     for name in bodies:
+        if name == "center_of_mass":
+            parts["pos"].append(system.mass_centre(q))
+            parts["vel"].append(system.mass_centre_velocity(q, u))
+            parts["acc"].append(system.mass_centre_acceleration(q, u, udot))
+            names += [f"{name}_{c}" for c in "XYZ"]
+            continue
+        names += [f"{name}_{c}" for c in ("X", "Y", "Z", "Ox", "Oy", "Oz")]
         com = np.asarray(system.body(name).mass_properties.com, dtype=float)
         R = system.body_pose(q, name).R
         parts["pos"] += [system.station_position(q, name, com), angle * euler_from_rotation(R, "xyz")]
@@ -66,26 +74,22 @@ def body_kinematics(trial: Trial, element: Element) -> None:
                 ("vel", system.station_velocity(q, u, name, com), system.body_velocity(q, u, name)),
                 ("acc", system.station_acceleration(q, u, udot, name, com),
                  system.body_acceleration(q, u, udot, name))):
-            parts[quantity] += [place, angle * turn[:, :3]]
-    names = [f"{b}_{c}" for b in bodies for c in ("X", "Y", "Z", "Ox", "Oy", "Oz")]
-    if every or "center_of_mass" in asked:
-        names += [f"center_of_mass_{c}" for c in "XYZ"]
-        for quantity, values in (("pos", system.mass_centre(q)), ("vel", system.mass_centre_velocity(q, u)),
-                                 ("acc", system.mass_centre_acceleration(q, u, udot))):
-            parts[quantity].append(values)
-    words = [line.format(system.about.get("name", "")) for line in BODIES]
+            both = [place, angle * turn[:, :3]]
+            parts[quantity] += [np.einsum("tji,tj->ti", R, x) for x in both] if local else both
+    frame = "body-local" if local else "ground"
+    words = [line.format(system.about.get("name", ""), frame) for line in BODIES]
     for quantity, title in (("pos", "Positions"), ("vel", "Velocities"), ("acc", "Accelerations")):
-        setup.save(trial.name(element, f"{quantity}_global"), title, motion.t[keep], names,
-                   np.concatenate(parts[quantity], axis=1)[keep], degrees=degrees,
-                   precision=trial.precision, words=words)
+        frame = "bodyLocal" if local and quantity != "pos" else "global"
+        setup.save(trial.name(element, f"{quantity}_{frame}"), title, motion.t[keep], names,
+                   np.concatenate([np.empty((len(motion), 0)), *parts[quantity]], axis=1)[keep],
+                   degrees=degrees, precision=trial.precision, words=words)
 
 
 def point_kinematics(trial: Trial, element: Element) -> None:
     """One point of a body: POINT_pos, _vel, _acc."""
     setup, system, motion = trial.setup, trial.system, trial.motion
     q, u, udot = motion.q, motion.u, motion.udot
-    body = setup.text("body_name", "ground", element).rpartition("/")[2]
-    frame = setup.text("relative_to_body_name", "ground", element).rpartition("/")[2]
+    body, frame = (_body(trial, element, name) for name in ("body_name", "relative_to_body_name"))
     point = setup.numbers("point", (0.0, 0.0, 0.0), element)
     keep = trial.kept(element)
     for quantity, title, values in (
@@ -101,20 +105,27 @@ def point_kinematics(trial: Trial, element: Element) -> None:
                    precision=trial.precision, words=["No description."])
 
 
+def _body(trial: Trial, element: Element, name: str) -> str:
+    """The body that a property names: ground where it names none."""
+    given = trial.setup.text(name, "ground", element).rpartition("/")[2]
+    known = ["ground", *(b.name for b in trial.system.bodies)]
+    if given in known or given.upper() == "NONE":
+        return given if given in known else "ground"
+    raise UnknownNameError("body", given, known, f"{element.place}: <{name}>")
+
+
 def joint_reaction(trial: Trial, element: Element) -> None:
     """Forces and moments in joints: _ReactionLoads, nine columns per joint."""
-    setup, system, motion = trial.setup, trial.system, trial.motion
+    setup, system = trial.setup, trial.system
     file = setup.file("forces_file", element)
     forces = None
     if file is None:
-        setup.report.check.append(f"{element.title}: without <forces_file> muscles exert nothing here; in "
-                                  "OpenSim they are at their default states")
+        motion = trial.run
+        trial.say_unknown()
     else:
-        table = setup.table(file, degrees=False)
-        forces = table[[n for n in table.names if n in system.forces]]
+        motion, forces = _forced(trial, setup.table(file, degrees=False))
     joints = joints_of(trial)
-    asked = setup.words("joint_names", element) or ["ALL"]
-    chosen = [j for j in joints if asked[0].upper() == "ALL" or j in asked]
+    chosen = trial.chosen(element, "joint_names", list(joints))
     sides = _spread(setup.words("apply_on_bodies", element) or ["child"], len(chosen))
     frames = _spread(setup.words("express_in_frame", element) or ["ground"], len(chosen))
     keep = trial.kept(element)
@@ -123,7 +134,7 @@ def joint_reaction(trial: Trial, element: Element) -> None:
         parent, child = joints[joint]
         where = frame if frame in ("child", "parent") else frame.rpartition("/")[2]
         call = partial(joint_reactions, system, motion, forces, trial.loads, on=side, frame=where,
-                       bodies=[child])
+                       bodies=[child], groups=GROUPS)
         found: Table = setup.step(f"reactions of {joint}", call)
         on = child if side == "child" else parent
         within = {"child": child, "parent": parent}.get(where, where)
@@ -132,6 +143,13 @@ def joint_reaction(trial: Trial, element: Element) -> None:
     setup.save(trial.name(element, "ReactionLoads"), "Joint Reaction Loads", motion.t[keep], names,
                np.concatenate(values, axis=1)[keep] if values else np.empty((len(keep), 0)),
                precision=trial.precision, words=REACTIONS)
+
+
+def _forced(trial: Trial, table: Table) -> tuple[Motion, Table]:
+    """The frames with the accelerations that given forces of muscles and actuators cause, as in OpenSim, and
+    these forces; actuators without a column exert what their controls say."""
+    forces = table[[n for n in table.names if n in trial.system.forces]]
+    return trial.forced(given_forces(trial.motion, forces)[0]), forces
 
 
 def joints_of(trial: Trial) -> dict[str, tuple[str, str]]:

@@ -2,83 +2,44 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from condyle.arrays import Array
 from condyle.opensim.element import Element
-from condyle.opensim.setup import analyses, muscle_analyses
+from condyle.opensim.setup import analyses, force_report, induced, muscle_analyses
+from condyle.opensim.setup.controllers import Control, control_inputs, controls_of
+from condyle.opensim.setup.coordinates import in_degrees
 from condyle.opensim.setup.file import Setup
 from condyle.opensim.setup.motion import loads_of, made, motion_of, rows
-from condyle.studies.external_load import ExternalLoad
+from condyle.opensim.setup.states import columns_of
+from condyle.opensim.setup.trial import Trial
 from condyle.studies.motion import Motion
 from condyle.studies.smoothing import rates
+from condyle.system.operators.muscles import equilibrium
 from condyle.system.system import System
 from condyle.table import Table
 
-ANALYSES: dict[str, Callable[..., None]] = {
+ANALYSES: dict[str, Callable[[Trial, Element], None]] = {
     "Kinematics": analyses.kinematics, "BodyKinematics": analyses.body_kinematics,
     "PointKinematics": analyses.point_kinematics, "JointReaction": analyses.joint_reaction,
     "StaticOptimization": muscle_analyses.static, "MuscleAnalysis": muscle_analyses.muscles,
-    "ForceReporter": muscle_analyses.reporter, "InducedAccelerations": muscle_analyses.induced}
+    "Actuation": force_report.actuation, "ForceReporter": force_report.reporter,
+    "InducedAccelerations": induced.induced}
 """What runs an analysis."""
-
-
-@dataclass
-class Trial:
-    """What analyses share.
-
-    Attributes:
-        setup: the file.
-        system: the model.
-        motion: frames of the time that is analysed, with accelerations of its coordinates.
-        smooth: the same with the accelerations of a spline through the speeds, for StaticOptimization.
-        loads: external loads.
-        activations: of muscles, where a file of states has them.
-        precision: digits after the point in files.
-    """
-
-    setup: Setup
-    system: System
-    motion: Motion
-    smooth: Motion
-    loads: list[ExternalLoad]
-    activations: Table | None
-    precision: int
-
-    def kept(self, element: Element) -> NDArray[np.intp]:
-        """Frames that an analysis records: every <step_interval>th, and always the first and last."""
-        setup, t = self.setup, self.motion.t
-        every = max(int(setup.number("step_interval", 1, element)), 1)
-        start, end = (setup.number(name, default, element) for name, default in (("start_time", -np.inf),
-                                                                                  ("end_time", np.inf)))
-        k = np.arange(len(t))
-        chosen = ((k % every == 0) & (t >= start) & (t <= end)) | (k == 0) | ((k == len(t) - 1) & (t <= end))
-        return np.flatnonzero(chosen)
-
-    def name(self, element: Element, quantity: str) -> str:
-        """Of a file of results."""
-        return f"{self.setup.report.name}_{element.name or element.tag}_{quantity}.sto"
+UNKNOWN = ("no file has states of the muscles: in all analyses but StaticOptimization they are at their "
+           "default activations, with fibres in equilibrium with their tendons. Kinematics, lengths and moment "
+           "arms do not depend on that")
 
 
 def run(setup: Setup) -> None:
     """Write `<results_directory>/NAME_ANALYSIS_QUANTITY.sto` of each analysis."""
-    system = setup.system()
-    table = None
-    if setup.text("states_file"):
-        table = setup.table(setup.needed("states_file", "states"), degrees=False)
-        motion = _with_speeds(made(setup, system, table), table)
-    else:
-        motion = motion_of(setup, system)
-    if setup.text("speeds_file"):
-        setup.report.check.append("<speeds_file> is not read: speeds are the derivatives of the coordinates")
-    whole = motion
-    smooth = Motion(system, whole.t, whole.q, whole.u, rates(whole.t, whole.u)[0])
-    limits = setup.number("initial_time", -np.inf), setup.number("final_time", np.inf)
-    motion = rows(whole, *limits)
-    trial = Trial(setup, system, motion, rows(smooth, *limits), loads_of(setup, motion),
-                  _activations(system, table), int(setup.number("output_precision", 8)))
+    run_analyses(trial_of(setup))
+
+
+def run_analyses(trial: Trial) -> None:
+    """Run what the set of analyses has and is on."""
+    setup = trial.setup
     for element in setup.objects("AnalysisSet"):
         if not setup.flag("on", True, element):
             continue
@@ -88,26 +49,77 @@ def run(setup: Setup) -> None:
         ANALYSES[element.tag](trial, element)
 
 
-def _with_speeds(motion: Motion, table: Table) -> Motion:
-    """The motion with the speeds that a file of states has, where it has all."""
-    columns = {name.split("/")[-2]: name for name in table.names if name.endswith("/speed")}
-    columns |= {name.removesuffix("_u"): name for name in table.names if name.endswith("_u")}
-    if not all(name in columns for name in motion.system.speeds):
+def trial_of(setup: Setup) -> Trial:
+    """The motion of a file of coordinates, or of states, with the loads and controls that the setup names."""
+    system = setup.system()
+    table = None
+    if setup.text("states_file"):
+        table = setup.table(setup.needed("states_file", "states"), degrees=False)
+        whole = _with_speeds(made(setup, system, table), table)
+        for name in ("coordinates_file", "speeds_file"):
+            if setup.text(name):
+                setup.report.notes.append(f"<{name}> is not read, because there is a <states_file>")
+    else:
+        whole = motion_of(setup, system)
+        if setup.text("speeds_file"):
+            speeds = setup.table(setup.needed("speeds_file", "speeds"))
+            whole = _with_speeds(whole, speeds, setup)
+    limits = setup.number("initial_time", -np.inf), setup.number("final_time", np.inf)
+    motion = rows(whole, *limits)
+    smooth = rows(Motion(system, whole.t, whole.q, whole.u, rates(whole.t, whole.u)[0]), *limits)
+    controls = controls_of(setup, system, float(motion.t[0]), float(motion.t[-1]))
+    known = table is not None and all(n in columns_of(table) for n in system.state_variables)
+    trial = Trial(setup, system, motion, smooth, loads_of(setup, motion),
+                  lambda: _states(setup, system, motion, table, controls),
+                  int(setup.number("output_precision", 8)), unknown="" if known else UNKNOWN,
+                  first=int(np.searchsorted(whole.t, motion.t[0])))
+    if known:                               # accelerations that the model has in these states, as in OpenSim
+        trial.motion = trial.run
+    return trial
+
+
+def _states(setup: Setup, system: System, motion: Motion, table: Table | None,
+            controls: dict[str, Control]) -> tuple[Array, Array]:
+    """Auxiliary states (m, nz) and inputs (m, k) of the frames: those of a file of states and of controllers;
+    fibres are in equilibrium where a file does not have them, or the setup asks for it."""
+    start = motion.start
+    z = np.tile(start.z, (len(motion), 1))
+    lacking = list(system.state_variables)
+    if table is not None:
+        columns, inside = columns_of(table), np.searchsorted(table.time, motion.t)
+        for k, name in enumerate(system.state_variables):
+            if name in columns:
+                z[:, k] = table.values[inside, columns[name]]
+                lacking.remove(name)
+    inputs = control_inputs(system, controls, motion.t)
+    if z.size and (lacking or setup.flag("solve_for_equilibrium_for_auxiliary_states", False)):
+        tail = motion.tail.copy()
+        tail[:, system.compiled.model.tail["z"]] = z
+        z = setup.step("equilibrium of muscles", lambda: equilibrium(system.compiled, motion.q, tail))
+    return z, inputs
+
+
+def _with_speeds(motion: Motion, table: Table, setup: Setup | None = None) -> Motion:
+    """The motion with the speeds that a file has, where it has all.
+
+    Args:
+        motion: of the coordinates.
+        table: with columns NAME_u, .../NAME/speed, or in a file of speeds NAME.
+        setup: of a file of speeds, which may have other times than the motion.
+    """
+    system, columns = motion.system, columns_of(table)
+    at = {n: next((columns[c] for c in (f"{n}_u", n)[:2 if setup else 1] if c in columns), None)
+          for n in system.speeds}
+    if lacking := [n for n, k in at.items() if k is None]:
+        if setup is not None:
+            raise setup.error(f"<speeds_file> has no column for {', '.join(lacking)}")
         return motion
-    u = np.stack([table[columns[name]] for name in motion.system.speeds], axis=1)
-    return Motion(motion.system, motion.t, motion.q, u, motion.udot)
-
-
-def _activations(system: System, table: Table | None) -> Table | None:
-    """Activations in a file of states: /forceset/soleus/activation, or soleus.activation."""
-    if table is None or not system.muscles:
-        return None
-    known = {}
-    for name in table.names:
-        parts = name.replace(".", "/").split("/")
-        if len(parts) > 1 and parts[-1] == "activation":
-            known[parts[-2] if parts[-2] else parts[-1]] = name
-    if not all(name in known for name in system.muscles):
-        return None
-    values = np.stack([table[known[name]] for name in system.muscles], axis=1)
-    return Table(table.time, system.muscles, np.clip(values, 0.0, 1.0))
+    degrees = in_degrees(system)
+    u = np.stack([table.values[:, k] * (np.pi / 180 if table.degrees and degrees.get(n) else 1.0)
+                  for n, k in at.items()], axis=1)
+    if setup is not None:
+        if table.time[0] > motion.t[0] + 1e-9 or table.time[-1] < motion.t[-1] - 1e-9:
+            raise setup.error(f"<speeds_file> goes from {table.time[0]:g} to {table.time[-1]:g} s, the "
+                              f"coordinates from {motion.t[0]:g} to {motion.t[-1]:g} s")
+        u = np.stack([np.interp(motion.t, table.time, x) for x in u.T], axis=1)
+    return Motion(system, motion.t, motion.q, u, rates(motion.t, u)[0] if setup else motion.udot)

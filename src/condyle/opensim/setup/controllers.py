@@ -21,6 +21,7 @@ from condyle.opensim.reading import Reading
 from condyle.opensim.setup.file import Setup
 from condyle.opensim.versions import OLDEST
 from condyle.system.system import System
+from condyle.trace.parameter import Input
 
 Control = Callable[[Any], Any]
 """A control over time: one of cd.functions, or Nodes."""
@@ -91,6 +92,20 @@ def driven(system: System, controls: dict[str, Control]) -> System:
         value = control.series() if isinstance(control, Nodes) else control
         forces[name] = replace(law, **{"excitation" if isinstance(law, Muscle) else "control": value})
     return system.copy(forces=forces)
+
+
+def control_inputs(system: System, controls: dict[str, Control], t: Array) -> Array:
+    """The inputs of a system at times t (m,) with these controls, shape (m, inputs); others have their
+    defaults."""
+    places = {name: k for k, name in enumerate(system.inputs)}
+    start = system.state()
+    values = np.tile(start.tail[system.compiled.model.tail["inputs"]], (len(t), 1))
+    for name, control in controls.items():
+        law: Any = system.force(name)
+        own = law.excitation if isinstance(law, Muscle) else law.control
+        if isinstance(own, Input):
+            values[:, places[own.name]] = np.broadcast_to(np.asarray(control(t), dtype=float), t.shape)
+    return values
 
 
 def _controls(setup: Setup, reading: Reading, element: Element) -> dict[str, Control]:

@@ -16,10 +16,11 @@ from condyle.errors import DescriptionError
 from condyle.io import read_table
 from condyle.opensim.components import is_absent
 from condyle.opensim.document import Document, read_document
-from condyle.opensim.element import Element
+from condyle.opensim.element import Element, read_elements
 from condyle.opensim.model import system_of
 from condyle.opensim.notes import listed
 from condyle.opensim.reading import REQUIRED, Reading
+from condyle.opensim.versions import OLDEST, upgrade
 from condyle.system.system import System
 from condyle.table import Table
 
@@ -28,6 +29,7 @@ SI = ("Units are S.I. units (second, meters, Newtons, ...)",
       "If the header above contains a line with 'inDegrees', this indicates whether rotational values are in "
       "degrees (yes) or radians (no).")
 """Sentences that OpenSim writes into the headers of its files."""
+FORCE_SETS = ("ForceSet", "ActuatorSet")
 
 
 @dataclass
@@ -158,7 +160,7 @@ class Setup:
         self.tell(f"model {path.name}")
         self.model = document = read_document(path)
         sets = [self.found(name, "<force_set_files>") for name in self.words("force_set_files")]
-        _add_forces(document, [read_document(s, "ForceSet") for s in sets],
+        _add_forces(document, [_force_set(s) for s in sets],
                     self.flag("replace_force_set", False))
         _add_markers(document, marker_sets)
         system = system_of(document)
@@ -221,6 +223,15 @@ class Setup:
             np.savetxt(file, values, fmt=cell, delimiter="\t")
         self.report.files.append(path)
         return path
+
+
+def _force_set(path: Path) -> Document:
+    """A file of forces; in the oldest ones the set is the outermost element."""
+    root = read_elements(path)
+    if root.tag not in FORCE_SETS:
+        return read_document(path, "ForceSet")
+    upgrade(root, OLDEST)
+    return Document(path, OLDEST, root)
 
 
 def _add_markers(document: Document, sets: Sequence[Element]) -> None:

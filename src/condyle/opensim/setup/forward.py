@@ -11,11 +11,16 @@ from condyle.forces.actuators import Actuator
 from condyle.forces.external import ExternalWrench, TimeSeries
 from condyle.integrate.trajectory import Trajectory
 from condyle.muscles import Muscle
+from condyle.opensim.loads import labelled_loads
+from condyle.opensim.setup.analyze import run_analyses
 from condyle.opensim.setup.controllers import Control, controls_of, driven
 from condyle.opensim.setup.coordinates import file_order, in_degrees
 from condyle.opensim.setup.file import Setup
-from condyle.opensim.setup.loads import continued, read_loads
+from condyle.opensim.setup.loads import continued
+from condyle.opensim.setup.states import columns_of
+from condyle.opensim.setup.trial import Trial
 from condyle.studies.external_load import ExternalLoad
+from condyle.studies.motion import Motion
 from condyle.studies.simulate import simulate
 from condyle.system.state import State
 from condyle.system.system import System
@@ -24,7 +29,7 @@ from condyle.table import Table
 
 def run(setup: Setup) -> None:
     """Write `NAME_controls.sto`, `NAME_states.sto` and `NAME_states_degrees.mot` in `<results_directory>`, a
-    row per step of the integrator."""
+    row per step of the integrator, and the files of its analyses."""
     system = setup.system()
     table = None
     start, end = setup.number("initial_time", 0.0), setup.number("final_time", 1.0)
@@ -36,8 +41,10 @@ def run(setup: Setup) -> None:
         raise setup.error(f"<final_time> {end:g} s must be after the start at {start:g} s")
     controls = controls_of(setup, system, start, end)
     system = driven(system, controls)
-    _add_loads(setup, system, start, end)
-    _say_what_is_left_out(setup)
+    loads = _add_loads(setup, system, start, end)
+    if setup.flag("use_specified_dt", False):
+        setup.report.check.append("<use_specified_dt>: steps are chosen by the accuracy, not taken from the "
+                                  "file of states")
     state = system.state(t=start) if table is None else _state(setup, system, table, row, start)
     if system.constraints:
         q, u = system.project(state.q, state.u)
@@ -51,6 +58,8 @@ def run(setup: Setup) -> None:
     if not traj.finished:
         setup.report.check.append(f"the run ended at {traj.t[-1]:g} s: {traj.status}")
     _write(setup, traj, controls)
+    if any(setup.flag("on", True, e) for e in setup.objects("AnalysisSet")):
+        run_analyses(_trial(setup, traj, loads))
     setup.report.results.append(f"{len(traj) - 1} steps from {start:g} to {traj.t[-1]:g} s at the accuracy "
                                 f"{accuracy:g}")
 
@@ -67,7 +76,7 @@ def _row(setup: Setup, table: Table, start: float) -> int:
 def _state(setup: Setup, system: System, table: Table, row: int, start: float) -> State:
     """The state in a row of a file of states; what has no column has its default."""
     state, values = system.state(t=start), table.values[row]
-    columns = {_short(name): k for k, name in enumerate(table.names)}
+    columns = columns_of(table)
     degrees, lacking = in_degrees(system), []
     parts: dict[str, Array] = {}
     for part, names, suffix in (("q", system.coordinates, ""), ("u", system.speeds, "_u"),
@@ -88,26 +97,29 @@ def _state(setup: Setup, system: System, table: Table, row: int, start: float) -
     return state.replace(**parts)
 
 
-def _short(name: str) -> str:
-    """The name that older files have: knee, knee_u, soleus.activation."""
-    if "/" not in name:
-        return name
-    owner, _, variable = name.rpartition("/")
-    owner = owner.rpartition("/")[2]
-    return {"value": owner, "speed": f"{owner}_u"}.get(variable, f"{owner}.{variable}")
+def _trial(setup: Setup, traj: Trajectory, loads: list[tuple[str, ExternalLoad]]) -> Trial:
+    """The steps of a run, for analyses."""
+    motion = Motion.of(traj.system, traj)
+    where = traj.system.compiled.model.tail
+    return Trial(setup, traj.system, motion, motion, loads,
+                 lambda: (traj.z, motion.tail[:, where["inputs"]]), int(setup.number("output_precision", 8)),
+                 acting=True)
 
 
-def _add_loads(setup: Setup, system: System, start: float, end: float) -> None:
-    """External loads as forces of the system."""
+def _add_loads(setup: Setup, system: System, start: float, end: float) -> list[tuple[str, ExternalLoad]]:
+    """External loads as forces of the system; each with what reports call it."""
     path = setup.file("external_loads_file")
     if path is None:
-        return
-    for k, load in enumerate(setup.step("external loads", lambda: read_loads(path))):
+        return []
+    out = []
+    for label, load in setup.step("external loads", lambda: labelled_loads(path)):
         longer = continued(load, start, end)
         if longer.table.time[0] > start or longer.table.time[-1] < end:
             raise DescriptionError(f"{path.name}: its loads go from {load.table.time[0]:g} to "
                                    f"{load.table.time[-1]:g} s, the run from {start:g} to {end:g} s")
-        system.add_force(f"external_load_{k + 1}", _wrench(longer, path.name))
+        system.add_force(f"external load {label}", _wrench(longer, path.name))
+        out.append((label, longer))
+    return out
 
 
 def _wrench(load: ExternalLoad, file: str) -> ExternalWrench:
@@ -128,16 +140,6 @@ def _wrench(load: ExternalLoad, file: str) -> ExternalWrench:
         return ExternalWrench(body, force=series(0), torque=series(1), frame=ends[str(load.frame)])
     return ExternalWrench(body, series(2), series(0), series(1), frame=ends[str(load.frame)],
                           station_frame=ends[str(load.point_frame)])
-
-
-def _say_what_is_left_out(setup: Setup) -> None:
-    if setup.flag("use_specified_dt", False):
-        setup.report.check.append("<use_specified_dt>: steps are chosen by the accuracy, not taken from the "
-                                  "file of states")
-    left = [e.tag for e in setup.objects("AnalysisSet") if setup.flag("on", True, e)]
-    if left:
-        setup.report.check.append(f"analyses are not run in a forward run: {', '.join(left)}; give the "
-                                  "states that it writes to an AnalyzeTool as <states_file>")
 
 
 def _write(setup: Setup, traj: Trajectory, controls: dict[str, Control]) -> None:

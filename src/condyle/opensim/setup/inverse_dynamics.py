@@ -19,7 +19,7 @@ def run(setup: Setup) -> None:
     system = setup.system()
     motion = motion_of(setup, system)
     motion = rows(motion, *setup.numbers("time_range", (-np.inf, np.inf)))
-    loads = loads_of(setup, motion)
+    loads = [load for _, load in loads_of(setup, motion)]
     groups = acting_groups(setup, setup.words("forces_to_exclude"))
     table = setup.step("inverse dynamics", lambda: inverse_dynamics(system, motion, loads, groups=groups))
     order = tree_order(system)

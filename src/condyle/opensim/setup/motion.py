@@ -4,8 +4,9 @@ from __future__ import annotations
 import numpy as np
 
 from condyle.errors import DescriptionError, UnknownNameError
+from condyle.opensim.loads import labelled_loads
 from condyle.opensim.setup.file import Setup
-from condyle.opensim.setup.loads import continued, read_loads
+from condyle.opensim.setup.loads import continued
 from condyle.studies.columns import Columns
 from condyle.studies.external_load import ExternalLoad
 from condyle.studies.low_pass import low_pass
@@ -76,15 +77,15 @@ def rows(motion: Motion, start: float, end: float) -> Motion:
     return motion[first:last + 1]
 
 
-def loads_of(setup: Setup, motion: Motion) -> list[ExternalLoad]:
-    """External loads that a setup names, long enough for a motion."""
+def loads_of(setup: Setup, motion: Motion) -> list[tuple[str, ExternalLoad]]:
+    """External loads that a setup names, long enough for a motion, each with what reports call it."""
     path = setup.file("external_loads_file")
     if path is None:
         return []
-    loads = setup.step("external loads", lambda: read_loads(path))
-    longer = [continued(load, float(motion.t[0]), float(motion.t[-1])) for load in loads]
-    if any(a is not b for a, b in zip(loads, longer, strict=True)):
-        setup.report.notes.append(f"{path.name}: its loads go from {loads[0].table.time[0]:g} to "
-                                  f"{loads[0].table.time[-1]:g} s, and are continued in straight lines to "
-                                  "cover the motion, as in OpenSim")
+    loads = setup.step("external loads", lambda: labelled_loads(path))
+    longer = [(label, continued(load, float(motion.t[0]), float(motion.t[-1]))) for label, load in loads]
+    if any(a is not b for (_, a), (_, b) in zip(loads, longer, strict=True)):
+        first = loads[0][1].table.time
+        setup.report.notes.append(f"{path.name}: its loads go from {first[0]:g} to {first[-1]:g} s, and are "
+                                  "continued in straight lines to cover the motion, as in OpenSim")
     return longer

@@ -10,14 +10,12 @@ from condyle.forces.actuators import Actuator, CoordinateActuator
 from condyle.opensim.element import Element
 from condyle.opensim.setup.controls import write_controls
 from condyle.opensim.setup.file import FORCES, SI
-from condyle.studies.induced_accelerations import InducedAccelerations, induced_accelerations
 from condyle.studies.inverse_dynamics import inverse_dynamics
 from condyle.studies.muscle_analysis import MuscleAnalysis, muscle_analysis
 from condyle.studies.static_optimization import StaticOptimization, static_optimization
-from condyle.table import Table
 
 if TYPE_CHECKING:
-    from condyle.opensim.setup.analyze import Trial
+    from condyle.opensim.setup.trial import Trial
 
 FORCE_WORDS = ("", "This file contains the forces exerted on a model during a simulation.", "", FORCES, "",
                *SI, "")
@@ -37,7 +35,6 @@ QUANTITIES = {
 """OpenSim's names of what muscles report, and ours."""
 RESERVE, RESIDUAL_FORCE, RESIDUAL_MOMENT = 10.0, 20.0, 75.0
 """[%] of the peak joint moment, [N], [N m]: what OpenSim's guidelines allow."""
-DEFAULT_ACTIVATION = 0.05
 
 
 def static(trial: Trial, element: Element) -> None:
@@ -84,81 +81,28 @@ def _judge(trial: Trial, result: StaticOptimization) -> None:
                          "N m" if torque else "N", "motion, external loads and masses do not fit each other")
 
 
-def _activations(trial: Trial, element: Element) -> Table:
-    """Those of a file of states; else all at their default, which is said."""
-    if trial.activations is not None:
-        return trial.activations
-    system = trial.system
-    trial.setup.report.check.append(
-        f"{element.title}: no file has activations: fibres and forces are those at an activation of "
-        f"{DEFAULT_ACTIVATION:g} with rigid tendons. Lengths and moment arms do not depend on that")
-    t = trial.motion.t
-    return Table(t, system.muscles, np.full((len(t), len(system.muscles)), DEFAULT_ACTIVATION))
-
-
-def _analysis(trial: Trial, element: Element) -> MuscleAnalysis:
-    given = _activations(trial, element)
-    found: MuscleAnalysis = trial.setup.step("muscle analysis", lambda: muscle_analysis(
-        trial.system, trial.motion, given))
-    return found
-
-
 def muscles(trial: Trial, element: Element) -> None:
     """Lengths, moment arms, fibres, forces and powers: one file per quantity."""
-    setup, system, motion = trial.setup, trial.system, trial.motion
-    found = _analysis(trial, element)
-    asked = setup.words("muscle_list", element) or ["all"]
-    names = [n for n in system.muscles if asked[0].lower() == "all" or n in asked]
+    setup, system, run = trial.setup, trial.system, trial.run
+    if not system.muscles:
+        setup.report.check.append(f"{element.title}: the model has no muscles: nothing is written")
+        return
+    trial.say_unknown()
+    found: MuscleAnalysis = setup.step("muscle analysis", lambda: muscle_analysis(system, run))
+    names = trial.chosen(element, "muscle_list", system.muscles)
     keep = trial.kept(element)
 
     def save(quantity: str, values: Array) -> None:
-        setup.save(trial.name(element, quantity), quantity, motion.t[keep], names, values[keep],
+        setup.save(trial.name(element, quantity), quantity, run.t[keep], names, values[keep],
                    precision=trial.precision, words=MUSCLE_WORDS)
 
-    column = lambda table: np.stack([table[n] for n in names], axis=1)
+    column = lambda table: np.stack([table[n] for n in names], axis=1) if names else np.empty((len(run), 0))
     save("Length", column(found.lengths))
     for quantity, own in QUANTITIES.items():
         if own in found.tables:
             save(quantity, column(found[own]))
-    arms = setup.words("moment_arm_coordinate_list", element) or ["all"]
-    for speed, table in found.moment_arms.items():
-        if arms[0].lower() == "all" or speed in arms:
-            save(f"MomentArm_{speed}", column(table))
-            if setup.flag("compute_moments", True, element):
-                save(f"Moment_{speed}", column(table) * column(found["tendon_force"]))
-
-
-def reporter(trial: Trial, element: Element) -> None:
-    """Forces of muscles and actuators: _forces."""
-    setup, system, motion = trial.setup, trial.system, trial.motion
-    keep = trial.kept(element)
-    names = [n for n in system.forces if n in system.muscles or isinstance(system.force(n), Actuator)]
-    tension = _analysis(trial, element)["tendon_force"] if system.muscles else None
-    values = np.zeros((len(motion), len(names)))
-    for k, name in enumerate(names):
-        if tension is not None and name in tension.names:
-            values[:, k] = tension[name]
-    setup.report.check.append(f"{element.title}: actuators without controls exert nothing; springs, contact "
-                              "and external loads are not in the file")
-    setup.save(trial.name(element, "forces"), "ModelForces", motion.t[keep], names, values[keep],
-               precision=trial.precision, words=FORCE_WORDS)
-
-
-def induced(trial: Trial, element: Element) -> None:
-    """What each force contributes to each acceleration: one file per speed."""
-    setup, system, motion = trial.setup, trial.system, trial.motion
-    file = setup.file("forces_file", element)
-    forces = None
-    if file is not None:
-        table = setup.table(file, degrees=False)
-        forces = table[[n for n in table.names if n in system.forces]]
-    setup.report.check.append(f"{element.title}: a foot on the ground is not held by constraints here: "
-                              "external loads act as measured. In Python, rigid= of "
-                              "cd.induced_accelerations holds it")
-    found: InducedAccelerations = setup.step("induced accelerations", lambda: induced_accelerations(
-        system, motion, forces, trial.loads))
-    keep = trial.kept(element)
-    for speed in system.speeds:
-        one = found.of(speed)
-        setup.save(trial.name(element, speed), f"Induced Accelerations of {speed}", one.time[keep],
-                   [n.replace(" ", "_") for n in one.names], one.values[keep], precision=trial.precision)
+    for speed in trial.chosen(element, "moment_arm_coordinate_list", list(found.moment_arms)):
+        table = found.moment_arms[speed]
+        save(f"MomentArm_{speed}", column(table))
+        if setup.flag("compute_moments", True, element):
+            save(f"Moment_{speed}", column(table) * column(found["tendon_force"]))

@@ -1,0 +1,345 @@
+"""ForceReporter and Actuation: what each force exerts, in OpenSim's columns."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from condyle.arrays import Array
+from condyle.forces.actuators import Actuator, PathActuator
+from condyle.muscles import Muscle
+from condyle.opensim.element import Element
+from condyle.opensim.reading import Reading
+from condyle.opensim.setup.file import FORCES, SI
+from condyle.studies.acting import acting
+from condyle.studies.external_load import ExternalLoad
+from condyle.studies.muscle_analysis import path_geometry
+from condyle.system.system import System
+
+if TYPE_CHECKING:
+    from condyle.opensim.setup.trial import Trial
+
+FORCE_WORDS = ("", "This file contains the forces exerted on a model during a simulation.", "", FORCES, "",
+               *SI, "")
+ACTUATION_WORDS = (
+    "", "This file contains either the forces, speeds, or powers developed",
+    "by the actuators of a model during a simulation.", "",
+    "An actuator force is a generalized force, meaning that it can be either a force (N) or a torque (Nm).",
+    "",
+    "An actuator speed is the rate at which an actuator shortens. Depending on the actuator,",
+    "a speed can be either a translational speed (m/s) or an angular speed (deg/s or rad/s).", "",
+    "An actuator power (Watts) is the rate at which an actuator does work.  Positive power means",
+    "that the actuator is delivering energy to the model; negative power means that the actuator",
+    "is absorbing energy from the model.", "", *SI, "")
+XYZ = ("X", "Y", "Z")
+SURFACES = ("ContactHalfSpace", "ContactSphere", "ContactMesh", "ContactEllipsoid", "ContactCylinder",
+            "ContactTorus")
+Columns = list[tuple[str, Array]]
+"""Labels and values (m,)."""
+
+
+class Exerted:
+    """What the forces of a trial exert in each frame, found when it is first asked for."""
+
+    def __init__(self, trial: Trial) -> None:
+        self.trial, self.run = trial, trial.run
+        self.reading = Reading(trial.setup.model, System())
+        self._known: dict[str, Any] = {}
+
+    def _of(self, operator: str) -> dict[str, Array]:
+        """What a kernel gives of each force that does not run along a path, by its name, rows first."""
+        if operator not in self._known:
+            system = self.trial.system
+            part = acting(system, [n for n in system.forces if n not in system.paths])
+            compiled, batch = part.system.compiled, part.batch(self.run)
+            values = compiled.shaped(operator, compiled.function(operator).fast(self.run.q, self.run.u,
+                                                                                batch.tail))
+            self._known[operator] = {name: values[:, k] for k, name in enumerate(compiled.model.acting)}
+        found: dict[str, Array] = self._known[operator]
+        return found
+
+    def _paths(self) -> tuple[Array, Array]:
+        if "paths" not in self._known:
+            self._known["paths"] = path_geometry(self.run)[:2]
+        found: tuple[Array, Array] = self._known["paths"]
+        return found
+
+    def tension(self, name: str) -> Array:
+        if "tensions" not in self._known:
+            function = self.trial.system.compiled.function("tensions")
+            self._known["tensions"] = function.fast(self.run.q, self.run.u, *self._paths(), self.run.tail)
+        found: Array = self._known["tensions"][:, self.trial.system.paths.index(name)]
+        return found
+
+    def path(self, name: str) -> tuple[Array, Array]:
+        """Length [m] and its rate [m/s]."""
+        k = self.trial.system.paths.index(name)
+        L, Ldot = self._paths()
+        return L[:, k], Ldot[:, k]
+
+    def generalised(self, name: str) -> Array:
+        """Generalised forces (m, nu)."""
+        return self._of("each_force")[name]
+
+    def stored(self, name: str) -> Array:
+        return self._of("force_potentials")[name]
+
+    def on(self, names: list[str], body: str) -> tuple[Array, Array]:
+        """Force, and torque about the body's origin, in ground, of some forces together. On ground: the
+        opposite of what acts on all bodies."""
+        each = self._of("force_wrenches")
+        total = np.sum([each[name] for name in names], axis=0)
+        if body != "ground":
+            found = total[:, self.trial.system.body(body).index]
+            return found[:, 3:], found[:, :3]
+        poses = [self.run.system.body_pose(self.run.q, b.name).p for b in self.trial.system.bodies]
+        f = total[:, :, 3:]
+        m = total[:, :, :3] + np.cross(np.stack(poses, axis=1), f)
+        return -f.sum(axis=1), -m.sum(axis=1)
+
+    def scalar(self, name: str) -> Array:
+        """What an actuator exerts: tension [N], force [N] or moment [N m]."""
+        law: Any = self.trial.system.force(name)
+        if isinstance(law, (Muscle, PathActuator)):
+            return self.tension(name)
+        unit = self._unit(name)
+        f = self.generalised(name)
+        size = (unit ** 2).sum(axis=1)
+        return np.divide((f * unit).sum(axis=1), size, out=np.zeros(len(f)), where=size > 0)
+
+    def _unit(self, name: str) -> Array:
+        """Generalised forces of an actuator that exerts 1 N or 1 N m, (m, nu)."""
+        compiled = self.trial.system.compiled
+        if "units" not in self._known:
+            flat = compiled.function("unit_loads").fast(self.run.q, self.run.tail)
+            self._known["units"] = compiled.shaped("unit_loads", flat)
+        k = list(compiled.model.actuators).index(name)
+        law: Any = self.trial.system.force(name)
+        found: Array = self._known["units"][:, k] / float(law.optimal_force)
+        return found
+
+    def speed(self, name: str) -> Array:
+        """The speed that an actuator works along."""
+        law: Any = self.trial.system.force(name)
+        if isinstance(law, (Muscle, PathActuator)):
+            return self.path(name)[1]
+        return (self._unit(name) * self.run.u).sum(axis=1)
+
+
+def reporter(trial: Trial, element: Element) -> None:
+    """What every force that applies exerts: _forces."""
+    setup = trial.setup
+    trial.say_unknown()
+    exerted = setup.step("forces", lambda: Exerted(trial))
+    columns: Columns = []
+    left = []
+    for force in forces_of(trial):
+        made = REPORTS.get(force.tag, _actuator)(exerted, force)
+        if made is None:
+            left.append(force.title)
+        else:
+            columns += made
+    for label, load in trial.labelled:
+        columns += load_columns(trial, label, load)
+    if left:
+        setup.report.check.append(f"{element.title}: not in the file: {', '.join(left)}")
+    if setup.flag("include_constraint_forces", False, element) and trial.system.constraints:
+        setup.report.check.append(f"{element.title}: forces of constraints are not in the file")
+    keep = trial.kept(element)
+    values = np.stack([x for _, x in columns], axis=1)[keep] if columns else np.empty((len(keep), 0))
+    setup.save(trial.name(element, "forces"), "ModelForces", trial.run.t[keep],
+               [label for label, _ in columns], values, precision=trial.precision, words=FORCE_WORDS)
+
+
+def actuation(trial: Trial, element: Element) -> None:
+    """Forces, speeds and powers of muscles and actuators: _force, _speed, _power."""
+    setup, keep = trial.setup, trial.kept(element)
+    trial.say_unknown()
+    exerted = setup.step("actuators", lambda: Exerted(trial))
+    names = actuators(trial.system)
+    force, speed = (np.stack([call(n) for n in names], axis=1) if names else np.empty((len(trial.run), 0))
+                    for call in (exerted.scalar, exerted.speed))
+    # the power of a path is that of its shortening
+    sign = np.array([-1.0 if n in trial.system.paths else 1.0 for n in names])
+    for quantity, title, values in (("force", "ActuatorForces", force), ("speed", "ActuatorSpeeds", speed),
+                                    ("power", "ActuatorPowers", sign * force * speed)):
+        setup.save(trial.name(element, quantity), title, trial.run.t[keep], names, values[keep],
+                   precision=trial.precision, words=ACTUATION_WORDS)
+
+
+def actuators(system: System) -> list[str]:
+    """Names of the muscles and actuators that apply themselves."""
+    off = system.state().disabled
+    return [n for n in system.forces if isinstance(system.force(n), (Muscle, Actuator)) and n not in off]
+
+
+def forces_of(trial: Trial) -> list[Element]:
+    """Elements of the forces that apply themselves, in the order of the model file."""
+    model, reading = trial.setup.model.object, Reading(trial.setup.model, System())
+    found = [*reading.objects(model, "ForceSet"),
+             *(e for e in reading.objects(model, "components") if e.name in trial.system.forces)]
+    return [e for e in found if reading.boolean(e, "appliesForce", True)]
+
+
+def load_columns(trial: Trial, label: str, load: ExternalLoad) -> Columns:
+    """Force in ground, point in the body's frame, torque in ground."""
+    p, force, torque = load.acting(trial.motion)
+    X = trial.system.body_pose(trial.motion.q, load.body if isinstance(load.body, str) else load.body.name)
+    parts = [("F", force)] if load.force is not None else []
+    if load.force is not None and load.point is not None:
+        parts.append(("p", np.einsum("tji,tj->ti", X.R, p - X.p)))
+    if load.torque is not None:
+        parts.append(("T", torque))
+    return [(f"{label}_{what}{axis}", x[:, k]) for what, x in parts for k, axis in enumerate("xyz")]
+
+
+# ---- columns of each class ---------------------------------------------------------------------------------
+
+def _actuator(exerted: Exerted, element: Element) -> Columns | None:
+    system = exerted.trial.system
+    if element.name not in system.forces or not isinstance(system.force(element.name), (Muscle, Actuator)):
+        return None
+    return [(element.name, exerted.scalar(element.name))]
+
+
+def _along_path(ending: str) -> Callable[[Exerted, Element], Columns | None]:
+    return lambda exerted, element: [(f"{element.name}{ending}", exerted.tension(element.name))]
+
+
+def _on_coordinate(exerted: Exerted, element: Element) -> Array:
+    """The only generalised force that is there."""
+    f = exerted.generalised(element.name)
+    law: Any = exerted.trial.system.force(element.name)
+    speed = law.speed if getattr(law, "speed", None) is not None else law.coordinate
+    found: Array = f[:, exerted.trial.system.speeds.index(speed)]
+    return found
+
+
+def _limit(exerted: Exerted, element: Element) -> Columns:
+    return [(element.name, _on_coordinate(exerted, element)),
+            ("PotentialEnergy", exerted.stored(element.name))]
+
+
+def _blankevoort(exerted: Exerted, element: Element) -> Columns:
+    name = element.name
+    law: Any = exerted.trial.system.force(name)
+    L, Ldot = exerted.path(name)
+    total, l0 = exerted.tension(name), float(law.slack_length)
+    e, toe, k = L / l0 - 1, float(law.transition_strain), float(law.linear_stiffness)
+    spring = np.where(e <= 0, 0.0, np.where(e < toe, k * e ** 2 / (2 * toe), k * (e - toe / 2)))
+    values = (spring, total - spring, total, L, Ldot, e, Ldot / l0)
+    return [(f"{name}.{what}", x) for what, x in zip(
+        ("force_spring", "force_damping", "force_total", "length", "lengthening_speed", "strain",
+         "strain_rate"), values, strict=True)]
+
+
+def _frames(exerted: Exerted, element: Element, *ends: str) -> list[tuple[str, str]]:
+    """Name of the frame and of its body at each end of a force."""
+    reading, out = exerted.reading, []
+    for end in ends:
+        frame = reading.connected(element, end)
+        body = reading.base(frame, element)[0].name or "ground"
+        out.append((frame.name or "ground", body))
+    return out
+
+
+def _wrenches(exerted: Exerted, forces: list[str], name: str, ends: list[tuple[str, str]]) -> Columns:
+    out: Columns = []
+    for frame, body in ends:
+        for what, x in zip(("force", "torque"), exerted.on(forces, body), strict=True):
+            out += [(f"{name}.{frame}.{what}.{axis}", x[:, k]) for k, axis in enumerate(XYZ)]
+    return out
+
+
+def _bushing(exerted: Exerted, element: Element) -> Columns:
+    return _wrenches(exerted, [element.name], element.name, _frames(exerted, element, "frame1", "frame2"))
+
+
+def _two_point(exerted: Exerted, element: Element) -> Columns:
+    """Force in ground and point in the body's frame at each end."""
+    out: Columns = []
+    ends = [body for _, body in _frames(exerted, element, "body1", "body2")]
+    for body, point in zip(ends, ("point1", "point2"), strict=True):
+        force, _ = exerted.on([element.name], body)
+        p = np.broadcast_to(exerted.reading.numbers(element, point, (0.0, 0.0, 0.0), 3), force.shape)
+        for what, x in (("force", force), ("point", p)):
+            out += [(f"{element.name}.{body}.{what}.{axis}", x[:, k]) for k, axis in enumerate(XYZ)]
+    return out
+
+
+def _smooth_contact(exerted: Exerted, element: Element) -> Columns:
+    reading = exerted.reading
+    ends = []
+    for what, socket in (("Sphere", "sphere"), ("HalfSpace", "half_space")):
+        surface = reading.connected(element, socket)
+        frame = reading.connected(surface, "frame")
+        ends.append((what, reading.base(frame, surface)[0].name or "ground"))
+    return _wrenches(exerted, [element.name], element.name, ends)
+
+
+def _contact(exerted: Exerted, element: Element) -> Columns | None:
+    """Of each surface: what all pairs of the force do to its body."""
+    forces = [n for n in exerted.trial.system.forces
+              if n == element.name or n.startswith(f"{element.name}.")]
+    if not forces:
+        return None
+    reading, ends = exerted.reading, []
+    for parameters in (e for e in element.every() if e.tag.endswith("::ContactParameters")):
+        for word in reading.words(parameters, "geometry"):
+            surface = reading.components.find(word, element, *SURFACES)
+            if surface is None:
+                return None
+            frame = reading.connected(surface, "frame")
+            ends.append((frame.name or "ground", reading.base(frame, surface)[0].name or "ground"))
+    return _wrenches(exerted, forces, element.name, ends)
+
+
+def _prescribed(exerted: Exerted, element: Element) -> Columns:
+    """Force and torque in ground, the point in the body's frame."""
+    trial, reading, name = exerted.trial, exerted.reading, element.name
+    law: Any = trial.system.force(name)
+    (frame, body), = _frames(exerted, element, "frame")
+    where = "ground" if reading.boolean(element, "forceIsGlobal", True) else frame
+    force, torque = exerted.on([name], body)
+    point = None
+    columns: list[tuple[str, Array]] = []
+    given = {what: bool(list(_functions(reading, element, f"{what}Functions")))
+             for what in ("force", "point", "torque")}
+    if given["point"]:
+        t = exerted.run.t
+        point = np.stack([np.broadcast_to(np.asarray(f(t) if callable(f) else f, dtype=float), t.shape)
+                          for f in law.station], axis=1)
+        X = trial.system.body_pose(exerted.run.q, body)
+        ground = np.einsum("tij,tj->ti", X.R, point) + X.p
+        if reading.boolean(element, "pointIsGlobal", False):
+            ground, point = point, np.einsum("tji,tj->ti", X.R, point - X.p)
+        torque = torque - np.cross(ground - X.p, force)
+    if given["force"]:
+        columns += [(f"{where}_{name}_f{axis}", force[:, k]) for k, axis in enumerate("xyz")]
+    if point is not None:
+        columns += [(f"{where}_{name}_p{axis}", point[:, k]) for k, axis in enumerate("xyz")]
+    if given["torque"]:
+        columns += [(f"{where}_{name}_torque_{axis}", torque[:, k]) for k, axis in enumerate("xyz")]
+    return columns
+
+
+def _functions(reading: Reading, element: Element, name: str) -> list[Element]:
+    holder = reading.object(element, name) if reading.property(element, name) is None else reading.property(
+        element, name)
+    inner = None if holder is None else holder.child("objects") or holder
+    return [] if inner is None else inner.children
+
+
+REPORTS: dict[str, Callable[[Exerted, Element], Columns | None]] = {
+    "CoordinateLimitForce": _limit,
+    "SpringGeneralizedForce": lambda x, e: [(f"{e.name}_Force", _on_coordinate(x, e))],
+    "ExpressionBasedCoordinateForce": lambda x, e: [(e.name, _on_coordinate(x, e))],
+    "PathSpring": _along_path("_tension"), "ExpressionBasedPathForce": _along_path("_tension"),
+    "Ligament": _along_path(""), "Blankevoort1991Ligament": _blankevoort,
+    **dict.fromkeys(("BushingForce", "FunctionBasedBushingForce", "ExpressionBasedBushingForce"), _bushing),
+    **dict.fromkeys(("PointToPointSpring", "ExpressionBasedPointToPointForce"), _two_point),
+    "SmoothSphereHalfSpaceForce": _smooth_contact,
+    **dict.fromkeys(("HuntCrossleyForce", "ElasticFoundationForce"), _contact),
+    "PrescribedForce": _prescribed}
+"""Columns of OpenSim's classes; those of others are of actuators."""

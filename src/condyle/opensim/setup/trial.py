@@ -1,0 +1,104 @@
+"""Trial: what the analyses of a setup file share: a motion, states of its muscles, loads on its bodies."""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from condyle.arrays import Array
+from condyle.forces.base import GROUPS
+from condyle.opensim.element import Element
+from condyle.opensim.setup.file import Setup
+from condyle.studies.acting import acting, of_groups
+from condyle.studies.external_load import ExternalLoad, loads_on, stacked
+from condyle.studies.motion import Motion, with_states
+from condyle.system.system import System
+
+
+@dataclass
+class Trial:
+    """What analyses share.
+
+    Attributes:
+        setup: the file.
+        system: the model.
+        motion: the frames that are analysed, with the accelerations of the motion.
+        smooth: the same with the accelerations of a spline through the speeds, for StaticOptimization.
+        labelled: external loads, each with what OpenSim's reports call it.
+        states: makes auxiliary states (m, nz) and inputs (m, k) of the frames, when they are first needed.
+        precision: digits after the point in files.
+        acting: whether the loads are forces of the system already.
+        unknown: what to check where muscles matter, if nothing was known of their states.
+        first: row of the first frame in the whole table.
+    """
+
+    setup: Setup
+    system: System
+    motion: Motion
+    smooth: Motion
+    labelled: list[tuple[str, ExternalLoad]]
+    states: Callable[[], tuple[Array, Array]]
+    precision: int = 8
+    acting: bool = False
+    unknown: str = ""
+    first: int = 0
+
+    @property
+    def loads(self) -> list[ExternalLoad]:
+        """Those that are no forces of the system."""
+        return [] if self.acting else [load for _, load in self.labelled]
+
+    @cached_property
+    def still(self) -> Motion:
+        """The frames with the states of muscles, and the accelerations of the motion."""
+        return with_states(self.motion, *self.states())
+
+    @cached_property
+    def run(self) -> Motion:
+        """The same with the accelerations that all forces give."""
+        return self.still if self.acting else self.forced({})
+
+    def forced(self, tensions: dict[str, Array]) -> Motion:
+        """The same with the accelerations under given forces of muscles and actuators, shape (m,) by name,
+        and all others."""
+        system, motion = self.system, self.still
+        loads = loads_on(motion, self.loads)
+        kept = [name for name in of_groups(system, GROUPS) if name not in tensions]
+        part = acting(system, kept, tuple(tensions), tuple(loads))
+        batch = part.batch(motion, stacked(tensions), stacked(loads))
+        udot = self.setup.step("accelerations", lambda: batch.ask("forward_dynamics", (), {}))
+        z = motion.tail[:, system.compiled.model.tail["z"]]
+        return with_states(motion, z, None, udot)
+
+    def say_unknown(self) -> None:
+        """Say, once, what is to be checked where muscles matter and nothing was known of them."""
+        if self.unknown and self.system.muscles and self.unknown not in self.setup.report.check:
+            self.setup.report.check.append(self.unknown)
+
+    def kept(self, element: Element) -> NDArray[np.intp]:
+        """Frames that an analysis records: those whose row in the whole table is a multiple of
+        <step_interval>, and always the first and last. OpenSim does not look at start_time and end_time."""
+        every = max(int(self.setup.number("step_interval", 1, element)), 1)
+        k, last = np.arange(len(self.motion)), len(self.motion) - 1
+        return np.flatnonzero(((k + self.first) % every == 0) | (k == 0) | (k == last))
+
+    def name(self, element: Element, quantity: str) -> str:
+        """Of a file of results."""
+        return f"{self.setup.report.name}_{element.name or element.tag}_{quantity}.sto"
+
+    def chosen(self, element: Element, name: str, known: Sequence[str]) -> list[str]:
+        """Names that a list asks for, in the order of those that there are; all where it says so, or nothing.
+
+        What there is not is said.
+        """
+        asked = self.setup.words(name, element) or ["all"]
+        if asked[0].lower() == "all":
+            return list(known)
+        asked = [word.rpartition("/")[2] for word in asked]
+        if lacking := [word for word in asked if word not in known]:
+            self.setup.report.check.append(f"{element.title}: <{name}>: there is no {', '.join(lacking)} in "
+                                           "the model")
+        return [n for n in known if n in asked]
