@@ -1,4 +1,4 @@
-"""One setup file, run by OpenSim itself: `python -m benchmarks.opensim_setups SETUP.xml`, in the file's folder.
+"""One setup file, run by OpenSim itself: `python -m benchmarks.opensim_setups SETUP.xml`, in its folder.
 
 A process of its own for every file: defaults of one model leak into the next, and OpenSim cannot be loaded
 beside Condyle.

@@ -298,8 +298,9 @@ def _three(reading: Reading, element: Element, name: str) -> tuple[Any, ...]:
         element, name)
     if holder is None:
         return (0.0,) * 3
-    found = [e for e in holder.every() if reading.reads(e)] if holder.children else []
-    for e in holder.every():
+    inner = holder.child("objects") or holder
+    found = [e for e in inner.children if reading.reads(e)]
+    for e in (holder, inner):
         reading.use(e)
     if len(found) not in (0, 3):
         raise reading.error(holder, f"expected three functions, or none, got {len(found)}")

@@ -121,6 +121,11 @@ def joint_reaction(trial: Trial, element: Element) -> None:
     forces = None
     if file is None:
         motion = trial.run
+        if trial.unknown or not system.muscles:
+            setup.report.check.append(
+                f"{element.title}: without <forces_file> muscles and actuators exert what their states and "
+                "controls say, and accelerations are what follows, not those of the motion, as in OpenSim. "
+                "In Python, cd.joint_reactions gives net joint loads of the motion")
         trial.say_unknown()
     else:
         motion, forces = _forced(trial, setup.table(file, degrees=False))

@@ -28,8 +28,8 @@ ANALYSES: dict[str, Callable[[Trial, Element], None]] = {
     "InducedAccelerations": induced.induced}
 """What runs an analysis."""
 UNKNOWN = ("no file has states of the muscles: in all analyses but StaticOptimization they are at their "
-           "default activations, with fibres in equilibrium with their tendons. Kinematics, lengths and moment "
-           "arms do not depend on that")
+           "default activations, with fibres in equilibrium with their tendons. Kinematics, lengths and "
+           "moment arms do not depend on that")
 
 
 def run(setup: Setup) -> None:

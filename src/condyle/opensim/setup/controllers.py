@@ -21,7 +21,6 @@ from condyle.opensim.reading import Reading
 from condyle.opensim.setup.file import Setup
 from condyle.opensim.versions import OLDEST
 from condyle.system.system import System
-from condyle.trace.parameter import Input
 
 Control = Callable[[Any], Any]
 """A control over time: one of cd.functions, or Nodes."""
@@ -101,10 +100,8 @@ def control_inputs(system: System, controls: dict[str, Control], t: Array) -> Ar
     start = system.state()
     values = np.tile(start.tail[system.compiled.model.tail["inputs"]], (len(t), 1))
     for name, control in controls.items():
-        law: Any = system.force(name)
-        own = law.excitation if isinstance(law, Muscle) else law.control
-        if isinstance(own, Input):
-            values[:, places[own.name]] = np.broadcast_to(np.asarray(control(t), dtype=float), t.shape)
+        if name in places:                                  # else its law has a function in its place
+            values[:, places[name]] = np.broadcast_to(np.asarray(control(t), dtype=float), t.shape)
     return values
 
 

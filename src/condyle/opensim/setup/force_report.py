@@ -257,12 +257,17 @@ def _bushing(exerted: Exerted, element: Element) -> Columns:
 
 
 def _two_point(exerted: Exerted, element: Element) -> Columns:
-    """Force in ground and point in the body's frame at each end."""
+    """Force and point at each end, in ground."""
     out: Columns = []
-    ends = [body for _, body in _frames(exerted, element, "body1", "body2")]
-    for body, point in zip(ends, ("point1", "point2"), strict=True):
+    reading, law = exerted.reading, exerted.trial.system.force(element.name)
+    for end, point in (("a", "point1"), ("b", "point2")):
+        body, socket = str(getattr(law, end)), f"body{point[-1]}"
         force, _ = exerted.on([element.name], body)
-        p = np.broadcast_to(exerted.reading.numbers(element, point, (0.0, 0.0, 0.0), 3), force.shape)
+        p = np.broadcast_to(reading.numbers(element, point, (0.0, 0.0, 0.0), 3), force.shape)
+        if body != "ground":
+            p = exerted.trial.system.station_position(exerted.run.q, body, p[0])
+        if reading.property(element, f"socket_{socket}") is None:
+            body = reading.text(element, socket, body)
         for what, x in (("force", force), ("point", p)):
             out += [(f"{element.name}.{body}.{what}.{axis}", x[:, k]) for k, axis in enumerate(XYZ)]
     return out
@@ -298,18 +303,16 @@ def _contact(exerted: Exerted, element: Element) -> Columns | None:
 def _prescribed(exerted: Exerted, element: Element) -> Columns:
     """Force and torque in ground, the point in the body's frame."""
     trial, reading, name = exerted.trial, exerted.reading, element.name
-    law: Any = trial.system.force(name)
     (frame, body), = _frames(exerted, element, "frame")
     where = "ground" if reading.boolean(element, "forceIsGlobal", True) else frame
     force, torque = exerted.on([name], body)
     point = None
     columns: list[tuple[str, Array]] = []
-    given = {what: bool(list(_functions(reading, element, f"{what}Functions")))
-             for what in ("force", "point", "torque")}
+    given = {what: _functions(reading, element, f"{what}Functions") for what in ("force", "point", "torque")}
     if given["point"]:
         t = exerted.run.t
-        point = np.stack([np.broadcast_to(np.asarray(f(t) if callable(f) else f, dtype=float), t.shape)
-                          for f in law.station], axis=1)
+        functions = [reading.read(e) for e in given["point"]]
+        point = np.stack([np.broadcast_to(np.asarray(f(t), dtype=float), t.shape) for f in functions], axis=1)
         X = trial.system.body_pose(exerted.run.q, body)
         ground = np.einsum("tij,tj->ti", X.R, point) + X.p
         if reading.boolean(element, "pointIsGlobal", False):

@@ -142,7 +142,7 @@ def _with_constraints(parts: Array, response: Array, held: list[Held]) -> Array:
         lambda_[rows] = np.linalg.lstsq(G[i, rows] @ Y.T, error.T, rcond=1e-12)[0]
         return lambda_, parts[i] - lambda_[rows].T @ Y
 
-    for i in np.flatnonzero(on.any(axis=1)):
+    for i in np.flatnonzero(on.any(axis=1)).tolist():
         for h, start in zip(held, starts, strict=False):
             if h.friction is not None and on[i, start]:
                 on[i, start:start + 4] = _touching(solved(i)[0][start:start + 4].sum(axis=1), *h.friction)
@@ -200,11 +200,9 @@ def _rows(trial: Trial, constraint: Element, load: ExternalLoad, run: Motion) ->
     base = np.array([1.0, 0.0, 0.0])
     side = np.cross(base, normal)
     w = system.body_velocity(run.q, run.u, body)[:, :3]
-    v = np.einsum("tij,tj->ti", J[:, 3:], run.u)
-    # a point of the foot stays in the surface; the foot keeps its angle about the normal
+    # the point of the foot that is at the load stays where it is, and the foot keeps its angle about the
+    # normal: its axis `side` stays at a right angle to `base`
     turn = bias[:, :3] @ normal + (w @ base) * (w @ side)
-    # no slip: the velocity of the foot at a place that stays, not of one of its points
-    slip = bias[:, 3:] - np.cross(w, v)
     rows = np.stack([np.einsum("tij,i->tj", J[:, 3:], normal), np.einsum("tij,i->tj", J[:, :3], normal),
                      J[:, 3], J[:, 5]], axis=1)
-    return rows, np.stack([bias[:, 3:] @ normal, turn, slip[:, 0], slip[:, 2]], axis=1)
+    return rows, np.stack([bias[:, 3:] @ normal, turn, bias[:, 3], bias[:, 5]], axis=1)
