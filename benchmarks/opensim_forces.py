@@ -3,11 +3,13 @@ states."""
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks.opensim_model import called
 from benchmarks.opensim_process import Answers
 
 DEGROOTE, LENGTH = "normalized_tendon_force", "fiber_length"
@@ -48,15 +50,17 @@ def _at(model: Any, state: Any) -> tuple[list[float], list[float]]:
     return [c.getValue(state) for c in coordinates], [c.getSpeedValue(state) for c in coordinates]
 
 
-def forces(path: str, count: int, seed: int, share: float = 0.9) -> dict[str, Any]:
-    """At `count` random states: coordinates, muscles with their states, lengths, speeds, tensions, rates of
-    states;
-    generalised forces of each force alone; udot of the whole model."""
+def forces(path: str, count: int, seed: int, share: float = 0.9, off: Sequence[str] = (),
+           inputs: Sequence[str] | None = None) -> dict[str, Any]:
+    """At `count` random states: coordinates, muscles with their states, lengths, speeds, moment arms,
+    tensions, rates of states; generalised forces of each force alone; udot of the whole model, and of the
+    model without the forces `off`. Controls are random, or of `inputs` alone where these are given and the
+    model's controllers say the others."""
     import opensim as osim
 
     model, state = _load(path)
     rng = np.random.default_rng(seed)
-    coordinates = [c.getName() for c in _each(model.getCoordinateSet())]
+    coordinates = list(called(model))
     muscles, every = _each(model.getMuscles()), _each(model.getForceSet())
     acting = {f.getName(): bool(f.appliesForce(state)) for f in every}
     paths = {f.getName(): p for f in every if (p := _path(f)) is not None}
@@ -71,6 +75,9 @@ def forces(path: str, count: int, seed: int, share: float = 0.9) -> dict[str, An
         found = np.flatnonzero(state.getU().to_numpy())
         at.append(int(found[0]) if len(found) else -1)
     solver = osim.InverseDynamicsSolver(model)
+    free = [c for c in _each(model.getCoordinateSet()) if not c.getLocked(state) and not c.isDependent(state)]
+    out["turning"] = [name for name, c in called(model).items() if any(c.getAbsolutePathString() ==
+                      f.getAbsolutePathString() for f in free)]
     for _ in range(count):
         row: dict[str, Any] = {}
         _draw(model, state, rng, share)
@@ -78,14 +85,19 @@ def forces(path: str, count: int, seed: int, share: float = 0.9) -> dict[str, An
         model.realizeVelocity(state)
         row["lengths"] = [p.getLength(state) for p in paths.values()]
         row["speeds"] = [p.getLengtheningSpeed(state) for p in paths.values()]
+        row["arms"] = [[p.computeMomentArm(state, c) for c in free] for p in paths.values()]
         row["z"] = {}
         for m in muscles:
             row["z"][m.getName()] = _states(m, state, rng)
-        controls = {a.getName(): float(rng.uniform(0.02, 1)) for a in actuators}
+        controls = {a.getName(): float(rng.uniform(0.02, 1)) for a in actuators
+                    if inputs is None or a.getName() in inputs}
         model.realizeVelocity(state)
         vector = osim.Vector(model.getNumControls(), 0.0)
+        if inputs is not None:
+            model.computeControls(state, vector)
         for a in actuators:
-            a.setControls(osim.Vector(1, controls[a.getName()]), vector)
+            if a.getName() in controls:
+                a.setControls(osim.Vector(1, controls[a.getName()]), vector)
         model.setControls(state, vector)
         row["controls"] = controls
         model.realizeAcceleration(state)
@@ -94,6 +106,7 @@ def forces(path: str, count: int, seed: int, share: float = 0.9) -> dict[str, An
         row["rates"] = [{name: m.getStateVariableDerivativeValue(state, name)
                          for name in row["z"][m.getName()]}
                         for m in muscles]
+        row["udot without"] = _without(model, state, every, acting, off, vector)[at].tolist()
         row["alone"] = _alone(model, state, every, solver, at, acting, vector)
         out["rows"].append(row)
     return out
@@ -131,6 +144,21 @@ def _states(m: Any, state: Any, rng: Any) -> dict[str, float]:
     return values
 
 
+def _without(model: Any, state: Any, every: list[Any], acting: dict[str, bool], off: Sequence[str],
+             controls: Any) -> Any:
+    """udot without some forces."""
+    for f in every:
+        if f.getName() in off:
+            f.setAppliesForce(state, False)
+    model.realizeVelocity(state)
+    model.setControls(state, controls)
+    model.realizeAcceleration(state)
+    udot = state.getUDot().to_numpy()
+    for f in every:
+        f.setAppliesForce(state, acting[f.getName()])
+    return udot
+
+
 def _alone(model: Any, state: Any, every: list[Any], solver: Any, at: list[int], acting: dict[str, bool],
            controls: Any) -> dict[str, list[float]]:
     """Generalised forces of each force."""
@@ -158,7 +186,7 @@ def equilibrium(path: str, count: int, seed: int, share: float = 0.9) -> dict[st
     """Fibre lengths (or tendon forces) after equilibrateMuscles, at random poses and activations."""
     model, state = _load(path)
     rng = np.random.default_rng(seed)
-    coordinates = [c.getName() for c in _each(model.getCoordinateSet())]
+    coordinates = list(called(model))
     muscles = _each(model.getMuscles())
     rows = []
     for _ in range(count):

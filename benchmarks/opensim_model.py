@@ -59,6 +59,14 @@ def accelerations(path: str, coordinates: list[str], q: Any, u: Any) -> Any:
     return np.array(out)
 
 
+def called(model: Any) -> dict[str, Any]:
+    """Coordinates by name in OpenSim's order; the second of a name by joint and name, as Condyle calls it."""
+    out: dict[str, Any] = {}
+    for c in _each(model.getCoordinateSet()):
+        out[c.getName() if c.getName() not in out else f"{c.getJoint().getName()}_{c.getName()}"] = c
+    return out
+
+
 def _each(things: Any) -> list[Any]:
     return [things.get(i) for i in range(things.getSize())]
 
@@ -83,7 +91,7 @@ def mechanics(path: str, coordinates: list[str], q: Any, u: Any, udot: Any) -> d
     import opensim as osim
 
     model, state = load(path)
-    matter, own = model.getMatterSubsystem(), {c.getName(): c for c in _each(model.getCoordinateSet())}
+    matter, own = model.getMatterSubsystem(), called(model)
     at = []
     for name in coordinates:                                # which of Simbody's speeds is its own
         state.updU().setToZero()

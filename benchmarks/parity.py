@@ -1,6 +1,6 @@
 """Model files in Condyle and in OpenSim, at random states: the page docs/parity.md.
 
-    python -m benchmarks.parity FOLDER ...              prints a row for each .osim in the folders
+    python -m benchmarks.parity FOLDER ...              prints what differs of each .osim in the folders
     python -m benchmarks.parity --write FOLDER ...      and writes the page
 
 Each model has an OpenSim process of its own: what a file says of defaults stays in a process for good.
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +20,12 @@ from benchmarks.opensim_process import OpenSimProcess
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "parity.md"
 STATES = 3
-COLUMNS = ("pose [m, 1]", "Jacobian [m, 1]", "mass matrix", "ID at rest", "ID moving", "path length [m]",
-           "tension", "udot")
+MECHANICS = ("pose [m, 1]", "Jacobian [m, 1]", "mass matrix", "ID at rest", "ID moving", "udot",
+             "udot without wraps")
+SURFACES = ("no surface", "one", "more")
+MUSCLES = (*(f"{what}: {n}" for what in ("length", "arm", "fibre") for n in SURFACES), "tension")
+ROUNDING = 1e-9
+"""Accelerations and forces below this [m/s^2, N] are those of a system at rest: differences are absolute."""
 BEGIN, END = "<!-- parity:begin -->", "<!-- parity:end -->"
 
 
@@ -54,9 +58,11 @@ def compared(path: Path) -> dict[str, Any]:
                                   for b, X in theirs["poses"].items()), default=0.0)
         row["Jacobian [m, 1]"] = max((np.abs(system.station_jacobian(q, b, STATION) - J).max()
                                       for b, J in theirs["J"].items()), default=0.0)
+        if not system.nu:
+            return row
         row["mass matrix"] = relative(system.mass_matrix(q), theirs["M"])
     except Exception as error:
-        row["said"] = str(error).split("\n")[0][:120]
+        row["said"] = said(error, 120)
     finally:
         if process.connection is not None:
             process.process.kill()
@@ -71,22 +77,55 @@ def matrix(X: Any) -> Any:
 
 
 def forces(path: Path) -> dict[str, Any]:
-    """Path lengths, tensions at OpenSim's lengths, and accelerations."""
-    from tests.opensim.parity_forces import compare
+    """Path lengths and moment arms by how many surfaces a path has, tensions at OpenSim's lengths, fibres in
+    equilibrium, and accelerations with all forces and without those whose paths have surfaces."""
+    from tests.opensim.parity_forces import compare, equilibrium
 
+    row: dict[str, Any] = {}
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             found = compare(path)
+            if found["system"].muscles:
+                row |= fibres(found["system"], equilibrium(path))
     except Exception as error:
-        return {"udot": str(error).split("\n")[0][:60]}
-    row: dict[str, Any] = {}
-    if "length" in found:
-        row["path length [m]"] = np.abs(found["length"][1]).max()
+        return {"udot": said(error, 60)}
+    for what in ("length", "arm"):
+        if what in found:
+            names, off = found[what]
+            surfaces = np.array([count(found["system"], n) for n in names])
+            for k, title in enumerate(SURFACES):
+                if (surfaces == k).any():
+                    row[f"{what}: {title}"] = np.abs(off[:, surfaces == k]).max(initial=0.0)
+            row["paths"] = "+".join(str(int((surfaces == k).sum())) for k in range(3))
     if "tension" in found:
         row["tension"] = relative(found["tension"][1] + found["tension"][2], found["tension"][2])
-    row["udot"] = relative(found["udot"][1] + found["udot"][2], found["udot"][2])
+    for ours, theirs in (("udot", "udot"), ("udot without wraps", "udot without")):
+        row[ours] = relative(found[theirs][1] + found[theirs][2], found[theirs][2])
     return row
+
+
+def count(system: Any, name: str) -> int:
+    """Surfaces of a force's path: 0, 1, or 2 for more."""
+    return min(len(system.force(name).path.wraps), 2)
+
+
+def fibres(system: Any, found: dict[str, Any]) -> dict[str, Any]:
+    """Largest differences of fibres in equilibrium [m]; slack ones of length zero count as the shortest
+    here."""
+    row: dict[str, Any] = {}
+    for name, (ours, theirs) in found.items():
+        muscle, _, state = name.rpartition(".")
+        off = np.abs(ours - np.maximum(theirs, 0.01 * system.force(muscle).optimal_fiber_length))
+        if state == "fiber_length" and np.isfinite(off).any():
+            title = f"fibre: {SURFACES[count(system, muscle)]}"
+            row[title] = max(row.get(title, 0.0), float(np.nanmax(off)))
+    return row
+
+
+def said(error: Exception, most: int) -> str:
+    """The first line of what an error says."""
+    return str(error).split("\n")[0][:most].replace("|", "/")
 
 
 def relative(ours: Any, theirs: Any) -> float | str:
@@ -94,7 +133,8 @@ def relative(ours: Any, theirs: Any) -> float | str:
     size = np.abs(theirs).max(initial=0.0)
     if not np.isfinite(theirs).all():
         return "not finite there"
-    return "none" if size == 0 else float(np.abs(ours - theirs).max() / size)
+    off = float(np.abs(ours - theirs).max(initial=0.0))
+    return "none" if size == 0 else off if size < ROUNDING else off / size
 
 
 def rows(paths: list[Path]) -> Iterator[tuple[Path, dict[str, Any]]]:
@@ -102,30 +142,43 @@ def rows(paths: list[Path]) -> Iterator[tuple[Path, dict[str, Any]]]:
         try:
             yield path, compared(path)
         except Exception as error:
-            yield path, {"said": str(error).split("\n")[0][:160]}
+            yield path, {"said": said(error, 160)}
 
 
 def text(value: Any) -> str:
-    return value if isinstance(value, str) else "" if value is None else f"{value:.0e}"
+    return value if isinstance(value, str) else "" if value is None else (
+        str(value) if isinstance(value, int) else f"{value:.0e}")
+
+
+def table(first: Sequence[str], columns: Sequence[str], found: dict[str, dict[str, Any]]) -> list[str]:
+    """Lines of a table with a row for each model."""
+    titles = ["model", *first, *columns]
+    lines = ["| " + " | ".join(titles) + " |", "|" + "---|" * len(titles)]
+    for name, row in found.items():
+        lines.append(f"| {name} | " + " | ".join([*(str(row[x]) for x in first),
+                                                  *(text(row.get(c)) for c in columns)]) + " |")
+    return lines
+
+
+def page(found: dict[str, dict[str, Any]]) -> str:
+    """The tables of all models."""
+    known = {name: row for name, row in found.items() if "said" not in row}
+    unknown = [f"- {name}: {row['said']}" for name, row in found.items() if "said" in row]
+    lines = [*table(("dofs",), MECHANICS, known), "", "### Paths and muscles", "",
+             *table(("paths",), MUSCLES, {n: row for n, row in known.items() if "paths" in row}),
+             *(["", "Not compared:", "", *unknown] if unknown else [])]
+    return "\n".join(lines)
 
 
 def main(arguments: list[str]) -> None:
-    paths = models([a for a in arguments if a != "--write"])
-    lines = ["| model | dofs | " + " | ".join(COLUMNS) + " |", "|---|---|" + "---|" * len(COLUMNS)]
-    said = []
-    for path, row in rows(paths):
-        name = f"{path.parent.name}/{path.name}"
-        if "said" in row:
-            said.append(f"- {name}: {row['said'].replace('|', '/')}")
-            print(said[-1], flush=True)
-            continue
-        lines.append(f"| {name} | {row['dofs']} | " + " | ".join(text(row.get(c)) for c in COLUMNS) + " |")
-        print(lines[-1], flush=True)
+    found: dict[str, dict[str, Any]] = {}
+    for path, row in rows(models([a for a in arguments if a != "--write"])):
+        found[f"{path.parent.name}/{path.name}"] = row
+        print(path.parent.name, path.name, {k: text(v) for k, v in row.items()}, flush=True)
     if "--write" in arguments:
-        rest = "\n\nNot compared:\n\n" + "\n".join(said) if said else ""
         before, _, after = PAGE.read_text(encoding="utf-8").partition(BEGIN)
         after = after.partition(END)[2]
-        PAGE.write_text(f"{before}{BEGIN}\n" + "\n".join(lines) + f"{rest}\n{END}{after}", encoding="utf-8")
+        PAGE.write_text(f"{before}{BEGIN}\n{page(found)}\n{END}{after}", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from condyle.functions import (
     Constant,
     Formula,
     Linear,
+    PiecewiseConstant,
     PiecewiseLinear,
     Polynomial,
     Scaled,
@@ -34,6 +35,7 @@ with warnings.catch_warnings():
         "SimmSpline": SimmSpline(X, Y),
         "BSpline": BSpline(KNOTS, np.append(Y, [0.4, -0.2]), 3), "one piece": BSpline([0, 0, 0, 1, 1, 1],
                                                                                       [1, 2, 0], 2),
+        "PiecewiseConstant": PiecewiseConstant(X, Y),
         "PiecewiseLinear": PiecewiseLinear(X, Y), "long cubic": Spline(LONG_X, LONG_Y),
         "long quintic": Spline(LONG_X, LONG_Y, 5),
         "long SimmSpline": SimmSpline(LONG_X, LONG_Y), "long PiecewiseLinear": PiecewiseLinear(LONG_X,
@@ -48,4 +50,4 @@ SEVERAL = {
     "Polynomial": Polynomial((1.5, -0.5, 2.0, 0.25), exponents=((0, 0), (1, 0), (2, 1), (0, 3))),
     "Scaled": Scaled(Linear((2.5, -1.0), 0.3), 1.7),
 }
-SMOOTH = [name for name in ONE if "Linear" not in name or name == "Linear"]
+SMOOTH = [name for name in ONE if "Piecewise" not in name]

@@ -25,6 +25,10 @@ REPORTED = ("excitation", "activation", "length", "lengthening_speed", "fiber_le
 """What muscles report, in order, as far as it is used here."""
 
 
+PATIENCE = 600.0
+"""So long OpenSim may take for one model [s]."""
+
+
 def read(path: Path | str) -> cd.System:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
@@ -40,14 +44,16 @@ def given(system: cd.System, rows: list[dict[str, Any]], coordinates: list[str])
                    zip(names, system.default("z"), strict=True)] for row in rows])
     inputs = {name: np.array([row["controls"].get(name, 0.0) for row in rows]) for name in system.inputs}
     return {"q": q, "u": u, "order": order,
-            "tail": {"z": z, "inputs": np.stack([inputs[n] for n in system.inputs], axis=1)
+            "tail": {"t": 0.0, "z": z, "inputs": np.stack([inputs[n] for n in system.inputs], axis=1)
                      if system.inputs else None}}
 
 
 def compare(path: Path | str, count: int = 3, seed: int = 0, share: float = 0.9) -> dict[str, Any]:
     """Differences, ours minus theirs, by quantity: (n, ...), with names."""
     system = read(path)
-    theirs = OpenSimProcess(str(Path(path).resolve()), about_forces).ask("forces", count, seed, share)
+    over = [name for name in system.paths if system.force(name).path.wraps]
+    theirs = OpenSimProcess(str(Path(path).resolve()), about_forces).ask(
+        "forces", count, seed, share, over, list(system.inputs), patience=PATIENCE)
     rows = theirs["rows"]
     at = given(system, rows, theirs["coordinates"])
     q, u, tail = at["q"], at["u"], {k: v for k, v in at["tail"].items() if v is not None}
@@ -60,13 +66,17 @@ def compare(path: Path | str, count: int = 3, seed: int = 0, share: float = 0.9)
         speeds = np.asarray(system.path_speeds(q, u))[:, ours]
         out["length"] = (known, lengths - np.array([row["lengths"] for row in rows])[:, own])
         out["speed"] = (known, speeds - np.array([row["speeds"] for row in rows])[:, own])
+        turning = [system.coordinates.index(name) for name in theirs["turning"]]
+        arms = np.asarray(system.moment_arms(q))[:, ours][:, :, turning]
+        out["arm"] = (known, arms - np.array([row["arms"] for row in rows])[:, own])
     out["alone"] = _alone(system, theirs, q, u, tail, at["order"])
-    try:
-        udot = system.forward_dynamics(q, u, **tail)
-    except cd.SingularError:                                 # bodies without mass at the end of a chain
-        udot = np.full_like(u, np.nan)
-    expected = np.array([row["udot"] for row in rows])[:, at["order"]]
-    out["udot"] = (system.speeds, np.asarray(udot) - expected, expected)
+    for name, off in (("udot", []), ("udot without", over)):
+        try:
+            udot = system.forward_dynamics(q, u, **tail, **({"disabled": _off(system, off)} if off else {}))
+        except cd.SingularError:                             # bodies without mass at the end of a chain
+            udot = np.full_like(u, np.nan)
+        expected = np.array([row[name] for row in rows])[:, at["order"]]
+        out[name] = (system.speeds, np.asarray(udot) - expected, expected)
     if system.muscles:
         out["tension"], out["fibre"] = _laws(system, theirs, q, u, tail)
         zdot = np.asarray(system.zdot(q, u, **tail))
@@ -78,6 +88,11 @@ def compare(path: Path | str, count: int = 3, seed: int = 0, share: float = 0.9)
                         zdot[:, [k for k, _, _ in pairs]] - want,
                         want)
     return out
+
+
+def _off(system: cd.System, names: list[str]) -> list[str]:
+    """These forces, beside those that are off by default."""
+    return [*names, *(name for name in system._off if name not in names)]
 
 
 def _laws(system: cd.System, theirs: dict[str, Any], q: Any, u: Any, tail: Any) -> tuple[Any, Any]:
@@ -120,7 +135,8 @@ def _alone(system: cd.System, theirs: dict[str, Any], q: Any, u: Any, tail: Any,
 def equilibrium(path: Path | str, count: int = 3, seed: int = 0, share: float = 0.9) -> dict[str, Any]:
     """States of fibres in equilibrium: ours and theirs by state variable, (n,)."""
     system = read(path)
-    theirs = OpenSimProcess(str(Path(path).resolve()), about_forces).ask("equilibrium", count, seed, share)
+    theirs = OpenSimProcess(str(Path(path).resolve()), about_forces).ask("equilibrium", count, seed, share,
+                                                                         patience=PATIENCE)
     order = [theirs["coordinates"].index(name) for name in system.coordinates]
     rows = theirs["rows"]
     q = np.array([[row["q"][k] for k in order] for row in rows])

@@ -11,7 +11,7 @@ from condyle.functions.elementary import Constant, Linear, Sine, SmoothStep
 from condyle.functions.formula import Formula
 from condyle.functions.polynomial import Polynomial
 from condyle.functions.scaled import Scaled
-from condyle.functions.splines import PiecewiseLinear, SimmSpline, Spline
+from condyle.functions.splines import PiecewiseConstant, PiecewiseLinear, SimmSpline, Spline
 
-__all__ = ["BSpline", "Constant", "Formula", "Function", "Linear", "PiecewiseLinear", "Polynomial", "Scaled",
-           "SimmSpline", "Sine", "SmoothStep", "Spline"]
+__all__ = ["BSpline", "Constant", "Formula", "Function", "Linear", "PiecewiseConstant", "PiecewiseLinear",
+           "Polynomial", "Scaled", "SimmSpline", "Sine", "SmoothStep", "Spline"]

@@ -132,6 +132,30 @@ class PiecewiseLinear(ThroughPoints):
         return straight(np.array(self.x), y)
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class PiecewiseConstant(ThroughPoints):
+    """Steps: from each x on, up to the next, the value of its y; before the first x the first y (16).
+
+    It jumps: what depends on it jumps too, and its derivatives are zero. Integrators take small steps there,
+    and a warning says so. `cd.functions.SmoothStep` has none. Of NaN it is the last y.
+
+    Args:
+        x: where the values change, shape (n,), strictly increasing.
+        y: values from there on, shape (n,); may be Parameters: then evaluating costs in proportion to how
+            many are.
+    """
+
+    fewest = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        warnings.warn("PiecewiseConstant jumps at its points, and its derivatives are zero; "
+                      "cd.functions.SmoothStep is smooth", UserWarning, stacklevel=3)
+
+    def pieces(self, y: Array) -> tuple[Array, Array, Array]:
+        return np.array(self.x[1:]), np.array(self.x), y[:, None, :]
+
+
 def straight(x: Array, y: Array) -> tuple[Array, Array, Array]:
     """Lines between points as pieces (15); y has shape (n, s)."""
     slope = np.diff(y, axis=0) / np.diff(x)[:, None]

@@ -115,6 +115,16 @@ class DeGrooteForceVelocity(Curve):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
+class NoForce(Curve):
+    """No force at any length."""
+
+    def formula(self, x: ca.SX) -> ca.SX:
+        return 0 * x
+
+    integral_formula = formula
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class DeGroote2016(Muscle):
     """A muscle with the curves of De Groote et al. 2016; names and defaults as in OpenSim.
 
@@ -126,6 +136,7 @@ class DeGroote2016(Muscle):
         passive_fiber_strain_at_one_norm_force: strain of the passive fibre at F_0.
         tendon_strain_at_one_norm_force: strain of the tendon at F_0.
         activation_dynamics_smoothing: of the change between rise and fall of the activation.
+        ignore_passive_fiber_force: the fibre has no passive force.
     """
 
     deactivation_time_constant: Positive = field(default=0.06, kw_only=True)
@@ -135,6 +146,7 @@ class DeGroote2016(Muscle):
     passive_fiber_strain_at_one_norm_force: Positive = field(default=0.6, kw_only=True)
     tendon_strain_at_one_norm_force: Positive = field(default=0.049, kw_only=True)
     activation_dynamics_smoothing: Positive = field(default=0.1, kw_only=True)
+    ignore_passive_fiber_force: bool = field(default=False, kw_only=True)
 
     TENDON_STATE = "normalized_tendon_force"
 
@@ -151,7 +163,12 @@ class DeGroote2016(Muscle):
 
     @cached_property
     def passive_force_length(self) -> Curve:  # type: ignore[override]
-        return DeGrootePassiveForceLength(self.passive_fiber_strain_at_one_norm_force)
+        return (NoForce() if self.ignore_passive_fiber_force else
+                DeGrootePassiveForceLength(self.passive_fiber_strain_at_one_norm_force))
+
+    @property
+    def choices(self) -> tuple[Any, ...]:
+        return (*super().choices, self.ignore_passive_fiber_force)
 
     @cached_property
     def tendon_force_length(self) -> Curve:  # type: ignore[override]

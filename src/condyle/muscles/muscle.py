@@ -9,8 +9,9 @@
     power of the muscle  -T v_MT = -F_0 (a f_L f_V + beta v_n) v_M - d(stored)/dt,
         stored = F_0 l_0 int f_P + F_0 l_S int f_T                                                         (7)
 
-A fibre does not get shorter than l_min, where its pennation angle is that of cos(alpha) = 0.1, nor than l_0 /
-100. There a rigid tendon is slack, T = 0, and an elastic one may only lengthen the fibre: OpenSim's rules.
+A fibre does not get shorter than l_min, where its pennation angle is the greatest, cos(alpha) = 0.1 unless
+said otherwise, nor than l_0 / 100. There a rigid tendon is slack, T = 0, and an elastic one may only lengthen
+the fibre: OpenSim's rules.
 Normalised quantities end in _n.
 """
 from __future__ import annotations
@@ -33,8 +34,8 @@ from condyle.muscles.excitation import AskedExcitation, ExcitationRole, excitati
 from condyle.trace.parameter import Expression, Input, Parameter
 from condyle.tree.tree import Tree
 
-STEEPEST, SHORTEST = 0.1, 0.01
-"""cos(alpha) of the shortest fibre; and its length over l_0, where there is no pennation."""
+STEEPEST, SHORTEST = math.acos(0.1), 0.01
+"""alpha of the shortest fibre [rad]; and its length over l_0, where there is no pennation."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,7 @@ class Muscle(PathLaw):
         tendon_slack_length: l_S [m], above 0; with a rigid tendon it may be 0.
         pennation_angle: alpha_0, at the optimal length [rad].
         max_contraction_velocity: v_max [1/s], in optimal lengths.
+        maximum_pennation_angle: of the shortest fibre [rad], below pi / 2.
         activation_time_constant: of the rise [s].
         deactivation_time_constant: of the fall [s].
         minimum_activation: the least activation.
@@ -100,6 +102,8 @@ class Muscle(PathLaw):
     tendon_slack_length: Annotated[Any, quantity("m", lowest=0.0)]
     pennation_angle: Annotated[Any, quantity("rad", lowest=0.0)] = 0.0
     max_contraction_velocity: Annotated[Any, quantity("1/s", lowest=0.0, positive=True)] = 10.0
+    maximum_pennation_angle: Annotated[Any, quantity("rad", lowest=0.0, positive=True)] = field(
+        default=STEEPEST, kw_only=True)
     activation_time_constant: Seconds = field(default=0.015, kw_only=True)
     deactivation_time_constant: Seconds = field(default=0.05, kw_only=True)
     minimum_activation: Annotated[Any, quantity("-", lowest=0.0)] = field(default=0.01, kw_only=True)
@@ -124,8 +128,13 @@ class Muscle(PathLaw):
         if self.tendon not in self.TENDONS:
             raise DescriptionError(f"{name}: tendon must be one of {', '.join(self.TENDONS)}, got "
                                    f"{self.tendon!r}")
-        if isinstance(self.pennation_angle, float) and not self.pennation_angle < math.acos(STEEPEST):
-            raise DescriptionError(f"{name}: pennation_angle must be below {math.acos(STEEPEST):.3f} rad, "
+        most = self.maximum_pennation_angle
+        if isinstance(most, float) and not most < math.pi / 2:
+            raise DescriptionError(f"{name}: maximum_pennation_angle must be below pi / 2, got {most!r}; is "
+                                   "it in degrees?")
+        if isinstance(most, float) and isinstance(self.pennation_angle, float) and (
+                not self.pennation_angle < most):
+            raise DescriptionError(f"{name}: pennation_angle must be below {most:.3f} rad, the maximum, "
                                    f"got {self.pennation_angle!r}; is it in degrees?")
         if self.tendon == "elastic" and isinstance(self.tendon_slack_length, float) and (
                 not self.tendon_slack_length > 0):
@@ -243,7 +252,8 @@ class Muscle(PathLaw):
     @property
     def _least(self) -> ca.SX:
         """l_min."""
-        return ca.fmax(self._height / ca.sqrt(1 - STEEPEST**2), SHORTEST * sx(self.optimal_fiber_length))
+        return ca.fmax(self._height / ca.sin(sx(self.maximum_pennation_angle)),
+                       SHORTEST * sx(self.optimal_fiber_length))
 
     @property
     def _least_along(self) -> ca.SX:

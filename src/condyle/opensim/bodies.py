@@ -212,6 +212,9 @@ def _close(reading: Reading, link: Link, shares: dict[Element, MassProperties],
     others carry a share of the child that is welded to it."""
     element, system = link.element, reading.system
     parent, child = reading.names[link.parent], reading.names[link.child]
+    if link.parent is link.child or (child == "ground" and element.tag not in ("WeldJoint", "FreeJoint")):
+        raise reading.error(element, f"joins {parent} to {child}, and {parent} is held already; OpenSim "
+                                     "refuses it too. Exchange its frames, or leave it out")
     if element.tag == "FreeJoint":
         reading.note(element, "closes a loop, which it leaves free: it has no effect, as in OpenSim")
     elif element.tag == "WeldJoint":

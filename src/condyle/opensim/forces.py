@@ -299,7 +299,7 @@ def _three(reading: Reading, element: Element, name: str) -> tuple[Any, ...]:
     if holder is None:
         return (0.0,) * 3
     inner = holder.child("objects") or holder
-    found = [e for e in inner.children if reading.reads(e)]
+    found = [e for e in inner.children if inner is not holder or reading.reads(e)]
     for e in (holder, inner):
         reading.use(e)
     if len(found) not in (0, 3):

@@ -1,6 +1,7 @@
 """Functions: OpenSim's classes as those of cd.functions."""
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Sequence
 
@@ -10,6 +11,7 @@ from condyle.functions import (
     Constant,
     Function,
     Linear,
+    PiecewiseConstant,
     PiecewiseLinear,
     Polynomial,
     Scaled,
@@ -21,7 +23,10 @@ from condyle.functions import (
 from condyle.opensim.element import Element
 from condyle.opensim.reading import Reading
 from condyle.opensim.registry import reads
+from condyle.opensim.smoothing import smoothed
 
+MOST_TERMS = 20_000
+"""Of a polynomial of several variables."""
 CLOSEST = 1e-7
 """Steps of x below this count as this, in OpenSim's SimmSpline."""
 
@@ -66,19 +71,53 @@ def _lines(x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray) -> 
         return PiecewiseLinear(tuple(x), tuple(y))
 
 
+@reads("PiecewiseConstantFunction")
+def piecewise_constant(reading: Reading, element: Element) -> Function:
+    x, y = points(reading, element)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)            # jumps are as in the file
+        return PiecewiseConstant(tuple(x), tuple(y))
+
+
+@reads("MultivariatePolynomialFunction")
+def multivariate_polynomial(reading: Reading, element: Element) -> Function:
+    """Its terms are in the order of their exponents, the last variable's growing first."""
+    variables, order = (int(reading.number(element, name, 0.0)) for name in ("dimension", "order"))
+    if not 1 <= variables <= 8 or not 0 <= order <= 20 or math.comb(variables + order, order) > MOST_TERMS:
+        raise reading.error(element, f"expected a dimension of 1 to 8 and an order of 0 to 20, with at most "
+                                     f"{MOST_TERMS} terms; got {variables} and {order}")
+    exponents = _exponents(variables, order)
+    c = reading.numbers(element, "coefficients")
+    if len(c) != len(exponents):
+        raise reading.error(element, f"a polynomial of {variables} variables and order {order} has "
+                                     f"{len(exponents)} coefficients; got {len(c)}")
+    return Polynomial(c, exponents)
+
+
+def _exponents(variables: int, order: int) -> list[tuple[int, ...]]:
+    """Of all terms of a polynomial, at most `order` together."""
+    if variables == 0:
+        return [()]
+    return [(e, *rest) for e in range(order + 1) for rest in _exponents(variables - 1, order - e)]
+
+
 @reads("GCVSpline")
 def gcv_spline(reading: Reading, element: Element) -> Function:
     x, y = points(reading, element)
     half = reading.number(element, "half_order", 3)
     reading.skip(element, "weights", "coefficients")            # OpenSim does not use them either
-    if reading.number(element, "error_variance", 0.0) != 0.0:
-        reading.note(element, "error_variance is not zero: the spline goes through its points; in OpenSim it "
-                              "smooths them")
+    variance = reading.number(element, "error_variance", 0.0)
+    if half == 1 and variance:
+        reading.remark(element, "error_variance is not zero, and half_order is 1: the lines go through its "
+                                "points; in OpenSim they smooth them")
     if half == 1:                                               # straight lines, constant beyond the ends
         return _lines([x[0] - 1.0, *x, x[-1] + 1.0], [y[0], *y, y[-1]])
     if half not in (2, 3, 4):
         raise reading.error(element, f"half_order: expected 1, 2, 3 or 4, got {half:g}")
-    return Spline(tuple(x), tuple(y), degree=int(2 * half - 1))
+    degree = int(2 * half - 1)
+    if variance and (np.diff(x) > 0).all() and len(x) > degree:
+        y = smoothed(x, y, degree, variance)
+    return Spline(tuple(x), tuple(y), degree=degree)
 
 
 @reads("StepFunction")

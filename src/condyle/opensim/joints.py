@@ -11,6 +11,7 @@ import numpy as np
 from condyle.functions import Constant, Function, Linear, Scaled
 from condyle.mobilizers import (
     Ball,
+    Custom,
     Ellipsoid,
     Free,
     FunctionBased,
@@ -26,7 +27,8 @@ from condyle.mobilizers import (
 from condyle.opensim.element import Element
 from condyle.opensim.reading import Reading
 from condyle.opensim.registry import reads
-from condyle.spatial import Transform, rotation_about
+from condyle.spatial import Transform, rotation_about, rotation_x, rotation_y, rotation_z
+from condyle.trace import where
 
 AXES = ("rotation1", "rotation2", "rotation3", "translation1", "translation2", "translation3")
 
@@ -94,6 +96,47 @@ def scapulothoracic(reading: Reading, element: Element) -> Joint:
         float(x) for x in quarter.T @ o), axes=("z", (-math.sin(w), math.cos(w), 0.0), "z"))
     mobilizer = compose(Ellipsoid((b, a, c), coordinates="euler"), winging)
     return Joint(mobilizer, coordinates(reading, element, 4), Transform(quarter), Transform(p=o))
+
+
+@reads("ConstantCurvatureJoint")
+def constant_curvature(reading: Reading, element: Element) -> Joint:
+    """A beam that bends to an arc of a circle and twists: angles about x, z and y, added to those of rest."""
+    bend = Curvature(reading.numbers(element, "neutral_angle_x_z_y", (0.0,) * 3, 3),
+                     reading.number(element, "length", 1.0))
+    reading.remark(element, "velocities are the rates of its poses; OpenSim's are not, nor are its "
+                            "accelerations (see the parity page)")
+    return Joint(Custom(("x", "z", "y"), bend), coordinates(reading, element, 3))
+
+
+@dataclass(frozen=True)
+class Curvature:
+    """Pose of the end of an arc that begins along y: R = R_x R_z R_y of q and the angles at rest; with the
+    angle theta between R e_y = e and y,
+
+        p = length (e_x f, sin(theta) / theta, e_z f),    f = tan(theta / 2) / theta.
+
+    Attributes:
+        neutral: angles at rest about x, z and y [rad].
+        length: of the arc [m].
+    """
+
+    neutral: tuple[float, ...]
+    length: float
+
+    def __call__(self, x: Any, z: Any, y: Any) -> tuple[Any, Any]:
+        x, z, y = (q + at_rest for q, at_rest in zip((x, z, y), self.neutral, strict=True))
+        R = rotation_x(x) @ rotation_z(z) @ rotation_y(y)
+        e = (-np.sin(z), np.cos(x) * np.cos(z), np.sin(x) * np.cos(z))
+        w = (1 - e[1]) / 2                                      # sin(theta / 2)^2
+        s = np.sqrt(where(w < SMALL, SMALL, w))
+        ratio = where(w < SMALL, 1 + w * (1 / 6 + w * (3 / 40 + w * 5 / 112)), np.arcsin(s) / s)
+        f = 1 / (2 * ratio * np.sqrt(1 - w))
+        along = f * (1 + e[1])                                  # tan(theta / 2) (1 + cos(theta)) = sin(theta)
+        return R, tuple(self.length * c for c in (f * e[0], along, f * e[2]))
+
+
+SMALL = 1e-4
+"""sin(theta / 2)^2 below which arcsin(s) / s is a series, whose next term is below rounding."""
 
 
 @reads("CustomJoint")

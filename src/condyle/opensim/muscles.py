@@ -51,14 +51,6 @@ def _switches(reading: Reading, element: Element) -> dict[str, Any]:
     return {"tendon": "rigid" if rigid else "elastic", "activation_dynamics": not instant}
 
 
-def _pennation(reading: Reading, element: Element) -> None:
-    """The greatest pennation angle is that of cos(alpha) = 0.1."""
-    angle = reading.number(element, "maximum_pennation_angle", math.acos(STEEPEST))
-    if abs(angle - math.acos(STEEPEST)) > 1e-4:
-        reading.remark(element, f"maximum_pennation_angle = {angle:g} rad: fibres get as short as at "
-                       f"{math.acos(STEEPEST):.4f} rad here, which matters to slack muscles only")
-
-
 def _length(reading: Reading, element: Element) -> dict[str, Any]:
     """Where the fibre begins."""
     given = reading.number(element, "default_fiber_length", 0.0)
@@ -68,20 +60,19 @@ def _length(reading: Reading, element: Element) -> dict[str, Any]:
 
 @_force("Thelen2003Muscle")
 def thelen2003(reading: Reading, element: Element) -> Thelen2003:
-    _pennation(reading, element)
     return Thelen2003(
         **common(reading, element), **_switches(reading, element), **_length(reading, element),
         **_numbers(reading, element, FmaxTendonStrain=0.04, FmaxMuscleStrain=0.6, KshapeActive=0.45,
                    KshapePassive=5.0, Af=0.25, Flen=1.4, fv_linear_extrap_threshold=0.95,
-                   activation_time_constant=0.015, deactivation_time_constant=0.05, minimum_activation=0.01,
-                   default_activation=0.05))
+                   maximum_pennation_angle=STEEPEST, activation_time_constant=0.015,
+                   deactivation_time_constant=0.05, minimum_activation=0.01, default_activation=0.05))
 
 
 @_force("Millard2012EquilibriumMuscle")
 def millard2012(reading: Reading, element: Element) -> Millard2012:
-    _pennation(reading, element)
-    numbers = _numbers(reading, element, fiber_damping=0.1, activation_time_constant=0.01,
-                       deactivation_time_constant=0.04, minimum_activation=0.01, default_activation=0.05)
+    numbers = _numbers(reading, element, maximum_pennation_angle=STEEPEST, fiber_damping=0.1,
+                       activation_time_constant=0.01, deactivation_time_constant=0.04,
+                       minimum_activation=0.01, default_activation=0.05)
     if numbers["fiber_damping"] < 0.001:                        # OpenSim's bound for no damping at all
         numbers["fiber_damping"] = 0.0
     return Millard2012(
@@ -156,10 +147,9 @@ def degroote2016(reading: Reading, element: Element) -> DeGroote2016:
                                     "are explicit, with the same motions")
     else:
         reading.skip(element, "tendon_compliance_dynamics_mode")
-    if reading.boolean(element, "ignore_passive_fiber_force", False):
-        reading.remark(element, "ignore_passive_fiber_force: its passive force acts here all the same")
     return DeGroote2016(
         **common(reading, element), **given, fiber_damping=damping,
+        ignore_passive_fiber_force=reading.boolean(element, "ignore_passive_fiber_force", False),
         **_numbers(reading, element, activation_time_constant=0.015, deactivation_time_constant=0.06,
                    default_activation=0.5, default_normalized_tendon_force=0.5, active_force_width_scale=1.0,
                    passive_fiber_strain_at_one_norm_force=0.6, tendon_strain_at_one_norm_force=0.049,

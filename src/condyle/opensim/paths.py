@@ -6,6 +6,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from condyle.errors import DescriptionError
 from condyle.functions import Constant
 from condyle.opensim.element import Element
 from condyle.opensim.reading import Reading
@@ -38,7 +39,7 @@ def path(reading: Reading, element: Element) -> Path:
     if found is None:
         raise reading.error(element, "it has no path")
     if not reading.reads(found):
-        raise reading.error(found, "this kind of path is not read; GeometryPath is")
+        raise DescriptionError(str(reading.error(found, "this kind of path is not read; GeometryPath is")))
     return reading.read(found)  # type: ignore[no-any-return]
 
 

@@ -205,7 +205,7 @@ class Reading:
             DescriptionError: no reader is there; ask `reads` first where that may be.
         """
         if element.tag not in READERS:
-            raise self.error(element, "is not known")
+            raise DescriptionError(str(self.error(element, "is not known")))
         self.use(element)
         try:
             return READERS[element.tag](self, element)

@@ -12,6 +12,7 @@ from condyle.functions import (
     Constant,
     Function,
     Linear,
+    PiecewiseConstant,
     PiecewiseLinear,
     Polynomial,
     Scaled,
@@ -99,6 +100,11 @@ def _(f: SimmSpline, to: Writing, where: str) -> Element:
 @function.register
 def _(f: PiecewiseLinear, to: Writing, where: str) -> Element:
     return element("PiecewiseLinearFunction", x=f.x, y=to.number(tuple(f.y), where))
+
+
+@function.register
+def _(f: PiecewiseConstant, to: Writing, where: str) -> Element:
+    return element("PiecewiseConstantFunction", x=f.x, y=to.number(tuple(f.y), where))
 
 
 @function.register

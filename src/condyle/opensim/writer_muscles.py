@@ -8,6 +8,7 @@ from typing import Any
 from xml.etree.ElementTree import Element
 
 from condyle.muscles import DeGroote2016, Millard2012, Muscle, Thelen2003
+from condyle.muscles.muscle import STEEPEST
 from condyle.opensim.writer_controls import control
 from condyle.opensim.writer_forces import as_force
 from condyle.opensim.writer_paths import geometry_path
@@ -81,6 +82,8 @@ def muscle(kind: str, m: Muscle, name: str, to: Writing, numbers: Mapping[str, s
     """
     where = f"muscle {name!r}"
     control(m.excitation, name, to, where, lowest=0.0)
+    if "maximum_pennation_angle" not in numbers and m.maximum_pennation_angle != STEEPEST:
+        to.refuse(f"{where}: maximum_pennation_angle = {m.maximum_pennation_angle!r}; a {kind} has none")
     return element(
         kind,
         name,
@@ -119,6 +122,7 @@ def _(m: Thelen2003, name: str, to: Writing) -> Element:
             "Flen",
             "fv_linear_extrap_threshold",
             "minimum_activation",
+            "maximum_pennation_angle",
         )
     }
     _least(m, where, to)
@@ -143,7 +147,7 @@ def _(m: Millard2012, name: str, to: Writing) -> Element:
     _exact(m, Millard2012, where, to)
     if m._divides:
         _least(m, where, to)
-    own = {key: key for key in ("fiber_damping", "minimum_activation")}
+    own = {key: key for key in ("fiber_damping", "minimum_activation", "maximum_pennation_angle")}
     made = muscle(
         "Millard2012EquilibriumMuscle",
         m,
@@ -182,6 +186,7 @@ def _(m: DeGroote2016, name: str, to: Writing) -> Element:
         COMMON | TIMES | own,
         default_normalized_tendon_force=m.default_normalized_tendon_force,
         tendon_compliance_dynamics_mode="explicit",
+        ignore_passive_fiber_force=m.ignore_passive_fiber_force,
     )
     return with_path(made, m, name, to)
 

@@ -1,0 +1,148 @@
+"""Classes that few files have: numbers are those of OpenSim 4.6, run once for these files."""
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import condyle as cd
+from tests.opensim.files import pendulum
+
+ANGLE = '<coordinates><Coordinate name="angle"><range>-2 2</range></Coordinate></coordinates>'
+X, Y = "-2 -1 0 1 2 3 4 5", "1 2 1.5 3 3.2 2.9 3.4 1"
+AT = (-2.5, -1.3, 0.4, 3.7, 6.0)
+
+
+def read(tmp_path, text: str, **options) -> cd.System:
+    file = tmp_path / "model.osim"
+    file.write_text(text)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return cd.read_osim(file, **options)
+
+
+def with_force(function: str) -> str:
+    """A pendulum with a force over time, the function in x."""
+    zero = "<Constant><value>0</value></Constant>"
+    return pendulum(inside=ANGLE, more=f"""<ForceSet name="forceset"><objects><PrescribedForce name="push">
+<socket_frame>/bodyset/rod</socket_frame><FunctionSet name="forceFunctions"><objects>{function}{zero}{zero}
+</objects></FunctionSet></PrescribedForce></objects></ForceSet>""")
+
+
+def function_in(tmp_path, text: str):
+    return read(tmp_path, with_force(text), strict=True).force("push").force.functions[0].given
+
+
+def gcv(half: int, variance: float) -> str:
+    return (f"<GCVSpline><half_order>{half}</half_order><error_variance>{variance}</error_variance>"
+            f"<x>{X}</x><y>{Y}</y></GCVSpline>")
+
+
+@pytest.mark.parametrize(("text", "at", "expected", "tolerance"), [
+    # OpenSim's search for the smoothing stops at about 1e-7
+    (gcv(2, -1), AT, (0.811744971452034, 1.492386189316662, 2.4019122876854624, 2.771936046091118,
+                      0.6128739964625867), 1e-5),
+    (gcv(2, 0.05), AT, (0.307012288689688, 1.8414184013042327, 2.013147851608469, 3.3930436561232606,
+                        -2.050925891829837), 1e-5),
+    (gcv(3, 0.05), AT, (-0.6439091040067262, 1.9678572427366035, 2.0102347243366525, 3.343793640664318,
+                        -5.759511228530108), 1e-5),
+    ("<PiecewiseConstantFunction><x>-1 1 2</x><y>3 5 6</y></PiecewiseConstantFunction>",
+     (-2.5, -1.3, 0.4, 1.7, 6.0), (3, 3, 3, 5, 6), 0.0),
+])
+def test_functions(tmp_path, text, at, expected, tolerance):
+    f = function_in(tmp_path, text)
+    np.testing.assert_allclose([f(x) for x in at], expected, rtol=0, atol=tolerance)
+
+
+def test_polynomial_of_several_variables(tmp_path):
+    numbers = " ".join(map(str, range(1, 11)))
+    names = "".join(f"<Coordinate name='{name}'/>" for name in ("x", "y", "z", "tx", "ty", "tz"))
+    text = pendulum(inside=f"<coordinates>{names}</coordinates>", joint="FreeJoint", more=f"""
+<ConstraintSet name="c"><objects><CoordinateCouplerConstraint name="couple"><coupled_coordinates_function>
+<MultivariatePolynomialFunction><coefficients>{numbers}</coefficients><dimension>3</dimension><order>2</order>
+</MultivariatePolynomialFunction></coupled_coordinates_function><independent_coordinate_names>x y z
+</independent_coordinate_names><dependent_coordinate_name>tx</dependent_coordinate_name>
+</CoordinateCouplerConstraint></objects></ConstraintSet>""")
+    f = read(tmp_path, text).constraint("couple").function.function
+    assert f(0.3, -0.7, 1.1) == pytest.approx(6.87, abs=1e-14)
+    assert f.derivative((0.3, -0.7, 1.1), (0, 0, 2)) == pytest.approx(6.0, abs=1e-14)  # of 3 z^2
+    with pytest.raises(cd.DescriptionError, match="has 10 coefficients; got 9"):
+        read(tmp_path, text.replace(" 10<", "<"))
+    with pytest.raises(cd.DescriptionError, match="an order of 0 to 20"):
+        read(tmp_path, text.replace("<order>2", "<order>999999999"))
+
+
+CURVED = pendulum(joint="ConstantCurvatureJoint", inside="""<coordinates><Coordinate name="x"/>
+<Coordinate name="z"/><Coordinate name="y"/></coordinates>
+<neutral_angle_x_z_y>0.1 0.2 -0.3</neutral_angle_x_z_y><length>0.4</length>""").replace(
+    "0 1 0<", "0 0 0<").replace("0 0 0.2<", "0 0 0<").replace("0 0.1 0<", "0 0 0<")
+
+
+def test_constant_curvature(tmp_path):
+    """Poses are OpenSim's; speeds are the rates of poses, which there they are not."""
+    system = read(tmp_path, CURVED)
+    q, station = np.array([0.2, -0.3, 0.4]), (0.1, -0.2, 0.3)
+    expected = (0.1289712857341242, 0.10566462040084373, 0.2723060495590573)
+    np.testing.assert_allclose(system.station_position(q, "rod", station), expected, atol=1e-15)
+    assert "velocities are the rates of its poses" in str(system.notes[0])
+    for at in (q, np.array([-0.1, -0.2, 0.3]), np.array([-0.1 + 1e-3, -0.2 - 1e-2, 0.3])):  # straight, nearly
+        J = system.station_jacobian(at, "rod", station)
+        for k, e in enumerate(np.eye(3)):
+            d = [system.station_position(at + h * e, "rod", station) for h in (1e-4, -1e-4, 2e-4, -2e-4)]
+            slope = (8 * (d[0] - d[1]) - (d[2] - d[3])) / 12e-4
+            np.testing.assert_allclose(J[:, k], slope, atol=1e-11)      # differences of order 4
+    straight = system.body_pose(np.array([-0.1, -0.2, 0.3]), "rod")
+    np.testing.assert_allclose(straight.p, (0, 0.4, 0), atol=1e-15)
+    udot = system.forward_dynamics(q, np.ones(3))
+    np.testing.assert_allclose(system.inverse_dynamics(q, np.ones(3), udot), 0, atol=1e-12)
+
+
+def test_what_is_unknown_inside_a_force_is_noted(tmp_path):
+    system = read(tmp_path, with_force("<Mystery/>"))
+    assert "push" not in system.forces and "Mystery: is not known" in str(system.notes[0])
+    path = """<ForceSet name="forceset"><objects><PathSpring name="cord"><path><FunctionBasedPath name="p"/>
+</path><resting_length>1</resting_length><stiffness>1</stiffness></PathSpring></objects></ForceSet>"""
+    system = read(tmp_path, pendulum(inside=ANGLE, more=path))
+    assert system.paths == () and "this kind of path is not read" in str(system.notes[0])
+
+
+def test_a_loop_that_ends_on_ground(tmp_path):
+    joint = """<PinJoint name="own"><socket_parent_frame>/bodyset/rod</socket_parent_frame>
+<socket_child_frame>/ground</socket_child_frame></PinJoint></objects></JointSet>"""
+    text = pendulum(inside=ANGLE).replace("</objects></JointSet>", joint)
+    with pytest.raises(cd.DescriptionError, match="PinJoint 'own': joins rod to ground, and rod is held"):
+        read(tmp_path, text)
+
+
+MUSCLE = """<ForceSet name="forceset"><objects><{kind} name="m"><GeometryPath name="path"><PathPointSet>
+<objects><PathPoint name="p1"><socket_parent_frame>/ground</socket_parent_frame><location>.1 .2 0</location>
+</PathPoint><PathPoint name="p2"><socket_parent_frame>/bodyset/rod</socket_parent_frame><location>0 -.3 0
+</location></PathPoint></objects></PathPointSet></GeometryPath><pennation_angle_at_optimal>.3
+</pennation_angle_at_optimal>{more}</{kind}></objects></ForceSet>"""
+
+
+def test_the_greatest_pennation_angle(tmp_path):
+    """A slack muscle's fibre stops there."""
+    text = MUSCLE.format(kind="Thelen2003Muscle", more="<maximum_pennation_angle>0.9"
+                         "</maximum_pennation_angle><tendon_slack_length>2</tendon_slack_length>")
+    system = read(tmp_path, pendulum(inside=ANGLE, more=text), strict=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)        # it is slack
+        z = system.muscle_equilibrium([0.3])
+    at = system.state_variables.index("m.fiber_length")
+    assert z[at] == pytest.approx(0.1 * np.sin(0.3) / np.sin(0.9), rel=1e-9)
+    with pytest.raises(cd.DescriptionError, match=r"must be below 0\.900 rad, the maximum"):
+        cd.muscles.Thelen2003(system.force("m").path, 100.0, 0.1, 0.2, 1.0, maximum_pennation_angle=0.9)
+    with pytest.raises(cd.DescriptionError, match="below pi / 2"):
+        cd.muscles.Thelen2003(system.force("m").path, 100.0, 0.1, 0.2, 1.0, maximum_pennation_angle=2.0)
+
+
+def test_no_passive_force(tmp_path):
+    text = MUSCLE.format(kind="DeGrooteFregly2016Muscle", more="<tendon_slack_length>.2</tendon_slack_length>"
+                         "<ignore_tendon_compliance>true</ignore_tendon_compliance>"
+                         "<ignore_passive_fiber_force>true</ignore_passive_fiber_force>")
+    system = read(tmp_path, pendulum(inside=ANGLE, more=text), strict=True)
+    motion = cd.Table(np.arange(5) / 10, ["angle"], np.full((5, 1), 0.3), ["rad"])
+    analysis = cd.muscle_analysis(system, motion, cd.Table(motion.time, ["m"], np.ones((5, 1))))
+    assert analysis["passive_fiber_force"]["m"].max() == 0.0
