@@ -128,6 +128,42 @@ def test_show_and_hide(opened: Opened, swing: cd.Trajectory) -> None:
     assert moved[0] == [0, 0, 0] and moved[1][2] == pytest.approx(0.3) and abs(moved[1][0]) > 0.1
 
 
+def test_a_motion_later_in_time(opened: Opened, swing: cd.Trajectory) -> None:
+    """Given to cd.show and changed in the page: at time t the second motion is where it was at t - later."""
+    tab = opened(cd.show(swing, compare=swing, later=0.5, plot=["upper"], open=False))
+    angle = "(i) => condyle.figures[i].values.columns[0]"
+    tab.evaluate("condyle.seek(1.0)")
+    assert tab.evaluate(angle, 0) == pytest.approx(swing(1.0)["upper"], abs=2e-3)   # a frame is 10 ms
+    assert tab.evaluate(angle, 1) == pytest.approx(swing(0.5)["upper"], abs=2e-3)
+    assert tab.evaluate("condyle.plots.end") == pytest.approx(2.5)
+    tab.get_by_label("how much later the other motions are, in seconds").fill("-0.25")
+    assert tab.evaluate(angle, 1) == pytest.approx(swing(1.25)["upper"], abs=2e-3)
+    with pytest.raises(cd.CondyleError, match="give it as compare="):
+        cd.show(swing, later=0.5, open=False)
+
+
+def test_coarse_and_fine(opened: Opened, arm: cd.System, bending: cd.Table, activity: cd.Table) -> None:
+    """Without a graphics processor a moving picture has few triangles and calls, and shows the same: corners
+    of a bone in the crowd are where the bone's own mesh has them. At rest the picture is fine."""
+    tab = opened(cd.show(arm, motion=bending, color=activity, open=False))
+    if not tab.evaluate("condyle.stage.slow"):
+        pytest.skip("this browser has a graphics processor")
+    count = "(fine) => { condyle.stage.plain = false; condyle.stage.touch(); condyle.stage.draw(fine); "
+    count += "const r = condyle.stage.renderer.info.render; return [r.triangles, r.calls]; }"
+    tab.evaluate("condyle.show(30)")
+    (coarse, calls), (fine, _) = tab.evaluate(count, False), tab.evaluate(count, True)
+    assert calls <= 8 and 3 * coarse < fine
+    middle = """(k) => { const f = condyle.figures[0], part = f.crowd.parts[k], o = [0, 0, 0]; f.form(false);
+        const a = f.crowd.attributes[0].array; for (let i = 0; i < part.n; i++) for (let j = 0; j < 3; j++)
+            o[j] += a[3 * (part.first + i) + j] / part.n;
+        part.item.updateWorldMatrix(true, false); part.item.geometry.computeBoundingBox();
+        const box = part.item.geometry.boundingBox.clone().applyMatrix4(part.item.matrixWorld);
+        return [o, box.min.toArray(), box.max.toArray()]; }"""
+    for k in range(tab.evaluate("condyle.figures[0].crowd.parts.length")):
+        inside, low, high = map(np.array, tab.evaluate(middle, k))
+        assert (inside > low).all() and (inside < high).all()
+
+
 def test_a_bad_frame_is_said(opened: Opened, arm: cd.System, bending: cd.Table) -> None:
     values = bending.values.copy()
     values[20] = np.nan

@@ -99,7 +99,7 @@ def figure_of(scene: Scene, frame: int = 0, view: str = "any", size: tuple[int, 
     axes.add_collection(LineCollection(_grid(scene, camera), colors="#7f93a8", linewidths=0.6, alpha=0.45))
     paint, lines = Paint(), []
     for k, d in enumerate(scene.layers):
-        i = frame if k == 0 else int(np.clip(np.searchsorted(d.t, t + 1e-9) - 1, 0, len(d.t) - 1))
+        i = frame if k == 0 else int(np.clip(np.searchsorted(d.t, t - d.shift + 1e-9) - 1, 0, len(d.t) - 1))
         i = _last_good(d, i)
         _bodies(paint, d, i, camera, 0.4 if k else 1.0)
         _paths(paint, scene, d, i, camera, 0.4 if k else 1.0)

@@ -203,7 +203,8 @@ def _layer(scene: Scene, d: Drawn, i: int, meshes: list[dict[str, Any]], known: 
     m = len(d.t)
     strongest = max((line.strength for line in d.lines), default=0.0) or 1.0
     layer = {
-        "name": d.name, "frames": m, "bodies": d.bodies, "offset": list(d.offset), "ghost": i > 0,
+        "name": d.name, "frames": m, "bodies": d.bodies, "offset": list(d.offset), "shift": d.shift,
+        "ghost": i > 0,
         "parts": [_part(part, meshes, known, notes) for part in d.parts],
         "lines": [{"name": n.name, "muscle": n.muscle, "bodies": n.bodies, "strength": n.strength,
                    "width": 0.35 + np.sqrt(n.strength / strongest) if scene.strength else 1.0}

@@ -48,6 +48,7 @@ class Drawn:
         columns: what can be plotted and read.
         owners: what each column is of: the name of a body, path or coordinate.
         offset: of the whole in ground [m].
+        shift: of the whole in time [s].
         notes: what a viewer should know.
     """
 
@@ -68,6 +69,7 @@ class Drawn:
     owners: list[str]
     offset: tuple[float, float, float]
     notes: list[str] = field(default_factory=list)
+    shift: float = 0.0
 
     def quaternions(self) -> Array:
         """Of all bodies, (w, x, y, z), shape (m, B, 4), without jumps of sign."""

@@ -8,6 +8,8 @@ import webbrowser
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from condyle.arguments import answered
 from condyle.arrays import real
 from condyle.errors import DescriptionError, ShapeError
@@ -20,9 +22,10 @@ from condyle.viewer.scene import Scene, draw, scene
 @answered({"table": "it is motion=", "filename": "it is path=", "muscles": "it is color=",
            "colour": "it is color="})
 def show(what: Any, path: str | Path | None = None, *, motion: Any = None, compare: Any = None,
-         offset: Any = None, color: Any = "activation", strength: bool = False, markers: Any = None,
-         arrows: Any = (), plots: Any = (), plot: list[str] | None = None, title: str | None = None,
-         frames: int = MOST, play: bool = True, view: str = "any", open: bool | None = None) -> Page:
+         offset: Any = None, later: float = 0.0, color: Any = "activation", strength: bool = False,
+         markers: Any = None, arrows: Any = (), plots: Any = (), plot: list[str] | None = None,
+         title: str | None = None, frames: int = MOST, play: bool = True, view: str = "any",
+         open: bool | None = None) -> Page:
     """Show something in the browser: one HTML file that needs no network, with timeline, plots and picking.
 
     With a path the file is written there. Without one a notebook shows the result inline, and elsewhere a
@@ -36,6 +39,7 @@ def show(what: Any, path: str | Path | None = None, *, motion: Any = None, compa
             states of it.
         compare: a second motion, pale, over the first: as `what`, or a Table of coordinates.
         offset: of the second motion in ground [m], shape (3,); zero by default. The page can move it too.
+        later: by how much the second motion is shown later [s], below zero earlier. The page can change it.
         color: of muscles: "activation" or "force", of a run; or a Table with a column per muscle, or the
             result of `cd.static_optimization`; None for one colour.
         strength: muscles are as wide as they are strong.
@@ -56,8 +60,9 @@ def show(what: Any, path: str | Path | None = None, *, motion: Any = None, compa
     Raises:
         DescriptionError: something that cannot be shown.
     """
-    page = Page(scene_of(what, motion=motion, compare=compare, offset=offset, color=color, strength=strength,
-                         markers=markers, arrows=arrows, plots=plots, title=title, frames=frames),
+    page = Page(scene_of(what, motion=motion, compare=compare, offset=offset, later=later, color=color,
+                         strength=strength, markers=markers, arrows=arrows, plots=plots, title=title,
+                         frames=frames),
                 play=play, view=view, plot=plot)
     if path is not None:
         page.save(path)
@@ -71,7 +76,7 @@ def show(what: Any, path: str | Path | None = None, *, motion: Any = None, compa
 
 @answered({"fps": "it is rate=, pictures per second", "frame": "it is t=, a time [s]",
            "colour": "it is color="}, name="show")
-def scene_of(what: Any, *, motion: Any = None, compare: Any = None, offset: Any = None,
+def scene_of(what: Any, *, motion: Any = None, compare: Any = None, offset: Any = None, later: float = 0.0,
              color: Any = "activation", strength: bool = False, markers: Any = None, arrows: Any = (),
              plots: Any = (), title: str | None = None, frames: int = MOST) -> Scene:
     """The scene that `show` and `picture` draw."""
@@ -81,13 +86,19 @@ def scene_of(what: Any, *, motion: Any = None, compare: Any = None, offset: Any 
     shift = (0.0, 0.0, 0.0) if offset is None else tuple(real("show: offset", offset).ravel())
     if len(shift) != 3:
         raise ShapeError(f"show: offset: expected three numbers [m], got {offset!r}")
+    if isinstance(later, bool) or not isinstance(later, (int, float, np.number)) or not np.isfinite(later):
+        raise DescriptionError(f"show: later: expected a number [s], got {later!r}")
     drawn, paint = draw(first[0], color, markers, arrows, plots)
     out = [drawn, *(draw(layer, color)[0] for layer in first[1:])]
     if compare is not None:
         table = isinstance(compare, Table) or is_frame(compare)
         others = layers(first[0].system, compare, frames, "other") if table else layers(compare, None, frames,
                                                                                         "other")
-        out += [draw(layer, None if isinstance(color, Table) else color, offset=shift)[0] for layer in others]
+        for layer in others:
+            out.append(draw(layer, None if isinstance(color, Table) else color, offset=shift)[0])
+            out[-1].shift = float(later)
+    elif later:
+        raise DescriptionError("show: later: it moves a second motion in time: give it as compare=")
     elif offset is not None and len(out) > 1:
         for k, d in enumerate(out):
             d.offset = tuple(k * x for x in shift)  # type: ignore[assignment]

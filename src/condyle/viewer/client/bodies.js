@@ -27,7 +27,19 @@ export function axes(length) {
   return new LineSegments(g, new LineBasicMaterial({ vertexColors: true }));
 }
 
-/** The three.js object of a part; `sides` says into how many pieces a circle goes. */
+/** The triangles of a part; `sides` says into how many pieces a circle goes. */
+function geometryOf(part, meshes, sides) {
+  const s = part.size;
+  if (part.shape === 'box') return new BoxGeometry(2 * s[0], 2 * s[1], 2 * s[2]);
+  if (part.shape === 'cylinder') return new CylinderGeometry(s[0], s[0], 2 * s[1], sides).rotateX(Math.PI / 2);
+  if (part.shape === 'capsule') return new CapsuleGeometry(s[0], 2 * s[1], Math.max(2, sides >> 2), sides).rotateX(Math.PI / 2);
+  if (part.shape === 'mesh') return meshGeometry(meshes[part.mesh]);
+  const g = new SphereGeometry(1, sides, sides >> 1);
+  g.scale(...(s.length === 3 ? s : [s[0], s[0], s[0]]));
+  return g;
+}
+
+/** The three.js object of a part. */
 function solid(part, meshes, sides, material) {
   const s = part.size, opaque = part.opacity >= 1;
   if (part.shape === 'frame') return axes(s[0]);
@@ -36,16 +48,16 @@ function solid(part, meshes, sides, material) {
     g.setAttribute('position', new BufferAttribute(new Float32Array(s), 3));
     return new Line(g, new LineBasicMaterial({ color: part.color, transparent: !opaque, opacity: part.opacity }));
   }
-  let g;
-  if (part.shape === 'box') g = new BoxGeometry(2 * s[0], 2 * s[1], 2 * s[2]);
-  else if (part.shape === 'cylinder') g = new CylinderGeometry(s[0], s[0], 2 * s[1], sides).rotateX(Math.PI / 2);
-  else if (part.shape === 'capsule') g = new CapsuleGeometry(s[0], 2 * s[1], sides >> 2, sides).rotateX(Math.PI / 2);
-  else if (part.shape === 'mesh') g = meshGeometry(meshes[part.mesh]);
-  else { g = new SphereGeometry(1, sides, sides >> 1); g.scale(...(s.length === 3 ? s : [s[0], s[0], s[0]])); }
-  const mesh = new Mesh(g, material(part.color, part.opacity));
+  const mesh = new Mesh(geometryOf(part, meshes, sides), material(part.color, part.opacity));
   mesh.castShadow = opaque; mesh.receiveShadow = opaque;
   if (!opaque) mesh.renderOrder = 1;
   return mesh;
+}
+
+/** Opaque solids with fewer triangles, for a crowd: [{item, body, geometry}]. */
+export function roughSolids(layer, items, meshes, sides) {
+  return layer.parts.map((part, i) => ({ part, item: items[i], body: part.body })).filter(({ part, item }) => item.isMesh && part.opacity >= 1)
+    .map(({ part, item, body }) => ({ item, body, geometry: part.shape === 'mesh' ? item.geometry : geometryOf(part, meshes, part.kind === 'joints' ? 6 : sides) }));
 }
 
 /** One group per body; every object in it knows its kind and name. */

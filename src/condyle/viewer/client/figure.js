@@ -1,6 +1,7 @@
 // A layer in the scene: bodies, paths and marks, moved to the values of one time.
 import { Group, Vector3 } from 'three';
-import { axes, buildBodies } from './bodies.js';
+import { axes, buildBodies, roughSolids } from './bodies.js';
+import { COARSE, Crowd, FINE } from './coarse.js';
 import { Marks } from './marks.js';
 import { emptyValues } from './numbers.js';
 import { Tubes } from './tubes.js';
@@ -13,16 +14,45 @@ export class Figure {
     const { nodes, items } = buildBodies(layer, head.meshes, stage.sides, (c, o) => stage.material(c, o, layer.ghost));
     this.nodes = nodes; this.items = items;
     this.root.add(...nodes);
+    if (stage.slow) {
+      this.crowd = new Crowd(roughSolids(layer, items, head.meshes, 8), stage.cheap('#ffffff', layer.ghost ? 0.42 : 1, true));
+      for (const { item } of this.crowd.parts) item.layers.set(FINE);
+      this.crowd.mesh.layers.set(COARSE);
+      this.root.add(this.crowd.mesh);
+    }
     this.frames = nodes.map((node) => { const f = axes(0.16 * head.size); f.visible = false; f.userData = { kind: 'frames', name: node.name }; node.add(f); return f; });
     if (layer.lines.length) {
-      this.tubes = new Tubes(layer, stage.slow ? 5 : 9, stage.slow ? 6 : 12, 0.013 * head.size, stage.material('#ffffff', 1, layer.ghost, true));
-      this.root.add(this.tubes.mesh);
+      const look = this.look = { world: new Float32Array(3 * layer.points), hidden: new Set(), marked: null }, radius = 0.013 * head.size;
+      this.levels = [new Tubes(layer, 9, 12, radius, stage.material('#ffffff', 1, layer.ghost, true), look)];
+      if (stage.slow) this.levels.push(new Tubes(layer, 4, 4, radius, stage.cheap('#ffffff', layer.ghost ? 0.42 : 1, true), look));
+      this.tubes = this.levels[0];
+      this.root.add(...this.levels.map((tubes) => tubes.mesh));
       this.pointBody = Int32Array.from(layer.lines.flatMap((line) => line.bodies));
     }
-    this.marks = new Marks(layer, head.size, (c, o) => stage.material(c, o, layer.ghost), stage.slow ? 8 : 14);
+    this.marks = new Marks(layer, head.size, (c, o) => stage.material(c, o, layer.ghost), stage.slow ? 6 : 14);
     if (this.marks.objects.length) this.root.add(...this.marks.objects);
-    this.hiddenKinds = new Set(); this.hiddenNames = {};
-    stage.scene.add(this.root);
+    for (const object of this.marks.objects) stage.both(object);
+    this.hiddenNames = {}; this.formed = null;
+    stage.scene.add(this.root); stage.figures.push(this);
+  }
+
+  /** Move triangles to the values of `update`, of the fine or of the coarse picture. */
+  form(fine) {
+    if (this.formed === fine) return;
+    this.formed = fine;
+    if (this.tubes) {
+      this.tubes = this.levels[fine || this.levels.length < 2 ? 0 : 1];
+      for (const tubes of this.levels) tubes.mesh.visible = tubes === this.tubes;
+      this.tubes.update(this.values.paint, this.layer.painted);
+    }
+    if (!fine) this.crowd?.update(this.nodes);
+  }
+
+  /** Show which path or solids are picked; none without a name. */
+  mark(kind, name) {
+    if (this.look) this.look.marked = (kind === 'muscles' || kind === 'paths') ? this.layer.lines.find((l) => l.name === name) : null;
+    for (const item of this.items) item.material.emissive?.setHex(item.userData.kind === kind && item.userData.name === name ? 0x6a4a00 : 0);
+    this.crowd?.paint();
   }
 
   /** Move everything to `this.values`; returns what has no number there, or null. */
@@ -36,16 +66,16 @@ export class Figure {
       node.quaternion.set(poses[o + 4], poses[o + 5], poses[o + 6], poses[o + 3]).normalize();
     });
     if (this.tubes) {
-      const v = new Vector3(), { world } = this.tubes;
+      const v = new Vector3(), { world } = this.look;
       for (let p = 0; p < this.pointBody.length; p++) {
         v.set(points[3 * p], points[3 * p + 1], points[3 * p + 2]);
         if (Number.isNaN(v.x + v.y + v.z)) { bad ??= 'a path'; continue; }
         const node = this.nodes[this.pointBody[p]];
         v.applyQuaternion(node.quaternion).add(node.position).toArray(world, 3 * p);
       }
-      this.tubes.update(this.values.paint, this.layer.painted);
     }
     this.marks.update(this.values, (i) => this.nodes[i], arrowScale);
+    this.formed = null;
     return bad;
   }
 
@@ -68,7 +98,7 @@ export class Figure {
     const hidden = (this.hiddenNames[kind] ??= new Set());
     for (const n of name === null ? this.kinds()[kind] ?? [] : [name]) shown ? hidden.delete(n) : hidden.add(n);
     for (const object of [...this.items, ...this.frames]) if (object.userData.kind === kind) object.visible = !hidden.has(object.userData.name);
-    if (kind === 'muscles' || kind === 'paths') { this.tubes.hidden = new Set(['muscles', 'paths'].flatMap((k) => [...(this.hiddenNames[k] ?? [])])); }
+    if (kind === 'muscles' || kind === 'paths') { this.look.hidden = new Set(['muscles', 'paths'].flatMap((k) => [...(this.hiddenNames[k] ?? [])])); }
     if (kind === 'markers' && this.marks.model) this.marks.model.hidden = hidden;
     if (kind === 'measured' && this.marks.seen) this.marks.seen.hidden = hidden;
     if (kind === 'errors' && this.marks.errors) this.marks.errors.object.visible = hidden.size === 0;

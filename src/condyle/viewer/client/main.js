@@ -14,8 +14,8 @@ const stage = new Stage($('scene'), head, options.has('plain'));
 const recordings = await Promise.all(head.layers.map((layer, i) => Recording.of(layer, i)));
 const figures = head.layers.map((layer) => new Figure(layer, head, stage));
 const plots = new Plots($('curves'), head.layers.map((layer, i) => ({ layer, recording: recordings[i] })), (t) => seek(t));
-const main = recordings[0], start = plots.start, end = plots.end;
-const state = { t: start, frame: -1, playing: false, speed: 1, loop: true, last: 0, arrows: head.arrow_scale, picked: null };
+const main = recordings[0];
+const state = { t: plots.start, frame: -1, playing: false, speed: 1, loop: true, last: 0, arrows: head.arrow_scale, picked: null, told: 0, untold: 0 };
 
 // ---- time --------------------------------------------------------------------------------------------------
 function show(frame, t = main.time[frame]) {
@@ -28,21 +28,32 @@ function show(frame, t = main.time[frame]) {
     if (bad) said.push(`${figures.length > 1 ? `${figure.name}: ` : ''}${bad} is not a number at ${number(t)} s; the last good pose is shown`);
   });
   if (before) stage.followMove(before, stage.follow.middle(new Vector3()));
-  $('bad').textContent = said.join('. ');
-  $('timeline').value = frame; $('timeline').setAttribute('aria-valuetext', `${number(t)} seconds, frame ${frame + 1} of ${main.frames}`);
-  $('clock').textContent = `${t.toFixed(end - start < 1 ? 3 : 2)} s`;
-  plots.move(t);
-  describe();
   stage.touch();
+  const now = performance.now();                            // changes of the page cost as much as a picture there
+  if (stage.slow && state.playing && !said.length && (now - state.told < 125 || ++state.untold < 4)) return;
+  state.told = now; state.untold = 0;
+  tell(said.join('. '));
 }
 
-function seek(t) { state.t = Math.min(end, Math.max(start, t)); show(main.frameAt(state.t), main.frames > 1 ? state.t : start); }
+/** What the page says of the frame: numbers, cursors, what is picked. */
+function tell(bad = '') {
+  const { frame, t } = state;
+  if ($('bad').textContent !== bad) $('bad').textContent = bad;
+  $('timeline').value = frame; $('timeline').setAttribute('aria-valuetext', `${number(t)} seconds, frame ${frame + 1} of ${main.frames}`);
+  $('clock').textContent = `${t.toFixed(plots.end - plots.start < 1 ? 3 : 2)} s`;
+  plots.move(t);
+  describe();
+}
+
+function seek(t) { state.t = Math.min(plots.end, Math.max(plots.start, t)); show(main.frameAt(state.t), main.frames > 1 ? state.t : plots.start); }
+
+function pause() { play(false); tell(); }
 
 function step(by) { play(false); show(Math.min(main.frames - 1, Math.max(0, state.frame + by))); }
 
 function play(on) {
   if (main.frames < 2) return;
-  if (on && !state.loop && state.t >= end) seek(start);
+  if (on && !state.loop && state.t >= plots.end) seek(plots.start);
   state.playing = on; state.last = 0;
   $('play').setAttribute('aria-label', on ? 'pause' : 'play'); $('play').dataset.playing = on;
 }
@@ -51,7 +62,7 @@ function tick(now) {
   if (state.playing) {
     if (state.last) {
       let t = state.t + (now - state.last) / 1000 * state.speed;
-      if (t > end) { if (state.loop) t = start; else { t = end; play(false); } }
+      if (t > plots.end) { if (state.loop) t = plots.start; else { t = plots.end; play(false); state.told = 0; state.untold = 9; } }
       const frame = main.frameAt(t);
       if (frame !== state.frame || figures.length > 1) show(frame, t); else state.t = t;
     }
@@ -63,15 +74,10 @@ function tick(now) {
 
 // ---- what was picked ---------------------------------------------------------------------------------------
 function pick(found) {
-  for (const figure of figures) if (figure.tubes) figure.tubes.marked = null;
-  for (const object of state.lit ?? []) object.material.emissive?.setHex(0);
-  state.picked = found; state.lit = [];
+  state.picked = found;
+  for (const figure of figures) figure === found?.figure ? figure.mark(found.kind, found.name) : figure.mark(null, null);
   $('card').hidden = !found;
   if (found) {
-    const { figure, kind, name } = found;
-    if (figure.tubes && (kind === 'muscles' || kind === 'paths')) figure.tubes.marked = figure.layer.lines.find((l) => l.name === name);
-    state.lit = figure.items.filter((o) => o.userData.kind === kind && o.userData.name === name && o.material.emissive);
-    for (const object of state.lit) object.material.emissive.setHex(0x6a4a00);
     card(found);
   }
   show(state.frame, state.t);
@@ -132,7 +138,7 @@ const SPEEDS = [0.05, 0.1, 0.25, 0.5, 1, 2, 4];
 function speed(by) { state.speed = SPEEDS[Math.min(SPEEDS.length - 1, Math.max(0, SPEEDS.indexOf(state.speed) + by))]; $('speed').value = state.speed; }
 
 const KEYS = {
-  ' ': () => play(!state.playing), ArrowLeft: (e) => step(e.shiftKey ? -10 : -1), ArrowRight: (e) => step(e.shiftKey ? 10 : 1),
+  ' ': () => (state.playing ? pause() : play(true)), ArrowLeft: (e) => step(e.shiftKey ? -10 : -1), ArrowRight: (e) => step(e.shiftKey ? 10 : 1),
   Home: () => step(-main.frames), End: () => step(main.frames), ArrowUp: () => speed(1), ArrowDown: () => speed(-1),
   1: () => stage.view('any'), 2: () => stage.view('front'), 3: () => stage.view('side'), 4: () => stage.view('top'),
   b: () => toggles.bodies?.(), m: () => toggles.muscles?.(), w: () => toggles.surfaces?.(), k: () => toggles.markers?.(), x: () => toggles.frames?.(), g: () => toggles.grid(),
@@ -140,17 +146,17 @@ const KEYS = {
   Escape: () => pick(null), '?': () => $('help').showModal(),
 };
 addEventListener('keydown', (e) => {
-  const typing = e.target.matches?.('input[type=search], select') || $('help').open;
+  const typing = e.target.matches?.('input[type=search], input[type=number], select') || $('help').open;
   const own = e.target.matches?.('button, summary, input[type=checkbox]') && (e.key === ' ' || e.key === 'Enter');
   if (typing || own || e.ctrlKey || e.metaKey || e.altKey || !KEYS[e.key]) return;
   e.preventDefault(); KEYS[e.key](e);
 });
-$('play').onclick = () => play(!state.playing);
+$('play').onclick = KEYS[' '];
 $('back').onclick = () => step(-1); $('next').onclick = () => step(1);
 $('speed').onchange = (e) => { state.speed = +e.target.value; };
 $('loop').onclick = () => { state.loop = !state.loop; $('loop').setAttribute('aria-pressed', state.loop); };
 $('follow').onclick = () => follow(!stage.follow);
-$('timeline').oninput = (e) => { play(false); show(+e.target.value); };
+$('timeline').oninput = (e) => { const frame = +e.target.value; play(false); show(frame); };
 $('theme').onclick = () => theme(!state.dark);
 $('toggle-things').onclick = () => panel('things'); $('toggle-plots').onclick = () => panel('plots');
 $('help-open').onclick = () => $('help').showModal();
@@ -181,7 +187,9 @@ function arrowScale(factor) {
 arrowScale(1);
 $('arrow-scale').oninput = (e) => { arrowScale(10 ** +e.target.value); show(state.frame, state.t); };
 if (head.layers.length > 1) {
-  $('apart').hidden = false;
+  $('apart').hidden = $('later').hidden = false;
+  $('later-by').value = +(head.layers[1].shift ?? 0).toFixed(3);
+  $('later-by').oninput = (e) => { if (!Number.isFinite(e.target.valueAsNumber)) return; recordings.slice(1).forEach((r) => { r.shift = e.target.valueAsNumber; }); plots.retime(); show(state.frame, state.t); };
   const reach = 1.2 * head.size, side = stage.side(head.apart ?? 'front');
   $('apart-by').oninput = (e) => { figures.forEach((f, i) => f.root.position.fromArray(f.layer.offset).addScaledVector(side, i * reach * +e.target.value)); show(state.frame, state.t); };
 }

@@ -1,26 +1,28 @@
 // Markers with their errors, lines between stations, force arrows.
 import {
-  BufferAttribute, BufferGeometry, CircleGeometry, Color, ConeGeometry, CylinderGeometry, DoubleSide, DynamicDrawUsage, InstancedMesh, LineBasicMaterial, LineSegments,
-  Matrix4, MeshBasicMaterial, Quaternion, SphereGeometry, Vector3,
+  CircleGeometry, Color, ConeGeometry, CylinderGeometry, DoubleSide, InstancedMesh, Matrix4, MeshBasicMaterial, Quaternion, SphereGeometry, Vector3,
 } from 'three';
 
 const MODEL = '#e0569b', SEEN = '#2f9df0', ERROR = '#f0a030', ARROWS = { forces: '#2fa84f', pushes: '#e8731a' }, PATCH = '#ff7a1a';
 const LINKS = { constraints: '#8a5bd0', springs: '#d08a2f', joints: '#8a97a5' };
 const Y = new Vector3(0, 1, 0), ONE = new Vector3(1, 1, 1), NONE = new Vector3(0, 0, 0);
 
-/** Pairs of points as lines, one colour. */
-class Segments {
-  constructor(count, color) {
-    this.geometry = new BufferGeometry();
-    this.places = new BufferAttribute(new Float32Array(6 * count), 3).setUsage(DynamicDrawUsage);
-    this.geometry.setAttribute('position', this.places);
-    this.object = new LineSegments(this.geometry, new LineBasicMaterial({ color }));
+/** Thin rods between pairs of points, one colour. */
+class Rods {
+  constructor(count, radius, color, material) {
+    this.object = new InstancedMesh(new CylinderGeometry(radius, radius, 1, 6, 1, true), material(color, 1), count);
     this.object.frustumCulled = false;
+    this.matrix = new Matrix4(); this.turn = new Quaternion(); this.along = new Vector3(); this.middle = new Vector3(); this.size = new Vector3();
   }
 
-  set(i, a, b) { a.toArray(this.places.array, 6 * i); b.toArray(this.places.array, 6 * i + 3); }
+  set(i, a, b) {
+    const length = this.along.subVectors(b, a).length();
+    if (!(length > 0)) { this.object.setMatrixAt(i, this.matrix.makeScale(0, 0, 0)); return; }
+    this.turn.setFromUnitVectors(Y, this.along.divideScalar(length));
+    this.object.setMatrixAt(i, this.matrix.compose(this.middle.addVectors(a, b).multiplyScalar(0.5), this.turn, this.size.set(1, length, 1)));
+  }
 
-  done() { this.places.needsUpdate = true; this.geometry.boundingSphere = null; }
+  done() { this.object.instanceMatrix.needsUpdate = true; this.object.boundingSphere = null; }
 }
 
 /** Balls at points; those that are hidden or not known have no size. */
@@ -67,13 +69,13 @@ export class Marks {
     this.byKind = {};
     for (const kind of Object.keys(LINKS)) {
       const own = this.links.filter((link) => link.kind === kind);
-      if (own.length) this.byKind[kind] = { own, lines: new Segments(own.length, LINKS[kind]) };
+      if (own.length) this.byKind[kind] = { own, lines: new Rods(own.length, 0.0045 * size, LINKS[kind], material) };
     }
     const ball = 0.012 * size;
     this.model = layer.markers.length ? new Balls('markers', layer.markers.map((m) => m.name), ball, MODEL, material, sides) : null;
     this.seen = layer.measured.length ? new Balls('measured', layer.measured, ball, SEEN, material, sides) : null;
     this.pairs = layer.measured.map((name, i) => [i, layer.markers.findIndex((m) => m.name === name)]).filter((p) => p[1] >= 0);
-    this.errors = this.pairs.length ? new Segments(this.pairs.length, ERROR) : null;
+    this.errors = this.pairs.length ? new Rods(this.pairs.length, 0.003 * size, ERROR, material) : null;
     this.places = layer.markers.map(() => new Vector3());
     this.hidden = new Set(); this.hiddenArrows = {};
     if (layer.arrows.length) this.buildArrows(layer.arrows, size, material);

@@ -67,7 +67,7 @@ export function emptyValues(layer) {
 export class Recording {
   static async of(layer, i) {
     const self = new Recording(), empty = emptyValues(layer), kinds = Object.keys(empty);
-    self.frames = layer.frames;
+    self.frames = layer.frames; self.shift = layer.shift ?? 0;
     const [time, ...parts] = await Promise.all(['time', ...kinds].map((kind) => block(`layer${i}-${kind}`)));
     self.time = new Float64Array(time.buffer);
     self.parts = Object.fromEntries(kinds.map((kind, k) => [kind, new Channels(parts[k], self.frames, parts[k].length ? empty[kind].length : 0)]));
@@ -78,8 +78,9 @@ export class Recording {
 
   column(c) { return this.parts.columns.column(c); }
 
-  /** The last frame that is not later than t. */
+  /** The last frame that is not later than t; a recording may be shifted in time. */
   frameAt(t) {
+    t -= this.shift;
     let low = 0, high = this.frames - 1;
     while (low < high) { const mid = (low + high + 1) >> 1; if (this.time[mid] <= t + 1e-9) low = mid; else high = mid - 1; }
     return low;

@@ -17,9 +17,15 @@ export class Plots {
   constructor(node, layers, seek) {
     this.node = node; this.layers = layers; this.seek = seek; this.plots = new Map();
     this.columns = layers[0].layer.columns;
-    const all = layers.map((l) => l.recording.time);
-    this.start = Math.min(...all.map((t) => t[0])); this.end = Math.max(...all.map((t) => t[t.length - 1]));
+    this.retime();
     new ResizeObserver(() => this.redraw()).observe(node);
+  }
+
+  /** From the first to the last frame of all motions, which may be shifted. */
+  retime() {
+    const all = this.layers.map(({ recording: { time, shift } }) => [time[0] + shift, time[time.length - 1] + shift]);
+    this.start = Math.min(...all.map((t) => t[0])); this.end = Math.max(...all.map((t) => t[1]));
+    this.redraw();
   }
 
   has(name) { return this.plots.has(name); }
@@ -38,7 +44,7 @@ export class Plots {
     figure.append(caption, curves, cursor);
     const data = this.layers.map(({ layer, recording }) => {
       const c = layer.columns.findIndex((x) => x.name === name);
-      return c < 0 ? null : { time: recording.time, y: recording.column(c) };
+      return c < 0 ? null : { recording, time: recording.time, y: recording.column(c) };
     });
     const plot = { figure, value, curves, cursor, line, dot, data, color: INK[this.plots.size % INK.length] };
     this.extent(plot);
@@ -91,7 +97,7 @@ export class Plots {
   }
 
   /** A curve; where there are more frames than pixels, from the least to the most of each pixel. */
-  curve(g, { time, y: values }, w, y, color, dashed) {
+  curve(g, { recording, time, y: values }, w, y, color, dashed) {
     g.strokeStyle = color; g.lineWidth = 1.7; g.globalAlpha = dashed ? 0.7 : 1; g.setLineDash(dashed ? [5, 4] : []); g.lineJoin = 'round';
     g.beginPath();
     let pixel = null, low = 0, high = 0, pen = false;
@@ -100,7 +106,7 @@ export class Plots {
     for (let i = 0; i < values.length; i++) {
       const v = values[i];
       if (!Number.isFinite(v)) { flush(); pixel = null; pen = false; continue; }
-      const x = many ? Math.round(this.x(time[i], w)) : this.x(time[i], w);
+      const at = this.x(time[i] + recording.shift, w), x = many ? Math.round(at) : at;
       if (x === pixel) { low = Math.min(low, v); high = Math.max(high, v); } else { flush(); pixel = x; low = high = v; }
     }
     flush(); g.stroke(); g.setLineDash([]); g.globalAlpha = 1;

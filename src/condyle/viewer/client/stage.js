@@ -1,11 +1,12 @@
 // Camera, lights, grid, drawing coarse while things move and fine when they rest, and what is under the pointer.
 import {
-  BufferAttribute, BufferGeometry, Color, DirectionalLight, HemisphereLight, LineBasicMaterial, LineSegments, Mesh,
+  BufferAttribute, BufferGeometry, Color, DirectionalLight, Group, HemisphereLight, LineBasicMaterial, LineSegments, Mesh,
   MeshLambertMaterial, MeshStandardMaterial, PerspectiveCamera, PlaneGeometry, Quaternion, Raycaster, Scene,
   ShadowMaterial, Vector2, Vector3, WebGLRenderer,
 } from 'three';
 import { OrbitControls } from 'three/addons/controls/OrbitControls.js';
 import { axes } from './bodies.js';
+import { cheap, COARSE, FINE } from './coarse.js';
 
 const REST = 180;                                           // ms without a change until the fine picture
 
@@ -22,7 +23,7 @@ export class Stage {
   constructor(canvas, head, plain) {
     this.head = head; this.canvas = canvas; this.plain = plain;
     this.slow = software();
-    this.sides = this.slow ? 12 : 36;
+    this.sides = this.slow ? 28 : 36; this.figures = []; this.pairs = [];
     this.renderer = new WebGLRenderer({ canvas, antialias: !this.slow, alpha: !this.slow });
     this.renderer.shadowMap.enabled = true;
     this.scene = new Scene();
@@ -33,6 +34,7 @@ export class Stage {
     this.controls.enableDamping = false;
     this.controls.addEventListener('change', () => this.touch());
     this.raycaster = new Raycaster();
+    this.raycaster.layers.enableAll();
     this.raycaster.params.Line.threshold = 0.015 * head.size;
     this.follow = null; this.shown = 0; this.dirty = true; this.changed = 0; this.fine = false;
     this.light(); this.ground();
@@ -44,6 +46,15 @@ export class Stage {
     const see = ghost ? 0.42 * opacity : opacity;
     const options = { color, transparent: see < 1, opacity: see, vertexColors, depthWrite: see > 0.6 };
     return this.slow ? new MeshLambertMaterial(options) : new MeshStandardMaterial({ ...options, roughness: 0.62, metalness: 0.03 });
+  }
+
+  /** A material of the coarse picture. */
+  cheap(color, opacity, vertexColors = false) { return cheap(color, opacity, vertexColors, this.up, this.sun.offset.clone().normalize()); }
+
+  /** An object that is in both pictures, with a material for each. */
+  both(object) {
+    const { material } = object;
+    if (material.isMeshLambertMaterial) this.pairs.push([object, material, this.cheap(material.color, material.opacity)]);
   }
 
   light() {
@@ -78,13 +89,32 @@ export class Stage {
     const g = new BufferGeometry();
     g.setAttribute('position', new BufferAttribute(new Float32Array(places), 3));
     g.setAttribute('color', new BufferAttribute(new Float32Array(colors), 4));
-    this.grid = new LineSegments(g, new LineBasicMaterial({ vertexColors: true, transparent: true, depthWrite: false }));
+    this.fineGrid = new LineSegments(g, new LineBasicMaterial({ vertexColors: true, transparent: true, depthWrite: false }));
+    this.grid = new Group().add(this.fineGrid);
+    if (this.slow) this.coarseGrid(a, b, count, far);
     this.plane = new Mesh(new PlaneGeometry(2 * far, 2 * far), new ShadowMaterial({ opacity: 0.22, depthWrite: false }));
     this.plane.quaternion.copy(new Quaternion().setFromUnitVectors(new Vector3(0, 0, 1), this.up));
     this.plane.position.copy(this.origin).addScaledVector(this.up, -0.002 * size);
     this.plane.receiveShadow = true; this.plane.visible = !this.slow;
     this.axes = axes(0.22 * size);
     this.scene.add(this.grid, this.plane, this.axes);
+  }
+
+  /** The same without blending: lines of two pieces whose colours fade into the ground's. */
+  coarseGrid(a, b, count, far) {
+    const places = [], p = new Vector3();
+    this.fade = [];
+    for (const [along, across] of [[a, b], [b, a]]) for (let i = -count; i <= count; i++) for (const s of [-far, 0, 0, far]) {
+      p.copy(this.origin).addScaledVector(across, i * this.spacing).addScaledVector(along, s);
+      places.push(p.x, p.y, p.z);
+      this.fade.push(s ? 0 : Math.max(0, 1 - Math.abs(i) * this.spacing / far) ** 1.5 * (i % 5 ? 0.5 : 1));
+    }
+    const g = new BufferGeometry();
+    g.setAttribute('position', new BufferAttribute(new Float32Array(places), 3));
+    g.setAttribute('color', new BufferAttribute(new Float32Array(places.length), 3));
+    this.roughGrid = new LineSegments(g, new LineBasicMaterial({ vertexColors: true, depthWrite: false }));
+    this.fineGrid.layers.set(FINE); this.roughGrid.layers.set(COARSE); this.roughGrid.renderOrder = -1;
+    this.grid.add(this.roughGrid);
   }
 
   /** Directions of the standard views: x is forward; the other two follow from what is up. */
@@ -119,9 +149,11 @@ export class Stage {
   }
 
   theme(dark) {
-    this.grid.material.color = new Color(dark ? '#7f93a8' : '#8b98a8');
+    const line = new Color(dark ? '#7f93a8' : '#8b98a8'), back = new Color(dark ? '#232c36' : '#f1f4f6'), c = new Color();
+    this.fineGrid.material.color = line;
+    if (this.roughGrid) { const { color } = this.roughGrid.geometry.attributes; this.fade.forEach((x, i) => { c.copy(back).lerp(line, 0.6 * x); color.setXYZ(i, c.r, c.g, c.b); }); color.needsUpdate = true; }
     this.plane.material.opacity = dark ? 0.45 : 0.2;
-    if (this.slow) this.scene.background = new Color(dark ? '#232c36' : '#f1f4f6');
+    if (this.slow) this.scene.background = back;
     this.touch();
   }
 
@@ -140,7 +172,12 @@ export class Stage {
     if (this.plain) fine = false;
     const sharp = this.slow ? (fine ? 2 : 1) : Math.min(devicePixelRatio, 2);
     if (this.renderer.getPixelRatio() !== sharp) this.renderer.setPixelRatio(sharp);
-    if (this.slow) { this.sun.castShadow = fine; this.plane.visible = fine && this.grid.visible; }
+    if (this.slow) {
+      this.sun.castShadow = fine; this.plane.visible = fine && this.grid.visible;
+      this.camera.layers.set(0); this.camera.layers.enable(fine ? FINE : COARSE);
+      for (const [object, good, rough] of this.pairs) object.material = fine ? good : rough;
+    }
+    for (const figure of this.figures) figure.form(fine || !this.slow);
     this.sun.target.position.copy(this.controls.target); this.sun.position.copy(this.controls.target).add(this.sun.offset);
     this.renderer.render(this.scene, this.camera);
     this.shown++; this.dirty = false; this.fine = fine || !this.slow;

@@ -5,10 +5,9 @@ const REST = new Color('#3f6fc4'), FULL = new Color('#d8231c'), PLAIN = new Colo
 const LIGAMENT = new Color('#c8a94a'), MARKED = new Color('#ffd84a');
 
 export class Tubes {
-  /** rough: the least number of pieces of a tube */
-  constructor(layer, sides, rough, radius, material) {
-    this.lines = layer.lines; this.sides = sides;
-    this.hidden = new Set(); this.marked = null;
+  /** rough: the least number of pieces of a tube; look: what levels of detail share, {world, hidden, marked} */
+  constructor(layer, sides, rough, radius, material, look) {
+    this.lines = layer.lines; this.sides = sides; this.look = look;
     // every piece between points is cut, so that bellies are round; starts are of points and of rings
     let points = 0, rings = 0;
     this.plan = layer.lines.map((line) => {
@@ -19,7 +18,6 @@ export class Tubes {
     });
     this.ringLine = new Int32Array(rings);
     this.plan.forEach((plan, k) => this.ringLine.fill(k, plan.ring, plan.ring + plan.rings));
-    this.world = new Float32Array(3 * points);
     this.build(rings, material);
   }
 
@@ -44,9 +42,11 @@ export class Tubes {
 
   lineAt(face) { return this.lines[this.ringLine[Math.floor(face.a / this.sides)]]; }
 
+  get world() { return this.look.world; }
+
   color(k, paint, out) {
     const line = this.lines[k];
-    if (line === this.marked) return out.copy(MARKED);
+    if (line === this.look.marked) return out.copy(MARKED);
     if (!line.muscle) return out.copy(LIGAMENT);
     return Number.isNaN(paint) ? out.copy(PLAIN) : out.copy(REST).lerp(FULL, paint);
   }
@@ -56,7 +56,7 @@ export class Tubes {
     const [position, normal, color] = this.attributes.map((a) => a.array), { world, sides: K, turn } = this;
     const t = new Vector3(), n = new Vector3(), b = new Vector3(), last = new Vector3(), c = new Color();
     this.plan.forEach((plan, k) => {
-      const shown = !this.hidden.has(this.lines[k].name), full = shown ? plan.radius : 0, muscle = this.lines[k].muscle;
+      const shown = !this.look.hidden.has(this.lines[k].name), full = shown ? plan.radius : 0, muscle = this.lines[k].muscle;
       this.color(k, painted ? paint[k] : NaN, c);
       let length = 0;
       for (let i = 3 * plan.point; i < 3 * (plan.point + plan.n - 1); i += 3) length += Math.hypot(world[i + 3] - world[i], world[i + 4] - world[i + 1], world[i + 5] - world[i + 2]);
