@@ -212,6 +212,7 @@ def scene(drawn: list[Drawn], title: str, paint: tuple[str, str, float], system:
             on = np.array([body for _, body, _ in d.markers])
             at = np.array([station for *_, station in d.markers])
             points.append((np.einsum("tnij,nj->tni", d.R[i][:, on], at) + d.p[i][:, on]).reshape(-1, 3))
+        points += [a.at(d.t[i])[:, :3] for a in d.arrows]
         all_points = np.concatenate(points) + d.offset
         all_points = all_points[np.isfinite(all_points).all(axis=1)]
         if len(all_points):
