@@ -69,6 +69,8 @@ from condyle.model.operators.record import Stage
 from condyle.spatial import Transform
 from condyle.status import Status
 from condyle.studies.assemble import assemble, assemble_frames
+from condyle.studies.cycles.limit_cycle import LimitCycle, limit_cycle
+from condyle.studies.cycles.reset import Reset
 from condyle.studies.external_load import ExternalLoad
 from condyle.studies.induced_accelerations import InducedAccelerations, induced_accelerations
 from condyle.studies.inverse_dynamics import inverse_dynamics
@@ -111,16 +113,17 @@ __all__ = [
     "CondyleError", "ConstraintError", "ContactError", "ConvergenceError", "Coordinate", "Custom",
     "Cylinder", "DescriptionError", "Discrete", "Ellipsoid", "EllipticSlider", "Ensemble", "Event",
     "ExternalLoad", "Frames", "Free", "FreeLine", "FrozenError", "FunctionBased", "FunctionBasedFit",
-    "Gimbal", "IMUs", "InducedAccelerations", "Input", "InverseKinematics", "JointFit", "LineOrientation",
+    "Gimbal", "IMUs", "InducedAccelerations", "Input", "InverseKinematics", "JointFit", "LimitCycle",
+    "LineOrientation",
     "Markers", "MeasuredFrames", "Measurement", "Mobilizer", "Motion", "MuscleAnalysis", "NativeError",
-    "Page", "Parameter", "PathError", "Pin", "Planar", "Prescribed", "Recording", "Scaling", "Screw",
+    "Page", "Parameter", "PathError", "Pin", "Planar", "Prescribed", "Recording", "Reset", "Scaling", "Screw",
     "ShapeError", "SimmSpline", "SingularError", "Slider", "SphericalCoords", "Spline", "SplineCurve",
     "SplineSurface", "Stage", "State", "StaticOptimization", "Status", "System", "Table", "TraceError",
     "Trajectory", "Transform", "Translation", "Universal", "UnknownNameError", "View", "Weld", "Wrench",
     "assemble", "assemble_frames", "calibrate_imus", "compose", "constraints", "contact",
     "fit_function_based", "fit_spline_curve", "fit_spline_surface", "forces", "functions", "goals",
     "induced_accelerations", "integrators", "inverse_dynamics", "inverse_kinematics", "joint_reactions",
-    "low_pass", "marker_positions", "maximal", "measures", "models", "movie", "muscle_analysis",
+    "limit_cycle", "low_pass", "marker_positions", "maximal", "measures", "models", "movie", "muscle_analysis",
     "muscles", "paths", "picture", "read_c3d", "read_external_loads", "read_frames", "read_markers",
     "read_mobilizer", "read_osim", "read_table", "relative_frames", "relax", "scale", "shapes", "show",
     "simulate", "static_optimization", "view", "where", "write_osim",

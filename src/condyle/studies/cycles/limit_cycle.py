@@ -1,0 +1,283 @@
+"""`cd.limit_cycle`: a motion that comes back to where it began, and whether it is stable.
+
+The return map R takes a state through the motion until an event happens, and through what that event does. On
+its fixed point x = R(x) the motion repeats itself. With D = dR/dx, exact (variation.py), and an orthonormal
+basis B of the changes that constraints leave (tangents.py (2)),
+
+    (B' D B - 1) d = -B' (R(x) - x),     x <- x + B d, back to the constraints                             (1)
+
+is Newton's step; it is halved until |R(x) - x| falls. The eigenvalues of B' D B are the multipliers: after one
+cycle a small disturbance is so many times as large. The motion is stable if all are within the unit circle.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from condyle.arguments import answered
+from condyle.arrays import Array
+from condyle.errors import CondyleError, ConvergenceError, DescriptionError, UnknownNameError
+from condyle.integrate.events import Event
+from condyle.integrate.measured import samples
+from condyle.integrate.methods import Method
+from condyle.integrate.timed import timed
+from condyle.integrate.trajectory import Trajectory
+from condyle.status import Status
+from condyle.studies.cycles.reset import Reset
+from condyle.studies.cycles.tangents import Differentiated, basis, change, moved, options_of
+from condyle.studies.cycles.variation import rate, through, transition
+from condyle.studies.simulate import simulate
+from condyle.system.given import check_state, number
+from condyle.system.state import State
+from condyle.system.system import System
+
+HALVINGS = 12
+NEUTRAL = 1e-8
+"""Directions that D leaves as they are, within this part, are not corrected."""
+NEAR = 1e-2
+"""A state is at its event if its witness is within what so much of all variables changes it by [rad, m, rad/s,
+m/s]."""
+EARLY = 1e-2
+"""If the section's event happens before this part of the last return, it is that of the start, which a step of
+Newton's has put a little before it."""
+GRAZING = 1e-7
+"""A witness that changes slower than this part of its gradient times the rates only touches zero."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LimitCycle:
+    """A motion that repeats itself.
+
+    Attributes:
+        state: where it begins and ends: just after the event.
+        period: how long it takes [s].
+        multipliers: complex, the largest first: how many times as large a small disturbance is after one
+            cycle, one for each direction that constraints leave. Zero for those that the event wipes out,
+            such as where on the cycle one is.
+        derivative: of the return map, in x = (theta, u, z), shape (n, n), n = nu + nu + nz; q changes by N
+            theta, as in `system.jacobian`.
+        residual: the largest difference between the state and where it comes back to [rad, m, rad/s, m/s].
+        iterations: how many of Newton's steps it took.
+        trajectory: one cycle.
+    """
+
+    state: State
+    period: float
+    multipliers: Array
+    derivative: Array = field(repr=False)
+    residual: float
+    iterations: int
+    trajectory: Trajectory = field(repr=False)
+
+    @property
+    def stable(self) -> bool:
+        """Whether small disturbances die out: all multipliers are within the unit circle."""
+        return bool(np.abs(self.multipliers).max(initial=0.0) < 1.0)
+
+    def __repr__(self) -> str:
+        most = np.abs(self.multipliers).max(initial=0.0)
+        return (f"LimitCycle(period {self.period:.9g} s, {'stable' if self.stable else 'not stable'}: largest "
+                f"multiplier {most:.6g}; residual {self.residual:.1e} after {self.iterations} steps)")
+
+
+@answered()
+def limit_cycle(system: System, state: State, events: Event | Iterable[Event], *, section: str | None = None,
+                longest: float = 10.0, accuracy: float = 1e-10, tolerance: float | None = None,
+                integrator: str | Method = "dormand-prince-8", iterations: int = 30) -> LimitCycle:
+    """Find a motion that repeats itself, by Newton's method on the return map with exact derivatives.
+
+    The map takes a state through the motion until the event `section` happens, and through its action. A
+    walker comes back to its own stance when its other foot lands and its legs exchange their names.
+
+    Args:
+        system: what moves. It must not depend on time.
+        state: where the search begins: near the cycle, just after the event. One that is not at the event
+            goes to it first.
+        events: cd.Event with a witness each; what they do is None or a `cd.Reset`, whose derivatives are
+            known.
+        section: the name of the event at which a cycle ends; it may be left out if there is one event.
+        longest: how long one cycle may take [s].
+        accuracy: of the runs, as in `cd.simulate`.
+        tolerance: the largest difference that counts as coming back [rad, m, rad/s, m/s]; by default 1000
+            times the accuracy.
+        integrator: as in `cd.simulate`.
+        iterations: how many of Newton's steps it may take.
+
+    Returns:
+        The cycle, with its period and its multipliers; `cycle.stable` says whether disturbances die out.
+
+    Raises:
+        ConvergenceError: no cycle was found; `error.nearest` is the State that comes back nearest.
+        DescriptionError: the system depends on time, or an action has no derivatives.
+    """
+    check_state("limit_cycle", system, state)
+    given = [events] if isinstance(events, Event) else list(events)
+    most = int(number("limit_cycle: iterations", iterations, "a whole number"))
+    if not 0 < number("limit_cycle: longest", longest, "a positive number [s]") < np.inf:
+        raise DescriptionError(f"limit_cycle: longest = {longest!r} must be a positive number [s]")
+    far = 1000 * accuracy if tolerance is None else number("limit_cycle: tolerance", tolerance, "a number")
+    if not far > 0:
+        raise DescriptionError(f"limit_cycle: tolerance = {tolerance!r} must be positive")
+    search = _Return(system, _checked(system, given, section), longest, accuracy, integrator)
+    return _newton(search, state, far, most)
+
+
+def _checked(system: System, events: Sequence[Any], section: str | None) -> list[Event]:
+    """The events, that of the section first and terminal."""
+    for e in events:
+        if not isinstance(e, Event):
+            raise DescriptionError(f"limit_cycle: events must be cd.Event, got {e!r}")
+        if e.law is None:
+            raise DescriptionError(f"limit_cycle: Event({e.name}) needs a witness that is traced: a cycle "
+                                   "begins and ends where the state says so, and its gradient is asked for")
+        if e.action is not None and not isinstance(e.action, Reset):
+            raise DescriptionError(f"limit_cycle: Event({e.name}): its action is a function of Python, of "
+                                   "which no derivatives are known; give a cd.Reset(caught=..., values=...)")
+    names = [e.name for e in events]
+    if section is None and len(events) != 1:
+        raise DescriptionError(f"limit_cycle: there are {len(events)} events ({', '.join(names)}); section= "
+                               "names the one at which a cycle ends")
+    if section is not None and section not in names:
+        raise UnknownNameError("event", section, names, "section= is the name of one of the events")
+    if reads := [*timed(system).names, *samples(system)]:
+        raise DescriptionError(f"limit_cycle: the system depends on time: {', '.join(map(str, reads[:3]))}; "
+                               "cycles are of systems that do not. Make the phase a state z, or a body that "
+                               "turns at a constant speed")
+    at = names.index(section) if section is not None else 0
+    return [replace(events[at], terminal=True), *(e for i, e in enumerate(events) if i != at)]
+
+
+@dataclass
+class _Run:
+    """One return: where it began, the run, and where it came back to."""
+
+    start: State
+    traj: Trajectory
+    end: State
+
+    @property
+    def missed(self) -> Array:
+        """R(x) - x."""
+        return change(self.start, self.end)
+
+    @property
+    def size(self) -> float:
+        return float(np.abs(self.missed).max(initial=0.0))
+
+
+@dataclass
+class _Return:
+    """The return map."""
+
+    system: System
+    events: list[Event]
+    longest: float
+    accuracy: float
+    integrator: str | Method
+    lasted: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.witnesses = {e.name: Differentiated(self.system, [(f"Event({e.name})", e.law, e.asks)])
+                          for e in self.events if e.law is not None}
+
+    def __call__(self, state: State) -> _Run:
+        """One return; ConvergenceError if it does not come back."""
+        traj = self._run(state)
+        if traj.status == Status.EVENT and traj.t[-1] - state.t < EARLY * self.lasted:
+            traj = self._run(traj.events[-1].before)         # the event is that of the start
+        if traj.status != Status.EVENT:
+            why = (f"event {self.events[0].name!r} does not happen within {self.longest:g} s"
+                   if traj.finished else str(traj.status))
+            raise ConvergenceError(f"limit_cycle: from there the motion does not come back: {why}", state,
+                                   traj.status.kind)
+        self.lasted = traj.t[-1] - state.t
+        return _Run(state, traj, traj[-1].replace(t=state.t))
+
+    def first(self, state: State) -> _Run:
+        """A return from the state, or from its event if it is not there."""
+        g, dg = (x[0] for x in self.witnesses[self.events[0].name](state))
+        run = self(state)
+        if abs(g) > NEAR * np.abs(dg).sum():
+            return self(run.end)
+        soon = 2 * abs(g) / max(abs(dg @ rate(state)), 1e-300) + 1e-9
+        if run.traj.t[-1] - state.t <= soon:                 # the event is that of the start
+            self.lasted = soon / EARLY
+            run = self(state)
+        return run
+
+    def _run(self, state: State) -> Trajectory:
+        return simulate(self.system, state, state.t + self.longest, accuracy=self.accuracy,
+                        integrator=self.integrator, events=self.events)
+
+    def derivative(self, run: _Run) -> Array:
+        """D = dR/dx, exact."""
+        traj, tolerance = run.traj, max(1e-10, 100 * self.accuracy)
+        D, first, like = np.eye(2 * self.system.nu + len(run.start.z)), 0, run.traj.start
+        for row, after in (*traj.changes, *([] if self.events[0].action else [(len(traj.t), traj[-1])])):
+            D = transition(traj, like, first, row - 1, tolerance) @ D
+            D = self._event(traj, traj.t[row - 1], after, row >= len(traj.t) - 1) @ D
+            first, like = row, after
+        return np.asarray(D)
+
+    def _event(self, traj: Trajectory, t: float, after: State, ends: bool) -> Array:
+        """variation.py (3) or (4) for what happened at t."""
+        by_name = {e.name: e for e in self.events}
+        happened = [o for o in traj.events if o.t == t and (by_name[o.name].action is not None or ends)]
+        if len(happened) != 1:
+            names = " and ".join(o.name for o in happened)
+            raise ConvergenceError(f"limit_cycle: events {names} happen at once at t = {t:g} s: the return "
+                                   "map has no derivative there", traj.start)
+        event, before = by_name[happened[0].name], happened[0].before
+        dg = self.witnesses[event.name](before)[1][0]
+        f = rate(before)
+        if abs(dg @ f) <= GRAZING * np.linalg.norm(dg) * np.linalg.norm(f):
+            raise ConvergenceError(f"limit_cycle: the witness of event {event.name!r} only touches zero at t "
+                                   f"= {t:g} s: the return map has no derivative there", traj.start)
+        J = event.action.derivative(before) if isinstance(event.action, Reset) else np.eye(len(f))
+        return through(before, after, J, dg, ends)
+
+
+def _newton(returns: _Return, state: State, tolerance: float, most: int) -> LimitCycle:
+    """(1) until the difference does not fall any more."""
+    run = returns.first(_on_constraints(state))
+    for k in range(most + 1):
+        x = run.start
+        D, B = returns.derivative(run), basis(x)
+        E = B.T @ D @ B
+        if k == most:
+            break
+        d = np.linalg.lstsq(E - np.eye(len(E)), -B.T @ run.missed, rcond=NEUTRAL)[0]
+        part, better = 1.0, None
+        for _ in range(HALVINGS if run.size > tolerance else 1):
+            try:
+                trial = returns(_on_constraints(moved(x, part * (B @ d))))
+            except CondyleError:                             # it falls: a shorter step
+                trial = None
+            if trial is not None and trial.size < (1.0 if run.size > tolerance else 0.5) * run.size:
+                better = trial
+                break
+            part /= 2
+        if better is None:
+            break
+        run = better
+    if not run.size <= tolerance:
+        raise ConvergenceError(f"limit_cycle: after {k} steps the motion comes back {run.size:.2g} from where "
+                               f"it began [rad, m, rad/s, m/s] and no step makes that less than "
+                               f"{tolerance:g}; start nearer to the cycle, or at its event", run.start,
+                               Status.STILL_IMPROVING)
+    multipliers = np.linalg.eigvals(E).astype(complex)
+    order = np.argsort(-np.abs(multipliers), kind="stable")
+    return LimitCycle(run.start, float(run.traj.t[-1] - run.start.t), multipliers[order], D, run.size, k,
+                      run.traj)
+
+
+def _on_constraints(state: State) -> State:
+    """With unit quaternions, on the constraints."""
+    state = state.replace(q=state.system.compiled.normalised(state.q))
+    if not state.system.constraints:
+        return state
+    q, u = state.system.project(state.q, state.u, tolerance=1e-12, **options_of(state))
+    return state.replace(q=q, u=u)

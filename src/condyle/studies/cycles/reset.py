@@ -1,0 +1,162 @@
+"""What happens at an instant, with exact derivatives: speeds that constraints catch, values that change.
+
+Caught speeds change as by an impulse without rebound. With the rows G of the caught constraints and of all
+that stay enabled, and the velocity errors v(q, u) of these,
+
+    M du + G' lambda = 0,     v(q, u + du) = 0                                                             (1)
+
+and, differentiated with du and lambda held on the right-hand side,
+
+    M d(du) + G' dlambda = -d(M du + G' lambda),     v_u d(du) = -v_q dq - v_u du                          (2)
+
+Then values are set: x+ = values(x), whose derivatives are those of the traced function.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from condyle.arrays import Array
+from condyle.errors import DescriptionError, TraceError, UnknownNameError
+from condyle.laws.ask import traced_law
+from condyle.studies.cycles.tangents import Differentiated, Law, N_of, options_of
+from condyle.system.given import flag
+from condyle.system.state import State
+from condyle.system.system import System
+
+PARTS = ("q", "u", "z")
+
+
+@dataclass(frozen=True, eq=False)
+class Reset:
+    """An action of events that machine code does and that has exact derivatives, so that `cd.limit_cycle` can
+    look through it: speeds are caught by constraints, then values change.
+
+        strike = cd.Reset(caught="swing foot", released="stance foot", values=exchange_legs, keep=True)
+        cd.Event(height_of_swing_foot, action=strike)
+
+    Args:
+        values: values(s) -> {"q": {"hip": ..., ...}, "u": {...}, "z": {...}}: new values by name, over the
+            accessors of force laws, s being the state after the catch. What is not named stays as it is.
+        caught: names of constraints that catch the speeds, by an impulse without rebound; they need not be
+            enabled before. Where the caught point is does not matter to the impulse.
+        released: names of enabled constraints that give no impulse.
+        keep: the constraints that were enabled before are those enabled after: `values` exchanges their
+            sides. If not, the caught ones are enabled afterwards, and the released ones disabled.
+    """
+
+    values: Callable[[Any], Any] | None = None
+    caught: str | Iterable[str] = ()
+    released: str | Iterable[str] = ()
+    keep: bool = False
+    law: Law | None = field(init=False, default=None, repr=False)
+    names: tuple[tuple[str, str], ...] = field(init=False, default=(), repr=False)
+    _made: WeakKeyDictionary[System, Differentiated] = field(init=False, default_factory=WeakKeyDictionary,
+                                                             repr=False)
+
+    def __post_init__(self) -> None:
+        for what in ("caught", "released"):
+            given = getattr(self, what)
+            names = (given,) if isinstance(given, str) else tuple(given)
+            if not all(isinstance(name, str) for name in names):
+                raise DescriptionError(f"Reset: {what}: expected names of constraints, got {given!r}")
+            object.__setattr__(self, what, names)
+        if both := set(self.caught) & set(self.released):
+            raise DescriptionError(f"Reset: {', '.join(sorted(both))} cannot be caught and released at once")
+        object.__setattr__(self, "keep", flag("Reset: keep", self.keep))
+        if self.values is None:
+            if not self.caught and not self.released:
+                raise DescriptionError("Reset: it changes nothing: give caught=, released= or values=")
+            return
+        found: list[tuple[tuple[str, str], ...]] = []
+        law, asks = traced_law(self.values, "Reset: values", lambda result: _flat(result, found))
+        object.__setattr__(self, "law", ("Reset: values", law, asks))
+        object.__setattr__(self, "names", found[0])
+
+    def __call__(self, state: State) -> State:
+        """The State to go on from."""
+        state, _ = self._caught(state)
+        return self._set(state)[0]
+
+    def derivative(self, state: State) -> Array:
+        """The derivative of the State after by the one before, in x = (theta, u, z): shape (n, n), n = nu +
+        nu + nz."""
+        caught, J = self._caught(state)
+        return np.asarray(self._set(caught)[1] @ J)
+
+    def _caught(self, state: State) -> tuple[State, Array]:
+        """(1) and its derivative (2)."""
+        system, n = state.system, 2 * state.system.nu + len(state.z)
+        for name in (*self.caught, *self.released):
+            if name not in system.constraints:
+                raise UnknownNameError("constraint", name, system.constraints, "Reset names it")
+        if not self.caught:
+            return self._flagged(state, state), np.eye(n)
+        disabled = (set(state.disabled) - set(self.caught)) | set(self.released)
+        during = state.replace(disabled=disabled)
+        du, lambda_ = during.impulses()
+        q, u, options = state.q, state.u, options_of(during)
+        G, nu = system.constraint_jacobian(q, u + du, **options), system.nu
+        inertia = system.jacobian("multiply_mass_matrix", q, du, wrt="q", **options)
+        forces = system.jacobian("constraint_forces", q, u, lambda_, wrt=("q", "u"), **options)
+        errors = system.jacobian("constraint_errors", q, u + du, wrt=("q", "u"), **options)
+        rows = [i for i, (_, level) in enumerate(system.equation_names()) if level != "acceleration"]
+        m, free = len(rows), ~system.compiled.tails.held(state.tail)
+        v_q, v_u = errors["q"][-m:], errors["u"][-m:]
+        M = system.mass_matrix(q, **options)
+        left = np.block([[M[np.ix_(free, free)], G[np.ix_(rows, free)].T],
+                         [v_u[:, free], np.zeros((m, m))]])
+        right = np.vstack([np.hstack([forces["q"] - inertia, forces["u"]])[free], np.hstack([-v_q, -v_u])])
+        J = np.eye(n)
+        d = np.linalg.lstsq(left, right, rcond=1e-13)[0][:int(free.sum())]                   # (2)
+        J[np.ix_(nu + np.flatnonzero(free), range(2 * nu))] += d
+        return self._flagged(state, state.replace(u=u + du)), J
+
+    def _flagged(self, before: State, after: State) -> State:
+        """With the constraints enabled that hold from now on."""
+        disabled = set(before.disabled)
+        return after.replace(disabled=disabled if self.keep else
+                             (disabled - set(self.caught)) | set(self.released))
+
+    def _set(self, state: State) -> tuple[State, Array]:
+        """Values by the function, and their derivatives."""
+        system, nu, nz = state.system, state.system.nu, len(state.z)
+        if self.law is None:
+            return state, np.eye(2 * nu + nz)
+        if system not in self._made:
+            self._made[system] = Differentiated(system, [self.law])
+        g, dg = self._made[system](state)
+        known = {"q": list(system.coordinates), "u": list(system.speeds), "z": list(system.state_variables)}
+        now = {part: np.array(getattr(state, part)) for part in PARTS}
+        D = {part: np.zeros((len(now[part]), 2 * nu + nz)) for part in PARTS}
+        D["q"][:, :nu], D["u"][:, nu:2 * nu], D["z"][:, 2 * nu:] = N_of(state), np.eye(nu), np.eye(nz)
+        for k, (part, name) in enumerate(self.names):
+            if name not in known[part]:
+                raise UnknownNameError({"q": "coordinate", "u": "speed", "z": "state variable"}[part], name,
+                                       known[part], f"values of Reset sets it in {part!r}")
+            i = known[part].index(name)
+            now[part][i], D[part][i] = g[k], dg[k]
+        new = state.replace(**now)
+        return new, np.vstack([np.linalg.pinv(N_of(new)) @ D["q"], D["u"], D["z"]])
+
+
+def _flat(result: Any, found: list[tuple[tuple[str, str], ...]]) -> list[Any]:
+    """New values as a list, their names into `found`."""
+    expected = 'expected {"q": {"hip": ...}, "u": {"hip": ...}, "z": {...}}, new values by name'
+    if not isinstance(result, Mapping) or not result:
+        raise TraceError(f"Reset: values returned {result!r}; {expected}")
+    for part, values in result.items():
+        if part not in PARTS:
+            raise UnknownNameError("part of a state that values of Reset sets", part, PARTS)
+        if not isinstance(values, Mapping):
+            raise TraceError(f"Reset: values returned {values!r} for {part!r}; {expected}")
+        for name, x in values.items():
+            if x is None or np.ndim(x) != 0:
+                raise TraceError(f"Reset: values returned {x!r} for {name!r} in {part!r}; expected one "
+                                 "number")
+    found.append(tuple((part, name) for part, values in result.items() for name in values))
+    return [x for values in result.values() for x in values.values()]

@@ -1,0 +1,117 @@
+"""Small changes of a state: x = (theta, u, z), with dq = N dtheta along the manifold, nu + nu + nz numbers.
+
+    q + dq = q + N dtheta, quaternions back to unit length;     dtheta = N^+ dq                            (1)
+
+On constraints p(t, q) = 0, v(t, q, u) = 0 a change dx is one of
+
+    p_q N dtheta = 0,   v_q N dtheta + v_u du = 0,   zero in what is locked and in integrals of measures    (2)
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from condyle.arrays import Array
+from condyle.laws.ask import answers
+from condyle.laws.leaf import Leaf
+from condyle.mobilizers import motion
+from condyle.model.model import description
+from condyle.model.symbols import Symbols
+from condyle.native.calls.function import NativeFunction
+from condyle.native.sweeps.lookup import Staged, assembled
+from condyle.system.state import State
+from condyle.system.system import System
+from condyle.trace import Traced
+
+Law = tuple[str, Traced, tuple[Leaf, ...]]
+"""How errors call a function, the function, and what it asks of the state."""
+SMALL = 1e-9
+"""Singular values below this part of the largest count as zero."""
+
+
+class Differentiated:
+    """Traced functions of the state, all their numbers side by side, with exact derivatives along (1).
+
+    Args:
+        system: whose state it is.
+        laws: the functions, in order.
+    """
+
+    def __init__(self, system: System, laws: Sequence[Law]) -> None:
+        self.model, self.laws = system.compiled.model, tuple(laws)
+        tree = self.model.tree
+        for what, _, asks in self.laws:
+            for ask in asks:
+                ask.check(tree, what)
+        self.size = sum(int(np.prod(law.shape)) for _, law, _ in self.laws)
+        self.directions = 2 * tree.nu + self.model.nz
+        key = "\n".join(f"{[ask.text for ask in asks]} {law.text}" for _, law, asks in self.laws)
+        sizes = self.model.sizes()
+        self._function = NativeFunction(
+            "differentiated", self._build, key=f"differentiated {key}\n{description(self.model)}",
+            inputs=[(name, sizes[name]) for name in ("q", "u", "tail")],
+            outputs=[("g", self.size), ("dg", self.size * self.directions)])
+
+    def _build(self) -> ca.Function | Staged:
+        s = Symbols(self.model)
+        view = s.view(s.kinematics())
+        g = ca.vertcat(*(law.apply(*answers(asks, view)) for _, law, asks in self.laws))
+        rate = [motion(b.mobilizer, s.t, s["q"][b.q], s["u"][b.u]).qdot for b in self.model.tree.bodies]
+        N = ca.jacobian(ca.vertcat(ca.SX(0, 1), *rate), s["u"])
+        dg = ca.horzcat(ca.jacobian(g, s["q"]) @ N, ca.jacobian(g, s["u"]), ca.jacobian(g, s.z))
+        return assembled("differentiated", [s["q"], s["u"], s["tail"]],
+                         [ca.densify(g), ca.vec(ca.densify(dg).T)])
+
+    def __call__(self, state: State) -> tuple[Array, Array]:
+        """Values (size,) and derivatives (size, nu + nu + nz)."""
+        g, dg = self._function(state.q, state.u, state.tail)
+        return g, dg.reshape(self.size, self.directions)
+
+
+def options_of(state: State) -> dict[str, Any]:
+    """What operators take beside q and u."""
+    return {name: getattr(state, name) for name in ("t", "z", "inputs", "discrete", "parameters", "disabled",
+                                                    "locked")}
+
+
+def N_of(state: State) -> Array:
+    """N, shape (nq, nu): qdot = N u."""
+    system = state.system
+    return np.asarray(system.qdot(np.tile(state.q, (system.nu, 1)), np.eye(system.nu), **options_of(state))).T
+
+
+def moved(state: State, dx: Array) -> State:
+    """The state changed by dx of (1); not taken back to constraints."""
+    system = state.system
+    nu, q = system.nu, state.q + N_of(state) @ dx[:system.nu]
+    return state.replace(q=system.compiled.normalised(q), u=state.u + dx[nu:2 * nu], z=state.z + dx[2 * nu:])
+
+
+def change(a: State, b: State) -> Array:
+    """dx of (1) from a to b, to first order in their distance; zero for measures."""
+    dz = np.where(measured(a.system), 0.0, b.z - a.z)
+    return np.concatenate([np.linalg.pinv(N_of(a)) @ (b.q - a.q), b.u - a.u, dz])
+
+
+def measured(system: System) -> Array:
+    """Which of z are integrals that measures keep: nothing depends on them, shape (nz,)."""
+    return np.array([name.partition(".")[0] in system.measures for name in system.state_variables], dtype=bool)
+
+
+def basis(state: State) -> Array:
+    """An orthonormal basis of the changes (2), shape (nu + nu + nz, d)."""
+    system = state.system
+    nu, n = system.nu, 2 * system.nu + len(state.z)
+    free = np.flatnonzero(~np.concatenate([np.tile(system.compiled.tails.held(state.tail), 2),
+                                           measured(system)]))
+    out = np.eye(n)[:, free]
+    if not system.constraints:
+        return out
+    J = system.jacobian("constraint_errors", state.q, state.u, wrt=("q", "u"), **options_of(state))
+    C = np.hstack([J["q"], J["u"], np.zeros((len(J["q"]), n - 2 * nu))])[:, free]
+    _, s, Vt = np.linalg.svd(C)
+    rank = int(np.sum(s > SMALL * s.max(initial=0.0)))
+    return np.asarray(out @ Vt[rank:].T)
