@@ -287,5 +287,26 @@ def wrist_thumb(v: Any, figure: Figure) -> None:
         axes.set_title(f"{name}: axes in red", fontsize=9)
 
 
+@picture
+def walker(v: Any, figure: Figure) -> None:
+    left, right = figure.subplots(1, 2, width_ratios=(2, 1))
+    run, foothold = v.walk.trajectory, 0.0
+    rows = np.linspace(0, v.walk.period, 9)
+    for step, colour in enumerate((BLUE, GREEN)):
+        for t in rows:
+            state = run(t) if t < v.walk.period else v.walk.trajectory.events[-1].before
+            hip = np.array([state["x"], state["y"]])
+            feet = [state.station_position(leg, v.FOOT)[:2] for leg in ("stance", "swing")]
+            for foot, tone, alpha in zip(feet, (colour, (GREEN, BLUE)[step]), (0.9, 0.35), strict=True):
+                left.plot(*np.transpose([hip + (foothold, 0), foot + (foothold, 0)]), color=tone, alpha=alpha)
+        foothold += float(feet[1][0])
+    left.axhline(0, color=INK, linewidth=1)
+    left.set_aspect("equal")
+    left.set_axis_off()
+    plain(right, "stance angle [rad]", "its rate")
+    right.plot(v.steps["stance"], v.steps["stance_speed"], color=INK, alpha=0.25, linewidth=0.8)
+    right.plot(run["stance"][:-1], run["stance_speed"][:-1], color=RED)
+
+
 if __name__ == "__main__":
     main(sys.argv[1:])

@@ -123,8 +123,9 @@ __all__ = [
     "assemble", "assemble_frames", "calibrate_imus", "compose", "constraints", "contact",
     "fit_function_based", "fit_spline_curve", "fit_spline_surface", "forces", "functions", "goals",
     "induced_accelerations", "integrators", "inverse_dynamics", "inverse_kinematics", "joint_reactions",
-    "limit_cycle", "low_pass", "marker_positions", "maximal", "measures", "models", "movie", "muscle_analysis",
-    "muscles", "paths", "picture", "read_c3d", "read_external_loads", "read_frames", "read_markers",
+    "limit_cycle", "low_pass", "marker_positions", "maximal", "measures", "models", "movie",
+    "muscle_analysis", "muscles", "paths", "picture", "read_c3d", "read_external_loads", "read_frames",
+    "read_markers",
     "read_mobilizer", "read_osim", "read_table", "relative_frames", "relax", "scale", "shapes", "show",
     "simulate", "static_optimization", "view", "where", "write_osim",
 ]

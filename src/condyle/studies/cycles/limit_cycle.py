@@ -6,8 +6,9 @@ basis B of the changes that constraints leave (tangents.py (2)),
 
     (B' D B - 1) d = -B' (R(x) - x),     x <- x + B d, back to the constraints                             (1)
 
-is Newton's step; it is halved until |R(x) - x| falls. The eigenvalues of B' D B are the multipliers: after one
-cycle a small disturbance is so many times as large. The motion is stable if all are within the unit circle.
+is Newton's step; it is halved until |R(x) - x| falls. The eigenvalues of B' D B are the multipliers: after
+one cycle a small disturbance is so many times as large. The motion is stable if all are within the unit
+circle.
 """
 from __future__ import annotations
 
@@ -38,11 +39,11 @@ HALVINGS = 12
 NEUTRAL = 1e-8
 """Directions that D leaves as they are, within this part, are not corrected."""
 NEAR = 1e-2
-"""A state is at its event if its witness is within what so much of all variables changes it by [rad, m, rad/s,
-m/s]."""
+"""A state is at its event if its witness is within what so much of all variables changes it by [rad, m,
+rad/s, m/s]."""
 EARLY = 1e-2
-"""If the section's event happens before this part of the last return, it is that of the start, which a step of
-Newton's has put a little before it."""
+"""If the section's event happens before this part of the last return, it is that of the start, which a step
+of Newton's has put a little before it."""
 GRAZING = 1e-7
 """A witness that changes slower than this part of its gradient times the rates only touches zero."""
 
@@ -79,8 +80,8 @@ class LimitCycle:
 
     def __repr__(self) -> str:
         most = np.abs(self.multipliers).max(initial=0.0)
-        return (f"LimitCycle(period {self.period:.9g} s, {'stable' if self.stable else 'not stable'}: largest "
-                f"multiplier {most:.6g}; residual {self.residual:.1e} after {self.iterations} steps)")
+        return (f"LimitCycle(period {self.period:.9g} s, {'stable' if self.stable else 'not stable'}: "
+                f"largest multiplier {most:.6g}; residual {self.residual:.1e} after {self.iterations} steps)")
 
 
 @answered()
@@ -264,8 +265,8 @@ def _newton(returns: _Return, state: State, tolerance: float, most: int) -> Limi
             break
         run = better
     if not run.size <= tolerance:
-        raise ConvergenceError(f"limit_cycle: after {k} steps the motion comes back {run.size:.2g} from where "
-                               f"it began [rad, m, rad/s, m/s] and no step makes that less than "
+        raise ConvergenceError(f"limit_cycle: after {k} steps the motion comes back {run.size:.2g} from "
+                               f"where it began [rad, m, rad/s, m/s] and no step makes that less than "
                                f"{tolerance:g}; start nearer to the cycle, or at its event", run.start,
                                Status.STILL_IMPROVING)
     multipliers = np.linalg.eigvals(E).astype(complex)

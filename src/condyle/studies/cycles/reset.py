@@ -104,16 +104,16 @@ class Reset:
         inertia = system.jacobian("multiply_mass_matrix", q, du, wrt="q", **options)
         forces = system.jacobian("constraint_forces", q, u, lambda_, wrt=("q", "u"), **options)
         errors = system.jacobian("constraint_errors", q, u + du, wrt=("q", "u"), **options)
-        rows = [i for i, (_, level) in enumerate(system.equation_names()) if level != "acceleration"]
-        m, free = len(rows), ~system.compiled.tails.held(state.tail)
+        rows = np.flatnonzero([level != "acceleration" for _, level in system.equation_names()])
+        m, free = len(rows), np.flatnonzero(~system.compiled.tails.held(state.tail))
         v_q, v_u = errors["q"][-m:], errors["u"][-m:]
         M = system.mass_matrix(q, **options)
         left = np.block([[M[np.ix_(free, free)], G[np.ix_(rows, free)].T],
                          [v_u[:, free], np.zeros((m, m))]])
         right = np.vstack([np.hstack([forces["q"] - inertia, forces["u"]])[free], np.hstack([-v_q, -v_u])])
         J = np.eye(n)
-        d = np.linalg.lstsq(left, right, rcond=1e-13)[0][:int(free.sum())]                   # (2)
-        J[np.ix_(nu + np.flatnonzero(free), range(2 * nu))] += d
+        d = np.linalg.lstsq(left, right, rcond=1e-13)[0][:len(free)]                         # (2)
+        J[nu + free, :2 * nu] += d
         return self._flagged(state, state.replace(u=u + du)), J
 
     def _flagged(self, before: State, after: State) -> State:

@@ -4,7 +4,9 @@
 
 On constraints p(t, q) = 0, v(t, q, u) = 0 a change dx is one of
 
-    p_q N dtheta = 0,   v_q N dtheta + v_u du = 0,   zero in what is locked and in integrals of measures    (2)
+    p_q N dtheta = 0,   v_q N dtheta + v_u du = 0                                                          (2)
+
+that is zero in what is locked and in integrals that measures keep.
 """
 from __future__ import annotations
 
@@ -13,6 +15,7 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
+from numpy.typing import NDArray
 
 from condyle.arrays import Array
 from condyle.laws.ask import answers
@@ -96,9 +99,10 @@ def change(a: State, b: State) -> Array:
     return np.concatenate([np.linalg.pinv(N_of(a)) @ (b.q - a.q), b.u - a.u, dz])
 
 
-def measured(system: System) -> Array:
+def measured(system: System) -> NDArray[np.bool_]:
     """Which of z are integrals that measures keep: nothing depends on them, shape (nz,)."""
-    return np.array([name.partition(".")[0] in system.measures for name in system.state_variables], dtype=bool)
+    names = [name.partition(".")[0] for name in system.state_variables]
+    return np.array([name in system.measures for name in names], dtype=bool)
 
 
 def basis(state: State) -> Array:

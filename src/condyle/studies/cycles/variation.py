@@ -19,7 +19,7 @@ what its action does, changes pass as by the saltation matrix
 
     J + (f+ - J f-) g_x / (g_x f-)                                                                         (3)
 
-and, if the cycle ends there, by J (1 - f- g_x / (g_x f-)): the end is at the event, not at a time          (4)
+and, if the cycle ends there, by J (1 - f- g_x / (g_x f-)): the end is at the event, not at a time         (4)
 """
 from __future__ import annotations
 
