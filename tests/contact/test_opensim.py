@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 import condyle as cd
+from tests.contact.meshes import icosphere, read_obj
 
 DATA = Path(__file__).parents[1] / "data" / "contact"
 CASES = json.loads((DATA / "cases.json").read_text())
-RADIUS, MODEL = 0.1, {"hc": ("ground", "ball"), "smooth": ("HalfSpace", "Sphere")}
+RADIUS, MODEL = 0.1, {"hc": ("ground", "ball"), "ef": ("ground", "ball"), "smooth": ("HalfSpace", "Sphere")}
 
 
 def columns(name: str) -> dict[str, np.ndarray]:
@@ -24,7 +25,8 @@ def columns(name: str) -> dict[str, np.ndarray]:
 def ball(case: dict) -> cd.System:
     """The case's ball, with its x-y-z angles as coordinates."""
     system = cd.System(gravity=(0, -9.80665, 0))
-    system.add_body("ball", mobilizer=cd.Bushing(), mass=1.0, inertia=(0.004,) * 3)
+    joint = cd.Free(coordinates="euler") if case["force"] == "ef" else cd.Bushing()
+    system.add_body("ball", mobilizer=joint, mass=1.0, inertia=(0.004,) * 3)
     if case["force"] == "smooth":
         law = cd.contact.SmoothSphereHalfSpace("ground", (0, 1, 0), 0.0, "ball", (0, 0, 0), RADIUS,
                                                **case["smooth"])
@@ -35,7 +37,13 @@ def ball(case: dict) -> cd.System:
             for names, p in case["sets"] for name in names}
     floor = cd.contact.HalfSpace("ground", (0, 3, 0), 0.0, made["floor"])
     if case.get("other") == "sphere":
-        floor = cd.contact.Sphere("ground", (0, -0.05, 0), 0.05, made["floor"])
+        R = case.get("R2", 0.05)
+        floor = cd.contact.Sphere("ground", (0, -R, 0), R, made["floor"])
+    if case["force"] == "ef":
+        mesh = icosphere(3, 0.1) if "icosphere3" in case["mesh"] else read_obj(DATA / case["mesh"])
+        system.add_contact("contact", floor, cd.contact.Mesh("ball", None, mesh, 1.0, made["ball_geom"]),
+                           law=cd.contact.OpenSimElasticFoundation)
+        return system
     system.add_contact("contact", floor, cd.contact.Sphere("ball", (0, 0, 0), RADIUS, made["ball_geom"]),
                        law=cd.contact.OpenSimHuntCrossley)
     return system
@@ -43,7 +51,8 @@ def ball(case: dict) -> cd.System:
 
 @pytest.mark.parametrize("name", [n for n in CASES if not n.startswith("bounce")])
 def test_wrenches(name, evidence):
-    """Force and torque on both bodies. All rows of the reference files were compared once: 4e-11 N."""
+    """Force and torque on both bodies. All rows of the reference files were compared once: 4e-11
+    N, of meshes 1e-11 N."""
     d, system = columns(name), ball(CASES[name])
     zero = np.zeros_like(d["rx"])
     q = np.column_stack([d["rx"], d["ry"], d["rz"], zero, RADIUS - d["penetration"], zero])
@@ -52,9 +61,10 @@ def test_wrenches(name, evidence):
             for what in ("torque", "force") for axis in "XYZ"]
     expected = np.column_stack([d[key] for key in keys]).reshape(-1, 2, 6)
     error = np.abs(system.contact_wrenches(q, u)[:, 0] - expected).max()
-    # files of 17 digits of forces up to 4e3 N
-    evidence("contact wrenches of a ball against OpenSim, four Hunt-Crossley and three smooth cases [N, N m]",
-             error, 1e-9)
+    # files of 17 digits of forces up to 1.6e4 N
+    kind = {"ef": "meshes of 12 to 1280 faces, on a half-space and a sphere"}.get(
+        CASES[name]["force"], "a ball, four Hunt-Crossley and three smooth cases")
+    evidence(f"contact wrenches against OpenSim: {kind} [N, N m]", error, 1e-9)
     assert np.abs(expected).max() > 1e-4
     assert error < 1e-9
 

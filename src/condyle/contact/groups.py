@@ -5,22 +5,25 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import combinations, product
 from typing import Any
 
-from condyle.contact.law import HuntCrossley
+from condyle.contact.foundation import ElasticFoundation
+from condyle.contact.law import ContactLaw, HuntCrossley
 from condyle.contact.rigid import Rigid
 from condyle.contact.surfaces import Surface
 from condyle.errors import DescriptionError
 
 
 def pairs(name: str, a: Surface | Iterable[Surface], b: Surface | Iterable[Surface] | None,
-          law: type[HuntCrossley], options: Mapping[str, Any], rigid: Callable[[Surface, Surface], Any]
+          law: type[ContactLaw], options: Mapping[str, Any], rigid: Callable[[Surface, Surface], Any]
           ) -> dict[str, Any]:
     """Laws by name: see `System.add_contact`. rigid: what surfaces become that both do not yield."""
     if not isinstance(name, str) or not name:
         raise DescriptionError(f"add_contact: a contact's name is a non-empty string, got {name!r}; the name "
                                "comes first")
-    if not isinstance(law, type) or not issubclass(law, HuntCrossley):
+    if not isinstance(law, type) or not issubclass(law, HuntCrossley | ElasticFoundation):
         raise DescriptionError(f"add_contact {name!r}: law: expected cd.contact.HuntCrossley or "
-                               f"cd.contact.OpenSimHuntCrossley itself, got {law!r}")
+                               "cd.contact.OpenSimHuntCrossley itself, of meshes "
+                               "cd.contact.ElasticFoundation or cd.contact.OpenSimElasticFoundation, got "
+                               f"{law!r}")
     first = _named(name, "a", a).items()
     couples = combinations(first, 2) if b is None else product(first, _named(name, "b", b).items())
     alone = isinstance(a, Surface) and isinstance(b, Surface)
@@ -30,15 +33,16 @@ def pairs(name: str, a: Surface | Iterable[Surface], b: Surface | Iterable[Surfa
             continue
         short = "" if alone else r if isinstance(a, Surface) else p if isinstance(b, Surface) else f"{p}.{r}"
         for piece, x, y in _pieces(one, other):
+            mine: Any = ElasticFoundation if law is HuntCrossley and (x.by_points or y.by_points) else law
             out[".".join(filter(None, (name, short, piece)))] = (
-                law(x, y, **options) if not _rigid(x, y, name, law, options) else rigid(x, y))
+                mine(x, y, **options) if not _rigid(x, y, name, law, options) else rigid(x, y))
     if not out:
         raise DescriptionError(f"add_contact {name!r}: no pair is left: surfaces on one body and those that "
                                "share a clique ignore each other")
     return out
 
 
-def _rigid(a: Surface, b: Surface, name: str, law: type[HuntCrossley], options: Mapping[str, Any]) -> bool:
+def _rigid(a: Surface, b: Surface, name: str, law: type[ContactLaw], options: Mapping[str, Any]) -> bool:
     """Whether both do not yield."""
     both = isinstance(a.made_of, Rigid) and isinstance(b.made_of, Rigid)
     if both and (options or law is not HuntCrossley):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import casadi as ca
 
+from condyle.contact.foundation import check_foundation, deepest
 from condyle.contact.law import ContactLaw
 from condyle.contact.pairs import check_pair, touch
 from condyle.contact.surfaces import GivenPose, Surface
@@ -32,7 +33,8 @@ class Depth(Composed):
     b: Surface
 
     def __post_init__(self) -> None:
-        check_pair(self.a, self.b, "Depth")
+        meshes = any(getattr(surface, "by_points", False) for surface in (self.a, self.b))
+        (check_foundation if meshes else check_pair)(self.a, self.b, "Depth")
 
     @property
     def label(self) -> str:
@@ -52,7 +54,8 @@ class Depth(Composed):
 
     def of(self, *y: ca.SX) -> ca.SX:
         R_a, p_a, R_b, p_b = y
-        return touch(self.a, GivenPose(R_a, p_a), self.b, GivenPose(R_b, p_b)).x
+        find = deepest if self.a.by_points or self.b.by_points else touch
+        return find(self.a, GivenPose(R_a, p_a), self.b, GivenPose(R_b, p_b)).x
 
 
 @dataclass(frozen=True, eq=False)

@@ -120,7 +120,7 @@ def combined(a: Material, b: Material, what: str) -> Any:
     """The numbers of `Combined`, as a law keeps them: computed once where they are plain."""
     e_1, e_2 = (sx(m.modulus) ** (2 / 3) for m in (a, b))
     s_1 = e_2 / (e_1 + e_2)                                                                  # (1)
-    friction = [_harmonic(sx(getattr(a, f)), sx(getattr(b, f)))
+    friction = [harmonic(sx(getattr(a, f)), sx(getattr(b, f)))
                 for f in ("static_friction", "dynamic_friction", "viscous_friction")]
     out = ca.vertcat((s_1 * e_1) ** 1.5, s_1, s_1 * sx(a.dissipation) + (1 - s_1) * sx(b.dissipation),
                      *friction, ca.fmax(sx(a.transition_speed), sx(b.transition_speed)))     # (2)-(4)
@@ -129,7 +129,7 @@ def combined(a: Material, b: Material, what: str) -> Any:
     return tuple(np.array(ca.evalf(out).full()).ravel().tolist())
 
 
-def _harmonic(a: ca.SX, b: ca.SX) -> ca.SX:
+def harmonic(a: ca.SX, b: ca.SX) -> ca.SX:
     """(4); 0 where both are."""
     total = a + b
     return ca.if_else(total > 0, 2 * a * b / ca.if_else(total > 0, total, 1), 0)

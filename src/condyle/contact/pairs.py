@@ -188,6 +188,9 @@ def check_pair(a: Surface, b: Surface, what: str) -> None:
         raise DescriptionError(f"{what}: both surfaces are on body {a.body!r}; a contact is between two "
                                "bodies")
     kinds = kind(a), kind(b)
+    if a.by_points or b.by_points:
+        raise DescriptionError(f"{what}: {kinds[0].__name__} and {kinds[1].__name__}: meshes touch by "
+                               "cd.contact.ElasticFoundation, which system.add_contact takes for them")
     if a.pieces(b) or b.pieces(a):
         raise DescriptionError(f"{what}: {kinds[0].__name__} and {kinds[1].__name__} touch at several "
                                "points; system.add_contact(name, a, b) makes a contact for each")

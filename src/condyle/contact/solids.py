@@ -106,7 +106,7 @@ class Cylinder(Framed):
         _check_edge("Cylinder: rim", self.rim, self.radius, _half(self.length))
 
     def pieces(self, other: Surface) -> dict[str, Surface]:
-        if isinstance(other, Sphere | Cylinder):
+        if isinstance(other, Sphere | Cylinder) or other.by_points:
             return {}
         R, p = placed(self.X)
         out: dict[str, Surface] = {}
@@ -146,7 +146,7 @@ class Box(Framed):
             _check_edge("Box: edge", self.edge, *half)
 
     def pieces(self, other: Surface) -> dict[str, Surface]:
-        if isinstance(other, Sphere):
+        if isinstance(other, Sphere) or other.by_points:
             return {}
         R, p = placed(self.X)
         core = sx(self.half_lengths) - sx(self.edge)

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any, ClassVar, Protocol
 
 import casadi as ca
 import numpy as np
@@ -63,7 +63,10 @@ class Surface(Described):
     Attributes:
         name: how groups call it; "" if nothing does.
         cliques: surfaces that have one in common ignore each other in groups.
+        by_points: it meets others by points of its own, as meshes do.
     """
+
+    by_points: ClassVar[bool] = False
 
     body: BodyName
     name: str = field(default="", kw_only=True)

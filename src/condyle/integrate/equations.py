@@ -22,7 +22,7 @@ from condyle.model.right_hand_side import Rates, right_hand_side, unless
 from condyle.model.symbols import Symbols
 from condyle.native.programs.evaluated import Evaluated
 from condyle.native.programs.nodes import Kernel, Node, Put, Scan, Stream
-from condyle.native.sweeps.lookup import Staged, assembled
+from condyle.native.sweeps.lookup import Staged, assembled, has_frozen
 from condyle.system.system import System
 
 
@@ -48,7 +48,8 @@ class Equations:
             of their spans; None where none may jump, and where f is loops.
         switches: of which span each switch of the signature is.
         derived: f's last kernel as an expression of which derivatives are right, for methods that need them.
-            f itself has only values where paths go over surfaces: these need much less.
+            f itself has only values where paths go over surfaces: these need much less. Staged where its rows
+            are others than those of f, which have slopes.
     """
 
     f: ca.Function | Staged | Loops
@@ -63,7 +64,7 @@ class Equations:
     may_jump: bool = False
     signature: ca.Function | None = None
     switches: tuple[int, ...] = ()
-    derived: ca.Function | None = None
+    derived: ca.Function | Staged | None = None
 
 
 def equations(system: System, derivatives: bool = False, W: int = 1) -> Equations:
@@ -89,7 +90,7 @@ def equations(system: System, derivatives: bool = False, W: int = 1) -> Equation
 
 
 def _right_hand_side(model: Model, branches: Branches | None, derivatives: bool
-                     ) -> tuple[ca.Function | Staged, ca.Function | None, ca.Function | None]:
+                     ) -> tuple[ca.Function | Staged, ca.Function | None, ca.Function | Staged | None]:
     """f, signature and derived: see Equations."""
     s = Symbols(model, plain=branches is not None)
     inputs = [s.t, ca.vertcat(s["q"], s["u"], s.z), s["tail"][model.tail["inputs"].start:]]
@@ -99,12 +100,14 @@ def _right_hand_side(model: Model, branches: Branches | None, derivatives: bool
     results = [rates.ydot, *([] if rates.delicate is None else [rates.delicate])]
     if branches is None:
         f = assembled("rhs", inputs, results)
+        if derivatives and has_frozen(results):
+            return f, None, Staged("derived", inputs, [rates.ydot], derived=True)
         return f, None, f.main if isinstance(f, Staged) else f
     # all from the same rows: paths are solved once
     more = [*branches.signature(s.view(s.kinematics()))]
     if derivatives:
         more.append(right_hand_side(s.differentiable(), SHORT).ydot)
-    whole = assembled("rhs", inputs, [*results, *more])
+    whole = assembled("rhs", inputs, [*results, *more], derivatives)
     main = whole.main if isinstance(whole, Staged) else whole
     x = [ca.SX.sym(f"x{k}", main.numel_in(k)) for k in range(main.n_in())]
     out, n = main.call(x, True, False), len(results)
@@ -151,8 +154,11 @@ class RightHandSide:
 
     def __init__(self, eq: Equations, sizes: dict[str, int], streams: dict[str, Stream],
                  tables: dict[str, np.ndarray]) -> None:
-        self.n, self.sizes, self.derived, f = eq.n, sizes, eq.derived, eq.f
+        self.n, self.sizes, f = eq.n, sizes, eq.f
         self.f = evaluated(f, "f", sizes, streams, tables)
+        self.sloped = Evaluated(eq.derived, "d", sizes, streams, tables) if isinstance(eq.derived,
+                                                                                      Staged) else None
+        self.derived = eq.derived.main if isinstance(eq.derived, Staged) else eq.derived
         self.constrained = (f.join if isinstance(f, Loops) else f.main if isinstance(f, Staged)
                             else f).n_out() > 1
         if self.constrained:
@@ -188,7 +194,10 @@ class RightHandSide:
         """
         assert self.derived is not None                     # loops have no derivatives
         n, step, main = self.n, ca.SX.sym("h"), self.derived
+        first: list[Node] = []
         given = (t, y, "p", *self.kept)
+        if self.sloped is not None:
+            first, given = self.sloped.looked_up((t, y, "p")), (t, y, "p", *self.sloped.more)
         x = [ca.SX.sym(f"x{k}", main.numel_in(k)) for k in range(main.n_in())]
         ydot = ca.densify(main.call(x)[0])
         if main.n_instructions() * _directions(ydot, x[1]) <= 4 * WHOLE:
@@ -196,14 +205,14 @@ class RightHandSide:
             results = [ca.vec(ca.densify(matrix)), ca.densify(ca.jacobian(ydot, x[0]))]
             whole = ca.Function("matrix", [*x, step], results, {"cse": True})
             if whole.n_instructions() <= WHOLE:
-                return [Kernel(whole, (*given, h), (W, f_t))]
+                return [*first, Kernel(whole, (*given, h), (W, f_t))]
         e_t, e_y, j = ca.SX.sym("e_t"), ca.SX.sym("e_y", n), ca.SX.sym("j")
         along = ca.densify(ca.jtimes(ydot, ca.vertcat(x[0], x[1]), ca.vertcat(e_t, e_y)))
         f = ca.Function("along", [*x, e_t, e_y, step], [e_y / (gamma * step) - along, along], {"cse": True})
         self.sizes |= {"e_t": 1, "e_y": n, "column": n, "j": 1}
         unit = ca.Function("unit", [j], [ca.SX(0), ca.vertcat(*(j == i for i in range(n)))])
         column = Kernel(f, (*given, "e_t", "e_y", h), ("column", f_t))
-        return [Kernel(ca.Function("first", [], [ca.SX(0)]), (), ("j",)),
+        return [*first, Kernel(ca.Function("first", [], [ca.SX(0)]), (), ("j",)),
                 Scan(n, [Kernel(unit, ("j",), ("e_t", "e_y")), column, Put("column", W, "j"),
                          Kernel(ca.Function("next", [j], [j + 1]), ("j",), ("j",))]),
                 Kernel(ca.Function("time", [], [ca.SX(1), ca.densify(ca.SX(n, 1))]), (), ("e_t", "e_y")),

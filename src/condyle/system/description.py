@@ -82,7 +82,7 @@ class Description(Copies):
     @answered({"material": "it belongs to the surfaces: cd.contact.Sphere(body, centre, radius, material)"},
               skip=1)
     def add_contact(self, name: str, a: Surface | Iterable[Surface],
-                    b: Surface | Iterable[Surface] | None = None, law: type[HuntCrossley] = HuntCrossley,
+                    b: Surface | Iterable[Surface] | None = None, law: type[ContactLaw] = HuntCrossley,
                     **options: Any) -> tuple[str, ...]:
         """Let surfaces touch: a pair, a group against a group, or a group within itself.
 
@@ -95,7 +95,8 @@ class Description(Copies):
             name: unique among forces and constraints.
             a: a surface, or several.
             b: a surface, or several; None: those of a among each other.
-            law: cd.contact.HuntCrossley, or cd.contact.OpenSimHuntCrossley.
+            law: cd.contact.HuntCrossley, or cd.contact.OpenSimHuntCrossley; meshes take
+                cd.contact.ElasticFoundation by themselves, or cd.contact.OpenSimElasticFoundation.
             options: of the law, such as smooth=1e-5.
 
         Returns:

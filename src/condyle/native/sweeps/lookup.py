@@ -23,7 +23,7 @@ from condyle.errors import NativeError
 from condyle.native.ir.module import Module
 from condyle.native.ir.values import LONG, POINTER
 from condyle.native.straight.emit import add_kernel, kernel_arguments
-from condyle.native.sweeps.table import Numbers, Table
+from condyle.native.sweeps.table import Frozen, Numbers, Table
 
 
 class Origin(Protocol):
@@ -85,6 +85,46 @@ def get(table: Origin, index: ca.SX = NO_INDEX) -> ca.SX:
     row = ca.SX.sym("row", table.width)
     register(table, index, row)
     return row
+
+
+def frozen(x: ca.SX) -> ca.SX:
+    """The same numbers without derivatives."""
+    return get(Frozen(x.numel()), x)
+
+
+def thawed(outputs: Sequence[ca.SX]) -> list[ca.SX]:
+    """Expressions that nobody differentiates any more, with what was frozen as it was: in x - frozen(x),
+    and in all that it is a factor of, nothing is left."""
+    outputs = list(outputs)
+    for lookup in reversed(lookups_in(outputs)):
+        if isinstance(lookup.table, Frozen):
+            outputs = ca.substitute(outputs, [lookup.row], [lookup.index])
+    return outputs
+
+
+def has_frozen(outputs: Sequence[ca.SX]) -> bool:
+    """Whether something in expressions is frozen."""
+    return any(isinstance(lookup.table, Frozen) for lookup in lookups_in(outputs))
+
+
+def sloped(values: Origin, slopes: Origin, p: ca.SX, columns: Sequence[int]) -> ca.SX:
+    """The row y of an origin at p with the first derivatives that another one gives.
+
+        y + J (p - frozen(p))                                                                              (1)
+
+    has the value y and the slope J. Where it is not differentiated, J is not computed: `thawed`.
+
+    Args:
+        values: p -> y.
+        slopes: p -> J, column by column.
+        p: expressions, shape (needs,).
+        columns: elements of p that J has columns for; by all others there is no derivative.
+    """
+    y, some = get(values, p), list(columns)
+    if not some:
+        return y
+    J = ca.reshape(get(slopes, p), values.width, len(some))
+    return y + J @ (p[some] - frozen(p[some]))                                               # (1)
 
 
 def lookups_in(expressions: Sequence[ca.SX]) -> list[Lookup]:
@@ -210,9 +250,15 @@ class Closure:
 
 class Staged:
     """Expressions with look-ups as stages: indices, rows, ..., outputs. What NativeFunction compiles beside
-    plain Functions."""
+    plain Functions.
 
-    def __init__(self, name: str, inputs: Sequence[ca.SX], outputs: Sequence[ca.SX]) -> None:
+    Args:
+        derived: somebody will differentiate `main`: what is frozen stays.
+    """
+
+    def __init__(self, name: str, inputs: Sequence[ca.SX], outputs: Sequence[ca.SX],
+                 derived: bool = False) -> None:
+        outputs = list(outputs) if derived else thawed(outputs)
         levels = [sorted(level, key=lambda lookup: (lookup.table.name, lookup.table.text
                                                     if lookup.table.name else ""))
                   for level in _levels(lookups_in(outputs))]
@@ -334,10 +380,13 @@ class Stages:
         return [rows]
 
 
-def assembled(name: str, inputs: Sequence[ca.SX], outputs: Sequence[ca.SX]) -> ca.Function | Staged:
-    """The expressions as NativeFunction takes them: a plain Function where nothing is looked up."""
+def assembled(name: str, inputs: Sequence[ca.SX], outputs: Sequence[ca.SX],
+              derived: bool = False) -> ca.Function | Staged:
+    """The expressions as NativeFunction takes them: a plain Function where nothing is looked up. `derived`:
+    see Staged."""
     outputs = [ca.densify(y) for y in outputs]
-    return Staged(name, inputs, outputs) if lookups_in(outputs) else ca.Function(name, list(inputs), outputs)
+    return Staged(name, inputs, outputs, derived) if lookups_in(outputs) else ca.Function(
+        name, list(inputs), outputs)
 
 
 def _add_each(module: Module, symbol: str, needs: int, width: int) -> str:

@@ -87,6 +87,43 @@ class Numbers:
         return np.repeat(np.array(self.values)[:, None], index.shape[1], axis=1)
 
 
+@dataclass(frozen=True, eq=False)
+class Frozen:
+    """Numbers as they are: a row that equals its index and has no derivatives. See `frozen` in lookup.py.
+
+    Args:
+        needs: how many.
+    """
+
+    needs: int
+
+    name = "frozen"
+
+    @property
+    def width(self) -> int:
+        return self.needs
+
+    @property
+    def text(self) -> str:
+        return f"Frozen({self.needs})"
+
+    def n_instructions(self) -> int:
+        return 0
+
+    def emit(self, module: Module) -> str:
+        return module.define(f"frozen.{self.needs}.{module.lanes.W}",
+                             lambda symbol: self._write(module, symbol))
+
+    def _write(self, module: Module, symbol: str) -> None:
+        with module.function(symbol, [POINTER] * 3) as b:
+            for j in range(self.needs):
+                index, row = (b.at(place, j * module.lanes.W) for place in b.arguments[:2])
+                b.store(b.load(index), row)
+
+    def evaluate(self, index: np.ndarray) -> np.ndarray:
+        return index
+
+
 _LINE = 8                                                   # doubles that memory moves at once
 _CHUNK = 4                                                  # doubles that are copied at once
 

@@ -1,0 +1,306 @@
+"""A point in a surface: how deep, and which way out. docs/theory/contact.md (44)-(47).
+
+For a point y, in the frame of whoever asks, and the point S of the other surface that is nearest to it,
+
+    S = y + x n,   n: unit normal of the surface at S, outwards;   x: depth, below zero outside           (44)
+
+x has the slope -n, and grows at most as fast as y moves. What is seen of a surface is one column of
+numbers, its pose and sizes in that frame; the rest of it is in the equations.
+
+An ellipsoid of radii a, least one a_m, with tau the largest root of                                      (45)
+
+    g(tau) = sum of (a_i y_i / (tau + a_i^2 - a_m^2))^2 - 1 = 0,     S_i = a_i^2 y_i / (tau + a_i^2 - a_m^2)
+
+which falls and is convex: Newton's method from the left never goes too far. An implicit surface f = 0, with
+t_1, t_2 across its gradient at S:
+
+    f(S) / |grad f| = 0,   t_1 . (S - y) = t_2 . (S - y) = 0                                              (46)
+
+A mesh: the nearest point of the nearest triangle (47), by a search in a tree.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from condyle.contact.implicit import OUTWARDS, Implicit
+from condyle.contact.mesh import Mesh
+from condyle.contact.nearest import nearest_triangle, on_triangle
+from condyle.contact.pairs import sphere_box, sphere_cylinder, sphere_torus
+from condyle.contact.solids import Box, Cylinder, Ellipsoid, Framed, Torus
+from condyle.contact.surfaces import GivenPose, HalfSpace, Pose, Sphere, Surface, tangents
+from condyle.contact.touch import Touch
+from condyle.errors import DescriptionError
+from condyle.laws.described import Datum, sx
+from condyle.native.sweeps.implicit import implicit
+from condyle.native.sweeps.lookup import get
+from condyle.native.sweeps.solver import Solver
+from condyle.trace import Traced
+
+LIMIT, NEAR = 60, 1e-10
+"""Newton's steps at most; the last one over the size of the surface."""
+TINY = 1e-14
+"""Of the smallest radius: points of an ellipsoid nearer to a plane of symmetry count as so far from it."""
+Where = Callable[[ca.SX, ca.SX], tuple[ca.SX, ca.SX]]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A surface as seen by points of another body. Two of equal keys are the same.
+
+    Attributes:
+        key: what the equations depend on beside the numbers.
+        size: of the numbers.
+        where: numbers, y -> x and n of (44).
+        above: numbers, y -> at least x; it grows at most as fast as y moves.
+        solved: x and n are NaN where a solver finds nothing.
+    """
+
+    key: tuple[Any, ...]
+    size: int
+    where: Where
+    above: Callable[[ca.SX, ca.SX], ca.SX]
+    solved: bool = False
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Seen) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+
+def numbers_of(surface: Surface, pose: Pose, R: ca.SX, p: ca.SX) -> ca.SX:
+    """The numbers of a surface in a frame that has the rotation R and the origin p in ground [m]."""
+    if isinstance(surface, HalfSpace):
+        n, height = surface.plane(pose)
+        return ca.vertcat(R.T @ n, height - ca.dot(n, p))
+    if isinstance(surface, Sphere):
+        return ca.vertcat(R.T @ (surface.centre_at(pose) - p), sx(surface.radius))
+    assert isinstance(surface, Framed)
+    R_S, p_S = surface.frame(pose)
+    sizes = [ca.vec(sx(getattr(surface, f))) for f in SIZES[type(surface)]]
+    return ca.densify(ca.vertcat(ca.vec(R.T @ R_S), R.T @ (p_S - p), *sizes))
+
+
+def seen(surface: Surface) -> Seen:
+    """How points see a surface.
+
+    Raises:
+        DescriptionError: points do not meet surfaces of this kind.
+    """
+    kind: Any = type(surface)
+    if kind is HalfSpace:
+        return Seen(("plane",), 4, _in_plane, lambda g, y: _in_plane(g, y)[0])
+    if kind is Sphere:
+        return Seen(("sphere",), 4, _in_sphere, lambda g, y: _in_sphere(g, y)[0])
+    if isinstance(surface, Mesh):
+        return _mesh(surface.triangles)
+    if isinstance(surface, Implicit):
+        return _implicit(surface.law)
+    if kind not in SIZES:
+        known = ", ".join(sorted(k.__name__ for k in (HalfSpace, Sphere, *SIZES)))
+        raise DescriptionError(f"no contact between Mesh and {kind.__name__}; Mesh touches {known}")
+    return _framed(kind)
+
+
+def _unit(v: ca.SX) -> tuple[ca.SX, ca.SX]:
+    """Length and direction; zero of zero, with finite derivatives."""
+    square = ca.sumsqr(v)
+    some = square > 0
+    length = ca.sqrt(ca.if_else(some, square, 1))
+    return ca.if_else(some, length, 0), ca.if_else(some, v / length, 0)
+
+
+def _in_plane(g: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX]:
+    return g[3] - ca.dot(g[:3], y), g[:3]
+
+
+def _in_sphere(g: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX]:
+    """At the centre there is no way out: n is zero there."""
+    distance, n = _unit(y - g[:3])
+    return g[3] - distance, n
+
+
+SIZES: dict[type, tuple[str, ...]] = {
+    Ellipsoid: ("radii",), Cylinder: ("radius", "length", "rim"), Torus: ("radius", "tube_radius", "flat"),
+    Box: ("half_lengths", "edge"), Implicit: ("size",), Mesh: ()}
+"""Surfaces with a frame that points meet, and the numbers of each."""
+
+
+def _within(where: Where, above: Callable[[ca.SX, ca.SX], ca.SX] | None, key: tuple[Any, ...], sizes: int,
+            solved: bool = False) -> Seen:
+    """Of functions in the surface's own frame S; numbers are R_S, p_S and its sizes."""
+    def local(g: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX]:
+        R = ca.reshape(g[:9], 3, 3)
+        return R, R.T @ (y - g[9:12])
+
+    def turned(g: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX]:
+        R, y_S = local(g, y)
+        x, n = where(g[12:], y_S)
+        return x, R @ n
+
+    def bound(g: ca.SX, y: ca.SX) -> ca.SX:
+        y_S = local(g, y)[1]
+        return where(g[12:], y_S)[0] if above is None else above(g[12:], y_S)
+
+    return Seen(key, 12 + sizes, turned, bound, solved)
+
+
+CLOSED: dict[type, tuple[Callable[..., Touch], int]] = {
+    Cylinder: (sphere_cylinder, 3), Torus: (sphere_torus, 3), Box: (sphere_box, 4)}
+"""Kinds whose contact with a sphere is a closed form: a point is a sphere of radius zero."""
+
+
+@cache
+def _framed(kind: type) -> Seen:
+    if kind is Ellipsoid:
+        return _within(_in_ellipsoid, _above_ellipsoid, ("ellipsoid",), 3, solved=True)
+    pair, sizes = CLOSED[kind]
+
+    def where(g: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX]:
+        fields, start = {}, 0
+        for name in SIZES[kind]:
+            n = 3 if name == "half_lengths" else 1
+            fields[name], start = Datum(g[start:start + n]), start + n
+        point = bare(Sphere, centre=(0.0,) * 3, radius=0.0)
+        found = pair(point, GivenPose(ca.SX.eye(3), y), bare(kind, X=(np.eye(3), np.zeros(3)), **fields),
+                     GivenPose(ca.SX.eye(3), ca.SX(3, 1)))
+        return found.x, -found.n
+
+    return _within(where, None, (kind.__name__,), sizes)
+
+
+def bare(kind: type, **fields: Any) -> Any:
+    """A surface of kept values, without checks: they may be symbols."""
+    surface: Any = object.__new__(kind)
+    for name, value in fields.items():
+        object.__setattr__(surface, name, value)
+    return surface
+
+
+# ellipsoids
+
+
+def _above_ellipsoid(radii: ca.SX, y: ca.SX) -> ca.SX:
+    """|y / a| has at most the slope 1 / a_m."""
+    return ca.mmin(radii) * (1 - ca.norm_2(y / radii))
+
+
+def _roots(tau: ca.SX, p: ca.SX) -> ca.SX:
+    """S / a of (45), p = radii, y."""
+    a, y = p[:3], p[3:6]
+    return a * y / (tau + a ** 2 - ca.mmin(a) ** 2)
+
+
+def _in_ellipsoid(radii: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX]:
+    least = TINY * ca.mmin(radii)
+    away = ca.if_else(ca.fabs(y) < least, ca.if_else(y < 0, -least, least), y)
+    p = ca.vertcat(radii, away)
+    tau = implicit(_ellipsoid(), lambda t, p: ca.sumsqr(_roots(t[0], p)) - 1, p, unknowns=1)[0]
+    S = radii * _roots(tau, p)
+    n = S / radii ** 2
+    n = n / ca.norm_2(n)
+    return ca.dot(n, S - y), n
+
+
+@cache
+def _ellipsoid() -> Solver:
+    """Radii, y -> tau of (45)."""
+    def start(p: ca.SX) -> tuple[ca.SX, ca.SX]:
+        a, y = p[:3], p[3:6]
+        tau = ca.mmax(a * ca.fabs(y) - a ** 2) + ca.mmin(a) ** 2      # one term is 1, the sum is more
+        return tau, ca.if_else(ca.sumsqr(p) < ca.inf, 1, ca.SX.nan())
+
+    def step(p: ca.SX, tau: ca.SX) -> tuple[ca.SX, ca.SX]:
+        a = p[:3]
+        root = _roots(tau, p)
+        g = ca.sumsqr(root) - 1
+        slope = -2 * ca.sum1(root ** 2 / (tau + a ** 2 - ca.mmin(a) ** 2))
+        after = ca.fmax(tau - g / slope, tau)
+        return after, after - tau > NEAR * after
+
+    return Solver.of("point_in_ellipsoid", 6, start, step, lambda p, tau: tau, LIMIT)
+
+
+# implicit surfaces
+
+
+@lru_cache(maxsize=64)
+def _implicit(law: Traced) -> Seen:
+    f = law.function
+
+    def derivatives(z: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """Value and gradient."""
+        y = ca.SX.sym("y", 3)
+        value = f.call([y[0], y[1], y[2]], True, False)[0]
+        g = ca.gradient(value, y)
+        return tuple(ca.substitute([value, ca.densify(g)], [y], [ca.densify(z)]))  # type: ignore[return-value]
+
+    def residual(z: ca.SX, p: ca.SX) -> ca.SX:
+        """(46), p = size, y."""
+        value, g = derivatives(z)
+        long = ca.norm_2(g)
+        return ca.vertcat(value / long, *(ca.dot(t, z - p[1:4]) for t in tangents(g / long)))
+
+    def outwards(size: ca.SX, y: ca.SX) -> ca.SX:
+        """Where the line from the origin through y leaves the surface."""
+        distance, w = _unit(y)
+        w = ca.if_else(distance > 0, w, ca.SX([1, 0, 0]))
+        rho = size
+        for _ in range(OUTWARDS):
+            value, g = derivatives(rho * w)
+            rho = ca.fmax(rho - value / ca.dot(g, w), 1e-3 * size)
+        return rho * w
+
+    def start(p: ca.SX) -> tuple[ca.SX, ca.SX]:
+        z = outwards(p[0], p[1:4])
+        return ca.vertcat(z, ca.inf, ca.SX(3, 1)), ca.if_else(ca.sumsqr(p) < ca.inf, 1, ca.SX.nan())
+
+    def step(p: ca.SX, state: ca.SX) -> tuple[ca.SX, ca.SX]:
+        z, before, s, size = state[:3], state[3], state[4:], p[0]
+        trial = z + s
+        at = ca.SX.sym("z", 3)
+        r = residual(at, p)
+        r, J = ca.substitute([r, ca.densify(ca.jacobian(r, at))], [at], [trial])
+        error = ca.norm_2(r)
+        newton = -ca.solve(J, r)
+        long = ca.norm_2(newton)
+        newton = newton * ca.if_else(long > 0.3 * size, 0.3 * size / long, 1)
+        kept = ca.if_else(error <= before, ca.vertcat(trial, error, newton), ca.vertcat(z, before, s / 3))
+        far = ca.norm_2(kept[4:]) > NEAR * size
+        lost = ca.logic_and(ca.logic_not(far), kept[3] > 1e-6 * size)
+        return kept, ca.if_else(lost, ca.SX.nan(), far)
+
+    solver = Solver.of("point_in_implicit", 4, start, step, lambda p, state: state[:3] + state[4:], LIMIT)
+
+    def where(sizes: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX]:
+        S = implicit(solver, residual, ca.vertcat(sizes[0], y), unknowns=3)[:3]
+        g = derivatives(S)[1]
+        n = g / ca.norm_2(g)
+        return ca.dot(n, S - y), n
+
+    def above(sizes: ca.SX, y: ca.SX) -> ca.SX:
+        """A convex surface is below each of its tangent planes, and within its ball."""
+        z = outwards(sizes[0], y)
+        g = derivatives(z)[1]
+        beyond = ca.dot(g, z - y) / ca.norm_2(g)
+        ball = sizes[0] - ca.norm_2(y)
+        # within, all points may touch
+        return ca.if_else(beyond < 0, ca.fmin(ball, beyond), ca.inf)
+
+    return _within(where, above, ("implicit", law.text), 1, solved=True)
+
+
+# meshes
+
+
+@lru_cache(maxsize=64)
+def _mesh(triangles: Any) -> Seen:
+    """(47)"""
+    search = nearest_triangle(triangles)
+    return _within(lambda _, y: on_triangle(get(search, y), y), None, ("mesh", triangles.digest), 0)

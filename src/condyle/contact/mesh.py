@@ -1,0 +1,62 @@
+"""Surfaces of triangles, with an elastic layer: what elastic foundations stand on."""
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from condyle.contact.material import Material
+from condyle.contact.solids import Framed
+from condyle.contact.surfaces import Folded, Length
+from condyle.contact.triangles import Triangles, checked
+from condyle.errors import DescriptionError
+from condyle.shapes import Mesh as MeshShape
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Mesh(Framed):
+    """A closed surface of triangles, rigid but for an elastic layer: a spring at the centre of each.
+
+    It touches half-spaces, spheres, ellipsoids, cylinders, tori, boxes, convex implicit surfaces and its
+    like, by `cd.contact.ElasticFoundation`, which `system.add_contact` takes for it. Triangles go
+    counter-clockwise from outside. They are checked when the surface is made: corners at one place are one;
+    faces that are there twice are left out, and those that face the other way are turned over, with a
+    warning. A surface with holes, with edges of more than two faces or with faces without area is refused.
+
+    Args:
+        body: whose it is, or its name.
+        X: frame S on the body: a Transform, a 3-vector or None.
+        mesh: a file (.obj, .stl, .ply or .vtp), vertices [m], shape (n, 3), and triangles, shape (m, 3), or a
+            cd.shapes.Mesh, which may have a scale.
+        thickness: of the elastic layer [m], above 0.
+        material: a Material.
+        name: how groups call it.
+        cliques: names; surfaces that share one ignore each other in groups.
+    """
+
+    mesh: Any
+    thickness: Length
+    material: Folded
+
+    by_points: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.material, Material):
+            raise DescriptionError(f"Mesh: material: expected a cd.contact.Material, got {self.material!r}; "
+                                   "corners of a rigid mesh are cd.contact.vertices(...)")
+        given = self.mesh
+        if not isinstance(given, Triangles):
+            shape = given if isinstance(given, MeshShape) else MeshShape(given)
+            what = f"Mesh: {shape.path!r}" if shape.path else "Mesh"
+            object.__setattr__(self, "mesh", checked(*shape.surface(), what))
+
+    @property
+    def triangles(self) -> Triangles:
+        """Its checked triangles, in S."""
+        found: Triangles = self.mesh
+        return found
+
+    @property
+    def form(self) -> Hashable:
+        return type(self).__name__, self.triangles.digest

@@ -1,0 +1,238 @@
+"""Triangles of a closed surface: checked, repaired where nothing is lost by it, refused by name where not.
+
+Normals at corners and edges are means of those of the faces, weighted with the angles that faces have there:
+a point is inside where its difference to the nearest point of the surface goes against the normal there
+(Baerentzen and Aanaes 2005).
+"""
+from __future__ import annotations
+
+import hashlib
+import warnings
+from collections import deque
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from condyle.arrays import Array
+from condyle.errors import DescriptionError
+from condyle.native.sweeps.tree import Tree
+
+SAME = 1e-9
+"""Corners nearer to each other than this, over the size of the mesh, are one."""
+FLAT = 1e-12
+"""Faces smaller than this, over the size of the mesh squared, have no area."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Triangles:
+    """A closed surface.
+
+    Attributes:
+        vertices: shape (n, 3) [m].
+        faces: indices of vertices, shape (m, 3), counter-clockwise from outside.
+        notes: what was repaired, in words.
+    """
+
+    vertices: Array
+    faces: np.ndarray
+    notes: tuple[str, ...] = field(default=())
+
+    @cached_property
+    def digest(self) -> str:
+        data = repr((self.vertices.shape, self.faces.shape)).encode()
+        return hashlib.sha256(data + self.vertices.tobytes() + self.faces.astype(np.int64).tobytes()
+                              ).hexdigest()
+
+    def description(self) -> str:
+        return f"Triangles({self.digest})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Triangles) and self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("vertices", "faces", "notes")}
+
+    def __repr__(self) -> str:
+        return f"{len(self.faces)} triangles"
+
+    @cached_property
+    def corners(self) -> Array:
+        """Of the faces [m], shape (m, 3, 3)."""
+        return self.vertices[self.faces]
+
+    @cached_property
+    def centroids(self) -> Array:
+        """Of the faces [m], shape (m, 3)."""
+        return self.corners.mean(axis=1)
+
+    @cached_property
+    def _crossed(self) -> Array:
+        c = self.corners
+        return np.cross(c[:, 1] - c[:, 0], c[:, 2] - c[:, 0])
+
+    @cached_property
+    def areas(self) -> Array:
+        """Of the faces [m^2], shape (m,)."""
+        return np.linalg.norm(self._crossed, axis=1) / 2
+
+    @cached_property
+    def normals(self) -> Array:
+        """Of the faces, outwards, shape (m, 3)."""
+        return self._crossed / (2 * self.areas[:, None])
+
+    @cached_property
+    def edge_normals(self) -> Array:
+        """Sums of the normals on both sides of the edges from corner k to corner k + 1, shape (m, 3, 3)."""
+        edges, which = np.unique(np.sort(_sides(self.faces), axis=1), axis=0, return_inverse=True)
+        total = np.zeros((len(edges), 3))
+        np.add.at(total, which.ravel(), np.repeat(self.normals, 3, axis=0))
+        return total[which.ravel()].reshape(-1, 3, 3)
+
+    @cached_property
+    def corner_normals(self) -> Array:
+        """Sums of normals weighted with angles, at the corners of the faces, shape (m, 3, 3)."""
+        c = self.corners
+        total = np.zeros_like(self.vertices)
+        for k in range(3):
+            u, v = c[:, (k + 1) % 3] - c[:, k], c[:, (k + 2) % 3] - c[:, k]
+            angle = np.arctan2(np.linalg.norm(np.cross(u, v), axis=1), (u * v).sum(axis=1))
+            np.add.at(total, self.faces[:, k], angle[:, None] * self.normals)
+        return total[self.faces]
+
+    @cached_property
+    def volume(self) -> float:
+        """Of what is inside [m^3]."""
+        return _volume(self.corners)
+
+    @cached_property
+    def tree(self) -> Tree:
+        """Of the faces, at their centroids."""
+        return Tree.of(self.centroids)
+
+    def ball(self, faces: np.ndarray) -> Array:
+        """Centre and radius of a ball that holds the centroids of some faces."""
+        p = self.centroids[faces]
+        centre = (p.max(axis=0) + p.min(axis=0)) / 2
+        # a little larger: distances are rounded
+        return np.append(centre, np.linalg.norm(p - centre, axis=1).max() * (1 + 1e-9) + 1e-300)
+
+    def box(self, faces: np.ndarray) -> Array:
+        """Lowest and highest coordinates of some faces."""
+        p = self.corners[faces]
+        return np.concatenate([p.min(axis=(0, 1)), p.max(axis=(0, 1))])
+
+
+def _sides(faces: np.ndarray) -> np.ndarray:
+    """Edges of the faces with their directions, three a face, shape (3 m, 2)."""
+    return np.stack([faces, np.roll(faces, -1, axis=1)], axis=2).reshape(-1, 2)
+
+
+def _volume(corners: Array) -> float:
+    about = corners.mean(axis=(0, 1))
+    a, b, c = (corners[:, k] - about for k in range(3))
+    return float((a * np.cross(b, c)).sum() / 6)
+
+
+def checked(vertices: Array, faces: np.ndarray, what: str) -> Triangles:
+    """A closed surface, of triangles as a file has them.
+
+    Raises:
+        DescriptionError: it is open, has edges of more than two faces, faces without area, or doubled sheets.
+    """
+    notes: list[str] = []
+    size = float(np.ptp(vertices, axis=0).max()) if len(vertices) else 0.0
+    if not size > 0 or not np.isfinite(size):
+        raise DescriptionError(f"{what}: all corners are at one point, or not finite")
+    # corners at equal places are one: files of .stl have three for each face
+    _, first, same = np.unique(np.round((vertices - vertices.min(axis=0)) / (SAME * size)), axis=0,
+                               return_index=True, return_inverse=True)
+    rank = np.argsort(np.argsort(first))                    # in the order of the file
+    points, triangles = vertices[np.sort(first)], rank[same.ravel()][faces]
+    thin = (triangles == np.roll(triangles, -1, axis=1)).any(axis=1)
+    if thin.any():
+        notes.append(f"{thin.sum()} faces with two corners at one point were left out")
+        triangles = triangles[~thin]
+    triangles, doubled = _without_doubles(triangles, what)
+    if doubled:
+        notes.append(f"{doubled} faces that were there twice were left out")
+    used, triangles = np.unique(triangles, return_inverse=True)
+    points, triangles = points[used], triangles.reshape(-1, 3)
+    flat = np.linalg.norm(np.cross(*(points[triangles[:, k]] - points[triangles[:, 0]] for k in (1, 2))),
+                          axis=1) < 2 * FLAT * size ** 2
+    if flat.any():
+        k = int(np.flatnonzero(flat)[0])
+        raise DescriptionError(f"{what}: {flat.sum()} faces have no area: their corners are on a line, the "
+                               f"first near {_at(points[triangles[k, 0]])}; remesh the surface there")
+    _check_closed(points, triangles, what)
+    turned, count = _oriented(triangles)
+    if count:
+        notes.append(f"{count} faces were turned over: their neighbours face the other way")
+    if _volume(points[turned]) < 0:
+        turned = turned[:, ::-1]
+        notes.append("all faces were turned over: they faced inwards")
+    if notes:
+        warnings.warn(f"{what}: {'; '.join(notes)}", stacklevel=5)
+    for array in (points, turned):
+        array.flags.writeable = False
+    return Triangles(np.ascontiguousarray(points), np.ascontiguousarray(turned), tuple(notes))
+
+
+def _at(p: Array) -> str:
+    return f"({', '.join(f'{x:.4g}' for x in p)}) m"
+
+
+def _without_doubles(faces: np.ndarray, what: str) -> tuple[np.ndarray, int]:
+    """Each face once."""
+    _, first, which = np.unique(np.sort(faces, axis=1), axis=0, return_index=True, return_inverse=True)
+    if len(first) == len(faces):
+        return faces, 0
+    turned = lambda f: np.array([np.roll(row, -int(np.argmin(row))) for row in f])
+    if (turned(faces) != turned(faces[first[which.ravel()]])).any():
+        raise DescriptionError(f"{what}: some faces are there twice, back to back: a sheet without thickness "
+                               "has no inside; give it two sides")
+    return faces[np.sort(first)], len(faces) - len(first)
+
+
+def _check_closed(points: Array, faces: np.ndarray, what: str) -> None:
+    edges, count = np.unique(np.sort(_sides(faces), axis=1), axis=0, return_counts=True)
+    for wrong, words in ((count == 1, "a face on one side only: the surface is open; close its holes"),
+                         (count > 2, "more than two faces; a surface has two at each edge")):
+        if wrong.any():
+            a, b = points[edges[wrong][0]]
+            raise DescriptionError(f"{what}: {wrong.sum()} edges have {words}. The first goes from {_at(a)} "
+                                   f"to {_at(b)}")
+
+
+def _oriented(faces: np.ndarray) -> tuple[np.ndarray, int]:
+    """Neighbours face the same way: each edge is gone along once in either direction. Of each connected part
+    the fewer faces are turned; their number."""
+    sides = _sides(faces)
+    if len(np.unique(sides, axis=0)) == len(sides):
+        return faces, 0
+    pairs: dict[tuple[int, int], list[tuple[int, bool]]] = {}
+    for k, (a, b) in enumerate(sides.tolist()):
+        pairs.setdefault((min(a, b), max(a, b)), []).append((k // 3, a < b))
+    near: list[list[tuple[int, bool]]] = [[] for _ in faces]
+    for (f, up), (g, other) in pairs.values():
+        near[f].append((g, up == other))
+        near[g].append((f, up == other))
+    turn = np.full(len(faces), -1)
+    for start in range(len(faces)):
+        if turn[start] >= 0:
+            continue
+        turn[start], part, queue = 0, [start], deque([start])
+        while queue:
+            f = queue.popleft()
+            for g, against in near[f]:
+                if turn[g] < 0:
+                    turn[g] = turn[f] ^ against
+                    part.append(g)
+                    queue.append(g)
+        if 2 * turn[part].sum() > len(part):
+            turn[part] = 1 - turn[part]
+    return np.where(turn[:, None] == 1, faces[:, ::-1], faces), int(turn.sum())

@@ -1,0 +1,191 @@
+"""Items in a tree of four branches, for sums over those of them that matter (tree_sum.py) and searches for
+the best one (tree_best.py).
+
+Four items side by side are a block, and a node has four branches: nodes or blocks. Kernels over four lanes
+look at a node or a block at once. Numbers of nodes and blocks are tables, [row][number][branch], so that the
+machine code does not depend on how many items there are.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+
+from condyle.native.ir.builder import Builder
+from condyle.native.ir.module import Module
+from condyle.native.ir.values import DOUBLE, INT, LONG, POINTER, Value
+from condyle.native.machine import cache
+from condyle.native.straight.emit import add_kernel
+from condyle.native.sweeps.lookup import Staged, assembled
+
+SIDE = 4
+"""Items of a block, branches of a node, and lanes of the kernels."""
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """See the module's text.
+
+    Attributes:
+        order: which item is at each place of a block, shape (blocks, 4); -1 where none is.
+        links: branches of the nodes, shape (nodes, 4): a node, or ~block; the last block is empty.
+        below: items below each branch, by node.
+    """
+
+    order: np.ndarray
+    links: np.ndarray
+    below: tuple[tuple[np.ndarray, ...], ...]
+
+    @staticmethod
+    def of(points: np.ndarray) -> Tree:
+        """A tree of items at points, shape (n, 3): halves along the longest side, twice a node."""
+        blocks: list[np.ndarray] = []
+        links: list[list[int]] = []
+        below: list[tuple[np.ndarray, ...]] = []
+
+        def add(items: np.ndarray) -> int:
+            if len(items) <= SIDE:
+                blocks.append(items)
+                return ~(len(blocks) - 1)
+            branches = [quarter for half in _halved(points, items) for quarter in _halved(points, half)
+                        if len(quarter)]
+            k = len(links)
+            links.append([])
+            below.append(tuple(branches))
+            links[k] = [add(branch) for branch in branches]
+            return k
+
+        if add(np.arange(len(points))) < 0:                 # one block: a node above it
+            links.append([~0])
+            below.append((blocks[0],))
+        order = np.full((len(blocks) + 1, SIDE), -1)
+        for k, items in enumerate(blocks):
+            order[k, :len(items)] = items
+        table = np.full((len(links), SIDE), ~len(blocks))
+        for k, row in enumerate(links):
+            table[k, :len(row)] = row
+        return Tree(order, table, tuple(below))
+
+    @property
+    def depth(self) -> int:
+        """Nodes on the longest way down."""
+        levels = np.zeros(len(self.links), dtype=int)
+        for k in range(len(self.links) - 1, -1, -1):        # nodes come before those below them
+            inner = [link for link in self.links[k] if link > k]
+            levels[k] = 1 + max((levels[link] for link in inner), default=0)
+        return int(levels[0])
+
+    def nodes(self, of: Callable[[np.ndarray], np.ndarray], none: np.ndarray) -> np.ndarray:
+        """Numbers of the items below each branch, shape (nodes, numbers, 4); `none` where there is no
+        branch."""
+        out = np.repeat(np.repeat(np.asarray(none, dtype=float)[None, :, None], len(self.links), 0), SIDE, 2)
+        for k, branches in enumerate(self.below):
+            for j, items in enumerate(branches):
+                out[k, :, j] = of(items)
+        return out
+
+    def blocks(self, items: np.ndarray, none: np.ndarray | None = None) -> np.ndarray:
+        """Numbers of the items, (n, numbers), by place, shape (blocks, numbers, 4); where there is no item,
+        `none`, or those of a neighbour."""
+        places = self.order.copy()
+        if none is None:
+            places = np.where(places < 0, np.maximum(places[:, :1], 0), places)
+        found = items[np.maximum(places, 0)]
+        if none is not None:
+            found[places < 0] = none
+        return np.ascontiguousarray(found.transpose(0, 2, 1))
+
+
+def _halved(points: np.ndarray, items: np.ndarray) -> list[np.ndarray]:
+    """Two halves along the longest side; the first of whole blocks."""
+    if len(items) <= SIDE:
+        return [items]
+    p = points[items]
+    axis = int(np.argmax(np.ptp(p, axis=0)))
+    middle = -(-len(items) // (2 * SIDE)) * SIDE
+    sorted_ = items[np.argsort(p[:, axis], kind="stable")]
+    return [sorted_[:middle], sorted_[middle:]]
+
+
+Kernel = ca.Function | Staged
+
+
+def kernel(name: str, needs: int, numbers: int, f: Callable[[ca.SX, ca.SX], ca.SX]) -> Kernel:
+    """f(p, numbers of a branch or an item) as a kernel."""
+    p, c = ca.SX.sym("p", needs), ca.SX.sym("c", numbers)
+    return assembled(name, [p, c], [ca.cse(ca.densify(f(p, c)))])
+
+
+def text_of(f: Kernel) -> str:
+    return f.text if isinstance(f, Staged) else f.serialize()
+
+
+def add(module: Module, f: Kernel, name: str) -> int:
+    """Define a kernel whose first input is the same in all lanes; returns blocks of work."""
+    return f.emit(module, name, uniform=(0,)) if isinstance(f, Staged) else add_kernel(module, f, name,
+                                                                                       uniform=(0,))
+
+
+def sizes(f: Kernel) -> tuple[list[int], list[int]]:
+    """Of its inputs and outputs."""
+    if isinstance(f, Staged):
+        return f.inputs, f.outputs
+    return [f.numel_in(k) for k in range(f.n_in())], [f.numel_out(k) for k in range(f.n_out())]
+
+
+def evaluated(f: Kernel, p: np.ndarray, items: np.ndarray, *more: np.ndarray) -> np.ndarray:
+    """A kernel at all states (needs, states) and items (n, numbers), shape (outputs, states, n), by CasADi's
+    evaluator. `more` are its other inputs."""
+    states, n = p.shape[1], len(items)
+    given = [np.repeat(p, n, axis=1), np.tile(items.T, states), *more]
+    y = f.evaluate(given)[0] if isinstance(f, Staged) else f.map(states * n).call([*map(ca.DM,
+                                                                                        given)])[0].full()
+    return np.asarray(y).reshape(-1, states, n)
+
+
+def link(b: Builder, table: str, place: Value) -> Value:
+    """An entry of a table of 32-bit integers, as an i64."""
+    return b.convert("sext", b.load(b.at(b.symbol(table), place, INT), INT, align=4), LONG)
+
+
+def linked(module: Module, symbol: str, text: str, write: Callable[[Module, str], int]) -> str:
+    """Link `void @symbol(ptr index, ptr row, ptr work)`, whose module has four lanes for items; known machine
+    code is used again. write(module, symbol) gives blocks of work."""
+    def define(name: str) -> int:
+        key = f"{name}\n{text}"
+        if (found := cache.fetch(key)) is not None:
+            code, facts = found
+            module.link(name, [POINTER] * 3, lambda: code)
+            return int(facts["work"])
+        own = Module(SIDE, module.contract)
+        work = write(own, name)
+
+        def compile_and_keep() -> bytes:
+            made = own.compile()
+            cache.store(key, made, {"work": work})
+            return made
+
+        module.link(name, [POINTER] * 3, compile_and_keep)
+        return work
+
+    exact = "" if module.contract else ".exact"
+    return module.define(f"{symbol}.{module.lanes.W}{exact}", define)
+
+
+def write_lanes(own: Module, symbol: str, one: str, W: int, needs: int, width: int, work: int) -> int:
+    """Define @symbol for W lanes: the function @one of a state, lane by lane; returns blocks of W doubles."""
+    with own.function(symbol, [POINTER] * 3, internal=False) as b:
+        index, row, rest = b.arguments
+        if W == 1:
+            b.call(one, index, row, rest)
+            return work
+        p, y, free = rest, b.at(rest, needs), b.at(rest, needs + width)
+        with b.loop(W) as lane:
+            with b.loop(needs) as j:
+                b.store(b.load(b.at(index, j * W + lane), DOUBLE), b.at(p, j))
+            b.call(one, p, y, free)
+            with b.loop(width) as j:
+                b.store(b.load(b.at(y, j), DOUBLE), b.at(row, j * W + lane))
+    return -(-(needs + width + work) // W)

@@ -1,0 +1,137 @@
+"""A sum over those items of a tree that matter, in the place of a look-up: `row = get(tree_sum, p)`.
+
+    row = sum of term(p, item) over all items; left out are branches where reach(p, branch) <= 0          (1)
+
+`reach` must be above zero wherever a term below the branch is not zero: then (1) is the sum over all items,
+and its cost follows those that matter. Four branches and four items are looked at at once, in the lanes of a
+register; there are four sums, and at last (0 + 1) + (2 + 3). States in lanes come one after the other, and
+equal scalar ones to the last bit. Where p is NaN nothing is left out.
+
+A derivative takes the row as constant: `sloped` (lookup.py) gives it those of the sum of the terms'
+derivatives, for which the items are data.
+"""
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import casadi as ca
+import numpy as np
+
+from condyle.native.ir.module import Module
+from condyle.native.ir.values import DOUBLE, LONG, POINTER
+from condyle.native.sweeps import tree as trees
+from condyle.native.sweeps.lookup import assembled
+from condyle.native.sweeps.tree import SIDE, Kernel, Tree
+
+_LINE = 64                                                  # bytes that memory moves at once
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TreeSum:
+    """See the module's text. Two of equal `text` are the same.
+
+    Args:
+        name: for messages and for the order in a stage: an identifier.
+        tree: of the items.
+        reach: p, numbers of a branch -> one number.
+        add: p, numbers of an item, sums (width,) -> sums with its term.
+        nodes: numbers of the branches, shape (nodes, numbers, 4).
+        items: numbers of the items, shape (blocks, numbers, 4); those at empty places have the term 0.
+    """
+
+    name: str
+    tree: Tree
+    reach: Kernel
+    add: Kernel
+    nodes: np.ndarray
+    items: np.ndarray
+
+    @staticmethod
+    def of(name: str, needs: int, tree: Tree, reach: Callable[[ca.SX, ca.SX], ca.SX],
+           term: Callable[[ca.SX, ca.SX], ca.SX], nodes: np.ndarray, items: np.ndarray) -> TreeSum:
+        """From Python functions of SX columns; needs: size of p."""
+        p, c = ca.SX.sym("p", needs), ca.SX.sym("c", items.shape[1])
+        one = ca.densify(term(p, c))
+        total = ca.SX.sym("total", one.numel())
+        add = assembled("add", [p, c, total], [ca.cse(total + one)])
+        return TreeSum(name, tree, trees.kernel("reach", needs, nodes.shape[1], reach), add, nodes, items)
+
+    @property
+    def needs(self) -> int:
+        return trees.sizes(self.add)[0][0]
+
+    @property
+    def width(self) -> int:
+        return trees.sizes(self.add)[1][0]
+
+    @cached_property
+    def text(self) -> str:
+        """What determines it, the same in every process."""
+        h = hashlib.sha256(f"{self.name}\0{trees.text_of(self.reach)}\0{trees.text_of(self.add)}".encode())
+        for array in (self.tree.links, self.nodes, self.items):
+            h.update(repr(array.shape).encode() + array.tobytes())
+        return h.hexdigest()
+
+    def __repr__(self) -> str:
+        return f"TreeSum({self.name!r}, {self.needs} -> {self.width}, {self.text[:16]})"
+
+    def n_instructions(self) -> int:
+        """Operations of a sum over a few blocks."""
+        return 8 * (self.reach.n_instructions() + self.add.n_instructions())
+
+    def emit(self, module: Module) -> str:
+        """Link `void @symbol(ptr p, ptr row, ptr work)`, once to a module; returns the symbol."""
+        W = module.lanes.W
+        return trees.linked(module, f"tree_sum.{self.name}.{self.text[:16]}", self.text,
+                            lambda own, symbol: self._write(own, symbol, W))
+
+    def _write(self, own: Module, symbol: str, W: int) -> int:
+        """(1)"""
+        n, (_, K, _), (_, m, _) = self.width, self.nodes.shape, self.items.shape
+        work = max(trees.add(own, self.reach, f"{symbol}.reach"),
+                   trees.add(own, self.add, f"{symbol}.add")) * SIDE
+        nodes, items = own.table(f"{symbol}.nodes", self.nodes), own.table(f"{symbol}.items", self.items)
+        links = own.table(f"{symbol}.links", self.tree.links.astype(np.int32))
+        stacked = (SIDE - 1) * self.tree.depth + SIDE
+        with own.function(f"{symbol}.one", [POINTER] * 3) as b:
+            p, row, memory = b.arguments
+            sums = b.aligned(memory, _LINE)
+            reach, stack = b.at(sums, SIDE * n), b.at(sums, SIDE * n + SIDE)
+            top_at, free = b.at(stack, stacked), b.at(stack, stacked + 8 - stacked % 8)
+            for j in range(n):
+                b.store(b.number(0.0), b.at(sums, j * SIDE))
+            b.store(b.number(0, LONG), stack)
+            b.store(b.number(1, LONG), top_at)
+            with b.repeat():
+                top = b.load(top_at, LONG)
+                b.leave_unless(b.compare("sgt", top, 0))
+                node = b.load(b.at(stack, top - 1), LONG)
+                b.store(top - 1, top_at)
+                b.call(f"{symbol}.reach", p, b.at(b.symbol(nodes), node * (K * SIDE)), reach, free)
+                # NaN goes everywhere
+                some = b.convert("zext", b.as_bits(b.compare("ugt", b.load(reach), 0.0)), LONG)
+                for k in range(SIDE):
+                    with b.when(b.compare("ne", some & (1 << k), 0)):
+                        to = trees.link(b, links, node * SIDE + k)
+                        inner = b.compare("sge", to, 0)
+                        with b.when(inner):
+                            place = b.load(top_at, LONG)
+                            b.store(to, b.at(stack, place))
+                            b.store(place + 1, top_at)
+                        with b.otherwise():
+                            at = b.at(b.symbol(items), (to ^ -1) * (m * SIDE))
+                            b.call(f"{symbol}.add", p, at, sums, sums, free)
+            for j in range(n):
+                s = [b.load(b.at(sums, j * SIDE + k), DOUBLE) for k in range(SIDE)]
+                b.store((s[0] + s[1]) + (s[2] + s[3]), b.at(row, j))
+        needed = _LINE // 8 + SIDE * n + SIDE + stacked + 16 + work
+        return trees.write_lanes(own, symbol, f"{symbol}.one", W, self.needs, n, needed)
+
+    def evaluate(self, p: np.ndarray) -> np.ndarray:
+        """Rows (width, states) at p (needs, states), by CasADi's evaluator: over all items."""
+        items = self.items.transpose(0, 2, 1)[self.tree.order >= 0]
+        zero = np.zeros((self.width, p.shape[1] * len(items)))
+        return trees.evaluated(self.add, p, items, zero).sum(axis=2)

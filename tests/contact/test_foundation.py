@@ -1,0 +1,245 @@
+"""Elastic foundations: what holds for meshes against surfaces of every kind."""
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+import condyle as cd
+from condyle import contact, maximal
+from tests.contact.meshes import box, icosphere, refined
+from tests.contact.rig import FLOOR, RUBBER, STEEL, TILTED, egg, touching, two
+from tests.differences import STEPS, WEIGHTS
+
+BALL = contact.Mesh("b", TILTED, icosphere(1, 0.1), 0.01, RUBBER)
+FINE = contact.Mesh("b", TILTED, icosphere(3, 0.1), 0.01, RUBBER)
+KINDS = {
+    "plane": FLOOR,
+    "sphere": contact.Sphere("a", (0, 0.1, 0), 0.2, STEEL),
+    "ellipsoid": contact.Ellipsoid("a", None, (0.1, 0.2, 0.15), STEEL),
+    "cylinder": contact.Cylinder("a", None, 0.1, 0.5, STEEL),
+    "torus": contact.Torus("a", TILTED, 0.1, 0.03, STEEL),
+    "box": contact.Box("a", TILTED, (0.1, 0.08, 0.06), STEEL, edge=0.01),
+    "implicit": contact.Implicit("a", None, egg, 0.2, STEEL),
+    "mesh": contact.Mesh("a", None, icosphere(0, 0.15), 0.02, STEEL),
+}
+EVERY = pytest.mark.parametrize("name", KINDS)
+
+
+@pytest.fixture
+def interpreted(monkeypatch):
+    """CasADi's evaluator sums over all faces: a second opinion on what trees leave out."""
+    monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")
+
+
+@pytest.mark.usefixtures("interpreted")
+@EVERY
+def test_laws_of_mechanics(name):
+    """Newton's third law, powers, losses, energies, reports and both formulations tell one story."""
+    system = two(KINDS[name], BALL)
+    q, u = touching(system, 1, depth=6e-3)
+    udot = system.forward_dynamics(q, u)
+    F, P, f = system.contact_wrenches(q, u)[0], system.contact_points(q)[0], system.contact_forces(q, u)[0]
+    assert np.abs(f).max() > 1.0
+    arm = {b: system.body_pose(q, b).p for b in "ab"}
+    about = [wrench[:3] + np.cross(arm[b], wrench[3:]) for wrench, b in zip(F, "ab", strict=True)]
+    np.testing.assert_allclose(about[0] + about[1], 0.0, atol=1e-11 * np.abs(f).max())   # rounding of sums
+    np.testing.assert_allclose(F[0, 3:] + F[1, 3:], 0.0, atol=1e-12 * np.abs(f).max())
+    np.testing.assert_allclose(F[1, 3:], f, rtol=1e-12)
+    power = sum(w @ system.body_velocity(q, u, b) for w, b in zip(F, "ab", strict=True))
+    assert system.power(q, u)[1] == pytest.approx(power, rel=1e-10)
+    lost = system.contact_losses(q, u)[0]
+    kinetic, stored = system.jvp("energy", q, u, tangents={"q": u, "u": udot})
+    assert lost > 0
+    assert float(np.ravel(kinetic)[0] + np.ravel(stored)[0]) == pytest.approx(-lost, rel=1e-9)
+    theirs = maximal.forward_dynamics(system, q, u)
+    np.testing.assert_allclose(theirs, udot, rtol=0, atol=1e-11 * np.abs(udot).max())
+    n, major = system.contact_normals(q)[0], system.contact_patches(q)[0, 0]
+    assert np.linalg.norm(n) == pytest.approx(1.0, abs=1e-12) and 0 < major < 0.1
+    assert system.contact_slips(q, u)[0] @ system.contact_normals(q)[0] == pytest.approx(0, abs=0.2)
+    assert np.linalg.norm(P - system.body_pose(q, "b") @ np.array(TILTED.p)) < 0.12
+    off = {"disabled": ("touch",)}
+    assert not system.contact_wrenches(q, u, **off).any() and not system.contact_losses(q, u, **off).any()
+
+
+SEEDS = {"cylinder": 5, "mesh": 4}
+"""Poses at which no face comes to touch within the steps of the differences."""
+
+
+@pytest.mark.usefixtures("interpreted")
+@EVERY
+def test_derivatives_against_differences(name, evidence):
+    system = two(KINDS[name], BALL)
+    q, u = touching(system, SEEDS.get(name, 3), depth=6e-3)
+    exact = system.jacobian("contact_wrenches", q, u, wrt=("q", "u"))
+    N = system.N(q)
+    for wrt, column in (("q", lambda j, e: (q + e * N[:, j], u)),
+                        ("u", lambda j, e: (q, u + e * np.eye(12)[j]))):
+        for j in (1, 10):
+            found = sum(w * system.contact_wrenches(*column(j, e)).ravel()
+                        for w, e in zip(1e3 * WEIGHTS, 1e-3 * STEPS, strict=True))
+            error = np.abs(exact[wrt][:, j] - found).max() / np.abs(exact[wrt]).max()
+            # differences of order 8 over 2e-6: rounding of forces over the step
+            evidence("derivatives of elastic foundations, on surfaces of every kind, relative", error, 1e-7)
+            assert error < 1e-7
+
+
+@pytest.mark.parametrize("name", ["plane", "ellipsoid", "mesh"])
+def test_native_code_agrees_with_casadi(name, monkeypatch):
+    """Trees, in scalar code and in lanes, against the sum over all faces; Jacobians too."""
+    other = KINDS[name]
+    system = two(other, FINE if name == "plane" else BALL)
+    q, u = touching(system, 8, depth=4e-3)
+    rng = np.random.default_rng(0)
+    Q, U = np.tile(q, (7, 1)), np.tile(u, (7, 1)) + rng.uniform(-0.1, 0.1, (7, 12))
+    Q[:, 11:14] += rng.uniform(-2e-3, 2e-3, (7, 3))
+    native = system.forward_dynamics(Q, U), system.jacobian("forward_dynamics", q, u, wrt="q")
+    np.testing.assert_array_equal(system.forward_dynamics(Q[3], U[3]), native[0][3])      # lanes are scalars
+    monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")
+    for ours, theirs in zip(native, (system.copy().forward_dynamics(Q, U),
+                                     system.copy().jacobian("forward_dynamics", q, u, wrt="q")), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-9 * np.abs(theirs).max())
+
+
+def test_winkler(evidence):
+    """A sphere of n triangles on a plane comes to K pi R x^2, the integral of the depth over the area 2 pi R
+    dz of a cap, at the second order in the size of triangles."""
+    R, x, K = 0.1, 0.01, 1e9
+    exact = K * np.pi * R * x**2
+    stiff, soft = contact.Material(1e30), contact.Material(K * 0.01)
+    rng = np.random.default_rng(2)
+    errors = []
+    for times in (2, 3, 4):
+        system = cd.System()
+        system.add_body("b", mobilizer=cd.Free(), mass=1.0, inertia=(0.004,) * 3)
+        system.add_contact("c", contact.HalfSpace("ground", (0, 1, 0), 0.0, stiff),
+                           contact.Mesh("b", None, icosphere(times, R), 0.01, soft))
+        Q = rng.normal(size=(200, 7))
+        Q[:, :4] /= np.linalg.norm(Q[:, :4], axis=1)[:, None]
+        Q[:, 4:] = 0, R - x, 0
+        f = system.contact_forces(Q, np.zeros((200, 6)))[:, 0, 1]
+        errors.append(np.sqrt(np.mean((f / exact - 1)**2)))
+    order = np.log2(errors[0] / errors[2]) / 2
+    evidence("order at which spheres of triangles come to Winkler's foundation: below 2 by", 2 - order, 0.3)
+    assert errors[2] < 0.03 and 1.7 < order < 2.3
+
+
+def test_box_on_a_plane():
+    """Area x stiffness x depth, of two layers one behind the other."""
+    system = cd.System()
+    system.add_body("b", mobilizer=cd.Free(), mass=1.0, inertia=(0.004,) * 3)
+    soft, hard = contact.Material(2e6), contact.Material(6e6)
+    system.add_contact("c", contact.HalfSpace("ground", (0, 1, 0), 0.0, hard),
+                       contact.Mesh("b", None, box(0.1), 0.01, soft))
+    q, u = (1, 0, 0, 0, 0, 0.1 - 1e-3, 0), np.zeros(6)
+    K = 1 / (0.01 / 2e6 + 0.01 / 6e6)
+    assert system.contact_forces(q, u)[0, 1] == pytest.approx(K * 0.04 * 1e-3, rel=1e-12)
+    assert system.contact_depths(q)[0] == pytest.approx(1e-3, abs=1e-15)
+    assert system.energy(q, u, disabled=("gravity",))[1] == pytest.approx(K * 0.04 * 1e-6 / 2, rel=1e-9)
+    # the softer layer gives way by three quarters of the depth
+    assert system.contact_points(q)[0] == pytest.approx((0, -0.25e-3, 0), abs=1e-12)
+    assert system.centre_of_pressure(q, u, "c") == pytest.approx((0, -0.25e-3, 0), abs=1e-12)
+    assert system.contact_depths((1, 0, 0, 0, 0, 0.3, 0))[0] == pytest.approx(-0.2, abs=1e-15)
+    assert not system.contact_forces((1, 0, 0, 0, 0, 0.3, 0), u).any()
+
+
+def test_energy_balance():
+    """A ball of triangles that falls, bounces and slides: energy and loss make up for each other."""
+    m = contact.Material(5e5, 0.5, 0.8, 0.6, 0.0, 0.1)
+    system = cd.System()
+    system.add_body("b", mobilizer=cd.Free(), mass=1.0, inertia=(0.004,) * 3)
+    system.add_contact("c", contact.HalfSpace("ground", (0, 1, 0), 0.0, m),
+                       contact.Mesh("b", None, icosphere(2, 0.1), 0.01, m))
+    system.add_measure("lost", cd.measures.Integral(lambda s: s.ask(contact.Loss(system.force("c")))[0]))
+    start = system.state(q={"b_ty": 0.15}, u={"b_vx": 1.0, "b_wz": -3.0})
+    run = cd.simulate(system, start, 0.4, accuracy=1e-10)
+    energy = np.array([sum(run(t).energy()) + run(t).z[0] for t in np.linspace(0, 0.4, 41)])
+    assert run.z[-1, 0] > 0.1
+    assert np.ptp(energy) < 1e-8
+
+
+def test_stiff_and_explicit_methods_agree():
+    """Rodas needs the Jacobian of the foundation; with a wrong one it would take many more steps."""
+    m = contact.Material(1e5, 50.0, 0.9, 0.8, 0.0, 1e-4)
+    system = cd.System()
+    system.add_body("b", mobilizer=cd.Free(), mass=1.0, inertia=(0.004,) * 3)
+    system.add_contact("c", contact.HalfSpace("ground", (0, 1, 0), 0.0, m),
+                       contact.Mesh("b", None, refined(*refined(*box(0.1))), 0.01, m))
+    start = system.state(q={"b_ty": 0.1 - 5e-5}, u={"b_vx": 0.02})
+    runs = [cd.simulate(system, start, 0.1, accuracy=1e-5, integrator=method)
+            for method in ("rodas", "merson")]
+    assert np.abs(runs[0][-1].q - runs[1][-1].q).max() < 1e-6
+    assert runs[0].statistics.steps < runs[1].statistics.steps / 3
+
+
+def test_parameters_have_derivatives():
+    P = cd.Parameter
+    soft = contact.Material(P("E", 1e6), P("c", 0.3), 1.0, P("mu", 0.8), 0.0, 0.05)
+    system = two(contact.Sphere("a", (0, 0.1, 0), P("r", 0.2), STEEL),
+                 contact.Mesh("b", TILTED, icosphere(1, 0.1), P("h", 0.01), soft))
+    q, u = touching(system, 3, depth=6e-3)
+    J = system.jacobian("contact_wrenches", q, u, wrt="parameters")
+    names = [p.name if hasattr(p, "name") else p for p in system.parameters]
+    for name in ("E", "c", "mu", "r", "h"):
+        value = {"E": 1e6, "c": 0.3, "mu": 0.8, "r": 0.2, "h": 0.01}[name]
+        at = lambda e, name=name, value=value: system.contact_wrenches(
+            q, u, parameters={name: value * (1 + e)}).ravel() / value
+        found = sum(w * at(e) for w, e in zip(1e3 * WEIGHTS, 1e-3 * STEPS, strict=True))
+        mine = np.reshape(J, (12, -1))[:, names.index(name)]
+        # rounding of forces of 1e3 N over the step
+        np.testing.assert_allclose(mine, found, rtol=0, atol=1e-7 * np.abs(mine).max())
+
+
+def test_depth_is_a_leaf():
+    """An event's witness: where the first face touches."""
+    system = cd.System()
+    system.add_body("b", mobilizer=cd.Free(), mass=1.0, inertia=(0.004,) * 3)
+    floor = contact.HalfSpace("ground", (0, 1, 0), 0.0, STEEL)
+    depth = contact.Depth(floor, contact.Mesh("b", None, icosphere(2, 0.1), 0.01, RUBBER))
+    system.add_force("push", cd.forces.Potential(lambda s: 3.0 * s.ask(depth)[0]))
+    q = np.array([1, 0, 0, 0, 0.3, 0.25, 0.1])
+    low = depth.b.triangles.centroids[:, 1].min()
+    energy = system.energy(q, np.zeros(6), disabled=("gravity",))[1]
+    assert energy == pytest.approx(-3.0 * (0.25 + low), abs=1e-12)
+
+
+def test_equality_repr_and_pickles():
+    for other in KINDS.values():
+        law = contact.ElasticFoundation(other, BALL)
+        again = pickle.loads(pickle.dumps(law))
+        assert law == again and hash(law) == hash(again) and repr(law) == repr(again)
+        assert law != contact.OpenSimElasticFoundation(other, BALL)
+    assert "80 triangles" in repr(BALL)
+
+
+def test_nan_is_named():
+    system = two(KINDS["plane"], BALL)
+    q, u = touching(system, 3, depth=6e-3)
+    q[12] = np.nan
+    with pytest.raises(cd.CondyleError, match="finite"):
+        system.forward_dynamics(q, u)
+
+
+REFUSED = [
+    (lambda: contact.HuntCrossley(FLOOR, BALL), r"meshes touch by cd\.contact\.ElasticFoundation"),
+    (lambda: contact.ElasticFoundation(FLOOR, contact.Sphere("b", (0, 0, 0), 0.1, STEEL)),
+     "at least one must be a"),
+    (lambda: contact.ElasticFoundation(BALL, BALL), "both surfaces are on body"),
+    (lambda: contact.ElasticFoundation("floor", BALL), "expected a surface"),
+    (lambda: contact.ElasticFoundation(contact.HeightField("a", None, range(4), range(4), np.zeros((4, 4)),
+                                                           STEEL), BALL),
+     "no contact between Mesh and HeightF"),
+    (lambda: contact.Mesh("b", None, icosphere(1, 0.1), 0.0, STEEL), "thickness"),
+    (lambda: two(FLOOR, BALL, law=contact.OpenSimHuntCrossley), "meshes touch by"),
+    (lambda: contact.Mesh("b", None, icosphere(1, 0.1), 0.01, contact.Rigid(0.5)), "corners of a rigid mesh"),
+    (lambda: contact.ElasticFoundation(contact.HalfSpace("a", (0, 1, 0), 0.0, contact.Rigid(0.5)), BALL),
+     "law of force"),
+    (lambda: two(FLOOR, BALL, smooth=1e-5), "smooth"),
+]
+
+
+@pytest.mark.parametrize(("make", "words"), REFUSED, ids=lambda x: x if isinstance(x, str) else "")
+def test_refusals(make, words):
+    with pytest.raises((cd.CondyleError, TypeError), match=words):
+        make()
