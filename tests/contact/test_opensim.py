@@ -66,8 +66,8 @@ def test_wrenches(name, evidence):
         evidence("contact wrenches of meshes against OpenSim: 12 to 1280 faces, on two surfaces [N, N m]",
                  error, 1e-9)
     else:
-        evidence("contact wrenches of a ball against OpenSim, four Hunt-Crossley and three smooth cases [N, N "
-                 "m]", error, 1e-9)
+        evidence("contact wrenches of a ball against OpenSim, four Hunt-Crossley and three smooth cases [N, "
+                 "N m]", error, 1e-9)
     assert np.abs(expected).max() > 1e-4
     assert error < 1e-9
 
