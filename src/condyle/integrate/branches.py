@@ -44,6 +44,8 @@ AT_ONCE = 8
 """So many parts of a step are divided at once, the first ones."""
 INSTANT = 1e-13
 """How well the instant is known, as a part of the time reached or of one second."""
+CLEAR = 100.0
+"""Speed of lengths [m/s] that no path has."""
 LANES_FROM = 2_000
 """Spans times rows of one look from which lanes pay."""
 MOST = 200
@@ -327,8 +329,8 @@ class Branches:
         return Suspects(steps, t[steps], t[steps + 1], spans).some(spans.any(axis=1))
 
     def located(self, suspects: Suspects, tails_at: Callable[[np.ndarray], np.ndarray],
-                y_at: Callable[[np.ndarray, np.ndarray], np.ndarray], accuracy: float = 0.0
-                ) -> dict[int, Found]:
+                y_at: Callable[[np.ndarray, np.ndarray], np.ndarray], accuracy: float = 0.0,
+                near: float = 0.0) -> dict[int, Found]:
         """The first jump of each step that has one.
 
         All parts are divided at once, as often as it takes: most lengths go on smoothly by (1) soon.
@@ -338,15 +340,17 @@ class Branches:
             tails_at: what else states have in steps (m,), shape (1, k) or (m, k).
             y_at: y in steps (m,) at times (m,), shape (m, n).
             accuracy: of the run.
+            near: instants of clear jumps need not be known better than this [s]; clear are those that no
+                path of less than CLEAR makes in that time.
         """
         found: dict[int, Found] = {}
         least = max(JUMP, SHARE * accuracy)
         while len(suspects):
             if len(suspects) <= AT_ONCE:
-                suspects = self._divided(suspects, tails_at, y_at, found, least)
+                suspects = self._divided(suspects, tails_at, y_at, found, least, near)
             else:                                            # later ones of a step wait: a path may chatter
                 now = np.arange(len(suspects)) - np.searchsorted(suspects.step, suspects.step) < AT_ONCE
-                divided = self._divided(suspects.some(now), tails_at, y_at, found, least)
+                divided = self._divided(suspects.some(now), tails_at, y_at, found, least, near)
                 suspects = divided.and_(suspects.some(~now))
             if found:
                 first = np.array([found[k].before if k in found else np.nan for k in suspects.step.tolist()])
@@ -355,8 +359,8 @@ class Branches:
         return found
 
     def _divided(self, given: Suspects, tails_at: Callable[[np.ndarray], np.ndarray],
-                 y_at: Callable[[np.ndarray, np.ndarray], np.ndarray], found: dict[int, Found], least: float
-                 ) -> Suspects:
+                 y_at: Callable[[np.ndarray, np.ndarray], np.ndarray], found: dict[int, Found], least: float,
+                 near: float) -> Suspects:
         """The parts of some parts that are still suspect; jumps above the least go to `found`, the first of
         each step."""
         m, x = len(given), np.linspace(0.0, 1.0, PARTS + 1)
@@ -376,6 +380,7 @@ class Branches:
         jump = np.where(mine, steps[i, p] - around, 0.0)                                              # (1)
         a, b = t[i, p], t[i, p + 1]
         known = np.abs(b - a) <= INSTANT * np.maximum(1.0, np.abs(b))
+        known |= (np.abs(b - a) <= near) & (np.abs(jump) > CLEAR * near).any(axis=1)
         smooth = (np.abs(jump) < least / 10).all(axis=1)
         for k in np.flatnonzero(known):
             sizes = {int(s): float(steps[i[k], p[k], s]) for s in np.flatnonzero(mine[k])
@@ -401,8 +406,5 @@ class Branches:
 def _evaluated(f: NativeFunction, *given: np.ndarray) -> np.ndarray:
     """f of many rows. Of few by its kernel for one state, which has the solvers that the run has compiled:
     those for lanes take seconds once, which only many rows are worth."""
-    m = len(given[0])
-    if m < SIMD_FROM or m >= LANES_FROM:
-        return f.fast(*given)
-    return np.concatenate([f.fast(*(x[i:i + SIMD_FROM - 1] for x in given))
-                           for i in range(0, m, SIMD_FROM - 1)])
+    few = len(given[0]) < LANES_FROM
+    return f.one_by_one(*given) if few else f.fast(*given)  # type: ignore[no-any-return]

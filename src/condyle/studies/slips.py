@@ -21,6 +21,9 @@ SMALL = 1e-6
 OFF = 1e-4
 """Lengths that change by so much more than by their rates [m] may have jumped."""
 
+NEAR = 1e-7
+"""When a path slips is told to this time [s]."""
+
 
 def slips(motion: Motion, L: Array, Ldot: Array, arms: Array) -> list[str]:
     """In words, the first slip of each path.
@@ -57,7 +60,7 @@ def slips(motion: Motion, L: Array, Ldot: Array, arms: Array) -> list[str]:
     pairs = branches.suspects(t[ends], seen.signatures, 2 * np.arange(len(steps)))
     pairs.step[:] //= 2
     out: dict[str, tuple[float, str]] = {}
-    for found in branches.located(pairs, tails_at, y_at).values():
+    for found in branches.located(pairs, tails_at, y_at, near=NEAR).values():
         for span, by in found.sizes.items():
             where = " and ".join(branches.where[s] for s in found.switches if branches.of_span[s] == span)
             for name in branches.owners[span]:

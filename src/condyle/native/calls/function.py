@@ -130,6 +130,11 @@ class NativeFunction:
             self.__dict__["fast"] = builtin
         return result
 
+    def one_by_one(self, *arrays: Any) -> Any:
+        """The same by the kernel for one state, however many there are: where that for lanes would take
+        longer to compile than it saves."""
+        return self._evaluator(*arrays, threads=1, lanes=False)
+
     def direct(self, slow: Callable[..., Any], last: np.ndarray, like: Callable[..., Any] | None = None
                ) -> Callable[..., Any] | None:
         """A builtin like `fast` that takes the last input from `last` and leaves what it cannot do, keywords
@@ -169,7 +174,7 @@ class _Evaluator:
 
     # -- calling
 
-    def __call__(self, *arrays: Any, out: Any = None, threads: int | None = None) -> Any:
+    def __call__(self, *arrays: Any, out: Any = None, threads: int | None = None, lanes: bool = True) -> Any:
         rows, batch = self._arguments(arrays)
         states = math.prod(batch)
         results = [np.empty((*batch, size)) for _, size in self._outputs]
@@ -177,7 +182,8 @@ class _Evaluator:
         if targets is not None:
             results[:len(targets)] = [t if _usable(t, rows) else r for t, r in zip(targets, results)]
         fine = not states or self._run([_flat(a, batch, states) for a in rows],
-                                       [r.reshape(states, r.shape[-1]) for r in results], states, threads)
+                                       [r.reshape(states, r.shape[-1]) for r in results], states, threads,
+                                       lanes)
         status = results.pop() if self._refuse is not None else None
         if not fine:
             self._check_finite(rows, batch, results)
@@ -248,14 +254,15 @@ class _Evaluator:
                                  f"{target.dtype}")
         return targets
 
-    def _run(self, rows: list[np.ndarray], results: list[np.ndarray], states: int, asked: int | None) -> bool:
+    def _run(self, rows: list[np.ndarray], results: list[np.ndarray], states: int, asked: int | None,
+             lanes: bool) -> bool:
         """Fill results (states, size) from rows (states, size), or (size,) where one state serves all.
         Whether all that is watched is surely finite."""
         count = threads.thread_count(asked) if asked is not None else 0
         if self._use_casadi():
             self._run_casadi(rows, results, states)
             return False
-        W = 1 if states < SIMD_FROM else jit.lane_width()
+        W = jit.lane_width() if lanes and states >= SIMD_FROM else 1
         loop = self._loops.get(W) or self._compile(W)
         if asked is None and (count := 1 + states * self.report.operations // THREAD_WORK) > 1:
             count = min(count, threads.thread_count())
