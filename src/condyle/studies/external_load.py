@@ -94,27 +94,28 @@ class ExternalLoad:
 
     def wrench(self, motion: Motion) -> Array:
         """Moment about ground's origin and force, in ground [N m, N], shape (m, 6)."""
-        p, force, torque = self.acting(motion)
-        return np.concatenate([torque + np.cross(p, force), force], axis=-1)
+        p, f, torque = self.acting(motion)
+        out = np.empty((len(f), 6))
+        out[:, :3] = torque
+        for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):   # + p x f
+            out[:, i] += p[:, j] * f[:, k] - p[:, k] * f[:, j]
+        out[:, 3:] = f
+        return out
 
     def acting(self, motion: Motion) -> tuple[Array, Array, Array]:
         """Point [m], force [N] and torque [N m] in ground, shape (m, 3) each."""
         name = system_body(motion, self.body)
         x = self._at(motion)
-        R, _ = self._pose(motion, self.frame)
-        force, torque = (np.einsum("...ij,...j->...i", R, x[:, k:k + 3]) for k in (0, 3))
+        force, torque, p = x[:, :3], x[:, 3:6], x[:, 6:]
+        if self.frame != "ground":
+            R = motion._batch().ask("body_pose", (self.frame,), {}).R
+            force, torque = (np.einsum("...ij,...j->...i", R, v) for v in (force, torque))
         if self.point is None:
             p = motion._batch().ask("body_pose", (name,), {}).p
-        else:
-            R, origin = self._pose(motion, self.point_frame)
-            p = np.einsum("...ij,...j->...i", R, x[:, 6:]) + origin
+        elif self.point_frame != "ground":
+            X = motion._batch().ask("body_pose", (self.point_frame,), {})
+            p = np.einsum("...ij,...j->...i", X.R, p) + X.p
         return p, force, torque
-
-    def _pose(self, motion: Motion, frame: Body | str) -> tuple[Array, Array]:
-        if frame == "ground":
-            return np.eye(3), np.zeros(3)
-        X = motion._batch().ask("body_pose", (frame,), {})
-        return X.R, X.p
 
     def _at(self, motion: Motion) -> Array:
         """Force, torque and point at the times of a motion, shape (m, 9); zero for what is not given."""

@@ -58,7 +58,9 @@ def given_forces(motion: Motion, forces: Any) -> tuple[dict[str, Array], dict[st
     refuse_units("forces", forces, dict.fromkeys((*tensions, *speeds), ("N", "N m")))
     if tensions or speeds:
         warn_of_others("forces", forces, (*acting, *speeds_of))
-        _warn_of_activations(forces[[name for name in muscles if name in tensions]])
+        own = set(muscles)
+        if not any(unit for name, unit in zip(forces.names, forces.units, strict=True) if name in own):
+            _warn_of_activations([tensions[name] for name in muscles])
     else:
         raise UnknownNameError("column", forces.names[0] if forces.names else "", (*acting, *speeds_of),
                                "forces: columns go by the names of muscles, other paths and actuators")
@@ -84,9 +86,9 @@ def warn_of_others(what: str, table: Table, known: Sequence[str]) -> None:
                       f"{cut(others)}{hint}", stacklevel=5)
 
 
-def _warn_of_activations(tensions: Table) -> None:
-    """Warn of tensions that look like activations."""
-    if not any(tensions.units) and 0 < np.nanmax(tensions.values, initial=0.0) <= 1:
+def _warn_of_activations(tensions: list[Array]) -> None:
+    """Warn of tensions without units, (m,) of each muscle, that look like activations."""
+    if 0 < np.fmax.reduce(tensions, axis=None, initial=0.0) <= 1:
         warnings.warn("forces: no muscle pulls by more than 1 N: are these activations? Tensions are "
                       "cd.static_optimization(...).forces", stacklevel=5)
 

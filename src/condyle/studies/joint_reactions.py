@@ -82,10 +82,11 @@ def joint_reactions(system: System, motion: Table | Motion | Trajectory | Frames
     pulls = stacked(tensions)
     batch = part.batch(moved, None if pulls is None else np.nan_to_num(pulls), stacked(loads))
     F, rest = _loads(batch, {name: np.nan_to_num(f) for name, f in speeds.items()})
-    values = _expressed(batch, chosen, F[:, [b.index for b in chosen]], on, frame)
+    values = _expressed(batch, chosen, F if bodies is None else F[:, [b.index for b in chosen]], on, frame)
     if given := [*tensions.values(), *speeds.values()]:
         lost = ~np.isfinite(given).all(axis=0)
-        values[lost], rest[lost] = np.nan, 0.0
+        if lost.any():
+            values[lost], rest[lost] = np.nan, 0.0
     units = [unit for _ in chosen for _, unit in COLUMNS]
     return Table(moved.t, [f"{b.name}_{column}" for b in chosen for column, _ in COLUMNS], values, units,
                  status=_said(moved, part.system, rest, bool(given) or "muscle" in groups))
@@ -104,28 +105,29 @@ def _expressed(batch: Batch, bodies: list[Body], F: Array, on: str, frame: Body 
     """Force, moment and point of some joints side by side, shape (m, 9 bodies), from moment and force at M in
     ground, (m, bodies, 6)."""
     X = batch.kernel("body_pose")                           # of all bodies; ground comes after them
-    ground = np.broadcast_to(np.eye(3, 4).T.ravel(), (len(X), 1, 12))
-    X = np.concatenate([X, ground], axis=1)
+    ground = isinstance(frame, Body) and frame.is_ground
+    if on == "parent" or not ground:
+        X = np.concatenate([X, np.broadcast_to(np.eye(3, 4).T.ravel(), (len(X), 1, 12))], axis=1)
     R, p_G = X[..., :9].reshape(*X.shape[:-1], 3, 3), X[..., 9:]
 
     def which(each: list[Body | None]) -> list[int]:
         return [-1 if b is None or b.is_ground else b.index for b in each]
 
-    def places(name: str) -> Array:
-        return np.array([_place(batch, b, name) for b in bodies]).reshape(-1, 3)
+    def stations(rows: list[int], name: str) -> Array:
+        """Where they are in ground, (m, bodies, 3)."""
+        p, own = p_G[:, rows], np.array([_place(batch, b, name) for b in bodies]).reshape(-1, 3)
+        return p + _turned(R[:, rows], own) if own.any() else p
 
-    m, f, mine, above = F[..., :3], F[..., 3:], which([*bodies]), which([b.parent for b in bodies])
-    p_GM = p_G[:, mine] + _turned(R[:, mine], places("p_BM"))
-    p = p_GM
+    m, f, mine = F[..., :3], F[..., 3:], which([*bodies])
+    p = stations(mine, "p_BM")
     if on == "parent":
-        p = p_G[:, above] + _turned(R[:, above], places("p_PF"))
+        p_GM, p = p, stations(which([b.parent for b in bodies]), "p_PF")
         f, m = -f, -(m + np.cross(p_GM - p, f))
-    seen = mine if frame == "child" else above
-    if isinstance(frame, Body):
-        seen = which([frame] * len(bodies))
-    back = np.swapaxes(R[:, seen], -1, -2)
-    return np.concatenate([_turned(back, f), _turned(back, m), _turned(back, p - p_G[:, seen])],
-                          axis=2).reshape(len(X), 9 * len(bodies))
+    if not ground:
+        seen = mine if frame == "child" else which([b.parent if frame == "parent" else frame for b in bodies])
+        back = np.swapaxes(R[:, seen], -1, -2)
+        f, m, p = _turned(back, f), _turned(back, m), _turned(back, p - p_G[:, seen])
+    return np.concatenate([f, m, p], axis=2).reshape(len(X), 9 * len(bodies))
 
 
 def _turned(R: Array, v: Array) -> Array:
@@ -161,7 +163,8 @@ def _loads(batch: Batch, speeds: dict[str, Array]) -> tuple[Array, Array]:
 def _said(motion: Motion, part: System, rest: Array, pulled: bool) -> Outcome:
     text = f"{motion.status}{left_out(motion.system, part)}"
     if pulled and rest.size:
-        i, j = np.unravel_index(int(np.argmax(np.nan_to_num(abs(rest)))), rest.shape)
+        size = np.abs(rest)
+        i, j = divmod(int(np.argmax(np.fmax(size, 0.0, out=size))), rest.shape[1])
         speed = motion.system.speeds[j]
         unit = dict(generalised_forces(motion.system.compiled.model, {}))[speed]
         text += (f"; forces leave up to {abs(rest[i, j]):.2g} {unit} at {speed} to actuators (t = "
