@@ -33,7 +33,7 @@ class Columns:
         coordinates: their own names.
         units: of the coordinates.
         factors: from the units of the columns to those, shape (n, 1).
-        ranges: what angles may be, a turn added at both ends; no limits for others.
+        ranges: what angles may be, a turn added at both ends; no limits for others; shape (2, n).
         bare: names of the angles of which nothing says in which unit they are.
         missing: places of coordinates that the Table does not have.
         ignored: names of columns that are no coordinates.
@@ -46,7 +46,7 @@ class Columns:
     coordinates: list[str]
     units: list[str]
     factors: Array
-    ranges: list[tuple[float, float]]
+    ranges: Array
     bare: list[str]
     missing: list[int]
     ignored: tuple[str, ...]
@@ -83,28 +83,28 @@ class Columns:
         return cls((table.names, table.units, table.degrees), places, columns,
                    [table.names[j] for j in columns], coordinates, units,
                    np.array([[_factor(table, j, unit)] for j, unit in zip(columns, units, strict=True)]
-                            ).reshape(-1, 1), ranges,
+                            ).reshape(-1, 1), np.array(ranges, dtype=float).reshape(-1, 2).T,
                    [table.names[j] for j, unit in zip(columns, units, strict=True)
                     if unit == "rad" and not table.units[j] and table.degrees is None],
                    [k for k in range(system.nq) if k not in places],
                    tuple(name for j, name in enumerate(table.names) if j not in columns))
 
-    def read(self, table: Table, t: Array) -> tuple[Array, list[tuple[float, float]]]:
-        """The coordinates, shape (m, n), and least and largest value of each.
+    def read(self, table: Table, t: Array) -> tuple[Array, Array, Array]:
+        """The coordinates, shape (m, n), and least and largest value of each, shape (n,).
 
         Raises:
             ShapeError: a number that is not finite.
         """
         rows = table.values.T[self.columns]                 # a row per coordinate, in one piece
         rows *= self.factors
-        least, most = rows.min(axis=1).tolist(), rows.max(axis=1).tolist()
-        if not math.isfinite(sum(least) + sum(most)):
+        least, most = rows.min(axis=1), rows.max(axis=1)
+        if not math.isfinite(least.sum() + most.sum()):
             for name, x in zip(self.names, rows, strict=True):
                 if not np.isfinite(x).all():
                     i = int(np.argmin(np.isfinite(x)))
                     raise ShapeError(f"motion: {name!r} is {x[i]} at t = {t[i]:g} s (row {i}): fill the gap, "
                                      "or cut the table there: table[a:b]")
-        return np.ascontiguousarray(rows.T), list(zip(least, most, strict=True))
+        return np.ascontiguousarray(rows.T), least, most
 
     def warn_of_degrees(self) -> None:
         """Warn if angles are taken for radians because nothing says what they are."""
@@ -114,26 +114,27 @@ class Columns:
                           "cd.read_table(path, degrees=False), or cd.Table(..., degrees=False)",
                           stacklevel=5)
 
-    def warn_of_range(self, extremes: list[tuple[float, float]]) -> None:
+    def warn_of_range(self, least: Array, most: Array) -> None:
         """Warn of angles that are turns away from what the coordinate's range allows: degrees, most likely.
 
         Args:
-            extremes: least and largest value of each coordinate.
+            least: value of each coordinate, shape (n,).
+            most: likewise.
         """
-        for name, (least, most), (low, high) in zip(self.coordinates, extremes, self.ranges, strict=True):
-            if least < low or most > high:
-                far, turn = least if low - least > most - high else most, 2 * math.pi
-                warnings.warn(f"motion: {name!r} goes to {far:.4g} rad, its range is {low + turn:.4g} to "
-                              f"{high - turn:.4g} rad; if the table is in degrees, say so: degrees=True, or "
-                              "the unit 'deg'", stacklevel=6)
-                return                                      # others are likely so for the same reason
-        turned = [(least, most) for (least, most), f in zip(extremes, self.factors[:, 0], strict=True)
-                  if f == math.pi / 180]
-        if len(turned) > 2:
-            far = math.degrees(max(max(-least, most) for least, most in turned))
-            moved = math.degrees(max(most - least for least, most in turned))
+        low, high = self.ranges
+        if (out := (least < low) | (most > high)).any():    # others are likely so for the same reason
+            k, turn = int(np.argmax(out)), 2 * math.pi
+            far = least[k] if low[k] - least[k] > most[k] - high[k] else most[k]
+            warnings.warn(f"motion: {self.coordinates[k]!r} goes to {far:.4g} rad, its range is "
+                          f"{low[k] + turn:.4g} to {high[k] - turn:.4g} rad; if the table is in degrees, say "
+                          "so: degrees=True, or the unit 'deg'", stacklevel=6)
+            return
+        turned = self.factors[:, 0] == math.pi / 180
+        if turned.sum() > 2:
+            least, most = least[turned], most[turned]
+            far, moved = math.degrees(max(-least.min(), most.max())), math.degrees((most - least).max())
             if far < math.pi and moved > SMALL:
-                warnings.warn(f"motion: the table is in degrees, and all {len(turned)} angles stay within "
+                warnings.warn(f"motion: the table is in degrees, and all {len(least)} angles stay within "
                               f"{far:.2g} degrees; if they are radians, say so: degrees=False", stacklevel=6)
 
 

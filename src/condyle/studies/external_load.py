@@ -126,14 +126,15 @@ class ExternalLoad:
             curve = spline(time, x, 3) if len(time) > 3 else None
             known = self.__dict__["_known"] = time.copy(), values.copy(), x, curve   # found once per table
         x, curve = known[2:]
-        t, step = motion.t, np.ptp(time) / max(len(time) - 1, 1)
+        t, step = motion.t, (time[-1] - time[0]) / max(len(time) - 1, 1)
         if t[0] < time[0] - LATE * step or t[-1] > time[-1] + LATE * step:
             raise ShapeError(f"ExternalLoad on {self.body!r}: loads are known from {time[0]:g} to "
                              f"{time[-1]:g} s, the motion goes from {t[0]:g} to {t[-1]:g} s; cut it: "
                              "motion[a:b]")
         if np.array_equal(t, time):
             return x  # type: ignore[no-any-return]
-        t = np.clip(t, time[0], time[-1])
+        if t[0] < time[0] or t[-1] > time[-1]:
+            t = np.clip(t, time[0], time[-1])
         if curve is None:
             return np.stack([np.interp(t, time, column) for column in x.T], axis=1)
         return curve(t)  # type: ignore[no-any-return]

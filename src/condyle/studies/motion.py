@@ -292,9 +292,9 @@ def with_states(motion: Motion, z: Array, inputs: Array | None = None, udot: Arr
 def _of_table(system: System, table: Table, lowpass: float | None, state: State) -> Motion:
     t = _times("motion", table.time)
     given = Columns.of(system, table)
-    x, extremes = given.read(table, t)
+    x, least, most = given.read(table, t)
     given.warn_of_degrees()
-    given.warn_of_range(extremes)
+    given.warn_of_range(least, most)
     missing, q = given.missing, x
     if missing:
         q = np.empty((len(t), system.nq))
