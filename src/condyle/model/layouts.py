@@ -123,6 +123,8 @@ def prefers_loops(model: Model, name: str = "forward_dynamics", body: int | None
     if name == "unit_tensions":
         kinds = controlled_kinds(model)
         return bool(kinds) and (wish == "looped" or LAW * len(model.controlled_paths) > LONGEST_FOR_ONE)
+    if name == "ydot" and model.constraints:
+        return False
     constrained = name in LEVELS and bool(model.constraints)
     if name in LEVELS and not (model.equations(*LEVELS[name])
                                and model.tree.nu) and (constrained or name != "forward_dynamics"):

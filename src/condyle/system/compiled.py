@@ -85,6 +85,12 @@ class Compiled:
         usual.flags.writeable = False
         return usual
 
+    @cached_property
+    def ydot_in_parts(self) -> bool:
+        """Whether rates of q, u and z have kernels of their own: with constraints there are loops for
+        accelerations, and none for all rates together."""
+        return bool(self.model.constraints) and prefers_loops(self.model)
+
     # ---- functions -----------------------------------------------------------------------------------------
 
     def function(self, name: str, body: str | None = None) -> NativeFunction:

@@ -76,7 +76,7 @@ def has_forces(model: Model) -> bool:
 def apply_loads(looped: Looped, into: str, sign: int, gravity: bool = True) -> bool:
     """Add sign times the loads to a field of the rows, and keep generalised forces as "f"; whether there are
     any of these. Rates of auxiliary states are written too where they are among the results."""
-    rates = "zdot" in dict(looped.results)
+    rates = "zdot" in looped.windows
     if rates:
         write_rates(StraightLine(looped))
         looped.law_rates(paths=False)
@@ -136,14 +136,15 @@ def _report_status(d: Draft) -> None:
 
 # ---- operators ---------------------------------------------------------------------------------------------
 
-def qdot(looped: Looped) -> None:
-    def rates(d: Draft) -> None:
-        u = ca.vertcat(ca.SX(0, 1), *d.of_speeds("u"))
-        d.writes["qdot"] = ca.densify(motion(d.mobilizer, d.t, d.q, u).qdot)
-        if (lost := runaway(d.mobilizer, d.q)) is not None:
-            d.status = ca.if_else(lost, d.number, d.status)
+def _write_qdot(d: Draft) -> None:
+    u = ca.vertcat(ca.SX(0, 1), *d.of_speeds("u"))
+    d.writes["qdot"] = ca.densify(motion(d.mobilizer, d.t, d.q, u).qdot)
+    if (lost := runaway(d.mobilizer, d.q)) is not None:
+        d.status = ca.if_else(lost, d.number, d.status)
 
-    looped.outward(rates, _no_status)
+
+def qdot(looped: Looped) -> None:
+    looped.outward(_write_qdot, _no_status)
     looped.outward(nothing, _report_status)
 
 
@@ -198,6 +199,11 @@ def solve(looped: Looped, moving: bool, tau: str, prepared: Callable[[Draft, Bod
 
 def forward_dynamics(looped: Looped) -> None:
     solve(looped, True, "tau")
+
+
+def ydot(looped: Looped) -> None:
+    """Without constraints."""
+    solve(looped, True, "tau", prepared=lambda d, *_: _write_qdot(d))
 
 
 def solve_mass_matrix(looped: Looped) -> None:

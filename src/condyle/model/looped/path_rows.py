@@ -76,11 +76,8 @@ class PathRows:
         switches = np.array([i for i, _ in laws])
         self._window("law_on", "tail", self.first_law, model.tail["enabled"].start + switches)
         before = np.cumsum([0, *(len(force.states) for force in model.forces.values())])[switches]
-        given = dict((*looped.arguments, *looped.results))
-        for name, argument, begin in (("law_z", "tail", model.tail["z"].start), ("law_zdot", "zdot", 0),
-                                      ("law_d_z", "d_z", 0)):
-            if argument in given:
-                self._window(name, argument, self.first_law, begin + before)
+        for name, (argument, begin) in looped.of_states("law_z", "law_zdot", "law_d_z").items():
+            self._window(name, argument, self.first_law, begin + before)
         for k, alike in enumerate(self.kinds):
             for f, x in alike.columns().items():
                 self._constant(f"path{k}.{f}", int(first[k]), x)

@@ -242,6 +242,9 @@ class Looped:
             elif name in _SIDE_BY_SIDE:
                 self.windows |= {f"{name}{j}": (name, j * tree.nu + u)
                                  for j in range(size // max(tree.nu, 1))}
+            elif name == "ydot":                            # rates of q, u and z below each other
+                self.windows |= {"qdot": (name, q), "udot": (name, tree.nq + u),
+                                 "zdot": (name, tree.nq + tree.nu)}
             elif name != "tail":
                 self.windows[name] = name, u if name in _PER_SPEED else 0
         self._sort()
@@ -353,15 +356,23 @@ class Looped:
         start = self.model.tail["enabled"].start
         self.windows["on"] = "tail", np.concatenate([np.zeros(bodies, dtype=np.int64), start + switches])
         states = np.cumsum([0, *(len(force.states) for force in self.model.forces.values())])[switches]
-        for name, argument, begin in (("own_z", "tail", self.model.tail["z"].start), ("own_zdot", "zdot", 0)):
-            if argument in dict((*self.arguments, *self.results)):
-                self.windows[name] = argument, np.concatenate([np.zeros(bodies, dtype=np.int64),
-                                                               begin + states])
+        for name, (argument, begin) in self.of_states("own_z", "own_zdot").items():
+            self.windows[name] = argument, np.concatenate([np.zeros(bodies, dtype=np.int64), begin + states])
         for k, kind in enumerate(kinds):
             for name, x in kind.columns(self.model).items():
                 self.constants[f"law{k}.{name}"] = np.zeros((len(self.types), x.shape[1]))
                 self.constants[f"law{k}.{name}"][first[k]:first[k + 1]] = x
         return kinds
+
+    def of_states(self, *names: str) -> dict[str, tuple[str, int]]:
+        """Which argument or result holds auxiliary states ("..._z"), their rates ("..._zdot") or derivatives
+        by them ("..._d_z"), and where they begin; without those that there are not."""
+        places: dict[str, tuple[str, int]] = {"z": ("tail", self.model.tail["z"].start), "d_z": ("d_z", 0)}
+        if "zdot" in self.windows:
+            places["zdot"] = self.windows["zdot"]
+        given = dict((*self.arguments, *self.results))
+        found = {name: places.get(name.partition("_")[2]) for name in names}
+        return {name: place for name, place in found.items() if place is not None and place[0] in given}
 
     @property
     def fresh_type(self) -> int:

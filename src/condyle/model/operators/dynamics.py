@@ -143,7 +143,7 @@ OPERATORS = (
              columns=columns.accelerations, looped=looped.forward_dynamics, direct=True, plain=True),
     Operator("ydot", Stage.ACCELERATION, "q u", takes="q u tau", results={"ydot": "ny"},
              status="accelerations", reads="joints forces constraints motions", expressions=_ydot,
-             columns=columns.all_rates, direct=True, plain=True),
+             columns=columns.all_rates, looped=passes.ydot, direct=True, plain=True),
     Operator("inverse_dynamics", Stage.FORCE, "q u", takes="q u udot", results={"tau": "nu"},
              reads="joints forces",
              expressions=_inverse_dynamics, columns=columns.generalised_forces,

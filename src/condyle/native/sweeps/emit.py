@@ -58,9 +58,10 @@ class SweepWriter:
     # ---- arguments and tables
 
     def _argument(self, name: str) -> Value:
-        if name not in self.arguments:
+        whole, start = self.sweep.whole(name)
+        if whole not in self.arguments:
             raise NativeError(f"rows: no argument {name!r} among {self.sweep.names}")
-        return self.arguments[name]
+        return self._at(self.arguments[whole], start) if start else self.arguments[whole]
 
     def _tables(self) -> None:
         """The index, one record per row: where its numbers are; and the constants of all rows. What begins at

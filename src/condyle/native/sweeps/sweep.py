@@ -292,6 +292,13 @@ class Sweep:
                       [scattered, *(step.writes[p] for p in outs)])
         return Straight(f, read, ins, written, outs)
 
+    def whole(self, name: str) -> tuple[str, int]:
+        """The argument or result of a name that lines use, and where it begins there: a window may be part
+        of one."""
+        if name not in self.names and np.ndim(self.windows.get(name, ("", [0]))[1]) == 0:
+            return self.windows[name]
+        return name, 0
+
     def emit(self, module: Module, name: str, masked: bool = False) -> int:
         """Define `@name` as a kernel; returns how many blocks of W doubles `work` must hold.
 
@@ -380,7 +387,9 @@ class _Evaluation:
                 out = self._function(line.function,
                                      [self.fields[line.read], *(self.vectors[name] for name in line.ins)])
                 self.fields[line.written] = out[0]
-                self.vectors |= dict(zip(line.outs, out[1:], strict=True))
+                for name, y in zip(line.outs, out[1:], strict=True):
+                    whole, start = rows.whole(name)
+                    self.vectors[whole][start:start + len(y)] = y
         return [self.vectors[name] for name, _ in rows.results]
 
     def _call(self, i: int, call: RowCall) -> None:

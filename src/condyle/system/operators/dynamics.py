@@ -6,7 +6,6 @@ from typing import Unpack
 import numpy as np
 
 from condyle.arrays import Array, Scalar, Vector
-from condyle.model.layouts import prefers_loops
 from condyle.system.operators.constraints import ConstraintOperators
 from condyle.system.operators.options import Options
 from condyle.system.operators.public import operator
@@ -52,7 +51,7 @@ class DynamicsOperators(ConstraintOperators):
             SingularError: a mobilizer has lost a direction of motion.
             ConstraintError: no accelerations satisfy the constraints.
         """
-        if "state" not in options and prefers_loops(self.compiled.model):
+        if "state" not in options and self.compiled.ydot_in_parts:
             return np.concatenate([self._run("qdot", (q, u), options),
                                    self._run("forward_dynamics", (q, u, tau), options),
                                    self._run("zdot", (q, u), options)], axis=-1)
