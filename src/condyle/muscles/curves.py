@@ -13,7 +13,7 @@ is solved for c by Newton's method in a bracket: this is the inverse at g = 1, b
 """
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Annotated, Any
@@ -31,8 +31,9 @@ from condyle.trace.parameter import Parameter
 
 Positive = Annotated[Any, quantity("-", lowest=0.0, positive=True)]
 Seconds = Annotated[Any, quantity("s", lowest=0.0, positive=True)]
-TOL, LIMIT = 1e-10, 80
-"""Of a step of c, and steps at most: halving alone takes 35."""
+TOL, LAST, LIMIT = 1e-10, 1e-7, 80
+"""Of a step of c; of one of Newton's, which leaves an error of its square; and steps at most: halving alone
+takes 35."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -98,13 +99,24 @@ class Curve(Described):
 
     # ---- balance -------------------------------------------------------------------------------------------
 
-    def along(self, c: ca.SX) -> tuple[ca.SX, ca.SX]:
-        """x and y at c. Without look-ups."""
+    def along(self, c: ca.SX, own: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """x and y at c, with what `near` gave. Without look-ups."""
         return c, self.formula(c)
+
+    def ends(self) -> Sequence[tuple[float, float]]:
+        """x and y at the bounds of c."""
+        return [(x, float(self.value(x))) for x in self.between or ()]
+
+    def near(self, g: ca.SX, beta: ca.SX, f: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """Where to look for the c of (8): a first guess and bounds, (3,); and numbers that `along` takes."""
+        first, last = self.between or (0.0, 0.0)
+        return ca.SX([(first + last) / 2, first, last]), ca.SX(0, 1)
 
     def balance(self, g: ca.SX, beta: ca.SX, f: ca.SX) -> tuple[ca.SX, ca.SX]:
         """x and y of (8), with first and second derivatives."""
-        x, y, slope, bend, _ = ca.vertsplit(get(self._balance, ca.vertcat(g, beta, f)))
+        solver = self._balance
+        given = ca.vertcat(g, beta, f, *self.near(g, beta, f))
+        x, y, slope, bend, _ = ca.vertsplit(get(solver, given))
         J, at = g * slope + beta, x
         for _ in range(2):                                  # native/sweeps/implicit.py (1): values stay
             d = at - x
@@ -119,29 +131,30 @@ class Curve(Described):
         if self.between is None:
             raise DescriptionError(f"{type(self).__name__} has no inverse: it does not rise everywhere")
         first, last = self.between
-        c = ca.SX.sym("c")
-        x, y = self.along(c)
+        c, numbers = ca.SX.sym("c"), self.near(*ca.vertsplit(ca.SX.sym("p", 3)))[1].numel()
+        own = ca.SX.sym("own", numbers)
+        x, y = self.along(c, own)
         dx, dy = ca.jacobian(x, c), ca.jacobian(y, c)
-        at = ca.Function("along", [c], [x, y, dx, dy, ca.jacobian(dx, c), ca.jacobian(dy, c)])
-        ends = [[float(v) for v in at(end)] for end in (first, last)]
+        at = ca.Function("along", [c, own], [x, y, dx, dy, ca.jacobian(dx, c), ca.jacobian(dy, c)])
+        ends = self.ends()
 
         def residual(p: ca.SX, c: ca.SX) -> tuple[ca.SX, ca.SX]:
-            g, beta, f = ca.vertsplit(p)
-            x, y, dx, dy, _, _ = at.call([c], True, False)
+            g, beta, f = ca.vertsplit(p[:3])
+            x, y, dx, dy, _, _ = at.call([c, p[6:]], True, False)
             return g * y + beta * x - f, g * dy + beta * dx
 
         def beyond(p: ca.SX) -> tuple[ca.SX, ca.SX]:
             """Whether the root is before the first or after the last point."""
-            g, beta, f = ca.vertsplit(p)
-            low, high = (g * y + beta * x - f for x, y, *_ in ends)
+            g, beta, f = ca.vertsplit(p[:3])
+            low, high = (g * y + beta * x - f for x, y in ends)
             return low >= 0, high <= 0
 
         def start(p: ca.SX) -> tuple[ca.SX, ca.SX]:
             below, above = beyond(p)
-            c = ca.if_else(below, first, ca.if_else(above, last, (first + last) / 2))
-            finite = ca.fabs(ca.sum1(p)) < np.inf
+            c = ca.if_else(below, first, ca.if_else(above, last, p[3]))
+            finite = ca.fabs(ca.sum1(p[:3])) < np.inf
             busy = ca.if_else(finite, ca.logic_not(ca.logic_or(below, above)), np.nan)
-            return ca.vertcat(c, first, last, last - first), busy
+            return ca.vertcat(c, p[4], p[5], p[5] - p[4]), busy
 
         def step(p: ca.SX, state: ca.SX) -> tuple[ca.SX, ca.SX]:
             c, a, b, before = ca.vertsplit(state)
@@ -152,12 +165,12 @@ class Curve(Described):
             quick = ca.logic_and(ca.logic_and(newton >= a, newton <= b), ca.fabs(newton - c) <= before / 2)
             after = ca.if_else(r == 0, c, ca.if_else(quick, newton, (a + b) / 2))
             size = ca.fabs(after - c)
-            return ca.vertcat(after, a, b, size), size > TOL
+            return ca.vertcat(after, a, b, size), size > ca.if_else(quick, LAST, TOL)
 
         def finish(p: ca.SX, state: ca.SX) -> ca.SX:
-            g, beta, f = ca.vertsplit(p)
+            g, beta, f = ca.vertsplit(p[:3])
             below, above = beyond(p)
-            x, y, dx, dy, ddx, ddy = at.call([state[0]], True, False)
+            x, y, dx, dy, ddx, ddy = at.call([state[0], p[6:]], True, False)
             slope, bend = dy / dx, (ddy * dx - dy * ddx) / dx**3
             # beyond the ends: g (y_e + d (x - x_e)) + beta x = f
             J = g * slope + beta
@@ -166,7 +179,7 @@ class Curve(Described):
             return ca.vertcat(ca.if_else(out, x_e, x), ca.if_else(out, y + slope * (x_e - x), y), slope,
                               ca.if_else(out, 0, bend))
 
-        return Solver.of("fibre_balance", 3, start, step, finish, LIMIT)
+        return Solver.of("fibre_balance", 6 + numbers, start, step, finish, LIMIT)
 
     def __getstate__(self) -> dict[str, Any]:
         return {k: v for k, v in super().__getstate__().items() if k not in ("_closures", "_balance")}

@@ -83,14 +83,25 @@ class Bezier(Curve):
         rises = (np.diff([y for _, y, _ in self.corners()]) > 0).all()
         return (0.0, float(len(self.sections))) if rises else None
 
-    def along(self, c: ca.SX) -> tuple[ca.SX, ca.SX]:
-        count = len(self.sections)
-        k = ca.fmax(ca.fmin(ca.floor(c), count - 1), 0)
-        rows = [ca.SX(ca.DM(monomials(p))) for p in self.sections]
-        row = rows[-1]
-        for i in reversed(range(count - 1)):
-            row = ca.if_else(k <= i, rows[i], row)
-        x, y = (taylor(c - k, ca.vertsplit(row[:, j])) for j in range(2))
+    def ends(self) -> Sequence[tuple[float, float]]:
+        corners = self.corners()
+        return [(x, y) for x, y, _ in (corners[0], corners[-1])]
+
+    def near(self, g: ca.SX, beta: ca.SX, f: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """In which section c is, by what is left of (8) at the corners; its number and polynomials."""
+        rows = [ca.SX(ca.DM(np.concatenate([[k], *monomials(p).T]))) for k, p in enumerate(self.sections)]
+        left = [g * y + beta * x - f for x, y, _ in self.corners()]
+        row, a, b = rows[0], left[0], left[1]
+        for k in range(1, len(rows)):
+            later = left[k] <= 0
+            row, a, b = (ca.if_else(later, new, old) for new, old in ((rows[k], row), (left[k], a),
+                                                                      (left[k + 1], b)))
+        share = ca.fmin(ca.fmax(a / (a - b), 0.0), 1.0)
+        return ca.vertcat(row[0] + ca.if_else(b > a, share, 0.5), row[0], row[0] + 1), row
+
+    def along(self, c: ca.SX, own: ca.SX) -> tuple[ca.SX, ca.SX]:
+        k, *row = ca.vertsplit(own)
+        x, y = (taylor(c - k, row[i:i + 6]) for i in (0, 6))
         return x, y
 
     @cached_property
