@@ -46,6 +46,9 @@ class Role(Quantity):
         """What the law keeps of a value, checked; a part was checked when it was made."""
         if self.kind in PARTS:
             return value
+        if self.kind == "quantity" and type(value) is float and not self.shape:
+            self.check(value, what, value)
+            return value
         if self.kind in ("body", "coordinate"):
             return body_name(value, what) if self.kind == "body" else name(value, what)
         if self.kind == "frame":

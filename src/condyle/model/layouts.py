@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -153,9 +154,15 @@ def prefers_loops(model: Model, name: str = "forward_dynamics", body: int | None
 
 def _laws_size(model: Model) -> tuple[int, int]:
     """Operations, about, of the laws that may be rows of tables, and of one law of each kind."""
-    kinds, paths = law_kinds(model), path_kinds(model)
-    along, one = operations(paths)
-    return OPERATIONS * sum(len(kind.members) for kind in kinds) + along, OPERATIONS * len(kinds) + one
+    if model not in _LAWS:                                  # every operator asks
+        kinds, paths = law_kinds(model), path_kinds(model)
+        along, one = operations(paths)
+        _LAWS[model] = (OPERATIONS * sum(len(kind.members) for kind in kinds) + along,
+                        OPERATIONS * len(kinds) + one)
+    return _LAWS[model]
+
+
+_LAWS: WeakKeyDictionary[Model, tuple[int, int]] = WeakKeyDictionary()
 
 
 def _paths_size(model: Model) -> int:

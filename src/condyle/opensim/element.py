@@ -63,7 +63,8 @@ class Element:
             element = waiting.pop()
             if not tags or element.tag in tags:
                 found.append(element)
-            waiting.extend(reversed(element.children))
+            if element.children:
+                waiting.extend(reversed(element.children))
         return found
 
     def ancestors(self) -> Iterator[Element]:

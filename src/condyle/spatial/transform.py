@@ -50,7 +50,8 @@ class Transform:
             raise DescriptionError(
                 f"{what}: batch dimensions of R {R_.shape} and p {p_.shape} do not match") from None
         if not symbolic:
-            _check_rotation(R_, what)
+            if R is not None:
+                _check_rotation(R_, what)
             _check_position(p_, what)
             R_ = np.array(np.broadcast_to(R_, batch + (3, 3)))
             p_ = np.array(np.broadcast_to(p_, batch + (3,)))

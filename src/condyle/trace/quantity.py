@@ -41,6 +41,9 @@ class Quantity:
             shown: what the user wrote.
             at: what else the message says.
         """
+        if type(values) is float and not self.shape and -math.inf < values < math.inf and (
+                values > self.lowest if self.positive else values >= self.lowest):
+            return                                          # as a rule, and without arrays
         try:
             array = np.asarray(values)
         except ValueError:
