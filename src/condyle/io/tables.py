@@ -17,6 +17,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from condyle.errors import DescriptionError
+from condyle.io.numbers import plain_numbers
 from condyle.table import NUMBERED, TIME, Table, split_title
 
 LENGTHS = {"m": 1.0, "cm": 1e2, "mm": 1e3}
@@ -55,22 +56,63 @@ def read_table(path: str | Path, *, degrees: bool | None = None) -> Table:
     if ending not in (".sto", ".mot", *DELIMITERS):
         raise DescriptionError(f"read_table: {str(path)!r}: expected a file that ends in .sto, .mot, .csv, "
                                ".tsv or .npz" + _OTHERS.get(ending, ""))
-    lines, notes = lines_of(path)
-    for note in notes:
-        warnings.warn(note, stacklevel=2)
-    header, first = _header(lines, path) if ending in (".sto", ".mot") else ({}, 0)
-    names, rows, places = _rows(lines, first, DELIMITERS.get(ending), path)
-    _check_counts(header, names, rows, path)
-    kind, unit = _kind(header, path), ""
-    if kind != "double":
-        names, rows = _flat(names, rows, places, kind, path)
-        unit = header.get("units", "") if header.get("units", "") in LENGTHS else ""
-    time, values = _columns(names, rows, places, path)
+    unit = ""
+    if (found := _plain(path, ending)) is not None:
+        header, names, numbers = found
+        kind = "double"
+        _check_counts(header, names, len(numbers), path)
+        time, values = numbers[:, 0], numbers[:, 1:]
+    else:
+        lines, notes = lines_of(path)
+        for note in notes:
+            warnings.warn(note, stacklevel=2)
+        header, first = _header(lines, path) if ending in (".sto", ".mot") else ({}, 0)
+        names, rows, places = _rows(lines, first, DELIMITERS.get(ending), path)
+        _check_counts(header, names, len(rows), path)
+        kind = _kind(header, path)
+        if kind != "double":
+            names, rows = _flat(names, rows, places, kind, path)
+            unit = header.get("units", "") if header.get("units", "") in LENGTHS else ""
+        time, values = _columns(names, rows, places, path)
     titles = [split_title(name) if ending in DELIMITERS else (name, unit) for name in names[1:]]
     if degrees is None and kind == "double":
         degrees = _degrees(header, ending, path)
     return Table(time, [name for name, _ in titles], values, [unit for _, unit in titles], degrees=degrees,
                  over=names[0] if names[0] in NUMBERED else TIME, datatype=kind)
+
+
+def _plain(path: Path, ending: str) -> tuple[dict[str, str], list[str], np.ndarray] | None:
+    """Header, titles and numbers (rows, columns) of a file in which all is plain; None of any other, which is
+    read line by line."""
+    if path.is_dir():
+        return None
+    text, start = path.read_bytes(), 0
+    if not text.endswith(b"\n") or text.startswith(b"\xef\xbb\xbf"):
+        return None
+    if ending not in DELIMITERS:
+        if (end := re.search(rb"^[ \t]*endheader[ \t]*\r?\n", text, re.IGNORECASE | re.MULTILINE)) is None:
+            return None
+        start = end.end()
+    titles = re.compile(rb"\s*([^\n]+)\n").match(text, start)
+    try:
+        head, line = text[:start].decode(), titles[1].decode() if titles else ""
+    except UnicodeDecodeError:
+        return None
+    if titles is None or "\r" in head.replace("\r\n", "") or "\r" in line.rstrip("\r"):
+        return None
+    try:
+        header, _ = _header(head.split("\n"), path) if start else ({}, 0)
+        names, _, _ = _rows([line.rstrip("\r")], 0, DELIMITERS.get(ending), path)
+    except DescriptionError:                                # it is said with the right line
+        return None
+    if header.get("datatype", "double").lower() != "double":
+        return None
+    tabs = "\t" in line.strip() and text[titles.end():].split(b"\n", 1)[0].count(b"\t") == len(names) - 1
+    numbers = plain_numbers(text, titles.end(), len(names), DELIMITERS.get(ending, "\t" if tabs else ""))
+    if numbers is None or not len(numbers):
+        return None
+    rises = names[0] in NUMBERED or (numbers[1:, 0] > numbers[:-1, 0]).all()
+    return (header, names, numbers) if rises else None
 
 
 def lines_of(path: Path) -> tuple[list[str], list[str]]:
@@ -196,8 +238,8 @@ def _separated(names: list[str]) -> str:
             if found else "")
 
 
-def _check_counts(header: dict[str, str], names: list[str], rows: Rows, path: Path) -> None:
-    for keys, found, what in ((("nrows", "datarows", "nr"), len(rows), "rows"),
+def _check_counts(header: dict[str, str], names: list[str], rows: int, path: Path) -> None:
+    for keys, found, what in ((("nrows", "datarows", "nr"), rows, "rows"),
                               (("ncolumns", "datacolumns", "nc"), len(names), "columns")):
         said = next((header[k] for k in keys if k in header), None)
         if said is not None and said.isdigit() and int(said) != found:

@@ -124,7 +124,8 @@ def _expressed(batch: Batch, bodies: list[Body], F: Array, on: str, frame: Body 
         p_GM, p = p, stations(which([b.parent for b in bodies]), "p_PF")
         f, m = -f, -(m + np.cross(p_GM - p, f))
     if not ground:
-        seen = mine if frame == "child" else which([b.parent if frame == "parent" else frame for b in bodies])
+        one = frame if isinstance(frame, Body) else None
+        seen = mine if frame == "child" else which([one or b.parent for b in bodies])
         back = np.swapaxes(R[:, seen], -1, -2)
         f, m, p = _turned(back, f), _turned(back, m), _turned(back, p - p_G[:, seen])
     return np.concatenate([f, m, p], axis=2).reshape(len(X), 9 * len(bodies))

@@ -98,7 +98,7 @@ def _ghosts(T: list[float], degree: int) -> list[float]:
     if degree == 3:                                         # lines
         a, b, x = means(0)[0], means(1)[0], means(-1)[0]
         return [(b - x) / (b - a), (x - a) / (b - a)]
-    # factors whose sum is one and which make the means of the ghost from those of c_0, c_1, c_2: Cramer's rule
+    # factors whose sum is one and which make the means of a ghost from those of c_0, c_1, c_2: Cramer's rule
     (a1, a2), (b1, b2), (c1, c2) = means(0), means(1), means(2)
     b1, b2, c1, c2 = b1 - a1, b2 - a2, c1 - a1, c2 - a2
     whole, out = b1 * c2 - c1 * b2, []
@@ -159,25 +159,35 @@ def _fit(b: Builder, degree: int) -> None:
     T, ends, x, rows, c, m, n = b.arguments
     h = (degree + 1) // 2
     first = b.at(T, degree)
-    row = lambda i: b.at(rows, i * degree + (h - 1))        # its diagonal
+    inner = b.at(c, n * (h - 1))
+
+    def row(i: Value) -> Value:
+        """The diagonal of A in row i."""
+        return b.at(rows, i * degree + (h - 1))
+
+    def line(i: Value) -> Value:
+        return b.at(inner, i * n)
+
+    def at_ends(place: Callable[[Value], Value]) -> list[tuple[int, Value, Callable[[int], Value]]]:
+        """For both ends: the way inwards, factors of ghosts, and place i from that end."""
+        return [(1, ends, lambda i: place(b.number(i, LONG))),
+                (-1, b.at(ends, (h - 1) * h), lambda i: place(m - (1 + i)))]
+
     with b.loop(m) as i:
         here = b.at(first, i)
         for k, value in enumerate(_basis(b, here, b.load(here), degree)[:degree]):
             b.store(value, b.at(row(i), k - h + 1))
-    for i in range(h - 1):                                  # below the last row: L and U end
+    for r in range(h - 1):                                  # below the last row: L and U end
         for k in range(degree):
-            b.store(float(k == h - 1), b.at(row(m + i), k - h + 1))
-    for way, end, place in ((1, ends, lambda i: row(b.operand(i))),
-                            (-1, b.at(ends, (h - 1) * h), lambda i: row(m - (1 + i)))):
-        for i in range(h - 1):                              # rows that ghosts -1, -2 .. are part of
-            for g in range(1, h - i):
-                share = b.load(b.at(place(i), -way * (i + g)))
+            b.store(float(k == h - 1), b.at(row(m + r), k - h + 1))
+    for way, end, place in at_ends(row):
+        for r in range(h - 1):                              # rows that ghosts -1, -2 .. are part of
+            for g in range(1, h - r):
+                share = b.load(b.at(place(r), -way * (r + g)))
                 for k in range(h):
-                    at = b.at(place(i), way * (k - i))
+                    at = b.at(place(r), way * (k - r))
                     b.store(b.fma(b.load(b.at(end, (g - 1) * h + k)), share, b.load(at)), at)
-    inner = b.at(c, n * (h - 1))
-    line = lambda i: b.at(inner, i * n)
-    with b.loop(m) as i:                                    # A = L U, and y = L^-1 x
+    with b.loop(m) as i:                                    # A = L U
         pivot = 1.0 / b.load(row(i))
         b.store(pivot, row(i))
         for d in range(1, h):
@@ -187,29 +197,26 @@ def _fit(b: Builder, degree: int) -> None:
                 at = b.at(below, k - d)
                 b.store(b.load(at) - factor * b.load(b.at(row(i), k)), at)
             b.store(factor, b.at(below, -d))
-    with b.loop(m) as i:
-        factors = [b.load(b.at(row(i), -d)) for d in range(1, h)]
-        # rows before the first are ghosts, not yet numbers
-        factors = [b.select(b.compare("sge", i, d), f, 0.0) for d, f in enumerate(factors, 1)]
-        back = [b.select(b.compare("sge", i, d), i - d, i) for d in range(1, h)]
+    with b.loop(m) as i:                                    # L y = x; before the first row there is nothing
+        factors = [b.select(b.compare("sge", i, d), b.load(b.at(row(i), -d)), 0.0) for d in range(1, h)]
+        others = [line(b.select(b.compare("sge", i, d), i - d, i)) for d in range(1, h)]
         with b.loop(n) as j:
             y = b.load(b.at(b.at(x, i * n), j))
             b.store(y, b.at(line(i), j))
-            for f, k in zip(factors, back, strict=True):
-                y = y - f * b.load(b.at(line(k), j))
+            for f, other in zip(factors, others, strict=True):
+                y = y - f * b.load(b.at(other, j))
             b.store(y, b.at(line(i), j))
-    with b.loop(m) as k:
-        i = m - 1 - k
+    with b.loop(m) as k_:                                   # U c = y
+        i = m - 1 - k_
         pivot = b.load(row(i))
-        factors = [b.select(b.compare("sge", k, d), b.load(b.at(row(i), d)), 0.0) for d in range(1, h)]
-        on = [b.select(b.compare("sge", k, d), i + d, i) for d in range(1, h)]
+        factors = [b.select(b.compare("sge", k_, d), b.load(b.at(row(i), d)), 0.0) for d in range(1, h)]
+        others = [line(b.select(b.compare("sge", k_, d), i + d, i)) for d in range(1, h)]
         with b.loop(n) as j:
             y = b.load(b.at(line(i), j))
-            for f, e in zip(factors, on, strict=True):
-                y = y - f * b.load(b.at(line(e), j))
+            for f, other in zip(factors, others, strict=True):
+                y = y - f * b.load(b.at(other, j))
             b.store(y * pivot, b.at(line(i), j))
-    for way, end, place in ((1, ends, lambda i: line(b.operand(i))),
-                            (-1, b.at(ends, (h - 1) * h), lambda i: line(m - (1 + i)))):
+    for _, end, place in at_ends(line):
         for g in range(1, h):
             factors = [b.load(b.at(end, (g - 1) * h + k)) for k in range(h)]
             with b.loop(n) as j:
@@ -222,7 +229,6 @@ def _fit(b: Builder, degree: int) -> None:
 def _evaluate(b: Builder, degree: int, nu: int) -> None:
     """factor times the derivative of order nu at times (k,), shape (k, n)."""
     T, c, times, out, count, m, n, factor = b.arguments
-    h, p = (degree + 1) // 2, degree - nu
     first = b.at(T, degree)
     with b.loop(count) as k:
         start = b.carry(b.number(0, LONG))
@@ -237,11 +243,12 @@ def _evaluate(b: Builder, degree: int, nu: int) -> None:
             b.hand_on(a, a - 1)
         b.hand_on(start, a)
         here = b.at(first, a)
-        values = _basis(b, here, t, p)
-        spans = []                                          # 1 / (T_a+k - T_a) of each difference, by order
+        values = _basis(b, here, t, degree - nu)
+        spans = []                                          # of each difference, by order
         for d in range(nu):
-            k_ = degree - d
-            spans.append([k_ / (b.load(b.at(here, i)) - b.load(b.at(here, i - k_))) for i in range(1, k_ + 1)])
+            p = degree - d
+            spans.append([float(p) / (b.load(b.at(here, i)) - b.load(b.at(here, i - p)))
+                          for i in range(1, p + 1)])
         with b.loop(n) as j:
             coefficients = [b.load(b.at(b.at(c, (a + i) * n), j)) for i in range(degree + 1)]
             for each in spans:

@@ -295,9 +295,8 @@ class Sweep:
     def whole(self, name: str) -> tuple[str, int]:
         """The argument or result of a name that lines use, and where it begins there: a window may be part
         of one."""
-        if name not in self.names and np.ndim(self.windows.get(name, ("", [0]))[1]) == 0:
-            return self.windows[name]
-        return name, 0
+        whole, start = self.windows.get(name, (name, 0))
+        return (name, 0) if name in self.names or isinstance(start, np.ndarray) else (whole, start)
 
     def emit(self, module: Module, name: str, masked: bool = False) -> int:
         """Define `@name` as a kernel; returns how many blocks of W doubles `work` must hold.
