@@ -42,6 +42,7 @@ from condyle.mobilizers import (
     BendStretch,
     Bushing,
     CantileverFreeBeam,
+    Coupled,
     Custom,
     Cylinder,
     Ellipsoid,
@@ -110,7 +111,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "ArgumentError", "Arrows", "Ball", "BendStretch", "Body", "Bushing", "CantileverFreeBeam",
-    "CondyleError", "ConstraintError", "ContactError", "ConvergenceError", "Coordinate", "Custom",
+    "CondyleError", "ConstraintError", "ContactError", "ConvergenceError", "Coordinate", "Coupled", "Custom",
     "Cylinder", "DescriptionError", "Discrete", "Ellipsoid", "EllipticSlider", "Ensemble", "Event",
     "ExternalLoad", "Frames", "Free", "FreeLine", "FrozenError", "FunctionBased", "FunctionBasedFit",
     "Gimbal", "IMUs", "InducedAccelerations", "Input", "InverseKinematics", "JointFit", "LimitCycle",

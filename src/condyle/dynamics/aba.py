@@ -29,10 +29,12 @@ product of its diagonal, which no choice of units and no length of a column chan
 not couple and some roundings, 1e-16, where rank is lost; a light body that carries a heavy one has the ratio
 of their inertias and loses as many digits, but is no reason to refuse while some are left. The first speed's
 test finds rank that is lost across massless bodies.
+
+Trees in which bodies share speeds are solved by sharing.py, with the same results.
 """
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import casadi as ca
@@ -54,9 +56,12 @@ from condyle.dynamics.inertia import (
     symmetric,
 )
 from condyle.dynamics.inline import inlined
-from condyle.dynamics.kinematics import BodyKinematics, Kinematics, Pair, acceleration
+from condyle.dynamics.kinematics import BodyKinematics, Kinematics, Pair, acceleration, accelerations
+from condyle.dynamics.rnea import inverse_dynamics
 from condyle.dynamics.row import ZERO, Row, StraightRow, StraightTree
+from condyle.dynamics.sharing import Factors
 from condyle.dynamics.view import Loads
+from condyle.errors import DescriptionError
 from condyle.tree.tree import Tree
 
 SMALLEST_PIVOT = 3e-14
@@ -237,6 +242,8 @@ def forward_dynamics_and(tree: Tree, kin: Kinematics, tau: ca.SX, f: ca.SX | Non
                          gravity: ca.SX, loads: Loads,
                          held: ca.SX) -> Solution:
     """Forward dynamics and x = M^-1 f with one elimination; f None is zero."""
+    if tree.shares:
+        return _shared(tree, kin, tau, f, lock, gravity, loads, held)
     line = StraightTree(tree, kin, A=(ca.SX(3, 1), -gravity))
     line.outward(lambda d: _begin(d, loads))
     taus = ca.vertsplit(tau) if tree.nu else []
@@ -256,6 +263,9 @@ def _begin(d: StraightRow, loads: Loads) -> None:
 def solve_mass_matrix(tree: Tree, kin: Kinematics, f: ca.SX, lock: ca.SX) -> tuple[ca.SX, ca.SX]:
     """M^-1 f, shape (nu,), and the status: the same recursion without velocities and forces. Held speeds
     answer zero."""
+    if tree.shares:
+        factors = Factors(tree, kin, lock)
+        return factors.solve(f), factors.status
     solved = _solve(_at_rest(tree, kin), ca.vertsplit(f) if tree.nu else [], lock, None)
     return solved.udot, solved.status
 
@@ -263,8 +273,23 @@ def solve_mass_matrix(tree: Tree, kin: Kinematics, f: ca.SX, lock: ca.SX) -> tup
 def articulated_inertias(tree: Tree, kin: Kinematics, lock: ca.SX) -> tuple[dict[int, Inertia], ca.SX]:
     """P of each body with all that it carries and that may move, about M's origin, in ground; and the status
     (6)."""
+    if tree.shares:
+        led = next(b for b in tree.bodies if b.follows is not None)
+        raise DescriptionError(f"articulated_inertia: body {led.name!r} follows {led.follows!r}: what one "
+                               "body of these carries moves with the other, and has no inertia of its own")
     solved = _solve(_at_rest(tree, kin), [ca.SX(0)] * tree.nu, lock, None)
     return solved.P, solved.status
+
+
+def _shared(tree: Tree, kin: Kinematics, tau: ca.SX, f: ca.SX | None, lock: ca.SX, gravity: ca.SX,
+            loads: Loads, held: ca.SX) -> Solution:
+    """The same by sharing.py. P is empty."""
+    factors = Factors(tree, kin, lock)
+    udot = held + factors.solve(tau - inverse_dynamics(tree, kin, held, gravity, loads))
+    x = ca.SX(tree.nu, 1) if f is None else factors.solve(f)
+    X = {} if f is None else accelerations(tree, replace(kin, c={}), x)
+    A = accelerations(tree, kin, udot, (ca.SX(3, 1), -gravity))
+    return Solution(udot, A, factors.status, x, X, {})
 
 
 def _at_rest(tree: Tree, kin: Kinematics) -> StraightTree:

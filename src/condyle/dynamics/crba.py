@@ -2,6 +2,8 @@
 
   C_B = M_B + sum over children shift(C_child, r_child)                                 (1)
   F = C_B h_k,  M_jk = h_j' F  for speeds j of B and, F shifted along, of its ancestors (2)
+Speeds that move several bodies have the sum of (2) over these; a speed that moves B and an ancestor of it
+meets itself there, twice, as M_jk and as M_kj.
 """
 from __future__ import annotations
 
@@ -26,11 +28,16 @@ def mass_matrix(tree: Tree, kin: Kinematics) -> ca.SX:
     C = composite_inertias(tree, kin)
     M = ca.SX(tree.nu, tree.nu)
     for B in tree.base_to_tip:
-        for k in tree.speeds_of(B):
-            F, A = apply(C[B], kin.H[k]), B
+        for k, h in zip(tree.speeds_of(B), kin.H[B], strict=True):
+            F, A = apply(C[B], h), B
             while True:
-                for j in tree.speeds_of(A):
-                    M[j, k] = M[k, j] = inner(kin.H[j], F)                                   # (2)
+                for j, h_j in zip(tree.speeds_of(A), kin.H[A], strict=True):
+                    if A == B and j > k:
+                        continue
+                    M_jk = inner(h_j, F)                                                     # (2)
+                    M[j, k] += M_jk
+                    if j != k or A != B:
+                        M[k, j] += M_jk
                 parent = tree.parent(A)
                 if parent is None:
                     break

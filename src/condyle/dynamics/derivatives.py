@@ -26,7 +26,8 @@ r of what b carries, dr/dt = v + w x r. With the momentum p and the centre of ma
 For tau_k = S_k' F_k, since what is carried does not change it,
   k at an ancestor of J:  S_k' dF_J;     beyond J:  (I_k S_k)' E'_j + (Q_k' S_k)' G_j                      (7)
   k of J itself:  (Ad dH_k/dq_j)' F_J + S_k' dF_J
-Of G and Q' S the angular part is all that (7) needs.
+Of G and Q' S the angular part is all that (7) needs. Where a speed moves several bodies, each of these is a
+speed of its own in (1)-(7), and what belongs to one is added.
 """
 from __future__ import annotations
 
@@ -250,25 +251,28 @@ def inverse_dynamics_derivatives(tree: Tree, kin: Kinematics, t: ca.SX, q: ca.SX
     for b in tree.tip_to_base:
         if (parent := tree.parent(b)) is not None:
             carried[parent] = with_child(carried[parent], carried[b], kin.p_PM[b])
-    O, of = dict[int, ca.SX](), dict[int, Column]()
+    O, of = dict[int, ca.SX](), dict[tuple[int, int], Column]()
     for b in tree.base_to_tip:
         body, speeds, parent = tree.bodies[b], tree.speeds_of(b), tree.parent(b)
         O[b] = kin.p_GM[b] if parent is None else O[parent]
         V_P = (ca.SX(3, 1), ca.SX(3, 1)) if parent is None else shift_motion(kin.V_GM[parent], kin.p_PM[b])
         R_GF, p_GF = kin.X_GF[b]
-        joint = Joint([kin.H[k] for k in speeds], (R_GF, p_GF - kin.p_GM[b]), V_P, kin.V_GM[b],
+        joint = Joint(kin.H[b], (R_GF, p_GF - kin.p_GM[b]), V_P, kin.V_GM[b],
                       kin.p_GM[b] - O[b])
-        mine, dq[body.u, body.u], du[body.u, body.u], M[body.u, body.u] = columns(
-            body.mobilizer, t, q[body.q], u[body.u], udot[body.u], joint, a[b], carried[b])
-        of.update(zip(speeds, mine, strict=True))
+        mine, *blocks = columns(body.mobilizer, t, q[body.q], u[body.u], udot[body.u], joint, a[b], carried[b])
+        for whole, part in zip((dq, du, M), blocks, strict=True):
+            whole[body.u, body.u] += part
+        of.update({(b, j): column for j, column in zip(speeds, mine, strict=True)})
         for ancestor in tree.path(b)[:-1]:
             for k in tree.speeds_of(ancestor):
                 for j in speeds:  # (7)
-                    dq[k, j], du[k, j], dq[j, k], du[j, k], M[j, k] = of_pair(of[j], of[k])
-                    M[k, j] = M[j, k]
+                    for whole, (row, column), x in zip((dq, du, dq, du, M, M), (
+                            (k, j), (k, j), (j, k), (j, k), (j, k), (k, j)),
+                            (*(pair := of_pair(of[b, j], of[ancestor, k])), pair[-1]), strict=True):
+                        whole[row, column] += x
     if loads.bodies or loads.mobility:
         applied = generalised(tree, kin, loads)
-        rate = ca.vertcat(ca.SX(0, 1), *(motion(b.mobilizer, t, q[b.q], u[b.u]).qdot for b in tree.bodies))
+        rate = ca.vertcat(ca.SX(0, 1), *(motion(b.mobilizer, t, q[b.q], u[b.u]).qdot for b in tree.owners))
         dq -= ca.jacobian(applied, q) @ ca.jacobian(rate, u)
         du -= ca.jacobian(applied, u)
     return dq, du, M

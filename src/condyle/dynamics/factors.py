@@ -1,5 +1,6 @@
 """Factors of the mass matrix, M = L' D L, that keep the sparsity of the tree: the entry of two speeds on
-different branches is zero and stays so (Featherstone 2008, section 6.5)."""
+different branches is zero and stays so (Featherstone 2008, section 6.5). Speeds that move several bodies tie
+their branches together."""
 from __future__ import annotations
 
 import casadi as ca
@@ -26,13 +27,34 @@ def entries_of(tree: Tree) -> list[tuple[int, int]]:
 
 
 def before_each(tree: Tree) -> list[list[int]]:
-    """For each speed, the speeds that come before it on its path to ground, nearest first."""
+    """For each speed, the speeds that come before it on its path to ground, nearest first. Where bodies share
+    speeds, paths are those of the elimination tree of M: one leads through all that meet in the factors."""
+    if tree.shares:
+        return _chains(tree)
     out: list[list[int]] = []
     for B in tree.base_to_tip:
         above = [k for A in tree.path(B)[:-1] for k in tree.speeds_of(A)]
         for k in tree.speeds_of(B):
             out.append(above[::-1])
             above.append(k)
+    return out
+
+
+def _chains(tree: Tree) -> list[list[int]]:
+    """Paths of the elimination tree: speeds that move a body meet in M, and those before a speed meet each
+    other when it is eliminated."""
+    meet: list[set[int]] = [set() for _ in range(tree.nu)]
+    for B in tree.base_to_tip:
+        moving = {k for A in tree.path(B) for k in tree.speeds_of(A)}
+        for k in moving:
+            meet[k] |= {j for j in moving if j < k}
+    for k in reversed(range(tree.nu)):
+        if meet[k]:
+            nearest = max(meet[k])
+            meet[nearest] |= meet[k] - {nearest}
+    out: list[list[int]] = []
+    for mine in meet:
+        out.append([max(mine), *out[max(mine)]] if mine else [])
     return out
 
 

@@ -187,30 +187,34 @@ def gradient(tree: Tree, kin: Kinematics, t: ca.SX, q: ca.SX, u: ca.SX, solved: 
                         of_loads(loads, B))
     dq, du = {}, {}
     for B in tree.tip_to_base:
-        body, P, speeds = tree.bodies[B], tree.parent(B), tree.speeds_of(B)
+        body, P = tree.bodies[B], tree.parent(B)
         w_P = ca.SX(3, 1) if P is None else kin.V_GM[P][0]
         at = BodyMotion(kin.V_GM[B], solved.A[B], solved.X[B], w_P, solved.A[P][0], solved.X[P][0])
-        H_bar = [loads.H.get(k, ZERO) for k in speeds] if loads.H else ()
+        H_bar = loads.H.get(B, [ZERO] * len(kin.H[B])) if loads.H else ()
         dq[B], du[B] = of_mobilizer(body.mobilizer, t, q[body.q], u[body.u], solved.udot[body.u],
                                     solved.x[body.u],
-                                    kin.X_GF[B][0], [kin.H[k] for k in speeds], at, bars[B],
+                                    kin.X_GF[B][0], kin.H[B], at, bars[B],
                                     loads.r.get(B, 0), H_bar)
         dq[B], du[B] = dq[B] + loads.q.get(B, 0), du[B] + loads.u.get(B, 0)
         if P is not None:
             bars[P] = added(bars[P], to_parent(bars[B], kin.p_PM[B], w_P, kin.V_FM[B]))
-    both = [ca.vertcat(ca.SX(0, 1), *(d[B] for B in tree.base_to_tip)) for d in (dq, du)]
+    for b in tree.bodies:
+        if b.follows is not None:
+            owner = b.follows.index
+            dq[owner], du[owner] = dq[owner] + dq[b.index], du[owner] + du[b.index]
+    both = [ca.vertcat(ca.SX(0, 1), *(d[b.index] for b in tree.owners)) for d in (dq, du)]
     return both[0], both[1]
 
 
 @dataclass
 class LoadGradient:
-    """Bars of -psi by body, or by speed for H; what is zero may be left out. q and u: by what laws see of
+    """Bars of -psi by body, H: one per column; what is zero may be left out. q and u: by what laws see of
     these themselves, as d/dq_j along N and d/du_j."""
 
     F: dict[int, Pair] = field(default_factory=dict)
     V: dict[int, Pair] = field(default_factory=dict)
     T: dict[int, Pair] = field(default_factory=dict)
     r: dict[int, ca.SX] = field(default_factory=dict)
-    H: dict[int, Pair] = field(default_factory=dict)
+    H: dict[int, list[Pair]] = field(default_factory=dict)
     q: dict[int, ca.SX] = field(default_factory=dict)
     u: dict[int, ca.SX] = field(default_factory=dict)

@@ -38,7 +38,7 @@ cross = ca.cross
 
 @dataclass
 class Kinematics:
-    """Expressions by body index (and by speed for H). p_PM is r of (1)."""
+    """Expressions by body index; H: one column per speed that moves the body. p_PM is r of (1)."""
 
     placed: list[BodyConstants]
     R_GM: dict[int, ca.SX] = field(default_factory=dict)
@@ -46,7 +46,7 @@ class Kinematics:
     p_PM: dict[int, ca.SX] = field(default_factory=dict)
     V_GM: dict[int, Pair] = field(default_factory=dict)
     c: dict[int, Pair] = field(default_factory=dict)
-    H: dict[int, Pair] = field(default_factory=dict)
+    H: dict[int, list[Pair]] = field(default_factory=dict)
     X_GF: dict[int, Pair] = field(default_factory=dict)
     V_FM: dict[int, Pair] = field(default_factory=dict)
 
@@ -116,7 +116,7 @@ def kinematics(tree: Tree, placed: list[BodyConstants], t: ca.SX, q: ca.SX, u: c
         V_GP = None if u is None else (ca.SX(3, 1), ca.SX(3, 1)) if P is None else kin.V_GM[P]
         new = step(body.mobilizer, placed[B], R_GP, p_GP, V_GP, t, ca.vertcat(*qs[body.q]), u_B)
         kin.R_GM[B], kin.p_GM[B], kin.p_PM[B], kin.X_GF[B] = new.R_GM, new.p_GM, new.p_PM, new.X_GF
-        kin.H.update(zip(tree.speeds_of(B), new.H, strict=True))
+        kin.H[B] = new.H
         if u is not None:
             kin.V_GM[B], kin.V_FM[B], kin.c[B] = new.V_GM, new.V_FM, new.c
     return kin
@@ -135,7 +135,7 @@ def accelerations(tree: Tree, kin: Kinematics, udot: ca.SX | None,
     A: dict[int | None, Pair] = {None: (ca.SX(3, 1), ca.SX(3, 1)) if ground is None else ground}
     for B in tree.base_to_tip:
         speeds = tree.speeds_of(B) if udots else ()
-        A[B] = acceleration(A[tree.parent(B)], kin.p_PM[B], kin.c.get(B), [kin.H[k] for k in speeds],
+        A[B] = acceleration(A[tree.parent(B)], kin.p_PM[B], kin.c.get(B), kin.H[B] if udots else [],
                             [udots[k] for k in speeds])
     return A
 

@@ -26,7 +26,7 @@ def rates(mobilizer: Mobilizer, t: ca.SX, q: ca.SX, u: ca.SX, f: ca.SX) -> tuple
 
 
 def _moving(tree: Tree) -> list[Body]:
-    return [b for b in tree.bodies if b.mobilizer.nq]
+    return [b for b in tree.owners if b.mobilizer.nq]
 
 
 def second_rates(tree: Tree, t: ca.SX, q: ca.SX, u: ca.SX, udot: ca.SX) -> ca.SX:

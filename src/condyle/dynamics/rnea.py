@@ -2,7 +2,7 @@
 
 Equations (frames and notation as in kinematics.py; A from there)
   F = M A + gyroscopic - loads + sum over children shift(F_child, r_child)              (1)
-  tau_k = h_k' F - loads_k                                                              (2)
+  tau_k = h_k' F - loads_k,  summed over the bodies that speed k moves                  (2)
 F is what the mobilizer exerts on the body, at M's origin, in ground: the reaction, tau included. Gravity is
 an upward acceleration of ground.
 """
@@ -53,9 +53,17 @@ def inverse_dynamics(tree: Tree, kin: Kinematics, udot: ca.SX | None, gravity: c
 
 def projected(tree: Tree, kin: Kinematics, F: dict[int, Pair], loads: Loads | None) -> ca.SX:
     """tau of (2) from F of every body, shape (nu,)."""
-    tau = {k: inner(kin.H[k], F[B]) for B in tree.base_to_tip for k in tree.speeds_of(B)}                # (2)
-    mobility = {} if loads is None else loads.mobility
+    tau, mobility = on_speeds(tree, kin, F), {} if loads is None else loads.mobility                     # (2)
     return ca.vertcat(ca.SX(0, 1), *(tau[k] - mobility.get(k, 0) for k in range(tree.nu)))
+
+
+def on_speeds(tree: Tree, kin: Kinematics, F: dict[int, Pair]) -> dict[int, ca.SX]:
+    """H' F by speed."""
+    out: dict[int, ca.SX] = {}
+    for B in tree.base_to_tip:
+        for k, h in zip(tree.speeds_of(B), kin.H[B], strict=True):
+            out[k] = out[k] + inner(h, F[B]) if k in out else inner(h, F[B])
+    return out
 
 
 def generalised(tree: Tree, kin: Kinematics, loads: Loads) -> ca.SX:
@@ -63,6 +71,5 @@ def generalised(tree: Tree, kin: Kinematics, loads: Loads) -> ca.SX:
     line = StraightTree(tree, kin)
     line.fields |= {(B, "F"): load for B, load in loads.bodies.items()}
     line.inward(sum_pass)
-    F = line.each("F", ground=False)
-    f = {k: inner(kin.H[k], F[B]) for B in tree.base_to_tip for k in tree.speeds_of(B)}
+    f = on_speeds(tree, kin, line.each("F", ground=False))
     return ca.vertcat(ca.SX(0, 1), *(f[k] + loads.mobility.get(k, 0) for k in range(tree.nu)))

@@ -123,5 +123,5 @@ class StraightRow:
 
     def kept(self, name: str) -> Any:
         if name == "H":
-            return [self.line.kin.H[k] for k in self.line.tree.speeds_of(self.B)]
+            return self.line.kin.H[self.B]
         return self.line.kin.p_PM[self.B] if name == "r" else self.get("me", name)

@@ -117,8 +117,11 @@ class View:
         for B in self.tree.tip_to_base:
             if (parent := self.tree.parent(B)) is not None:
                 h[parent] = add(h[parent], shift_force(h[B], self.kin.p_PM[B]))
-        each = (inner(self.kin.H[k], h[B]) for B in self.tree.base_to_tip for k in self.tree.speeds_of(B))
-        return ca.vertcat(ca.SX(0, 1), *each)
+        out: dict[int, ca.SX] = {}
+        for B in self.tree.base_to_tip:
+            for k, axis in zip(self.tree.speeds_of(B), self.kin.H[B], strict=True):
+                out[k] = out[k] + inner(axis, h[B]) if k in out else inner(axis, h[B])
+        return ca.vertcat(ca.SX(0, 1), *(out[k] for k in range(self.tree.nu)))
 
 
 class Loads:

@@ -41,7 +41,7 @@ def has_loops(model: Model, layout: Layout) -> bool:
         placed = model.placed[_body(model, goal)]
         return not isinstance(placed.R_MB, ca.SX) and not isinstance(placed.p_MB, ca.SX)
 
-    return model.tree.nu > 0 and all(simple(goals[0])
+    return model.tree.nu > 0 and not model.tree.shares and all(simple(goals[0])
                                      for goals in layout.blocks) and prefers_loops(model, "mass_matrix")
 
 

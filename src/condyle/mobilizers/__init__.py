@@ -4,6 +4,7 @@ from condyle.mobilizers.angles import Bushing, Gimbal, Universal
 from condyle.mobilizers.base import Mobilizer, RelativeMotion
 from condyle.mobilizers.beam import CantileverFreeBeam
 from condyle.mobilizers.compose import compose
+from condyle.mobilizers.coupled import Coupled, has_rates
 from condyle.mobilizers.custom import Custom
 from condyle.mobilizers.derivation import derived_motion
 from condyle.mobilizers.ellipsoid import Ellipsoid
@@ -32,6 +33,7 @@ __all__ = [
     "BendStretch",
     "Bushing",
     "CantileverFreeBeam",
+    "Coupled",
     "Custom",
     "Cylinder",
     "Ellipsoid",
@@ -58,6 +60,7 @@ __all__ = [
     "Weld",
     "compose",
     "derived_motion",
+    "has_rates",
     "motion",
     "motion_at",
     "motion_size",
@@ -68,7 +71,7 @@ __all__ = [
     "sines_first",
 ]
 
-spoken(Ball, BendStretch, Bushing, CantileverFreeBeam, Custom, Cylinder, Ellipsoid, EllipticSlider, Free,
+spoken(Ball, BendStretch, Bushing, CantileverFreeBeam, Coupled, Custom, Cylinder, Ellipsoid, EllipticSlider, Free,
        FreeLine,
        FunctionBased, Gimbal,
        LineOrientation, Pin, Planar, Screw, Slider, SphericalCoords, SplineCurve, SplineSurface, Translation,

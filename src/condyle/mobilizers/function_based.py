@@ -80,7 +80,7 @@ class FunctionBased(Mobilizer):
         domain = None if self.domain is None else _domain(self.domain, len(names), what)
         arguments = ("t", *names) if self.time else names
         laws = self.laws or tuple(
-            _law(f, arguments, f"{what}: {label}[{i}]")
+            law_of(f, arguments, f"{what}: {label}[{i}]")
             for label, functions in (("angles", self.angles), ("translations", self.translations))
             for i, f in enumerate(functions))
         parameters_of(ca.vertcat(ca.SX(0, 1), *(s.sx for law in laws if law for s in law.outside)), what)
@@ -100,7 +100,7 @@ class FunctionBased(Mobilizer):
         for i, factor in enumerate(factors):
             if factor != 1.0 and laws[3 + i] is not None:
                 given[i] = _times(given[i], laws[3 + i], factor)
-                laws[3 + i] = _law(given[i], arguments, f"{what}[{i}]")
+                laws[3 + i] = law_of(given[i], arguments, f"{what}[{i}]")
         return replace(self, translations=tuple(given), laws=tuple(laws))
 
     @property
@@ -135,8 +135,8 @@ class FunctionBased(Mobilizer):
 
     def __getstate__(self) -> dict:
         # The user's callables are not pickled: what they compute was traced, and that is.
-        return self.__dict__ | {"angles": tuple(map(_kept, self.angles)),
-                                "translations": tuple(map(_kept, self.translations))}
+        return self.__dict__ | {"angles": tuple(map(kept, self.angles)),
+                                "translations": tuple(map(kept, self.translations))}
 
     def __repr__(self) -> str:
         return f"FunctionBased({', '.join(self.coordinates)})"
@@ -174,13 +174,13 @@ def _times(given: Any, traced: Any, factor: float) -> Any:
     return unpickled
 
 
-def _kept(law: Law) -> Law:
+def kept(law: Law) -> Law:
     """What pickles hold of a function: Condyle's own, numbers and Symbols; None of a user's callable."""
     own = law[0] if isinstance(law, tuple) else law
     return law if isinstance(own, (Function, Symbol, int, float)) else None
 
 
-def _law(function: Law, arguments: Sequence[str], what: str) -> Traced | None:
+def law_of(function: Law, arguments: Sequence[str], what: str) -> Traced | None:
     """The traced function, or None where it is absent or the constant zero."""
     if function is None or (isinstance(function, (int, float)) and function == 0):
         return None

@@ -107,7 +107,7 @@ class OperatorDerivative:
     def N(self) -> ca.SX:
         """qdot = N u, shape (nq, nu)."""
         s = self.s
-        rate = [motion(b.mobilizer, s.t, s["q"][b.q], s["u"][b.u]).qdot for b in self.model.tree.bodies]
+        rate = [motion(b.mobilizer, s.t, s["q"][b.q], s["u"][b.u]).qdot for b in self.model.tree.owners]
         return ca.jacobian(ca.vertcat(ca.SX(0, 1), *rate), s["u"])
 
     def held(self) -> ca.SX | None:

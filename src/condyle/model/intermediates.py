@@ -6,6 +6,7 @@ import casadi as ca
 from condyle.constraints.solve.equations import row_slices
 from condyle.constraints.solve.multipliers import constrained
 from condyle.dynamics import aba
+from condyle.dynamics.crba import mass_matrix
 from condyle.dynamics.inertia import add_inertia, rigid, shift_inertia
 from condyle.mobilizers import motion
 from condyle.model.model import Model
@@ -40,11 +41,14 @@ def intermediates(model: Model) -> tuple[list[str], list[int], ca.Function | Sta
         named += [(f"force {name!r} on speed {tree.speeds[k]!r}", f) for k, f in loads.mobility.items()]
     P = {B: rigid(kin.R_GM[B], x.mass, x.com, x.I)[0] for B, x in enumerate(kin.placed)}
     zero = ca.SX(3, 1), ca.SX(3, 1)
-    for B in tree.tip_to_base:
-        for k in tree.speeds_of(B):
-            D = aba.pivot(P[B], kin.H[k]) + s.lock[k]
+    if tree.shares:
+        M = mass_matrix(tree, kin)
+        named += [(f"inertia that speed {name!r} moves", M[k, k]) for k, name in enumerate(tree.speeds)]
+    for B in () if tree.shares else tree.tip_to_base:
+        for k, h in zip(tree.speeds_of(B), kin.H[B], strict=True):
+            D = aba.pivot(P[B], h) + s.lock[k]
             named.append((f"inertia that speed {tree.speeds[k]!r} moves", D))
-            U, _, inverse, eps = aba.reduced(P[B], zero, kin.H[k], ca.SX(0), s.lock[k], ca.SX(0))
+            U, _, inverse, eps = aba.reduced(P[B], zero, h, ca.SX(0), s.lock[k], ca.SX(0))
             P[B] = aba.take_out(P[B], zero, U, inverse, eps)[0]
         if (parent := tree.parent(B)) is not None:
             P[parent] = add_inertia(P[parent], shift_inertia(P[B], kin.p_PM[B]))

@@ -127,6 +127,8 @@ def prefers_loops(model: Model, name: str = "forward_dynamics", body: int | None
     if name == "ydot" and model.constraints:
         return False
     constrained = name in LEVELS and bool(model.constraints)
+    if constrained and model.tree.shares:                   # visits.py goes along articulated bodies
+        return False
     if name in LEVELS and not (model.equations(*LEVELS[name])
                                and model.tree.nu) and (constrained or name != "forward_dynamics"):
         return False
@@ -175,6 +177,8 @@ def prefers_looped_jacobian(model: Model, lanes: bool = False) -> bool:
     """The same for the Jacobian of forward dynamics, where both are possible. Measured for one state and for
     lanes: 7 pins take 2.9 and 0.96 us by loops, 2.7 and 0.87 in a straight line; 30 pins 12.2 and 7.3, 12.7
     and 8.3."""
+    if model.tree.shares:
+        return False
     if (wish := settings.layout()) != "auto":
         return wish == "looped"
     speeds, before = _speeds_before(model)

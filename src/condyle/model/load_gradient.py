@@ -78,7 +78,7 @@ class Cut:
         results = iter(closure(*(value for _, value in self._columns)))
 
         def same(value: Any) -> Any:
-            return next(results) if isinstance(value, ca.SX) else tuple(same(x) for x in value)
+            return next(results) if isinstance(value, ca.SX) else type(value)(same(x) for x in value)
 
         return LoadGradient(*({key: same(value) for key, value in part.items()} for part in parts))
 
@@ -89,7 +89,7 @@ def load_gradient(line: Line, loads: Loads) -> LoadGradient | None:
     tree = s.model.tree
     if not loads.bodies and not loads.mobility:
         return None
-    owner = {k: (b.index, k - b.u.start) for b in tree.bodies for k in tree.speeds_of(b.index)}
+    owner = {k: (b.index, k - b.u.start) for b in tree.owners for k in tree.speeds_of(b.index)}
     psi = sum((inner(line.read(B, "X"), F) for B, F in loads.bodies.items()), ca.SX(0))
     for k, f in loads.mobility.items():
         B, j = owner[k]
@@ -100,9 +100,7 @@ def load_gradient(line: Line, loads: Loads) -> LoadGradient | None:
                                           for x in flat(value))])
     dq, du = next(bars), next(bars)
     bar: dict[str, dict[int, Any]] = {
-        name: {key: next(bars) if isinstance(value, ca.SX) else (next(bars), next(bars)) for key,
-               value in part.items()}
-        for name, part in seen.items()}
+        name: {key: _alike(value, bars) for key, value in part.items()} for name, part in seen.items()}
     out = LoadGradient(F={B: (-F[0], -F[1]) for B, F in loads.bodies.items()}, V=bar["V"], r=bar["r"],
                        H=bar["H"])
 
@@ -120,9 +118,10 @@ def load_gradient(line: Line, loads: Loads) -> LoadGradient | None:
         turn(B, ca.SX(3, 1), p_bar)                                                          # (2)
     for B, r_bar in bar["r"].items():
         turn(tree.parent(B), cross(seen["r"][B], r_bar))
-    for k, H_bar in bar["H"].items():
-        turn(tree.parent(owner[k][0]), _crossed(seen["H"][k], H_bar))
-    for b in tree.bodies:
+    for B, H_bar in bar["H"].items():
+        for h, h_bar in zip(seen["H"][B], H_bar, strict=True):
+            turn(tree.parent(B), _crossed(h, h_bar))
+    for b in tree.owners:
         if dq[b.q].nnz():
             rate = motion(b.mobilizer, s.t, s["q"][b.q], s["u"][b.u]).qdot
             out.q[b.index] = ca.densify(ca.jtimes(rate, s["u"][b.u], dq[b.q], True))
@@ -182,6 +181,12 @@ def span_gradient(kind: SpanKind, d: Draft, numbers: ca.SX) -> dict[str, ca.SX]:
         out |= {f"{link}.F": ca.vertcat(*F), f"{link}.w_bar": V_bar[0], f"{link}.v_bar": V_bar[1],
                 f"{link}.T": ca.vertcat(turn, bar[link, "p"])}
     return {place: ca.densify(x) for place, x in out.items()}
+
+
+def _alike(structure: Any, values: Iterator[ca.SX]) -> Any:
+    """Values one after the other, in the structure of others."""
+    return next(values) if isinstance(structure, ca.SX) else type(structure)(
+        _alike(x, values) for x in structure)
 
 
 def _crossed(a: Pair, b: Pair) -> ca.SX:

@@ -217,6 +217,7 @@ def description(model: Model) -> str:
                   "inertia": m.inertia}
         numbers = " ".join(number(b, name, value) for name, value in values.items())
         prescribed = f" motion {b.motion.description()}" if b.motion else ""
+        prescribed += f" follows {b.follows.index}" if b.follows is not None else ""
         lines.append(f"{b.name} {model.tree.parent(b.index)} {b.speeds} mobilizer {kinds[kind]} "
                      f"{numbers}{prescribed}")
     laws = [f"{name}: {force.description()} {force.code()}" for name, force in model.forces.items()]

@@ -34,7 +34,7 @@ class Description(Copies):
                  mass: Number = 0.0, com: Numbers = (0.0, 0.0, 0.0), inertia: Numbers = (0.0, 0.0, 0.0),
                  coordinates: Iterable[str | Coordinate] | str | None = None,
                  motion: Prescribed | None = None, joint: str | None = None,
-                 any_inertia: bool = False) -> Body:
+                 any_inertia: bool = False, follows: Body | str | None = None) -> Body:
         """Add a body and the mobilizer that joins it to its parent.
 
         Args:
@@ -52,6 +52,8 @@ class Description(Copies):
             joint: name of the joint, for tables of joint reactions; the body's by default.
             any_inertia: take an inertia that no real body has (a moment above the sum of the two others), and
                 none at all where the mobilizer moves nothing else, as models of other programs do.
+            follows: a body, added before, whose coordinates move this one too: the mobilizer takes all of
+                them, and the body has none of its own. `cd.Coupled` makes such mobilizers.
         """
         if self._frozen:
             raise FrozenError(f"body {name!r} cannot be added: the system is in use since {self._frozen}; "
@@ -67,7 +69,7 @@ class Description(Copies):
             raise DescriptionError(f"body {name!r}: a motion is switched by the name of its body, but this "
                                    f"one is a {self._kind(name)}'s; rename one")
         return self._tree.add(name, parent, mobilizer, X_PF, X_BM, mass, com, inertia, coordinates, motion,
-                              joint, any_inertia)
+                              joint, any_inertia, follows)
 
     @answered(skip=1)
     def add_force(self, name: str, force: Force, enabled: bool = True) -> None:

@@ -50,6 +50,7 @@ class Body:
         mass_properties: mass, mass centre and inertia; likewise.
         q: where its coordinates are in the system's q.
         u: where its speeds are in the system's u.
+        follows: the body whose coordinates and speeds move this one too, which then has none of its own.
         motion: what prescribes its coordinates, speeds or accelerations, if anything does.
         joint: name of the joint that carries it: the body's own, unless `add_body` gave another.
         any_inertia: whether its inertia was taken as it is.
@@ -70,6 +71,7 @@ class Body:
     motion: Driver | None = None
     joint: str = ""
     any_inertia: bool = False
+    follows: Body | None = None
     symbolic: dict[str, Expression] = field(default_factory=dict)
 
     @property
@@ -105,5 +107,6 @@ class Body:
     def __repr__(self) -> str:
         if self.is_ground or self.parent is None:
             return "Body('ground')"
-        names = f", {', '.join(c.name for c in self.coordinates)}" if self.coordinates else ""
+        names = (f", follows {self.follows.name!r}" if self.follows else
+                 f", {', '.join(c.name for c in self.coordinates)}" if self.coordinates else "")
         return f"Body({self.name!r}, {self.mobilizer!r} on {self.parent.name!r}, {self.mass:g} kg{names})"

@@ -31,13 +31,13 @@ def check_inertia(tree: Tree, seed: int = 0) -> None:
     if not at:
         return
     if all(b.mobilizer.nu == 0 or b.any_inertia
-           or (_full(b.mass_properties.inertia, b.mass) and _independent(b, at)) for b in tree.bodies):
+           or (_full(b.mass_properties.inertia, b.mass) and _independent(b, at)) for b in tree.owners):
         return
     best: dict[int, float] = {}
     for t, q in at:
         for k, ratio in _pivots(tree, t, q).items():
             best[k] = max(ratio, best.get(k, 0.0))
-    for body in tree.bodies:
+    for body in tree.owners:
         for name, k in zip(body.speeds, tree.speeds_of(body.index), strict=True):
             if best[k] < SMALLEST_PIVOT and not body.any_inertia:
                 raise DescriptionError(
@@ -74,11 +74,13 @@ def _full(inertia: Array, mass: float) -> bool:
 
 
 def _random_q(tree: Tree, rng: np.random.Generator) -> Array:
-    return np.concatenate([np.zeros(0), *(b.mobilizer.random_q(rng) for b in tree.bodies)])
+    return np.concatenate([np.zeros(0), *(b.mobilizer.random_q(rng) for b in tree.owners)])
 
 
 def _pivots(tree: Tree, t: float, q: Array) -> dict[int, float]:
     """Ratio of pivot to scale for each speed."""
+    if tree.shares:
+        return _pivots_of_matrix(tree, t, q)
     X_MB = [body.X_BM.inverse() for body in tree.bodies]
     P = [body.mass_properties.transformed(X).matrix() for body, X in zip(tree.bodies, X_MB, strict=True)]
     C = list(P)                                             # composite inertias: the same without elimination
@@ -103,4 +105,27 @@ def _pivots(tree: Tree, t: float, q: Array) -> dict[int, float]:
             # V_M = A V_P, angular first
             A = np.block([[R_PM.T, np.zeros((3, 3))], [-R_PM.T @ skew(p_PM), R_PM.T]])
             P[parent], C[parent] = P[parent] + A.T @ P[B] @ A, C[parent] + A.T @ C[B] @ A
+    return ratios
+
+
+def _pivots_of_matrix(tree: Tree, t: float, q: Array) -> dict[int, float]:
+    """The same where bodies share speeds, from the mass matrix: D over M_kk (condyle.dynamics.sharing)."""
+    M, J = np.zeros((tree.nu, tree.nu)), list[Array]()
+    X_MB = [body.X_BM.inverse() for body in tree.bodies]
+    for body in tree.bodies:
+        R, p, H_w, H_v = motion_at(body.mobilizer, t, q[body.q], np.zeros(body.mobilizer.nu))[:4]
+        parent = tree.parent(body.index)
+        X_PF = body.X_PF if parent is None else X_MB[parent] @ body.X_PF
+        R_PM, p_PM = X_PF @ Transform.unchecked(R, p[:, 0])
+        # V_M = A V_P, angular first
+        A = np.block([[R_PM.T, np.zeros((3, 3))], [-R_PM.T @ skew(p_PM), R_PM.T]])
+        J.append(np.zeros((6, tree.nu)) if parent is None else A @ J[parent])
+        J[-1][:, body.u] += np.kron(np.eye(2), R.T) @ np.vstack([H_w, H_v])
+        M += J[-1].T @ body.mass_properties.transformed(X_MB[body.index]).matrix() @ J[-1]
+    given = {k for body in tree.bodies for k in body.prescribed_speeds}
+    D, ratios = M.copy(), dict.fromkeys(given, 1.0)
+    for k in sorted(set(range(tree.nu)) - given, reverse=True):
+        ratios[k] = D[k, k] / M[k, k] if M[k, k] > 0 else 0.0
+        if D[k, k] > 0:
+            D -= np.outer(D[:, k], D[k, :]) / D[k, k]
     return ratios

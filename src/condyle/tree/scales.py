@@ -18,8 +18,9 @@ _ANGLES = {"rad": 1.0, "deg": math.pi / 180}
 
 def units(bodies: Sequence[Body]) -> tuple[list[str], list[str]]:
     """Units of coordinates ("rad", "m", "1" for quaternions) and of speeds, as the mobilizers state them."""
-    return ([unit for b in bodies for unit in b.mobilizer.units],
-            [unit for b in bodies for unit in b.mobilizer.speed_units])
+    owners = [b for b in bodies if b.follows is None]
+    return ([unit for b in owners for unit in b.mobilizer.units],
+            [unit for b in owners for unit in b.mobilizer.speed_units])
 
 
 def length(bodies: Sequence[Body]) -> float:
@@ -51,6 +52,8 @@ def weights(bodies: Sequence[Body]) -> tuple[Array, Array]:
     shares = _ANGLES | {unit: size / unit_length for unit, size in _LENGTHS.items()}
     q, u = [], []
     for b in bodies:
+        if b.follows is not None:
+            continue
         own_q, own_u = b.mobilizer.sizes(unit_length)
         mine = [shares.get(unit, 1.0) if own is None else own for unit, own in zip(b.mobilizer.units, own_q,
                                                                                    strict=True)]

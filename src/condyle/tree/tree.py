@@ -10,7 +10,7 @@ import numpy as np
 
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, UnknownNameError
-from condyle.mobilizers import Mobilizer, motion_symbols
+from condyle.mobilizers import Mobilizer, has_rates, motion_symbols
 from condyle.mobilizers.units import QUATERNION
 from condyle.spatial import MassProperties, Transform, too_large
 from condyle.trace.parameter import Discrete, Expression, Input, Parameter, Registry, as_sx, parameters_in
@@ -20,7 +20,11 @@ from condyle.tree.prescribed import Prescribed
 
 class Tree:
     """Bodies in the order they were added, parents before children; `driven` are those whose motion is
-    prescribed."""
+    prescribed.
+
+    A body that follows another has the q and u of that one, which comes before it, and no names. What belongs
+    to coordinates and speeds is listed over `owners`, all other bodies.
+    """
 
     def __init__(self) -> None:
         self.ground = Body("ground")
@@ -58,7 +62,8 @@ class Tree:
         for old in self.bodies:
             assert old.parent is not None
             parent = old.parent if old.parent.is_ground else other.bodies[old.parent.index]
-            body = replace(old, parent=parent, **_changed(old, changes.get(old.name, {})))
+            led = {"follows": other.bodies[old.follows.index]} if old.follows else {}
+            body = replace(old, parent=parent, **led, **_changed(old, changes.get(old.name, {})))
             if body.mobilizer is not old.mobilizer:
                 other.register(mobilizer_parameters(body.mobilizer, f"body {old.name!r}"))
             other.register(p for e in body.symbolic.values() for p in e.parameters)
@@ -75,9 +80,19 @@ class Tree:
         return tuple(self._speed_index)
 
     @property
+    def owners(self) -> list[Body]:
+        """Bodies with coordinates and speeds of their own, or none at all: those that follow no other."""
+        return [b for b in self.bodies if b.follows is None]
+
+    @property
+    def shares(self) -> bool:
+        """Whether some speed moves several bodies relative to their parents."""
+        return any(b.follows is not None for b in self.bodies)
+
+    @property
     def quaternions(self) -> list[slice]:
         """Where unit quaternions are in q."""
-        return [slice(b.q.start + part.start, b.q.start + part.stop) for b in self.bodies
+        return [slice(b.q.start + part.start, b.q.start + part.stop) for b in self.owners
                 for part in b.mobilizer.quaternions]
 
     @property
@@ -133,14 +148,14 @@ class Tree:
     def defaults(self) -> Array:
         """Default coordinates, shape (nq,)."""
         parts = [np.array([d if c.default is None else c.default for c, d in zip(
-            body.coordinates, body.mobilizer.default_q(), strict=True)]) for body in self.bodies
+            body.coordinates, body.mobilizer.default_q(), strict=True)]) for body in self.owners
                  if body.mobilizer]
         return np.concatenate([np.zeros(0), *parts])
 
     def default_speeds(self) -> Array:
         """Default speeds, shape (nu,)."""
         values = np.zeros(self.nu)
-        for body in self.bodies:
+        for body in self.owners:
             own = [c.speed for c in body.coordinates][:body.mobilizer.nu]
             values[body.u.start:body.u.start + len(own)] = own
         return values
@@ -148,13 +163,13 @@ class Tree:
     @property
     def locked(self) -> dict[str, str]:
         """Speeds that default states have locked, from their names to the level."""
-        return {body.speeds[j]: "position" for body in self.bodies
+        return {body.speeds[j]: "position" for body in self.owners
                 for j in locked_speeds(body.mobilizer, body.coordinates, f"body {body.name!r}")}
 
     def add(self, name: str, parent: Body | str, mobilizer: Any, X_PF: object, X_BM: object, mass: object,
             com: object, inertia: object, coordinates: Iterable[str | Coordinate] | str | None,
-            given: Prescribed | None = None, joint: str | None = None, any_inertia: bool = False
-            ) -> Body:
+            given: Prescribed | None = None, joint: str | None = None, any_inertia: bool = False,
+            follows: Body | str | None = None) -> Body:
         """Check everything, then add the body: an error leaves the tree as it was."""
         if not isinstance(name, str) or not name.strip():
             raise DescriptionError(f"a body's name is a non-empty string, got {name!r}")
@@ -168,11 +183,12 @@ class Tree:
                                    f"{mobilizer!r}{hint}")
         _check_stated(mobilizer, what)
         parent_body = self.body(parent)
-        names = self._coordinates(name, mobilizer, coordinates)
+        leader = None if follows is None else self._leader(what, mobilizer, follows, coordinates, given)
+        names = () if leader else self._coordinates(name, mobilizer, coordinates)
         _check_joint(joint, what)
         locked_speeds(mobilizer, names, what)
         numbers, symbolic = _resolved(what, X_PF, X_BM, mass, com, inertia, any_inertia)
-        speeds = _speed_names(name, mobilizer, names)
+        speeds = () if leader else _speed_names(name, mobilizer, names)
         for taken in set(speeds) & self._speed_index.keys():
             raise DescriptionError(f"{what}: a speed {taken!r} exists already; rename the body or its "
                                    "coordinates")
@@ -186,7 +202,8 @@ class Tree:
         body = Body(
             name=name, index=len(self.bodies), parent=parent_body, mobilizer=mobilizer, X_PF=numbers["X_PF"],
             X_BM=numbers["X_BM"], mass_properties=numbers["mass_properties"], symbolic=symbolic,
-            q=slice(self.nq, self.nq + mobilizer.nq), u=slice(self.nu, self.nu + mobilizer.nu),
+            q=leader.q if leader else slice(self.nq, self.nq + mobilizer.nq),
+            u=leader.u if leader else slice(self.nu, self.nu + mobilizer.nu), follows=leader,
             coordinates=names, speeds=speeds, motion=motion, joint=joint or name,
             any_inertia=any_inertia)
         self.bodies.append(body)
@@ -194,8 +211,32 @@ class Tree:
         self._index[name] = body.index
         self._coordinate_index.update((c.name, self.nq + j) for j, c in enumerate(names))
         self._speed_index.update((speed, self.nu + j) for j, speed in enumerate(speeds))
-        self.nq, self.nu = self.nq + mobilizer.nq, self.nu + mobilizer.nu
+        self.nq, self.nu = self.nq + len(names), self.nu + len(speeds)
         return body
+
+    def _leader(self, what: str, mobilizer: Mobilizer, follows: Body | str, coordinates: object,
+                given: object) -> Body:
+        """The body whose coordinates a new body takes, checked: it owns them."""
+        leader = self.body(follows)
+        if leader.is_ground or not leader.mobilizer.nu:
+            raise DescriptionError(f"{what}: follows={leader.name!r}, which has no coordinates; name a body "
+                                   "whose mobilizer moves")
+        leader = leader.follows or leader
+        if coordinates is not None or given is not None:
+            raise DescriptionError(f"{what}: it follows {leader.name!r} and has no coordinates of its own: "
+                                   f"{'coordinates=' if coordinates is not None else 'motion='} belongs to "
+                                   f"{leader.name!r}")
+        for each, whose in ((leader.mobilizer, leader.name), (mobilizer, "it")):
+            if not has_rates(each):
+                raise DescriptionError(f"{what}: follows={leader.name!r}: speeds of {each!r} ({whose}) are "
+                                       "not the rates of its coordinates; bodies can share coordinates "
+                                       "whose rates are speeds, such as those of cd.Gimbal()")
+        if mobilizer.nq != leader.mobilizer.nq:
+            names = ", ".join(c.name for c in leader.coordinates)
+            raise DescriptionError(f"{what}: follows={leader.name!r}, which has {leader.mobilizer.nq} "
+                                   f"coordinates ({names}), but {mobilizer!r} has {mobilizer.nq}; "
+                                   "cd.Coupled makes one of these coordinates")
+        return leader
 
     def register(self, used: Iterable[Parameter]) -> None:
         """Take in Parameters, Inputs and Discretes; all, or none if two defaults disagree."""

@@ -87,7 +87,7 @@ def jump(rows: ConstraintEquations, du: ca.SX, lock: ca.SX) -> list[ca.SX]:
 
 def moved(tree: Tree, t: ca.SX, q: ca.SX, du: ca.SX) -> ca.SX:
     """N du, shape (nq,)."""
-    return ca.vertcat(ca.SX(0, 1), *(motion(b.mobilizer, t, q[b.q], du[b.u]).qdot for b in tree.bodies))
+    return ca.vertcat(ca.SX(0, 1), *(motion(b.mobilizer, t, q[b.q], du[b.u]).qdot for b in tree.owners))
 
 
 def normalised(tree: Tree, q: ca.SX) -> ca.SX:

@@ -84,8 +84,8 @@ class Wrenches:
             if B not in F:
                 continue
             n, f = F[B]
-            for k in tree.speeds_of(B):
-                column = (kin.H[k][0].T @ n + kin.H[k][1].T @ f).T
+            for k, h in zip(tree.speeds_of(B), kin.H[B], strict=True):
+                column = (h[0].T @ n + h[1].T @ f).T
                 speeds[k] = speeds[k] + column if k in speeds else column
             if (parent := tree.parent(B)) is not None:
                 now = F.get(parent, (ca.SX(3, size), ca.SX(3, size)))

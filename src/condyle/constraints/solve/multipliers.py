@@ -79,8 +79,7 @@ UNMET, ROUNDING, SHORT = 1e-4, 1e-12, 1e-2
 def blocks(tree: Tree, speeds: Sequence[Iterable[int]]) -> list[list[int]]:
     """Rows that are coupled through the mass matrix: those whose bodies share an ancestor that moves. In
     order; rows without any speed are a block each. speeds: on which each row depends."""
-    base = {k: next(A for A in tree.path(B) if tree.speeds_of(A)) for B in tree.base_to_tip
-            for k in tree.speeds_of(B)}
+    base = _bases(tree)
     groups: list[tuple[set[int], list[int]]] = []
     for i, each in enumerate(speeds):
         mine = {base[k] for k in each}
@@ -88,6 +87,17 @@ def blocks(tree: Tree, speeds: Sequence[Iterable[int]]) -> list[list[int]]:
         groups = [g for g in groups if not g[0] & mine]
         groups.append((mine.union(*(g[0] for g in joined)), sorted([i, *(r for g in joined for r in g[1])])))
     return sorted(rows for _, rows in groups)
+
+
+def _bases(tree: Tree) -> dict[int, int]:
+    """By speed, the first speed among all that it is coupled with."""
+    base = list(range(tree.nu))
+    for B in tree.base_to_tip:
+        moving = [k for A in tree.path(B) for k in tree.speeds_of(A)]
+        if met := {base[k] for k in moving}:
+            first = min(met)
+            base = [first if x in met else x for x in base]
+    return dict(enumerate(base))
 
 
 class _Solver:

@@ -35,11 +35,11 @@ class StraightLine:
         names = [name for name, _ in looped.arguments if name in self.symbols.arguments]
         self.reads: dict[Any, ca.SX] = {name: self.symbols[name] for name in names
                                         if self.symbols[name].numel()}
-        self.owner = {k: (b.index, k - b.u.start) for b in model.tree.bodies for k in range(b.u.start,
-                                                                                            b.u.stop)}
+        self.owner = {k: (b.index, k - b.u.start) for b in model.tree.owners for k in range(b.u.start,
+                                                                                           b.u.stop)}
         ask = lambda name: OnDemand(lambda B: self.read(B, name))
         self.kin = Kinematics(model.placed, R_GM=ask("R"), p_GM=ask("p"), p_PM=ask("r"), V_GM=ask("V"),
-                              H=OnDemand(lambda k: self.read(self.owner[k][0], "H")[self.owner[k][1]]))
+                              H=ask("H"))
 
     def read(self, B: int, name: str) -> Any:
         """A field of a body; -1 is ground."""

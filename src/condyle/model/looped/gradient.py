@@ -171,7 +171,7 @@ def _along_paths(paths: PathRows) -> None:
 def has_looped_gradient(model: Model, wrt: Sequence[str]) -> bool:
     """Whether all that is asked for is here: with respect to auxiliary states those of laws along paths."""
     kinds = path_kinds(model)
-    if any(asks_for_state(law) for kind in kinds for _, law in kind.members):
+    if model.tree.shares or any(asks_for_state(law) for kind in kinds for _, law in kind.members):
         return False
     own = sum(len(law.states) for kind in kinds for _, law in kind.members)
     return set(wrt) <= {"q", "u", "tau", "z"} and ("z" not in wrt or own == model.nz)
@@ -185,9 +185,7 @@ def _put_load_gradient(looped: Looped, line: StraightLine, loads: LoadGradient) 
             ("F", bars.F), ("w_bar", bars.w), ("v_bar", bars.v), ("T", bars.T))}
     for name, values in (("r_bar", loads.r), ("q_bar", loads.q), ("u_bar", loads.u)):
         writes |= {(B + 1, name): ca.densify(value) for B, value in values.items()}
-    for B in {line.owner[k][0] for k in loads.H}:
-        H_bar = [_dense(loads.H.get(k, ZERO)) for k in looped.model.tree.speeds_of(B)]
-        writes[B + 1, "H_bar"] = packed(H_bar)
+    writes |= {(B + 1, "H_bar"): packed([_dense(h) for h in H_bar]) for B, H_bar in loads.H.items()}
     line.write(writes)
 
 

@@ -34,6 +34,7 @@ from condyle.dynamics.kinematics import (
 from condyle.dynamics.view import Loads
 from condyle.mobilizers import motion, runaway, sines_first
 from condyle.model.flat import rows
+from condyle.model.looped import sharing
 from condyle.model.looped.between import StraightLine
 from condyle.model.looped.tables import Draft, Looped, packed
 from condyle.model.model import Model
@@ -161,6 +162,9 @@ def solve(looped: Looped, moving: bool, tau: str, prepared: Callable[[Draft, Bod
         applied: adds passes after those that apply loads.
     """
     forces = moving and has_forces(looped.model)
+    if looped.model.tree.shares:
+        _solve_shared(looped, moving, tau, forces)
+        return
 
     def prepare(d: Draft) -> None:
         new = d.kinematics(moving, positions=forces, linear=forces or prepared is not None)
@@ -197,6 +201,22 @@ def solve(looped: Looped, moving: bool, tau: str, prepared: Callable[[Draft, Bod
     looped.outward(outward, _report_status)
 
 
+def _solve_shared(looped: Looped, moving: bool, tau: str, forces: bool) -> None:
+    """The same by dynamics/sharing.py."""
+    def prepare(d: Draft) -> None:
+        new = d.kinematics(moving, positions=forces, linear=forces)
+        if moving:
+            rnea.force_pass(d, new, None)
+            make_room(d)
+
+    looped.outward(prepare, falling_up if moving else at_rest)
+    if forces:
+        apply_loads(looped, "F", -1)
+    if moving:
+        sharing.force_shares(looped)
+    sharing.accelerations(looped, moving, tau)
+
+
 def forward_dynamics(looped: Looped) -> None:
     solve(looped, True, "tau")
 
@@ -229,6 +249,9 @@ def _newton_euler(looped: Looped, moving: bool, udot: str | None, ground: Callab
 def _project(looped: Looped, result: str, sign: int) -> None:
     """Sum forces tip to base: the generalised forces with `sign` times those of laws, or the forces
     themselves as "F", or both."""
+    shares = looped.model.tree.shares
+    looped.cleared += tuple(name for name in result.split() if name != "F" and shares)
+
     def inward(d: Draft) -> None:
         F = rnea.sum_pass(d)
         for name in result.split():
@@ -237,7 +260,8 @@ def _project(looped: Looped, result: str, sign: int) -> None:
                 continue
             tau = [inner(h, F) for h in d.kept("H")]
             tau = [x + sign * f for x, f in zip(tau, d.kept("f"), strict=True)] if sign else tau
-            d.writes[name] = ca.densify(ca.vertcat(ca.SX(0, 1), *tau))
+            column = ca.densify(ca.vertcat(ca.SX(0, 1), *tau))
+            d.writes[name] = column + d.read(name, column.numel()) if shares and tau else column
 
     looped.inward(inward, nothing)
 

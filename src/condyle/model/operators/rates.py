@@ -14,7 +14,7 @@ from condyle.model.symbols import Symbols
 
 def qdot(s: Symbols) -> tuple[ca.SX, ca.SX]:
     """N(q) u, and the status of rates."""
-    bodies = s.model.tree.bodies
+    bodies = s.model.tree.owners
     return column(motion(b.mobilizer, s.t, s["q"][b.q], s["u"][b.u]).qdot for b in bodies
                   if b.mobilizer.nq), _lost(s)
 
