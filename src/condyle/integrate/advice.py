@@ -125,7 +125,7 @@ class _Place:
         """Which mobilizer is about to lose rank; empty if none is."""
         for b in self.system.bodies:
             q, nu = self.q[b.q], b.mobilizer.nu
-            if not nu:
+            if not nu or b.follows is not None:             # a body may rest while the one it follows moves
                 continue
             parts = motion_at(b.mobilizer, self.t, q, np.zeros(nu))
             H = np.concatenate([np.reshape(parts[2], (3, nu)), np.reshape(parts[3], (3, nu))])

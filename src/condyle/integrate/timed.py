@@ -64,7 +64,7 @@ def _felt(system: System) -> set[int]:
     of trees in which some coordinate is integrated. A step need not see what it does not integrate."""
     model, tree = system.compiled.model, system.compiled.model.tree
     everything = set(tree.base_to_tip)
-    if len(model.forces) > 1 or model.constraints:      # more than gravity
+    if len(model.forces) > 1 or model.constraints or tree.shares:      # more than gravity
         return everything
     root: dict[int, int] = {}
     for B in tree.base_to_tip:

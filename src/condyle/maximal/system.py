@@ -92,6 +92,11 @@ class MaximalSystem:
                                    "formulation; it knows rigid contacts without friction, stops and ropes")
         self.system, self.tree = system, model.tree
         self._parts = model.tail
+        for body in self.tree.bodies:
+            if body.follows is not None:
+                raise DescriptionError(f"MaximalSystem: body {body.name!r} follows {body.follows.name!r}, "
+                                       "which this formulation does not know; give it coordinates of its "
+                                       "own and cd.constraints.CoordinateCoupler")
         self.joints = [Joint.of_body(self.tree, body) for body in self.tree.bodies]
         n = len(self.joints)
         self.nx, self.nv, self.m = 7 * n, 6 * n, 0

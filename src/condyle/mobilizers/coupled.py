@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import casadi as ca
@@ -12,7 +12,7 @@ from condyle.arrays import Array
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.mobilizers.base import Mobilizer, RelativeMotion
 from condyle.mobilizers.constants import names_of, parameters_of, text
-from condyle.mobilizers.function_based import Law, kept, law_of
+from condyle.mobilizers.function_based import Law, kept, law_of, times
 from condyle.mobilizers.traced import motion
 from condyle.mobilizers.units import coordinate_units, given_units
 from condyle.trace import Traced
@@ -39,6 +39,7 @@ class Coupled(Mobilizer):
         functions: x, one for each coordinate of the mobilizer: a function f(*q) of one number; (f, "knee") or
             (f, ("knee", "hip")) of these coordinates alone; the name of a coordinate, which then is x itself;
             a number or Parameter. One alone need not be in a tuple.
+        own: names of the mobilizer's coordinates, for files; by default those that the mobilizer gives them.
         units: unit of each of q. By default that of the coordinate of the mobilizer which is q itself; where
             none is, "m" for coordinates that shift only, "rad" for all others.
     """
@@ -46,6 +47,7 @@ class Coupled(Mobilizer):
     mobilizer: Mobilizer
     coordinates: Sequence[str]
     functions: Any
+    own: Sequence[str] = ()
     units: tuple[str, ...] = ()
     laws: tuple[Traced | None, ...] = field(default=(), repr=False)
 
@@ -69,11 +71,15 @@ class Coupled(Mobilizer):
         for name in given:
             if isinstance(name, str) and name not in names:
                 raise UnknownNameError("coordinate", name, names, f"{what}: functions")
+        own = tuple(self.own) or inner.coordinate_names
+        if isinstance(self.own, str) or len(own) != inner.nq or not all(isinstance(x, str) for x in own):
+            raise DescriptionError(f"{what}: own must be {inner.nq} names, one for each of "
+                                   f"{inner.coordinate_names}, got {self.own!r}")
         laws = self.laws or tuple(law_of((_itself, f) if isinstance(f, str) else f, names,
                                          f"{what}: functions[{k}]") for k, f in enumerate(given))
         parameters_of(ca.vertcat(ca.SX(0, 1), *(s.sx for law in laws if law for s in law.outside)), what)
         units = given_units(self.units, names, what)
-        for name, value in (("coordinates", names), ("functions", given), ("laws", laws),
+        for name, value in (("coordinates", names), ("functions", given), ("laws", laws), ("own", own),
                             ("coordinate_names", names), ("speed_names", names),
                             ("uses_time", inner.uses_time),
                             ("singular", "; ".join(filter(None, (
@@ -104,6 +110,12 @@ class Coupled(Mobilizer):
     def itself(self) -> dict[int, int]:
         """Coordinates of the mobilizer that are one of q, by their places."""
         return {k: self.coordinates.index(f) for k, f in enumerate(self.functions) if isinstance(f, str)}
+
+    def with_factors(self, factors: Sequence[float]) -> Coupled:
+        """The same with coordinates of the mobilizer that are multiplied by these factors, one each."""
+        given = tuple(f if factor == 1.0 else times((_itself, f) if isinstance(f, str) else f, law, factor)
+                      for f, law, factor in zip(self.functions, self.laws, factors, strict=True))
+        return replace(self, functions=given, laws=())
 
     @property
     def domains(self) -> tuple[tuple[float, float], ...]:

@@ -99,7 +99,7 @@ class FunctionBased(Mobilizer):
         given, laws = list(self.translations), list(self.laws)
         for i, factor in enumerate(factors):
             if factor != 1.0 and laws[3 + i] is not None:
-                given[i] = _times(given[i], laws[3 + i], factor)
+                given[i] = times(given[i], laws[3 + i], factor)
                 laws[3 + i] = law_of(given[i], arguments, f"{what}[{i}]")
         return replace(self, translations=tuple(given), laws=tuple(laws))
 
@@ -154,10 +154,10 @@ def _domain(given: Any, n: int, what: str) -> tuple[tuple[float, float], ...]:
     return tuple((float(low), float(high)) for low, high in pairs)
 
 
-def _times(given: Any, traced: Any, factor: float) -> Any:
+def times(given: Any, traced: Any, factor: float) -> Any:
     """A function of a joint times a number."""
     if isinstance(given, (tuple, list)):
-        return _times(given[0], None, factor), given[1]
+        return times(given[0], None, factor), given[1]
     if isinstance(given, Scaled):
         return Scaled(given.function, given.factor * factor)
     if isinstance(given, Function):

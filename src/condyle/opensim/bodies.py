@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,8 @@ import numpy as np
 from condyle import constraints
 from condyle.errors import DescriptionError
 from condyle.functions import Function
-from condyle.mobilizers import Free
+from condyle.mobilizers import Free, Mobilizer
+from condyle.opensim.couplers import CoupledJoint, coupled_joints
 from condyle.opensim.element import Element
 from condyle.opensim.graph import Edge, spanning
 from condyle.opensim.joints import Joint, coordinates
@@ -33,8 +35,9 @@ class Link:
     joint: Joint
 
 
-def read_tree(reading: Reading) -> None:
-    """Add all bodies of a model to the System, parents before children, in Simbody's order."""
+def read_tree(reading: Reading, coupled: bool = False) -> None:
+    """Add all bodies of a model to the System, parents before children, in Simbody's order. coupled: what
+    couplers give is part of the joints."""
     ground = reading.model.child("Ground")
     assert ground is not None
     reading.use(ground)
@@ -56,8 +59,10 @@ def read_tree(reading: Reading) -> None:
     loops = [links[k] for k in graph.loops]
     split = [link.child for link in loops if link.element.tag not in ("WeldJoint", "FreeJoint")]
     shares = {body: _share(masses[body], 1 + split.count(body)) for body in masses}
-    for number, against in graph.tree:
-        _add(reading, links[number], against, shares)
+    branches = [Branch(links[number], against) for number, against in graph.tree]
+    made = coupled_joints(reading, [b.link.joint for b in branches]) if coupled else {}
+    for branch, follows in _in_order(branches, made):
+        _add(reading, branch, shares, made, follows)
     for link in loops:
         _close(reading, link, shares, split)
 
@@ -131,22 +136,70 @@ def _free(reading: Reading, ground: Element, body: Element) -> Link:
                 Joint(mobilizer, coordinates(reading, element, 6)))
 
 
-def _add(reading: Reading, link: Link, against: bool, shares: dict[Element, MassProperties]) -> None:
+@dataclass(frozen=True, eq=False)
+class Branch:
+    """A joint of the tree, and whether it goes against it."""
+
+    link: Link
+    against: bool
+
+    @property
+    def ends(self) -> tuple[Element, Element]:
+        """Elements of the inner and the outer body."""
+        return (self.link.child, self.link.parent) if self.against else (self.link.parent, self.link.child)
+
+
+def _in_order(branches: list[Branch], made: dict[Joint, CoupledJoint]) -> Iterator[tuple[Branch,
+                                                                                          Branch | None]]:
+    """Branches in the order in which their bodies are added, each with the one that it follows, if it does.
+
+    The joint that leads comes first, and its body has the coordinates, unless it is beyond one that it leads:
+    then the first of them has them.
+    """
+    waiting, owner = list(branches), dict[Joint, Branch]()
+    while waiting:
+        later = {b.ends[1] for b in waiting}
+        ready = [b for b in waiting if b.ends[0] not in later]
+        leader = {b: made[b.link.joint].leader if made else None for b in ready}
+        chosen = next((b for b in ready if (x := leader[b]) is None or x in owner), ready[0])
+        group = leader[chosen] or chosen.link.joint
+        yield chosen, owner.get(group)
+        owner.setdefault(group, chosen)
+        waiting.remove(chosen)
+
+
+def _add(reading: Reading, branch: Branch, shares: dict[Element, MassProperties],
+         made: dict[Joint, CoupledJoint], follows: Branch | None) -> None:
     """Add the body that a joint of the tree carries."""
-    mobilizer, inner, outer = link.joint.mobilizer, link.parent, link.child
-    X_inner, X_outer = link.X_PF, link.X_BM
-    if against:
-        mobilizer, inner, outer = mobilizer.reversed(), link.child, link.parent
-        X_inner, X_outer = link.X_BM, link.X_PF
-    name, parent = reading.names[outer], reading.names[inner]
-    _body(reading, link, name, parent, mobilizer, X_inner, X_outer, shares[outer])
+    link, (inner, outer) = branch.link, branch.ends
+    mobilizer, of = link.joint.mobilizer, link.joint.coordinates
+    if made:
+        coupled = made[link.joint]
+        whose = made[coupled.leader or link.joint]
+        of, all_of = whose.free(), whose.joint
+        unit = dict(zip(all_of.coordinates, all_of.mobilizer.units, strict=True))
+        mobilizer = coupled.mobilizer(of, [unit[e] for e in of])
+    X_inner, X_outer = (link.X_BM, link.X_PF) if branch.against else (link.X_PF, link.X_BM)
+    _body(reading, link, reading.names[outer], reading.names[inner],
+          mobilizer.reversed() if branch.against else mobilizer, X_inner, X_outer, shares[outer], of,
+          None if follows is None else reading.names[follows.ends[1]])
 
 
 def _body(reading: Reading, link: Link, name: str, parent: str, mobilizer: Any, X_PF: Transform,
-          X_BM: Transform, mass: MassProperties) -> None:
-    own = [_coordinate(reading, e) for e in link.joint.coordinates]
-    held = _locked_apart(reading, link, own)
-    motions = [_prescribed(reading, e, c) for e, c in zip(link.joint.coordinates, own, strict=True)]
+          X_BM: Transform, mass: MassProperties, elements: Sequence[Element],
+          follows: str | None = None) -> None:
+    """Add a body, with the coordinates of these elements unless it follows another."""
+    for e in link.joint.coordinates:
+        if e not in elements:                               # a coupler gives it
+            reading.known(e)
+    if follows is not None:
+        reading.system.add_body(
+            name, parent, mobilizer, X_PF=X_PF, X_BM=X_BM, mass=mass.mass, com=mass.com,
+            inertia=mass.inertia, joint=reading.names[link.element], any_inertia=True, follows=follows)
+        return
+    own = [_coordinate(reading, e) for e in elements]
+    held = _locked_apart(reading, mobilizer, own)
+    motions = [_prescribed(reading, e, c) for e, c in zip(elements, own, strict=True)]
     apart = mobilizer.speed_names != mobilizer.coordinate_names and any(f is None for f in motions)
     together = any(f is not None for f in motions) and not apart
     reading.system.add_body(
@@ -184,11 +237,11 @@ def _coordinate(reading: Reading, element: Element) -> Coordinate:
         speed=reading.number(element, "default_speed_value", 0.0))
 
 
-def _locked_apart(reading: Reading, link: Link, own: list[Coordinate]) -> dict[str, float]:
+def _locked_apart(reading: Reading, mobilizer: Mobilizer, own: list[Coordinate]) -> dict[str, float]:
     """Locked angles of a ball whose other angles are free: their values, for constraints. Speeds cannot lock
     them, and they are not locked any more."""
     try:
-        locked_speeds(link.joint.mobilizer, own, "")
+        locked_speeds(mobilizer, own, "")
         return {}
     except DescriptionError:
         held = {c.name: float(c.default or 0.0) for c in own if c.locked}
@@ -224,5 +277,6 @@ def _close(reading: Reading, link: Link, shares: dict[Element, MassProperties],
         k = 0
         while (name := f"{child}_slave_{k}") in {b.name for b in system.bodies}:
             k += 1
-        _body(reading, link, name, parent, link.joint.mobilizer, link.X_PF, link.X_BM, shares[link.child])
+        _body(reading, link, name, parent, link.joint.mobilizer, link.X_PF, link.X_BM, shares[link.child],
+              link.joint.coordinates)
         system.add_constraint(f"{name}_weld", constraints.Weld(child, np.zeros(3), name, np.zeros(3)))

@@ -33,7 +33,7 @@ from condyle.trace import where
 AXES = ("rotation1", "rotation2", "rotation3", "translation1", "translation2", "translation3")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Joint:
     """What a joint lets its child do.
 

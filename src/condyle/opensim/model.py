@@ -15,6 +15,7 @@ from condyle.opensim import (  # noqa: F401  # readers register themselves
     muscles,
     paths,
 )
+from condyle.opensim.couplers import check_way
 from condyle.opensim.document import Document, read_document
 from condyle.opensim.notes import listed, warn
 from condyle.opensim.reading import Reading
@@ -33,7 +34,7 @@ SETS = {
 """Sets of a model in the order in which they are read, and what follows from what is not read."""
 
 
-def read_osim(path: str | Path, strict: bool = False) -> System:
+def read_osim(path: str | Path, strict: bool = False, *, couplers: str = "constraints") -> System:
     """A System from a model file of OpenSim (.osim): bodies, joints, constraints, forces, muscles.
 
     Names are those in the file. What is not understood is in `system.notes`, with its line and its effect,
@@ -42,6 +43,10 @@ def read_osim(path: str | Path, strict: bool = False) -> System:
     Args:
         path: the file, of version 10901 (OpenSim 1.9) to 40600 (4.6) or later.
         strict: refuse a file in which something is not understood.
+        couplers: what a CoordinateCouplerConstraint becomes. "constraints": a constraint, and all coordinates
+            are as in the file. "joints": the coordinate that it gives (of a patella, or a finger) is no
+            coordinate any more, but part of its joint, which follows the others exactly; couplers for which
+            this cannot be stay constraints, and are in `system.notes`.
 
     Returns:
         a System, not frozen: more may be added to it.
@@ -50,19 +55,20 @@ def read_osim(path: str | Path, strict: bool = False) -> System:
         DescriptionError: a file that cannot be read, with its line; or, if strict, what is not understood.
         FileNotFoundError: no such file.
     """
+    check_way(couplers)
     document = read_document(path)
-    system = system_of(document, strict)
+    system = system_of(document, strict, couplers)
     warn(document.path.name, system.notes, stacklevel=2)
     return system
 
 
-def system_of(document: Document, strict: bool = False) -> System:
+def system_of(document: Document, strict: bool = False, couplers: str = "constraints") -> System:
     """The System of a model file that has been parsed; without a warning."""
     model = document.object
     reading = Reading(document, System())
     reading.system = System(gravity=reading.numbers(model, "gravity", (0.0, -9.80665, 0.0), 3))
     reading.skip(model, "assembly_accuracy", "ComponentSet")
-    bodies.read_tree(reading)
+    bodies.read_tree(reading, couplers == "joints")
     reading.quiet(model)
     paths.wrap_objects(reading)
     for name, effect in SETS.items():

@@ -165,6 +165,10 @@ class Reading:
         self._asked.add(element)
         self.skip(element, *DISPLAY)
 
+    def known(self, element: Element) -> None:
+        """An element with all that is in it, of which nothing more is needed."""
+        self._asked.update(element.every())
+
     def skip(self, element: Element, *names: str) -> None:
         """Properties that a reader knows and does not need."""
         for child in element.children:
@@ -331,7 +335,7 @@ class Reading:
     def note(self, element: Element, effect: str) -> None:
         """Record what was not understood there, and what follows; all inside it counts as asked for."""
         self.remark(element, effect)
-        self._asked.update(element.every())
+        self.known(element)
 
     def remark(self, element: Element, effect: str) -> None:
         """The same of an element whose properties are still to be read."""

@@ -253,7 +253,7 @@ def _coordinates_of_speeds(system: System) -> tuple[int, ...]:
 def _limits(system: System, limits: Limits, rate_of: Sequence[int]) -> tuple[Array, Array]:
     """Lowest and highest coordinates, infinite where there is no limit."""
     low, high = np.full(system.nq, -np.inf), np.full(system.nq, np.inf)
-    for body in system.bodies:
+    for body in (b for b in system.bodies if b.follows is None):
         for bound in body.mobilizer.bounds:
             low[body.q.start + bound.coordinate], high[body.q.start
                                                        + bound.coordinate] = bound.low, bound.high
@@ -286,7 +286,7 @@ def _turning(system: System) -> dict[int, float]:
     with coordinates of another unit, as spline joints have, are looked at in some places."""
     out = {k: 1.0 for k, unit in enumerate(scales.units(system.bodies)[1]) if unit == "rad/s"}
     known: dict[Mobilizer, Array] = {}
-    for body in system.bodies:
+    for body in (b for b in system.bodies if b.follows is None):
         m = body.mobilizer
         if not set(m.speed_units) <= {"rad/s", "m/s"}:
             if m not in known:

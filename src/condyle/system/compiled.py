@@ -255,7 +255,7 @@ def _entries(model: Model) -> dict[str, Entries]:
     """What the vectors that users give contain, by the names of the operators' arguments."""
     tree = model.tree
     turned = tuple((b.name, slice(b.q.start + part.start, b.q.start + part.stop))
-                   for b in tree.bodies for part in b.mobilizer.quaternions)
+                   for b in tree.owners for part in b.mobilizer.quaternions)
     speed = Entries("speed", tree.speeds, np.zeros(tree.nu))
     rows = Entries("equation", tuple(name for name, _ in equation_names(model.constraints)),
                    np.zeros(model.equations()))

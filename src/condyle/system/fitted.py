@@ -66,6 +66,9 @@ def _joint(what: str, state: State, which: Body | str) -> Body:
     body = state.system.body(which)
     if body.is_ground:
         raise DescriptionError(f"{what}: ground has no joint; name another body")
+    if body.follows is not None:
+        raise DescriptionError(f"{what}: body {body.name!r} follows {body.follows.name!r} and has no "
+                               f"coordinates of its own; fit {body.follows.name!r}")
     if body.motion is not None and body.name not in state.disabled:
         raise DescriptionError(f"{what}: the motion of body {body.name!r} is prescribed; disable that by the "
                                "body's name first")

@@ -28,7 +28,7 @@ def blocks(system: Any, forces: Mapping[str, Any], constraints: Mapping[str, Any
     made = [
         Block("bodies", ("body", "parent", "mobilizer", "mass [kg]", "coordinates"),
               [(b.name, b.parent.name, _short(b.mobilizer, MOBILIZER), number(b.mass) + _of(b, "mass"),
-                ", ".join(c.name for c in b.coordinates) or "-")
+                _coordinates(b))
                for b in bodies]),
         Block("mass centres and inertias", ("body", "com [m]", "inertia about it [kg m^2]: xx yy zz, xy xz "
                                                                "yz"),
@@ -65,12 +65,19 @@ def blocks(system: Any, forces: Mapping[str, Any], constraints: Mapping[str, Any
     return [block for block in made if block.rows]
 
 
+def _coordinates(b: Body) -> str:
+    """Its coordinates, or those that it follows."""
+    if b.follows is not None:
+        return f"follows {b.follows.name}"
+    return ", ".join(c.name for c in b.coordinates) or "-"
+
+
 def _nq(b: Body) -> int:
-    return b.mobilizer.nq
+    return len(b.coordinates)
 
 
 def _nu(b: Body) -> int:
-    return b.mobilizer.nu
+    return len(b.speeds)
 
 
 def _short(law: Any, most: int = LAW) -> str:

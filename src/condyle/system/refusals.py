@@ -80,7 +80,8 @@ def _place(tree: Tree, name: str, arguments: tuple[Any, ...], results: list[np.n
 
 
 def _at(body: Body, q: np.ndarray) -> str:
-    return ", ".join(f"{c.name} = {x:.6g}" for c, x in zip(body.coordinates, q[body.q], strict=True))
+    return ", ".join(f"{c.name} = {x:.6g}" for c, x in zip((body.follows or body).coordinates, q[body.q],
+                                                         strict=True))
 
 
 def _is_finite(body: Body, q: np.ndarray) -> bool:

@@ -43,7 +43,7 @@ _ENTRIES = ("q", "u", "z", "inputs", "discrete", "parameters")
 def _warn_of_degrees(system: System, q: Mapping[str, Any]) -> None:
     """Warn of an angle that is turns away from its range, and within it as degrees."""
     for body in system.bodies:
-        for c, unit in zip(body.coordinates, body.mobilizer.units, strict=True):
+        for c, unit in zip(body.coordinates, body.mobilizer.units, strict=False):      # a follower has none
             x = q.get(c.name)
             if c.range is None or unit != "rad" or not isinstance(x, (int, float)):
                 continue

@@ -58,7 +58,7 @@ def tree_order(system: System) -> list[int]:
     for body in system.bodies:
         parent = body.parent
         level[body.name] = level.get(parent.name, 0) + 1 if parent is not None and not parent.is_ground else 0
-        n = body.mobilizer.nu
+        n = len(body.speeds)
         places += [(level[body.name], len(places) + k, start + k) for k in range(n)]
         start += n
     return [place for _, _, place in sorted(places)]
@@ -68,7 +68,7 @@ def judge_root(setup: Setup, system: System, values: Array) -> None:
     """What is left over at a body that floats in space: how well motion, loads and masses fit."""
     start = 0
     for body in system.bodies:
-        n = body.mobilizer.nu
+        n = len(body.speeds)
         if n >= 3 and body.parent is not None and body.parent.is_ground and len(system.bodies) > 1:
             units = scales.units(system.bodies)[1][start:start + n]
             peaks = np.abs(values[:, start:start + n]).max(axis=0)

@@ -1,0 +1,154 @@
+"""couplers="joints": coordinates that only a CoordinateCouplerConstraint drives become part of their joints.
+
+A joint some of whose coordinates follow its others is a `cd.Coupled` of fewer coordinates. A joint all of
+whose coordinates follow those of another joint is a `cd.Coupled` of that one's coordinates, and its body
+follows the other body. Couplers that are neither stay constraints, and are noted.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from condyle.errors import DescriptionError
+from condyle.functions import Function, Scaled
+from condyle.mobilizers import Coupled, Mobilizer, has_rates
+from condyle.opensim.element import Element
+from condyle.opensim.joints import Joint
+from condyle.opensim.reading import Reading
+
+WAYS = ("constraints", "joints")
+"""What read_osim makes of couplers."""
+
+
+@dataclass(frozen=True)
+class Coupler:
+    """A CoordinateCouplerConstraint: dependent = function(independent...), elements of coordinates."""
+
+    element: Element
+    independent: tuple[Element, ...]
+    dependent: Element
+    function: Function
+
+
+@dataclass
+class CoupledJoint:
+    """What couplers make of a joint.
+
+    Attributes:
+        joint: the joint as it is in the file.
+        couplers: those that give coordinates of it.
+        leader: the joint whose coordinates all of these follow; None where they follow its own.
+    """
+
+    joint: Joint
+    couplers: list[Coupler] = field(default_factory=list)
+    leader: Joint | None = None
+
+    def free(self) -> tuple[Element, ...]:
+        """Coordinates that are left to it."""
+        given = {c.dependent for c in self.couplers}
+        return tuple(e for e in self.joint.coordinates if e not in given)
+
+    def mobilizer(self, of: Sequence[Element], units: Sequence[str]) -> Mobilizer:
+        """How it moves with some coordinates, whose units these are."""
+        own, given = self.joint.mobilizer, {c.dependent: c for c in self.couplers}
+        if not given:
+            return own
+        names = {e: e.name or f"coordinate{k}" for k, e in enumerate(of)}
+        laws: list[Any] = [names[e] if e not in given else
+                           (given[e].function, tuple(names[i] for i in given[e].independent))
+                           for e in self.joint.coordinates]
+        return Coupled(own, tuple(names.values()), tuple(laws), units=tuple(units),
+                       own=tuple(e.name or "" for e in self.joint.coordinates))
+
+
+def coupled_joints(reading: Reading, joints: Iterable[Joint]) -> dict[Joint, CoupledJoint]:
+    """What couplers make of the joints of the tree; couplers that this leaves nothing of are not read
+    again."""
+    joints = list(joints)
+    home = {e: joint for joint in joints for e in joint.coordinates}
+    found = _couplers(reading)
+    out = {joint: CoupledJoint(joint) for joint in joints}
+    for joint in joints:
+        mine = [c for c in found if home.get(c.dependent) is joint]
+        fine = [c for c in mine if not _objection(reading, c, found, home)]
+        free = [e for e in joint.coordinates if e not in {c.dependent for c in fine}]
+        inside = [c for c in fine if all(home[i] is joint for i in c.independent)]
+        if inside and all(i in free for c in inside for i in c.independent):
+            out[joint].couplers = inside
+        elif not free and len(leaders := {home[i] for c in fine for i in c.independent}) == 1:
+            out[joint].couplers, out[joint].leader = fine, leaders.pop()
+    for each in out.values():                               # who is led cannot lead
+        if each.leader is not None and (out[each.leader].leader is not None
+                                        or not _led(each, out[each.leader])):
+            each.couplers, each.leader = [], None
+    taken = {c.element for each in out.values() for c in each.couplers}
+    for c in found:
+        if c.element in taken:
+            reading.names[c.element] = c.element.name       # it is read
+            reading.known(c.element)
+        else:
+            reading.remark(c.element, "stays a constraint: " + (
+                _objection(reading, c, found, home) or "its coordinate follows several joints, or one that "
+                "follows another, or its joint has coordinates of its own beside it"))
+    return out
+
+
+def _led(each: CoupledJoint, leader: CoupledJoint) -> bool:
+    """Whether all that a joint follows is left to its leader."""
+    return all(i in leader.free() for c in each.couplers for i in c.independent)
+
+
+def _couplers(reading: Reading) -> list[Coupler]:
+    """All couplers that are enforced and complete; of others the reader of constraints says what is wrong."""
+    out = []
+    for element in reading.objects(reading.model, "ConstraintSet"):
+        if element.tag != "CoordinateCouplerConstraint" or not reading.boolean(element, "isEnforced", True):
+            continue
+        find = lambda word, of=element: reading.components.find(word, of, "Coordinate")
+        names = [find(word) for word in reading.words(element, "independent_coordinate_names")]
+        dependent = find(reading.text(element, "dependent_coordinate_name"))
+        function = reading.function(element, "coupled_coordinates_function")
+        if function is None or dependent is None or not names or None in names or function.variables not in (
+                None, len(names)):
+            continue
+        factor = reading.number(element, "scale_factor", 1.0)
+        out.append(Coupler(element, tuple(names), dependent,  # type: ignore[arg-type]
+                           function if factor == 1.0 else Scaled(function, factor)))
+    return out
+
+
+def _objection(reading: Reading, c: Coupler, found: Sequence[Coupler], home: dict[Element, Joint]) -> str:
+    """Why a coordinate cannot be part of its joint; empty if it can."""
+    name = c.dependent.name
+    if any(e not in home for e in (c.dependent, *c.independent)):
+        return "a joint of it closes a loop, or moves nothing"
+    if sum(other.dependent is c.dependent for other in found) > 1:
+        return f"another constraint gives {name!r} too"
+    for e in (c.dependent, *c.independent):
+        if not has_rates(home[e].mobilizer):
+            return f"the joint of {e.name!r} has speeds that are not the rates of its coordinates"
+    for state in ("locked", "prescribed"):
+        if reading.boolean(c.dependent, state, False):
+            return f"{name!r} is {state} as well"
+    if (user := _user(reading, c)) is not None:
+        return f"{user.title} needs the coordinate {name!r}"
+    return ""
+
+
+def _user(reading: Reading, c: Coupler) -> Element | None:
+    """Who else speaks of the dependent coordinate, beside the coupler and its own joint."""
+    joint = next((e for e in c.dependent.ancestors() if e.tag.endswith("Joint")), None)
+    own = {*c.element.every(), *(joint.every() if joint is not None else ())}
+    for e in reading.model.every():
+        if e.text and e not in own and not e.children and len(e.text) < 10_000 and any(
+                word.rpartition("/")[2] == c.dependent.name for word in e.text.replace(",", " ").split()):
+            return next((a for a in e.ancestors() if a.name), e)
+    return None
+
+
+def check_way(couplers: str) -> None:
+    """Refuse another word."""
+    if couplers not in WAYS:
+        raise DescriptionError(f"read_osim: couplers: expected 'constraints' or 'joints', got {couplers!r}")
