@@ -12,6 +12,7 @@ from condyle.mobilizers import (
     BendStretch,
     Bushing,
     CantileverFreeBeam,
+    Coupled,
     Custom,
     Cylinder,
     Ellipsoid,
@@ -100,6 +101,9 @@ EVERY: dict[str, Mobilizer] = {
                                         (lambda t, q: 0.1 * t * q, None, None), time=True),
     "FunctionBased-spline": FunctionBased(("a",), (None, None, lambda q: q),
                                           (cd.Spline(KNOTS, 0.1 * np.cos(KNOTS)), None, None)),
+    "Coupled": Coupled(Cylinder(), "knee", ("knee", cd.functions.Polynomial((0.1, -0.3, 0.2)))),
+    "Coupled-two": Coupled(Gimbal(), ("a", "b"), (
+        cd.functions.Polynomial((0.5,), exponents=((1, 1),)), (cd.functions.Linear(0.7, 0.1), "a"), "b")),
     "SplineSurface": SplineSurface(SURFACE, domain=((-1, 1), (-1, 2)),
                                    X=cd.Transform(rotation_x(0.4), (0.1, 0.2, 0.3))),
     "SplineSurface-time": SplineSurface(SURFACE, domain=((-1, 1), (-1, 2)),
@@ -128,7 +132,7 @@ EVERY: dict[str, Mobilizer] = {
     "compose-curve-pin": compose(SplineCurve(frames(7)), Pin("x")),
     "compose-curves": compose(SplineCurve(frames(7)), SplineCurve(frames(8, LOOP), closed=True).reversed()),
 }
-BUILT_IN = [name for name in EVERY if not name.startswith(("Custom", "FunctionBased", "compose"))]
+BUILT_IN = [name for name in EVERY if not name.startswith(("Coupled", "Custom", "FunctionBased", "compose"))]
 """Those with closed forms of their own."""
 
 ONE_OF_EACH = [name for name in EVERY if "-" not in name or name.startswith(("Pin", "Ball", "FunctionBased"))]

@@ -241,6 +241,10 @@ CASES = {
     "SplineSurface-order": Case(EVERY["SplineSurface-order"], lambda t, q: on_surface(
         0.5 * SURFACE, (clamped(0, 1, 5, 5), clamped(0, 1, 6, 5)), 5, q, BENT)),
     "SplineSurface-closed": Case(EVERY["SplineSurface-closed"], lambda t, q: on_ring(q)),
+    "Coupled": Case(EVERY["Coupled"], lambda t, q: (
+        turn("z", q[0]), vector(0, 0, mpf(0.1) - mpf(0.3) * q[0] + mpf(0.2) * q[0] ** 2))),
+    "Coupled-two": Case(EVERY["Coupled-two"], lambda t, q: (
+        xyz(vector(mpf(0.5) * q[0] * q[1], mpf(0.7) * q[0] + mpf(0.1), q[1])), NONE)),
     "Custom": Case(EVERY["Custom"], lambda t, q: (
         turn("z", q[0]), vector(mpf(0.1) * mpmath.sin(2 * q[0]), q[0] ** 2 / (1 + q[0] ** 2), 0))),
     "Custom-time": Case(EVERY["Custom-time"], lambda t, q: timed(t, q)),

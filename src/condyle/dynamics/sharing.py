@@ -37,16 +37,17 @@ class Factors:
         lock: 0, or infinity where a speed is held, (nu,).
 
     Attributes:
+        M: (nu, nu).
         status: (3).
     """
 
     def __init__(self, tree: Tree, kin: Kinematics, lock: ca.SX) -> None:
-        M = mass_matrix(tree, kin)
+        self.M = M = mass_matrix(tree, kin)
         self._factor, self._solve = factorisation(tree, M, lock)
         self.status = ca.SX(0)
         for D, (k, j) in zip(ca.vertsplit(self._factor), entries_of(tree), strict=True):
             if j == k:
-                self.status = ca.if_else(D > SMALLEST_PIVOT * M[k, k], self.status, k + 1)       # (3)
+                self.status = ca.if_else(SMALLEST_PIVOT * M[k, k] < D, self.status, k + 1)       # (3)
 
     def solve(self, f: ca.SX) -> ca.SX:
         """M^-1 f, (nu,); held speeds answer zero (2)."""

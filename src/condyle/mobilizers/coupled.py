@@ -135,7 +135,7 @@ class Coupled(Mobilizer):
         # functions have values wherever their Parameters do
         return self.mobilizer.conditions()
 
-    def coupled(self, q: np.ndarray) -> np.ndarray:
+    def coupled(self, q: Sequence[float] | Array) -> Array:
         """x = f(q) as numbers, shape (nq of the mobilizer,)."""
         return np.array([0.0 if law is None else float(law(*map(float, q))) for law in self.laws])
 

@@ -35,7 +35,7 @@ WIDTH = 100
 """Columns that a line of the file has at most, if it can be broken."""
 REMEDY = ("use a function of Condyle (cd.Spline, cd.functions.Polynomial, ...), or keep the mobilizer in "
           "Python code or as a pickle")
-LEFT_OUT = {"FunctionBased": ("laws",)}
+LEFT_OUT = {"FunctionBased": ("laws",), "Coupled": ("laws",)}
 """Fields that follow from others."""
 
 
@@ -179,10 +179,12 @@ def _arguments(value: Any, where: str) -> dict[str, Any]:
         own = "has a pose that is a Python function" if name == "Custom" else "is a class of your own"
         raise DescriptionError(f"save: {where}: {name} {own} and cannot be written as text; keep it in "
                                "Python code, or as a pickle")
-    if name == "FunctionBased":
-        for k, (given, law) in enumerate(zip((*value.angles, *value.translations), value.laws, strict=True)):
+    if name in ("FunctionBased", "Coupled"):
+        functions_ = value.functions if name == "Coupled" else (*value.angles, *value.translations)
+        for k, (given, law) in enumerate(zip(functions_, value.laws, strict=True)):
             if given is None and law is not None:
-                label = f"angles[{k}]" if k < 3 else f"translations[{k - 3}]"
+                label = (f"functions[{k}]" if name == "Coupled" else f"angles[{k}]" if k < 3 else
+                         f"translations[{k - 3}]")
                 raise DescriptionError(f"save: {where}.{label}: this joint was unpickled, and its functions "
                                        "are known as traced code only; save it before it is pickled")
     if name == "SplineSurface":

@@ -12,6 +12,7 @@ from condyle.forces.gravity import Gravity
 from condyle.opensim import writer_joints, writer_laws, writer_muscles  # noqa: F401  # they register themselves
 from condyle.opensim.writer_attached import geometry, marker
 from condyle.opensim.writer_constraints import as_constraint
+from condyle.opensim.writer_couplers import uncoupled
 from condyle.opensim.writer_forces import as_force
 from condyle.opensim.writing import Writing
 from condyle.opensim.xml import VERSION, append, element, whole_set
@@ -67,7 +68,8 @@ def as_document(system: System, path: Path, parameters: Mapping[str, float] | No
     assert isinstance(gravity, Gravity)
     model.append(_gravity(gravity, to))
     bodies = {b.name: writer_joints.body(b, to) for b in system.bodies}
-    joints = [writer_joints.joint(b, to) for b in system.bodies]
+    coupled = [uncoupled(b, to) for b in system.bodies]
+    joints = [writer_joints.joint(x.body, to) for x in coupled]
     forces = [
         as_force(system.force(f), to.name(f, f"force {f!r}"), to) for f in system.forces if f != "gravity"
     ]
@@ -80,6 +82,7 @@ def as_document(system: System, path: Path, parameters: Mapping[str, float] | No
     for made in constraints:
         if made.get("name") in system._off:
             append(made, "isEnforced", False)
+    constraints += [coupler for x in coupled for coupler in x.couplers]
     for name in system.measures:
         to.refuse(f"measure {name!r}: OpenSim has none like it; write a copy without it")
     for name, body in {"ground": ground, **bodies}.items():

@@ -29,6 +29,8 @@ class Writing:
         refused: what OpenSim does not have, in words, in the order of the system.
         wraps: wrap objects of each body, by its name, made by the paths that go over them.
         controls: actuators whose control is a function of time, with the function.
+        coupled: names of coordinates that only the file has, since couplers give them.
+        homes: joints of coordinates that are in another than that of the body which has them.
     """
 
     def __init__(
@@ -40,6 +42,8 @@ class Writing:
             b: {} for b in ("ground", *(b.name for b in system.bodies))
         }
         self.controls: dict[str, Element] = {}
+        self.coupled: set[str] = set()
+        self.homes: dict[str, str] = {}
 
     def refuse(self, what: str) -> None:
         """Say that something cannot be written, once."""
@@ -104,7 +108,7 @@ class Writing:
         """The path of a coordinate in the model."""
         for body in self.system.bodies:
             if name in [c.name for c in body.coordinates]:
-                return f"/jointset/{joint_name(body)}/{name}"
+                return f"/jointset/{self.homes.get(name, joint_name(body))}/{name}"
         raise KeyError(name)
 
     def speed(self, name: str) -> str:

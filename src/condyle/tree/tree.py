@@ -62,8 +62,8 @@ class Tree:
         for old in self.bodies:
             assert old.parent is not None
             parent = old.parent if old.parent.is_ground else other.bodies[old.parent.index]
-            led = {"follows": other.bodies[old.follows.index]} if old.follows else {}
-            body = replace(old, parent=parent, **led, **_changed(old, changes.get(old.name, {})))
+            leader = None if old.follows is None else other.bodies[old.follows.index]
+            body = replace(old, parent=parent, follows=leader, **_changed(old, changes.get(old.name, {})))
             if body.mobilizer is not old.mobilizer:
                 other.register(mobilizer_parameters(body.mobilizer, f"body {old.name!r}"))
             other.register(p for e in body.symbolic.values() for p in e.parameters)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import casadi as ca
 
 from condyle.dynamics import rnea
-from condyle.dynamics.crba import mass_matrix
 from condyle.dynamics.inertia import inner
 from condyle.dynamics.sharing import Factors
 from condyle.model.looped.between import StraightLine
@@ -41,5 +40,5 @@ def accelerations(looped: Looped, moving: bool, given: str) -> None:
                 for k, f in zip(tree.speeds_of(b.index), line.read(b.index, "f"), strict=True):
                     h[k] = h[k] - f
         rest = rest - ca.vertcat(ca.SX(0, 1), *h)
-        rest -= mass_matrix(tree, line.kin) @ held
+        rest -= factors.M @ held
     line.write({"udot": ca.densify(held + factors.solve(rest)), "status": ca.densify(factors.status)})

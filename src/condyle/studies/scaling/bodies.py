@@ -27,6 +27,7 @@ from condyle.mobilizers import (
     BendStretch,
     Bushing,
     CantileverFreeBeam,
+    Coupled,
     Cylinder,
     Ellipsoid,
     Free,
@@ -201,6 +202,21 @@ def _(m: FunctionBased, s: Array, where: str) -> Mobilizer:
         for axis, law in zip(axes[3:], m.laws[3:], strict=True)
     ]
     return m if all(f == 1.0 for f in factors) else m.with_translations(factors)
+
+
+@scaled.register
+def _(m: Coupled, s: Array, where: str) -> Mobilizer:
+    grown = [
+        unit == "m" and not isinstance(f, str) and law is not None
+        for f, law, unit in zip(m.functions, m.laws, m.mobilizer.units, strict=True)
+    ]
+    if any(grown) and (s != s[0]).any():
+        raise DescriptionError(
+            f"{where}: {m!r} gives the translation {m.own[grown.index(True)]!r}, and the body that it stands "
+            f"on has the factors {s}: along which of them is not known; give it three equal ones"
+        )
+    made = replace(m, mobilizer=scaled(m.mobilizer, s, where))
+    return made.with_factors([float(s[0]) if x else 1.0 for x in grown]) if any(grown) else made
 
 
 def _is_coordinate(law: Any) -> bool:
