@@ -169,7 +169,8 @@ def test_a_follower_of_a_prescribed_motion():
             system.add_body("c", "b", cd.Coupled(cd.Pin("y"), "b", angle), follows="b", **kw)
         else:
             system.add_body("c", "b", cd.Pin("y"), **kw)
-            system.add_constraint("c", cd.constraints.CoordinateCoupler(lambda b, c: angle(b) - c, ("b", "c")))
+            system.add_constraint("c", cd.constraints.CoordinateCoupler(lambda b, c: angle(b) - c, ("b",
+                                                                                              "c")))
         return system.state(t=0.4, q={"a": 0.3, **({} if joints else {"c": angle(np.sin(0.4))})},
                             u={"a": 0.7, **({} if joints else {"c": slope * np.cos(0.4)})})
 

@@ -259,7 +259,8 @@ def inverse_dynamics_derivatives(tree: Tree, kin: Kinematics, t: ca.SX, q: ca.SX
         R_GF, p_GF = kin.X_GF[b]
         joint = Joint(kin.H[b], (R_GF, p_GF - kin.p_GM[b]), V_P, kin.V_GM[b],
                       kin.p_GM[b] - O[b])
-        mine, *blocks = columns(body.mobilizer, t, q[body.q], u[body.u], udot[body.u], joint, a[b], carried[b])
+        mine, *blocks = columns(body.mobilizer, t, q[body.q], u[body.u], udot[body.u], joint, a[b],
+                                carried[b])
         for whole, part in zip((dq, du, M), blocks, strict=True):
             whole[body.u, body.u] += part
         of.update({(b, j): column for j, column in zip(speeds, mine, strict=True)})

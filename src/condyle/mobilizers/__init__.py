@@ -71,7 +71,8 @@ __all__ = [
     "sines_first",
 ]
 
-spoken(Ball, BendStretch, Bushing, CantileverFreeBeam, Coupled, Custom, Cylinder, Ellipsoid, EllipticSlider, Free,
+spoken(Ball, BendStretch, Bushing, CantileverFreeBeam, Coupled, Custom,
+       Cylinder, Ellipsoid, EllipticSlider, Free,
        FreeLine,
        FunctionBased, Gimbal,
        LineOrientation, Pin, Planar, Screw, Slider, SphericalCoords, SplineCurve, SplineSurface, Translation,

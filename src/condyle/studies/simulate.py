@@ -244,7 +244,8 @@ def _warn_of_jumps(found: Trajectory | Ensemble) -> None:
 def _warn_of_domains(system: System, found: Trajectory | Ensemble) -> None:
     """Coordinates that leave the domain of their mobilizer: its motion goes on there, but nobody measured
     it."""
-    domains = np.array([d for body in system.bodies if body.follows is None for d in body.mobilizer.domains]).reshape(-1, 2)
+    owners = [body for body in system.bodies if body.follows is None]
+    domains = np.array([d for body in owners for d in body.mobilizer.domains]).reshape(-1, 2)
     if np.isinf(domains).all():
         return
     if isinstance(found, Trajectory):
