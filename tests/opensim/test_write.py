@@ -14,7 +14,7 @@ from benchmarks.opensim_process import OpenSimProcess
 from condyle.opensim.constraints import Coupling
 from tests.opensim.files import reference
 from tests.opensim.live import about_files
-from tests.opensim.written import constrained, forces, joints, muscles, states
+from tests.opensim.written import constrained, contacts, forces, joints, muscles, states
 
 
 @pytest.fixture(scope="module")
@@ -79,6 +79,71 @@ def test_opensim_loads_the_same(opensim, evidence, tmp_path, make, what):
         for name, place in answer["markers"].items():
             m = system.marker(name)
             assert system.station_position(q[i], m.body, m.station) == pytest.approx(place, abs=1e-13)
+
+
+PLACES = {"ball_ty": 0.1, "ball_tz": 0.1, "wheel_tx": 0.2, "wheel_ty": 0.11}
+"""Where the bodies of `contacts` touch [m]."""
+
+
+@pytest.mark.peers
+@pytest.mark.filterwarnings("ignore:write_osim|TimeSeries")
+def test_contact_loads_over_time_scapula_and_groups(opensim, evidence, tmp_path):
+    system = contacts()
+    cd.write_osim(system, tmp_path / "written.osim")
+    q, u, _, told = states(system, 3, 0)
+    t = np.array([0.13, 0.4, 0.77])
+    for k, one in enumerate(told):
+        one["t"] = t[k]
+        for name, place in (PLACES | {"ball_tx": 0.02 * k, "wheel_tz": 0.05 * k}).items():
+            q[k, system.coordinates.index(name)] = place
+            one["coordinates"][name] = (place, one["coordinates"][name][1])
+    answers = opensim.ask("states", str(tmp_path / "written.osim"), told)
+    evidence("written for OpenSim, a scapula: poses [m, 1]", difference(system, answers, q), 1e-12)
+    udot = system.forward_dynamics(q, u, t=t)
+    for name in system.forces:  # each has a part that is seen
+        off = system.forward_dynamics(q, u, t=t, disabled=[name, *system.constraints])
+        assert np.abs(off - udot).max() > 5.0, name
+    theirs = accelerations(answers, told)
+    # rounding times the stiffness of contact
+    evidence(
+        "written for OpenSim, contact and loads over time: accelerations, relative",
+        np.abs(theirs - udot).max() / np.abs(udot).max(),
+        1e-11,
+    )
+
+
+@pytest.mark.filterwarnings("ignore:write_osim|TimeSeries")
+def test_contact_and_groups_come_back(tmp_path):
+    system = contacts()
+    cd.write_osim(system, tmp_path / "written.osim")
+    with pytest.warns(UserWarning, match="are not enforced in default states"):
+        again = cd.read_osim(tmp_path / "written.osim")
+    assert again.groups == system.groups and again.forces == system.forces
+    assert again.constraints == system.constraints and again._off == system._off
+    made = re.findall('<Contact(?:Sphere|HalfSpace) name="(.*?)"', (tmp_path / "written.osim").read_text())
+    assert made == ["floor", "ball", "two_sphere", "smooth_sphere", "smooth_halfspace"]  # the ball once
+    q, u = np.full(system.nq, 0.1), np.full(system.nu, 0.2)
+    mine, theirs = (s.forward_dynamics(q, u, t=0.3) for s in (system, again))
+    np.testing.assert_allclose(mine, theirs, rtol=1e-12)  # rounding of angles of the floor
+
+
+def test_contact_that_cannot_be_written(tmp_path):
+    contact, s = cd.contact, cd.System()
+    s.add_body("b", mobilizer=cd.Free(), mass=1.0, inertia=(1, 1, 1))
+    soft = contact.Material(1e6)
+    floor, ball = contact.HalfSpace("ground", (0, 1, 0), 0, soft), contact.Sphere("b", (0, 0, 0), 0.1, soft)
+    s.add_force("spins", contact.OpenSimHuntCrossley(floor, ball, spin_friction=0.1))
+    s.add_force("ours", contact.HuntCrossley(floor, ball))
+    o, x, z, law = (0, 0, 0), (1, 0, 0), (0, 0, 1), cd.constraints
+    s.add_constraint("roll", law.PointInPlane("ground", (0, 1, 0), 0.3, "b", o))
+    s.add_constraint("roll_angle", law.ConstantAngle("ground", x, "b", z))
+    for end, axis in (("_x", x), ("_z", z)):
+        s.add_constraint(f"roll{end}", law.NoSlip1D("ground", o, axis, "ground", "b"))
+    with pytest.raises(cd.DescriptionError) as refused:
+        cd.write_osim(s, tmp_path / "no.osim")
+    for words in ("force 'spins'", "force 'ours': OpenSim has no force like HuntCrossley",
+                  "constraint 'roll': OpenSim decides at each step"):
+        assert words in str(refused.value), words
 
 
 @pytest.mark.peers

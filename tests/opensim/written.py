@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import condyle as cd
+from condyle.opensim.scapula import Scapulothoracic
 from condyle.opensim.writer_joints import coordinates
 from condyle.opensim.writing import Writing
 from condyle.spatial import euler_from_rotation, exp_so3, rotation_from_quaternion
@@ -150,6 +151,56 @@ def forces() -> cd.System:
     s.add_geometry("b", cd.shapes.Cylinder(0.1, 0.2))
     s.add_geometry("b", cd.shapes.Sphere(0.1), color="#ff0000")
     s.add_geometry("ground", cd.shapes.Box((0.1, 0.1, 0.1)), (0.1, 0, 0))
+    return s
+
+
+def contacts() -> cd.System:
+    """Contact, forces over time, a scapula, a wheel that may roll, and groups."""
+    contact, law, t = cd.contact, cd.constraints, np.linspace(0, 1, 9)
+    series = t, 1e3 * np.stack([np.sin(5 * t), t**2, 1 - t], axis=1)
+    s = cd.System()
+    s.add_body("ball", mobilizer=cd.Free("euler"), mass=1.3, com=(0.01, 0, 0.02), inertia=(0.1, 0.2, 0.15))
+    s.add_body("wheel", mobilizer=cd.Free("euler"), mass=0.7, inertia=(0.1, 0.2, 0.15))
+    scapula = Scapulothoracic((0.1, 0.2, 0.15), (0.03, -0.04), 0.4)
+    F, M = scapula.frames
+    s.add_body(
+        "scapula",
+        "ball",
+        scapula.mobilizer,
+        X_PF=cd.Transform(exp_so3((0.3, -0.2, 0.5)), (0.1, 0.2, 0.3)) @ F,
+        X_BM=cd.Transform(p=(0.05, 0, 0)) @ M,
+        mass=0.8,
+        com=(0.02, 0.01, 0),
+        inertia=(0.01, 0.02, 0.015),
+        coordinates=("abduction", "elevation", "upward", "winging"),
+    )
+    soft = contact.Material(1e6, 0.4, 0.8, 0.5, 0.1, 0.05)
+    hard = contact.Material(1e8, 0.1, 0.9, 0.6, 0.02, 0.05)
+    floor = contact.HalfSpace("ground", (0.1, 1, 0.2), -0.05, hard, name="floor")
+    ball = contact.Sphere("ball", (0.02, 0.01, 0), 0.2, soft, name="ball")
+    for name, force in {
+        "hunt": contact.OpenSimHuntCrossley(floor, ball),
+        "two": contact.OpenSimHuntCrossley(ball, contact.Sphere("wheel", (0, 0, 0), 0.15, soft)),
+        "smooth": contact.SmoothSphereHalfSpace(
+            "ground", (0, 1, 0), 0.02, "wheel", (0.01, 0, 0), 0.1, 1e6, 0.5, 0.8, 0.5, 0.1, 0.05
+        ),
+        "series": cd.forces.ExternalWrench("ball", force=series, station=(0.1, 0, 0)),
+        "lines": cd.forces.ExternalWrench("ball", torque=cd.forces.TimeSeries(*series, "linear")),
+        "motor": cd.forces.CoordinateActuator(
+            "winging", 300.0, control=cd.forces.TimeSeries(t, np.cos(3 * t))
+        ),
+        "pushed": cd.forces.MobilityForce("winging", cd.forces.TimeSeries(t, 100 * np.cos(2 * t))),
+    }.items():
+        s.add_force(name, force)
+    o, x, z = (0, 0, 0), (1, 0, 0), (0, 0, 1)
+    for end, constraint in (
+        ("", law.PointInPlane("ground", (0, 1, 0), 0.3, "wheel", o)),
+        ("_angle", law.ConstantAngle("ground", x, "wheel", z)),
+        ("_x", law.NoSlip1D("ground", o, x, "ground", "wheel")),
+        ("_z", law.NoSlip1D("ground", o, z, "ground", "wheel")),
+    ):
+        s.add_constraint(f"roll{end}", constraint, enabled=False)
+    s.groups.update(contacts=("hunt", "smooth"), drives=("motor", "pushed"))
     return s
 
 

@@ -1,7 +1,6 @@
 """Joints: each reader gives the mobilizer and the elements of its coordinates, in order."""
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,11 +21,11 @@ from condyle.mobilizers import (
     Slider,
     Universal,
     Weld,
-    compose,
 )
 from condyle.opensim.element import Element
 from condyle.opensim.reading import Reading
 from condyle.opensim.registry import reads
+from condyle.opensim.scapula import Scapulothoracic
 from condyle.spatial import Transform, rotation_about, rotation_x, rotation_y, rotation_z
 from condyle.trace import where
 
@@ -85,17 +84,10 @@ def coordinates(reading: Reading, element: Element, count: int) -> tuple[Element
 
 @reads("ScapulothoracicJoint")
 def scapulothoracic(reading: Reading, element: Element) -> Joint:
-    """On an ellipsoid whose frame E is turned by 90 degrees about z, then winging about an axis of the
-    scapula through a point of it."""
     a, b, c = reading.numbers(element, "thoracic_ellipsoid_radii_x_y_z", count=3)
-    ox, oy = reading.numbers(element, "scapula_winging_axis_origin", (0.0, 0.0), 2)
-    w = reading.number(element, "scapula_winging_axis_direction", 0.0)
-    quarter, o = rotation_about((0.0, 0.0, 1.0), math.pi / 2), np.array((ox, oy, 0.0))
-    # From E's moving frame back to the scapula's, to the axis, about it.
-    winging = FunctionBased(("winging",), angles=(-math.pi / 2, Linear(1.0), None), translations=tuple(
-        float(x) for x in quarter.T @ o), axes=("z", (-math.sin(w), math.cos(w), 0.0), "z"))
-    mobilizer = compose(Ellipsoid((b, a, c), coordinates="euler"), winging)
-    return Joint(mobilizer, coordinates(reading, element, 4), Transform(quarter), Transform(p=o))
+    x, y = reading.numbers(element, "scapula_winging_axis_origin", (0.0, 0.0), 2)
+    made = Scapulothoracic((a, b, c), (x, y), reading.number(element, "scapula_winging_axis_direction", 0.0))
+    return Joint(made.mobilizer, coordinates(reading, element, 4), *made.frames)
 
 
 @reads("ConstantCurvatureJoint")

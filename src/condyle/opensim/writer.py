@@ -9,9 +9,14 @@ from xml.etree.ElementTree import Element, ElementTree, indent
 from condyle import files
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.forces.gravity import Gravity
-from condyle.opensim import writer_joints, writer_laws, writer_muscles  # noqa: F401  # they register themselves
+from condyle.opensim import (  # noqa: F401  # they register themselves
+    writer_contact,
+    writer_joints,
+    writer_laws,
+    writer_muscles,
+)
 from condyle.opensim.writer_attached import geometry, marker
-from condyle.opensim.writer_constraints import as_constraint
+from condyle.opensim.writer_constraints import as_constraints
 from condyle.opensim.writer_couplers import uncoupled
 from condyle.opensim.writer_forces import as_force
 from condyle.opensim.writing import Writing
@@ -76,12 +81,7 @@ def as_document(system: System, path: Path, parameters: Mapping[str, float] | No
     for made in forces:
         if made.get("name") in system._off:
             append(made, "appliesForce", False)
-    constraints = [
-        as_constraint(system.constraint(c), to.name(c, f"constraint {c!r}"), to) for c in system.constraints
-    ]
-    for made in constraints:
-        if made.get("name") in system._off:
-            append(made, "isEnforced", False)
+    constraints = as_constraints(to)
     constraints += [coupler for x in coupled for coupler in x.couplers]
     for name in system.measures:
         to.refuse(f"measure {name!r}: OpenSim has none like it; write a copy without it")
@@ -94,16 +94,25 @@ def as_document(system: System, path: Path, parameters: Mapping[str, float] | No
         "JointSet": joints,
         "ConstraintSet": constraints,
         "ForceSet": forces,
+        "ContactGeometrySet": list(to.contacts.values()),
         "MarkerSet": [marker(system.marker(m), to) for m in system.markers],
         "ControllerSet": controllers(to),
     }.items():
-        model.append(whole_set(kind, objects))
+        model.append(whole_set(kind, objects, groups(forces, to) if kind == "ForceSet" else None))
     if to.refused:
         raise DescriptionError("write_osim: OpenSim has no counterpart for:\n- " + "\n- ".join(to.refused))
     document = Element("OpenSimDocument", {"Version": VERSION})
     document.append(model)
     indent(document, "\t")
     return document
+
+
+def groups(forces: list[Element], to: Writing) -> dict[str, tuple[str, ...]]:
+    """Groups of forces by name, with those members that are in the file."""
+    known = {force.get("name") for force in forces}
+    kept = {to.name(name, f"group {name!r}"): tuple(m for m in members if m in known)
+            for name, members in to.system.groups.items()}
+    return {name: members for name, members in kept.items() if members}
 
 
 def controllers(to: Writing) -> list[Element]:

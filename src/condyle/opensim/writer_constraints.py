@@ -8,12 +8,85 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from condyle.constraints import Ball, Constraint, CoordinateCoupler, PointOnLine, Rod, Weld
+from condyle.constraints import (
+    Ball,
+    ConstantAngle,
+    Constraint,
+    CoordinateCoupler,
+    NoSlip1D,
+    PointInPlane,
+    PointOnLine,
+    Rod,
+    Weld,
+)
 from condyle.opensim.constraints import Coupling
 from condyle.opensim.writer_forces import offset
 from condyle.opensim.writer_functions import function
 from condyle.opensim.writing import Writing
-from condyle.opensim.xml import element
+from condyle.opensim.xml import append, element
+
+
+def as_constraints(to: Writing) -> list[Element]:
+    """All constraints; the four of a wheel that rolls are one."""
+    system = to.system
+    wheels = {name: rolling(name, to) for name in system.constraints}
+    parts = {name + end for name, made in wheels.items() if made is not None for end in ENDS}
+    made = []
+    for name in system.constraints:
+        if name in parts:
+            continue
+        one = wheels[name]
+        if one is None:
+            one = as_constraint(system.constraint(name), to.name(name, f"constraint {name!r}"), to)
+            if name in system._off:
+                append(one, "isEnforced", False)
+        made.append(one)
+    return made
+
+
+ENDS = ("_angle", "_x", "_z")
+"""Of the names of conditions of a RollingOnSurfaceConstraint, after the first, as they are read."""
+
+
+def rolling(name: str, to: Writing) -> Element | None:
+    """A RollingOnSurfaceConstraint, if a constraint and those of its name with ENDS are its conditions."""
+    system, names = to.system, [name, *(name + end for end in ENDS)]
+    if not set(names) <= set(system.constraints):
+        return None
+    plane, angle, x, z = (system.constraint(n) for n in names)
+    if not (isinstance(plane, PointInPlane) and isinstance(angle, ConstantAngle)
+            and isinstance(x, NoSlip1D) and isinstance(z, NoSlip1D)):
+        return None
+    o, a, b, where = (0.0,) * 3, plane.a, plane.b, f"constraint {name!r}"
+    same = [(angle.a, angle.b, angle.angle) == (a, b, np.pi / 2), tuple(plane.p_b) == o]
+    same += [np.array_equal(_unit(v), axis) for v, axis in (
+        (angle.axis_a, X), (angle.axis_b, Z), (x.direction, X), (z.direction, Z))]
+    same += [(n.case, n.a, n.b, tuple(n.point)) == (a, a, b, o) for n in (x, z)]
+    if not all(same):
+        return None
+    if not set(names) <= system._off:
+        to.refuse(
+            f"{where}: OpenSim decides at each step whether a wheel rolls, and none does in default states; "
+            f"add it and {', '.join(names[1:])} with enabled=False"
+        )
+    return element(
+        "RollingOnSurfaceConstraint",
+        to.name(name, where),
+        socket_rolling_body=to.place(b),
+        socket_surface_body=to.place(a),
+        surface_normal=to.number(plane.normal, where),
+        surface_height=to.number(plane.height, where),
+    )
+
+
+X, Z = np.eye(3)[0], np.eye(3)[2]
+
+
+def _unit(direction: Any) -> Any:
+    """A direction of numbers at unit length; None of Parameters."""
+    if not isinstance(direction, tuple) or not all(isinstance(x, float) for x in direction):
+        return None
+    return np.array(direction) / np.linalg.norm(direction)
 
 
 @singledispatch

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from condyle.opensim.writer_functions import constant
+from condyle.forces.external import TimeFunctions, TimeSeries
+from condyle.opensim.writer_functions import constant, over_time
 from condyle.opensim.writing import Writing
 from condyle.trace.parameter import Expression, Input
 
@@ -14,6 +15,9 @@ def control(kept: Any, name: str, to: Writing, where: str, lowest: float | None 
     a function of time that a controller gives it."""
     if isinstance(kept, Expression) and any(isinstance(p, Input) for p in kept.parameters):
         return _factor(kept, to, where)
+    if isinstance(kept, (TimeFunctions, TimeSeries)):
+        (to.controls[name],) = over_time(kept, to, where)
+        return 1.0
     if isinstance(kept, (Expression, int, float)):
         value = to.number(kept, where)
         if value:

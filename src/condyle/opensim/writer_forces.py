@@ -28,9 +28,9 @@ from condyle.forces import (
     TwoPointForce,
     TwoPointSpring,
 )
-from condyle.forces.external import TimeFunctions
+from condyle.forces.external import TimeFunctions, TimeSeries
 from condyle.opensim.writer_controls import control
-from condyle.opensim.writer_functions import constant, function, given
+from condyle.opensim.writer_functions import constant, over_time
 from condyle.opensim.writer_paths import geometry_path
 from condyle.opensim.writing import Writing
 from condyle.opensim.xml import element, text
@@ -115,8 +115,10 @@ def _bare(body: str) -> str:
 
 
 def _driven(kept: Any) -> bool:
-    """Whether an Input drives it."""
-    return isinstance(kept, Expression) and any(isinstance(p, Input) for p in kept.parameters)
+    """Whether an Input or the time drives it."""
+    return isinstance(kept, (TimeFunctions, TimeSeries)) or (
+        isinstance(kept, Expression) and any(isinstance(p, Input) for p in kept.parameters)
+    )
 
 
 def _still(kept: Any, name: str, to: Writing) -> Any:
@@ -352,9 +354,8 @@ def _(law: ExternalWrench, name: str, to: Writing) -> Element:
 
 def _over_time(kept: Any, name: str, to: Writing) -> Any:
     """Three numbers, or three functions of time."""
-    if isinstance(kept, TimeFunctions):
-        where = f"force {name!r}"
-        return [function(given(f), to, where) for f in kept.functions]
+    if isinstance(kept, (TimeFunctions, TimeSeries)):
+        return over_time(kept, to, f"force {name!r}")
     return np.broadcast_to(_still(kept, name, to), 3)
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import singledispatch
 from typing import Any
 from xml.etree.ElementTree import Element
 
 import numpy as np
 
+from condyle.forces.external import TimeFunctions, TimeSeries
 from condyle.functions import (
     Constant,
     Function,
@@ -159,6 +161,26 @@ def law(
     if not some:
         return (), constant(slopes[-1])
     return some, element("LinearFunction", coefficients=[*(s for s in slopes[:-1] if s), slopes[-1]])
+
+
+def over_time(kept: TimeFunctions | TimeSeries, to: Writing, where: str) -> list[Element]:
+    """Functions of time: one for each number."""
+    if isinstance(kept, TimeFunctions):
+        return [function(given(f), to, where) for f in kept.functions]
+    t, values = np.array(kept.times), np.array(kept.values).T
+    if kept.interpolation == "linear":
+        t = np.array([t[0] - 1.0, *t, t[-1] + 1.0])
+        return [element("PiecewiseLinearFunction", x=t, y=[y[0], *y, y[-1]]) for y in values]
+    if len(t) < 4:
+        to.refuse(f"{where}: {kept!r}: OpenSim's splines need four samples or more")
+    warnings.warn(
+        f"write_osim: {where}: before {t[0]:g} s and after {t[-1]:g} s its values stay; OpenSim goes on along"
+        " straight lines there",
+        UserWarning,
+        stacklevel=2,
+    )
+    return [element("GCVSpline", half_order=2, error_variance=0.0, x=t, weights=[1.0] * len(t), y=y)
+            for y in values]
 
 
 def given(law: LawFunction) -> Any:

@@ -34,11 +34,13 @@ from condyle.mobilizers import (
     Weld,
 )
 from condyle.mobilizers.base import Reversed
+from condyle.mobilizers.compose import Composition
 from condyle.mobilizers.lower_pairs import LETTERS
+from condyle.opensim.scapula import scapulothoracic
 from condyle.opensim.writer_functions import constant, function, law
 from condyle.opensim.writing import Writing, joint_name
 from condyle.opensim.xml import element
-from condyle.spatial import euler_from_rotation, rotation_from_quaternion
+from condyle.spatial import Transform, euler_from_rotation, rotation_from_quaternion
 from condyle.tree.body import Body, Coordinate
 
 X, Y, Z = (np.array(LETTERS[letter]) for letter in "xyz")
@@ -78,17 +80,20 @@ def joint(b: Body, to: Writing) -> Element:
     while isinstance(mobilizer, Reversed):
         mobilizer, turned = mobilizer.forward, not turned
     made = as_joint(mobilizer, b, to)
-    frames = {(b.parent.name, "PF"): None, (b.name, "BM"): None}
-    offsets = [
-        element(
-            "PhysicalOffsetFrame",
-            f"{name}_offset",
-            socket_parent=to.place(name),
-            translation=to.of_body(b, f"p_{where}"),
-            orientation=euler_from_rotation(to.of_body(b, f"R_{where}")),
+    offsets = []
+    if turned and isinstance(mobilizer, Composition):
+        to.refuse(f"body {b.name!r}: {b.mobilizer!r}: OpenSim has no such joint, reversed")
+    for name, where, own in zip((b.parent.name, b.name), ("PF", "BM"), inside(mobilizer), strict=True):
+        frame = Transform(to.of_body(b, f"R_{where}"), to.of_body(b, f"p_{where}")) @ own.inverse()
+        offsets.append(
+            element(
+                "PhysicalOffsetFrame",
+                f"{name}_offset",
+                socket_parent=to.place(name),
+                translation=frame.p,
+                orientation=euler_from_rotation(frame.R),
+            )
         )
-        for name, where in frames
-    ]
     parent, child = offsets[::-1] if turned else offsets
     out = element(
         made.tag,
@@ -170,6 +175,12 @@ def prescribed(b: Body, to: Writing) -> list[Element | None]:
     return made
 
 
+def inside(m: Mobilizer) -> tuple[Transform, Transform]:
+    """Poses of F and M in the frames of OpenSim's joint on the parent and on the body."""
+    found = scapulothoracic(m)
+    return (Transform(), Transform()) if found is None else found.frames
+
+
 # ---- one class of mobilizers each --------------------------------------------------------------------------
 
 
@@ -218,6 +229,20 @@ def _(m: Ellipsoid, b: Body, to: Writing) -> Element:
             "normal=False is"
         )
     return element("EllipsoidJoint", radii_x_y_z=to.number(m.radii, f"body {b.name!r}: radii"))
+
+
+@as_joint.register
+def _(m: Composition, b: Body, to: Writing) -> Element:
+    found = scapulothoracic(m)
+    if found is None:
+        to.refuse(f"body {b.name!r}: OpenSim has no joint like {m!r}")
+        return element("WeldJoint")
+    return element(
+        "ScapulothoracicJoint",
+        thoracic_ellipsoid_radii_x_y_z=to.number(found.radii, f"body {b.name!r}: radii"),
+        scapula_winging_axis_origin=found.origin,
+        scapula_winging_axis_direction=found.direction,
+    )
 
 
 @as_joint.register

@@ -28,6 +28,7 @@ class Writing:
     Attributes:
         refused: what OpenSim does not have, in words, in the order of the system.
         wraps: wrap objects of each body, by its name, made by the paths that go over them.
+        contacts: contact geometry by name, made by the forces whose surfaces it is.
         controls: actuators whose control is a function of time, with the function.
         coupled: names of coordinates that only the file has, since couplers give them.
         homes: joints of coordinates that are in another than that of the body which has them.
@@ -41,6 +42,7 @@ class Writing:
         self.wraps: dict[str, dict[str, Element]] = {
             b: {} for b in ("ground", *(b.name for b in system.bodies))
         }
+        self.contacts: dict[str, Element] = {}
         self.controls: dict[str, Element] = {}
         self.coupled: set[str] = set()
         self.homes: dict[str, str] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement
 
@@ -51,6 +51,9 @@ def text(value: Any) -> str:
     return " ".join(map(text, value.tolist() if isinstance(value, np.ndarray) else value))
 
 
-def whole_set(kind: str, objects: Sequence[Element]) -> Element:
-    """A set of a model, such as its BodySet."""
-    return element(kind, kind.lower(), objects=list(objects))
+def whole_set(
+    kind: str, objects: Sequence[Element], groups: Mapping[str, Sequence[str]] | None = None
+) -> Element:
+    """A set of a model, such as its BodySet, with groups of names."""
+    made = [element("ObjectGroup", name, members=" ".join(of)) for name, of in (groups or {}).items()]
+    return element(kind, kind.lower(), objects=list(objects), groups=made or None)
