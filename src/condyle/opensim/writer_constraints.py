@@ -20,7 +20,7 @@ from condyle.constraints import (
     Weld,
 )
 from condyle.opensim.constraints import Coupling
-from condyle.opensim.writer_forces import offset
+from condyle.opensim.writer_forces import two_frames
 from condyle.opensim.writer_functions import function
 from condyle.opensim.writing import Writing
 from condyle.opensim.xml import append, element
@@ -141,17 +141,7 @@ def _(law: PointOnLine, name: str, to: Writing) -> Element:
 
 @as_constraint.register
 def _(law: Weld, name: str, to: Writing) -> Element:
-    frames = [
-        offset(f"{name}_frame{i}", body, X, to, f"constraint {name!r}")
-        for i, (body, X) in enumerate(((law.a, law.X_a), (law.b, law.X_b)), 1)
-    ]
-    return element(
-        "WeldConstraint",
-        name,
-        socket_frame1=frames[0].get("name"),
-        socket_frame2=frames[1].get("name"),
-        frames=frames,
-    )
+    return element("WeldConstraint", name, **two_frames(law, name, to, f"constraint {name!r}"))
 
 
 @as_constraint.register

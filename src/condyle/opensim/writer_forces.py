@@ -56,8 +56,7 @@ def _(law: TwoPointSpring, name: str, to: Writing) -> Element:
         name,
         socket_body1=to.place(law.a),
         socket_body2=to.place(law.b),
-        point1=to.number(law.p_a, where),
-        point2=to.number(law.p_b, where),
+        **_points(law, name, to, "1", "2"),
         stiffness=to.number(law.stiffness, where),
         rest_length=to.number(law.rest_length, where),
     )
@@ -71,47 +70,37 @@ def _(law: TwoPointDamper, name: str, to: Writing) -> Element:
 @as_force.register
 def _(law: TwoPointForce, name: str, to: Writing) -> Element:
     if _driven(law.force):
-        return _between(law, name, control(law.force, name, to, f"force {name!r}"), to)
+        force = control(law.force, name, to, f"force {name!r}")
+        return element("PointToPointActuator", name, **_between(law, name, to), optimal_force=force)
     return _point_to_point(law, name, text(-_still(law.force, name, to)), to)
 
 
 @as_force.register
 def _(law: PointToPointActuator, name: str, to: Writing) -> Element:
-    where = f"force {name!r}"
-    factor = control(law.control, name, to, where)
-    return _bounded(_between(law, name, factor * to.number(law.optimal_force, where), to), law)
+    return actuator("PointToPointActuator", law, name, to, **_between(law, name, to))
 
 
 def _point_to_point(law: Any, name: str, expression: str, to: Writing) -> Element:
     """A force along the line between two points, positive where it pulls them together."""
-    where = f"force {name!r}"
     return element(
         "ExpressionBasedPointToPointForce",
         name,
         body1=to.place(law.a),
         body2=to.place(law.b),
-        point1=to.number(law.p_a, where),
-        point2=to.number(law.p_b, where),
+        **_points(law, name, to, "1", "2"),
         expression=expression,
     )
 
 
-def _between(law: Any, name: str, force: float, to: Writing) -> Element:
-    where = f"force {name!r}"
-    return element(
-        "PointToPointActuator",
-        name,
-        bodyA=_bare(law.a),
-        bodyB=_bare(law.b),
-        points_are_global=False,
-        pointA=to.number(law.p_a, where),
-        pointB=to.number(law.p_b, where),
-        optimal_force=force,
-    )
+def _between(law: Any, name: str, to: Writing) -> dict[str, Any]:
+    """Two points of a PointToPointActuator."""
+    return {"bodyA": law.a, "bodyB": law.b, "points_are_global": False, **_points(law, name, to, "A", "B")}
 
 
-def _bare(body: str) -> str:
-    return body
+def _points(law: Any, name: str, to: Writing, *ends: str) -> dict[str, Any]:
+    """Stations p_a and p_b of a law, as point1 and point2, or other ends."""
+    stations = zip(ends, (law.p_a, law.p_b), strict=True)
+    return {f"point{end}": to.number(p, f"force {name!r}") for end, p in stations}
 
 
 def _driven(kept: Any) -> bool:
@@ -196,26 +185,15 @@ def _(law: MobilityStop, name: str, to: Writing) -> Element:
 
 @as_force.register
 def _(law: CoordinateActuator, name: str, to: Writing) -> Element:
+    return actuator("CoordinateActuator", law, name, to, coordinate=to.speed(law.coordinate))
+
+
+def actuator(kind: str, law: Any, name: str, to: Writing, **more: Any) -> Element:
+    """An actuator of a class of OpenSim: its force at a control of 1, and the bounds of the control."""
     where = f"force {name!r}"
-    factor = control(law.control, name, to, where)
-    return _bounded(
-        element(
-            "CoordinateActuator",
-            name,
-            coordinate=to.speed(law.coordinate),
-            optimal_force=factor * to.number(law.optimal_force, where),
-        ),
-        law,
-    )
-
-
-def _bounded(made: Element, law: Any) -> Element:
-    """With the bounds of its control."""
-    for key in ("min_control", "max_control"):
-        child = Element(key)
-        child.text = text(getattr(law, key))
-        made.append(child)
-    return made
+    force = control(law.control, name, to, where) * to.number(law.optimal_force, where)
+    bounds = {key: getattr(law, key) for key in ("min_control", "max_control")}
+    return element(kind, name, **more, optimal_force=force, **bounds)
 
 
 # ---- along paths -------------------------------------------------------------------------------------------
@@ -250,11 +228,7 @@ def _(law: Blankevoort1991Ligament, name: str, to: Writing) -> Element:
 
 @as_force.register
 def _(law: PathActuator, name: str, to: Writing) -> Element:
-    where = f"force {name!r}"
-    factor = control(law.control, name, to, where)
-    made = _bounded(
-        element("PathActuator", name, optimal_force=factor * to.number(law.optimal_force, where)), law
-    )
+    made = actuator("PathActuator", law, name, to)
     made.append(geometry_path(law.path, name, to))
     return made
 
@@ -274,41 +248,32 @@ def _along(law: Any, name: str, to: Writing, kind: str, **numbers: str) -> Eleme
 
 @as_force.register
 def _(law: TorqueActuator, name: str, to: Writing) -> Element:
-    where = f"force {name!r}"
-    factor = control(law.control, name, to, where)
-    return _bounded(
-        element(
-            "TorqueActuator",
-            name,
-            bodyA=_bare(law.a),
-            bodyB=_bare(law.b),
-            torque_is_global=law.frame == "ground",
-            axis=law.axis,
-            optimal_force=factor * to.number(law.optimal_force, where),
-        ),
-        law,
-    )
+    turns = {"torque_is_global": law.frame == "ground", "axis": law.axis}
+    return actuator("TorqueActuator", law, name, to, bodyA=law.a, bodyB=law.b, **turns)
 
 
 @as_force.register
 def _(law: LinearBushing, name: str, to: Writing) -> Element:
     where = f"force {name!r}"
     k, c = to.number(law.stiffness, where), to.number(law.damping, where)
-    frames = [
-        offset(f"{name}_frame{i}", body, X, to, where)
-        for i, (body, X) in enumerate(((law.a, law.X_a), (law.b, law.X_b)), 1)
-    ]
     return element(
         "BushingForce",
         name,
-        socket_frame1=frames[0].get("name"),
-        socket_frame2=frames[1].get("name"),
-        frames=frames,
+        **two_frames(law, name, to, where),
         rotational_stiffness=k[:3],
         translational_stiffness=k[3:],
         rotational_damping=c[:3],
         translational_damping=c[3:],
     )
+
+
+def two_frames(law: Any, name: str, to: Writing, where: str) -> dict[str, Any]:
+    """Frames X_a on a and X_b on b of a law, and the sockets that are connected to them."""
+    frames = [
+        offset(f"{name}_frame{i}", body, X, to, where)
+        for i, (body, X) in enumerate(((law.a, law.X_a), (law.b, law.X_b)), 1)
+    ]
+    return {"socket_frame1": frames[0].get("name"), "socket_frame2": frames[1].get("name"), "frames": frames}
 
 
 def offset(name: str, body: str, X: Any, to: Writing, where: str) -> Element:

@@ -191,34 +191,23 @@ def as_joint(m: Mobilizer, b: Body, to: Writing) -> Element:
     return element("WeldJoint")
 
 
-@as_joint.register
-def _(m: Weld, b: Body, to: Writing) -> Element:
-    return element("WeldJoint")
+def _plain(kind: type[Mobilizer], name: str) -> None:
+    """A mobilizer that is a joint of OpenSim as it is."""
+
+    @as_joint.register(kind)
+    def made(m: Mobilizer, b: Body, to: Writing) -> Element:
+        return element(name)
 
 
-@as_joint.register
-def _(m: Universal, b: Body, to: Writing) -> Element:
-    return element("UniversalJoint")
-
-
-@as_joint.register
-def _(m: Gimbal, b: Body, to: Writing) -> Element:
-    return element("GimbalJoint")
-
-
-@as_joint.register
-def _(m: Planar, b: Body, to: Writing) -> Element:
-    return element("PlanarJoint")
-
-
-@as_joint.register
-def _(m: Ball, b: Body, to: Writing) -> Element:
-    return element("BallJoint")
-
-
-@as_joint.register
-def _(m: Free, b: Body, to: Writing) -> Element:
-    return element("FreeJoint")
+for _kind, _name in {
+    Weld: "WeldJoint",
+    Universal: "UniversalJoint",
+    Gimbal: "GimbalJoint",
+    Planar: "PlanarJoint",
+    Ball: "BallJoint",
+    Free: "FreeJoint",
+}.items():
+    _plain(_kind, _name)
 
 
 @as_joint.register

@@ -24,7 +24,7 @@ from condyle.muscles import Delp1990, Muscle, PythonCurve, RigidTendon, Schutte1
 from condyle.muscles.schutte1993 import Exponential
 from condyle.muscles.simm import DEFAULTS
 from condyle.opensim.writer_controls import control
-from condyle.opensim.writer_forces import _along, _bounded, _point_to_point, as_force, offset
+from condyle.opensim.writer_forces import _along, _point_to_point, actuator, as_force, two_frames
 from condyle.opensim.writer_functions import function, given
 from condyle.opensim.writer_muscles import COMMON, muscle, with_path
 from condyle.opensim.writing import Writing
@@ -93,17 +93,8 @@ def _(law: FunctionBushing, name: str, to: Writing) -> Element:
     """Functions of one deflection each, or all of them formulas of six."""
     where, c = f"force {name!r}", to.number(law.damping, f"force {name!r}")
     several = [len(g.law.names) > 1 for g in law.functions]
-    frames = [
-        offset(f"{name}_frame{i}", body, X, to, where)
-        for i, (body, X) in enumerate(((law.a, law.X_a), (law.b, law.X_b)), 1)
-    ]
-    common = {
-        "socket_frame1": frames[0].get("name"),
-        "socket_frame2": frames[1].get("name"),
-        "frames": frames,
-        "rotational_damping": c[:3],
-        "translational_damping": c[3:],
-    }
+    damping = {"rotational_damping": c[:3], "translational_damping": c[3:]}
+    common = {**two_frames(law, name, to, where), **damping}
     if any(several):
         texts = {
             f"{kind}{axis}_expression": g
@@ -136,20 +127,10 @@ def _(law: Ligament, name: str, to: Writing) -> Element:
 
 @as_force.register
 def _(law: PointActuator, name: str, to: Writing) -> Element:
-    where = f"force {name!r}"
-    factor = control(law.control, name, to, where)
-    return _bounded(
-        element(
-            "PointActuator",
-            name,
-            body=law.body,
-            point=to.number(law.point, where),
-            direction=law.direction,
-            point_is_global=law.point_frame == "ground",
-            force_is_global=law.frame == "ground",
-            optimal_force=factor * to.number(law.optimal_force, where),
-        ),
-        law,
+    point = to.number(law.point, f"force {name!r}")
+    ways = {"point_is_global": law.point_frame == "ground", "force_is_global": law.frame == "ground"}
+    return actuator(
+        "PointActuator", law, name, to, body=law.body, point=point, direction=law.direction, **ways
     )
 
 
@@ -161,17 +142,12 @@ def _(law: ActivationCoordinateActuator, name: str, to: Writing) -> Element:
         to.refuse(
             f"{where}: its control is {factor:g} times an Input; an activation follows the Input itself"
         )
-    return _bounded(
-        element(
-            "ActivationCoordinateActuator",
-            name,
-            coordinate=to.speed(law.coordinate),
-            optimal_force=to.number(law.optimal_force, where),
-            activation_time_constant=to.number(law.activation_time_constant, where),
-            default_activation=law.default_activation,
-        ),
-        law,
-    )
+    own = {
+        "coordinate": to.speed(law.coordinate),
+        "activation_time_constant": to.number(law.activation_time_constant, where),
+        "default_activation": law.default_activation,
+    }
+    return actuator("ActivationCoordinateActuator", law, name, to, **own)
 
 
 # ---- older muscles -----------------------------------------------------------------------------------------
