@@ -32,6 +32,7 @@ class Status(StrEnum, metaclass=_Kinds):
     NOT_FINITE = "a result is not finite"
     PATH = "a path is not found over its surfaces"
     CONTACT = "a contact finds no closest points"
+    PAINLEVE = "rigid contact and its friction contradict each other"
     SINGULAR = "a mobilizer loses a direction of motion"
     CONSTRAINTS = "the constraints cannot be satisfied"
     STEP_TOO_LONG = "the fixed step is too long"
@@ -102,6 +103,8 @@ _ADVICE = {
                  "stay taut? Change the surface, its `between` or its quadrant, or stay away from that pose",
     Status.CONTACT: "do the surfaces overlap by more than half their size, or is a body beyond its terrain? "
                     "Take a stiffer material or a wider terrain, or stay away from that pose",
+    Status.PAINLEVE: "as of a rod that is pushed over a rough floor (Painleve): no force keeps it out of the "
+                     "floor, or several do. Take less friction, or surfaces that yield: cd.contact.Material",
     Status.SINGULAR: "use other coordinates (a quaternion instead of angles), or stay away from it",
     Status.CONSTRAINTS: "do they contradict each other, a lock or a motion, or ask for more than the bodies "
                         "can reach? Disable one, start nearer, or end the run before",

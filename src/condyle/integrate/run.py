@@ -19,6 +19,9 @@ from condyle.integrate.knots import table
 from condyle.integrate.manifold import Manifold, violations
 from condyle.integrate.measured import Sampling, sampled, samples
 from condyle.integrate.methods import Method
+from condyle.integrate.rigid.contacts import Contacts, Jam
+from condyle.integrate.rigid.impact import Impact
+from condyle.integrate.rigid.watch import RigidWitnesses, Transition
 from condyle.integrate.sides import CHANGE, is_held, isolate, slope
 from condyle.integrate.step_rows import StepRows
 from condyle.integrate.timed import timed
@@ -65,6 +68,7 @@ class Run:
     events: list[Occurrence] = field(default_factory=list)
     changes: list[tuple[int, State]] = field(default_factory=list)
     jumps: list[Jump] = field(default_factory=list)
+    impacts: list[Impact] = field(default_factory=list)
     status: Outcome | None = None
 
     def __post_init__(self) -> None:
@@ -72,6 +76,9 @@ class Run:
         self.samples = samples(system)
         clock = [Sampling(name, m) for name, m in self.samples.items() if not m.event]
         self.start = sampled(self.start, [e.name for e in clock if e.is_due(self.start.t)])
+        self.contacts = Contacts.of(system, s.accuracy, s.window)
+        if self.contacts is not None:
+            self.start = self._resolved(self.start)
         self.like, self.t, self.tables = self.start, self.start.t, dict(self.tables)
         self.y = np.concatenate([self.start.q, self.start.u, self.start.z])
         self.n, self.count, self.steps, self.rounds = self.y.size, 1, 0, 100
@@ -82,7 +89,10 @@ class Run:
         sizes = {name: streams[name]["size"] for name in "TYFDSC" if name in streams}
         self.memory = {name: np.empty((CAPACITY, size)) for name, size in sizes.items()}
         self.memory["T"][0], self.memory["Y"][0] = self.t, self.y
-        self.watch = Watch(s.witnesses or Witnesses(system, s.events), s.window, s.accuracy, s.weights)
+        witnesses = s.witnesses or Witnesses(system, s.events)
+        if self.contacts is not None:
+            witnesses = RigidWitnesses(witnesses, self.contacts)
+        self.watch = Watch(witnesses, s.window, s.accuracy, s.weights)
         self.scheduled: list[Event | Sampling] = [*clock, *(e for e in s.events if e.witness is None)]
         self.due = [e.next_time(self.t, self.t) for e in self.scheduled]
         self.branches = Branches.of(system)
@@ -276,7 +286,8 @@ class Run:
             k, candidates = int(piece[at + 1]), [int(j) for j in np.flatnonzero(happens[found[0]])]
             if bound:
                 there = self._state(float(t[at + 1]), y_at(np.array([k]), t[[at + 1]])[0])
-                if still := {j for j in candidates if is_held(there, rows.f[k], watch.one(j))}:
+                if still := {j for j in candidates if not isinstance(watch.events[j], Transition)
+                             and is_held(there, rows.f[k], watch.one(j))}:
                     held |= still
                     continue
 
@@ -350,7 +361,7 @@ class Run:
             side = self.watch.sides.all(np.stack([old, new]))
             jumped = [j for j, e in enumerate(self.watch.events) if j not in done and e.happens(side[0, j],
                                                                                                 side[1, j])
-                      and not is_held(now, np.zeros(self.n), self.watch.one(j))]
+                      and (isinstance(e, Transition) or not is_held(now, np.zeros(self.n), self.watch.one(j)))]
             events, old = [self.watch.events[j] for j in jumped], new
             done += jumped
             all_of_them += events
@@ -359,8 +370,11 @@ class Run:
     def _act(self, events: Sequence[Event | Sampling], now: State) -> tuple[State, bool]:
         """Actions of events in order; the new State, and whether one changed it. A terminal event sets the
         status."""
-        changed = False
+        changed = done = False
         for e in events:
+            if isinstance(e, Transition):
+                now, changed, done = now if changed and done else self._resolved(now), True, True
+                continue
             if not isinstance(e, Sampling):
                 self.events.append(Occurrence(e.name, now.t, now))
                 if taken := [name for name, m in self.samples.items() if m.event == e.name]:
@@ -383,6 +397,8 @@ class Run:
         system, accuracy = state.system, self.settings.accuracy
         if not system.constraints:
             return state
+        if self.contacts is not None and not all(isinstance(e, Transition) for e in events):
+            state = self._resolved(state)
         for wrong in violations(system, state.q[None], state.u[None], state.tail[None], accuracy).values():
             names = " and ".join(e.name for e in events)
             raise DescriptionError(
@@ -393,6 +409,19 @@ class Run:
         y = np.concatenate([state.q, state.u, state.z])[None]
         y = self.manifold.nearest(system, state.tail, np.array([state.t]), y)[0]
         return state.replace(q=y[:system.nq], u=y[system.nq:system.nq + system.nu])
+
+    def _resolved(self, state: State) -> State:
+        """A State in which those constraints that act one way hold that must, and no others."""
+        assert self.contacts is not None
+        before = state
+        try:
+            state, happened, impact = self.contacts.resolve(state)
+        except Jam as jam:
+            self.status = self.status or jam.status
+            return before
+        self.events += [Occurrence(what, state.t, before) for what in happened]
+        self.impacts += [] if impact is None else [impact]
+        return state
 
     def _on_schedule(self) -> None:
         due = [i for i, t in enumerate(self.due) if t <= later(self.t)]
@@ -415,10 +444,13 @@ class Run:
                                   for name in ("jacobians", "projections")))
         return Trajectory(self.start, self._rows(self.count), self.status or Outcome(Status.FINISHED),
                           statistics, self.manifold,
-                          tuple(self.events), tuple(self.changes), tuple(self.jumps))
+                          tuple(self.events), tuple(self.changes), tuple(self.jumps),
+                          impacts=tuple(self.impacts))
 
     def _advice(self) -> Outcome:
         ws = self.ws
+        if self.contacts is not None and (jam := self.contacts.jam(self._state(self.t, self.y))) is not None:
+            return jam
         return advice(self.like, self.t, self.y, np.array(ws["k0"]), float(ws["h_try"][0]),
                       int(ws["worst"][0]),
                       int(ws["status"][0]), self.settings.step, self.manifold)

@@ -13,6 +13,7 @@ from condyle.errors import ShapeError
 from condyle.integrate.branches import Jump
 from condyle.integrate.manifold import Manifold
 from condyle.integrate.measured import history, measured
+from condyle.integrate.rigid.impact import Impact
 from condyle.integrate.step_rows import StepRows
 from condyle.presentation import Block, cut, number, rows_of, span
 from condyle.status import Outcome, Status
@@ -75,6 +76,7 @@ class Trajectory(States[State]):
             traj.status.advice.
         events: what happened, in order: see Occurrence.
         jumps: where lengths of paths jumped, in order: see Jump.
+        impacts: impacts of rigid contacts, stops and ropes, in order: see Impact.
         statistics: see Statistics.
     """
 
@@ -88,6 +90,7 @@ class Trajectory(States[State]):
     jumps: tuple[Jump, ...] = field(default=(), repr=False)
     # the whole run and its rows
     within: tuple[Trajectory, np.ndarray] | None = field(default=None, repr=False)
+    impacts: tuple[Impact, ...] = field(default=(), repr=False)
 
     plumbing = frozenset({"rows", "manifold", "changes", "y", "called", "part", "row", "tails", "within"})
     called, _item = "traj", "step"
@@ -214,7 +217,7 @@ class Trajectory(States[State]):
         run, before = (self, self._steps) if self.within is None else self.within
         within = (run, before[i]) if history(self.system) else None
         return Trajectory(start, rows, self.status, self.statistics, self.manifold, events, changes,
-                          self.jumps, within)
+                          self.jumps, within, self.impacts)
 
     def _state(self, i: int, t: float, y: np.ndarray) -> State:
         """y at row i or after, with the parameters, inputs, locks that hold there."""

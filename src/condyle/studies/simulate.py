@@ -125,9 +125,6 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
         CondyleError: arguments that cannot be, or a state that violates constraints.
     """
     check_system("simulate", system)
-    if system.unilateral:
-        raise DescriptionError(f"simulate: {system.unilateral[0]!r} acts one way, and runs cannot open and "
-                               "close it yet")
     alone = isinstance(state, State)
     start = Members.of(system, [state] if alone else state)
     method = _method(integrator)
@@ -169,7 +166,7 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
         raise DescriptionError("simulate: keep= and threads= are for many states; traj.at(times) has one at "
                                "any times")
     check_samples(system, [e.name for e in given])
-    happening = [*(e.name for e in given), *samples(system)]
+    happening = [*(e.name for e in given), *samples(system), *system.unilateral]
     if happening and t_final < latest:
         raise DescriptionError(f"simulate: t_final = {t_final:g} s is before the state's t = {latest:g} s, "
                                f"and events, such as {happening[0]!r}, do not happen backward in time: what "

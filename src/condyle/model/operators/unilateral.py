@@ -4,6 +4,7 @@ from __future__ import annotations
 import casadi as ca
 
 from condyle.constraints.solve.equations import ConstraintEquations
+from condyle.constraints.unilateral import RigidContact
 from condyle.laws.described import sx
 from condyle.model.flat import column, rows
 from condyle.model.operators.record import Operator, Stage
@@ -30,10 +31,22 @@ def _rows(s: Symbols) -> list[ca.SX]:
                                     made[:, 0], made[:, 1])]
 
 
+def _tangents(s: Symbols) -> list[ca.SX]:
+    """t_1 and t_2 of (4) of each, row by row; zero without friction."""
+    view, out = s.view(s.kinematics(moving=False)), []
+    for c in s.model.unilateral.values():
+        t = c.across([leaf.at(view) for leaf in c.places]) if isinstance(c, RigidContact) and c.rubs else (
+            ca.SX(3, 1), ca.SX(3, 1))
+        out += t
+    return [ca.densify(column(out))]
+
+
 OPERATORS = (
     Operator("unilateral_rows", Stage.VELOCITY, takes="q u",
              results={"gap": "unilateral", "rate": "unilateral", "slip": "unilateral 2",
                       "G": "unilateral 3 nu", "bias": "unilateral 3", "restitution": "unilateral",
                       "friction": "unilateral"},
              reads="joints constraints", serves="simulate", expressions=_rows, watched=False),
+    Operator("unilateral_tangents", Stage.POSITION, takes="q u", results={"T": "unilateral 2 3"},
+             reads="joints constraints", serves="simulate", expressions=_tangents, watched=False),
 )

@@ -1,0 +1,276 @@
+"""Complementarity: who pushes, who sticks, who slides. docs/theory/rigid_contact.md (10)-(15).
+
+The linear problem
+
+    w = A z + b,   w >= 0,   z >= 0,   w . z = 0                                                            (10)
+
+is solved by Lemke's method, with the lexicographic rule: it ends, at a solution or at a ray, which means that
+there is none if A is copositive-plus, as in impacts. No maintained package for it fits: SciPy has none, QP
+solvers (daqp) take symmetric A, and friction's is not.
+
+Contacts: v = W lambda + b, three rows each (normal, two tangents), and for each
+
+    v_n >= 0,   lambda_n >= 0,   v_n lambda_n = 0                                                           (11)
+    |lambda_t| <= mu (lambda_n + c),   lambda_t = -mu (lambda_n + c) v_t / |v_t| where v_t != 0             (12)
+
+or lambda_t = -mu lambda_n d with a given direction d, for one that slides already. c >= 0 is what pushes
+anyway. First all that touch are taken to hold: the lambda of least norm, if it satisfies (11), (12). Else the
+cone becomes a pyramid of N sides (two in a plane, where that is exact), with lambda_t = D beta (Stewart and
+Trinkle 1996):
+
+    A = [W_nn  W_nD  0;  W_Dn  W_DD  E;  mu  -E'  0],   b = [b_n;  b_D;  mu c]                              (13)
+
+and Newton's method goes on from its solution to that of the cone itself, who sticks and who slides known:
+
+    stick: v = 0;     slide: v_n = 0,  lambda_t + mu (lambda_n + c) v_t / |v_t| = 0                         (14)
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+SIDES = (8, 32)
+"""N of (13), tried one after the other."""
+TOLERANCE = 1e-9
+"""Share of the problem's size by which (11) and (12) may be off."""
+NEWTON = 30
+"""Steps of (14)."""
+
+
+def lemke(A: np.ndarray, b: np.ndarray, limit: int | None = None) -> np.ndarray | None:
+    """z of (10), or None where Lemke's method ends at a ray.
+
+    Args:
+        A: shape (n, n).
+        b: shape (n,).
+        limit: pivots; 50 (n + 10) by default, after which it is None too.
+    """
+    n = len(b)
+    if not n or (b >= 0).all():
+        return np.zeros(n)
+    # rows: basic variables. Columns: w (n), z (n), z0, right-hand side; the w columns hold the inverse basis
+    T = np.hstack([np.eye(n), -A, -np.ones((n, 1)), b[:, None]])
+    basis = list(range(n))
+
+    def leaving(entering: int, allowed: np.ndarray) -> int | None:
+        """The row whose variable reaches zero first; the lexicographic least of equal ones."""
+        rows = allowed
+        for column in (2 * n + 1, *range(n)):
+            ratio = T[rows, column] / T[rows, entering]
+            rows = rows[ratio <= ratio.min() + 1e-12 * max(1.0, abs(ratio.min()))]
+            if len(rows) == 1:
+                break
+        first = [r for r in rows if basis[r] == 2 * n]       # z0 leaves as soon as it may
+        return int(first[0] if first else rows[0])
+
+    def pivot(row: int, column: int) -> int:
+        T[row] /= T[row, column]
+        for r in range(n):
+            if r != row:
+                T[r] -= T[r, column] * T[row]
+        out, basis[row] = basis[row], column
+        return out
+
+    order = np.lexsort((np.arange(n), b))
+    out = pivot(int(order[0]), 2 * n)
+    size = max(1.0, float(np.abs(A).max()))
+    for _ in range(limit or 50 * (n + 10)):
+        entering = out + n if out < n else out - n
+        allowed = np.flatnonzero(T[:, entering] > 1e-11 * size)
+        if not len(allowed):
+            return None                                      # a ray
+        row = leaving(entering, allowed)
+        assert row is not None
+        out = pivot(row, entering)
+        if out == 2 * n:
+            z = np.zeros(2 * n + 1)
+            z[basis] = np.maximum(T[:, -1], 0.0)
+            return z[n:2 * n]
+    return None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What contacts do.
+
+    Attributes:
+        lambda_: forces or impulses, shape (k, 3).
+        v: accelerations or velocities with them, shape (k, 3).
+        error: how far (11), (12) are off, over the size of the problem.
+    """
+
+    lambda_: np.ndarray
+    v: np.ndarray
+    error: float
+
+
+@dataclass(frozen=True)
+class ContactProblem:
+    """(11), (12) for k contacts.
+
+    Args:
+        W: shape (3 k, 3 k).
+        b: v without forces, shape (3 k,).
+        mu: friction, shape (k,).
+        directions: d of those that slide already, shape (2,); None for the others.
+        c: what pushes anyway, shape (k,); contained in b.
+    """
+
+    W: np.ndarray
+    b: np.ndarray
+    mu: np.ndarray
+    directions: Sequence[np.ndarray | None]
+    c: np.ndarray
+
+    @property
+    def k(self) -> int:
+        return len(self.mu)
+
+    @property
+    def cones(self) -> list[int]:
+        """Contacts whose friction is free in (12)."""
+        return [i for i in range(self.k) if self.mu[i] > 0 and self.directions[i] is None]
+
+    def pushing(self) -> np.ndarray:
+        """What a unit of each normal force is with the friction of those that slide already, (3 k, k)."""
+        F = np.zeros((3 * self.k, self.k))
+        for i, d in enumerate(self.directions):
+            F[3 * i, i] = 1.0
+            if d is not None:
+                F[3 * i + 1:3 * i + 3, i] = -self.mu[i] * d
+        return F
+
+    def own(self) -> np.ndarray:
+        """Response of each gap to its own normal force, friction included, over that without: (k,)."""
+        full, F = np.einsum("ij,ji->i", self.W[::3], self.pushing()), np.diag(self.W)[::3]
+        return np.where(F > 0, full / np.where(F > 0, F, 1.0), 1.0)
+
+    def answer(self, lambda_: np.ndarray) -> Answer:
+        """With the error of some forces (3 k,)."""
+        lam, v = lambda_.reshape(-1, 3), (self.W @ lambda_ + self.b).reshape(-1, 3)
+        size_v = max(float(np.abs(self.b).max(initial=0.0)), 1e-300)
+        inverse = np.diag(self.W).max(initial=0.0)
+        size_l = max(float(np.abs(lam).max(initial=0.0)), size_v / inverse if inverse > 0 else 0.0, 1e-300)
+        bad = [0.0, *(-lam[:, 0] / size_l), *(-v[:, 0] / size_v),
+               *(np.minimum(np.abs(lam[:, 0]) / size_l, np.abs(v[:, 0]) / size_v))]
+        for i in range(self.k):
+            d, reach = self.directions[i], self.mu[i] * (lam[i, 0] + self.c[i])
+            if d is not None:
+                bad.append(float(np.abs(lam[i, 1:] + self.mu[i] * lam[i, 0] * d).max()) / size_l)
+                continue
+            bad.append((float(np.hypot(*lam[i, 1:])) - reach) / size_l)
+            slip = float(np.hypot(*v[i, 1:]))
+            if slip > TOLERANCE * size_v and self.mu[i] > 0:
+                off = lam[i, 1:] + reach * v[i, 1:] / slip
+                bad.append(float(np.abs(off).max()) / size_l * min(1.0, slip / (1e-3 * size_v)))
+        return Answer(lam, v, max(bad))
+
+    def solve(self) -> Answer | None:
+        """The answer, or None where there is none, or none is found."""
+        best: Answer | None = None
+        for attempt in (self._all_hold, *(lambda n=n: self._pyramid(n) for n in SIDES)):
+            found = attempt()
+            if found is not None and (best is None or found.error < best.error):
+                best = found
+            if best is not None and best.error <= TOLERANCE:
+                return best
+        # a pyramid of 32 sides: its friction is within 0.5 % of the cone's
+        return best if best is not None and best.error <= 1e-2 else None
+
+    def _all_hold(self) -> Answer:
+        """Nothing opens and nothing slips."""
+        rows = np.array([r for i in range(self.k) for r in (
+            (3 * i, 3 * i + 1, 3 * i + 2) if i in self.cones else (3 * i,))], dtype=int)
+        F = self.pushing()
+        P = np.zeros((3 * self.k, len(rows)))
+        for column, r in enumerate(rows):
+            P[:, column] = F[:, r // 3] if r % 3 == 0 else np.eye(3 * self.k)[r]
+        A = self.W[rows] @ P
+        scale = 1 / np.sqrt(np.maximum(np.abs(np.diag(A)), 1e-12 * max(np.abs(np.diag(A)).max(initial=0.0),
+                                                                       1e-300)))
+        x = np.linalg.lstsq(scale[:, None] * A * scale, -scale * self.b[rows], rcond=1e-11)[0]
+        return self.answer(P @ (scale * x))
+
+    def _pyramid(self, sides: int) -> Answer | None:
+        """(13), then (14)."""
+        k, cones, F = self.k, self.cones, self.pushing()
+        planar = np.diag(self.W).reshape(-1, 3)
+        D: list[np.ndarray] = []                             # directions of each cone, (3 k, N)
+        for i in cones:
+            flat = planar[i, 1:] <= 1e-12 * max(planar[i].max(), 1e-300)
+            angles = ([0, np.pi] if flat[1] else [np.pi / 2, -np.pi / 2] if flat[0]
+                      else np.arange(sides) * 2 * np.pi / sides)
+            mine = np.zeros((3 * k, len(angles)))
+            mine[3 * i + 1], mine[3 * i + 2] = np.cos(angles), np.sin(angles)
+            D.append(mine)
+        all_D = np.hstack([np.zeros((3 * k, 0)), *D])
+        E = np.zeros((all_D.shape[1], len(cones)))
+        start = 0
+        for j, mine in enumerate(D):
+            E[start:start + mine.shape[1], j] = 1.0
+            start += mine.shape[1]
+        N = np.eye(3 * k)[::3]
+        mu = np.zeros((len(cones), k))
+        mu[np.arange(len(cones)), cones] = self.mu[cones]
+        A = np.block([[N @ self.W @ F, N @ self.W @ all_D, np.zeros((k, len(cones)))],
+                      [all_D.T @ self.W @ F, all_D.T @ self.W @ all_D, E],
+                      [mu, -E.T, np.zeros((len(cones), len(cones)))]])
+        b = np.concatenate([self.b[::3], all_D.T @ self.b, mu @ self.c])
+        # units in which forces and velocities are near one
+        w = max(float(np.diag(self.W)[::3].max(initial=0.0)), 1e-300)
+        s = max(float(np.abs(b).max(initial=0.0)), 1e-300)
+        units = np.concatenate([np.full(k + all_D.shape[1], w), np.ones(len(cones))])
+        A = A / np.where(np.arange(len(b)) < k + all_D.shape[1], w, 1.0)[:, None]
+        A[:k + all_D.shape[1], k + all_D.shape[1]:] *= w
+        scaled = np.concatenate([b[:k + all_D.shape[1]] / s, b[k + all_D.shape[1]:] * w / s])
+        z = lemke(A, scaled)
+        if z is None:
+            return None
+        z = z * s / units
+        lambda_ = F @ z[:k] + all_D @ z[k:k + all_D.shape[1]]
+        rough = self.answer(lambda_)
+        exact = self._newton(rough)
+        return exact if exact.error < rough.error else rough
+
+    def _newton(self, rough: Answer) -> Answer:
+        """(14), from an answer for the pyramid."""
+        lam, k = rough.lambda_.ravel().copy(), self.k
+        size_v = max(float(np.abs(self.b).max(initial=0.0)), 1e-300)
+        F, best = self.pushing(), rough
+        active = rough.lambda_[:, 0] + self.c > TOLERANCE * max(float(np.abs(rough.lambda_).max()), 1e-300)
+        slides = [i for i in self.cones if active[i] and np.hypot(*rough.v[i, 1:]) > 1e-7 * size_v]
+        for _ in range(NEWTON):
+            v = self.W @ lam + self.b
+            r, J = np.zeros(3 * k), np.zeros((3 * k, 3 * k))
+            for i in range(k):
+                n, t = 3 * i, slice(3 * i + 1, 3 * i + 3)
+                pushes = active[i] and (rough.lambda_[i, 0] > 0 or self.c[i] == 0)
+                if pushes:
+                    r[n], J[n] = v[n], self.W[n]
+                else:
+                    r[n], J[n, n] = lam[n], 1.0
+                if i in slides:
+                    speed = max(float(np.hypot(*v[t])), 1e-300)
+                    d, reach = v[t] / speed, self.mu[i] * (lam[n] + self.c[i])
+                    r[t] = lam[t] + reach * d                                                # (14)
+                    J[t] = reach * (np.eye(2) - np.outer(d, d)) / speed @ self.W[t]
+                    J[t, n] += self.mu[i] * d
+                    J[t, t] += np.eye(2)
+                elif i in self.cones and active[i]:
+                    r[t], J[t] = v[t], self.W[t]
+                else:
+                    r[t] = lam[t] - F[t, i] * lam[n]
+                    J[t, t] += np.eye(2)
+                    J[t, n] -= F[t, i]
+            rows = np.maximum(np.abs(J).max(axis=1), 1e-300)
+            step = np.linalg.lstsq(J / rows[:, None], -r / rows, rcond=1e-12)[0]
+            lam = lam + step
+            found = self.answer(lam)
+            best = found if found.error < best.error else best
+            if best.error <= 1e-14 or not np.isfinite(lam).all():
+                break
+            if np.abs(step).max() <= 1e-15 * max(np.abs(lam).max(), 1e-300):
+                break
+        return best

@@ -1,0 +1,239 @@
+"""Which constraints that act one way hold: at the start of a run, at events, after actions of users.
+
+1. What holds now is brought to its equations to rounding: runs keep them to a share of the accuracy.
+2. If gaps that are closed shrink, there is an impact (impact.py). Approaches so slow that the rebound would
+   last no longer than a few windows of events have none: that is how a ball comes to rest.
+3. Of those that touch and do not part, accelerations tell who pushes, who sticks and who slides
+   (complementarity.py), from the rows
+
+       gddot, rates of slips = W lambda + G udot_0 + bias                                                   (21)
+
+4. The state goes on from there with the discrete variables that say so.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from condyle.constraints.solve.complementarity import ContactProblem
+from condyle.constraints.solve.projection import project
+from condyle.errors import DescriptionError
+from condyle.integrate.rigid.impact import Impact, blow
+from condyle.integrate.rigid.numbers import Modes, Numbers
+from condyle.status import Outcome, Status
+from condyle.system.state import State
+from condyle.system.system import System
+from condyle.tree import scales
+
+MARGIN = 1e-3
+"""Share of the accuracy: gaps, slips and forces change sides that far past zero."""
+FLIGHT = 20.0
+"""Rebounds that would be over after so many windows do not happen."""
+ROUGHLY = 20.0
+"""What holds is off by no more than so many accuracies; what is further away was moved by an action."""
+JAMMED = 1e-3
+"""Share of its own response that friction must leave to a contact that slides (Painleve)."""
+
+
+class Jam(Exception):
+    """No forces satisfy all that touch."""
+
+    def __init__(self, status: Outcome) -> None:
+        super().__init__(str(status))
+        self.status = status
+
+
+@dataclass
+class Contacts:
+    """The constraints of a system that act one way, in a run.
+
+    Args:
+        system: whose they are.
+        accuracy: of the run.
+        window: of its events [s].
+
+    Attributes:
+        margin: of forces, shape (k,) [N, N m].
+    """
+
+    system: System
+    accuracy: float
+    window: float
+    margin: np.ndarray = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.modes = Modes(self.system)
+        self.length = self.system.compiled.length
+        self.close = MARGIN * self.accuracy * self.length
+        self.slow = self.close / scales.TIME_SCALE
+        self.margin = np.zeros(len(self.modes.names))
+
+    @staticmethod
+    def of(system: System, accuracy: float, window: float) -> Contacts | None:
+        """None if there are none."""
+        return Contacts(system, accuracy, window) if system.unilateral else None
+
+    # ---- states --------------------------------------------------------------------------------------------
+
+    def holds(self, state: State) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Which are closed (k,), which stick (k,), and whither they slide (k, 3)."""
+        m, d = self.modes, state.discrete
+        stick = np.where(m.rubs, d[np.where(m.rubs, m.stick, 0)] > 0.5, False)
+        slide = np.where(m.rubs[:, None], d[np.where(m.rubs[:, None], m.slide, 0)], 0.0)
+        return d[m.closed] > 0.5, stick, slide
+
+    def set(self, state: State, closed: np.ndarray, stick: np.ndarray, slide: np.ndarray) -> State:
+        """The state in which they hold so."""
+        m, d = self.modes, np.array(state.discrete)
+        d[m.closed] = closed
+        d[m.stick[m.rubs]] = (stick & closed)[m.rubs]
+        d[m.slide[m.rubs]] = np.where((closed & ~stick)[:, None], slide, 0.0)[m.rubs]
+        return state if (d == state.discrete).all() else state.replace(discrete=d)
+
+    def _projected(self, state: State) -> State:
+        """On its constraints to rounding."""
+        compiled, tail = state.system.compiled, state.tail
+        problem = compiled.projection(tail[None], np.maximum(compiled.weights[state.q.size:state.q.size
+                                                                              + state.u.size], 1e-6))
+        q, u = project(problem, state.q[None].copy(), state.u[None].copy(), 1e-14 * max(1.0, self.length),
+                       1e-13 * max(1.0, self.length), strict=False)
+        return state.replace(q=q[0], u=u[0])
+
+    # ---- what happens --------------------------------------------------------------------------------------
+
+    def resolve(self, state: State) -> tuple[State, list[str], Impact | None]:
+        """The state to go on from, what happened in words, and the impact if there was one.
+
+        Raises:
+            DescriptionError: surfaces overlap.
+            Jam: no forces or impulses are found.
+        """
+        m = self.modes
+        enabled = state.tail[m.enabled][m.switch] > 0.5
+        before = self.holds(state)
+        now = Numbers(state, m)
+        far = ROUGHLY * self.accuracy * self.length
+        self._check_overlap(state, now, enabled & ~before[0])
+        held = before[0] & enabled & (np.abs(now.rate) <= far / scales.TIME_SCALE) & (now.gap <= far)
+        sticks = before[1] & held & (np.abs(now.slip).max(axis=1, initial=0.0) <= far / scales.TIME_SCALE)
+        state = self.set(state, held, sticks, before[2])
+        if held.any():
+            state = self._projected(state)
+            now = Numbers(state, m)
+        touching = enabled & (held | (now.gap <= 2 * self.close))
+        impact = None
+        if (touching & (now.rate < -self.slow)).any():
+            state, now, impact = self._impact(state, now, np.flatnonzero(touching))
+        stays = np.flatnonzero(touching & (now.rate <= 2 * self.slow))
+        closed, stick, slide = self._forces(state, now, stays)
+        state = self.set(state, closed, stick, slide)
+        if closed.any():
+            state = self._projected(state)
+        return state, self._words(before, (closed, stick, slide), impact), impact
+
+    def _check_overlap(self, state: State, now: Numbers, open_: np.ndarray) -> None:
+        deep = np.flatnonzero(open_ & (now.gap < -self.accuracy * self.length))
+        if len(deep):
+            i = int(deep[np.argmin(now.gap[deep])])
+            raise DescriptionError(
+                f"simulate: at t = {state.t:.9g} s {self.modes.names[i]!r} is violated by {-now.gap[i]:.3g}: "
+                "rigid surfaces do not overlap, coordinates do not pass stops and ropes are not longer than "
+                f"they are. Allowed is the accuracy {self.accuracy:g} of the length {self.length:g} m; start "
+                "with a gap, or leave it out by disabled=[...]")
+
+    def _matrix(self, now: Numbers, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """W of some, (3 k, 3 k), and changes of speeds by unit impulses, (3 k, nu)."""
+        rows = now.G[which].reshape(-1, now.u.size)
+        Z = now.response(rows)
+        return rows @ Z.T, Z
+
+    def _impact(self, state: State, now: Numbers, which: np.ndarray) -> tuple[State, Numbers, Impact]:
+        m = self.modes
+        W, Z = self._matrix(now, which)
+        v = np.column_stack([now.rate, now.slip])[which]
+        pressed = np.maximum(-now.accelerations()[which, 0], 0.0)
+        e = now.e[which]
+        short = e * np.abs(v[:, 0]) * 2 <= FLIGHT * self.window * pressed
+        e = np.where(short | (-v[:, 0] <= self.accuracy * self.length / scales.TIME_SCALE), 0.0, e)
+        law = "poisson" if any(m.constraints[i].law == "poisson" for i in which) else "newton"
+        done = blow(W, v, e, now.mu[which], law)
+        if done is None:
+            names = ", ".join(repr(m.names[i]) for i in which)
+            raise Jam(Outcome(Status.PAINLEVE, f"stopped at t = {state.t:.9g} s: no impulses of {names} are "
+                                               f"found that part them; {Status.PAINLEVE.advice}"))
+        state = state.replace(u=state.u + done.lambda_.ravel() @ Z)
+        pushed = {m.names[i]: done.lambda_[j] for j, i in enumerate(which) if done.lambda_[j].any()}
+        return state, Numbers(state, m), Impact(state.t, pushed, done.energy, done.law)
+
+    def _forces(self, state: State, now: Numbers, which: np.ndarray
+                ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Which are closed from now on, which of these stick, and whither the others slide."""
+        k = len(self.modes.names)
+        closed, stick, slide = np.zeros(k, bool), np.zeros(k, bool), np.zeros((k, 3))
+        if not len(which):
+            return closed, stick, slide
+        W, _ = self._matrix(now, which)
+        speed = np.hypot(*now.slip[which].T)
+        directions = [now.slip[i] / s if s > 4 * self.slow and now.mu[i] > 0 else None
+                      for i, s in zip(which, speed, strict=True)]
+        problem = ContactProblem(W, now.accelerations()[which].ravel(), now.mu[which], directions,
+                                 np.zeros(len(which)))
+        found = None if (problem.own() < JAMMED).any() else problem.solve()                  # (21)
+        if found is None:
+            names = ", ".join(repr(self.modes.names[i]) for i in which)
+            raise Jam(Outcome(Status.PAINLEVE, f"stopped at t = {state.t:.9g} s: no forces of {names} are found "
+                                               f"that keep them apart; {Status.PAINLEVE.advice}"))
+        lam, a = found.lambda_, found.v
+        size = max(float(np.abs(lam).max()), 1e-300)
+        most = max(float(np.abs(problem.b).max()), 1e-300)
+        self.margin[which] = MARGIN * self.accuracy * self.length / scales.TIME_SCALE ** 2 / np.maximum(
+            np.diag(W)[::3], 1e-300)
+        for j, i in enumerate(which):
+            closed[i] = lam[j, 0] > 1e-9 * size
+            if not closed[i] or not self.modes.rubs[i]:
+                continue
+            if directions[j] is not None:
+                slide[i] = directions[j] @ now.frames[i]
+                continue
+            friction, reach = float(np.hypot(*lam[j, 1:])), now.mu[i] * lam[j, 0]
+            moves = float(np.hypot(*a[j, 1:])) > 1e-7 * most
+            at_edge = friction >= (1 - 1e-6) * reach
+            if moves or (at_edge and len(which) > 1 and friction > 0):
+                d = a[j, 1:] if moves else -lam[j, 1:]
+                slide[i] = d / np.hypot(*d) @ now.frames[i]
+            else:
+                stick[i] = True
+        return closed, stick, slide
+
+    def _words(self, before: tuple[np.ndarray, ...], after: tuple[np.ndarray, ...], impact: Impact | None
+               ) -> list[str]:
+        out, slid = [], lambda x: np.abs(x[2]).max(axis=1) > 0
+        for i, name in enumerate(self.modes.names):
+            if (impact is not None and name in impact.impulses and not before[0][i]) or (
+                    after[0][i] and not before[0][i]):
+                out.append(f"{name} touches")
+            if before[0][i] and not after[0][i]:
+                out.append(f"{name} opens")
+            if after[1][i] and not before[1][i]:
+                out.append(f"{name} sticks")
+            if slid(after)[i] and not slid(before)[i]:
+                out.append(f"{name} slides")
+        return out
+
+    def jam(self, state: State) -> Outcome | None:
+        """Why a step fails, if that is because friction leaves a contact nothing to push with."""
+        closed, stick, _ = self.holds(state)
+        which = np.flatnonzero(closed)
+        if not len(which) or not (closed & ~stick & self.modes.rubs).any():
+            return None
+        now = Numbers(state, self.modes)
+        W, _ = self._matrix(now, which)
+        directions = [now.slip[i] / max(float(np.hypot(*now.slip[i])), 1e-300) if now.mu[i] > 0
+                      and not stick[i] else None for i in which]
+        own = ContactProblem(W, np.zeros(3 * len(which)), now.mu[which], directions, np.zeros(len(which))).own()
+        if own.min() > 0.1:
+            return None
+        name = self.modes.names[int(which[np.argmin(own)])]
+        return Outcome(Status.PAINLEVE, f"stopped at t = {state.t:.9g} s: the force of {name!r} grows without "
+                                        f"limit as friction takes its effect away; {Status.PAINLEVE.advice}")

@@ -1,0 +1,100 @@
+"""Impacts: velocities jump, by impulses that satisfy a law of restitution. docs/theory/rigid_contact.md.
+
+    v+ = v- + W Lambda                                                        rows of gaps and slips       (17)
+    newton    v_n+ + e v_n- >= 0  complementary to Lambda_n >= 0,  slips v_t+ in the cone (12)              (18)
+    poisson   compression: (11), (12) with v_c, Lambda_c; expansion from there with e Lambda_c at least     (19)
+    energy    dT = Lambda . (v+ + v-) / 2 <= 0                                                              (20)
+
+Newton's law with friction can make energy (Kane's pendulum): then Poisson's takes its place, and if that does
+too, one without rebound. An impact says which law it followed.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from condyle.constraints.solve.complementarity import Answer, ContactProblem
+
+MADE = 1e-9
+"""Share of the energy of what meets that counts as rounding in (20)."""
+
+
+@dataclass(frozen=True)
+class Impact:
+    """An impact in a run.
+
+    Attributes:
+        t: when [s].
+        impulses: by the names of the constraints that pushed: normal, and along the two tangents [N s],
+            shape (3,).
+        energy: what it changed the kinetic energy by [J], at most 0.
+        law: "newton", "poisson" or "plastic" (no rebound), as it was followed.
+    """
+
+    t: float
+    impulses: dict[str, np.ndarray]
+    energy: float
+    law: str
+
+
+@dataclass(frozen=True)
+class Blow:
+    """What an impact does: impulses (k, 3), velocities after it (k, 3), energy (20) and the law."""
+
+    lambda_: np.ndarray
+    v: np.ndarray
+    energy: float
+    law: str
+
+
+def blow(W: np.ndarray, v: np.ndarray, e: np.ndarray, mu: np.ndarray, law: str) -> Blow | None:
+    """An impact of k contacts; None where none is found.
+
+    Args:
+        W: shape (3 k, 3 k).
+        v: velocities before, shape (k, 3).
+        e: restitution, shape (k,).
+        mu: friction, shape (k,).
+        law: "newton" or "poisson".
+    """
+    rough = float(np.abs(v).max()) ** 2 / max(float(np.diag(W).max()), 1e-300)
+    order = {"newton": ("newton", "poisson", "plastic"), "poisson": ("poisson", "plastic")}[law]
+    for one in order if e.any() else ("plastic",):
+        made = {"newton": _newton, "poisson": _poisson, "plastic": _plastic}[one](W, v, e, mu)
+        if made is None:
+            continue
+        after = v + (W @ made.ravel()).reshape(-1, 3)                                        # (17)
+        energy = float((made * (after + v)).sum()) / 2                                       # (20)
+        if energy <= MADE * rough:
+            return Blow(made, after, min(energy, 0.0), one if e.any() else law)
+    return None
+
+
+def _solved(W: np.ndarray, b: np.ndarray, mu: np.ndarray, c: np.ndarray | None = None) -> Answer | None:
+    k = len(mu)
+    return ContactProblem(W, b.ravel(), mu, [None] * k, np.zeros(k) if c is None else c).solve()
+
+
+def _newton(W: np.ndarray, v: np.ndarray, e: np.ndarray, mu: np.ndarray) -> np.ndarray | None:
+    b = v.copy()
+    b[:, 0] += e * np.minimum(v[:, 0], 0.0)                                                  # (18)
+    found = _solved(W, b, mu)
+    return None if found is None else found.lambda_
+
+
+def _poisson(W: np.ndarray, v: np.ndarray, e: np.ndarray, mu: np.ndarray) -> np.ndarray | None:
+    first = _solved(W, v, mu)
+    if first is None:
+        return None
+    c = e * first.lambda_[:, 0]
+    back = np.zeros_like(v)
+    back[:, 0] = c
+    b = first.v + (W @ back.ravel()).reshape(-1, 3)                                          # (19)
+    second = _solved(W, b, mu, c)
+    return None if second is None else first.lambda_ + back + second.lambda_
+
+
+def _plastic(W: np.ndarray, v: np.ndarray, e: np.ndarray, mu: np.ndarray) -> np.ndarray | None:
+    found = _solved(W, v, mu)
+    return None if found is None else found.lambda_

@@ -1,0 +1,75 @@
+"""Witnesses of constraints that act one way. Each is past zero by a margin before it counts:
+
+    open      g + margin            it touches where this falls below zero                                  (22)
+    closed    lambda_n + margin     it lets go
+    sticks    mu lambda_n - |lambda_t| + margin      it starts to slide
+    slides    s . D + margin        it comes to rest, or turns to another direction
+
+and what does not apply is 1. Margins are a thousandth of the accuracy: rounding changes nothing.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from condyle.errors import CondyleError
+from condyle.integrate.events import Event, Witnesses
+from condyle.integrate.rigid.contacts import Contacts
+from condyle.integrate.rigid.numbers import in_few
+from condyle.system.state import State
+
+
+@dataclass(frozen=True, eq=False)
+class Transition(Event):
+    """An event after which a run looks which constraints hold."""
+
+
+class RigidWitnesses(Witnesses):
+    """Those of a run's events, then those of its constraints: gap, force and friction of each."""
+
+    def __init__(self, own: Witnesses, contacts: Contacts) -> None:
+        self._own, self.contacts = own, contacts
+        never = lambda s: 1.0
+        made = [Transition(never, traced=False, name=f"{name} {what}") for name in contacts.modes.names
+                for what in ("touches", "opens", "changes friction")]
+        self.events = [*own.events, *made]
+
+    def __call__(self, like: State, t: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Values (m, events) at times t (m,) and y (m, n), all else as in a state."""
+        own = self._own(like, t, y)
+        mine = self._values(like, t, y)
+        return np.hstack([own, mine.reshape(len(t), -1)])
+
+    def _values(self, like: State, t: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """(m, k, 3)."""
+        c, m = self.contacts, self.contacts.modes
+        compiled, k = like.system.compiled, len(self.contacts.modes.names)
+        nq, nu, where = like.q.size, like.u.size, like.system.compiled.model.tail
+        out = np.ones((len(t), k, 3))
+        if not len(t):
+            return out
+        tails = np.tile(like.tail, (len(t), 1))
+        tails[:, where["t"]], tails[:, where["z"]] = t[:, None], y[:, nq + nu:]
+        q, u = np.ascontiguousarray(y[:, :nq]), np.ascontiguousarray(y[:, nq:nq + nu])
+        closed, stick, slide = c.holds(like)
+        enabled = like.tail[m.enabled][m.switch] > 0.5
+        rows = in_few(compiled.function("unilateral_rows"), q, u, tails)
+        gap, slip, mu = rows[0], rows[2].reshape(-1, k, 2), rows[6]
+        out[:, :, 0] = np.where(enabled & ~closed, gap + c.close, 1.0)                       # (22)
+        if (closed & enabled).any():
+            try:
+                found = in_few(compiled.function("multipliers"), q, u, np.zeros((len(t), nu)), tails)[0]
+            except CondyleError:
+                found = np.full((len(t), len(m.mine)), np.nan)
+            normal = found[:, m.normal]
+            out[:, :, 1] = np.where(enabled & closed, normal + c.margin, 1.0)
+            for i in np.flatnonzero(enabled & closed & m.rubs):
+                if stick[i]:
+                    friction = np.hypot(found[:, m.normal[i] + 1], found[:, m.normal[i] + 2])
+                    out[:, i, 2] = mu[:, i] * normal[:, i] - friction + c.margin[i]
+                else:
+                    T = in_few(compiled.function("unilateral_tangents"), q, u, tails)[0].reshape(-1, k, 2, 3)
+                    v = np.einsum("ma,mab->mb", slip[:, i], T[:, i])
+                    out[:, i, 2] = v @ slide[i] + c.slow
+        return out

@@ -1,0 +1,76 @@
+"""Lemke's method against enumeration, and contacts against what they must satisfy."""
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from condyle.constraints.solve.complementarity import ContactProblem, lemke
+
+
+def enumerated(A: np.ndarray, b: np.ndarray) -> list[np.ndarray]:
+    """All solutions with independent columns."""
+    n, out = len(b), []
+    for active in product((False, True), repeat=n):
+        S = np.flatnonzero(active)
+        z = np.zeros(n)
+        if len(S):
+            if abs(np.linalg.det(A[np.ix_(S, S)])) < 1e-12:
+                continue
+            z[S] = np.linalg.solve(A[np.ix_(S, S)], -b[S])
+        if (z >= -1e-11).all() and (A @ z + b >= -1e-11).all():
+            out.append(z)
+    return out
+
+
+@pytest.mark.parametrize("kind", ["definite", "semidefinite", "any"])
+def test_lemke_against_enumeration(kind, evidence) -> None:
+    rng, worst, count = np.random.default_rng(3), 0.0, 0
+    for _ in range(150):
+        n = int(rng.integers(1, 6))
+        B = rng.standard_normal((n, n if kind != "semidefinite" else max(1, n - 1)))
+        A = B @ B.T if kind != "any" else rng.standard_normal((n, n))
+        b = A @ rng.random(n) - rng.random(n) * (rng.random(n) < 0.5) if kind == "semidefinite" else \
+            rng.standard_normal(n)
+        known, z = enumerated(A, b), lemke(A, b)
+        if z is None:
+            # copositive-plus matrices have a solution or a ray, never both
+            assert kind == "any" or not known
+            continue
+        w = A @ z + b
+        count += 1
+        assert z.min() >= 0 and w.min() > -1e-8 and abs(w @ z) < 1e-8
+        if kind == "definite":
+            worst = max(worst, float(np.abs(z - known[0]).max()))
+    assert count > 60
+    if kind == "definite":
+        assert worst < 1e-8                                  # condition numbers reach 1e6
+        evidence("solutions of linear complementarity problems: Lemke against enumeration", worst, 1e-8)
+
+
+def random_problem(rng, k: int, nu: int, planar: bool) -> ContactProblem:
+    G = rng.standard_normal((3 * k, nu))
+    if planar:
+        G[2::3] = 0.0
+    W = G @ np.diag(rng.random(nu) + 0.2) @ G.T
+    return ContactProblem(W, G @ rng.standard_normal(nu), rng.random(k), [None] * k, np.zeros(k))
+
+
+@pytest.mark.parametrize("planar", [True, False])
+def test_cones_are_met(planar, evidence) -> None:
+    """Random impacts, some with more contacts than freedoms."""
+    rng, errors, lost = np.random.default_rng(4), [], []
+    for _ in range(120):
+        k = int(rng.integers(1, 5))
+        problem = random_problem(rng, k, int(rng.integers(3, 9)), planar)
+        found = problem.solve()
+        assert found is not None
+        errors.append(found.error)
+        lost.append(float((found.lambda_ * (found.v + problem.b.reshape(-1, 3))).sum()) / 2)
+        # no energy is made: lambda . (v+ + v-) <= 0
+        assert lost[-1] <= 1e-9 * (1 + abs(found.lambda_).max())
+    rough = np.mean(np.array(errors) > 1e-9)
+    assert rough <= (0.0 if planar else 0.02)
+    if not planar:
+        evidence("Coulomb's cone in random impacts of up to four contacts: share not met to 1e-9", rough, 0.02)
