@@ -179,8 +179,27 @@ class ContactProblem:
         # a pyramid of 32 sides: its friction is within 0.5 % of the cone's
         return best if best is not None and best.error <= 1e-2 else None
 
+    def shared(self, found: Answer) -> Answer:
+        """The same velocities by forces of least norm: those of Lemke's method are few, where more contacts
+        touch than can be told apart. Who slips slides that way; if that is no answer, what was given."""
+        size, most = (max(float(np.abs(x).max(initial=0.0)), 1e-300) for x in (self.b, found.lambda_))
+        slip = np.hypot(*found.v[:, 1:].T)
+        ways = [d if d is not None else v[1:] / s if s > 1e-7 * size and mu > 0 else None
+                for d, v, s, mu in zip(self.directions, found.v, slip, self.mu, strict=True)]
+        parts = (found.v[:, 0] > 1e-7 * size) & (found.lambda_[:, 0] <= 1e-9 * most)
+        if self.c.any() or parts.all():
+            return found
+        stay = np.flatnonzero(~parts)
+        rows = (3 * stay[:, None] + np.arange(3)).ravel()
+        less = ContactProblem(self.W[np.ix_(rows, rows)], self.b[rows], self.mu[stay],
+                              [ways[i] for i in stay], self.c[stay])
+        lam = np.zeros((self.k, 3))
+        lam[stay] = less._all_hold().lambda_
+        made = self.answer(lam.ravel())
+        return made if made.error <= max(TOLERANCE, found.error) else found
+
     def _all_hold(self) -> Answer:
-        """Nothing opens and nothing slips."""
+        """Nothing opens and nothing slips but what slides already."""
         rows = np.array([r for i in range(self.k) for r in (
             (3 * i, 3 * i + 1, 3 * i + 2) if i in self.cones else (3 * i,))], dtype=int)
         F = self.pushing()

@@ -11,11 +11,13 @@ multiplier: not G' lambda but (G + S)' lambda, where S has the rows
 
     S_n = mu d' G_t                                                                                       (6)
 
-d is s / |s| as long as that is near the direction D that the state remembers, else D:
+What the state remembers is the direction D in which it began to slide times a speed v_D, below which that
+counts; above it s / |s| does, as long as it is not opposite:
 
-    d = s / |s| if |s| > 1e-12 m/s and s . D > -|s| / 2, else D                                           (7)
+    d = s / |s| if |s| > v_D and s . D > -|s| / 2, else D                                                (7)
 
-so that the motion goes on smoothly past the instant at which sliding ends, where an event looks for it.
+so that the motion goes on smoothly past the instant at which sliding ends, where an event looks for it, and a
+slip of nearly zero has a direction that does not turn at every instant.
 """
 from __future__ import annotations
 
@@ -35,8 +37,6 @@ from condyle.native.sweeps.lookup import Closure
 from condyle.trace.parameter import Discrete
 from condyle.tree.tree import Tree
 
-SLOW = 1e-12
-"""[m/s], (7)."""
 Flag = Annotated[Any, quantity("-")]
 
 
@@ -130,7 +130,8 @@ class Normal(Constraint):
 
     @property
     def leaves(self) -> tuple[Leaf, ...]:
-        return tuple(self.whole.places)
+        places: tuple[Leaf, ...] = self.whole.places
+        return places
 
     def equations(self, x: Sequence[ca.SX]) -> ca.SX:
         return ca.if_else(sx(self.whole.closed), self.whole.depth(x), 0)

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import casadi as ca
 
 from condyle.constraints.base import Constraint
-from condyle.constraints.unilateral.base import SLOW, Flag, Normal, Stick, Unilateral
+from condyle.constraints.unilateral.base import Flag, Normal, Stick, Unilateral
 from condyle.contact.pairs import check_pair, touch
 from condyle.contact.rigid import FRICTION, Rigid, combined
 from condyle.contact.surfaces import GivenPose, Surface
@@ -65,7 +65,6 @@ class Touching(Composed):
     def _functions(self) -> dict[str, Closure]:
         """Closest points that a solver finds have first derivatives alone: the second one of the depth is
         that of its rate, n . (v_a - v_b) at the point."""
-        made = super()._functions
         y, ydot, yddot = ([ca.SX.sym(f"{n}{i}", p.size) for i, p in enumerate(self.parts)]
                           for n in ("y", "dy", "ddy"))
         shaped = lambda x: [p.shaped(v) for p, v in zip(self.parts, x, strict=True)]
@@ -74,10 +73,13 @@ class Touching(Composed):
         n, P, at, rate = x[1:4], x[4:7], ca.vertcat(*y), ca.vertcat(*ydot)
         own = ca.jtimes(x, at, rate)
         own[0] = ca.dot(n, v_a + W_a @ R_a.T @ (P - p_a) - v_b - W_b @ R_b.T @ (P - p_b))
-        more = ca.jtimes(own, at, rate) + ca.jtimes(own, rate, ca.vertcat(*yddot))
+        more = ca.jtimes(own[0], at, rate) + ca.jtimes(own[0], rate, ca.vertcat(*yddot))
+        more = ca.vertcat(more, ca.SX.nan(6))                # nobody asks for second rates of n and P
         given = [ca.SX(0, 1), *y]
-        return made | {"rate": Closure("touching_rate", [*given, *ydot], [own]),
-                       "bias": Closure("touching_bias", [*given, *ydot, *yddot], [more])}
+        return {"rows": Closure("touching_rows", y, [ca.SX(0, 1)]), "value": Closure("touching", given, [x]),
+                "rate": Closure("touching_rate", [*given, *ydot], [own]),
+                "bias": Closure("touching_bias", [*given, *ydot, *yddot], [more]),
+                "gradient": Closure("touching_gradient", given, [ca.densify(ca.jacobian(x, v)) for v in y])}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -151,17 +153,17 @@ class RigidContact(Unilateral):
     def parts(self) -> tuple[Constraint, ...]:  # type: ignore[override]
         return (Normal(self), Stick(self)) if self.rubs else (Normal(self),)
 
-    @property
-    def places(self) -> tuple[Leaf, ...]:
+    @cached_property
+    def places(self) -> tuple[Leaf, ...]:  # type: ignore[override]
         return (Touching(self.a, self.b),)
 
     def depth(self, x: Sequence[ca.SX]) -> ca.SX:
         return x[0][0]
 
-    @property
+    @cached_property
     def moving(self) -> tuple[Leaf, ...]:
         """The quantities that slip is of."""
-        return (Touching(self.a, self.b), *(leaf for s in (self.a, self.b) for leaf in (
+        return (*self.places, *(leaf for s in (self.a, self.b) for leaf in (
             StationPosition(s.body), StationVelocity(s.body), AngularVelocity(s.body))))
 
     def slip(self, x: Sequence[ca.SX]) -> ca.SX:
@@ -180,13 +182,14 @@ class RigidContact(Unilateral):
 
     def sliding(self) -> ca.SX:
         """Whether the state says that it slides."""
-        return ca.sumsqr(sx(self.slide)) > 0.25
+        return ca.sumsqr(sx(self.slide)) > 0
 
     def direction(self, x: Sequence[ca.SX]) -> ca.SX:
         """d of (7), in ground."""
-        n, s, D = x[0][1:4], self.slip(x), sx(self.slide)
-        D = D - n * ca.dot(n, D)
-        D = D / ca.sqrt(ca.fmax(ca.sumsqr(D), 1e-30))
-        speed = ca.norm_2(s)
-        follows = ca.logic_and(speed > SLOW, ca.dot(s, D) > -speed / 2)
-        return ca.if_else(follows, s / ca.fmax(speed, SLOW), D)                              # (7)
+        n, s, kept = x[0][1:4], self.slip(x), sx(self.slide)
+        D = kept - n * ca.dot(n, kept)
+        D = D / ca.sqrt(ca.fmax(ca.sumsqr(D), 1e-40))
+        square = ca.sumsqr(s)
+        speed = ca.sqrt(ca.fmax(square, 1e-40))
+        follows = ca.logic_and(square > ca.sumsqr(kept), ca.dot(s, D) > -speed / 2)
+        return ca.if_else(follows, s / speed, D)                                             # (7)

@@ -30,6 +30,8 @@ MARGIN = 1e-3
 """Share of the accuracy: gaps, slips and forces change sides that far past zero."""
 FLIGHT = 20.0
 """Rebounds that would be over after so many windows do not happen."""
+RESOLVED = 1e-14
+"""Nor do those that are no higher than this share of the system's length: coordinates have 16 digits."""
 ROUGHLY = 20.0
 """What holds is off by no more than so many accuracies; what is further away was moved by an action."""
 JAMMED = 1e-3
@@ -55,6 +57,9 @@ class Contacts:
 
     Attributes:
         margin: of forces, shape (k,) [N, N m].
+        close: of gaps [m, rad].
+        slow: of speeds [m/s, rad/s].
+        kept: v_D of unilateral/base.py (7) [m/s]: what is slower counts as at rest where it may stick.
     """
 
     system: System
@@ -67,6 +72,7 @@ class Contacts:
         self.length = self.system.compiled.length
         self.close = MARGIN * self.accuracy * self.length
         self.slow = self.close / scales.TIME_SCALE
+        self.kept = self.accuracy * self.length / scales.TIME_SCALE
         self.margin = np.zeros(len(self.modes.names))
 
     @staticmethod
@@ -154,8 +160,10 @@ class Contacts:
         v = np.column_stack([now.rate, now.slip])[which]
         pressed = np.maximum(-now.accelerations()[which, 0], 0.0)
         e = now.e[which]
-        short = e * np.abs(v[:, 0]) * 2 <= FLIGHT * self.window * pressed
-        e = np.where(short | (-v[:, 0] <= self.accuracy * self.length / scales.TIME_SCALE), 0.0, e)
+        rebound = e * np.maximum(-v[:, 0], 0.0)
+        short = (2 * rebound <= FLIGHT * self.window * pressed) | (
+            rebound ** 2 <= 2 * RESOLVED * self.length * pressed)
+        e = np.where(short | (-v[:, 0] <= self.kept), 0.0, e)
         law = "poisson" if any(m.constraints[i].law == "poisson" for i in which) else "newton"
         done = blow(W, v, e, now.mu[which], law)
         if done is None:
@@ -175,7 +183,7 @@ class Contacts:
             return closed, stick, slide
         W, _ = self._matrix(now, which)
         speed = np.hypot(*now.slip[which].T)
-        directions = [now.slip[i] / s if s > 4 * self.slow and now.mu[i] > 0 else None
+        directions = [now.slip[i] / s if s > self.kept and now.mu[i] > 0 else None
                       for i, s in zip(which, speed, strict=True)]
         problem = ContactProblem(W, now.accelerations()[which].ravel(), now.mu[which], directions,
                                  np.zeros(len(which)))
@@ -184,6 +192,7 @@ class Contacts:
             names = ", ".join(repr(self.modes.names[i]) for i in which)
             raise Jam(Outcome(Status.PAINLEVE, f"stopped at t = {state.t:.9g} s: no forces of {names} are found "
                                                f"that keep them apart; {Status.PAINLEVE.advice}"))
+        found = problem.shared(found)
         lam, a = found.lambda_, found.v
         size = max(float(np.abs(lam).max()), 1e-300)
         most = max(float(np.abs(problem.b).max()), 1e-300)
@@ -194,14 +203,14 @@ class Contacts:
             if not closed[i] or not self.modes.rubs[i]:
                 continue
             if directions[j] is not None:
-                slide[i] = directions[j] @ now.frames[i]
+                slide[i] = self.kept * directions[j] @ now.frames[i]
                 continue
             friction, reach = float(np.hypot(*lam[j, 1:])), now.mu[i] * lam[j, 0]
             moves = float(np.hypot(*a[j, 1:])) > 1e-7 * most
             at_edge = friction >= (1 - 1e-6) * reach
             if moves or (at_edge and len(which) > 1 and friction > 0):
                 d = a[j, 1:] if moves else -lam[j, 1:]
-                slide[i] = d / np.hypot(*d) @ now.frames[i]
+                slide[i] = self.kept * d / np.hypot(*d) @ now.frames[i]
             else:
                 stick[i] = True
         return closed, stick, slide

@@ -71,5 +71,5 @@ class RigidWitnesses(Witnesses):
                 else:
                     T = in_few(compiled.function("unilateral_tangents"), q, u, tails)[0].reshape(-1, k, 2, 3)
                     v = np.einsum("ma,mab->mb", slip[:, i], T[:, i])
-                    out[:, i, 2] = v @ slide[i] + c.slow
+                    out[:, i, 2] = v @ slide[i] / max(float(np.linalg.norm(slide[i])), 1e-300) + c.slow
         return out
