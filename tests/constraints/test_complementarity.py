@@ -73,4 +73,5 @@ def test_cones_are_met(planar, evidence) -> None:
     rough = np.mean(np.array(errors) > 1e-9)
     assert rough <= (0.0 if planar else 0.02)
     if not planar:
-        evidence("Coulomb's cone in random impacts of up to four contacts: share not met to 1e-9", rough, 0.02)
+        evidence("Coulomb's cone in random impacts of up to four contacts: share not met to 1e-9", rough,
+                 0.02)

@@ -361,7 +361,8 @@ class Run:
             side = self.watch.sides.all(np.stack([old, new]))
             jumped = [j for j, e in enumerate(self.watch.events) if j not in done and e.happens(side[0, j],
                                                                                                 side[1, j])
-                      and (isinstance(e, Transition) or not is_held(now, np.zeros(self.n), self.watch.one(j)))]
+                      and (isinstance(e, Transition)
+                           or not is_held(now, np.zeros(self.n), self.watch.one(j)))]
             events, old = [self.watch.events[j] for j in jumped], new
             done += jumped
             all_of_them += events

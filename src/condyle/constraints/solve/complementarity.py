@@ -2,7 +2,7 @@
 
 The linear problem
 
-    w = A z + b,   w >= 0,   z >= 0,   w . z = 0                                                            (10)
+    w = A z + b,   w >= 0,   z >= 0,   w . z = 0                                                          (10)
 
 is solved by Lemke's method, with the lexicographic rule: it ends, at a solution or at a ray, which means that
 there is none if A is copositive-plus, as in impacts. No maintained package for it fits: SciPy has none, QP
@@ -10,19 +10,19 @@ solvers (daqp) take symmetric A, and friction's is not.
 
 Contacts: v = W lambda + b, three rows each (normal, two tangents), and for each
 
-    v_n >= 0,   lambda_n >= 0,   v_n lambda_n = 0                                                           (11)
-    |lambda_t| <= mu (lambda_n + c),   lambda_t = -mu (lambda_n + c) v_t / |v_t| where v_t != 0             (12)
+    v_n >= 0,   lambda_n >= 0,   v_n lambda_n = 0                                                         (11)
+    |lambda_t| <= mu (lambda_n + c),   lambda_t = -mu (lambda_n + c) v_t / |v_t| where v_t != 0           (12)
 
 or lambda_t = -mu lambda_n d with a given direction d, for one that slides already. c >= 0 is what pushes
 anyway. First all that touch are taken to hold: the lambda of least norm, if it satisfies (11), (12). Else the
 cone becomes a pyramid of N sides (two in a plane, where that is exact), with lambda_t = D beta (Stewart and
 Trinkle 1996):
 
-    A = [W_nn  W_nD  0;  W_Dn  W_DD  E;  mu  -E'  0],   b = [b_n;  b_D;  mu c]                              (13)
+    A = [W_nn  W_nD  0;  W_Dn  W_DD  E;  mu  -E'  0],   b = [b_n;  b_D;  mu c]                            (13)
 
 and Newton's method goes on from its solution to that of the cone itself, who sticks and who slides known:
 
-    stick: v = 0;     slide: v_n = 0,  lambda_t + mu (lambda_n + c) v_t / |v_t| = 0                         (14)
+    stick: v = 0;     slide: v_n = 0,  lambda_t + mu (lambda_n + c) v_t / |v_t| = 0                       (14)
 """
 from __future__ import annotations
 
@@ -170,8 +170,8 @@ class ContactProblem:
     def solve(self) -> Answer | None:
         """The answer, or None where there is none, or none is found."""
         best: Answer | None = None
-        for attempt in (self._all_hold, *(lambda n=n: self._pyramid(n) for n in SIDES)):
-            found = attempt()
+        for sides in (0, *SIDES):
+            found = self._pyramid(sides) if sides else self._all_hold()
             if found is not None and (best is None or found.error < best.error):
                 best = found
             if best is not None and best.error <= TOLERANCE:

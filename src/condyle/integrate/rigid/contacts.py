@@ -3,10 +3,10 @@
 1. What holds now is brought to its equations to rounding: runs keep them to a share of the accuracy.
 2. If gaps that are closed shrink, there is an impact (impact.py). Approaches so slow that the rebound would
    last no longer than a few windows of events have none: that is how a ball comes to rest.
-3. Of those that touch and do not part, accelerations tell who pushes, who sticks and who slides
-   (complementarity.py), from the rows
+3. Of those that touch and do not part, or so slowly that they would be back at once, accelerations tell who
+   pushes, who sticks and who slides (complementarity.py), from the rows
 
-       gddot, rates of slips = W lambda + G udot_0 + bias                                                   (21)
+       gddot, rates of slips = W lambda + G udot_0 + bias                                                 (21)
 
 4. The state goes on from there with the discrete variables that say so.
 """
@@ -124,14 +124,16 @@ class Contacts:
         held = before[0] & enabled & (np.abs(now.rate) <= far / scales.TIME_SCALE) & (now.gap <= far)
         sticks = before[1] & held & (np.abs(now.slip).max(axis=1, initial=0.0) <= far / scales.TIME_SCALE)
         state = self.set(state, held, sticks, before[2])
-        if held.any():
+        if held.any() or len(self.system.constraints) > len(m.names):
             state = self._projected(state)
             now = Numbers(state, m)
         touching = enabled & (held | (now.gap <= 2 * self.close))
         impact = None
         if (touching & (now.rate < -self.slow)).any():
             state, now, impact = self._impact(state, now, np.flatnonzero(touching))
-        stays = np.flatnonzero(touching & (now.rate <= 2 * self.slow))
+        pressed = np.maximum(-now.accelerations()[:, 0], 0.0)
+        leaves = np.maximum(self.kept, FLIGHT * self.window * pressed / 2)
+        stays = np.flatnonzero(touching & (now.rate <= leaves))
         closed, stick, slide = self._forces(state, now, stays)
         state = self.set(state, closed, stick, slide)
         if closed.any():
@@ -139,7 +141,8 @@ class Contacts:
         return state, self._words(before, (closed, stick, slide), impact), impact
 
     def _check_overlap(self, state: State, now: Numbers, open_: np.ndarray) -> None:
-        deep = np.flatnonzero(open_ & (now.gap < -self.accuracy * self.length))
+        passed = FLIGHT * self.window * np.maximum(-now.rate, 0.0)      # between the looks of an event
+        deep = np.flatnonzero(open_ & (now.gap < -self.accuracy * self.length - passed))
         if len(deep):
             i = int(deep[np.argmin(now.gap[deep])])
             raise DescriptionError(
@@ -190,8 +193,8 @@ class Contacts:
         found = None if (problem.own() < JAMMED).any() else problem.solve()                  # (21)
         if found is None:
             names = ", ".join(repr(self.modes.names[i]) for i in which)
-            raise Jam(Outcome(Status.PAINLEVE, f"stopped at t = {state.t:.9g} s: no forces of {names} are found "
-                                               f"that keep them apart; {Status.PAINLEVE.advice}"))
+            raise Jam(Outcome(Status.PAINLEVE, f"stopped at t = {state.t:.9g} s: no forces of {names} are "
+                                               f"found that keep them apart; {Status.PAINLEVE.advice}"))
         found = problem.shared(found)
         lam, a = found.lambda_, found.v
         size = max(float(np.abs(lam).max()), 1e-300)
@@ -240,9 +243,11 @@ class Contacts:
         W, _ = self._matrix(now, which)
         directions = [now.slip[i] / max(float(np.hypot(*now.slip[i])), 1e-300) if now.mu[i] > 0
                       and not stick[i] else None for i in which]
-        own = ContactProblem(W, np.zeros(3 * len(which)), now.mu[which], directions, np.zeros(len(which))).own()
+        nothing = np.zeros(3 * len(which))
+        own = ContactProblem(W, nothing, now.mu[which], directions, nothing[::3]).own()
         if own.min() > 0.1:
             return None
         name = self.modes.names[int(which[np.argmin(own)])]
-        return Outcome(Status.PAINLEVE, f"stopped at t = {state.t:.9g} s: the force of {name!r} grows without "
-                                        f"limit as friction takes its effect away; {Status.PAINLEVE.advice}")
+        return Outcome(Status.PAINLEVE, f"stopped at t = {state.t:.9g} s: the force of {name!r} grows "
+                                        "without limit as friction takes its effect away; "
+                                        f"{Status.PAINLEVE.advice}")

@@ -1,9 +1,9 @@
 """Impacts: velocities jump, by impulses that satisfy a law of restitution. docs/theory/rigid_contact.md.
 
-    v+ = v- + W Lambda                                                        rows of gaps and slips       (17)
-    newton    v_n+ + e v_n- >= 0  complementary to Lambda_n >= 0,  slips v_t+ in the cone (12)              (18)
-    poisson   compression: (11), (12) with v_c, Lambda_c; expansion from there with e Lambda_c at least     (19)
-    energy    dT = Lambda . (v+ + v-) / 2 <= 0                                                              (20)
+    v+ = v- + W Lambda                                                        rows of gaps and slips      (17)
+    newton    v_n+ + e v_n- >= 0  complementary to Lambda_n >= 0,  slips v_t+ in the cone (12)            (18)
+    poisson   compression: (11), (12) with v_c, Lambda_c; expansion from there with e Lambda_c at least   (19)
+    energy    dT = Lambda . (v+ + v-) / 2 <= 0                                                            (20)
 
 Newton's law with friction can make energy (Kane's pendulum): then Poisson's takes its place, and if that does
 too, one without rebound. An impact says which law it followed.

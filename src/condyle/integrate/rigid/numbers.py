@@ -2,7 +2,7 @@
 
     Z = M^-1 G',   W = G Z   with equality constraints and locks: what is left of impulses after theirs
 
-        Z <- Z - Z_e (G_e Z_e)^+ G_e Z,   Z_e = M^-1 G_e'                                                   (16)
+        Z <- Z - Z_e (G_e Z_e)^+ G_e Z,   Z_e = M^-1 G_e'                                                 (16)
 """
 from __future__ import annotations
 

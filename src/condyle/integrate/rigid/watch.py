@@ -1,6 +1,6 @@
 """Witnesses of constraints that act one way. Each is past zero by a margin before it counts:
 
-    open      g + margin            it touches where this falls below zero                                  (22)
+    open      g + margin            it touches where this falls below zero                                (22)
     closed    lambda_n + margin     it lets go
     sticks    mu lambda_n - |lambda_t| + margin      it starts to slide
     slides    s . D + margin        it comes to rest, or turns to another direction

@@ -1,0 +1,258 @@
+"""Runs with rigid contacts, stops and ropes: closed forms, balances, and what ends them."""
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import condyle as cd
+
+G = 9.81
+
+
+def floor(material):
+    return cd.contact.HalfSpace("ground", (0, 1, 0), 0.0, material)
+
+
+def ball(restitution: float = 0.8, **options) -> cd.System:
+    rubber = cd.contact.Rigid(restitution=restitution, **options)
+    system = cd.System(gravity=(0, -10, 0))
+    system.add_body("ball", mobilizer=cd.Slider(axis=(0, 1, 0)), mass=2.0)
+    system.add_contact("floor", floor(rubber), cd.contact.Sphere("ball", (0, 0, 0), 0.1, rubber))
+    return system
+
+
+def names(traj) -> list[str]:
+    return [e.name for e in traj.events]
+
+
+@pytest.mark.parametrize("law", ["newton", "poisson"])
+def test_bouncing_ball_comes_to_rest(law, evidence) -> None:
+    """Heights e^2n h; rest at T (1 + e) / (1 - e), T the time of the first fall."""
+    system = ball(law=law)
+    traj = cd.simulate(system, system.state(q={"ball": 1.1}), 5.0, accuracy=1e-8)
+    assert traj.finished
+    times = np.array([i.t for i in traj.impacts])
+    tops = traj.at((times[:8] + times[1:9]) / 2)[:, 0] - 0.1
+    heights = np.abs(tops / 0.64 ** np.arange(1, 9) - 1).max()
+    rest = np.sqrt(0.2) * 1.8 / 0.2
+    late = abs(traj.events[-1].t - rest)
+    assert heights < 1e-7                                        # of accuracy 1e-8, over eight bounces
+    assert late < 1e-5                                           # the last bounces are left out
+    assert traj.u[-1, 0] == 0 and abs(traj.q[-1, 0] - 0.1) < 1e-12 and traj.discrete[-1, 0] == 1
+    lost = sum(i.energy for i in traj.impacts)
+    assert abs(lost / (2 * 10 * 1.0) + 1) < 1e-7
+    assert {i.law for i in traj.impacts} == {law}
+    if law == "newton":
+        evidence("rigid bouncing ball: heights e^2n h of eight bounces, relative", heights, 1e-7)
+        evidence("rigid bouncing ball: when it comes to rest, a geometric series of bounces [s]", late, 1e-5)
+
+
+def test_elastic_ball_keeps_its_energy() -> None:
+    system = ball(1.0)
+    traj = cd.simulate(system, system.state(q={"ball": 1.1}), 5.0, accuracy=1e-9)
+    total = np.array([sum(s.energy()) for s in traj])
+    assert len(traj.impacts) == 6 and np.ptp(total) < 1e-6 * abs(total).max()
+
+
+def block() -> cd.System:
+    """A block on a slope that is a Parameter, in a plane."""
+    rubber = cd.contact.Rigid(friction=cd.Parameter("mu", 0.5))
+    system = cd.System(gravity=(0, 0, 0))
+    system.add_body("block", mobilizer=cd.Planar(), mass=2.0, inertia=(0.02, 0.03, 0.02))
+    system.add_contact("floor", floor(rubber), cd.contact.vertices("block", [(-0.2, -0.1, 0), (0.2, -0.1, 0)],
+                                                                   rubber))
+    for axis in ("x", "y"):
+        system.add_force(axis, cd.forces.MobilityForce(f"block_t{axis}", 2 * cd.Parameter(f"g{axis}", 0.0)))
+    return system
+
+
+@pytest.fixture(scope="module")
+def slope() -> cd.System:
+    return block()
+
+
+def test_block_on_an_incline(slope, evidence) -> None:
+    """It sticks below the friction angle, and slides above it with g (sin - mu cos)."""
+    limit, worst = np.arctan(0.5), 0.0
+    for angle in (limit - 1e-4, limit + 1e-4, 0.7):
+        state = slope.state(q={"block_ty": 0.1},
+                            parameters={"gx": G * np.sin(angle), "gy": -G * np.cos(angle)})
+        traj = cd.simulate(slope, state, 1.0, accuracy=1e-6)
+        a = G * (np.sin(angle) - 0.5 * np.cos(angle))
+        worst = max(worst, abs(traj.u[-1, 1] - max(a, 0.0)))
+        assert traj.finished and abs(traj.q[-1, 2] - 0.1) < 1e-9
+        # the state knows: accelerations and forces of the last row are those of the run
+        assert abs(traj[-1].udot[1] - max(a, 0.0)) < 1e-10
+    assert worst < 1e-9                                          # steps of constant acceleration are exact
+    evidence("block on an incline, 1e-4 rad about the friction angle: its speed after 1 s [m/s]", worst, 1e-9)
+
+
+def test_sliding_block_comes_to_rest(slope, evidence) -> None:
+    state = slope.state(q={"block_ty": 0.1}, u={"block_tx": 2.0}, parameters={"gy": -G})
+    traj = cd.simulate(slope, state, 1.0, accuracy=1e-6)
+    error = abs(traj.q[-1, 1] - 4 / (2 * 0.5 * G))
+    assert traj.finished and traj.u[-1, 1] == pytest.approx(0, abs=1e-12) and error < 1e-8
+    assert "floor.0 sticks" in names(traj) and "floor.1 sticks" in names(traj)
+    evidence("sliding block: distance to rest v^2 / (2 mu g) [m]", error, 1e-8)
+
+
+def test_block_is_pushed_over(slope) -> None:
+    """A block whose weight is outside of its base tips about its lower corner, which sticks."""
+    state = slope.state(q={"block_ty": 0.1}, parameters={"gx": 3 * G, "gy": -G, "mu": 10.0})
+    traj = cd.simulate(slope, state, 0.05, accuracy=1e-6)
+    assert traj.finished and traj.u[-1, 0] < -0.1
+    closed = dict(zip(slope.discrete, traj.discrete[-1], strict=True))
+    assert closed["floor.1.closed"] == 1 and closed["floor.0.closed"] == 0
+
+
+def sphere(friction: float) -> cd.System:
+    rubber = cd.contact.Rigid(friction=friction)
+    system = cd.System(gravity=(0, -G, 0))
+    system.add_body("ball", mobilizer=cd.Free(), mass=2.0, inertia=(0.4 * 2 * 0.01,) * 3)
+    system.add_contact("table", floor(rubber), cd.contact.Sphere("ball", (0, 0, 0), 0.1, rubber))
+    return system
+
+
+def test_billiard_ball_begins_to_roll(evidence) -> None:
+    """Pushed without spin it rolls at 5/7 of its speed, from 2 v / (7 mu g) on; and turned sideways it goes
+    on a curve, to 5/7 v + 2/7 w x r."""
+    system = sphere(0.2)
+    state = system.state(q={"ball_ty": 0.1}, u={"ball_vx": 3.0})
+    traj = cd.simulate(system, state, 1.0, accuracy=1e-8)
+    when = next(e.t for e in traj.events if e.name == "table sticks")
+    errors = [abs(when - 2 * 3 / (7 * 0.2 * G)), abs(traj.u[-1, 3] - 15 / 7),
+              abs(traj.u[-1, 2] + 150 / 7) * 0.1]
+    spun = cd.simulate(system, state.replace(u={"ball_wx": 40.0}), 2.0, accuracy=1e-8)
+    errors += [abs(spun.u[-1, 3] - 15 / 7), abs(spun.u[-1, 5] - 2 / 7 * 40 * 0.1)]
+    assert traj.finished and spun.finished
+    assert max(errors) < 1e-7                                    # ten accuracies, in units of speed
+    evidence("billiard ball: when it begins to roll, and how fast [s, m/s]", max(errors), 1e-7)
+
+
+def test_pendulum_with_a_stop() -> None:
+    """A double pendulum whose elbow stops hard: momentum about the shoulder is kept, energy falls."""
+    system = cd.System()
+    system.add_body("upper", mobilizer=cd.Pin(), X_BM=(0, 0.5, 0), mass=1.0, inertia=(0.01, 0.01, 0.02))
+    system.add_body("lower", "upper", cd.Pin(), X_PF=(0, -0.5, 0), X_BM=(0, 0.5, 0), mass=1.0,
+                    inertia=(0.01, 0.01, 0.02))
+    system.add_constraint("elbow", cd.constraints.Stop("lower", lower=0.0, restitution=0.4))
+    state = system.state(q={"upper": 1.0, "lower": 1.0})
+    traj = cd.simulate(system, state, 3.0, accuracy=1e-7)
+    assert traj.finished and traj["lower"].min() > -1e-7 and len(traj.impacts) > 2
+    first = traj.impacts[0]
+    rows = np.flatnonzero(traj.t == first.t)
+    before, after = traj[int(rows[0])], traj[int(rows[-1])]
+    momentum = [(s.mass_matrix() @ s.u)[0] for s in (before, after)]
+    assert momentum[0] == pytest.approx(momentum[1], abs=1e-9)
+    assert after.u[1] == pytest.approx(-0.4 * before.u[1], rel=1e-6)
+    assert sum(after.energy()) - sum(before.energy()) == pytest.approx(first.energy, abs=1e-9)
+    assert np.diff([sum(s.energy()) for s in traj]).max() < 1e-6
+
+
+def test_rope_snaps_taut(evidence) -> None:
+    """A falling bob loses its speed along the rope, and swings on."""
+    system = cd.System()
+    system.add_body("bob", mobilizer=cd.Translation(), mass=2.0)
+    system.add_constraint("rope", cd.constraints.Rope("ground", (0, 0, 0), "bob", (0, 0, 0), 1.0))
+    state = system.state(q={"bob_tx": 0.6}, u={"bob_tz": 0.1})
+    traj = cd.simulate(system, state, 1.0, accuracy=1e-8)
+    fall = np.sqrt(2 * 0.8 / G)                                  # not quite: it moves sideways too
+    blow = traj.impacts[0]
+    rows = np.flatnonzero(traj.t == blow.t)
+    before, after = traj[int(rows[0])], traj[int(rows[-1])]
+    along = before.q / np.linalg.norm(before.q)
+    expected = before.u - along * (along @ before.u)
+    error = np.abs(after.u - expected).max()
+    assert abs(blow.t - fall) < 0.01 and error < 1e-9
+    assert blow.impulses["rope"][0] == pytest.approx(2 * along @ before.u, rel=1e-9)
+    length = np.linalg.norm(traj.q, axis=1)
+    assert traj.finished and length.max() < 1 + 1e-8
+    evidence("rope that snaps taut: velocity after it [m/s]", error, 1e-9)
+
+
+def test_loops_hold_through_impacts() -> None:
+    """A rod from ground holds a ball that falls on the floor: an impact with a constraint."""
+    rubber = cd.contact.Rigid(restitution=0.5)
+    system = cd.System()
+    system.add_body("ball", mobilizer=cd.Translation(), mass=1.0)
+    system.add_constraint("rod", cd.constraints.Rod("ground", (0, 1, 0), "ball", (0, 0, 0), 1.2))
+    system.add_contact("floor", floor(rubber), cd.contact.Sphere("ball", (0, 0, 0), 0.1, rubber))
+    state = system.state(q={"ball_tx": np.sqrt(1.2 ** 2 - 0.25), "ball_ty": 0.5})
+    traj = cd.simulate(system, state, 2.0, accuracy=1e-7)
+    assert traj.finished and traj.impacts
+    errors = np.abs(np.linalg.norm(traj.q - [0, 1, 0], axis=1) - 1.2).max()
+    assert errors < 1e-7
+    assert np.diff([sum(s.energy()) for s in traj]).max() < 1e-6
+    for hit in traj.impacts[:2]:
+        rows = np.flatnonzero(traj.t == hit.t)
+        s = traj[int(rows[-1])]
+        assert abs((s.q - [0, 1, 0]) @ s.u) < 1e-9
+
+
+def cradle(gap: float) -> cd.System:
+    steel = cd.contact.Rigid(restitution=1.0)
+    system = cd.System(gravity=(0, 0, 0))
+    surfaces = []
+    for i in range(4):
+        system.add_body(f"b{i}", mobilizer=cd.Slider(), X_PF=(i * (0.1 + gap), 0, 0), mass=1.0)
+        surfaces.append(cd.contact.Sphere(f"b{i}", (0, 0, 0), 0.05, steel, name=f"b{i}"))
+    for i in range(3):
+        system.add_contact(f"c{i}", surfaces[i], surfaces[i + 1])
+    return system
+
+
+def test_cradle(evidence) -> None:
+    """With small gaps balls hit one after the other, and the last one leaves with the speed of the first. In
+    one instant Newton's law at e = 1 reverses the only gap that closes, and no gap more than it must."""
+    system = cradle(1e-4)
+    traj = cd.simulate(system, system.state(q={"b0": -0.2}, u={"b0": 1.0}), 0.5, accuracy=1e-8)
+    error = np.abs(traj.u[-1] - [0, 0, 0, 1]).max()
+    assert traj.finished and len(traj.impacts) == 3 and error < 1e-9
+    evidence("Newton's cradle, rigid, with gaps: speeds after three impacts [m/s]", error, 1e-9)
+    system = cradle(0.0)
+    traj = cd.simulate(system, system.state(q={"b0": -0.2}, u={"b0": 1.0}), 0.5, accuracy=1e-8)
+    assert len(traj.impacts) == 1 and traj.finished
+    np.testing.assert_allclose(traj.u[-1], [-0.5, 0.5, 0.5, 0.5], atol=1e-9)
+    assert abs(traj.u[-1] @ traj.u[-1] - 1) < 1e-9 and abs(traj.u[-1].sum() - 1) < 1e-9
+
+
+def test_painleve() -> None:
+    """A rod pushed over a rough floor, head down: the force of the floor grows without limit, or there is
+    none; the run says so."""
+    rough = cd.contact.Rigid(friction=2.0)
+    system = cd.System()
+    system.add_body("rod", mobilizer=cd.Planar(), mass=1.0, inertia=(0.05, 0.05, 1 / 12))
+    system.add_contact("tip", floor(rough), cd.contact.Point("rod", (-0.5, 0, 0), rough))
+    angle = 1.1
+    q = {"rod_rz": angle, "rod_ty": 0.5 * np.sin(angle), "rod_tx": 0.0}
+    # 1 - 3 cos (mu sin - cos) < 0 around 60 degrees for mu > 4/3: Genot and Brogliato 1999
+    traj = cd.simulate(system, system.state(q=q, u={"rod_tx": -3.0}), 1.0, accuracy=1e-5)
+    assert traj.status == cd.Status.PAINLEVE and "tip" in traj.status and "Material" in traj.status.advice
+
+
+def test_overlap_is_refused() -> None:
+    system = ball()
+    with pytest.raises(cd.DescriptionError, match=r"'floor' is violated by 0.05"):
+        cd.simulate(system, system.state(q={"ball": 0.05}), 1.0)
+    traj = cd.simulate(system, system.state(q={"ball": 0.05}, disabled=["floor"]), 0.1)
+    assert traj.finished and not traj.impacts
+    with pytest.raises(cd.DescriptionError, match="backward"):
+        cd.simulate(system, system.state(t=1.0, q={"ball": 1.0}), 0.0)
+
+
+def test_many_states_and_events() -> None:
+    """Ensembles, and events of users that see impacts and change speeds."""
+    system = ball()
+    hits: list[float] = []
+    hit = cd.Event(lambda s: s.u("ball"), direction="rising", action=lambda s: hits.append(s.t))
+    traj = cd.simulate(system, system.state(q={"ball": 1.1}), 1.2, accuracy=1e-6, events=hit)
+    assert len(hits) == len(traj.impacts) == 2
+    kick = cd.Event(at=[4.5], action=lambda s: s.replace(u={"ball": 1.0}))
+    kicked = cd.simulate(system, system.state(q={"ball": 1.1}), 4.6, accuracy=1e-4, events=kick)
+    assert kicked.q[-1, 0] == pytest.approx(0.1 + 0.1 - 5 * 0.01, abs=1e-4)       # it was at rest, and flies
+    ens = cd.simulate(system, {"q": [[1.1], [0.6], [2.1]]}, 1.0, accuracy=1e-6)
+    alone = cd.simulate(system, system.state(q={"ball": 0.6}), 1.0, accuracy=1e-6)
+    np.testing.assert_array_equal(ens[1].q[-1], alone.q[-1])
+    again = cd.simulate(system, alone[-1], 2.0, accuracy=1e-6)
+    whole = cd.simulate(system, system.state(q={"ball": 0.6}), 2.0, accuracy=1e-6)
+    np.testing.assert_allclose(again.q[-1], whole.q[-1], atol=1e-5)
