@@ -84,6 +84,124 @@ def test_force_plates_are_the_same_wrench_everywhere(tmp_path, evidence):
     np.testing.assert_allclose(analog["EMG"], channels[:, 6], rtol=1e-6)
 
 
+def channels_of(kind: int, F: np.ndarray, p: np.ndarray, T: np.ndarray, origin: np.ndarray,
+                C: np.ndarray) -> np.ndarray:
+    """What the channels of a plate say of a force F at p on its surface and a free torque T, in its axes and
+    in mm: the formulas of the C3D manual, backwards."""
+    M = np.cross(p, F) + T
+    if kind == 1:
+        return np.column_stack([F, p[:, :2], T[:, 2]])
+    if kind == 3:                                               # Kistler: fx12 fx34 fy14 fy23 fz1 fz2 fz3 fz4
+        a, b, height = origin
+        M = M - np.cross(F, (0, 0, height))
+        turn = M[:, 2] / b / 2
+        z12, z23 = (F[:, 2] + M[:, 0] / b) / 2, (F[:, 2] + M[:, 1] / a) / 2
+        z1 = -150.0 + 0 * z12
+        z2 = z12 - z1
+        z3 = z23 - z2
+        return np.column_stack([F[:, 0] / 2 - turn, F[:, 0] / 2 + turn, F[:, 1] / 2, F[:, 1] / 2, z1, z2, z3,
+                                F[:, 2] - z1 - z2 - z3])
+    measured = np.column_stack([F, M - np.cross(F, origin)])
+    return measured if kind == 2 else np.linalg.solve(C, measured.T).T
+
+
+UNITS = {1: ("N", "N", "N", "mm", "mm", "Nmm"), 2: ("N",) * 3 + ("Nmm",) * 3, 3: ("N",) * 8, 4: ("V",) * 6}
+
+
+@pytest.mark.parametrize("kind", [1, 2, 3, 4])
+def test_types_of_plates(tmp_path, kind, evidence):
+    """A known wrench, on a plate that lies upside down and turned, as plates do: force, place and free torque
+    come back; written and read again they are the same."""
+    rng, n = np.random.default_rng(kind), 40
+    corners = np.array([[700.0, 100, 0], [100, 100, 0], [100, 500, 0], [700, 500, 0]])   # its z points down
+    R = np.diag([1.0, -1.0, -1.0])
+    F = rng.normal(size=(n, 3)) * 50 + (0, 0, -700)
+    p = np.column_stack([rng.uniform(-150, 150, n), rng.uniform(-100, 100, n), np.zeros(n)])
+    T = np.column_stack([np.zeros((n, 2)), rng.normal(size=n) * 5000])
+    origin = np.array([120.0, 200, -50]) if kind == 3 else np.array([1.0, 2, -40])
+    C = np.eye(6) * 3 + rng.normal(size=(6, 6)) * 0.2
+    channels = channels_of(kind, F, p, T, origin, C)
+    file = ezc3d.c3d()
+    point, analog, plate = (file["parameters"][g] for g in ("POINT", "ANALOG", "FORCE_PLATFORM"))
+    point["RATE"]["value"], analog["RATE"]["value"] = [100.0], [1000.0]
+    point["LABELS"]["value"], point["UNITS"]["value"] = ("head",), ("mm",)
+    places = np.ones((4, 1, n // 10))
+    places[:3, 0] = np.array([[300], [300], [1700]])
+    file["data"]["points"], file["data"]["analogs"] = places, channels.T[None]
+    count = channels.shape[1]
+    analog["LABELS"]["value"] = tuple(f"c{k}" for k in range(count))
+    analog["UNITS"]["value"] = UNITS[kind]
+    plate["USED"]["value"], plate["TYPE"]["value"] = np.array([1]), np.array([kind])
+    plate["ZERO"]["value"], plate["CHANNEL"]["value"] = np.array([1, 0]), np.arange(1, count + 1)[:, None]
+    plate["CORNERS"]["value"], plate["ORIGIN"]["value"] = corners.T[:, :, None], origin[:, None]
+    if kind == 4:
+        file.add_parameter("FORCE_PLATFORM", "CAL_MATRIX", C[:, :, None])
+    file.write(str(tmp_path / "a.c3d"))
+    recording = cd.read_c3d(tmp_path / "a.c3d")
+    read = [recording.force_plates[[f"{x}1_{axis}" for axis in "xyz"]].values for x in "fpm"]
+    true = [F @ R, (corners.mean(axis=0) + p @ R) / 1000, T @ R / 1000]
+    # single precision: of 700 N, of 0.7 m, of moments of 100 N m; a calibration mixes them
+    for mine, expected, tolerance in zip(read, true, (0.01, 1e-6, 1e-3), strict=True):
+        np.testing.assert_allclose(mine, expected, rtol=0, atol=tolerance)
+    evidence(f"force plate of type {kind} from a .c3d file against a known wrench: centre of pressure [m]",
+             np.abs(read[1] - true[1]).max(), 1e-6)
+    recording.save(tmp_path / "b.c3d")
+    again = cd.read_c3d(tmp_path / "b.c3d")
+    for name in ("force_plates", "analog"):
+        mine, theirs = getattr(recording, name), getattr(again, name)
+        assert mine.names == theirs.names and mine.units == theirs.units
+        np.testing.assert_allclose(theirs.values, mine.values, rtol=1e-6, atol=1e-4)        # single precision
+    np.testing.assert_allclose(again.markers.positions, recording.markers.positions, rtol=1e-7)
+
+
+def test_written_and_read_again(tmp_path):
+    """Markers with gaps, channels and plates; a recording of one's own too, turned, in metres."""
+    written(tmp_path / "a.c3d")
+    for more in ({}, {"vertical": "z"}):
+        one = cd.read_c3d(tmp_path / "a.c3d", **more)
+        one.save(tmp_path / "b.c3d")
+        two = cd.read_c3d(tmp_path / "b.c3d")
+        assert two.markers.names == one.markers.names and two.markers.missing == one.markers.missing
+        np.testing.assert_array_equal(two.markers.positions, one.markers.positions)      # the same floats
+        np.testing.assert_array_equal(two.markers.time, one.markers.time)
+        np.testing.assert_array_equal(two.analog.values, one.analog.values)
+        assert two.analog.titles == one.analog.titles
+        np.testing.assert_allclose(two.force_plates.values, one.force_plates.values, atol=1e-5)
+        np.testing.assert_allclose(two.corners, one.corners, atol=1e-7)
+    markers = cd.Markers(one.markers.time, one.markers.names, one.markers.positions, units="m")
+    emg = cd.Table(one.analog.time, ["EMG"], one.analog[["EMG"]].values, ["V"])
+    own = cd.Recording(markers, one.force_plates, emg, one.corners)
+    own.save(tmp_path / "c.c3d")
+    two = cd.read_c3d(tmp_path / "c.c3d")
+    assert two.analog.names == ("EMG", "Fx1", "Fy1", "Fz1", "Mx1", "My1", "Mz1")
+    np.testing.assert_allclose(two.force_plates.values, one.force_plates.values, rtol=0, atol=2e-4)
+    one.markers.save(tmp_path / "d.c3d")
+    np.testing.assert_array_equal(cd.read_markers(tmp_path / "d.c3d").positions, one.markers.positions)
+    cd.Recording(None, one.force_plates, one.analog, one.corners, one.platform).save(tmp_path / "e.c3d")
+    bare = cd.read_c3d(tmp_path / "e.c3d")
+    assert bare.markers is None
+    np.testing.assert_allclose(bare.force_plates.values, one.force_plates.values, rtol=0, atol=2e-4)
+
+
+@pytest.mark.parametrize(("change", "said"), [
+    (lambda m: m.save("no/a.c3d"), "there is no folder 'no'"),
+    (lambda m: cd.Markers(m.time**2, m.names, m.positions).save("a.c3d"), "times are uneven"),
+    (lambda m: cd.Recording(m, *EMPTY).save("a.trc"), "expected the path of a .c3d file"),
+    (lambda m: cd.Recording(m, EMPTY[0], cd.Table(np.arange(7) / 300, ["EMG"], np.ones((7, 1))),
+                            EMPTY[2]).save("a.c3d"), "7 samples at 300 per second beside 20 frames at 100"),
+    (lambda m: cd.Markers(m.time, [f"m{k}" for k in range(300)], np.zeros((20, 300, 3))).save("a.c3d"),
+     "300 markers; a .c3d file has at most 255")])
+def test_what_cannot_be_written(tmp_path, monkeypatch, change, said):
+    monkeypatch.chdir(tmp_path)
+    markers = cd.Markers(np.arange(20) / 100, ["a"], np.zeros((20, 1, 3)))
+    with pytest.raises(cd.DescriptionError, match=said):
+        change(markers)
+    assert list(tmp_path.iterdir()) == []
+
+
+EMPTY = (cd.Table([], [], np.empty((0, 0))), cd.Table([], [], np.empty((0, 0))), np.empty((0, 4, 3)))
+
+
 def test_everything_turns_together(tmp_path):
     written(tmp_path / "a.c3d")
     plain, turned = (cd.read_c3d(tmp_path / "a.c3d", vertical=v) for v in (None, "z"))

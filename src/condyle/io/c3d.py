@@ -47,10 +47,32 @@ class Recording(Display):
             `cd.ExternalLoad("calcn_r", recording.force_plates, force="f1_", point="p1_", torque="m1_")`.
         analog: a Table of all analog channels, in the units of the file.
         corners: of the plates [m], shape (plates, 4, 3).
+        platform: what the file says of its plates beside the corners, by the names of the format (TYPE,
+            ORIGIN, ...): how they are made of analog channels. Empty where a recording was not read.
     """
 
-    def __init__(self, markers: Markers | None, force_plates: Table, analog: Table, corners: Array) -> None:
+    def __init__(self, markers: Markers | None, force_plates: Table, analog: Table, corners: Array,
+                 platform: dict[str, Array] | None = None) -> None:
         self.markers, self.force_plates, self.analog, self.corners = markers, force_plates, analog, corners
+        self.platform = platform or {}
+
+    def save(self, path: str | Path) -> None:
+        """Write a .c3d file: markers, analog channels, force plates. It appears whole or not at all.
+
+        Numbers have single precision, as the format has. Plates of a file are written as they were, from the
+        same channels (so `opposite` is to be said again); those of a recording of your own as plates of type
+        2, whose six channels each come after the others. It needs ezc3d: pip install "condyle[c3d]".
+
+        Args:
+            path: where to write; it must end in .c3d.
+
+        Raises:
+            DescriptionError: another ending; rates that do not fit together, or times that are uneven.
+            ImportError: ezc3d is not installed.
+        """
+        from condyle.io import c3d_writing
+
+        c3d_writing.write(path, self.markers, self.analog, self.force_plates, self.corners, self.platform)
 
     def __repr__(self) -> str:
         return (f"Recording({len(self.corners)} force plates, {len(self.analog.names)} analog channels; "
@@ -108,7 +130,10 @@ def read_c3d(path: str | Path, *, units: str | None = None, vertical: str | None
     values = np.concatenate(columns, axis=1) if columns else np.empty((len(time), 0))
     if len(values) != len(time):
         raise DescriptionError(f"{path.name}: its plates have {len(values)} rows, its channels {len(time)}")
-    return Recording(markers, Table(time, names, values, units_of), _analog(parts, time), corners @ R.T)
+    platform = {name.removeprefix("platform_"): value for name, value in parts.items()
+                if name.startswith("platform_")}
+    return Recording(markers, Table(time, names, values, units_of), _analog(parts, time), corners @ R.T,
+                     platform if count else None)
 
 
 def markers_of(path: Path, units: str | None) -> Markers:
@@ -241,5 +266,3 @@ def _check_direction(k: int, force: Array, corners: Array, markers: Markers | No
         warnings.warn(f"{file}: plate {k + 1}: its force points away from the markers, {mean:.0f} N on "
                       f"average: it is the force on the plate. Say opposite=[{k + 1}] for the ground's "
                       "reaction", stacklevel=4)
-
-

@@ -13,6 +13,8 @@ import sys
 
 import numpy as np
 
+PLATFORM = ("TYPE", "ZERO", "CHANNEL", "ORIGIN", "CAL_MATRIX")
+"""What a file says of its plates, beside their corners."""
 GROUPS = ("ANGLES", "FORCES", "MOMENTS", "POWERS", "SCALARS")
 """Points that are no places."""
 
@@ -37,10 +39,18 @@ def read(path: str) -> dict[str, np.ndarray]:
         "analog_units": texts(analog, "UNITS"),
         "analog_rate": first(analog, "RATE"), "plates": np.array(len(plates)), "note": np.array(note),
         "others": np.concatenate([texts(points, group) for group in GROUPS])}
+    about = file["parameters"].get("FORCE_PLATFORM", {})
+    for name in PLATFORM:
+        if np.size(value := about.get(name, {}).get("value", [])):
+            out[f"platform_{name}"] = np.asarray(value)
+    kinds = np.ravel(out.get("platform_TYPE", np.zeros(0)))
     for k, plate in enumerate(plates):
         for name, key in (("force", "force"), ("moment", "moment"), ("point", "center_of_pressure")):
             out[f"{name}{k}"] = np.asarray(plate[key]).T
         out[f"corners{k}"] = np.asarray(plate["corners"]).T
+        if len(kinds) > k and kinds[k] == 1:                # it measures the point; ezc3d's moment is another
+            arm = out[f"point{k}"] - out[f"corners{k}"].mean(axis=0)
+            out[f"moment{k}"] = np.cross(arm, out[f"force{k}"]) + np.asarray(plate["Tz"]).T
         out[f"units{k}"] = np.array([plate[f"unit_{what}"] for what in ("force", "moment", "position")])
     return out
 

@@ -190,8 +190,8 @@ class Markers(Display):
         """Write a file, every number to its last digit. It appears whole or not at all.
 
         Args:
-            path: where to write. Its ending says how: .trc in `markers.units`, or as `table.save` of
-                `markers.table()`, in metres.
+            path: where to write. Its ending says how: .trc in `markers.units`; .c3d likewise, in the single
+                precision of that format, from time 0; or as `table.save` of `markers.table()`, in metres.
 
         Raises:
             DescriptionError: a name with another ending, or in a folder that does not exist.
@@ -200,8 +200,10 @@ class Markers(Display):
             raise DescriptionError(f"Markers.save: expected the path of a file, got {path!r}")
         path = Path(path)
         if path.suffix.lower() == ".c3d":
-            raise DescriptionError(f"Markers.save: {path.name!r}: .c3d files are read, not written: save("
-                                   f"'{path.stem}.trc')")
+            from condyle.io import c3d_writing
+
+            c3d_writing.write(path, self)
+            return
         if path.suffix.lower() != ".trc":
             self.table().save(path)
             return
