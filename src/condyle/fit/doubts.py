@@ -8,6 +8,7 @@ there.
 """
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable
 
@@ -45,7 +46,7 @@ def doubt(who: str, frames: Frames, again: Again) -> Frames:
     system, code, cost = frames.start.system, frames.info[:, 0], frames.info[:, INFO.index("cost")]
     size = reach(system)
     long = [(g, field, p) for g in frames.goals for field, p in g.points.items() if size
-            and np.linalg.norm(p) > BEYOND * size]
+            and math.hypot(*p.tolist()) > BEYOND * size]
     if long:
         g, field, p = long[0]
         _warn(who, f"the {field} {p.tolist()} of goal {g.name!r} is far outside of the system, which is "

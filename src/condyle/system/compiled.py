@@ -72,8 +72,11 @@ class Compiled:
         self.tails = Tails(model, self.entries, self.function("instance"), off)
         self.plain = {"q": plain(tree.nq, tuple(tree.quaternions)), "u": plain(tree.nu)}
         self.moves = bool(tree.driven)
-        self.forward_dynamics = self.function("forward_dynamics")
         self.udot_key = ("forward_dynamics", None, "q", "u", self.no_tau.tobytes())
+
+    @cached_property
+    def forward_dynamics(self) -> NativeFunction:
+        return self.function("forward_dynamics")
 
     @cached_property
     def length(self) -> float:

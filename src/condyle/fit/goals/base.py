@@ -7,6 +7,7 @@
 """
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -209,8 +210,8 @@ class Goal:
     def weight_in(self, i: int) -> float:
         """Its weight in one frame: zero where the target has a NaN."""
         weight, target = np.asarray(self.weight), self.target
-        absent = np.isnan(target[i] if target.ndim > len(self.shape) else target).any()
-        return 0.0 if absent else float(weight[i] if weight.ndim else weight)
+        total = (target[i] if target.ndim > len(self.shape) else target).sum()
+        return 0.0 if math.isnan(total) else float(weight[i] if weight.ndim else weight)
 
     def targets(self, frames: int) -> NDArray[np.float64]:
         """Shape (frames, ...), zero where the target has a NaN."""

@@ -166,6 +166,7 @@ def _factors(
     """Factors of all bodies, and what was measured."""
     s: Factors = {name: np.ones(3) for name in ("ground", *(b.name for b in system.bodies))}
     by_hand, measured = manual(system, given), []
+    places = model_places(system, start) if measurements else {}
     for step in order:
         if step == "manual":
             s |= by_hand
@@ -174,7 +175,7 @@ def _factors(
             if not isinstance(m, Measurement):
                 raise DescriptionError(f"scale: measurements: expected cd.Measurement(...), got {m!r}")
             assert markers is not None
-            found = measure(m, model_places(system, start), markers, frames(markers, time))
+            found = measure(m, places, markers, frames(markers, time))
             measured += found
             factor = float(np.mean([x.factor for x in found]))
             for name, axes in _known(system, m).items():
@@ -338,12 +339,13 @@ def _placed(
     )
     state = pose.frames[0]
     stations, notes = {}, []
+    poses = {body: state.body_pose(body) for body in {system.marker(name).body for name in seen}}
     average = _average(markers, rows)
     for name in seen:
         m = system.marker(name)
         if m.fixed or not np.isfinite(average[name]).all():
             continue
-        R, p = state.body_pose(m.body)
+        R, p = poses[m.body]
         stations[name] = R.T @ (average[name] - p)
     left = [name for name in system.markers if name not in markers.names]
     if left:
