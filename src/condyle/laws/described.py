@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import math
+import sys
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields
@@ -112,9 +113,22 @@ Station = Annotated[Any, quantity("m", 3)]
 @functools.lru_cache(maxsize=1024)                          # classes of users come and go in a notebook
 def _roles_of(law: Any) -> dict[str, Role]:
     """The roles of a law's fields."""
-    hints = get_type_hints(law, include_extras=True)
+    hints: dict[str, Any] = {}
+    try:
+        for cls in reversed(law.__mro__):
+            module = cls.__module__
+            hints |= {name: _meant(text, module) for name, text in vars(cls).get("__annotations__", {}).items()}
+    except (NameError, KeyError, TypeError, SyntaxError, AttributeError):   # names that only a class knows
+        hints = get_type_hints(law, include_extras=True)
     return {f.name: role for f in fields(law) for role in getattr(hints[f.name], "__metadata__", ())
             if isinstance(role, Role)}
+
+
+@functools.lru_cache(maxsize=1024)
+def _meant(annotation: Any, module: str) -> Any:
+    """What an annotation of a module says, each text read once: as typing.get_type_hints, which reads those
+    of base classes again for every class."""
+    return eval(annotation, vars(sys.modules[module])) if isinstance(annotation, str) else annotation
 
 
 @dataclass(frozen=True, eq=False, repr=False)
