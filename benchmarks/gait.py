@@ -90,7 +90,7 @@ def studies(name: str, times: int, rounds: int) -> None:
     process = OpenSimProcess(files, about_walk) if importlib.util.find_spec("opensim") else None
     for what, run in ours.items():
         n = counts.get(what, frames)
-        seconds = {k: np.inf for k in (n, FEW)}
+        seconds = dict.fromkeys((n, FEW), np.inf)
         for k in seconds:
             run(k)
         for _ in range(5 * rounds):

@@ -116,8 +116,8 @@ def _roles_of(law: Any) -> dict[str, Role]:
     hints: dict[str, Any] = {}
     try:
         for cls in reversed(law.__mro__):
-            module = cls.__module__
-            hints |= {name: _meant(text, module) for name, text in vars(cls).get("__annotations__", {}).items()}
+            own = vars(cls).get("__annotations__", {})
+            hints |= {name: _meant(text, cls.__module__) for name, text in own.items()}
     except (NameError, KeyError, TypeError, SyntaxError, AttributeError):   # names that only a class knows
         hints = get_type_hints(law, include_extras=True)
     return {f.name: role for f in fields(law) for role in getattr(hints[f.name], "__metadata__", ())
