@@ -10,13 +10,13 @@ from condyle.opensim.element import Element
 from condyle.opensim.setup import analyses, force_report, induced, muscle_analyses
 from condyle.opensim.setup.controllers import Control, control_inputs, controls_of
 from condyle.opensim.setup.coordinates import in_degrees
+from condyle.opensim.setup.equilibrium import opensim_equilibrium
 from condyle.opensim.setup.file import Setup
 from condyle.opensim.setup.motion import loads_of, made, motion_of, rows
 from condyle.opensim.setup.states import columns_of
 from condyle.opensim.setup.trial import Trial
 from condyle.studies.motion import Motion
 from condyle.studies.smoothing import rates
-from condyle.system.operators.muscles import equilibrium
 from condyle.system.system import System
 from condyle.table import Table
 
@@ -93,9 +93,7 @@ def _states(setup: Setup, system: System, motion: Motion, table: Table | None,
                 lacking.remove(name)
     inputs = control_inputs(system, controls, motion.t)
     if z.size and (lacking or setup.flag("solve_for_equilibrium_for_auxiliary_states", False)):
-        tail = motion.tail.copy()
-        tail[:, system.compiled.model.tail["z"]] = z
-        z = setup.step("equilibrium of muscles", lambda: equilibrium(system.compiled, motion.q, tail))
+        z = setup.step("equilibrium of muscles", lambda: opensim_equilibrium(motion, z))
     return z, inputs
 
 

@@ -1,7 +1,7 @@
 """ForceReporter and Actuation: what each force exerts, in OpenSim's columns."""
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from condyle.opensim.reading import Reading
 from condyle.opensim.setup.file import FORCES, SI
 from condyle.studies.acting import acting
 from condyle.studies.external_load import ExternalLoad
+from condyle.studies.motion import Motion
 from condyle.studies.muscle_analysis import path_geometry
 from condyle.system.system import System
 
@@ -40,10 +41,16 @@ Columns = list[tuple[str, Array]]
 
 
 class Exerted:
-    """What the forces of a trial exert in each frame, found when it is first asked for."""
+    """What the forces of a trial exert in each frame, found when it is first asked for.
 
-    def __init__(self, trial: Trial) -> None:
-        self.trial, self.run = trial, trial.run
+    Args:
+        trial: whose forces they are.
+        run: the frames, with states of the muscles.
+        given: forces of muscles and actuators, shape (m,), by name, where states do not say them.
+    """
+
+    def __init__(self, trial: Trial, run: Motion, given: Mapping[str, Array] | None = None) -> None:
+        self.trial, self.run, self.given = trial, run, given or {}
         self.reading = Reading(trial.setup.model, System())
         self._known: dict[str, Any] = {}
 
@@ -101,6 +108,8 @@ class Exerted:
     def scalar(self, name: str) -> Array:
         """What an actuator exerts: tension [N], force [N] or moment [N m]."""
         law: Any = self.trial.system.force(name)
+        if name in self.given:
+            return self.given[name]
         if isinstance(law, (Muscle, PathActuator)):
             return self.tension(name)
         unit = self._unit(name)
@@ -131,9 +140,16 @@ def reporter(trial: Trial, element: Element) -> None:
     """What every force that applies exerts: _forces."""
     setup = trial.setup
     trial.say_unknown()
-    exerted = setup.step("forces", lambda: Exerted(trial))
-    columns: Columns = []
-    left = []
+    columns = setup.step("forces", lambda: columns_of(Exerted(trial, trial.run), element))
+    if setup.flag("include_constraint_forces", False, element) and trial.system.constraints:
+        setup.report.check.append(f"{element.title}: forces of constraints are not in the file")
+    keep = trial.kept(element)
+    save_forces(trial, element, "forces", trial.run.t[keep], [(label, x[keep]) for label, x in columns])
+
+
+def columns_of(exerted: Exerted, element: Element) -> Columns:
+    """Columns of every force that applies itself, and of the external loads."""
+    trial, columns, left = exerted.trial, [], []
     for force in forces_of(trial):
         made = REPORTS.get(force.tag, _actuator)(exerted, force)
         if made is None:
@@ -141,22 +157,24 @@ def reporter(trial: Trial, element: Element) -> None:
         else:
             columns += made
     for label, load in trial.labelled:
-        columns += load_columns(trial, label, load)
+        columns += load_columns(exerted.run, label, load)
     if left:
-        setup.report.check.append(f"{element.title}: not in the file: {', '.join(left)}")
-    if setup.flag("include_constraint_forces", False, element) and trial.system.constraints:
-        setup.report.check.append(f"{element.title}: forces of constraints are not in the file")
-    keep = trial.kept(element)
-    values = np.stack([x for _, x in columns], axis=1)[keep] if columns else np.empty((len(keep), 0))
-    setup.save(trial.name(element, "forces"), "ModelForces", trial.run.t[keep],
-               [label for label, _ in columns], values, precision=trial.precision, words=FORCE_WORDS)
+        trial.setup.report.check.append(f"{element.title}: not in the file: {', '.join(left)}")
+    return columns
+
+
+def save_forces(trial: Trial, element: Element, quantity: str, t: Array, columns: Columns) -> None:
+    """Write a file of forces."""
+    values = np.stack([x for _, x in columns], axis=1) if columns else np.empty((len(t), 0))
+    trial.setup.save(trial.name(element, quantity), "ModelForces", t, [label for label, _ in columns], values,
+                     precision=trial.precision, words=FORCE_WORDS)
 
 
 def actuation(trial: Trial, element: Element) -> None:
     """Forces, speeds and powers of muscles and actuators: _force, _speed, _power."""
     setup, keep = trial.setup, trial.kept(element)
     trial.say_unknown()
-    exerted = setup.step("actuators", lambda: Exerted(trial))
+    exerted = setup.step("actuators", lambda: Exerted(trial, trial.run))
     names = actuators(trial.system)
     force, speed = (np.stack([call(n) for n in names], axis=1) if names else np.empty((len(trial.run), 0))
                     for call in (exerted.scalar, exerted.speed))
@@ -182,10 +200,10 @@ def forces_of(trial: Trial) -> list[Element]:
     return [e for e in found if reading.boolean(e, "appliesForce", True)]
 
 
-def load_columns(trial: Trial, label: str, load: ExternalLoad) -> Columns:
+def load_columns(run: Motion, label: str, load: ExternalLoad) -> Columns:
     """Force in ground, point in the body's frame, torque in ground."""
-    p, force, torque = load.acting(trial.motion)
-    X = trial.system.body_pose(trial.motion.q, load.body if isinstance(load.body, str) else load.body.name)
+    p, force, torque = load.acting(run)
+    X = run.system.body_pose(run.q, load.body if isinstance(load.body, str) else load.body.name)
     parts = [("F", force)] if load.force is not None else []
     if load.force is not None and load.point is not None:
         parts.append(("p", np.einsum("tji,tj->ti", X.R, p - X.p)))

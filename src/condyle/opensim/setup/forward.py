@@ -15,6 +15,7 @@ from condyle.opensim.loads import labelled_loads
 from condyle.opensim.setup.analyze import run_analyses
 from condyle.opensim.setup.controllers import Control, controls_of, driven
 from condyle.opensim.setup.coordinates import file_order, in_degrees
+from condyle.opensim.setup.equilibrium import opensim_equilibrium
 from condyle.opensim.setup.file import Setup
 from condyle.opensim.setup.loads import continued
 from condyle.opensim.setup.states import columns_of
@@ -50,7 +51,7 @@ def run(setup: Setup) -> None:
         q, u = system.project(state.q, state.u)
         state = state.replace(q=q, u=u)
     if setup.flag("solve_for_equilibrium_for_auxiliary_states", False):
-        state = setup.step("equilibrium of muscles", lambda: system.equilibrate_muscles(state))
+        state = setup.step("equilibrium of muscles", lambda: _balanced(state))
     accuracy = setup.number("integrator_error_tolerance", 1e-5)
     longest = setup.number("maximum_integrator_step_size", 1.0)
     traj: Trajectory = setup.step("simulation", lambda: simulate(system, state, end, accuracy=accuracy,
@@ -62,6 +63,13 @@ def run(setup: Setup) -> None:
         run_analyses(_trial(setup, traj, loads))
     setup.report.results.append(f"{len(traj) - 1} steps from {start:g} to {traj.t[-1]:g} s at the accuracy "
                                 f"{accuracy:g}")
+
+
+def _balanced(state: State) -> State:
+    """The state with fibres in equilibrium, as OpenSim's tools find it."""
+    u = state.u[None]
+    motion = Motion(state.system, [state.t], state.q[None], u, np.zeros_like(u), state=state)
+    return state.replace(z=opensim_equilibrium(motion, state.z[None])[0])
 
 
 def _row(setup: Setup, table: Table, start: float) -> int:

@@ -9,7 +9,8 @@ from condyle.arrays import Array
 from condyle.forces.actuators import Actuator, CoordinateActuator
 from condyle.opensim.element import Element
 from condyle.opensim.setup.controls import write_controls
-from condyle.opensim.setup.file import FORCES, SI
+from condyle.opensim.setup.file import SI
+from condyle.opensim.setup.force_report import Exerted, columns_of, save_forces
 from condyle.studies.inverse_dynamics import inverse_dynamics
 from condyle.studies.muscle_analysis import MuscleAnalysis, muscle_analysis
 from condyle.studies.static_optimization import StaticOptimization, static_optimization
@@ -17,8 +18,6 @@ from condyle.studies.static_optimization import StaticOptimization, static_optim
 if TYPE_CHECKING:
     from condyle.opensim.setup.trial import Trial
 
-FORCE_WORDS = ("", "This file contains the forces exerted on a model during a simulation.", "", FORCES, "",
-               *SI, "")
 MUSCLE_WORDS = ("", "This analysis gathers basic information about muscles during a simulation (e.g., "
                 "forces, tendon lengths, moment arms, etc).", *SI, "")
 QUANTITIES = {
@@ -48,11 +47,10 @@ def static(trial: Trial, element: Element) -> None:
     order = [n for n in system.forces if n in result.activations.names or n in result.controls.names]
     level = {t: result.activations if t in result.activations.names else result.controls for t in order}
     activations = np.stack([level[n][n] for n in order], axis=1) if order else np.empty((len(keep), 0))
-    forces = np.stack([result.forces[n] for n in order], axis=1) if order else np.empty((len(keep), 0))
     setup.save(trial.name(element, "activation"), "Static Optimization", motion.t, order, activations,
                words=["This file contains static optimization results.", ""], precision=trial.precision)
-    setup.save(trial.name(element, "force"), "ModelForces", motion.t, order, forces, words=FORCE_WORDS,
-               precision=trial.precision)
+    exerted = Exerted(trial, motion, {n: result.forces[n] for n in order})
+    save_forces(trial, element, "force", motion.t, columns_of(exerted, element))
     name = trial.name(element, "controls").removesuffix(".sto") + ".xml"
     setup.report.files.append(write_controls(setup.results / name, motion.t, order, activations))
     _judge(trial, result)
