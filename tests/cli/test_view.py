@@ -30,3 +30,10 @@ def test_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     view("arm26", None, None, None, False, False)
     view("arm26", None, None, None, False, False)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["arm26-2.html", "arm26.html"]
+
+
+def test_live_takes_a_model_alone(tmp_path: Path) -> None:
+    from condyle.cli.view import run_live
+
+    with pytest.raises(cd.CondyleError, match="--live does not go with a motion"):
+        run_live("arm26", tmp_path / "elbow.mot", None, False)

@@ -184,6 +184,10 @@ def test_rows_of_opensims_tools():
     plain = cd.low_pass(cd.Table(t, ["knee"], x[:, None], ["rad"]), 6.0)
     np.testing.assert_array_equal(plain.time, t)
     assert "changed knee by up to" in str(plain.status)
+    high, highest = (cd.low_pass(cd.Table(t, ["knee"], x[:, None]), f, as_opensim=True)
+                     for f in (40.0, 0.49 / 0.016))
+    np.testing.assert_allclose(high.values, highest.values, atol=1e-9)  # 0.49 of the frames per second
+    assert "0.49 of them is taken" in str(high.status)
     with pytest.raises(cd.ShapeError, match="'knee' is nan at t = 0 s"):
         cd.low_pass(cd.Table(t[:10], ["knee"], np.full((10, 1), np.nan)), 6.0)
 

@@ -94,16 +94,23 @@ def view(
         help="Where the page goes; a new file if not given.")] = None,
     degrees: Annotated[bool | None, typer.Option("--degrees/--radians", show_default=False,
         help="Of the motion's angles, where the file does not say.")] = None,
+    live: Annotated[bool, typer.Option("--live", help="Serve a page with sliders, in which the model can be "
+        "moved, run and pulled at, until Ctrl-C; in Python, cd.view.")] = False,
     force: Force = False,
     open: Open = True,
 ) -> None:
-    """Show a model, or a motion of it, in the browser: one page that needs no network.
+    """Show a model, or a motion of it, in the browser: one page that needs no network; in Python, cd.show.
+
+    `condyle show` prints it in words.
 
     For example: `condyle view arm26 elbow.mot`
     """
-    from condyle.cli.view import run
+    from condyle.cli.view import run, run_live
 
-    run(model, motion, output, degrees, force, open)
+    if live:
+        run_live(model, motion, output, open)
+    else:
+        run(model, motion, output, degrees, force, open)
 
 
 @app.command()
@@ -220,7 +227,8 @@ def show(
 ) -> None:
     """Print a model in words: bodies, coordinates with ranges, muscles, markers, notes of its reader.
 
-    `condyle view` draws it.
+    `condyle view` draws it in the browser, as cd.show does in Python; `condyle view --live`, as cd.view, lets
+    you move it.
     """
     from condyle.cli.show import show as shown
 

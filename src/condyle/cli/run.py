@@ -2,12 +2,16 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
 from multiprocessing import get_context
 from pathlib import Path
+from threading import Thread
+from typing import Any
 
 from condyle.errors import CondyleError
 from condyle.native.machine.interrupts import patient
@@ -25,6 +29,7 @@ def run(setups: Sequence[Path], jobs: int | None) -> bool:
         setups: the files.
         jobs: how many run at once; as many as there are cores, if None.
     """
+    setups = list(dict.fromkeys(setups))
     jobs = min(len(setups), jobs or os.cpu_count() or 1)
     with patient():
         done = _one_by_one(setups) if jobs <= 1 else _at_once(setups, jobs)
@@ -51,10 +56,23 @@ def _one_by_one(setups: Sequence[Path]) -> dict[Path, str]:
 
 
 def _at_once(setups: Sequence[Path], jobs: int) -> dict[Path, str]:
-    done = {}
+    """The same, several at a time, each in a process of its own. Their steps are told as they begin."""
+    done: dict[Path, str] = {}
     os.environ.setdefault("CONDYLE_THREADS", str(max(1, (os.cpu_count() or 1) // jobs)))
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        waiting = {pool.submit(attempt, path): path for path in dict.fromkeys(setups)}
+    context = get_context("spawn")
+    told = context.Queue()
+    begin = time.perf_counter()
+
+    def tell() -> None:
+        for path, step in iter(told.get, None):
+            print(f"  {time.perf_counter() - begin:6.1f} s  {path}: {step}", flush=True)
+
+    teller = Thread(target=tell, daemon=True)
+    teller.start()
+    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_listen, initargs=(told,))
+    try:
+        with _deaf():
+            waiting = {pool.submit(_attempt_told, path): path for path in setups}
         for k, future in enumerate(as_completed(waiting), 1):
             path = waiting[future]
             try:
@@ -63,7 +81,45 @@ def _at_once(setups: Sequence[Path], jobs: int) -> dict[Path, str]:
                 report, done[path] = None, f"{type(error).__name__}: {error}"
             print(f"[{k}/{len(waiting)}] {path}", flush=True)
             _show(path, report, done[path])
+    except BaseException:                                   # Ctrl-C: begin nothing else, and end what runs
+        children = list((getattr(pool, "_processes", None) or {}).values())
+        pool.shutdown(wait=False, cancel_futures=True)
+        for child in children:
+            child.terminate()
+        raise
+    finally:
+        told.put(None)
+        pool.shutdown(wait=True)
+        teller.join(1.0)
     return done
+
+
+@contextmanager
+def _deaf() -> Iterator[None]:
+    """Processes that are started inside do not hear Ctrl-C, which comes to all: the first one ends them. Here
+    it is heard afterwards."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+_told: Any = None
+"""Where a process tells its steps."""
+
+
+def _listen(told: Any) -> None:
+    global _told
+    _told = told
+    signal.signal(signal.SIGINT, signal.SIG_IGN)            # where it could not be blocked
+
+
+def _attempt_told(path: Path) -> tuple[Report | None, str]:
+    return attempt(path, lambda step: _told.put((str(path), step)))
 
 
 def attempt(path: Path, tell: object = None) -> tuple[Report | None, str]:

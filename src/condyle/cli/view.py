@@ -11,6 +11,24 @@ from condyle.errors import CondyleError
 from condyle.viewer.shown import has_screen
 
 
+def run_live(model: str, motion: Path | None, output: Path | None, open_: bool) -> None:
+    """Serve a page in which a model can be moved, until Ctrl-C.
+
+    Args:
+        model: see `described.system_of`.
+        motion: must be None: a recorded motion is shown without --live.
+        output: must be None: nothing is written.
+        open_: in the browser, where there is a screen.
+    """
+    for what, given in (("a motion", motion), ("--output", output)):
+        if given is not None:
+            raise CondyleError(f"--live does not go with {what} ({str(given)!r}): it serves a model that you "
+                               "move yourself; without --live a motion becomes a page")
+    with cd.view(system_of(model), open=open_ and has_screen()) as served:
+        print(f"{model}: {served.url}\nCtrl-C ends it.", flush=True)
+        served.wait()
+
+
 def run(model: str, motion: Path | None, output: Path | None, degrees: bool | None, force: bool,
         open_: bool) -> None:
     """Write the scene and open it.

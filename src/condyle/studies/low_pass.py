@@ -21,6 +21,7 @@ def low_pass(table: Table, cutoff: float, *, as_opensim: bool = False) -> Table:
         as_opensim: give what OpenSim's tools go on with, to its last digits: half of the rows is added at
             each end by point reflection, and where steps of time differ in their last bit (rounded times do)
             all is brought to the smallest step. Times are then not those of the table. By default they are.
+            A frequency of half of the frames per second or more is taken as 0.49 of them.
 
     Returns:
         a Table with the same columns. Its status says by how much the filter changed them.
@@ -40,11 +41,19 @@ def low_pass(table: Table, cutoff: float, *, as_opensim: bool = False) -> Table:
         raise ShapeError(f"low_pass: {table.names[j]!r} is {x[i, j]} at t = {t[i]:g} s (row {i}): fill the "
                          "gap, or leave that column out: table[[...]]")
     cutoff = number("cutoff", cutoff, "a frequency [Hz]")
-    y = filtered(t, x, cutoff)
-    said = Outcome(Status.FINISHED, f"finished{_change(table, y, cutoff)}")
     if as_opensim:
+        rate = (len(t) - 1) / (t[-1] - t[0]) if len(t) > 1 else 0.0
+        if cutoff >= rate / 2 > 0:
+            said = (f"; {cutoff:g} Hz is not below half of the {rate:.4g} frames per second; 0.49 of them is "
+                    "taken, as in OpenSim")
+        else:
+            said = _change(table, filtered(t, x, cutoff), cutoff)
         t, y = low_pass_resampled(t, x, cutoff)
-    return Table(t, table.names, y, table.units, status=said, degrees=table.degrees)
+    else:
+        y = filtered(t, x, cutoff)
+        said = _change(table, y, cutoff)
+    status = Outcome(Status.FINISHED, f"finished{said}")
+    return Table(t, table.names, y, table.units, status=status, degrees=table.degrees)
 
 
 def _change(table: Table, y: np.ndarray, cutoff: float) -> str:

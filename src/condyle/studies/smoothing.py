@@ -83,7 +83,7 @@ def low_pass_resampled(t: Array, x: Array, cutoff: float) -> tuple[Array, Array]
                                    f"{np.diff(time).max():.3g} s; bring the table to even times first")
         even = time[0] + least * np.arange(int((time[-1] - time[0]) / least) + 1)
         time, y = even, spline(time, y)(even)
-    return time, _two_passes(y, min(cutoff, 0.49 / least), 1 / least)
+    return time, _two_passes(y, cutoff if cutoff < 0.5 / least else 0.49 / least, 1 / least)
 
 
 def _padded(x: Array, pad: int) -> Array:

@@ -95,7 +95,8 @@ def test_several_files_at_once(tmp_path):
     written(tmp_path)
     for name in ("a", "b"):
         (tmp_path / f"{name}.xml").write_text(ID.replace("id.sto", f"{name}.sto"))
-    done = condyle("run", "a.xml", "b.xml", "none.xml", "--jobs", "2", cwd=tmp_path, **CACHE)
+    done = condyle("run", "a.xml", "none.xml", "b.xml", "a.xml", "--jobs", "2", cwd=tmp_path, **CACHE)
     assert done.returncode == 1, done.stdout
+    assert "a.xml: inverse dynamics" in done.stdout and "[3/3]" in done.stdout         # steps as they begin
     assert "2 of 3 done; failed: none.xml" in done.stdout
     assert (tmp_path / "out" / "a.sto").read_bytes() == (tmp_path / "out" / "b.sto").read_bytes()

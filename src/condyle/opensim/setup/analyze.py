@@ -39,8 +39,10 @@ def run(setup: Setup) -> None:
 
 def run_analyses(trial: Trial) -> None:
     """Run what the set of analyses has and is on."""
-    setup = trial.setup
-    for element in setup.objects("AnalysisSet"):
+    setup, found = trial.setup, trial.setup.objects("AnalysisSet")
+    if not any(setup.flag("on", True, element) for element in found):
+        setup.report.check.append("<AnalysisSet> has no analysis that is on: nothing is written")
+    for element in found:
         if not setup.flag("on", True, element):
             continue
         if element.tag not in ANALYSES:

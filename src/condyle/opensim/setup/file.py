@@ -134,6 +134,8 @@ class Setup:
             if path.is_file():
                 return path
         wanted = places[0] / given.replace("\\", "/")
+        if wanted.is_dir():
+            raise self.error(f"{what}: {given!r} is a folder, not a file", element)
         there = ([p.name for p in wanted.parent.iterdir() if p.suffix.lower() == wanted.suffix.lower()]
                  if wanted.parent.is_dir() else [])
         near = difflib.get_close_matches(wanted.name, there, n=2)
@@ -195,6 +197,8 @@ class Setup:
     def results(self) -> Path:
         """The folder of results, which is made when it is first asked for."""
         folder = self.folder / (self.text("results_directory") or ".").replace("\\", "/")
+        if folder.exists() and not folder.is_dir():
+            raise self.error(f"<results_directory>: {str(folder)!r} is a file, not a folder")
         folder.mkdir(parents=True, exist_ok=True)
         return folder
 

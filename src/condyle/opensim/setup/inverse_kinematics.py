@@ -10,6 +10,7 @@ from condyle.io.markers import Markers, read_markers
 from condyle.opensim.element import Element
 from condyle.opensim.setup.coordinates import clamped, file_order, in_degrees
 from condyle.opensim.setup.file import SI, Setup
+from condyle.presentation import cut
 from condyle.studies.kinematics.result import InverseKinematics
 from condyle.studies.kinematics.solve import inverse_kinematics
 from condyle.studies.smoothing import spline
@@ -26,8 +27,12 @@ def run(setup: Setup) -> None:
     `NAME_ik_marker_errors.sto` and, if asked for, `NAME_ik_model_marker_locations.sto`."""
     system = setup.system()
     path = setup.needed("marker_file", "recorded markers (.trc)")
-    markers = within(setup.step(f"markers {path.name}", lambda: read_markers(path)),
-                     setup.numbers("time_range", (-np.inf, np.inf)))
+    recorded: Markers = setup.step(f"markers {path.name}", lambda: read_markers(path))
+    start, end = setup.numbers("time_range", (-np.inf, np.inf))
+    markers = within(recorded, (start, end))
+    if not len(markers.time):
+        raise setup.error(f"<time_range> from {start:g} to {end:g} s has no frame of the markers, which go "
+                          f"from {recorded.time[0]:g} to {recorded.time[-1]:g} s")
     tasks = setup.objects("IKTaskSet")
     weights = marker_weights(setup, tasks, system, markers)
     targets, target_weights = coordinate_tasks(setup, tasks, system, markers.time)
@@ -71,6 +76,10 @@ def marker_weights(setup: Setup, tasks: list[Element], system: System, markers: 
             weights[task.name] = weight
         elif weight > 0:
             lacking.append(f"{task.name} ({'model' if task.name in markers.names else 'recording'})")
+    if not any(weights.values()) and not any(task.tag == "IKCoordinateTask" for task in tasks):
+        raise setup.error("no marker is followed: an IKMarkerTask with a weight above zero must name a "
+                          f"marker that both have. The model has {cut(list(system.markers)) or 'none'}; the "
+                          f"recording {cut(markers.names)}; tasks {cut([t.name for t in tasks]) or 'none'}")
     if lacking:
         setup.report.check.append(f"tasks of markers that are not followed, and where they lack: "
                                   f"{', '.join(lacking)}")

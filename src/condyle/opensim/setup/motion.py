@@ -7,6 +7,7 @@ from condyle.errors import DescriptionError, UnknownNameError
 from condyle.opensim.loads import labelled_loads
 from condyle.opensim.setup.file import Setup
 from condyle.opensim.setup.loads import continued
+from condyle.presentation import cut
 from condyle.studies.columns import Columns
 from condyle.studies.external_load import ExternalLoad
 from condyle.studies.low_pass import low_pass
@@ -53,7 +54,10 @@ def made(setup: Setup, system: System, table: Table) -> Motion:
 def with_defaults(setup: Setup, system: System, table: Table) -> Table:
     """A table with columns for the coordinates that it lacks: their defaults."""
     lacking = [system.coordinates[k] for k in Columns.of(system, table).missing]
-    setup.report.notes.append(f"coordinates without a column stay at their defaults: {', '.join(lacking)}")
+    if len(lacking) == len(system.coordinates):
+        raise DescriptionError(f"the table of the motion has no coordinate of the model; it has "
+                               f"{cut(table.names)}, the model {cut(system.coordinates)}")
+    setup.report.check.append(f"coordinates without a column stay at their defaults: {', '.join(lacking)}")
     start = system.state().q
     units = dict(zip(system.coordinates, scales.units(system.bodies)[0], strict=True))
     values, names = [], []
@@ -67,8 +71,11 @@ def with_defaults(setup: Setup, system: System, table: Table) -> Table:
 
 
 def rows(motion: Motion, start: float, end: float) -> Motion:
-    """From the last frame at or before the start to the last at or before the end; all if that is none."""
+    """From the last frame at or before the start to the last at or before the end."""
     t = motion.t
+    if not (start <= t[-1] and end >= t[0]):
+        raise DescriptionError(f"the time range from {start:g} to {end:g} s has no frame of the motion, "
+                               f"which goes from {t[0]:g} to {t[-1]:g} s")
     first = max(int(np.searchsorted(t, start, "right")) - 1, 0)
     last = max(int(np.searchsorted(t, end, "right")) - 1, 0)
     if last < first:

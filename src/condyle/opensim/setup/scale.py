@@ -65,7 +65,11 @@ def _marker_sets(setup: Setup, maker: Element) -> list[Element]:
 def _scaling(setup: Setup, scaler: Element, system: System, markers: Markers | None) -> dict[str, Any]:
     """Arguments of cd.scale from a <ModelScaler>."""
     names = {"measurements": "measurements", "manualScale": "manual"}
-    order = [names[w] for w in setup.words("scaling_order", scaler) if w in names] or ["measurements"]
+    words = setup.words("scaling_order", scaler)
+    if odd := [w for w in words if w not in names]:
+        raise setup.error(f"<scaling_order>: expected some of {', '.join(names)}, got {' '.join(odd)}",
+                          scaler)
+    order = [names[w] for w in words] or ["measurements"]
     known = {body.name for body in system.bodies}
     measurements = []
     for element in setup.objects("MeasurementSet", scaler):
@@ -84,8 +88,12 @@ def _scaling(setup: Setup, scaler: Element, system: System, markers: Markers | N
     factors = {}
     for element in setup.objects("ScaleSet", scaler):
         name = setup.text("segment", element.name, element)
-        if setup.flag("apply", True, element) and name in known:
+        if not setup.flag("apply", True, element):
+            continue
+        if name in known:
             factors[name] = setup.numbers("scales", (1.0, 1.0, 1.0), element)
+        elif "manual" in order:
+            setup.report.check.append(f"<ScaleSet>: there is no body {name!r} in the model")
     start, end = setup.numbers("time_range", (-np.inf, np.inf), scaler)
     return {"measurements": measurements, "factors": factors, "order": order,
             "preserve_mass_distribution": setup.flag("preserve_mass_distribution", False, scaler),
@@ -109,7 +117,8 @@ def _placed(setup: Setup, placer: Element, system: System, static: Markers) -> S
 def _write(setup: Setup, element: Element, name: str, system: System) -> None:
     file = setup.text(name, "", element)
     if file:
-        path = setup.folder / file
+        path = setup.folder / file.replace("\\", "/")
+        path.parent.mkdir(parents=True, exist_ok=True)
         setup.step(f"writing {path.name}", lambda: write_osim(system, path))
         setup.report.files.append(path)
 
@@ -126,7 +135,8 @@ def _write_factors(setup: Setup, scaler: Element, result: Scaling) -> None:
     rows = [f"\t\t\t<Scale>\n\t\t\t\t<scales> {' '.join(map(repr, s))}</scales>\n"
             f"\t\t\t\t<segment>{escape(body)}</segment>\n\t\t\t\t<apply>true</apply>\n\t\t\t</Scale>"
             for body, s in result.factors.items()]
-    path = setup.folder / file
+    path = setup.folder / file.replace("\\", "/")
+    path.parent.mkdir(parents=True, exist_ok=True)
     with files.whole(path, "w", encoding="utf-8") as out:
         out.write('<?xml version="1.0" encoding="UTF-8" ?>\n<OpenSimDocument Version="40600">\n\t<ScaleSet '
                   'name="">\n\t\t<objects>\n' + "\n".join(rows)
