@@ -79,9 +79,14 @@ def read_document(path: str | Path, wanted: str = "Model") -> Document:
     return document
 
 
-def _object(path: Path) -> tuple[int, Element]:
-    """Version and outermost element of a file."""
+def _object(path: Path, bare: str = "") -> tuple[int, Element]:
+    """Version and outermost element of a file; around a bare object of the wanted class, as the oldest files
+    have it, one is put."""
     root = read_elements(path)
+    if bare and root.tag == bare:
+        around = Element("OpenSimDocument", line=root.line, file=root.file)
+        around.take(root)
+        return OLDEST, around
     if root.tag != "OpenSimDocument":
         raise DescriptionError(f"{root.place}: expected <OpenSimDocument Version=\"...\">, got <{root.tag}>; "
                                "this is not a file of OpenSim 1.9 or later")
@@ -110,7 +115,7 @@ def _bring_in(document: Document, root: Element, folder: Path) -> None:
             document.notes.append(Note(element.file, element.line, element.title,
                                        f"its file {name!r} is not in the model's folder; it is left empty"))
             continue
-        version, other = _object(path)
+        version, other = _object(path, element.tag)
         own = other.children[0]
         if own.tag != element.tag:
             raise DescriptionError(f"{own.place}: {element.place} asks this file for a {element.tag}; it has "

@@ -40,6 +40,8 @@ from condyle.tree import scales
 
 FEWEST = 4
 """Frames that the spline of degree 5 needs."""
+TOO_NEAR = 1e-7
+"""Times that are nearer, over the mean step, are one time with rounding."""
 ASSEMBLED, CLOSED = 1e-10, 1e-11
 """What constraints hold to, in their units: found from coordinates alone; with speeds."""
 
@@ -291,6 +293,7 @@ def with_states(motion: Motion, z: Array, inputs: Array | None = None, udot: Arr
 
 def _of_table(system: System, table: Table, lowpass: float | None, state: State) -> Motion:
     t = _times("motion", table.time)
+    _refuse_doubles(t)
     given = Columns.of(system, table)
     x, least, most = given.read(table, t)
     given.warn_of_degrees()
@@ -337,6 +340,15 @@ def _times(what: str, t: Any) -> Array:
              else "comes before it: sort the rows")
     raise ShapeError(f"{what}: times must increase, but time[{i}] = {t[i]:g} s and time[{i + 1}] = "
                      f"{t[i + 1]:g} s {which}")
+
+
+def _refuse_doubles(t: Array) -> None:
+    """Raise an error if two times are equal but for rounding: rates of a spline through both are noise."""
+    step = t[1:] - t[:-1]
+    if len(step) > 1 and step.min() < TOO_NEAR * (t[-1] - t[0]) / len(step):
+        i = int(np.argmin(step))
+        raise ShapeError(f"motion: time[{i}] = {t[i]:.9g} s and time[{i + 1}] are {step[i]:.2g} s apart, "
+                         f"others about {np.median(step):.2g} s: leave one of these rows out")
 
 
 def _filled(system: System, table: Table, state: State, t: Array, q: Array, tail: Array, given: list[int],

@@ -13,7 +13,7 @@ from condyle.opensim.element import Element
 from condyle.opensim.reading import Reading
 from condyle.opensim.setup.coordinates import file_order, in_degrees
 from condyle.opensim.setup.file import SI
-from condyle.spatial import euler_from_rotation
+from condyle.spatial import Transform, euler_from_rotation
 from condyle.studies.given_forces import given_forces
 from condyle.studies.joint_reactions import COLUMNS, joint_reactions
 from condyle.studies.motion import Motion
@@ -130,24 +130,46 @@ def joint_reaction(trial: Trial, element: Element) -> None:
     else:
         motion, forces = _forced(trial, setup.table(file, degrees=False))
     joints = joints_of(trial)
-    chosen = trial.chosen(element, "joint_names", list(joints))
+    known = trial.chosen(element, "joint_names", list(joints))
+    asked = [word.rpartition("/")[2] for word in setup.words("joint_names", element)]
+    chosen = [joint for joint in asked if joint in known] or known      # one may be asked for several times
     sides = _spread(setup.words("apply_on_bodies", element) or ["child"], len(chosen))
     frames = _spread(setup.words("express_in_frame", element) or ["ground"], len(chosen))
     keep = trial.kept(element)
     names, values = [], []
     for joint, side, frame in zip(chosen, sides, frames, strict=True):
         parent, child = joints[joint]
-        where = frame if frame in ("child", "parent") else frame.rpartition("/")[2]
+        where, X = (frame, None) if frame in ("child", "parent") else _frame(trial, element, frame)
         call = partial(joint_reactions, system, motion, forces, trial.loads, on=side, frame=where,
                        bodies=[child], groups=GROUPS)
         found: Table = setup.step(f"reactions of {joint}", call)
         on = child if side == "child" else parent
-        within = {"child": child, "parent": parent}.get(where, where)
+        within = {"child": child, "parent": parent}.get(where, frame.rpartition("/")[2])
         names += [f"{joint}_on_{on}_in_{within}_{column}" for column, _ in COLUMNS]
-        values.append(found.values)
+        values.append(found.values if X is None else _seen_from(X, found.values))
     setup.save(trial.name(element, "ReactionLoads"), "Joint Reaction Loads", motion.t[keep], names,
                np.concatenate(values, axis=1)[keep] if values else np.empty((len(keep), 0)),
                precision=trial.precision, words=REACTIONS)
+
+
+def _frame(trial: Trial, element: Element, name: str) -> tuple[str, Transform | None]:
+    """The body of a frame, and the frame's pose on it: None for a body itself."""
+    last = name.rpartition("/")[2]
+    known = ["ground", *(b.name for b in trial.system.bodies)]
+    if last in known:
+        return last, None
+    reading = Reading(trial.setup.model, System())
+    found = reading.components.find(name, trial.setup.model.object, "PhysicalOffsetFrame")
+    if found is None:
+        raise UnknownNameError("frame", name, known, f"{element.place}: <express_in_frame>")
+    body, X = reading.base(found, found)
+    return body.name or "ground", X
+
+
+def _seen_from(X: Transform, values: Array) -> Array:
+    """Force, moment and point (m, 9) in the axes of a body, in those of a frame on it."""
+    force, moment, point = values[:, :3], values[:, 3:6], values[:, 6:] - np.asarray(X.p, dtype=float)
+    return np.concatenate([x @ np.asarray(X.R, dtype=float) for x in (force, moment, point)], axis=1)
 
 
 def _forced(trial: Trial, table: Table) -> tuple[Motion, Table]:

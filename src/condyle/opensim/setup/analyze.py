@@ -12,7 +12,7 @@ from condyle.opensim.setup.controllers import Control, control_inputs, controls_
 from condyle.opensim.setup.coordinates import in_degrees
 from condyle.opensim.setup.equilibrium import opensim_equilibrium
 from condyle.opensim.setup.file import Setup
-from condyle.opensim.setup.motion import loads_of, made, motion_of, rows
+from condyle.opensim.setup.motion import apart, loads_of, made, motion_of, rows
 from condyle.opensim.setup.states import columns_of
 from condyle.opensim.setup.trial import Trial
 from condyle.studies.motion import Motion
@@ -56,7 +56,7 @@ def trial_of(setup: Setup) -> Trial:
     system = setup.system()
     table = None
     if setup.text("states_file"):
-        table = setup.table(setup.needed("states_file", "states"), degrees=False)
+        table = apart(setup, setup.table(setup.needed("states_file", "states"), degrees=False))
         whole = _with_speeds(made(setup, system, table), table)
         for name in ("coordinates_file", "speeds_file"):
             if setup.text(name):

@@ -13,6 +13,7 @@ from condyle.arrays import Array
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.forces.actuators import Actuator
 from condyle.forces.external import TimeSeries
+from condyle.functions import PiecewiseConstant
 from condyle.muscles import Muscle
 from condyle.opensim.controllers import prescribed
 from condyle.opensim.document import Document, read_document
@@ -148,9 +149,8 @@ def _control_set(path: Path) -> dict[str, Control]:
         if element.tag == "ControlConstant":
             out[_bare(element.name)] = Nodes(np.zeros(1), np.array([reading.number(element, "value")]))
             continue
-        if element.tag != "ControlLinear" or reading.boolean(element, "use_steps", False):
-            raise reading.error(element, "expected a ControlLinear without <use_steps>, or ControlConstant; "
-                                "controls in steps are not read")
+        if element.tag != "ControlLinear":
+            raise reading.error(element, "expected a ControlLinear or a ControlConstant")
         nodes = sorted((reading.number(n, "t"), reading.number(n, "value"))
                        for n in element.every("ControlLinearNode")
                        if n.parent is not None and "x_nodes" in (n.parent.tag, getattr(n.parent.parent, "tag",
@@ -160,10 +160,20 @@ def _control_set(path: Path) -> dict[str, Control]:
         t, x = np.array(nodes).T
         if not (np.diff(t) > 0).all():
             raise reading.error(element, f"two of its nodes have the time {t[:-1][np.diff(t) <= 0][0]:g} s")
+        if reading.boolean(element, "use_steps", False) and len(t) > 1:
+            out[_bare(element.name)] = _steps(t, x)
+            continue
         out[_bare(element.name)] = Nodes(t, x, reading.boolean(element, "extrapolate", True))
     if not out:
         raise DescriptionError(f"{path.name}: there are no controls in it")
     return out
+
+
+def _steps(t: Array, x: Array) -> PiecewiseConstant:
+    """A control in steps: from each node on it has the value of the next one, as in OpenSim."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")                         # of jumps, which the file asks for
+        return PiecewiseConstant((t[0] - 1.0, *t[:-1]), tuple(x))
 
 
 def _bare(name: str) -> str:

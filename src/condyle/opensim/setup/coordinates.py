@@ -23,11 +23,15 @@ def file_order(setup: Setup, system: System) -> list[str]:
 
 
 def clamped(setup: Setup, system: System) -> dict[str, tuple[float, float]]:
-    """Ranges of the coordinates that keep to them [rad, m], by name."""
+    """Ranges of the coordinates that keep to them [rad, m], by name; those whose rate is no speed, as angles
+    of a ball, are said and left out."""
     reading = Reading(setup.model, System())
     out = {}
     for element in setup.model.object.every("Coordinate"):
         if element.name in system.coordinates and reading.boolean(element, "clamped", False):
             low, high = reading.numbers(element, "range", (-10.0, 10.0), 2)
             out[element.name] = (low, high)
-    return out
+    if others := [name for name in out if name not in system.speeds]:
+        setup.report.check.append("ranges are not kept, because no speed is the rate of these coordinates: "
+                                  f"{', '.join(others)}")
+    return {name: limits for name, limits in out.items() if name not in others}

@@ -16,6 +16,7 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
+from numpy.typing import NDArray
 
 from condyle.arrays import Array
 from condyle.laws.described import sx
@@ -57,7 +58,8 @@ def opensim_equilibrium(motion: Motion, z: Array) -> Array:
     return found
 
 
-def _shared(law: Thelen2003, still: Array, L: Array, Ldot: Array, a: Array) -> tuple[Array, Array]:
+def _shared(law: Thelen2003, still: Array, L: Array, Ldot: Array,
+            a: Array) -> tuple[Array, NDArray[np.bool_]]:
     """Lengths of a fibre (m,) by (1)-(3), from those at rest, and where they were found."""
     step = _step(law).map(len(L))
     l_M, f_V = still, np.ones_like(still)

@@ -1,6 +1,8 @@
 """InverseDynamicsTool: joint moments of a recorded motion, as OpenSim's tool writes them."""
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 
 from condyle.arrays import Array
@@ -26,6 +28,7 @@ def run(setup: Setup) -> None:
     units = scales.units(system.bodies)[1]
     names = [f"{system.speeds[k]}_{'moment' if units[k].startswith('rad') else 'force'}" for k in order]
     file = setup.text("output_gen_force_file", "inverse_dynamics.sto")
+    file += "" if Path(file).suffix else ".sto"
     setup.save(file, "Inverse Dynamics Generalized Forces", table.time, names, table.values[:, order])
     if setup.words("joints_to_report_body_forces"):
         setup.report.check.append("joints_to_report_body_forces: body forces at joints are not written; a "

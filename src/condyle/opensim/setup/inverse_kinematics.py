@@ -42,7 +42,7 @@ def run(setup: Setup) -> None:
         system, markers, weights, targets or None, coordinate_weights=target_weights or None,
         limits=clamped(setup, system) or False))
     write_motion(setup, system, result)
-    prefix = f"{setup.tool.name}_" if setup.tool.name else ""
+    prefix = f"{setup.tool.name}_"
     if setup.flag("report_errors", True):
         totals = result.totals
         setup.save(f"{prefix}ik_marker_errors.sto", "Model Marker Errors from IK", totals.time, totals.names,

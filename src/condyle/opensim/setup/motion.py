@@ -16,6 +16,9 @@ from condyle.system.system import System
 from condyle.table import Table
 from condyle.tree import scales
 
+TOO_NEAR = 1e-6
+"""Rows that are nearer in time, over the usual step, are one row."""
+
 
 def motion_of(setup: Setup, system: System, name: str = "coordinates_file") -> Motion:
     """The motion of a file of coordinates, filtered and resampled as OpenSim does.
@@ -39,6 +42,8 @@ def motion_of(setup: Setup, system: System, name: str = "coordinates_file") -> M
 def made(setup: Setup, system: System, table: Table) -> Motion:
     """The motion of a table of coordinates; those that it lacks, and that nothing determines, stay at their
     defaults."""
+    table = apart(setup, table)
+
     def call() -> Motion:
         try:
             return Motion.of(system, table)
@@ -49,6 +54,19 @@ def made(setup: Setup, system: System, table: Table) -> Motion:
 
     motion: Motion = setup.step("motion", call)
     return motion
+
+
+def apart(setup: Setup, table: Table) -> Table:
+    """A table without rows whose times are those of the next ones but for rounding: no spline goes through
+    both."""
+    step = np.diff(table.time)
+    if len(step) < 2 or step.min() > TOO_NEAR * np.median(step) or not (step > 0).all():
+        return table
+    keep = [*np.flatnonzero(step > TOO_NEAR * np.median(step)), len(step)]
+    first = table.time[int(np.argmax(step <= TOO_NEAR * np.median(step)))]
+    setup.report.notes.append(f"{len(table) - len(keep)} rows of the motion have the times of the next ones "
+                              f"but for rounding, the first at {first:g} s; they are left out")
+    return Table(table.time[keep], table.names, table.values[keep], table.units, degrees=table.degrees)
 
 
 def with_defaults(setup: Setup, system: System, table: Table) -> Table:

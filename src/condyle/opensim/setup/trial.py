@@ -87,7 +87,8 @@ class Trial:
 
     def name(self, element: Element, quantity: str) -> str:
         """Of a file of results."""
-        return f"{self.setup.report.name}_{element.name or element.tag}_{quantity}.sto"
+        own = element.name if "name" in element.attributes else element.tag
+        return f"{self.setup.report.name}_{own}_{quantity}.sto"
 
     def chosen(self, element: Element, name: str, known: Sequence[str]) -> list[str]:
         """Names that a list asks for, in the order of those that there are; all where it says so, or nothing.
