@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import condyle as cd
+from condyle.spatial import rotation_from_euler
 from tests.opensim.files import pendulum
 
 ANGLE = '<coordinates><Coordinate name="angle"><range>-2 2</range></Coordinate></coordinates>'
@@ -146,3 +147,26 @@ def test_no_passive_force(tmp_path):
     motion = cd.Table(np.arange(5) / 10, ["angle"], np.full((5, 1), 0.3), ["rad"])
     analysis = cd.muscle_analysis(system, motion, cd.Table(motion.time, ["m"], np.ones((5, 1))))
     assert analysis["passive_fiber_force"]["m"].max() == 0.0
+
+
+def test_a_mirrored_ellipsoid(tmp_path):
+    """As models have it whose left side was made from the right one."""
+    joint = """<coordinates><Coordinate name="x"/><Coordinate name="y"/><Coordinate name="z"/></coordinates>
+<radii_x_y_z>-0.1 0.2 0.3</radii_x_y_z>"""
+    system = read(tmp_path, pendulum(joint="EllipsoidJoint", inside=joint))
+    assert "a radius is negative" in str(system.notes[0])
+    q = np.array([0.3, -0.4, 0.5])
+    X = system.body_pose(q, "rod")
+    turn = rotation_from_euler(np.array([0.0, 0.0, 0.2]), "xyz")
+    R = rotation_from_euler(q, "xyz")
+    expected = np.array([0, 1, 0]) + turn @ (np.array([-0.1, 0.2, 0.3]) * R[:, 2] - R @ (0, 0.1, 0))
+    np.testing.assert_allclose(X.p, expected, atol=1e-15)
+    with pytest.warns(UserWarning, match="a mirror image"):
+        cd.Ellipsoid((-1.0, 1.0, 1.0))
+    with pytest.raises(cd.DescriptionError, match="above 0"):
+        cd.Ellipsoid((-1.0, 1.0, 1.0), normal=True)
+
+
+def test_names_of_files_that_are_too_long(tmp_path):
+    body = f"<attached_geometry><Mesh name='m'><mesh_file>{'9' * 400}</mesh_file></Mesh></attached_geometry>"
+    assert "is not the name of a file" in str(read(tmp_path, pendulum(inside=ANGLE, body=body)).notes[0])

@@ -1,6 +1,7 @@
 """A body on an ellipsoid: seth2010 section 2.3."""
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
 import casadi as ca
@@ -34,7 +35,8 @@ class Ellipsoid(OrientationMobilizer):
     At q = 0, M is at (0, 0, radii[2]), with its axes along F's.
 
     Args:
-        radii: semi-axes along F's axes [m], shape (3,), positive, numbers or Parameters.
+        radii: semi-axes along F's axes [m], shape (3,), positive, numbers or Parameters. Unless `normal`,
+            numbers may be negative, with a warning: joints of models that were mirrored.
         normal: keep M's z axis normal to the surface.
         coordinates: "quaternion", or "euler": body-fixed x-y-z angles [rad] with the same speeds; N is
             singular where the second angle is ±pi/2.
@@ -47,8 +49,14 @@ class Ellipsoid(OrientationMobilizer):
     def __init__(self, radii: Numbers, normal: bool = False, coordinates: str = "quaternion") -> None:
         if not isinstance(normal, (bool, np.bool_)):
             raise DescriptionError(f"Ellipsoid: normal is True or False, got {normal!r}")
-        for name, value in (("radii", constants(radii, 3, "Ellipsoid: radii", positive=True)),
-                            ("normal", bool(normal)),
+        kept = constants(radii, 3, "Ellipsoid: radii")
+        mirrored = [r for r in kept if isinstance(r, float) and r < 0]
+        if mirrored and not normal:
+            warnings.warn(f"Ellipsoid: radii: {mirrored[0]:g} m is negative: a mirror image, where moving "
+                          "along that axis is turned round", stacklevel=2)
+        constants([abs(r) if isinstance(r, float) and not normal else r for r in kept], 3, "Ellipsoid: radii",
+                  positive=True)
+        for name, value in (("radii", kept), ("normal", bool(normal)),
                             ("coordinates", coordinates)):
             object.__setattr__(self, name, value)
         self.__post_init__()

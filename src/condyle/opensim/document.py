@@ -136,10 +136,11 @@ def inside(folder: Path, name: str, element: Element) -> Path:
     """
     try:
         path = (folder / name.replace("\\", "/")).resolve()
+        path.is_file()                                          # a name may be too long to ask for
         if path.is_relative_to(folder.resolve()):
             return path
     except (OSError, ValueError):
-        raise DescriptionError(f"{element.place}: {element.title}: {name!r} is not the name of a file"
+        raise DescriptionError(f"{element.place}: {element.title}: {name[:80]!r} is not the name of a file"
                                ) from None
     raise DescriptionError(f"{element.place}: {element.title}: the file {name!r} is outside of the model's "
                            "folder; only files beneath it are read")

@@ -1,6 +1,7 @@
 """Joints: each reader gives the mobilizer and the elements of its coordinates, in order."""
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -65,8 +66,16 @@ _plain("GimbalJoint", lambda reading, element: Gimbal())
 _plain("PlanarJoint", lambda reading, element: Planar())
 _plain("BallJoint", lambda reading, element: Ball(coordinates="euler"))
 _plain("FreeJoint", lambda reading, element: Free(coordinates="euler"))
-_plain("EllipsoidJoint", lambda reading, element: Ellipsoid(
-    reading.numbers(element, "radii_x_y_z", (1.0, 1.0, 1.0), 3), coordinates="euler"))
+_plain("EllipsoidJoint", lambda reading, element: _ellipsoid(reading, element))
+
+
+def _ellipsoid(reading: Reading, element: Element) -> Mobilizer:
+    radii = reading.numbers(element, "radii_x_y_z", (1.0, 1.0, 1.0), 3)
+    if min(radii) < 0:
+        reading.remark(element, "a radius is negative: the joint is a mirror image, as in OpenSim")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)            # said above
+        return Ellipsoid(radii, coordinates="euler")
 
 
 def coordinates(reading: Reading, element: Element, count: int) -> tuple[Element, ...]:
