@@ -139,14 +139,35 @@ def test_machine_code():
     near(both.s.forward_dynamics(both.q[0], both.u[0], both.tau[0]), udot[0])
 
 
+def test_inverse_kinematics(layout):
+    """A chain whose last body follows the first, over a joint between them; markers that fit nothing."""
+    system, rng = cd.System(), np.random.default_rng(2)
+    kw = {"X_PF": (0, -0.3, 0), "mass": 1, "inertia": (0.1, 0.1, 0.1)}
+    system.add_body("a", "ground", cd.Pin(), **kw)
+    system.add_body("b", "a", cd.Pin("x"), **kw)
+    system.add_body("c", "b", cd.Coupled(cd.Pin("y"), "a", angle), follows="a", **kw)
+    stations = rng.normal(size=(3, 3))
+    for k, p in enumerate(stations):
+        system.add_marker(f"m{k}", "c", p)
+    q = np.array([[0.3, -0.2], [0.35, -0.25]])
+    seen = np.stack([system.station_position(q, "c", p) for p in stations], axis=1) + 0.03 * rng.normal(
+        size=(2, 3, 3))
+    found = cd.inverse_kinematics(system, cd.Markers([0.0, 0.1], system.markers, seen)).motion.values
+    for x, places in zip(found, seen, strict=True):
+        J = np.concatenate([system.station_jacobian(x, "c", p) for p in stations])
+        e = np.concatenate([system.station_position(x, "c", p) for p in stations]) - places.ravel()
+        assert np.abs(J.T @ e).max() <= 1e-7                # the gradient at the least sum of squares
+
+
 @pytest.mark.usefixtures("interpreted")
-def test_loads_of_joints():
-    """Of bodies that share nothing."""
-    both = Both("far")
+@pytest.mark.parametrize("case", ["beside", "before"])
+def test_loads_of_joints(case):
+    """What holds a body that follows is what holds one whose coordinates a constraint gives."""
+    both = Both(case)
     s, c = both.s, both.c
     udot = s.forward_dynamics(both.q, both.u, both.tau)
     other = c.forward_dynamics(both.Q, both.U, both.T)
-    for body in ("foot", "pelvis"):
+    for body in (b.name for b in s.bodies):
         near(s.reactions(both.q, both.u, udot, body), c.reactions(both.Q, both.U, other, body), 1e-9)
 
 

@@ -41,7 +41,9 @@ def has_loops(model: Model, layout: Layout) -> bool:
         placed = model.placed[_body(model, goal)]
         return not isinstance(placed.R_MB, ca.SX) and not isinstance(placed.p_MB, ca.SX)
 
-    return model.tree.nu > 0 and not model.tree.shares and all(simple(goals[0])
+    # visits.py goes along articulated bodies
+    tied = model.tree.shares and model.equations("position") > 0
+    return model.tree.nu > 0 and not tied and all(simple(goals[0])
                                      for goals in layout.blocks) and prefers_loops(model, "mass_matrix")
 
 
@@ -60,7 +62,8 @@ def evaluate(model: Model, layout: Layout) -> Sweep:
     nu, m = model.tree.nu, model.equations("position")
     arguments = [("q", model.tree.nq), ("tail", model.tail_size), ("row", layout.size)]
     looped = Looped(model, arguments, [("cost", 1), ("g", nu), ("H", nu * nu), ("p", m), ("P", m * nu)])
-    looped.cleared = ("H", "P")
+    shares = model.tree.shares
+    looped.cleared = ("H", "P", *(("g",) if shares else ()))
 
     def prepare(d: Draft) -> None:
         d.kinematics(False, positions=True)
@@ -79,7 +82,8 @@ def evaluate(model: Model, layout: Layout) -> Sweep:
     def inward(d: Draft) -> None:
         F, r, nu = d.get("me", "F"), d.kept("r"), d.mobilizer.nu
         if nu:
-            d.writes["g"] = ca.densify(d.kept("f") - ca.vertcat(*(inertia.inner(h, F) for h in d.kept("H"))))
+            g = ca.densify(d.kept("f") - ca.vertcat(*(inertia.inner(h, F) for h in d.kept("H"))))
+            d.writes["g"] = g + d.read("g", nu) if shares else g
         d.put("parent", "F", inertia.add(d.get("parent", "F"), inertia.shift_force(F, r)))
         d.put("parent", "P", inertia.add_inertia(d.get("parent", "P"), inertia.shift_inertia(d.get("me", "P"),
                                                                                              r)))
@@ -192,7 +196,8 @@ def _line(looped: Looped, blocks: Sequence[tuple[Goal, slice]], size: int) -> No
 
 
 def _matrix(looped: Looped) -> None:
-    """(1)"""
+    """(1): what is above the diagonal, and blocks on it. Where bodies share speeds, blocks add up: one of two
+    bodies with the same speeds is on the diagonal with its transpose, and one below it is transposed."""
     tree = looped.model.tree
     fresh, first = looped.fresh_type, len(looped.types)
     known: dict[tuple[Any, ...], int] = {}
@@ -211,8 +216,10 @@ def _matrix(looped: Looped) -> None:
             continue
         u, way = tree.bodies[B].u.start, list(reversed(tree.path(B)))
         for A in way:
-            key = ("own", int(kinds[A + 1])) if A == B else ("way", int(kinds[A + 1]), width)
-            row = add(key, A, tree.bodies[A].u.start * nu + u)
+            v = tree.bodies[A].u.start
+            side = "above" if v < u or not tree.speeds_of(A) else "same" if v == u else "below"
+            key = ("own", int(kinds[A + 1])) if A == B else ("way", int(kinds[A + 1]), width, side)
+            row = add(key, A, min(u, v) * nu + max(u, v))
             body[row], up[row] = A + 1, row + 1
         add(("end", width), -1, 0)
     looped.add_rows(np.array(types), np.array(like), {"up": up, "body": body})
@@ -235,8 +242,11 @@ def _matrix(looped: Looped) -> None:
         block = ca.densify(ca.horzcat(ca.SX(6, 0), *H).T @ F)
         if what == "own":
             block = block + d.of_body("S")
-        for i in range(d.nu):
-            d.writes[f"H{i}"] = block[i, :].T
+        elif of[2] != "above":
+            block = block + block.T if of[2] == "same" else block.T
+        for i in range(block.shape[0]):
+            row_i = block[i, :].T
+            d.writes[f"H{i}"] = row_i + d.read(f"H{i}", row_i.numel()) if tree.shares else row_i
         d.write("up.F", shifted(F, d.of_body("r")))
         kernels[t] = RowKernel(d.reads, d.writes)
     looped.extra_pass(kernels)
