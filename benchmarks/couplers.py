@@ -1,7 +1,7 @@
 """What couplers as joints bring: a hand whose fingers curl, and models of OpenSim, each twice, with couplers
 as constraints and as parts of the joints.
 
-    python -m benchmarks.couplers                      the hand, and models of ../shared/reference if they are there
+    python -m benchmarks.couplers                      the hand, and models of ../shared/reference if there
     python -m benchmarks.couplers subject01.osim       other models
 
 Both take turns, and the least processor time of each counts: right-hand side of one state called from Python,
@@ -55,14 +55,15 @@ def hand(way: str) -> cd.System:
     return system
 
 
-def best(run: Callable[[], Any], rounds: int) -> float:
-    run()
-    times = []
-    for _ in range(rounds):
-        start = process_time()
-        run()
-        times.append(process_time() - start)
-    return min(times)
+def best(runs: list[Callable[[], Any]], rounds: int) -> list[float]:
+    """The least seconds of each, taking turns."""
+    times: list[list[float]] = [[] for _ in runs]
+    for _ in range(1 + rounds):
+        for run, mine in zip(runs, times, strict=True):
+            start = process_time()
+            run()
+            mine.append(process_time() - start)
+    return [min(mine[1:]) for mine in times]
 
 
 def measure(both: dict[str, cd.System], rounds: int) -> dict[str, tuple[float, float]]:
@@ -71,7 +72,8 @@ def measure(both: dict[str, cd.System], rounds: int) -> dict[str, tuple[float, f
     common = [q for q in both["constraints"].coordinates if q in both["joints"].coordinates]
     for way, system in both.items():
         state = system.state()
-        states[way] = state = cd.assemble(system, state) if system.constraints else state
+        states[way] = state = cd.assemble(
+            system, state, locked=[n for n in common if n in system.speeds]) if system.constraints else state
         q, u = np.tile(state.q, (4096, 1)), np.tile(state.u, (4096, 1))
         jobs.setdefault("right-hand side, one state [us]", {})[way] = lambda s=system, x=state: [
             s.forward_dynamics(x.q, x.u) for _ in range(200)]
@@ -84,7 +86,7 @@ def measure(both: dict[str, cd.System], rounds: int) -> dict[str, tuple[float, f
             s, markers)
     size = {"right-hand side, one state [us]": 1e6 / 200, "one of 4096 states [us]": 1e6 / 4096,
             "half a second of motion [ms]": 1e3, "inverse kinematics, one frame [us]": 1e6 / 200}
-    out = {what: tuple(size[what] * best(run, rounds) for run in job.values()) for what, job in jobs.items()}
+    out = {what: tuple(size[what] * x for x in best(list(job.values()), rounds)) for what, job in jobs.items()}
     for what, job in jobs.items():
         if "frame" in what:
             a, b = (run().motion for run in job.values())
@@ -119,7 +121,7 @@ def main(models: list[str]) -> None:
             both = {way: make(way) for way in WAYS}
             print(f"\n{name}: {both['constraints'].nu} speeds and {len(both['constraints'].constraints)} "
                   f"constraints; {both['joints'].nu} speeds")
-            for what, (a, b) in measure(both, 7).items():
+            for what, (a, b) in measure(both, 15).items():
                 print(f"| {name} | {what} | {a:.3g} | {b:.3g} | {a / b:.2f} times |", flush=True)
 
 
