@@ -43,8 +43,8 @@ def hand(way: str) -> cd.System:
             if j == 0 or way == "constraints":
                 system.add_body(name, parent, cd.Pin("x"), **kw)
             else:
-                system.add_body(name, parent, cd.Coupled(cd.Pin("x"), f"{first}_0", bent), follows=f"{first}_0",
-                                **kw)
+                coupled = cd.Coupled(cd.Pin("x"), f"{first}_0", bent)
+                system.add_body(name, parent, coupled, follows=f"{first}_0", **kw)
             if j and way == "constraints":
                 system.add_constraint(f"{name}_coupler", cd.constraints.CoordinateCoupler(
                     lambda a, b, bent=bent: bent(a) - b, (f"{first}_0", name)))
@@ -66,35 +66,37 @@ def best(runs: list[Callable[[], Any]], rounds: int) -> list[float]:
     return [min(mine[1:]) for mine in times]
 
 
-def measure(both: dict[str, cd.System], rounds: int) -> dict[str, tuple[float, float]]:
-    """Seconds of both ways, by what is measured."""
-    states, jobs = {}, dict[str, dict[str, Callable[[], Any]]]()
+def measure(both: dict[str, cd.System], rounds: int) -> dict[str, list[float]]:
+    """Both ways of each job, in its unit."""
     common = [q for q in both["constraints"].coordinates if q in both["joints"].coordinates]
-    for way, system in both.items():
-        state = system.state()
-        states[way] = state = cd.assemble(
-            system, state, locked=[n for n in common if n in system.speeds]) if system.constraints else state
-        q, u = np.tile(state.q, (4096, 1)), np.tile(state.u, (4096, 1))
-        jobs.setdefault("right-hand side, one state [us]", {})[way] = lambda s=system, x=state: [
-            s.forward_dynamics(x.q, x.u) for _ in range(200)]
-        jobs.setdefault("one of 4096 states [us]", {})[way] = lambda s=system, q=q, u=u: s.forward_dynamics(q, u)
-        jobs.setdefault("half a second of motion [ms]", {})[way] = lambda s=system, x=state: cd.simulate(
-            s, x, 0.5, accuracy=1e-5)
     markers = recording(both["joints"], common)
-    for way, system in both.items() if markers is not None else ():
-        jobs.setdefault("inverse kinematics, one frame [us]", {})[way] = lambda s=system: cd.inverse_kinematics(
-            s, markers)
-    size = {"right-hand side, one state [us]": 1e6 / 200, "one of 4096 states [us]": 1e6 / 4096,
-            "half a second of motion [ms]": 1e3, "inverse kinematics, one frame [us]": 1e6 / 200}
-    out = {what: tuple(size[what] * x for x in best(list(job.values()), rounds)) for what, job in jobs.items()}
-    for what, job in jobs.items():
-        if "frame" in what:
-            a, b = (run().motion for run in job.values())
-            print("inverse kinematics of both differ by", max(np.abs(a[q] - b[q]).max() for q in common))
-        elif "motion" in what:
-            a, b = (run() for run in job.values())
-            print("ends of both runs differ by", max(np.abs(a.table()[q][-1] - b.table()[q][-1]) for q in common))
-    return out  # type: ignore[return-value]
+    jobs = {way: jobs_of(system, common, markers) for way, system in both.items()}
+    out = {}
+    for what, (_, size) in jobs["joints"].items():
+        runs = [jobs[way][what][0] for way in WAYS]
+        out[what] = [size * seconds for seconds in best(runs, rounds)]
+        if "[us]" not in what or "frame" in what:
+            a, b = (run() for run in runs)
+            print(f"{what}: both differ by {max(np.abs(a[q][-1] - b[q][-1]) for q in common):.1e}")
+    return out
+
+
+def jobs_of(system: cd.System, common: list[str], markers: cd.Markers | None
+            ) -> dict[str, tuple[Callable[[], Any], float]]:
+    """What is measured of a system: each with the number that makes its unit of seconds."""
+    held, state = [n for n in common if n in system.speeds], system.state()
+    state = cd.assemble(system, state, locked=held) if system.constraints else state
+    q, u = np.tile(state.q, (4096, 1)), np.tile(state.u, (4096, 1))
+    jobs: dict[str, tuple[Callable[[], Any], float]] = {
+        "right-hand side, one state [us]": (
+            lambda: [system.forward_dynamics(state.q, state.u) for _ in range(200)], 1e6 / 200),
+        "one of 4096 states [us]": (lambda: system.forward_dynamics(q, u), 1e6 / 4096),
+        "half a second of motion [ms]": (
+            lambda: cd.simulate(system, state, 0.5, accuracy=1e-5).table(), 1e3)}
+    if markers is not None:
+        jobs["inverse kinematics, one frame [us]"] = (
+            lambda: cd.inverse_kinematics(system, markers).motion, 1e6 / len(markers.time))
+    return jobs
 
 
 def recording(system: cd.System, moving: list[str]) -> cd.Markers | None:
