@@ -8,6 +8,7 @@ import pytest
 
 import condyle as cd
 from condyle import contact, maximal
+from condyle.studies.scaling.attached import moved_contact
 from tests.contact.meshes import box, icosphere, refined
 from tests.contact.rig import FLOOR, RUBBER, STEEL, TILTED, egg, touching, two
 from tests.differences import STEPS, WEIGHTS
@@ -189,6 +190,17 @@ def test_parameters_have_derivatives():
         mine = np.reshape(J, (12, -1))[:, names.index(name)]
         # rounding of forces of 1e3 N over the step
         np.testing.assert_allclose(mine, found, rtol=0, atol=1e-7 * np.abs(mine).max())
+
+
+def test_scaled_bodies():
+    """A mesh has the size of its body, in the body's axes; its layer is as thick as before."""
+    law = contact.ElasticFoundation(FLOOR, BALL)
+    s = np.array([2.0, 1.0, 0.5])
+    scaled = moved_contact(law, {"a": np.ones(3), "b": s}, "here").b
+    R, p = TILTED
+    before, after = BALL.triangles.vertices @ R.T + p, scaled.triangles.vertices @ R.T + p * s
+    np.testing.assert_allclose(after, before * s, atol=1e-15)
+    assert scaled.thickness == BALL.thickness
 
 
 def test_depth_is_a_leaf():

@@ -1,16 +1,28 @@
 """Contact: surfaces of bodies, and what acts where they touch."""
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from condyle.contact import HalfSpace, Material, OpenSimHuntCrossley, SmoothSphereHalfSpace, Sphere
+from condyle import shapes
+from condyle.contact import (
+    HalfSpace,
+    Material,
+    Mesh,
+    OpenSimElasticFoundation,
+    OpenSimHuntCrossley,
+    SmoothSphereHalfSpace,
+    Sphere,
+)
 from condyle.contact.surfaces import Surface
+from condyle.errors import DescriptionError
 from condyle.forces import Force
 from condyle.opensim.element import Element
 from condyle.opensim.forces import _force
+from condyle.opensim.geometry import mesh_file
 from condyle.opensim.reading import Reading
 from condyle.opensim.registry import reads
 from condyle.spatial import Transform, rotation_from_euler
@@ -30,6 +42,14 @@ def half_space(reading: Reading, element: Element) -> HalfSpace:
 def sphere(reading: Reading, element: Element) -> Sphere:
     body, X = _placed(reading, element)
     return Sphere(body, tuple(X.p), reading.number(element, "radius", 0.0), UNIT, name=element.name)
+
+
+@reads("ContactMesh")
+def mesh(reading: Reading, element: Element) -> Mesh:
+    """A thickness of 1 m makes the modulus of its material OpenSim's stiffness [Pa/m]."""
+    body, X = _placed(reading, element)
+    path = mesh_file(reading, element, reading.text(element, "filename"))
+    return Mesh(body, X, shapes.Mesh(path), 1.0, UNIT, name=element.name)
 
 
 def _placed(reading: Reading, element: Element) -> tuple[str, Transform]:
@@ -55,18 +75,34 @@ def smooth_sphere_half_space(reading: Reading, element: Element) -> Force:
 
 @reads("HuntCrossleyForce")
 def hunt_crossley(reading: Reading, element: Element) -> None:
-    """Each pair of its surfaces on different bodies is a force; of one pair it has the name itself."""
+    """Each pair of its surfaces on different bodies is a force; of one pair it has the name itself. Meshes
+    are for ElasticFoundationForce."""
+    def touch(a: Surface, b: Surface) -> bool:
+        return not (isinstance(a, HalfSpace) and isinstance(b, HalfSpace)) and not isinstance(
+            a, Mesh) and not isinstance(b, Mesh)
+
+    _pairs(reading, element, OpenSimHuntCrossley, touch)
+
+
+@reads("ElasticFoundationForce")
+def elastic_foundation(reading: Reading, element: Element) -> None:
+    """The same of pairs with a mesh."""
+    _pairs(reading, element, OpenSimElasticFoundation,
+           lambda a, b: isinstance(a, Mesh) or isinstance(b, Mesh))
+
+
+def _pairs(reading: Reading, element: Element, law: Callable[[Surface, Surface], Force],
+           touch: Callable[[Surface, Surface], bool]) -> None:
     speed = reading.number(element, "transition_velocity", 0.01)
     surfaces = [surface for parameters in _parameters(reading, element)
                 for surface in _made_of(reading, element, parameters, speed)]
-    couples = [(a, b) for a, b in combinations(surfaces, 2)
-               if a.body != b.body and not (isinstance(a, HalfSpace) and isinstance(b, HalfSpace))]
+    couples = [(a, b) for a, b in combinations(surfaces, 2) if a.body != b.body and touch(a, b)]
     acts, name = reading.boolean(element, "appliesForce", True), reading.free_name(element, "force")
     if not couples:
         reading.remark(element, "no two of its surfaces can touch: it does not act")
     for a, b in couples:
         own = name if len(couples) == 1 else f"{name}.{a.name}.{b.name}"
-        reading.system.add_force(own, OpenSimHuntCrossley(a, b), enabled=acts)
+        reading.system.add_force(own, law(a, b), enabled=acts)
 
 
 def _parameters(reading: Reading, element: Element) -> list[Element]:
@@ -103,6 +139,8 @@ def _made_of(reading: Reading, owner: Element, element: Element, speed: float) -
 def _with(surface: Surface, material: Material) -> Surface:
     if isinstance(surface, HalfSpace):
         return HalfSpace(surface.body, surface.normal, surface.height, material, name=surface.name)
+    if isinstance(surface, Mesh):
+        return Mesh(surface.body, surface.X, surface.mesh, surface.thickness, material, name=surface.name)
     assert isinstance(surface, Sphere)
     return Sphere(surface.body, surface.centre, surface.radius, material, name=surface.name)
 
@@ -112,4 +150,10 @@ def _surface(reading: Reading, element: Element, owner: Element) -> Surface | No
     if not reading.reads(element):
         reading.remark(owner, f"{element.title} is not read: nothing touches it")
         return None
-    return reading.read(element)  # type: ignore[no-any-return]
+    try:
+        return reading.read(element)  # type: ignore[no-any-return]
+    except DescriptionError as error:
+        if element.tag != "ContactMesh":
+            raise
+        reading.remark(owner, f"{element.title}: {error}; nothing touches it")
+        return None

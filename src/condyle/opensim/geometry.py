@@ -85,10 +85,14 @@ def mesh(reading: Reading, element: Element) -> Drawn:
     scale = _scale(reading, element)
     if not scale.all():
         raise DescriptionError("a scale factor is zero")
+    return shapes.Mesh(mesh_file(reading, element, name), scale), Transform()
+
+
+def mesh_file(reading: Reading, element: Element, name: str) -> Path:
+    """Where a file of a mesh is: beside the model's file, or in the folder Geometry there."""
     folder = reading.document.path.resolve().parent
     places = [inside(folder, part, element) for part in (name, f"Geometry/{name}")]
-    path: Path = next((p for p in places if p.is_file()), places[1])
-    return shapes.Mesh(path, scale), Transform()
+    return next((p for p in places if p.is_file()), places[1])
 
 
 @reads("Sphere")

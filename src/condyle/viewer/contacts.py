@@ -175,7 +175,8 @@ def surfaces(system: System, reach: float, up: Array) -> list[Part]:
         for surface in law.surfaces():
             X = frame(surface)
             shape = _shape(surface, reach)
-            key = (surface.body, repr(shape), X.R.tobytes(), X.p.tobytes())
+            key = (surface.body, repr(shape), repr(getattr(surface, "form", "")), X.R.tobytes(),
+                   X.p.tobytes())
             if key in seen or shape is None:
                 continue
             seen.add(key)
@@ -205,6 +206,8 @@ def _shape(surface: Any, reach: float) -> Shape | None:
         return shapes.Box(tuple(np.ravel(plain(s.half_lengths))))
     if isinstance(s, contact.Implicit):
         return implicit_shape(lambda p: s.law.function.map(len(p))(*p.T).full().ravel(), plain(s.size))
+    if isinstance(s, contact.Mesh):
+        return shapes.Mesh((s.triangles.vertices, s.triangles.faces))
     if isinstance(s, contact.HeightField):
         x, y = np.meshgrid(s.x, s.y, indexing="ij")
         i, j = np.meshgrid(np.arange(len(s.x) - 1), np.arange(len(s.y) - 1), indexing="ij")

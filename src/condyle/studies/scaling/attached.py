@@ -14,11 +14,12 @@ from dataclasses import replace
 from functools import singledispatch
 from typing import Any
 
+import casadi as ca
 import numpy as np
 
 from condyle import shapes
 from condyle.arrays import Array
-from condyle.contact import HuntCrossley, Implicit
+from condyle.contact import ElasticFoundation, HuntCrossley, Implicit, Mesh
 from condyle.errors import DescriptionError
 from condyle.functions import Function, Scaled
 from condyle.laws.described import Described, Role, placed
@@ -135,11 +136,24 @@ def scaled_stations(law: Any, s: Factors, where: str, only: Sequence[str] = ()) 
     return replace(law, **new) if new else law
 
 
-def moved_contact(law: HuntCrossley, s: Factors, where: str) -> HuntCrossley:
-    """A contact whose surfaces have moved with their bodies, and have the sizes that they had."""
-    a, b = (x if isinstance(x, Implicit) else scaled_stations(x, s, where, ("centre", "X"))
+Touching = HuntCrossley | ElasticFoundation
+
+
+def moved_contact(law: Touching, s: Factors, where: str) -> Touching:
+    """A contact whose surfaces have moved with their bodies, and have the sizes that they had; meshes have
+    those of their bodies."""
+    a, b = (x if isinstance(x, Implicit) else scaled_stations(_scaled_mesh(x, s), s, where, ("centre", "X"))
             for x in law.surfaces())
     return law if a is law.a and b is law.b else replace(law, a=a, b=b)
+
+
+def _scaled_mesh(surface: Any, s: Factors) -> Any:
+    """A mesh on a body of another size; its layer is as thick as it was."""
+    if not isinstance(surface, Mesh) or (s[surface.body] == 1).all():
+        return surface
+    R = np.array(ca.evalf(placed(surface.X)[0]).full())
+    vertices = (surface.triangles.vertices @ R.T * s[surface.body]) @ R
+    return replace(surface, mesh=(vertices, surface.triangles.faces))
 
 
 def _is_station(role: Role) -> bool:
