@@ -192,6 +192,26 @@ def test_parameters_have_derivatives():
         np.testing.assert_allclose(mine, found, rtol=0, atol=1e-7 * np.abs(mine).max())
 
 
+@pytest.mark.parametrize("name", ["plane", "mesh"])
+def test_pressure_map(name):
+    """Pressures times areas make up the normal force; in batches as alone."""
+    system = two(KINDS[name], FINE)
+    q, u = touching(system, 3, depth=4e-3)
+    p = system.contact_pressures(np.tile(q, (3, 1)), 0 * u, "touch", "b")
+    assert p.shape == (3, 1280) and (p >= 0).all() and 4 < (p[0] > 0).sum() < 200
+    np.testing.assert_array_equal(p[1], system.contact_pressures(q, 0 * u, "touch", "b"))
+    if name == "plane":
+        total = p[0] @ FINE.triangles.areas
+        assert total == pytest.approx(np.linalg.norm(system.contact_forces(q, 0 * u)), rel=1e-9)
+        stiffness = 1 / (0.01 / 2e6 + 0.01 / 5e5)
+        assert p.max() == pytest.approx(stiffness * system.contact_depths(q)[0], rel=1e-9)
+    else:
+        assert system.contact_pressures(q, u, "touch").shape == (20,)          # of the first surface
+    for wrong in ({"contact": "tuch"}, {"contact": "touch", "body": "c"}):
+        with pytest.raises(cd.UnknownNameError):
+            system.contact_pressures(q, u, **wrong)
+
+
 def test_scaled_bodies():
     """A mesh has the size of its body, in the body's axes; its layer is as thick as before."""
     law = contact.ElasticFoundation(FLOOR, BALL)

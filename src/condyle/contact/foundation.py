@@ -101,6 +101,16 @@ def _pressed(where: Seen, curve: Curve) -> Term:
     return term
 
 
+def pressure(where: Seen) -> Term:
+    """(56), of the same p."""
+    def term(p: ca.SX, item: ca.SX) -> ca.SX:
+        g = where.size
+        w, v, layer = p[g:g + 3], p[g + 3:g + 6], p[g + 6:]
+        x, n, P, _ = _spring(where, p[:g], layer, item)
+        return _touching(x, _normal_force(layer[7] * x, n, v + ca.cross(w, P), layer[2])[1])
+    return term
+
+
 def _stored(where: Seen, curve: Curve) -> Term:
     """V of (54), f_e n, f_e P, f_e and the area that touches: of p = numbers of the other, layer."""
     def term(p: ca.SX, item: ca.SX) -> ca.SX:
@@ -193,10 +203,19 @@ class Side:
         w = s.angular_velocity(self.mesh.body) - s.angular_velocity(self.other.body)
         return ca.vertcat(R.T @ w, R.T @ (at(self.mesh.body) - at(self.other.body)))
 
+    def numbers(self, s: View) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """Rotation and origin of the mesh's frame in ground, and all that its springs need."""
+        R, p, given = self.placed(BodyPose(s, self.mesh.body), BodyPose(s, self.other.body))
+        return R, p, ca.vertcat(given, self.motion(s, R, p), self.layer)
+
+    @property
+    def size(self) -> int:
+        """Of `numbers`."""
+        return self.where.size + 6 + LAYER
+
     def moving(self, s: View, curve: Curve, *which: str) -> tuple[ca.SX, ...]:
         """Rotation and origin of the mesh's frame in ground, and sums of (53)-(55)."""
-        R, p, given = self.placed(BodyPose(s, self.mesh.body), BodyPose(s, self.other.body))
-        given = ca.vertcat(given, self.motion(s, R, p), self.layer)
+        R, p, given = self.numbers(s)
         return R, p, *(_summed(w, self.mesh.triangles, self.where, curve, given) for w in which)
 
     def stored(self, mesh: Pose, other: Pose, curve: Curve) -> tuple[ca.SX, ca.SX, ca.SX]:

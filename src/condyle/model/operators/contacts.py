@@ -51,6 +51,13 @@ def _wrenches(s: Symbols) -> list[ca.SX]:
     return [rows(ca.vertcat(ca.SX(0, 6), *out))]
 
 
+def _springs(s: Symbols) -> list[ca.SX]:
+    """What the springs of all meshes need, one side after the other."""
+    view = s.view(s.kinematics())
+    return [column(side.numbers(view)[2] for _, force in s.laws(view) if isinstance(force, ContactLaw)
+                   for side in getattr(force, "sides", ()))]
+
+
 def _each(*columns: str) -> Columns:
     """Columns of `fixed` after each contact's name."""
     mine = fixed(*columns)
@@ -79,6 +86,8 @@ OPERATORS = (
              reads="joints forces", expressions=_of(lambda done: done.f), columns=_each(*xyz("f", "N"))),
     Operator("contact_losses", Stage.FORCE, "q u", results={"lost": "contacts"}, direct=True,
              reads="joints forces", expressions=_of(lambda done: done.lost), columns=_each("lost [W]")),
+    Operator("contact_springs", Stage.FORCE, "q u", results={"p": "springs"}, reads="joints forces",
+             expressions=_springs, differentiable=False, serves="contact_pressures"),
     Operator("contact_wrenches", Stage.FORCE, "q u", results={"F": "contacts 2 6"},
              reads="joints forces", expressions=_wrenches, columns=_on_bodies),
 )

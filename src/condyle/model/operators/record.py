@@ -214,6 +214,8 @@ DIMENSIONS: dict[str, Callable[[Model], int]] = {
     "tendons": lambda model: sum(getattr(model.forces[name], "tendon", "") == "elastic"
                                  for name in model.muscles),
     "contacts": lambda model: len(model.contacts),
+    "springs": lambda model: sum(side.size for law in model.contacts.values()
+                                 for side in getattr(law, "sides", ())),
     "unilateral": lambda model: len(model.unilateral),
     "reported": lambda model: len(model.reported),
 }

@@ -223,10 +223,11 @@ def _resized(
             notes.append(f"force {name!r} is a function of your own: lengths in it are as they were")
         where = f"scale: force {name!r}"
         new: Any = scaled_stations(law, s, where)
-        if isinstance(law, HuntCrossley | ElasticFoundation) and any((s[x.body] != 1).any() for x in law.surfaces()):
+        if isinstance(law, HuntCrossley | ElasticFoundation) and any(
+                (s[x.body] != 1).any() for x in law.surfaces()):
             new = moved_contact(law, s, where)
-            notes.append(f"contact {name!r}: sizes of its surfaces are as they were, but for meshes; those with "
-                         "a place on a body have moved with it")
+            notes.append(f"contact {name!r}: sizes of its surfaces are as they were, of meshes not; those "
+                         "with a place on a body have moved with it")
         if isinstance(new, PathLaw):
             path = scaled_path(new.path, s, where)
             new = new if path is new.path else replace(new, path=path)

@@ -1,12 +1,16 @@
 """Contacts: where they are and what they exert."""
 from __future__ import annotations
 
-from typing import Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
 from condyle.arrays import Array, Vector
+from condyle.contact.foundation import pressure
 from condyle.errors import UnknownNameError
+from condyle.laws.names import body_name
+from condyle.native.calls.function import NativeFunction
+from condyle.native.sweeps.tree import kernel as tree_kernel
 from condyle.system.operators.base import Operators
 from condyle.system.operators.options import Options
 from condyle.system.operators.public import operator
@@ -61,6 +65,40 @@ class ContactOperators(Operators):
         """Wrenches of the contacts on the bodies of a, then of b: moment about the body's origin [N m] and
         force [N], in ground, shape (..., n, 2, 6)."""
         return self._run("contact_wrenches", (q, u), options)
+
+    def contact_pressures(self, q: Vector, u: Vector, contact: str, body: Any = None,
+                          **options: Unpack[Options]) -> Array:
+        """Pressure on each triangle of a mesh [Pa], shape (..., triangles), in the order of
+        `surface.triangles.faces`; zero where it does not touch.
+
+        Args:
+            q: coordinates, shape (..., nq).
+            u: speeds, shape (..., nu).
+            contact: name of a contact with a mesh.
+            body: whose mesh, or its name; of two meshes the first one's by default.
+        """
+        start, found = 0, []
+        for name, law in self.compiled.model.contacts.items():
+            for side in getattr(law, "sides", ()):
+                if name == contact:
+                    found.append((side, slice(start, start + side.size)))
+                start += side.size
+        if not found:
+            known = [name for name, law in self.compiled.model.contacts.items() if hasattr(law, "sides")]
+            raise UnknownNameError("contact of a mesh", contact, known)
+        bodies = [side.mesh.body for side, _ in found]
+        wanted = bodies[0] if body is None else body_name(body, "contact_pressures: body")
+        if wanted not in bodies:
+            raise UnknownNameError("body of a mesh", wanted, bodies, f"contact {contact!r}")
+        side, part = found[bodies.index(wanted)]
+        given = self._run("contact_springs", (q, u), options)[..., part]
+        mesh, where = side.mesh.triangles, side.where
+        kernel = self.compiled.functions.setdefault(("pressure", where.key), NativeFunction(
+            "contact_pressures", lambda: tree_kernel("pressure", side.size, 4, pressure(where)),
+            key=f"contact_pressures {where.key}", inputs=[("p", side.size), ("face", 4)],
+            outputs=[("pressure", 1)]))
+        out: Array = kernel(given[..., None, :], np.column_stack([mesh.centroids, mesh.areas]))[..., 0]
+        return out
 
     def centre_of_pressure(self, q: Vector, u: Vector, group: str, **options: Unpack[Options]) -> Array:
         """The mean of a group's contact points, weighted with their normal forces, in ground [m], shape (...,
