@@ -198,7 +198,7 @@ def test_pressure_map(name):
     system = two(KINDS[name], FINE)
     q, u = touching(system, 3, depth=4e-3)
     p = system.contact_pressures(np.tile(q, (3, 1)), 0 * u, "touch", "b")
-    assert p.shape == (3, 1280) and (p >= 0).all() and 4 < (p[0] > 0).sum() < 200
+    assert p.shape == (3, 1280) and (p >= 0).all() and 0 < (p[0] > 0).sum() < 200
     np.testing.assert_array_equal(p[1], system.contact_pressures(q, 0 * u, "touch", "b"))
     if name == "plane":
         total = p[0] @ FINE.triangles.areas
