@@ -14,7 +14,8 @@ Array = np.ndarray
 def _model(spec: dict[str, Any]) -> Any:
     """Bodies by joints; spheres on bodies against a floor. The spec: gravity, bodies (name, parent, joint,
     at, mass, com, inertia), spheres (body, centre, radius), material (stiffness, dissipation, us, ud, uv,
-    transition)."""
+    transition). Or `meshes` on bodies (body, file) against a floor, a fixed sphere of radius `under`, or each
+    other."""
     import opensim as osim
 
     osim.Logger.setLevelString("Off")
@@ -28,7 +29,9 @@ def _model(spec: dict[str, Any]) -> Any:
         model.addBody(body)
         model.addJoint(kinds[joint](f"j_{name}", known[parent], osim.Vec3(*at), zero, body, zero, zero))
         known[name] = body
-    if spec["spheres"]:
+    if spec.get("meshes"):
+        _add_meshes(model, known, spec)
+    elif spec["spheres"]:
         k, c, us, ud, uv, transition = spec["material"]
         floor = osim.ContactHalfSpace(osim.Vec3(0), osim.Vec3(0, 0, -np.pi / 2), model.getGround(), "floor")
         model.addContactGeometry(floor)
@@ -47,6 +50,34 @@ def _model(spec: dict[str, Any]) -> Any:
         model.addForce(force)
     model.finalizeConnections()
     return model
+
+
+def _add_meshes(model: Any, known: dict[str, Any], spec: dict[str, Any]) -> None:
+    import opensim as osim
+
+    k, c, us, ud, uv, transition = spec["material"]
+    names = [f"m{i}" for i in range(len(spec["meshes"]))]
+    if len(names) == 1 and "under" in spec:
+        R = spec["under"]
+        model.addContactGeometry(osim.ContactSphere(R, osim.Vec3(0, -R, 0), model.getGround(), "floor"))
+        names.append("floor")
+    elif len(names) == 1:
+        model.addContactGeometry(osim.ContactHalfSpace(osim.Vec3(0), osim.Vec3(0, 0, -np.pi / 2),
+                                                       model.getGround(), "floor"))
+        names.append("floor")
+    for name, (body, file) in zip(names, spec["meshes"]):
+        model.addContactGeometry(osim.ContactMesh(file, osim.Vec3(0), osim.Vec3(0), known[body], name))
+    force = osim.ElasticFoundationForce()
+    force.setName("contact")
+    for name in names:
+        force.addGeometry(name)
+    force.setStiffness(k)
+    force.setDissipation(c)
+    force.setStaticFriction(us)
+    force.setDynamicFriction(ud)
+    force.setViscousFriction(uv)
+    force.setTransitionVelocity(transition)
+    model.addForce(force)
 
 
 class Questions:

@@ -308,5 +308,23 @@ def walker(v: Any, figure: Figure) -> None:
     right.plot(run["stance"][:-1], run["stance_speed"][:-1], color=RED)
 
 
+@picture
+def knee_cartilage(v: Any, figure: Figure) -> None:
+    axes = figure.subplots(1, 2, width_ratios=(1, 1))
+    bodies = ((v.femur, v.pressure, "condyles, from below", 1),
+              (v.tibia, v.system.contact_pressures(v.q, v.u, "knee", "ground"), "plateau, from above", -1))
+    for axis, (surface, pressure, title, side) in zip(axes, bodies, strict=True):
+        mesh = surface.triangles
+        seen = side * mesh.normals[:, 1] < -0.05
+        corners = 1e3 * mesh.vertices
+        drawn = axis.tripcolor(corners[:, 0], corners[:, 2], mesh.faces[seen], pressure[seen] / 1e6,
+                               cmap="magma_r", vmin=0, vmax=v.pressure.max() / 1e6, edgecolors="#00000022",
+                               linewidth=0.2)
+        axis.set_aspect("equal")
+        axis.set_title(title, fontsize=9, color=INK)
+        plain(axis, "x [mm]", "z [mm]")
+    figure.colorbar(drawn, ax=axes, shrink=0.7, label="pressure [MPa]")
+
+
 if __name__ == "__main__":
     main(sys.argv[1:])

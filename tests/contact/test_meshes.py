@@ -178,7 +178,7 @@ def test_nearest_face_of_lanes():
     """Four points at a time are one point four times; NaN finds nothing."""
     triangles = mesh(icosphere(2, 0.1)).triangles
     y = ca.SX.sym("y", 3)
-    row = get(nearest_triangle(triangles), y)
+    row = get(nearest_triangle(triangles), ca.vertcat(y, ca.inf))
     f = NativeFunction("row", lambda: assembled("row", [y], [row[30], *on_triangle(row, y)]),
                        key="test nearest", inputs=[("y", 3)], outputs=[("face", 1), ("x", 1), ("n", 3)])
     points = np.random.default_rng(5).uniform(-0.2, 0.2, (9, 3))

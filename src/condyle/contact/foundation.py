@@ -124,7 +124,7 @@ def _stored(where: Seen, curve: Curve) -> Term:
 
 def _reach(where: Seen) -> Callable[[ca.SX, ca.SX], ca.SX]:
     """A ball of centroids may touch: its centre is less than its radius away."""
-    return lambda p, ball: where.above(p[:where.size], ball[:3]) + ball[3]
+    return lambda p, ball: where.reach(p[:where.size], ball[:3], ball[3])
 
 
 def _tables(mesh: Triangles) -> tuple[np.ndarray, np.ndarray]:
@@ -165,8 +165,8 @@ def _deepest(mesh: Triangles, where: Seen) -> TreeBest:
     nodes, _ = _tables(mesh)
     nodes[:, 3] = np.where(np.isinf(nodes[:, 3]), np.nan, nodes[:, 3])
     items = np.column_stack([mesh.centroids, mesh.areas])
-    reach = _reach(where)
-    return TreeBest.of("deepest_triangle", where.size, mesh.tree, lambda p, ball: -reach(p, ball),
+    return TreeBest.of("deepest_triangle", where.size + 1, mesh.tree,
+                       lambda p, ball: -(where.above(p, ball[:3]) + ball[3]),
                        lambda p, item: -where.where(p, item[:3])[0], nodes, mesh.tree.blocks(items),
                        np.column_stack([items, np.arange(len(items))]))
 
@@ -226,7 +226,7 @@ class Side:
     def deepest(self, mesh: Pose, other: Pose) -> Touch:
         """At the face that is deepest, or nearest: from the contact's first surface to its second."""
         R, p, given = self.placed(mesh, other)
-        face = get(_deepest(self.mesh.triangles, self.where), given)
+        face = get(_deepest(self.mesh.triangles, self.where), ca.vertcat(given, ca.inf))
         x, n = self.where.where(given, face[:3])
         n_G, y = -(R @ n), p + R @ face[:3]
         out = Touch(x, n_G, y, ca.SX(1), None, True)

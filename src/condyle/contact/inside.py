@@ -46,6 +46,7 @@ LIMIT, NEAR = 60, 1e-10
 """Newton's steps at most; the last one over the size of the surface."""
 TINY = 1e-14
 """Of the smallest radius: points of an ellipsoid nearer to a plane of symmetry count as so far from it."""
+Near = Callable[[ca.SX, ca.SX, ca.SX], ca.SX]
 Where = Callable[[ca.SX, ca.SX], tuple[ca.SX, ca.SX]]
 
 
@@ -58,6 +59,7 @@ class Seen:
         size: of the numbers.
         where: numbers, y -> x and n of (44).
         above: numbers, y -> at least x; it grows at most as fast as y moves.
+        near: numbers, y, r -> above 0 where a point at most r from y may be inside; by default above + r.
         solved: x and n are NaN where a solver finds nothing.
     """
 
@@ -66,6 +68,11 @@ class Seen:
     where: Where
     above: Callable[[ca.SX, ca.SX], ca.SX]
     solved: bool = False
+    near: Near | None = None
+
+    def reach(self, given: ca.SX, y: ca.SX, r: ca.SX) -> ca.SX:
+        """Above 0 where a point at most r from y may be inside."""
+        return self.above(given, y) + r if self.near is None else self.near(given, y, r)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Seen) and self.key == other.key
@@ -133,7 +140,7 @@ SIZES: dict[type, tuple[str, ...]] = {
 
 
 def _within(where: Where, above: Callable[[ca.SX, ca.SX], ca.SX] | None, key: tuple[Any, ...], sizes: int,
-            solved: bool = False) -> Seen:
+            solved: bool = False, near: Near | None = None) -> Seen:
     """Of functions in the surface's own frame S; numbers are R_S, p_S and its sizes."""
     def local(g: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX]:
         R = ca.reshape(g[:9], 3, 3)
@@ -148,7 +155,8 @@ def _within(where: Where, above: Callable[[ca.SX, ca.SX], ca.SX] | None, key: tu
         y_S = local(g, y)[1]
         return where(g[12:], y_S)[0] if above is None else above(g[12:], y_S)
 
-    return Seen(key, 12 + sizes, turned, bound, solved)
+    reach = None if near is None else lambda g, y, r: near(g[12:], local(g, y)[1], r)
+    return Seen(key, 12 + sizes, turned, bound, solved, reach)
 
 
 CLOSED: dict[type, tuple[Callable[..., Touch], int]] = {
@@ -303,4 +311,18 @@ def _implicit(law: Traced) -> Seen:
 def _mesh(triangles: Any) -> Seen:
     """(47)"""
     search = nearest_triangle(triangles)
-    return _within(lambda _, y: on_triangle(get(search, y), y), None, ("mesh", triangles.digest), 0)
+    low, high = triangles.box(np.arange(len(triangles.faces))).reshape(2, 3)
+    deepest = float((high - low).min()) / 2
+
+    def where(_: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX]:
+        return on_triangle(get(search, ca.vertcat(y, ca.inf)), y)
+
+    def near(_: ca.SX, y: ca.SX, r: ca.SX) -> ca.SX:
+        """A point that is further from all faces than half the mesh's smallest side is outside."""
+        off = ca.sumsqr(ca.fmax(ca.fmax(ca.DM(low) - y, y - ca.DM(high)), 0))
+        most = ca.if_else(off > r ** 2, -1, (ca.fmax(r, deepest) * (1 + 1e-9)) ** 2)
+        row = get(search, ca.vertcat(y, most))
+        return ca.if_else(row[30] >= 0, on_triangle(row, y)[0] + r,
+                          ca.if_else(ca.sumsqr(y) < ca.inf, -1, ca.inf))
+
+    return _within(where, None, ("mesh", triangles.digest), 0, near=near)

@@ -45,19 +45,19 @@ def _nearest(corners: ca.SX, y: ca.SX) -> tuple[ca.SX, list[ca.SX]]:
 
 @lru_cache(maxsize=64)
 def nearest_triangle(mesh: Triangles) -> TreeBest:
-    """y -> corners, normals of the face, its corners and its edges, and its number: 31 numbers of the nearest
-    face."""
+    """y, most -> corners, normals of the face, its corners and its edges, and its number: 31 numbers of the
+    nearest face; NaN where none is nearer than the root of `most`."""
     tree, corners = mesh.tree, mesh.corners.reshape(-1, 9)
     rows = np.column_stack([corners, mesh.normals, mesh.corner_normals.reshape(-1, 9),
                             mesh.edge_normals.reshape(-1, 9), np.arange(len(corners))])
 
-    def bound(y: ca.SX, box: ca.SX) -> ca.SX:
-        return ca.sumsqr(ca.fmax(ca.fmax(box[:3] - y, y - box[3:6]), 0))
+    def bound(p: ca.SX, box: ca.SX) -> ca.SX:
+        return ca.sumsqr(ca.fmax(ca.fmax(box[:3] - p[:3], p[:3] - box[3:6]), 0))
 
-    def value(y: ca.SX, corners: ca.SX) -> ca.SX:
-        return ca.sumsqr(_nearest(corners, y)[0] - y)
+    def value(p: ca.SX, corners: ca.SX) -> ca.SX:
+        return ca.sumsqr(_nearest(corners, p[:3])[0] - p[:3])
 
-    return TreeBest.of("nearest_triangle", 3, tree, bound, value, tree.nodes(mesh.box, np.full(6, np.nan)),
+    return TreeBest.of("nearest_triangle", 4, tree, bound, value, tree.nodes(mesh.box, np.full(6, np.nan)),
                        tree.blocks(corners), rows)
 
 

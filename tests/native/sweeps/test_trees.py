@@ -104,13 +104,16 @@ def test_frozen_numbers():
 @pytest.mark.parametrize("n", [1, 17, 300])
 def test_best(n):
     P, tree, q = points(n), Tree.of(points(n)), ca.SX.sym("q", 3)
-    best = TreeBest.of("nearest", 3, tree, lambda p, c: ca.fmax(ca.norm_2(p - c[:3]) - c[3], 0) ** 2,
-                       lambda p, c: ca.sumsqr(p - c), tree.nodes(ball(P), np.full(4, np.nan)), tree.blocks(P),
-                       np.column_stack([P, np.arange(n)]))
-    f = native(lambda: ([q], [get(best, q)]), [("q", 3)], [("row", 4)], f"best {n}")
+    best = TreeBest.of("nearest", 4, tree, lambda p, c: ca.fmax(ca.norm_2(p[:3] - c[:3]) - c[3], 0) ** 2,
+                       lambda p, c: ca.sumsqr(p[:3] - c), tree.nodes(ball(P), np.full(4, np.nan)),
+                       tree.blocks(P), np.column_stack([P, np.arange(n)]))
+    f = native(lambda: ([q], [get(best, ca.vertcat(q, ca.inf))]), [("q", 3)], [("row", 4)], f"best {n}")
     at = np.random.default_rng(1).normal(size=(23, 3))
     found = f(at)
     np.testing.assert_array_equal(found[:, 3], ((at[:, None] - P) ** 2).sum(-1).argmin(axis=1))
     np.testing.assert_array_equal(found, [f(a) for a in at])
-    np.testing.assert_array_equal(best.evaluate(at.T).T, found)
+    for most, near in ((np.inf, np.ones(23, dtype=bool)), (0.5, ((at - found[:, :3]) ** 2).sum(1) < 0.5)):
+        limited = best.evaluate(np.vstack([at.T, np.full(23, most)])).T
+        np.testing.assert_array_equal(limited[near], found[near])
+        assert np.isnan(limited[~near]).all()
     assert np.isnan(f(np.array([0, np.nan, 0]))).all()

@@ -4,7 +4,8 @@
 
 A branch is left out where bound(p, branch), which is at most the value of every item below it, is not below
 the least value so far: branch and bound, the nearest branch first. Of equal values the one that is found
-first counts. Where p is NaN the row is NaN. States in lanes come one after the other, and equal scalar ones
+first counts. Values from the last element of p on, `most`, do not count: where there is no other, and where
+p is NaN, the row is NaN. States in lanes come one after the other, and equal scalar ones
 to the last bit.
 
 A derivative takes the row as constant: the item is data, and what is computed from its numbers has
@@ -44,6 +45,8 @@ class TreeBest:
         nodes: numbers of the branches, shape (nodes, numbers, 4); NaN where there is none.
         items: numbers of the items, shape (blocks, numbers, 4); those at empty places are of a neighbour.
         rows: what comes out, by place, shape (4 blocks, width).
+
+    p ends with `most`.
     """
 
     name: str
@@ -116,7 +119,7 @@ class TreeBest:
                     b.store(to, b.at(stack, place))
                     b.store(place + 1, top_at)
 
-            b.store(b.number(math.inf, DOUBLE), best_at)
+            b.store(b.load(b.at(p, self.needs - 1), DOUBLE), best_at)
             b.store(b.number(-1, LONG), where_at)
             b.store(b.number(0, LONG), top_at)
             push(b.number(-math.inf, DOUBLE), b.number(0, LONG))
@@ -156,7 +159,7 @@ class TreeBest:
         there = np.flatnonzero(self.tree.order.ravel() >= 0)
         items = self.items.transpose(0, 2, 1).reshape(-1, self.items.shape[1])[there]
         values = trees.evaluated(self.value, p, items)[0]
-        lost = np.isnan(values).all(axis=1)
+        lost = ~(values < p[-1][:, None]).any(axis=1)
         best = np.argmin(np.where(np.isnan(values), np.inf, values), axis=1)
         return np.where(lost, np.nan, self.rows[there[best]].T)
 
