@@ -318,8 +318,7 @@ def knee_cartilage(v: Any, figure: Figure) -> None:
         seen = side * mesh.normals[:, 1] < -0.05
         corners = 1e3 * mesh.vertices
         drawn = axis.tripcolor(corners[:, 0], corners[:, 2], mesh.faces[seen], pressure[seen] / 1e6,
-                               cmap="magma_r", vmin=0, vmax=v.pressure.max() / 1e6, edgecolors="#00000022",
-                               linewidth=0.2)
+                               cmap="magma_r", vmin=0, vmax=v.pressure.max() / 1e6)
         axis.set_aspect("equal")
         axis.set_title(title, fontsize=9, color=INK)
         plain(axis, "x [mm]", "z [mm]")

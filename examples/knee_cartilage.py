@@ -6,7 +6,7 @@ import condyle as cd
 
 C = cd.contact
 SPACING = 0.044                                          # of the condyles [m]
-LOAD, OFF = 700.0, 0.006                                 # [N], and how far off the middle [m]
+LOAD, OFF = 700.0, 0.006                                 # [N], off the middle by [m]
 CARTILAGE = C.Material(20e6, dissipation=5.0, static_friction=0.01, dynamic_friction=0.01)
 
 
@@ -24,16 +24,16 @@ def ball(n):
     points, faces = [], []
     for axis in range(3):
         for side in (-1, 1):
-            p = np.roll(np.stack([np.full_like(s, side), side * s, t], axis=1), axis, axis=1)
+            p = np.stack([np.full_like(s, side), side * s, t], axis=1)
             faces.append(grid(n, n) + len(points) * len(s))
-            points.append(p / np.linalg.norm(p, axis=1)[:, None])
+            points.append(np.roll(p / np.linalg.norm(p, axis=1)[:, None], axis, axis=1))
     return np.concatenate(points), np.concatenate(faces)
 
 
 def plateau(m=40, n=24):
     """A slab with two hollows: top, bottom and walls."""
-    x, z = np.meshgrid(np.linspace(-0.042, 0.042, m + 1), np.linspace(-0.024, 0.024, n + 1),
-                       indexing="ij")
+    x, z = np.meshgrid(np.linspace(-0.042, 0.042, m + 1),
+                       np.linspace(-0.024, 0.024, n + 1), indexing="ij")
     top = np.minimum(((np.abs(x) - SPACING / 2)**2 + z**2) / (2 * 0.05), 0.006)
     v = np.concatenate([np.stack([x, y, z], axis=-1).reshape(-1, 3)
                         for y in (top, np.full_like(top, -0.02))])
@@ -69,8 +69,9 @@ share = (pressure * mesh.areas)[loaded].sum() / (pressure @ mesh.areas)
 print(f"{len(mesh.faces)} and {len(tibia.triangles.faces)} triangles, "
       f"{(pressure > 0).sum()} of the femur touch")
 print(f"force {force[1]:.0f} N, {100 * share:.0f} % on the loaded side")
-print(f"pressure up to {pressure.max() / 1e6:.1f} MPa at "
-      f"{1e3 * run[-1].contact_depths()[0]:.1f} mm; its centre at x = {1e3 * centre[0]:.1f} mm")
+print(f"pressure up to {pressure.max() / 1e6:.1f} MPa, "
+      f"{1e3 * system.contact_depths(q)[0]:.1f} mm"
+      f" deep; its centre is at x = {1e3 * centre[0]:.1f} mm")
 
 assert abs(force[1] / (LOAD + 4.0 * 9.81) - 1) < 1e-2    # at rest
 assert abs(share - 0.5 - OFF / SPACING) < 0.03           # the law of the lever
