@@ -9,6 +9,7 @@ A line `<!-- name: argument -->` of a page is replaced:
     operators                      the table of the operators
     examples: knee,pendulum
     files of examples: what each says of itself, its picture, its code that opens at a click
+    gallery                        a scene of each example, which docs/scenes.py makes
 
 Pictures of examples are docs/img/NAME.png or .svg. Formulas are between $ or $$, with \\tag{1} for a number.
 """
@@ -16,7 +17,10 @@ from __future__ import annotations
 
 import ast
 import inspect
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -26,7 +30,10 @@ from typing import Any
 from latex2mathml.converter import convert
 
 ROOT = Path(__file__).resolve().parent.parent
-DIRECTIVE = re.compile(r"^<!-- (docstring|members|entries|operators|examples)(?:: (\S+))? -->$", re.MULTILINE)
+DIRECTIVE = re.compile(r"^<!-- (docstring|members|entries|operators|examples|gallery)(?:: (\S+))? -->$",
+                       re.MULTILINE)
+SCENES = ROOT / ".scenes"
+"""Where scenes of examples are kept from one build to the next."""
 INTERNAL = {"derived_motion", "motion", "motion_at", "motion_size", "motion_symbols", "runaway",
             "possible_masses", "too_large"}
 """Names that packages share among themselves."""
@@ -41,8 +48,24 @@ def on_config(config: Any) -> None:
                if (uri := f"theory/{path.name}") not in named]
 
 
-def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    markdown = DIRECTIVE.sub(lambda found: DIRECTIVES[found[1]](found[2]), markdown)
+def on_files(files: Any, config: Any) -> Any:
+    """Scenes of examples are files of the site: those that CONDYLE_SCENES names, all by default."""
+    from mkdocs.structure.files import File
+
+    wanted = os.environ.get("CONDYLE_SCENES", "all")
+    every = [path.stem for path in sorted((ROOT / "examples").glob("*.py"))]
+    names = every if wanted == "all" else [name for name in every if name in wanted.split(",")]
+    if names:
+        subprocess.run([sys.executable, ROOT / "docs" / "scenes.py", SCENES, *names], check=True)
+    for name in names:
+        files.append(File.generated(config, f"scenes/{name}.html", abs_src_path=str(SCENES / f"{name}.html")))
+    config.extra["scenes"] = names
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, config: Any, **_: Any) -> str:
+    markdown = DIRECTIVE.sub(lambda found: gallery(config.extra["scenes"]) if found[1] == "gallery" else
+                             DIRECTIVES[found[1]](found[2]), markdown)
     page.formulas = []
 
     def take(found: re.Match[str]) -> str:
@@ -129,6 +152,25 @@ def examples(names: str) -> str:
         parts += [f"### {path.stem}", says, f"![{path.stem}](img/{picture.name})" if picture else "",
                   '??? example '
                   f'"examples/{path.name}"\n\n{indent(f"```py{chr(10)}{code}{chr(10)}```", "    ")}']
+    return "\n\n".join(parts)
+
+
+def gallery(scenes: list[str]) -> str:
+    """All examples, in the groups of docs/examples.md: a scene, or its picture where none was made."""
+    page = (ROOT / "docs" / "examples.md").read_text(encoding="utf-8")
+    parts = []
+    for title, names in re.findall(r"^## (.+)\n\n<!-- examples: (\S+) -->", page, re.MULTILINE):
+        parts.append(f"## {title}")
+        for name in names.split(","):
+            source = (ROOT / "examples" / f"{name}.py").read_text(encoding="utf-8")
+            says = (ast.get_docstring(ast.parse(source)) or "").partition("\n\n")[0]
+            parts += [f"### {name}", f"{says} [Its code](examples.md#{name})."]
+            picture = next((p for p in (ROOT / "docs" / "img").glob(f"{name}.*")), None)
+            if name in scenes:
+                parts.append(f'<iframe class="scene" loading="lazy" src="scenes/{name}.html" '
+                             f'title="{name}: the scene"></iframe>')
+            elif picture:
+                parts.append(f"![{name}](img/{picture.name})")
     return "\n\n".join(parts)
 
 

@@ -1,60 +1,79 @@
-"""The examples as scenes: `python docs/scenes.py FOLDER [NAME ...]` runs them and writes a page each, and
-index.html with all of them."""
+"""The examples as scenes: `python docs/scenes.py FOLDER [NAME ...]` runs them and writes a page each.
+
+The documentation's gallery has them all: building it makes those that are older than their example, which
+takes a minute or two the first time. CONDYLE_SCENES names the ones to make, or is `off`.
+"""
 from __future__ import annotations
 
-import html
+import contextlib
+import io
+import os
 import runpy
 import sys
+import tempfile
 import warnings
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+
+import numpy as np
 
 import condyle as cd
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+VIEWER = Path(cd.__file__).parent / "viewer"
 SHOWN = (cd.Trajectory, cd.Frames, cd.Motion, cd.Ensemble, cd.State, cd.System)
-"""What is shown of an example: the first kind that it has, and of several the one
-with most bodies, then the longest motion."""
+"""What is shown of an example: the first kind that it has, and of several the one with most bodies, then the
+longest motion."""
+MOTIONS: dict[str, Callable[[Any], tuple[cd.System, Any]]] = {
+    "fitted_knee": lambda v: (v.systems["smooth"], v.at), "protein": lambda v: (v.found.system, v.q),
+    "functions": lambda v: (v.leg, np.linspace(-2, 0, 100)[:, None])}
+"""Systems and coordinates over time where an example has them apart."""
+FRAMES = 300
+"""Of a scene, so that a page stays below a megabyte."""
 
 
 def main(folder: str, *names: str) -> None:
-    out = Path(folder)
+    out = Path(folder).absolute()
     out.mkdir(parents=True, exist_ok=True)
-    parts = []
-    for file in sorted(EXAMPLES.glob("*.py")):
-        if names and file.stem not in names:
-            continue
-        with warnings.catch_warnings(action="ignore"):
-            made = scene(runpy.run_path(str(file)), file.stem, out)
-        says = (file.read_text(encoding="utf-8").split('"""')[1]).partition("\n\n")[0]
-        if made:
-            parts.append(f'<h2 id="{file.stem}"><a href="{file.stem}.html">{file.stem}</a></h2>\n'
-                         f"<p>{html.escape(says)}</p>\n<iframe loading=\"lazy\" src=\"{file.stem}.html\" "
-                         f'title="{file.stem}"></iframe>')
-    (out / "index.html").write_text(PAGE.replace("%PARTS%", "\n".join(parts)), encoding="utf-8")
+    known = {path.stem: path for path in sorted(EXAMPLES.glob("*.py"))}
+    for name in names or known:
+        made(known[name], out)
 
 
-def scene(variables: dict[str, Any], name: str, out: Path) -> bool:
-    """Write the scene of an example; False if it has nothing to show."""
+def made(example: Path, folder: Path) -> Path:
+    """The page of an example, which is run unless its page is newer than it and the viewer."""
+    page = folder / f"{example.stem}.html"
+    newest = max(path.stat().st_mtime for path in (example, *VIEWER.rglob("*.[hjp][tsy]*")))
+    if not page.exists() or page.stat().st_mtime < newest:
+        back = Path.cwd()
+        with tempfile.TemporaryDirectory() as empty, warnings.catch_warnings(action="ignore"):
+            os.chdir(empty)
+            try:
+                with contextlib.redirect_stdout(io.StringIO()):
+                    variables = runpy.run_path(str(example))
+            finally:
+                os.chdir(back)
+        scene(variables, example.stem).save(page)
+    return page
+
+
+def scene(variables: dict[str, Any], name: str) -> cd.Page:
+    """What an example has to show."""
+    v, options = SimpleNamespace(**variables), {"title": name, "play": False, "frames": FRAMES, "open": False}
+    if name in MOTIONS:
+        system, q = MOTIONS[name](v)
+        times = np.linspace(0, 2, len(q))
+        return cd.show(system, motion=cd.Table(times, system.coordinates, q, degrees=False), **options)
     for kind in SHOWN:
         found = [v for v in variables.values() if isinstance(v, kind)]
         if found:
             best = max(found, key=lambda v: (len(getattr(v, "system", v).bodies),
                                              len(v) if hasattr(v, "__len__") else 0))
-            cd.show(best, out / f"{name}.html", title=name, play=False)
-            return True
-    return False
+            return cd.show(best, **options)
+    raise SystemExit(f"{name}: this example has nothing to show: no run, motion, state or system")
 
-
-PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>Condyle: examples</title>
-<style>body { font: 1rem/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem;
-color-scheme: light dark; } iframe { width: 100%; height: 30rem; border: 0; border-radius: 8px; }</style>
-</head><body><h1>Examples, moving</h1>
-%PARTS%
-</body></html>
-"""
 
 if __name__ == "__main__":
     main(*(sys.argv[1:] or ["scenes"]))

@@ -49,8 +49,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, Page]:
     hide."""
     pytest.importorskip("mkdocs")
     out = tmp_path_factory.mktemp("docs") / "site"
-    output("-m", "mkdocs", "build", "--strict", "--site-dir", out, environment={"NO_MKDOCS_2_WARNING": "1"})
-    return {path: Page(path) for path in out.rglob("*.html")}
+    output("-m", "mkdocs", "build", "--strict", "--site-dir", out,
+           environment={"NO_MKDOCS_2_WARNING": "1", "CONDYLE_SCENES": "pendulum"})
+    return {path: Page(path) for path in out.rglob("*.html") if path.parent.name != "scenes"}
 
 
 def test_every_page_is_built(site: dict[Path, Page]) -> None:
@@ -104,10 +105,18 @@ def test_search_works_from_a_folder(site: dict[Path, Page]) -> None:
                                                         / "search_index.json").read_text(encoding="utf-8")
 
 
+def test_the_gallery_shows_every_example(site: dict[Path, Page]) -> None:
+    """Here one scene alone is made: test_examples runs them all."""
+    path = next(path for path in site if path.name == "gallery.html")
+    assert {p.stem for p in (ROOT / "examples").glob("*.py")} <= site[path].ids
+    assert "scenes/pendulum.html" in site[path].fetched
+    assert "Content-Security-Policy" in (path.parent / "scenes" / "pendulum.html").read_text(encoding="utf-8")
+
+
 def test_no_formula_or_directive_is_left_over(site: dict[Path, Page]) -> None:
     for path in site:
         text = path.read_text(encoding="utf-8")
-        assert not re.search(r"\$\$|formula\d+x|<!-- (docstring|members|entries|operators|examples)",
+        assert not re.search(r"\$\$|formula\d+x|<!-- (docstring|members|entries|operators|examples|gallery)",
                              text), path.name
 
 

@@ -100,7 +100,7 @@ def test_few_frames_and_missing_coordinates(arm: cd.System, bending: cd.Table) -
 
 def test_long_motions_are_thinned(arm: cd.System, bending: cd.Table, swing: cd.Trajectory) -> None:
     layer, = layers(arm, bending, most=10)
-    assert len(layer.t) <= 10 and "Every 6th of 51 frames" in layer.notes[0]
+    assert len(layer.t) <= 10 and "9 of 51 frames are shown" in layer.notes[0]
     layer, = layers(swing, most=50)
     assert len(layer.t) == 50 and "50 frames are shown" in layer.notes[0]
 
@@ -217,3 +217,20 @@ def test_the_camera_follows_what_walks_away(swing: cd.Trajectory) -> None:
     run = cd.simulate(system, system.state(u={"ball_vx": 5.0}), t_final=2.0)
     assert page._head(cd.show(run, open=False).scene)["follow"]
     assert not page._head(cd.show(swing, open=False).scene)["follow"]
+
+
+def test_joints_with_a_shape_of_their_own() -> None:
+    """Where a body may move is drawn on its parent: the body's origin lies on it."""
+    phi = np.linspace(0, 2 * np.pi, 20, endpoint=False)
+    ring = np.stack([np.cos(phi), np.sin(phi), 0 * phi], axis=1)
+    x = np.stack([-np.sin(phi), np.cos(phi), 0 * phi], axis=1)
+    z = np.broadcast_to([0.0, 0, 1], x.shape)
+    wire = cd.SplineCurve((np.stack([x, np.cross(z, x), z], axis=2), ring), closed=True)
+    system = cd.System()
+    system.add_body("bead", mobilizer=wire, X_PF=(0, 2, 0), mass=0.2, inertia=(1e-3, 1e-3, 1e-3))
+    system.add_body("egg", mobilizer=cd.Ellipsoid((0.1, 0.2, 0.3)), mass=0.2, inertia=(1e-3, 1e-3, 1e-3))
+    curve, egg = (p for p in shown.scene_of(system).layers[0].parts if p.name.endswith("'s way"))
+    place = system.body_pose(system.defaults()[0], "bead").p
+    points = np.asarray(curve.shape.points) + curve.X_BS.p
+    assert np.linalg.norm(points - place, axis=1).min() < 0.02     # 240 points along 6.3 m
+    assert type(egg.shape).__name__ == "Ellipsoid" and egg.opacity < 1

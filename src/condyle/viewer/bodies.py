@@ -8,6 +8,7 @@ import numpy as np
 from condyle import shapes
 from condyle.arrays import Array
 from condyle.errors import DescriptionError
+from condyle.mobilizers import Ellipsoid, SplineCurve, SplineSurface
 from condyle.shapes import Shape
 from condyle.spatial import Transform
 from condyle.system.system import System
@@ -19,6 +20,10 @@ COLORS = ("#5b8db8", "#d9a05b", "#6aa67c", "#c9736d", "#8f7fb5", "#a3936b", "#4f
 """Of bodies, in turn, where there are no muscles."""
 WATER = 1000.0
 """Density of a ball that stands for a point mass [kg/m^3]."""
+
+
+RAILS = (Ellipsoid, SplineCurve, SplineSurface)
+"""Joints that have a shape of their own: rails.py."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +61,9 @@ def parts(system: System) -> tuple[list[Part], list[str]]:
         except DescriptionError as error:
             errors.append(str(error))
     own = {g.body for g in geometry}
-    touch = {surface.body for name in system.contacts for surface in system.force(name).surfaces()}  # type: ignore[attr-defined]
+    through = {surface.body for name in system.contacts
+               for surface in system.force(name).surfaces()}  # type: ignore[attr-defined]
+    through |= {b.parent.name for b in system.bodies if b.parent and isinstance(b.mobilizer, RAILS)}
     color = {name: BONE if system.muscles or not i else COLORS[(i - 1) % len(COLORS)]
              for name, i in number.items()}
     out = [Part("bodies", g.name, number[g.body], g.shape, g.X_BS, g.color or color[g.body], g.opacity)
@@ -66,7 +73,7 @@ def parts(system: System) -> tuple[list[Part], list[str]]:
         if body.name not in own:
             out += _sticks(system, body, reach, color[body.name])
             most = 0.03 * reach if system.muscles else np.inf
-            seen = 0.4 if body.name in touch else 1.0       # what touches is seen through it
+            seen = 0.4 if body.name in through else 1.0     # what touches it or moves on it is seen
             out += _inertia(body, reach, bool(_ends(system, body)), color[body.name], most, seen)
     return out, _said(errors)
 

@@ -18,6 +18,7 @@ from condyle.viewer.implicit import implicit_shape
 from condyle.viewer.layer import Layer
 from condyle.viewer.marks import Arrows
 from condyle.viewer.paths import plain, torus
+from condyle.viewer.rails import sheet
 
 SURFACE, SLAB = "#9fb0bd", 0.01
 """Colour of surfaces that may touch; thickness of a plane, over its size."""
@@ -210,9 +211,5 @@ def _shape(surface: Any, reach: float) -> Shape | None:
         return shapes.Mesh((s.triangles.vertices, s.triangles.faces))
     if isinstance(s, contact.HeightField):
         x, y = np.meshgrid(s.x, s.y, indexing="ij")
-        i, j = np.meshgrid(np.arange(len(s.x) - 1), np.arange(len(s.y) - 1), indexing="ij")
-        a = (i * len(s.y) + j).ravel()
-        b, c, d = a + len(s.y), a + len(s.y) + 1, a + 1
-        return shapes.Mesh((np.stack([x, y, s.heights], axis=-1).reshape(-1, 3),
-                            np.concatenate([np.stack([a, b, c], 1), np.stack([a, c, d], 1)])))
+        return sheet(np.stack([x, y, s.heights], axis=-1).reshape(-1, 3), len(s.x), len(s.y))
     return None

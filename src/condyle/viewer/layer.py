@@ -1,6 +1,7 @@
 """Layer: one system in motion, from whatever a user has of it."""
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -85,7 +86,7 @@ def layers(what: Any, motion: Any = None, most: int = MOST, name: str = "") -> l
     if isinstance(what, System):
         what = what.state()
     if isinstance(what, State):
-        return [_of_state(what, name or "state")]
+        return [of_state(what, name or "state", recorded(what.system))]
     if isinstance(what, Trajectory):
         return [_of_run(what, most, name or "run")]
     if isinstance(what, (Motion, Frames)):
@@ -101,8 +102,9 @@ def layers(what: Any, motion: Any = None, most: int = MOST, name: str = "") -> l
                            f"got {type(what).__name__}{hint}")
 
 
-def _of_state(state: State, name: str) -> Layer:
-    names, units = recorded(state.system)
+def of_state(state: State, name: str, named: tuple[Sequence[str], Sequence[str]]) -> Layer:
+    """One frame; `named` has names and units of its variables."""
+    names, units = named
     values = np.concatenate([state.q, state.u, state.z, state.discrete])
     batch = Batch(state.system, np.array([state.t]), state.tail[None],
                   {"q": lambda: state.q[None], "u": lambda: state.u[None]}, Status.FINISHED)
@@ -174,5 +176,5 @@ def _of_table(system: System, table: Any, most: int, name: str) -> Layer:
 def _stride(count: int, most: int, notes: list[str]) -> int:
     stride = -(-count // most)
     if stride > 1:
-        notes.append(f"Every {stride}th of {count} frames is shown.")
+        notes.append(f"{-(-count // stride)} of {count} frames are shown.")
     return stride

@@ -109,7 +109,7 @@ def thinned(scene: Scene, stride: int) -> Scene:
         lines = [replace(line, points=line.points[i]) for line in d.lines]
         patches = [replace(patch, points=patch.points[i], axes=patch.axes[i]) for patch in d.patches]
         measured = d.measured and replace(d.measured, positions=d.measured.positions[i])
-        note = f"Every {stride}th frame is shown, so that the page stays small."
+        note = f"{len(d.t[i])} of {len(d.t)} frames are shown, so that the page stays small."
         layers.append(replace(d, t=d.t[i], R=d.R[i], p=d.p[i], lines=lines, columns=d.columns[i],
                               paint=None if d.paint is None else d.paint[i], measured=measured,
                               patches=patches, notes=[*d.notes, note] if len(d.t) > 1 else d.notes))
@@ -159,8 +159,14 @@ def _head(scene: Scene) -> dict[str, Any]:
     near = max(_reach(d) for d in scene.layers)
     middle = (scene.low + scene.high) / 2
     good = first.p[np.isfinite(first.p).reshape(len(first.t), -1).all(axis=1), 1:]
-    # all of it walks away: the camera follows; a pendulum gets no farther than sqrt(8) of its length
-    goes = bool(good.size) and float(np.linalg.norm(np.ptp(good, axis=0), axis=1).min()) > 3 * near
+    # all of it walks away: the camera follows; a pendulum gets no farther than sqrt(8) of its length. A small
+    # thing that goes about, as a ball in a bowl, it does not follow: there the way is what matters
+    level = good - (good @ scene.up)[..., None] * scene.up
+    goes = False
+    if good.size:
+        wide = np.linalg.norm(np.ptp(level, axis=0), axis=1)
+        away = np.linalg.norm(level[-1] - level[0], axis=1)
+        goes = bool(wide.min() > 3 * near and (scene.size < 6 * near or (away > 0.8 * wide).all()))
     return {"title": scene.title, "up": scene.up.tolist(), "floor": scene.floor, "low": scene.low.tolist(),
             "high": scene.high.tolist(), "middle": middle.tolist(),
             "size": near if goes else scene.size, "near": near if goes else scene.size, "follow": goes,

@@ -20,6 +20,7 @@ from condyle.viewer.bodies import Part
 from condyle.viewer.bodies import parts as parts_of
 from condyle.viewer.constraints import constraint_parts
 from condyle.viewer.layer import Layer
+from condyle.viewer.rails import rails
 
 PAINTS = {"activation": "", "force": "N"}
 """What muscles may be coloured by, with its unit."""
@@ -150,9 +151,10 @@ def draw(layer: Layer, color: str | Table | Any, markers: Any = None, arrows: An
     own = [system.marker(name) for name in system.markers]
     drawn = Drawn(
         layer.name, layer.t, ["ground", *(b.name for b in system.bodies)], R, p,
-        [*shapes, *constraint_parts(system, max(reach, _apart(p))), *paths.surfaces(system, reach),
-         *contacts.surfaces(system, max(reach, 1.2 * _way(p)), up_of(system))], lines, values,
-        marks.links(system),
+        [*shapes, *rails(system), *constraint_parts(system, max(reach, _apart(p))),
+         *paths.surfaces(system, reach),
+         *contacts.surfaces(system, max(reach, 1.2 * _way(p)), up_of(system))],
+        lines, values, marks.links(system),
         [(k.name, number[k.body], k.station) for k in own],
         None if markers is None else marks.measured(markers, layer.t),
         [*marks.arrows(arrows, layer), *pushes], patches, columns, owners,
@@ -208,11 +210,12 @@ def scene(drawn: list[Drawn], title: str, paint: tuple[str, str, float], system:
             points.append((own + d.p[i][:, line.bodies]).reshape(-1, 3))
         if d.measured is not None:
             points.append(d.measured.positions[i].reshape(-1, 3))
-        if d.markers:
-            on = np.array([body for _, body, _ in d.markers])
-            at = np.array([station for *_, station in d.markers])
-            points.append((np.einsum("tnij,nj->tni", d.R[i][:, on], at) + d.p[i][:, on]).reshape(-1, 3))
         points += [a.at(d.t[i])[:, :3] for a in d.arrows]
+        ends = [end for link in d.links for end in ((link.a, link.p_a), (link.b, link.p_b))]
+        stations = [*ends, *((body, station) for _, body, station in d.markers)]
+        if stations:
+            on, at = np.array([body for body, _ in stations]), np.array([station for _, station in stations])
+            points.append((np.einsum("tnij,nj->tni", d.R[i][:, on], at) + d.p[i][:, on]).reshape(-1, 3))
         all_points = np.concatenate(points) + d.offset
         all_points = all_points[np.isfinite(all_points).all(axis=1)]
         if len(all_points):
@@ -356,6 +359,5 @@ def _over_lines(layer: Layer, lines: list[paths.Line], names: list[str], values:
     """Values (m, names) as values of all lines, NaN for others."""
     out = np.full((len(layer.t), len(lines)), np.nan)
     at = {line.name: k for k, line in enumerate(lines)}
-    for j, name in enumerate(names):
-        out[:, at[name]] = np.clip(values[:, j], 0, 1)
+    out[:, [at[name] for name in names]] = np.clip(values, 0, 1)
     return out

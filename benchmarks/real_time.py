@@ -1,0 +1,185 @@
+"""The largest tree and the largest muscle models that keep pace with the clock: 50 frames a second, a delay
+buffer of 120 ms (condyle.viewer.delay_buffer), no frame missed.
+
+    python -m benchmarks.real_time
+    python -m benchmarks.real_time --seconds 2 --most 400
+
+The buffer's clock is the processor time of this thread, so that neighbours on the machine do not count: it
+goes on while frames are simulated (`cd.simulate` to the next frame, accuracy 1e-3) and while their messages
+for the page are made, and jumps to the next frame's time when there is nothing to do. Sizes grow by a half
+until frames are missed, then the gap is halved three times.
+
+Trees are the random ones of trees.py, hanging, with dampers at their joints, let go from angles of at most
+half a radian. Beside each size: how many seconds MuJoCo simulates in a second, on the same tree with the same
+dampers, by its RK4 and by its default, semi-implicit Euler, both at 2 ms; no messages. Muscle models are
+arms side by side (cd.models.arm26: two joints, six muscles of Thelen 2003 that wrap), excited at 5 %. --osim
+takes a model of yours as it is.
+"""
+from __future__ import annotations
+
+import argparse
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+import condyle as cd
+from benchmarks import trees
+from condyle.viewer.delay_buffer import DelayBuffer
+from condyle.viewer.stream import Stream
+
+RATE, DELAY, DAMPING, ANGLE, STEP = 50.0, 0.12, 0.2, 0.5, 2e-3
+"""Frames per second, delay [s], dampers [N m s/rad], first angles [rad], MuJoCo's step [s]."""
+
+
+def tree(bodies: int) -> trees.Tree:
+    out = trees.random_tree(bodies, states=1)
+    return replace(out, q=np.random.default_rng(bodies).uniform(-ANGLE, ANGLE, (1, bodies)))
+
+
+def hanging(bodies: int) -> cd.State:
+    made = tree(bodies)
+    system = trees.condyle_system(made)
+    for name in system.coordinates:
+        system.add_force(f"damper {name}", cd.forces.MobilityDamper(name, DAMPING))
+    return system.state(q=made.q[0])
+
+
+def arms(tendon: str) -> Callable[[int], cd.State]:
+    def make(n: int) -> cd.State:
+        """n // 6 arms."""
+        one, system = cd.models.arm26(tendon=tendon), cd.System()
+        for i in range(n // 6):
+            own = lambda name, i=i: name if name == "ground" else f"{name} {i}"
+            for b in one.bodies:
+                m = b.mass_properties
+                system.add_body(own(b.name), own(b.parent.name), b.mobilizer, b.X_PF, b.X_BM, m.mass, m.com,
+                                m.inertia)
+                system.add_force(f"damper {own(b.name)}", cd.forces.MobilityDamper(own(b.name), DAMPING))
+            for name in one.muscles:
+                muscle: Any = one.force(name)
+                path = muscle.path
+                wraps = [cd.paths.Wrap(w.surface, own(w.body), cd.Transform(*w.X_BS), w.between)
+                         for w in path.wraps]
+                path = cd.paths.Path([(own(p.body), p.p) for p in path.points], wraps)
+                system.add_force(own(name), replace(muscle, path=path))
+        return started(system)
+    return make
+
+
+def started(system: cd.System) -> cd.State:
+    start = system.state(inputs={name: 0.05 for name in system.inputs if name in system.muscles})
+    return system.equilibrate_muscles(start)
+
+
+def played(start: cd.State, seconds: float, integrator: str) -> tuple[int, float, float]:
+    """Frames missed, simulated seconds in a second of computing, and of it the share of messages."""
+    stream, state = Stream(start), start
+    for _ in range(2):                                       # compiles
+        cd.simulate(start.system, start, start.t + 1e-3, accuracy=1e-3, integrator=integrator)
+        stream.message(start)
+    now, steps, messages = 0.0, 0.0, 0.0
+    buffer = DelayBuffer(start.t, now, RATE, DELAY)
+    while buffer.t < start.t + seconds and buffer.missed < 50:
+        times = buffer.due(now)
+        if len(times):
+            begin = time.thread_time()
+            run = cd.simulate(start.system, state, float(times[-1]), accuracy=1e-3,
+                              integrator=integrator) if times[-1] > state.t else None
+            frames = [state if run is None else run(t) for t in times]
+            state = frames[-1]
+            middle = time.thread_time()
+            for frame in frames:
+                stream.message(frame)
+            spent = time.thread_time() - begin
+            steps, messages = steps + spent, messages + time.thread_time() - middle
+            while buffer.next() < now + spent and buffer.missed < 50:     # shown, or missed, meanwhile
+                buffer.take(buffer.next())
+            now += spent
+            buffer.put(times, frames, spent)
+        else:
+            now = max(now, min(buffer.wake(), buffer.next()))
+            while buffer.next() <= now + 1e-12:
+                buffer.take(now)
+            if len(buffer.due(now)) == 0 and buffer.wake() <= now:
+                now = buffer.next()
+    return buffer.missed, (state.t - start.t) / max(steps, 1e-9), messages / max(steps, 1e-9)
+
+
+def largest(make: Callable[[int], cd.State], first: int, most: int, seconds: float, integrator: str,
+            say: Callable[[int, tuple[int, float, float]], None]) -> int:
+    """The largest size that misses no frame; of sizes that were tried."""
+    def holds(n: int) -> bool:
+        best = min((played(make(n), seconds, integrator) for _ in range(2)), key=lambda f: f[0])
+        say(n, best)
+        return best[0] == 0
+
+    low, n = 0, first
+    while n <= most and holds(n):
+        low, n = n, round(1.5 * n)
+    high = n
+    for _ in range(3):
+        middle = (low + high) // 2
+        if low and middle > low and high <= most:
+            low, high = (middle, high) if holds(middle) else (low, middle)
+    return low
+
+
+def mujoco_factor(bodies: int, integrator: str, seconds: float) -> float:
+    """Simulated seconds in a second of MuJoCo's computing, called once a frame as a page would."""
+    import mujoco
+
+    made = tree(bodies)
+    model = trees.mujoco_model(made)
+    model.opt.timestep, model.dof_damping[:] = STEP, DAMPING
+    model.opt.integrator = getattr(mujoco.mjtIntegrator, f"mjINT_{integrator}")
+    best = 0.0
+    for _ in range(3):
+        data = mujoco.MjData(model)
+        data.qpos[:] = made.q[0]
+        begin = time.thread_time()
+        for _ in range(round(seconds * RATE)):
+            mujoco.mj_step(model, data, round(1 / RATE / STEP))
+        best = max(best, seconds / (time.thread_time() - begin))
+    return best
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=4.0, help="of motion per size")
+    parser.add_argument("--most", type=int, default=4000, help="size at which to stop")
+    parser.add_argument("--osim", help="a model file, played beside these")
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")                          # of jumps of paths, at every frame
+
+    def say(n: int, found: tuple[int, float, float], more: str = "") -> None:
+        missed, factor, share = found
+        print(f"  {n:5d}: {missed:3d} frames missed, real-time factor {factor:7.2f}, of it messages "
+              f"{100 * share:.0f} %{more}", flush=True)
+
+    def beside(n: int, found: tuple[int, float, float]) -> None:
+        try:
+            peers = [mujoco_factor(n, kind, min(options.seconds, 1.0)) for kind in ("RK4", "EULER")]
+        except ImportError:
+            peers = []
+        say(n, found, "; MuJoCo's factor {:.2f} (RK4), {:.2f} (Euler)".format(*peers) if peers else "")
+
+    cases: dict[str, tuple[Callable[[int], Any], int, str, Any]] = {
+        "bodies of a tree": (hanging, 50, "merson", beside),
+        "muscles with rigid tendons": (arms("rigid"), 60, "merson", say),
+        "muscles with elastic tendons": (arms("elastic"), 24, "rodas", say)}
+    for what, (make, first, integrator, tell) in cases.items():
+        print(f"{what}, {integrator}:")
+        print(f"{what}: {largest(make, first, options.most, options.seconds, integrator, tell)} hold real "
+              f"time at {RATE:g} frames/s and {1e3 * DELAY:g} ms")
+    if options.osim:
+        system = cd.read_osim(options.osim)
+        print(f"{options.osim}: {system!r}, rodas")
+        say(len(system.muscles), played(started(system), options.seconds, "rodas"))
+
+
+if __name__ == "__main__":
+    main()
