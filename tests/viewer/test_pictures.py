@@ -48,6 +48,20 @@ def test_everything_is_drawn(tmp_path: Path, swing: cd.Trajectory) -> None:
     assert all((a != b).any() for i, a in enumerate(shown) for b in shown[:i])
 
 
+@pytest.mark.skipif(chromium() is None, reason="no chromium or no playwright")
+@pytest.mark.parametrize("view", ["side", "any"])
+def test_two_renderers_draw_the_same(tmp_path: Path, swing: cd.Trajectory, view: str) -> None:
+    """What is coloured, which grid and shadows are not, covers the same pixels in the browser and by
+    matplotlib, which share no line of code; 0.7: edges of thin things, and lights differ."""
+    colored = []
+    for renderer in ("browser", "matplotlib"):
+        image = pixels(cd.picture(swing, tmp_path / f"{renderer}.png", t=0.6, view=view, size=(480, 320),
+                                  renderer=renderer))
+        colored.append(np.ptp(image, axis=2) > 40)
+    both, either = (colored[0] & colored[1]).sum(), (colored[0] | colored[1]).sum()
+    assert either > 1500 and both > 0.7 * either
+
+
 def test_svg(tmp_path: Path, swing: cd.Trajectory) -> None:
     text = cd.picture(swing, tmp_path / "a.svg", t=1.0, size=SMALL).read_text(encoding="utf-8")
     assert text.startswith("<?xml") and len(text) < 1e6

@@ -30,7 +30,8 @@ function show(frame, t = main.time[frame]) {
   if (before) stage.followMove(before, stage.follow.middle(new Vector3()));
   stage.touch();
   const now = performance.now();                            // changes of the page cost as much as a picture there
-  if (stage.slow && state.playing && !said.length && (now - state.told < 125 || ++state.untold < 4)) return;
+  const late = now - state.told;
+  if (stage.slow && state.playing && !said.length && (late < 125 || (++state.untold < 4 && late < 500))) return;
   state.told = now; state.untold = 0;
   tell(said.join('. '));
 }
