@@ -78,7 +78,7 @@ class Run:
         self.start = sampled(self.start, [e.name for e in clock if e.is_due(self.start.t)])
         self.contacts = Contacts.of(system, s.accuracy, s.window)
         if self.contacts is not None:
-            self.start = self._resolved(self.start)
+            self.start = self._resolved(self.start, found=False)
         self.like, self.t, self.tables = self.start, self.start.t, dict(self.tables)
         self.y = np.concatenate([self.start.q, self.start.u, self.start.z])
         self.n, self.count, self.steps, self.rounds = self.y.size, 1, 0, 100
@@ -399,7 +399,7 @@ class Run:
         if not system.constraints:
             return state
         if self.contacts is not None and not all(isinstance(e, Transition) for e in events):
-            state = self._resolved(state)
+            state = self._resolved(state, found=False)
         for wrong in violations(system, state.q[None], state.u[None], state.tail[None], accuracy).values():
             names = " and ".join(e.name for e in events)
             raise DescriptionError(
@@ -411,12 +411,12 @@ class Run:
         y = self.manifold.nearest(system, state.tail, np.array([state.t]), y)[0]
         return state.replace(q=y[:system.nq], u=y[system.nq:system.nq + system.nu])
 
-    def _resolved(self, state: State) -> State:
+    def _resolved(self, state: State, found: bool = True) -> State:
         """A State in which those constraints that act one way hold that must, and no others."""
         assert self.contacts is not None
         before = state
         try:
-            state, happened, impact = self.contacts.resolve(state)
+            state, happened, impact = self.contacts.resolve(state, found)
         except Jam as jam:
             self.status = self.status or jam.status
             return before

@@ -89,6 +89,10 @@ class Unilateral(Constraint):
         """Names of its discrete variables, by the fields that hold them."""
         return {"closed": f"{name}.closed"}
 
+    def directions(self, name: str) -> tuple[str, ...]:
+        """Names of those that hold D v_D of (7), three with friction."""
+        return ()
+
     def named(self, name: str) -> Self:
         return self._with({f: number(Discrete(variable, 0.0), f) for f, variable in self.flags(name).items()})
 

@@ -143,7 +143,6 @@ class RigidContact(Unilateral):
         return made._with({"slide": number(D, "slide")})
 
     def directions(self, name: str) -> tuple[str, ...]:
-        """Names of the discrete variables that hold D of (7)."""
         return tuple(f"{name}.slide_{axis}" for axis in "xyz") if self.rubs else ()
 
     def holding(self) -> RigidContact:

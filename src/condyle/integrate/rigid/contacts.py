@@ -108,8 +108,11 @@ class Contacts:
 
     # ---- what happens --------------------------------------------------------------------------------------
 
-    def resolve(self, state: State) -> tuple[State, list[str], Impact | None]:
+    def resolve(self, state: State, found: bool = True) -> tuple[State, list[str], Impact | None]:
         """The state to go on from, what happened in words, and the impact if there was one.
+
+        Args:
+            found: the run came here by itself; else it starts here, or an action brought it here.
 
         Raises:
             DescriptionError: surfaces overlap.
@@ -120,7 +123,8 @@ class Contacts:
         before = self.holds(state)
         now = Numbers(state, m)
         far = ROUGHLY * self.accuracy * self.length
-        self._check_overlap(state, now, enabled & ~before[0])
+        if not found:
+            self._check_overlap(state, now, enabled & ~before[0])
         held = before[0] & enabled & (np.abs(now.rate) <= far / scales.TIME_SCALE) & (now.gap <= far)
         sticks = before[1] & held & (np.abs(now.slip).max(axis=1, initial=0.0) <= far / scales.TIME_SCALE)
         state = self.set(state, held, sticks, before[2])
@@ -134,15 +138,14 @@ class Contacts:
         pressed = np.maximum(-now.accelerations()[:, 0], 0.0)
         leaves = np.maximum(self.kept, FLIGHT * self.window * pressed / 2)
         stays = np.flatnonzero(touching & (now.rate <= leaves))
-        closed, stick, slide = self._forces(state, now, stays)
+        closed, stick, slide, rests = self._forces(state, now, stays)
+        if (closed | rests).any():                           # what rests without a force is brought back too
+            state = self._projected(self.set(state, closed | rests, stick, slide))
         state = self.set(state, closed, stick, slide)
-        if closed.any():
-            state = self._projected(state)
         return state, self._words(before, (closed, stick, slide), impact), impact
 
     def _check_overlap(self, state: State, now: Numbers, open_: np.ndarray) -> None:
-        passed = FLIGHT * self.window * np.maximum(-now.rate, 0.0)      # between the looks of an event
-        deep = np.flatnonzero(open_ & (now.gap < -self.accuracy * self.length - passed))
+        deep = np.flatnonzero(open_ & (now.gap < -self.accuracy * self.length))
         if len(deep):
             i = int(deep[np.argmin(now.gap[deep])])
             raise DescriptionError(
@@ -178,12 +181,13 @@ class Contacts:
         return state, Numbers(state, m), Impact(state.t, pushed, done.energy, done.law)
 
     def _forces(self, state: State, now: Numbers, which: np.ndarray
-                ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Which are closed from now on, which of these stick, and whither the others slide."""
+                ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Which are closed from now on, which of these stick, whither the others slide, and which touch
+        without a force."""
         k = len(self.modes.names)
-        closed, stick, slide = np.zeros(k, bool), np.zeros(k, bool), np.zeros((k, 3))
+        closed, stick, slide, rests = np.zeros(k, bool), np.zeros(k, bool), np.zeros((k, 3)), np.zeros(k, bool)
         if not len(which):
-            return closed, stick, slide
+            return closed, stick, slide, rests
         W, _ = self._matrix(now, which)
         speed = np.hypot(*now.slip[which].T)
         directions = [now.slip[i] / s if s > self.kept and now.mu[i] > 0 else None
@@ -203,10 +207,12 @@ class Contacts:
             np.diag(W)[::3], 1e-300)
         for j, i in enumerate(which):
             closed[i] = lam[j, 0] > 1e-9 * size
+            rests[i] = not closed[i] and a[j, 0] <= 1e-6 * most
             if not closed[i] or not self.modes.rubs[i]:
                 continue
-            if directions[j] is not None:
-                slide[i] = self.kept * directions[j] @ now.frames[i]
+            way = directions[j]
+            if way is not None:
+                slide[i] = self.kept * way @ now.frames[i]
                 continue
             friction, reach = float(np.hypot(*lam[j, 1:])), now.mu[i] * lam[j, 0]
             moves = float(np.hypot(*a[j, 1:])) > 1e-7 * most
@@ -216,7 +222,7 @@ class Contacts:
                 slide[i] = self.kept * d / np.hypot(*d) @ now.frames[i]
             else:
                 stick[i] = True
-        return closed, stick, slide
+        return closed, stick, slide, rests
 
     def _words(self, before: tuple[np.ndarray, ...], after: tuple[np.ndarray, ...], impact: Impact | None
                ) -> list[str]:

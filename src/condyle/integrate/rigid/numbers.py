@@ -43,9 +43,9 @@ class Modes:
         self.switch = np.array([order.index(name) for name in self.names], int)
         self.discrete, self.enabled = model.tail["discrete"], model.tail["enabled"]
         rows, start = [], 0
-        for c in model.constraints.values():
-            rows.append(slice(start, start + c.size))
-            start += c.size
+        for each in model.constraints.values():
+            rows.append(slice(start, start + each.size))
+            start += each.size
         first = [rows[list(model.constraints).index(name)] for name in self.names]
         self.normal = np.array([s.start for s in first], int)
         self.mine = np.zeros(start, bool)                    # rows of constraints that act one way

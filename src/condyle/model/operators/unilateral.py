@@ -33,7 +33,8 @@ def _rows(s: Symbols) -> list[ca.SX]:
 
 def _tangents(s: Symbols) -> list[ca.SX]:
     """t_1 and t_2 of (4) of each, row by row; zero without friction."""
-    view, out = s.view(s.kinematics(moving=False)), []
+    view = s.view(s.kinematics(moving=False))
+    out: list[ca.SX] = []
     for c in s.model.unilateral.values():
         t = c.across([leaf.at(view) for leaf in c.places]) if isinstance(c, RigidContact) and c.rubs else (
             ca.SX(3, 1), ca.SX(3, 1))
