@@ -1,5 +1,5 @@
-"""Newton's cradle of rigid balls on threads: with gaps that nobody sees they hit one after
-the other, and the last one leaves with the speed of the first."""
+"""Newton's cradle of rigid balls: with gaps that nobody sees they hit one after another,
+and the last one leaves with the speed of the first."""
 import numpy as np
 
 import condyle as cd
@@ -25,7 +25,7 @@ agm = lambda a, b: a if abs(a - b) < 1e-15 else agm((a + b) / 2, np.sqrt(a * b))
 swing = np.sqrt((LENGTH**2 + 1.6e-4) / LENGTH / G)
 quarter = np.pi / 2 * swing / agm(1.0, np.cos(LIFTED / 2))
 print(f"a quarter of the period is {quarter:.4f} s")
-assert abs(hits[0].t - quarter) < 1e-3  # it meets the next ball a gap before its lowest point
+assert abs(hits[0].t - quarter) < 1e-3  # a gap from its lowest point
 
 last = f"ball{N - 1}"
 top = traj[last].max()

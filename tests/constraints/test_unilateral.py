@@ -142,3 +142,29 @@ def test_derivatives_while_it_slides() -> None:
     for wrt in ("q", "u"):
         np.testing.assert_allclose(J[wrt], right[wrt], atol=1e-7)   # h^2 and rounding over h
         np.testing.assert_allclose(back[wrt], w @ J[wrt], atol=1e-11)
+
+
+def test_both_formulations_agree(evidence) -> None:
+    """Closed ones without friction, in minimal and maximal coordinates; friction is refused there."""
+    smooth = cd.contact.Rigid()
+    system = cd.System()
+    system.add_body("trunk", mobilizer=cd.Free(), mass=2.0, inertia=(0.02, 0.03, 0.01))
+    system.add_body("arm", "trunk", cd.Pin(), X_PF=(0.3, 0, 0), mass=1.0, com=(0.1, 0, 0),
+                    inertia=(0.01, 0.02, 0.02))
+    system.add_contact("ball", cd.contact.HalfSpace("ground", (0.1, 1.0, 0.2), 0.05, smooth),
+                       cd.contact.Sphere("trunk", (0, 0.1, 0), 0.1, smooth))
+    system.add_constraint("stop", cd.constraints.Stop("arm", upper=0.3))
+    system.add_constraint("rope", cd.constraints.Rope("ground", (0, 2, 0), "arm", (0.1, 0.1, 0), 1.8))
+    modes = {f"{name}.closed": 1.0 for name in system.unilateral}
+    rng = np.random.default_rng(6)
+    q, u = system.project(system.default("q"), rng.standard_normal(system.nu), discrete=modes)
+    udot = system.forward_dynamics(q, u, discrete=modes)
+    solution = cd.maximal.MaximalSystem(system).at(q, u, discrete=modes).forward(np.zeros(system.nu))
+    error = np.abs(solution.udot - udot).max() / np.abs(udot).max()
+    assert error < 1e-9
+    evidence("accelerations with rigid contact, stop and rope closed: minimal against maximal, relative",
+             error, 1e-9)
+    with pytest.raises(cd.DescriptionError, match="friction"):
+        cd.maximal.MaximalSystem(block())
+    with pytest.raises(cd.DescriptionError, match="acts one way"):
+        cd.relax(system, system.state())

@@ -256,3 +256,104 @@ def test_many_states_and_events() -> None:
     again = cd.simulate(system, alone[-1], 2.0, accuracy=1e-6)
     whole = cd.simulate(system, system.state(q={"ball": 0.6}), 2.0, accuracy=1e-6)
     np.testing.assert_allclose(again.q[-1], whole.q[-1], atol=1e-5)
+
+
+def chain(n: int, friction: float) -> cd.System:
+    iron, length = cd.contact.Rigid(friction=friction), 0.1
+    link = {"X_BM": (-length / 2, 0, 0), "mass": 0.1, "inertia": (1e-5, 9e-5, 9e-5)}
+    system = cd.System()
+    system.add_body("b0", mobilizer=cd.Planar(), **link)
+    for i in range(1, n):
+        system.add_body(f"b{i}", f"b{i - 1}", cd.Pin(), X_PF=(length / 2, 0, 0), **link)
+    points = [cd.contact.Point(f"b{i}", (length / 2, 0, 0), iron, name=f"p{i}") for i in range(n)]
+    points.insert(0, cd.contact.Point("b0", (-length / 2, 0, 0), iron, name="end"))
+    system.add_contact("floor", floor(iron), points)
+    return system
+
+
+def fallen(n: int, friction: float, t_final: float) -> tuple[float, float, float]:
+    """Energy of a chain before it falls, at the end, and how much it grew at most."""
+    system, rng = chain(n, friction), np.random.default_rng(1)
+    q = {f"b{i}": 0.15 * rng.standard_normal() - 0.1 for i in range(1, n)}
+    traj = cd.simulate(system, system.state(q={"b0_rz": 1.2, "b0_ty": 0.2, **q}), t_final, accuracy=1e-4)
+    assert traj.finished and len(traj.impacts) > 2
+    energy = np.array([sum(s.energy()) for s in traj])
+    return energy[0], energy[-1], np.diff(energy).max()
+
+
+def test_falling_chain(evidence) -> None:
+    first, last, grown = fallen(3, 0.3, 1.5)
+    assert last < 1e-8 * first and grown < 1e-5 * first          # of accuracy 1e-4
+    evidence("chain that falls on a floor, with friction: growth of its energy in any step, relative",
+             max(grown, 0.0) / first, 1e-5)
+
+
+@pytest.mark.slow
+def test_falling_chain_of_twenty_bodies(evidence) -> None:
+    """21 contacts, 98 impacts, 591 steps: half a minute, most of it compiling."""
+    first, last, grown = fallen(20, 0.0, 2.5)
+    assert abs(last) < 1e-8 * first and grown < 1e-5 * first
+    evidence("chain of 20 bodies that falls on a floor and comes to rest: energy left, relative",
+             abs(last) / first, 1e-8)
+
+
+def test_disc_whirls_on_its_rim(evidence) -> None:
+    """Euler's disc, its centre at rest: Omega^2 sin(theta) = 4 g / r for a rim that sticks."""
+    r, tube, theta = 0.1, 1e-5, 0.6
+    rough = cd.contact.Rigid(friction=5.0)
+    system = cd.System(gravity=(0, 0, -G))
+    system.add_body("disc", mobilizer=cd.Free(), mass=1.0, inertia=(r * r / 4, r * r / 4, r * r / 2))
+    system.add_contact("table", cd.contact.HalfSpace("ground", (0, 0, 1), 0.0, rough),
+                       cd.contact.Torus("disc", None, r - tube, tube, rough))
+    # turned by theta about x, the lowest point is at -y; w is along the diameter through it
+    half = theta / 2
+    Omega = np.sqrt(4 * G / (r * np.sin(theta)))
+    along = np.array([0, np.cos(theta), np.sin(theta)])
+    w = -Omega * np.sin(theta) * along
+    depth = (r - tube) * np.sin(theta) + tube
+    q = [np.cos(half), np.sin(half), 0, 0, 0, 0, depth]
+    traj = cd.simulate(system, system.state(q=q, u=[*w, 0, 0, 0]), 0.5, accuracy=1e-7)
+    tilt = np.array([np.arccos(s.body_pose("disc").R[2, 2]) for s in traj])
+    error = np.abs(tilt - theta).max()
+    energy = np.array([sum(s.energy()) for s in traj])
+    assert traj.finished and traj.discrete[-1, 1] == 1
+    assert error < 5e-4 and np.ptp(energy) < 1e-6 * energy[0]    # the tube is 1e-4 of the radius
+    evidence("disc that whirls on its rim, its centre at rest: tilt over 0.5 s [rad]", error, 5e-4)
+
+
+def test_newtons_law_never_makes_energy() -> None:
+    """Among random impacts with friction some gain by Newton's law: Poisson's takes its place."""
+    from condyle.integrate.rigid.impact import blow
+
+    rng, laws = np.random.default_rng(7), []
+    for _ in range(150):
+        J = rng.standard_normal((3, 3))
+        v = rng.standard_normal((1, 3)) * [1, 3, 3]
+        v[0, 0] = -abs(v[0, 0])
+        done = blow(J @ J.T, v, np.array([0.9]), np.array([1.5]), "newton")
+        assert done is not None and done.energy <= 0 and done.v[0, 0] >= -1e-9
+        laws.append(done.law)
+    assert 0 < laws.count("poisson") < 100 and laws.count("newton") > 50
+
+
+def test_compliant_contact_comes_near(evidence) -> None:
+    """The same ball on surfaces that yield, ever stiffer: where it is after it began to roll."""
+    rigid = sphere(0.2)
+    state = {"u": {"ball_vx": 3.0}}
+    right = cd.simulate(rigid, rigid.state(q={"ball_ty": 0.1}, **state), 1.0, accuracy=1e-7)
+    off = []
+    E = cd.Parameter("E", 1e6)
+    rubber = cd.contact.Material(E, dissipation=1.0, static_friction=0.2, dynamic_friction=0.2,
+                                 transition_speed=1e-3)
+    soft = cd.System(gravity=(0, -G, 0))
+    soft.add_body("ball", mobilizer=cd.Free(), mass=2.0, inertia=(0.4 * 2 * 0.01,) * 3)
+    soft.add_contact("table", floor(rubber), cd.contact.Sphere("ball", (0, 0, 0), 0.1, rubber))
+    for stiff in (1e5, 1e7):
+        sunk = (2 * G * 0.75 / (np.sqrt(0.1) * stiff / 2 ** 1.5)) ** (2 / 3)
+        start = soft.state(q={"ball_ty": 0.1 - sunk}, parameters={"E": stiff}, **state)
+        traj = cd.simulate(soft, start, 1.0, accuracy=1e-6, integrator="rodas")
+        off.append(abs(traj["ball_tx"][-1] - right["ball_tx"][-1]))
+    # the rolling radius is less by the depth, which falls with the power 2/3 of the stiffness
+    assert off[1] < off[0] / 15 and off[1] < 3e-3
+    evidence("rigid against compliant contact of a ball that begins to roll: place after 1 s [m]", off[1],
+             3e-3)

@@ -217,6 +217,9 @@ def simulate(system: MaximalSystem, q: Array, u: Array, t_final: float, accuracy
     """See MaximalSystem.simulate."""
     from scipy.integrate import DOP853
 
+    if system.system.unilateral:
+        raise DescriptionError(f"maximal: simulate: {system.system.unilateral[0]!r} acts one way, and only "
+                               "cd.simulate opens and closes it; disable it, or put an equation in its place")
     asked = _checked(t_final, accuracy, times, tail)
     if max_step is not None and not max_step > 0:
         raise DescriptionError(f"maximal: simulate: max_step = {max_step!r} must be a positive number [s]")

@@ -65,6 +65,9 @@ def relax(system: System, state: State, *, locked: Iterable[str] = (), accuracy:
     check_state("relax", system, state)
     if not 1e-12 <= number("relax: accuracy", accuracy, "a number from 1e-12 to 0.1 [rad, m]") <= 0.1:
         raise DescriptionError(f"relax: accuracy = {accuracy!r} must be between 1e-12 and 0.1 [rad, m]")
+    if acting := [name for name in system.unilateral if name not in state.disabled]:
+        raise DescriptionError(f"relax: {acting[0]!r} acts one way, and this search does not open and close "
+                               "it; disable it, or simulate with damping until all is at rest")
     locks = {**state.locked, **system.compiled.tails.levels(locked)}
     return _Descent(system, state.replace(u=np.zeros(system.nu), locked=locks),
                     accuracy).run().replace(locked=state.locked)

@@ -88,6 +88,10 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
     tenth of the accuracy or better. The run can be interrupted (Ctrl-C): it returns what was computed until
     then. A run that cannot go on does not raise either: `traj.status` says why it ended, and what to try.
 
+    Rigid contacts, stops and ropes (`system.unilateral`) open, close, stick and slide at events that the run
+    finds by itself: `traj.events` names them, `traj.impacts` has what impacts did. A run starts with those
+    closed that must be; rigid surfaces that overlap at the start are refused.
+
     Where the rule of a surface makes the length of a path jump, a step ends: `traj.jumps` and a warning say
     by how much, and the run begins anew just after. Of many states those that jump run once more, by
     themselves; `ens.jumps` has the jumps of each. A warning says when coordinates leave the domains of

@@ -177,7 +177,8 @@ class ContactProblem:
         """The answer, or None where there is none, or none is found."""
         best: Answer | None = None
         for sides in (0, *SIDES, -1):
-            found = self._all_hold() if not sides else self._pyramid(sides) if sides > 0 else self._one_by_one()
+            found = (self._pyramid(sides) if sides > 0 else self._all_hold() if sides == 0
+                     else self._one_by_one())
             if found is not None and (best is None or found.error < best.error):
                 best = found
             if best is not None and best.error <= TOLERANCE:

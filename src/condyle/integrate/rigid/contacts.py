@@ -185,7 +185,7 @@ class Contacts:
         """Which are closed from now on, which of these stick, whither the others slide, and which touch
         without a force."""
         k = len(self.modes.names)
-        closed, stick, slide, rests = np.zeros(k, bool), np.zeros(k, bool), np.zeros((k, 3)), np.zeros(k, bool)
+        closed, stick, rests, slide = *np.zeros((3, k), bool), np.zeros((k, 3))
         if not len(which):
             return closed, stick, slide, rests
         W, _ = self._matrix(now, which)
