@@ -256,6 +256,27 @@ def test_explanations_and_inertia_of_others():
         system.articulated_inertia(state.q, "shank")
 
 
+@pytest.mark.usefixtures("interpreted")
+def test_numbers_that_are_parameters(layout):
+    ratio = cd.Parameter("ratio", 2.0)
+    system = cd.System()
+    system.add_body("a", "ground", cd.Pin(), mass=1, inertia=(1, 1, 1))
+    system.add_body("b", "ground", cd.Coupled(cd.Pin(), "a", cd.functions.Linear(ratio)), follows="a", mass=1,
+                    inertia=(1, 1, 1))
+    for value in (2.0, 3.0):                                # 1 + ratio^2
+        near(system.mass_matrix([0.3], parameters={"ratio": value}), np.array([[1 + value**2]]))
+        near(system.forward_dynamics([0.3], [0.2], [1.0], parameters={"ratio": value}),
+             np.array([1 / (1 + value**2)]))
+
+
+def test_what_a_follower_does_not_have():
+    system = leg(True)
+    with pytest.raises(DescriptionError, match=r"'patella' follows 'shank'.*; fit 'shank'"):
+        system.state().fit_q("patella", cd.Transform())
+    with pytest.raises(DescriptionError, match=r"'patella' follows 'shank'.*CoordinateCoupler"):
+        cd.maximal.MaximalSystem(system)
+
+
 def test_a_mobility_without_inertia_is_named():
     system = cd.System()
     system.add_body("a", "ground", cd.Pin())

@@ -274,9 +274,9 @@ def articulated_inertias(tree: Tree, kin: Kinematics, lock: ca.SX) -> tuple[dict
     """P of each body with all that it carries and that may move, about M's origin, in ground; and the status
     (6)."""
     if tree.shares:
-        led = next(b for b in tree.bodies if b.follows is not None)
-        raise DescriptionError(f"articulated_inertia: body {led.name!r} follows {led.follows!r}: what one "
-                               "body of these carries moves with the other, and has no inertia of its own")
+        led, leader = next((b.name, b.follows.name) for b in tree.bodies if b.follows is not None)
+        raise DescriptionError(f"articulated_inertia: body {led!r} follows {leader!r}: what one of them "
+                               "carries moves with the other, and has no inertia of its own")
     solved = _solve(_at_rest(tree, kin), [ca.SX(0)] * tree.nu, lock, None)
     return solved.P, solved.status
 

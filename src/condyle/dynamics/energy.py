@@ -100,7 +100,7 @@ def timed_power(kin: Kinematics, F: dict[int, Pair], timed: Iterable[Body], t: c
                                    "coordinate and lock that")
         w_t, v_t = motion(body.mobilizer, t, q[body.q], u[body.u])[4:6]
         R_GF = kin.X_GF[body.index][0]
-        out[body.u.start] = inner(F[body.index], (R_GF @ w_t, R_GF @ v_t))                     # (5)
+        out[body.u.start] += inner(F[body.index], (R_GF @ w_t, R_GF @ v_t))                     # (5)
     return out
 
 

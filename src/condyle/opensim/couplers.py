@@ -17,6 +17,8 @@ from condyle.opensim.element import Element
 from condyle.opensim.joints import Joint
 from condyle.opensim.reading import Reading
 
+LONG = 10_000
+"""Letters of a text that names nothing any more."""
 WAYS = ("constraints", "joints")
 """What read_osim makes of couplers."""
 
@@ -69,10 +71,11 @@ def coupled_joints(reading: Reading, joints: Iterable[Joint]) -> dict[Joint, Cou
     joints = list(joints)
     home = {e: joint for joint in joints for e in joint.coordinates}
     found = _couplers(reading)
+    users = _users(reading, found)
     out = {joint: CoupledJoint(joint) for joint in joints}
     for joint in joints:
         mine = [c for c in found if home.get(c.dependent) is joint]
-        fine = [c for c in mine if not _objection(reading, c, found, home)]
+        fine = [c for c in mine if not _objection(reading, c, found, home, users)]
         free = [e for e in joint.coordinates if e not in {c.dependent for c in fine}]
         inside = [c for c in fine if all(home[i] is joint for i in c.independent)]
         if inside and all(i in free for c in inside for i in c.independent):
@@ -90,8 +93,8 @@ def coupled_joints(reading: Reading, joints: Iterable[Joint]) -> dict[Joint, Cou
             reading.known(c.element)
         else:
             reading.remark(c.element, "stays a constraint: " + (
-                _objection(reading, c, found, home) or "its coordinate follows several joints, or one that "
-                "follows another, or its joint has coordinates of its own beside it"))
+                _objection(reading, c, found, home, users) or "its coordinate follows several joints, or one "
+                "that follows another, or its joint has coordinates of its own beside it"))
     return out
 
 
@@ -119,7 +122,8 @@ def _couplers(reading: Reading) -> list[Coupler]:
     return out
 
 
-def _objection(reading: Reading, c: Coupler, found: Sequence[Coupler], home: dict[Element, Joint]) -> str:
+def _objection(reading: Reading, c: Coupler, found: Sequence[Coupler], home: dict[Element, Joint],
+               users: dict[str, list[Element]]) -> str:
     """Why a coordinate cannot be part of its joint; empty if it can."""
     name = c.dependent.name
     if any(e not in home for e in (c.dependent, *c.independent)):
@@ -132,20 +136,22 @@ def _objection(reading: Reading, c: Coupler, found: Sequence[Coupler], home: dic
     for state in ("locked", "prescribed"):
         if reading.boolean(c.dependent, state, False):
             return f"{name!r} is {state} as well"
-    if (user := _user(reading, c)) is not None:
+    joint = next((e for e in c.dependent.ancestors() if e.tag.endswith("Joint")), None)
+    own = {*c.element.every(), *(joint.every() if joint is not None else ())}
+    if (word := next((e for e in users.get(name, ()) if e not in own), None)) is not None:
+        user = next((e for e in word.ancestors() if e.name), word)
         return f"{user.title} needs the coordinate {name!r}"
     return ""
 
 
-def _user(reading: Reading, c: Coupler) -> Element | None:
-    """Who else speaks of the dependent coordinate, beside the coupler and its own joint."""
-    joint = next((e for e in c.dependent.ancestors() if e.tag.endswith("Joint")), None)
-    own = {*c.element.every(), *(joint.every() if joint is not None else ())}
-    for e in reading.model.every():
-        if e.text and e not in own and not e.children and len(e.text) < 10_000 and any(
-                word.rpartition("/")[2] == c.dependent.name for word in e.text.replace(",", " ").split()):
-            return next((a for a in e.ancestors() if a.name), e)
-    return None
+def _users(reading: Reading, found: Sequence[Coupler]) -> dict[str, list[Element]]:
+    """Elements that speak of coordinates which couplers give, by name; long lists of numbers do not."""
+    out: dict[str, list[Element]] = {c.dependent.name: [] for c in found}
+    for e in reading.model.every() if out else ():
+        if e.text and not e.children and len(e.text) < LONG:
+            for name in {word.rpartition("/")[2] for word in e.text.replace(",", " ").split()} & out.keys():
+                out[name].append(e)
+    return out
 
 
 def check_way(couplers: str) -> None:
