@@ -23,9 +23,11 @@ from condyle.integrate.methods import METHODS, Method
 from condyle.integrate.native import native
 from condyle.integrate.progress import check_progress, shown
 from condyle.integrate.run import Settings, run
+from condyle.integrate.stepping.method import TimeStepping
 from condyle.integrate.trajectory import Trajectory
 from condyle.native.machine.threads import thread_count
 from condyle.presentation import cut
+from condyle.studies.stepped import stepped
 from condyle.system.given import BYTES_PER_EVENT, check_step, check_system, error_weights, number
 from condyle.system.operators.muscles import elastic_tendons
 from condyle.system.state import State
@@ -61,7 +63,7 @@ IMPLICIT = ("Radau", "BDF", "LSODA")
 
 @overload
 def simulate(system: System, state: State, t_final: float, *, accuracy: float = 1e-3,
-             integrator: str | Method = "merson",
+             integrator: str | Method | TimeStepping = "merson",
              step: float | None = None, max_step: float | None = None, events: Event | Sequence[Event] = (),
              weights: Vector | None = None, progress: bool | Callable[[float],
                                                                       object] = False) -> Trajectory: ...
@@ -77,7 +79,8 @@ def simulate(system: System, state: Sequence[State] | Mapping[str, Any], t_final
 @answered(ELSEWHERE)
 def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any], t_final: float, *,
              accuracy: float = 1e-3,
-             integrator: str | Method = "merson", step: float | None = None, max_step: float | None = None,
+             integrator: str | Method | TimeStepping = "merson", step: float | None = None,
+             max_step: float | None = None,
              events: Event | Sequence[Event] = (), weights: Vector | None = None,
              progress: bool | Callable[[float], object] = False,
              keep: str | ArrayLike | None = None, threads: int | None = None) -> Trajectory | Ensemble:
@@ -108,6 +111,7 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
         integrator: "merson" (default), "dormand-prince", "dormand-prince-8", "fehlberg", "rk3", "rk2",
             "verlet"; "rodas" where it is stiff, "rodas5p" there at accuracies below 1e-4; with `step` only:
             "rk4", "semi-explicit-euler", "euler".
+            `cd.integrators.TimeStepping` for many rigid contacts.
             SciPy's "RK45", "DOP853" and "RK23" are "dormand-prince", "dormand-prince-8" and "rk3". Or a
             method of your own: see `cd.integrators`.
         step: fixed step [s] instead of error control.
@@ -129,6 +133,9 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
         CondyleError: arguments that cannot be, or a state that violates constraints.
     """
     check_system("simulate", system)
+    if isinstance(integrator, TimeStepping):
+        return stepped(system, state, t_final, integrator, step, weights, progress,
+                       {"max_step": max_step, "events": events, "keep": keep, "threads": threads})
     alone = isinstance(state, State)
     start = Members.of(system, [state] if alone else state)
     method = _method(integrator)

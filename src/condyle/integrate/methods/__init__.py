@@ -5,6 +5,8 @@ A family of methods is one file here; a method is one object.
 """
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from condyle.arguments import missing
 from condyle.integrate.methods.base import Method
 from condyle.integrate.methods.explicit import (
@@ -22,7 +24,10 @@ from condyle.integrate.methods.rosenbrock import RODAS, RODAS5P, Rosenbrock
 from condyle.integrate.methods.semi_explicit_euler import SemiExplicitEuler
 from condyle.integrate.methods.verlet import Verlet
 
-__all__ = ["Explicit", "Method", "Rosenbrock"]
+if TYPE_CHECKING:
+    from condyle.integrate.stepping.method import TimeStepping
+
+__all__ = ["Explicit", "Method", "Rosenbrock", "TimeStepping"]
 
 METHODS: dict[str, Method] = {m.name: m for m in (
     EULER, SemiExplicitEuler(), Verlet(), RK2, RK3, RK4, MERSON, FEHLBERG, DORMAND_PRINCE, DORMAND_PRINCE_8,
@@ -34,4 +39,8 @@ _ELSEWHERE = {"Tableau": "Explicit", "RungeKutta": "Explicit", "Rodas": "Rosenbr
 
 
 def __getattr__(name: str) -> object:
+    if name == "TimeStepping":                               # it knows states and runs, which know methods
+        from condyle.integrate.stepping.method import TimeStepping
+
+        return TimeStepping
     raise missing("cd.integrators", name, __all__, _ELSEWHERE)

@@ -1,0 +1,143 @@
+"""A hundred balls fall into a box and come to rest: time stepping of rigid contacts beside MuJoCo.
+
+    python -m benchmarks.pile               # needs the [peers] extra for MuJoCo
+    python -m benchmarks.pile 1000          # so many balls
+
+Both take steps of 2 ms from the same start, for three seconds, in one run; times are processor times of one
+thread, the least of several. MuJoCo's contacts are soft (its default solref and solimp), ours are rigid.
+"""
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from benchmarks.timing import Clock
+
+if TYPE_CHECKING:
+    import condyle as cd
+
+RADIUS, MASS, FRICTION, STEP, SECONDS, ROUNDS = 0.05, 0.5, 0.5, 2e-3, 3.0, 3
+GRAVITY = (0.0, 0.0, -9.81)
+
+
+@dataclass
+class Pile:
+    """Where balls start, layer on layer, and how wide their box is."""
+
+    places: np.ndarray
+    width: float
+
+    @staticmethod
+    def of(count: int) -> Pile:
+        side = max(2, round((count / 6) ** 0.5))
+        gap = 2.3 * RADIUS
+        layer, rest = np.divmod(np.arange(count), side * side)
+        grid = np.stack([rest // side - (side - 1) / 2, rest % side - (side - 1) / 2, layer + 0.6], axis=1)
+        return Pile(gap * grid + np.random.default_rng(0).uniform(-0.005, 0.005, grid.shape),
+                    gap * side / 2 + 0.02)
+
+
+def condyle_pile(pile: Pile) -> tuple[cd.System, cd.State, Any]:
+    import condyle as cd
+
+    C = cd.contact
+    m = C.Rigid(0.0, FRICTION)
+    system = cd.System(gravity=GRAVITY)
+    balls = []
+    for k in range(len(pile.places)):
+        system.add_body(f"b{k}", mobilizer=cd.Free(), mass=MASS, inertia=(0.4 * MASS * RADIUS**2,) * 3)
+        balls.append(C.Sphere(f"b{k}", (0, 0, 0), RADIUS, m))
+    walls = [C.HalfSpace("ground", n, d, m) for n, d in (((0, 0, 1), 0.0), *(
+        (side, -pile.width) for side in ((1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0))))]
+    q = system.defaults()[0].reshape(-1, 7)
+    q[:, 4:] = pile.places
+    return system, system.state(q=q.ravel()), cd.integrators.TimeStepping([*walls, *balls], every=50)
+
+
+def mujoco_pile(pile: Pile) -> Any:
+    import mujoco
+
+    w, size = pile.width, 'size="1 1 .1"'
+    walls = "".join(f'<geom type="plane" pos="{x} {y} 0" zaxis="{-x / w:g} {-y / w:g} 0" {size}/>'
+                    for x, y in ((w, 0), (-w, 0), (0, w), (0, -w)))
+    balls = "".join(f'<body pos="{x} {y} {z}"><freejoint/><geom type="sphere" size="{RADIUS}" '
+                    f'mass="{MASS}"/></body>' for x, y, z in pile.places)
+    return mujoco.MjModel.from_xml_string(
+        f'<mujoco><option timestep="{STEP}" gravity="0 0 -9.81"><flag energy="enable"/></option>'
+        f'<default><geom friction="{FRICTION} 0 0" condim="3"/></default><size memory="200M"/>'
+        f'<worldbody><geom type="plane" {size}/>{walls}{balls}</worldbody></mujoco>')
+
+
+def depth(p: np.ndarray, width: float) -> float:
+    """The largest overlap of balls and walls at places (n, 3) [m]."""
+    from scipy.spatial import cKDTree
+
+    i, j = cKDTree(p).query_pairs(2 * RADIUS, output_type="ndarray").T
+    each = 2 * RADIUS - np.linalg.norm(p[i] - p[j], axis=1)
+    walls = np.abs(p[:, :2]).max() + RADIUS - width
+    return float(max(each.max(initial=0.0), RADIUS - p[:, 2].min(), walls))
+
+
+def ours(pile: Pile) -> float:
+    import condyle as cd
+
+    system, start, method = condyle_pile(pile)
+    cd.simulate(system, start, 2 * STEP, step=STEP, integrator=method)            # compiles
+    best = np.inf
+    for _ in range(ROUNDS):
+        with Clock() as clock:
+            run = cd.simulate(system, start, SECONDS, step=STEP, integrator=method)
+        best = min(best, clock.cpu / SECONDS)
+    E, p = run.energy().values, run.q.reshape(len(run.t), -1, 7)[:, :, 4:]
+    rise = max(np.diff(E.sum(axis=1)).max(), 0.0)
+    print(f"condyle: {best:.3f} s per s, {1e3 * best * STEP:.2f} ms per step, "
+          f"{run.statistics.projections / run.statistics.steps:.0f} sweeps each; overlap at most "
+          f"{1e6 * max(depth(x, pile.width) for x in p):.0f} um, at the end "
+          f"{1e6 * depth(p[-1], pile.width):.0f} um;\n  energy {E[0].sum():.1f} to {E[-1].sum():.2f} J, "
+          f"kinetic {E[-1, 0]:.1e} J, largest rise {rise:.1e} J")
+    return best
+
+
+def theirs(pile: Pile, solver: str) -> float:
+    import mujoco
+
+    model = mujoco_pile(pile)
+    model.opt.solver = getattr(mujoco.mjtSolver, f"mjSOL_{solver}")
+    best = np.inf
+    for _ in range(ROUNDS):
+        data, rows = mujoco.MjData(model), []
+        with Clock() as clock:
+            for k in range(round(SECONDS / STEP)):
+                mujoco.mj_step(model, data)
+                if k % 50 == 0:
+                    rows.append((data.qpos.copy(), float(sum(data.energy))))
+        best = min(best, clock.cpu / SECONDS)
+    mujoco.mj_forward(model, data)
+    p = [x.reshape(-1, 7)[:, :3] for x, _ in rows]
+    E = np.array([e for _, e in rows])
+    print(f"MuJoCo, {solver}: {best:.3f} s per s, {1e3 * best * STEP:.2f} ms per step; overlap at most "
+          f"{1e6 * max(depth(x, pile.width) for x in p):.0f} um, at the end "
+          f"{1e6 * depth(data.qpos.reshape(-1, 7)[:, :3], pile.width):.0f} um;\n  energy {E[0]:.1f} to "
+          f"{sum(data.energy):.2f} J, kinetic {data.energy[1]:.1e} J, largest rise "
+          f"{max(np.diff(E).max(), 0.0):.1e} J")
+    return best
+
+
+def main() -> None:
+    os.environ["CONDYLE_THREADS"] = "1"
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 100
+    pile = Pile.of(count)
+    print(f"{count} balls, {SECONDS:g} s in steps of {1e3 * STEP:g} ms")
+    mine = ours(pile)
+    if importlib.util.find_spec("mujoco"):
+        for solver in ("NEWTON", "PGS"):
+            print(f"  ours over this: {mine / theirs(pile, solver):.2f}")
+
+
+if __name__ == "__main__":
+    main()

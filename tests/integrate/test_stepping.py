@@ -1,0 +1,203 @@
+"""Time stepping of rigid contacts: closed forms, energy, and the same by other ways."""
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import condyle as cd
+
+C = cd.contact
+UP = (0.0, 0.0, 1.0)
+Stepping = cd.integrators.TimeStepping
+
+
+def balls(count: int, mobilizer=cd.Free, radius: float = 0.1, gravity=(0, 0, -9.81)) -> cd.System:
+    system = cd.System(gravity=gravity)
+    for k in range(count):
+        system.add_body(f"b{k}", mobilizer=mobilizer(), mass=0.5, inertia=(0.4 * 0.5 * radius**2,) * 3)
+    return system
+
+
+def spheres(count: int, material, radius: float = 0.1):
+    return [C.Sphere(f"b{k}", (0, 0, 0), radius, material) for k in range(count)]
+
+
+def total(run: cd.Trajectory) -> np.ndarray:
+    return run.energy().values.sum(axis=1)
+
+
+def test_bounces(evidence):
+    """Heights e^2, e^4, ... of the drop, to the order of a step; then rest. Energy never grows."""
+    rubber, errors = C.Rigid(restitution=0.7), []
+    system = balls(1)
+    method = Stepping([C.HalfSpace("ground", UP, 0.0, rubber), *spheres(1, rubber)])
+    for h in (4e-3, 2e-3, 1e-3):
+        run = cd.simulate(system, system.state(q={"b0_tz": 1.1}), 3.5, step=h, integrator=method)
+        z = run["b0_tz"] - 0.1
+        top = z[1:-1][(z[1:-1] > z[:-2]) & (z[1:-1] >= z[2:])]
+        errors.append(np.abs(top[:4] - 0.49 ** np.arange(1, 5)).max())
+        assert abs(z[-1]) < 1e-9 and abs(run[-1].u).max() < 1e-12  # at rest after 2.56 s
+        assert np.diff(total(run)).max() < 1e-12
+    # of order 1: a bounce is early by up to a step, h v
+    assert errors[2] < errors[0] / 2
+    evidence("time stepping: heights of four bounces at steps of 1 ms [m], drop 1 m", errors[2], 5e-3)
+
+
+@pytest.mark.parametrize("described", [False, True], ids=["among", "constraints"])
+def test_a_ball_that_slides_comes_to_roll(described):
+    """Billiards: 5/7 of the speed, after 2 v / (7 mu g)."""
+    wood, v, mu = C.Rigid(friction=0.3), 2.0, 0.3
+    system, floor, own = balls(1), C.HalfSpace("ground", UP, 0.0, wood), spheres(1, wood)
+    if described:
+        system.add_contact("floor", floor, own[0])
+    method = Stepping() if described else Stepping([floor, *own])
+    start = system.state(q={"b0_tz": 0.1}, u={"b0_vx": v})
+    run = cd.simulate(system, start, 0.6, step=1e-3, integrator=method)
+    assert abs(run[-1]["b0_vx"] - 5 / 7 * v) < 1e-6          # momentum about the floor is kept by each step
+    assert abs(run[-1]["b0_wy"] - 5 / 7 * v / 0.1) < 1e-5
+    rolls = run.t[np.abs(run["b0_vx"] - 5 / 7 * v) < 1e-4][0]
+    assert abs(rolls - 2 * v / (7 * mu * 9.81)) < 2e-3       # two steps
+
+
+@pytest.mark.parametrize(("degrees", "slides"), [(16.0, False), (17.5, True)])
+def test_a_block_on_an_incline(degrees, slides):
+    """Friction 0.3 holds up to atan(0.3) = 16.7 degrees; steeper it slides with g (sin - mu cos)."""
+    wood, a = C.Rigid(friction=0.3), np.deg2rad(degrees)
+    g = (9.81 * np.sin(a), 0.0, -9.81 * np.cos(a))
+    system = cd.System(gravity=g)
+    half = np.array([0.1, 0.06, 0.04])
+    system.add_body("block", mobilizer=cd.Free(), mass=2.0,
+                    inertia=2.0 / 3 * (np.sum(half**2) - half**2))
+    corners = half * np.array(np.meshgrid(*[(-1, 1)] * 3)).reshape(3, -1).T
+    points = [C.Point("block", tuple(p), wood) for p in corners]
+    method = Stepping([C.HalfSpace("ground", UP, 0.0, wood), *points], sweeps=300, tolerance=1e-9)
+    run = cd.simulate(system, system.state(q={"block_tz": 0.04}), 0.5, step=1e-3, integrator=method)
+    expected = 9.81 * (np.sin(a) - 0.3 * np.cos(a)) * 0.5 if slides else 0.0
+    assert abs(run[-1]["block_vx"] - expected) < 1e-5        # constant forces: Euler's steps are exact
+    assert abs(run[-1]["block_tz"] - 0.04) < 2e-5            # slop
+    assert np.abs(run[-1].u[:3]).max() < 1e-4
+
+
+def test_a_tower_stands():
+    """Ten balls on each other, between no walls: symmetric, so that it stands. All overlap by the slop at
+    most, and the force below is the weight of all."""
+    system, stone = balls(10), C.Rigid(friction=0.5)
+    method = Stepping([C.HalfSpace("ground", UP, 0.0, stone), *spheres(10, stone)], sweeps=2000,
+                      tolerance=1e-9)
+    start = system.state(q={f"b{k}_tz": 0.1 + 0.2 * k for k in range(10)})
+    run = cd.simulate(system, start, 0.5, step=2e-3, integrator=method)
+    z = np.array([run[-1][f"b{k}_tz"] for k in range(10)])
+    assert np.abs(z - (0.1 + 0.2 * np.arange(10))).max() < 1e-4  # slop 1e-5 each
+    assert np.abs(run[-1].u).max() < 1e-5
+
+
+def test_a_pile_loses_energy(evidence):
+    """Twenty balls of two sizes fall into a corner with restitution and friction."""
+    system, rng, m = cd.System(gravity=(0, 0, -9.81)), np.random.default_rng(3), C.Rigid(0.6, 0.4)
+    radii = rng.choice([0.05, 0.08], 20)
+    for k, r in enumerate(radii):
+        system.add_body(f"b{k}", mobilizer=cd.Free(), mass=500 * r**3, inertia=(200 * r**5,) * 3)
+    walls = [C.HalfSpace("ground", n, 0.0, m) for n in (UP, (1, 0, 0), (0, 1, 0))]
+    walls += [C.HalfSpace("ground", n, -0.5, m) for n in ((-1, 0, 0), (0, -1, 0))]
+    method = Stepping([*walls, *(C.Sphere(f"b{k}", (0, 0, 0), r, m) for k, r in enumerate(radii))])
+    places = [(0.1 + 0.16 * (k % 3), 0.1 + 0.16 * (k // 3 % 3), 0.1 + 0.17 * (k // 9)) for k in range(20)]
+    start = system.state(q={f"b{k}_t{a}": x for k, p in enumerate(places) for a, x in zip("xyz", p,
+                                                                                          strict=True)},
+                         u=rng.normal(0, 0.5, system.nu))
+    run = cd.simulate(system, start, 2.0, step=2e-3, integrator=method)
+    E = total(run)
+    evidence("time stepping: largest rise of a pile's energy in a step, of what it loses",
+             max(np.diff(E).max(), 0.0) / (E[0] - E[-1]), 1e-4)
+    p = run[-1].q.reshape(20, 7)[:, 4:]
+    i, j = np.triu_indices(20, 1)
+    overlap = (radii[i] + radii[j] - np.linalg.norm(p[i] - p[j], axis=1)).max()
+    evidence("time stepping: largest overlap in a pile of balls of 5 and 8 cm at rest [m]", overlap, 1e-4)
+    assert (radii[:, None] - p).max() < 1e-4                 # three walls
+    assert run.energy().values[-1, 0] < 1e-3 * E[0]
+
+
+def test_all_pairs_and_neighbours_agree():
+    """Contacts found as bodies go, and one constraint for each pair, give the same motion."""
+    stone = C.Rigid(0.3, 0.4)
+    start = {f"b{k}_t{a}": x for k, p in enumerate([(0, 0, 0.1), (0.15, 0.02, 0.25), (-0.1, 0.05, 0.42)])
+             for a, x in zip("xyz", p, strict=True)}
+    floor, own = C.HalfSpace("ground", UP, 0.0, stone), spheres(3, stone)
+    crowd, described = balls(3), balls(3)
+    described.add_contact("floor", floor, own)
+    described.add_contact("each other", own)
+    options = {"sweeps": 1000, "tolerance": 1e-12}
+    one = cd.simulate(crowd, crowd.state(q=start), 0.4, step=1e-3,
+                      integrator=Stepping([floor, *own], **options))
+    other = cd.simulate(described, described.state(q=start), 0.4, step=1e-3, integrator=Stepping(**options))
+    assert np.abs(one.q - other.q).max() < 1e-8              # sums in another order, and impacts between
+
+
+def test_a_stop_and_a_rope():
+    """Constraints that act one way of every kind: a pendulum that hits a stop, a ball on a rope."""
+    system = cd.System()
+    system.add_body("arm", mobilizer=cd.Pin(), mass=1.0, com=(0, -0.5, 0), inertia=(0.01,) * 3)
+    system.add_constraint("stop", cd.constraints.Stop("arm", lower=0.0))
+    run = cd.simulate(system, system.state(q=[1.0]), 1.5, step=1e-3, integrator=Stepping())
+    assert run["arm"].min() > -1e-9 and abs(run[-1].q[0]) < 1e-9
+    ball = balls(1, cd.Translation)
+    ball.add_constraint("rope", cd.constraints.Rope("ground", (0, 0, 0), "b0", (0, 0, 0), 1.0))
+    fall = cd.simulate(ball, ball.state(q=[0.0, 0.0, -0.5]), 1.0, step=1e-3, integrator=Stepping())
+    assert np.abs(fall[-1].q - [0, 0, -1]).max() < 1e-4      # slop
+
+
+def test_boxes():
+    """A ball rolls off a box on ground; a box that falls on its corners comes to rest flat."""
+    stone = C.Rigid(friction=0.4)
+    floor = C.HalfSpace("ground", UP, 0.0, stone)
+    system = balls(1)
+    table = C.Box("ground", (0, 0, 0.25), (0.3, 0.3, 0.25), stone, edge=0.01)
+    run = cd.simulate(system, system.state(q={"b0_tz": 0.6}, u={"b0_vx": 1.0}), 1.0, step=1e-3,
+                      integrator=Stepping([floor, table, *spheres(1, stone)]))
+    assert abs(run(0.2)["b0_tz"] - 0.6) < 2e-5 and abs(run[-1]["b0_tz"] - 0.1) < 2e-5
+    brick = cd.System(gravity=(0, 0, -9.81))
+    brick.add_body("brick", mobilizer=cd.Free(), mass=1.0, inertia=(0.004, 0.008, 0.01))
+    start = brick.state(q=[0.99, 0.1, 0.1, 0.0, 0, 0, 0.3])
+    method = Stepping([floor, C.Box("brick", None, (0.1, 0.06, 0.04), stone, edge=0.005)])
+    end = cd.simulate(brick, start, 1.0, step=1e-3, integrator=method)[-1]
+    assert abs(end["brick_tz"] - 0.04) < 5e-5 and np.abs(end.u).max() < 1e-3
+
+
+def test_rows_kept():
+    system, stone = balls(1), C.Rigid()
+    method = Stepping([C.HalfSpace("ground", UP, 0.0, stone), *spheres(1, stone)], every=10)
+    run = cd.simulate(system, system.state(q={"b0_tz": 1.0}), 0.205, step=1e-3, integrator=method)
+    assert len(run.t) == 22 and run.t[-1] == 0.205 and run.statistics.steps == 205
+    assert np.isclose(run(0.105)["b0_tz"], run.q[[10, 11], 6].mean())  # a line between
+
+
+def test_refusals():
+    system, stone, soft = balls(2), C.Rigid(), C.Material(1e6)
+    own, start = spheres(2, stone), None
+    start = system.state(q={"b1_tz": 1.0})
+    ask = lambda method, **options: cd.simulate(system, start, 0.1, integrator=method,
+                                                **({"step": 1e-3} | options))
+    with pytest.raises(cd.DescriptionError, match="needs a fixed step"):
+        ask(Stepping(own), step=None)
+    with pytest.raises(cd.DescriptionError, match="events= is not for"):
+        ask(Stepping(own), events=[cd.Event(lambda s: s.t - 0.05)])
+    with pytest.raises(cd.DescriptionError, match="surfaces here need"):
+        ask(Stepping([C.Sphere("b0", (0, 0, 0), 0.1, soft)]))
+    with pytest.raises(cd.DescriptionError, match="no body of the system"):
+        ask(Stepping([C.Sphere("b7", (0, 0, 0), 0.1, stone)]))
+    with pytest.raises(cd.DescriptionError, match="expected HalfSpace, Sphere"):
+        ask(Stepping([C.Ellipsoid("b0", None, (1, 1, 2), stone)]))
+    with pytest.raises(cd.DescriptionError, match="through each other"):
+        ask(Stepping([C.Box(b, None, (1, 1, 1), stone) for b in ("b0", "b1")]))
+    with pytest.raises(cd.DescriptionError, match="from 0 to 1"):
+        Stepping(correction=2.0)
+    with pytest.raises(cd.DescriptionError, match="must be after"):
+        cd.simulate(system, start, -1.0, step=1e-3, integrator=Stepping(own))
+    pinned = cd.System()
+    pinned.add_body("arm", mobilizer=cd.Pin(), mass=1.0, inertia=(1, 1, 1))
+    with pytest.raises(cd.DescriptionError, match=r"cd.Free\(\) or cd.Translation"):
+        cd.simulate(pinned, pinned.state(), 1.0, step=1e-3,
+                    integrator=Stepping([C.Sphere("arm", (0, 0, 0), 0.1, stone)]))
+    pinned = pinned.copy()
+    pinned.add_constraint("rod", cd.constraints.Rod("ground", (0, 1, 0), "arm", (1, 0, 0), np.sqrt(2)))
+    with pytest.raises(cd.DescriptionError, match="acts both ways"):
+        cd.simulate(pinned, pinned.state(), 1.0, step=1e-3, integrator=Stepping())
