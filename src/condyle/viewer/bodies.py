@@ -7,6 +7,7 @@ import numpy as np
 
 from condyle import shapes
 from condyle.arrays import Array
+from condyle.contact import Mesh as ContactMesh
 from condyle.errors import DescriptionError
 from condyle.mobilizers import Ellipsoid, SplineCurve, SplineSurface
 from condyle.shapes import Shape
@@ -61,8 +62,10 @@ def parts(system: System) -> tuple[list[Part], list[str]]:
         except DescriptionError as error:
             errors.append(str(error))
     own = {g.body for g in geometry}
-    through = {surface.body for name in system.contacts
-               for surface in system.force(name).surfaces()}  # type: ignore[attr-defined]
+    touching = [surface for name in system.contacts
+                for surface in system.force(name).surfaces()]  # type: ignore[attr-defined]
+    through = {surface.body for surface in touching}
+    meshed = {surface.body for surface in touching if isinstance(surface, ContactMesh)}
     through |= {b.parent.name for b in system.bodies if b.parent and isinstance(b.mobilizer, RAILS)}
     color = {name: BONE if system.muscles or not i else COLORS[(i - 1) % len(COLORS)]
              for name, i in number.items()}
@@ -74,7 +77,8 @@ def parts(system: System) -> tuple[list[Part], list[str]]:
             out += _sticks(system, body, reach, color[body.name])
             most = 0.03 * reach if system.muscles else np.inf
             seen = 0.4 if body.name in through else 1.0     # what touches it or moves on it is seen
-            out += _inertia(body, reach, bool(_ends(system, body)), color[body.name], most, seen)
+            shown = bool(_ends(system, body)) or body.name in meshed
+            out += _inertia(body, reach, shown, color[body.name], most, seen)
     return out, _said(errors)
 
 
