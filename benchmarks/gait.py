@@ -1,15 +1,15 @@
 """Studies of a recorded walk per frame, right-hand sides and runs with muscles, beside OpenSim's own tools.
 
     python -m benchmarks.gait                      both models of ../shared/reference
-    python -m benchmarks.gait gait10dof18musc --frames 10
+    python -m benchmarks.gait gait10dof18musc --only rates
 
 Both engines read the same files: model, motion, ground reactions. Studies are timed on the frames of the
-trial (with --frames 10 on ten times as many, by a spline), after a first call. Per frame is the time of all
-frames minus that of few, two for OpenSim and eight for us, whose splines need some: reading files, making the
-model and what a call takes besides do not count, neither theirs nor ours. All of our call, divided by its
-frames, is printed beside it. OpenSim writes its results within that time, we do not. Processor time, one
-thread, the least of some rounds. Runs start from rest with muscles in equilibrium; errors are of coordinates
-at the end, against a run of the same engine at 1e-9. Inverse kinematics is in benchmarks.kinematics.
+trial, after a first call. OpenSim's time per frame is that of all frames minus that of two: reading files and
+making the model do not count, writing its results does. Ours is all of a call, divided by its frames; and
+what a frame takes more, as with OpenSim, from ten times as many frames, by a spline, minus these. Processor
+time, one thread, the least of some rounds. Runs start from rest with muscles in equilibrium; errors are of
+coordinates at the end, against a run of the same engine at 1e-9. Inverse kinematics is in
+benchmarks.kinematics.
 """
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ WALKS = {
                  GAIT23 / "pipeline/subject01_walk1_grf.xml", GAIT23 / "pipeline/gait2354_CMC_Actuators.xml",
                  (0.6, 1.4))}
 CUTOFF = 6.0
-FEW = 8
+MORE = 10
 ACCURACIES = tuple(float(f"{10 ** (-k / 2):.0e}") for k in range(4, 13))
 
 
@@ -68,7 +68,8 @@ def motions(name: str, times: int) -> tuple[Any, Any, list[Any], dict[str, str]]
     return system, table, cd.read_external_loads(loads), files
 
 
-def studies(name: str, times: int, rounds: int) -> None:
+def calls(name: str, times: int) -> tuple[dict[str, tuple[int, Any]], Any, dict[str, str], slice]:
+    """Frames and a call of each study, the motion, files for OpenSim, and which frames are studied."""
     import condyle as cd
 
     system, table, loads, files = motions(name, times)
@@ -76,27 +77,28 @@ def studies(name: str, times: int, rounds: int) -> None:
     motion = cd.Motion.of(system, table)
     inside = np.flatnonzero((table.time >= first) & (table.time <= last))
     part = slice(inside[0], inside[-1] + 1)
-    frames = len(inside)
+    walk, n = motion[part], len(inside)
     reserves = {u: 1000.0 if u.startswith("pelvis") else 100.0 for u in system.speeds}
-    found = cd.static_optimization(system, motion[part], loads, reserves=reserves)
+    found = cd.static_optimization(system, walk, loads, reserves=reserves)
     activations = cd.Table(table.time, system.muscles, np.full((len(table), len(system.muscles)), 0.1))
-    walk = motion[part]
-    ours = {
-        "inverse_dynamics": lambda n: cd.inverse_dynamics(system, table[:n], loads),
-        "muscle_analysis": lambda n: cd.muscle_analysis(system, table[:n], activations),
-        "static_optimization": lambda n: cd.static_optimization(system, walk[:n], loads, reserves=reserves),
-        "joint_reactions": lambda n: cd.joint_reactions(system, walk[:n], found.forces, loads)}
-    counts = {"inverse_dynamics": len(table), "muscle_analysis": len(table)}
+    return {
+        "inverse_dynamics": (len(table), lambda: cd.inverse_dynamics(system, table, loads)),
+        "muscle_analysis": (len(table), lambda: cd.muscle_analysis(system, table, activations)),
+        "static_optimization": (n, lambda: cd.static_optimization(system, walk, loads, reserves=reserves)),
+        "joint_reactions": (n, lambda: cd.joint_reactions(system, walk, found.forces, loads))
+    }, table, files, part
+
+
+def studies(name: str, rounds: int) -> None:
+    few, table, files, part = calls(name, 1)
+    many, last = calls(name, MORE)[0], WALKS[name][-1][1]
     process = OpenSimProcess(files, about_walk) if importlib.util.find_spec("opensim") else None
-    for what, run in ours.items():
-        n = counts.get(what, frames)
-        seconds = dict.fromkeys((n, FEW), np.inf)
-        for k in seconds:
-            run(k)
-        for _ in range(5 * rounds):
-            for k in seconds:
-                seconds[k] = min(seconds[k], least(partial(run, k), 2))
-        mine, whole = (seconds[n] - seconds[FEW]) / (n - FEW), seconds[n] / n
+    for what, (n, run) in few.items():
+        more, longer = many[what]
+        seconds = [np.inf, np.inf]
+        for _ in range(1 + 5 * rounds):                     # the first of them is never the least
+            seconds = [min(t, least(call, 2)) for t, call in zip(seconds, (run, longer), strict=True)]
+        mine, whole = (seconds[1] - seconds[0]) / (more - n), seconds[0] / n
         text = (f"{what:20} {n:5d} frames: condyle {1e6 * mine:7.2f} us per frame, all of a call "
                 f"{1e6 * whole:7.2f}")
         if process:
@@ -158,7 +160,6 @@ def main() -> None:
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("models", nargs="*", default=list(WALKS))
-    parser.add_argument("--frames", type=int, default=1, help="times those of the trial")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", choices=("studies", "rates", "runs"))
     given = parser.parse_args()
@@ -174,7 +175,7 @@ def main() -> None:
         files = {"model": str(WALKS[name][0])}
         process = OpenSimProcess(files, about_walk) if importlib.util.find_spec("opensim") else None
         if given.only in (None, "studies"):
-            studies(name, given.frames, given.rounds)
+            studies(name, given.rounds)
         if given.only in (None, "rates"):
             right_hand_sides(system, start, process)
         if given.only in (None, "runs"):

@@ -107,8 +107,9 @@ def _plain(path: Path, ending: str) -> tuple[dict[str, str], list[str], np.ndarr
         return None
     if header.get("datatype", "double").lower() != "double":
         return None
-    tabs = "\t" in line.strip() and text[titles.end():].split(b"\n", 1)[0].count(b"\t") == len(names) - 1
-    numbers = plain_numbers(text, titles.end(), len(names), DELIMITERS.get(ending, "\t" if tabs else ""))
+    first = titles.end()
+    tabs = "\t" in line.strip() and text.count(b"\t", first, text.find(b"\n", first)) == len(names) - 1
+    numbers = plain_numbers(text, first, len(names), DELIMITERS.get(ending, "\t" if tabs else ""))
     if numbers is None or not len(numbers):
         return None
     rises = names[0] in NUMBERED or (numbers[1:, 0] > numbers[:-1, 0]).all()
