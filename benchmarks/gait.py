@@ -107,9 +107,9 @@ def studies(name: str, rounds: int) -> None:
             start = start if what != "inverse_dynamics" else table.time[0]
             rows = int((table.time <= end + 1e-9).sum() - (table.time < start - 1e-9).sum())
             some = 1 if what == "static_optimization" else rounds
-            theirs = min(process.ask("seconds", what, float(start), float(end))
-                         - process.ask("seconds", what, float(start), float(start + step))
-                         for _ in range(some)) / (rows - 2)
+            every, two = (min(process.ask("seconds", what, float(start), float(until)) for _ in range(some))
+                          for until in (end, start + step))
+            theirs = (every - two) / (rows - 2)
             text += f"; OpenSim {1e6 * theirs:9.1f}: {theirs / mine:.0f} and {theirs / whole:.0f} times"
         print(text, flush=True)
 
