@@ -132,6 +132,20 @@ def test_all_pairs_and_neighbours_agree():
     assert np.abs(one.q - other.q).max() < 1e-8              # sums in another order, and impacts between
 
 
+def test_against_events():
+    """A ball that bounces, slides and spins, by events and by steps: they are no more apart than what it
+    travels in two steps at its fastest, 3.8 m/s, since a bounce may be a step early."""
+    rubber = C.Rigid(0.5, 0.3)
+    system = balls(1)
+    system.add_contact("floor", C.HalfSpace("ground", UP, 0.0, rubber), *spheres(1, rubber))
+    start = system.state(q={"b0_tz": 0.6}, u={"b0_vx": 2.0, "b0_wy": -5.0})
+    exact, times = cd.simulate(system, start, 1.5, accuracy=1e-7), np.linspace(0, 1.5, 31)
+    for h in (4e-3, 1e-3):
+        steps = cd.simulate(system, start, 1.5, step=h, integrator=Stepping())
+        apart = np.abs(steps.at(times) - exact.at(times))[:, 4:7].max()
+        assert apart < 2 * h * 3.8 + 2e-3, apart             # what friction of a bounce adds
+
+
 def test_a_stop_and_a_rope():
     """Constraints that act one way of every kind: a pendulum that hits a stop, a ball on a rope."""
     system = cd.System()
