@@ -8,7 +8,14 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from condyle.contact import HalfSpace, Material, OpenSimHuntCrossley, SmoothSphereHalfSpace, Sphere
+from condyle.contact import (
+    ElasticFoundation,
+    HalfSpace,
+    Material,
+    OpenSimHuntCrossley,
+    SmoothSphereHalfSpace,
+    Sphere,
+)
 from condyle.contact.surfaces import Surface
 from condyle.opensim.writer_forces import as_force
 from condyle.opensim.writing import Writing
@@ -51,6 +58,12 @@ def _(law: OpenSimHuntCrossley, name: str, to: Writing) -> Element:
     )
     made.extend(element("x", transition_velocity=max(speeds, default=0.01)))
     return made
+
+
+@as_force.register
+def _(law: ElasticFoundation, name: str, to: Writing) -> Element:
+    to.refuse(f"force {name!r}: {law!r}: contact of meshes is not written; a mesh is a file of its own")
+    return element("ElasticFoundationForce", name)
 
 
 def _parameters(surface: Surface, owner: str, to: Writing, where: str) -> Element:
