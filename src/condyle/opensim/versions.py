@@ -55,7 +55,7 @@ def point_and_torque_actuators(root: Element) -> None:
     for tag, new, names in (
             ("Force", "PointActuator", {"body_B": "body", "point_B": "point", "direction_A": "direction"}),
             ("Torque", "TorqueActuator", {"body_A": "bodyB", "body_B": "bodyA", "direction_A": "axis"})):
-        for old in root.every(tag):
+        for old in root.every(tag, new):                    # OpenSim turns those with the new name too
             old.tag = new
             for before, after in names.items():
                 rename(old, before, after)

@@ -170,10 +170,10 @@ def _control_set(path: Path) -> dict[str, Control]:
 
 
 def _steps(t: Array, x: Array) -> PiecewiseConstant:
-    """A control in steps: from each node on it has the value of the next one, as in OpenSim."""
+    """A control in steps: behind each node it has the value of the next one, as in OpenSim."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")                         # of jumps, which the file asks for
-        return PiecewiseConstant((t[0] - 1.0, *t[:-1]), tuple(x))
+        return PiecewiseConstant((t[0] - 1.0, *np.nextafter(t[:-1], np.inf)), tuple(x))
 
 
 def _bare(name: str) -> str:
