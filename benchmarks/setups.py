@@ -27,6 +27,7 @@ from benchmarks.opensim_setups import run_in_opensim
 from benchmarks.setups_made import added, handed_on
 from condyle.errors import CondyleError
 from condyle.opensim.setup import run_setup
+from condyle.opensim.setup.run import TOOLS
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "coming-from-opensim.md"
 SAME_TIME = 5e-9
@@ -53,13 +54,13 @@ class Compared:
 
 
 def setups(folder: Path) -> Iterator[Path]:
-    """Setup files beneath a folder."""
+    """Setup files beneath a folder, of tools that there are here."""
     for path in sorted(folder.rglob("*.xml")):
         try:
             root = ElementTree.parse(path).getroot()
         except ElementTree.ParseError:
             continue
-        if len(root) and root[0].tag.endswith("Tool"):
+        if len(root) and root[0].tag in TOOLS:
             yield path
 
 
