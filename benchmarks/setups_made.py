@@ -62,6 +62,8 @@ def added(folder: Path) -> None:
         scaled = inner / "OutputReference" / "subject01_simbody_adjusted.osim"
         if scaled.exists():
             (inner / scaled.name).write_bytes(scaled.read_bytes())
+            for model in inner.parent.glob("*.osim"):       # the trial's models are in the folder above
+                (inner / model.name).write_bytes(model.read_bytes())
         for trial in TRIALS:
             if all((inner / str(trial[name])).exists() for name in ("model", "forces", "motion")):
                 _write(inner, trial)
