@@ -1,4 +1,4 @@
-"""Complementarity: who pushes, who sticks, who slides. docs/theory/rigid_contact.md (10)-(15).
+"""Complementarity: who pushes, who sticks, who slides. docs/theory/rigid_contact.md (10)-(14).
 
 The linear problem
 
