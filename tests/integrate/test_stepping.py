@@ -215,3 +215,7 @@ def test_refusals():
     pinned.add_constraint("rod", cd.constraints.Rod("ground", (0, 1, 0), "arm", (1, 0, 0), np.sqrt(2)))
     with pytest.raises(cd.DescriptionError, match="acts both ways"):
         cd.simulate(pinned, pinned.state(), 1.0, step=1e-3, integrator=Stepping())
+    held = balls(2)
+    held.add_measure("height", cd.measures.SampleAndHold(lambda s: s.q("b1_tz"), 0.01))
+    with pytest.raises(cd.DescriptionError, match="'height' is sampled"):
+        cd.simulate(held, held.state(q={"b1_tz": 1.0}), 1.0, step=1e-3, integrator=Stepping(own))

@@ -193,6 +193,23 @@ def test_changes_along_a_run_with_quaternions():
     assert np.abs(P - by_differences).max() < 1e-7 * np.abs(P).max()  # h^2 and 1e-11 / h
 
 
+def test_a_body_that_follows_and_a_neutral_cycle():
+    """A pendulum whose lower half turns as far again as the upper one swings to and fro in any cycle: one
+    multiplier is 1, and that is not stable. With drag there is none but rest."""
+    system = cd.System()
+    rod = {"mass": 1.0, "com": (0, -0.3, 0), "inertia": (0.01,) * 3}
+    system.add_body("upper", mobilizer=cd.Pin(), coordinates="hinge", **rod)
+    system.add_body("lower", "upper", cd.Coupled(cd.Pin(), "hinge", lambda q: 0.5 * q), follows="upper",
+                    X_PF=(0, -0.5, 0), **rod)
+    top = cd.Event(lambda s: s.u("hinge"), name="top")
+    start = system.state(q={"hinge": 0.5})
+    cycle = cd.limit_cycle(system, start, top)
+    traj = cd.simulate(system, start, 2.0, accuracy=1e-10, events=top)
+    assert abs(cycle.period - traj.events[-1].t) < 1e-8      # windows of events, and accuracy, are 1e-10
+    assert np.allclose(np.sort(np.abs(cycle.multipliers)), [0, 1], atol=1e-7)
+    assert not cycle.stable and "neutral" in repr(cycle)
+
+
 def test_what_is_refused(example):
     walker, start, strike = (example[name] for name in ("walker", "start", "strike"))
     state = start(0.2, -0.2)
@@ -222,3 +239,8 @@ def test_what_is_refused(example):
     timed.add_force("f", cd.forces.Custom(lambda s: {"x": np.sin(s.t)}))
     with pytest.raises(cd.DescriptionError, match="depends on time"):
         cd.limit_cycle(timed, timed.state(), cd.Event(lambda s: s.q("x")))
+    hard = cd.System()
+    hard.add_body("b", mobilizer=cd.Slider(), mass=1.0, inertia=(1, 1, 1), coordinates="x")
+    hard.add_constraint("wall", cd.constraints.Stop("x", lower=0.0))
+    with pytest.raises(cd.DescriptionError, match="'wall' acts one way"):
+        cd.limit_cycle(hard, hard.state(), cd.Event(lambda s: s.q("x")))

@@ -192,6 +192,24 @@ def test_rows_of_opensims_tools():
         cd.low_pass(cd.Table(t[:10], ["knee"], np.full((10, 1), np.nan)), 6.0)
 
 
+def test_columns_of_coordinates_that_follow():
+    """They are not read; if they say something else than what follows, a warning says so."""
+    system = cd.System()
+    own = {"mass": 1.0, "inertia": (1, 1, 1)}
+    system.add_body("tibia", mobilizer=cd.Pin(), coordinates="knee", **own)
+    system.add_body("patella", mobilizer=cd.Coupled(cd.Pin(), "knee", lambda q: 0.5 * q, own=("patella_angle",)),
+                    follows="tibia", **own)
+    t = np.linspace(0, 1, 30)
+    knee = 40 * np.sin(3 * t)
+    names = ["/jointset/patella/patella_angle/value", "knee"]
+    table = lambda patella: cd.Table(t, names, np.column_stack([patella, knee]), degrees=True)
+    agreed = cd.Motion.of(system, table(0.5 * knee))         # warnings are errors here
+    with pytest.warns(UserWarning, match="patella_angle' of body 'patella' follows knee"):
+        other = cd.Motion.of(system, table(0.5 * knee + 1.0))
+    assert agreed.ignored == other.ignored == (names[0],)
+    np.testing.assert_array_equal(agreed.q, other.q)
+
+
 @pytest.mark.skipif(not GAIT.exists(), reason="needs ../shared/reference")
 def test_inputs_of_opensims_inverse_dynamics(evidence):
     """q, u and udot of a walking trial as OpenSim's tool takes them, filtered at 6 Hz. 1e-10: udot of up to

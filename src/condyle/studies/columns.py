@@ -9,6 +9,7 @@ import numpy as np
 
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, ShapeError
+from condyle.mobilizers import Coupled
 from condyle.system.system import System
 from condyle.table import Table
 from condyle.tree import scales
@@ -19,6 +20,10 @@ _FACTORS = {"rad": {"deg": math.pi / 180, "degrees": math.pi / 180, "°": math.p
 
 SMALL = 0.5
 """Angles that move by more than this, and stay within pi, look like radians."""
+LOOKS = 20
+"""Frames at which columns of followers are compared."""
+FOLLOWS = 1e-3
+"""By how much these may differ [rad, m]: files are rounded, and couplers as constraints hold to an accuracy."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,6 +141,34 @@ class Columns:
             if far < math.pi and moved > SMALL:
                 warnings.warn(f"motion: the table is in degrees, and all {len(least)} angles stay within "
                               f"{far:.2g} degrees; if they are radians, say so: degrees=False", stacklevel=6)
+
+    def warn_of_followers(self, system: System, table: Table, q: Array) -> None:
+        """Warn of columns of coordinates that follow others, which are not read, where they say something
+        else than what follows: some frames are looked at.
+
+        Args:
+            q: coordinates of all frames, shape (m, nq).
+        """
+        left = {name.removesuffix("/value").rpartition("/")[2]: j for j, name in enumerate(table.names)
+                if name in self.ignored}
+        some = np.unique(np.linspace(0, len(q) - 1, LOOKS).astype(int))
+        for body in system.bodies if left else ():
+            m = body.mobilizer
+            if not isinstance(m, Coupled) or not left.keys() & set(m.own):
+                continue
+            follow = np.array([m.coupled(x) for x in q[some, body.q]])
+            for k, name in enumerate(m.own):
+                if name not in left or name in system.coordinates:
+                    continue
+                unit = m.mobilizer.units[k]
+                off = np.abs(table.values[some, left[name]] * _factor(table, left[name], unit) - follow[:, k])
+                if not off.max() <= FOLLOWS:
+                    i = int(np.argmax(np.where(np.isfinite(off), off, np.inf)))
+                    warnings.warn(f"motion: {table.names[left[name]]!r} is not read: {name!r} of body "
+                                  f"{body.name!r} follows {', '.join(m.coordinates)}, and is "
+                                  f"{follow[i, k]:.4g} {unit} at t = {table.time[some[i]]:g} s, "
+                                  f"{off[i]:.2g} {unit} from the table's. Read the model by couplers="
+                                  "'constraints' if the column is to count", stacklevel=5)
 
 
 def _factor(table: Table, column: int, unit: str) -> float:

@@ -314,6 +314,7 @@ def _of_table(system: System, table: Table, lowpass: float | None, state: State)
     motion.q = system.compiled.normalised(motion.q)
     motion.filled = tuple(system.coordinates[k] for k in missing)
     motion.ignored = given.ignored
+    given.warn_of_followers(system, table, motion.q if lowpass is None else known)
     motion.lowpass = lowpass
     if changes:
         for k, unit in zip(given.places, given.units, strict=True):

@@ -28,6 +28,7 @@ import numpy as np
 
 from condyle.errors import DescriptionError
 from condyle.integrate.manifold import Manifold
+from condyle.integrate.measured import samples
 from condyle.integrate.step_rows import StepRows
 from condyle.integrate.stepping.rows import Contacts, Described, FreeBodies, open_state
 from condyle.integrate.stepping.sweeps import Sweeps
@@ -107,6 +108,9 @@ class _Run:
         if self.start.locked or system.motions:
             raise DescriptionError("TimeStepping: locked coordinates and prescribed motions are not there: "
                                    "weld the body, or use another integrator")
+        if sampled := [*samples(system)]:
+            raise DescriptionError(f"TimeStepping: {sampled[0]!r} is sampled while a run goes on, which this "
+                                   "method does not; use another integrator")
         self.source: FreeBodies | Described = (FreeBodies(self.start, self.method.among) if self.method.among
                                                else Described(self.start))
         self.solve = Sweeps(self.source.n)

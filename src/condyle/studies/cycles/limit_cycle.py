@@ -44,6 +44,8 @@ rad/s, m/s]."""
 EARLY = 1e-2
 """If the section's event happens before this part of the last return, it is that of the start, which a step
 of Newton's has put a little before it."""
+ON_CIRCLE = 1e-6
+"""Multipliers that near to the unit circle are on it but for rounding: neither grows nor dies out."""
 GRAZING = 1e-7
 """A witness that changes slower than this part of its gradient times the rates only touches zero."""
 
@@ -75,12 +77,14 @@ class LimitCycle:
 
     @property
     def stable(self) -> bool:
-        """Whether small disturbances die out: all multipliers are within the unit circle."""
-        return bool(np.abs(self.multipliers).max(initial=0.0) < 1.0)
+        """Whether small disturbances die out: all multipliers are within the unit circle, clear of it by
+        1e-6. One on it is neutral: a pendulum without friction swings on in any cycle."""
+        return bool(np.abs(self.multipliers).max(initial=0.0) < 1.0 - ON_CIRCLE)
 
     def __repr__(self) -> str:
         most = np.abs(self.multipliers).max(initial=0.0)
-        return (f"LimitCycle(period {self.period:.9g} s, {'stable' if self.stable else 'not stable'}: "
+        word = "stable" if self.stable else "neutral" if most <= 1.0 + ON_CIRCLE else "not stable"
+        return (f"LimitCycle(period {self.period:.9g} s, {word}: "
                 f"largest multiplier {most:.6g}; residual {self.residual:.1e} after {self.iterations} steps)")
 
 
@@ -112,7 +116,8 @@ def limit_cycle(system: System, state: State, events: Event | Iterable[Event], *
 
     Raises:
         ConvergenceError: no cycle was found; `error.nearest` is the State that comes back nearest.
-        DescriptionError: the system depends on time, or an action has no derivatives.
+        DescriptionError: the system depends on time, an action has no derivatives, or a rigid contact, a
+            stop or a rope is enabled.
     """
     check_state("limit_cycle", system, state)
     given = [events] if isinstance(events, Event) else list(events)
@@ -122,6 +127,10 @@ def limit_cycle(system: System, state: State, events: Event | Iterable[Event], *
     far = 1000 * accuracy if tolerance is None else number("limit_cycle: tolerance", tolerance, "a number")
     if not far > 0:
         raise DescriptionError(f"limit_cycle: tolerance = {tolerance!r} must be positive")
+    if acting := [name for name in system.unilateral if name not in state.disabled]:
+        raise DescriptionError(f"limit_cycle: {acting[0]!r} acts one way: it opens and closes at events of its "
+                               "own, through which derivatives are not known. Disable it, and give an Event "
+                               "with a cd.Reset(caught=...) instead")
     search = _Return(system, _checked(system, given, section), longest, accuracy, integrator)
     return _newton(search, state, far, most)
 

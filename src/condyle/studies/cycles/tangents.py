@@ -62,7 +62,7 @@ class Differentiated:
         s = Symbols(self.model)
         view = s.view(s.kinematics())
         g = ca.vertcat(*(law.apply(*answers(asks, view)) for _, law, asks in self.laws))
-        rate = [motion(b.mobilizer, s.t, s["q"][b.q], s["u"][b.u]).qdot for b in self.model.tree.bodies]
+        rate = [motion(b.mobilizer, s.t, s["q"][b.q], s["u"][b.u]).qdot for b in self.model.tree.owners]
         N = ca.jacobian(ca.vertcat(ca.SX(0, 1), *rate), s["u"])
         dg = ca.horzcat(ca.jacobian(g, s["q"]) @ N, ca.jacobian(g, s["u"]), ca.jacobian(g, s.z))
         return assembled("differentiated", [s["q"], s["u"], s["tail"]],
