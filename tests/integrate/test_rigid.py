@@ -236,6 +236,24 @@ def test_overlap_is_refused(bouncer) -> None:
     assert traj.finished and not traj.impacts
     with pytest.raises(cd.DescriptionError, match="backward"):
         cd.simulate(system, system.state(t=1.0, q={"ball": 1.0}), 0.0)
+    # a ball at rest that an action puts into the floor
+    sunk = cd.Event(at=0.1, action=lambda s: s.replace(q={"ball": 0.0}))
+    with pytest.raises(cd.DescriptionError, match=r"'floor' is violated by 0.1"):
+        cd.simulate(system, system.state(q={"ball": 0.1}), 0.2, events=sunk)
+
+
+def test_actions_keep_other_constraints() -> None:
+    """Contacts are let go where an action says so; another constraint that it breaks is not mended in
+    silence."""
+    system = ball().copy()
+    system.add_body("cart", mobilizer=cd.Slider(), mass=1.0, inertia=(1, 1, 1))
+    system.add_constraint("brake", cd.constraints.ConstantCoordinate("cart", 0.0))
+    moved = cd.Event(at=0.1, name="push", action=lambda s: s.replace(q={"cart": 0.2}))
+    with pytest.raises(cd.DescriptionError, match=r"Event\(push\).* brake by 0.2"):
+        cd.simulate(system, system.state(q={"ball": 0.1}), 0.2, events=moved)
+    lifted = cd.Event(at=0.1, action=lambda s: s.replace(q={"ball": 0.5}))
+    traj = cd.simulate(system, system.state(q={"ball": 0.1}), 0.2, accuracy=1e-6, events=lifted)
+    assert traj.q[-1, 0] == pytest.approx(0.5 - 5 * 0.01, abs=1e-6)  # g = 10
 
 
 def test_many_states_and_events(bouncer) -> None:

@@ -197,8 +197,8 @@ def test_columns_of_coordinates_that_follow():
     system = cd.System()
     own = {"mass": 1.0, "inertia": (1, 1, 1)}
     system.add_body("tibia", mobilizer=cd.Pin(), coordinates="knee", **own)
-    system.add_body("patella", mobilizer=cd.Coupled(cd.Pin(), "knee", lambda q: 0.5 * q, own=("patella_angle",)),
-                    follows="tibia", **own)
+    half = cd.Coupled(cd.Pin(), "knee", lambda q: 0.5 * q, own=("patella_angle",))
+    system.add_body("patella", mobilizer=half, follows="tibia", **own)
     t = np.linspace(0, 1, 30)
     knee = 40 * np.sin(3 * t)
     names = ["/jointset/patella/patella_angle/value", "knee"]

@@ -395,21 +395,27 @@ class Run:
     def _on_constraints(self, events: Sequence[Event | Sampling], state: State) -> State:
         """A State that actions returned: as the start of a run, on its constraints within the accuracy; then
         projected."""
-        system, accuracy = state.system, self.settings.accuracy
+        system = state.system
         if not system.constraints:
             return state
         if self.contacts is not None and not all(isinstance(e, Transition) for e in events):
+            # what acts one way may be let go; the others are not mended in silence
+            self._refuse_violations(events, state, self.contacts.modes.open(state.tail))
             state = self._resolved(state, found=False)
-        for wrong in violations(system, state.q[None], state.u[None], state.tail[None], accuracy).values():
+        self._refuse_violations(events, state, state.tail)
+        y = np.concatenate([state.q, state.u, state.z])[None]
+        y = self.manifold.nearest(system, state.tail, np.array([state.t]), y)[0]
+        return state.replace(q=y[:system.nq], u=y[system.nq:system.nq + system.nu])
+
+    def _refuse_violations(self, events: Sequence[Event | Sampling], state: State, tail: np.ndarray) -> None:
+        accuracy = self.settings.accuracy
+        for wrong in violations(state.system, state.q[None], state.u[None], tail[None], accuracy).values():
             names = " and ".join(e.name for e in events)
             raise DescriptionError(
                 f"Event({names}): at t = {state.t:.9g} s the action returned a state that violates "
                 f"constraints by more than the accuracy {accuracy:g}: {wrong}. Return "
                 "cd.assemble(state.system, state.replace(...)): it brings q and u to the constraints, u as "
                 "by an impulse")
-        y = np.concatenate([state.q, state.u, state.z])[None]
-        y = self.manifold.nearest(system, state.tail, np.array([state.t]), y)[0]
-        return state.replace(q=y[:system.nq], u=y[system.nq:system.nq + system.nu])
 
     def _resolved(self, state: State, found: bool = True) -> State:
         """A State in which those constraints that act one way hold that must, and no others."""

@@ -23,7 +23,7 @@ SMALL = 0.5
 LOOKS = 20
 """Frames at which columns of followers are compared."""
 FOLLOWS = 1e-3
-"""By how much these may differ [rad, m]: files are rounded, and couplers as constraints hold to an accuracy."""
+"""By how much these may differ [rad, m]: files are rounded, and constraints hold to an accuracy."""
 
 
 @dataclass(frozen=True, eq=False)

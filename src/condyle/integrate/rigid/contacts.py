@@ -124,7 +124,7 @@ class Contacts:
         now = Numbers(state, m)
         far = ROUGHLY * self.accuracy * self.length
         if not found:
-            self._check_overlap(state, now, enabled & ~before[0])
+            self._check_overlap(state, now, enabled & (~before[0] | (now.gap < -far)))
         held = before[0] & enabled & (np.abs(now.rate) <= far / scales.TIME_SCALE) & (now.gap <= far)
         sticks = before[1] & held & (np.abs(now.slip).max(axis=1, initial=0.0) <= far / scales.TIME_SCALE)
         state = self.set(state, held, sticks, before[2])
@@ -144,8 +144,8 @@ class Contacts:
         state = self.set(state, closed, stick, slide)
         return state, self._words(before, (closed, stick, slide), impact), impact
 
-    def _check_overlap(self, state: State, now: Numbers, open_: np.ndarray) -> None:
-        deep = np.flatnonzero(open_ & (now.gap < -self.accuracy * self.length))
+    def _check_overlap(self, state: State, now: Numbers, some: np.ndarray) -> None:
+        deep = np.flatnonzero(some & (now.gap < -self.accuracy * self.length))
         if len(deep):
             i = int(deep[np.argmin(now.gap[deep])])
             raise DescriptionError(

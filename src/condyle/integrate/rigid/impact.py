@@ -28,7 +28,8 @@ class Impact:
         t: when [s].
         impulses: by the names of the constraints that pushed: normal, and along the two tangents [N s],
             shape (3,).
-        energy: what it changed the kinetic energy by [J], at most 0.
+        energy: what it changed the kinetic energy by, less the work of what prescribes motions [J]; at most
+            0.
         law: "newton", "poisson" or "plastic" (no rebound), as it was followed.
     """
 

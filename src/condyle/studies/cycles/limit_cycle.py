@@ -128,9 +128,9 @@ def limit_cycle(system: System, state: State, events: Event | Iterable[Event], *
     if not far > 0:
         raise DescriptionError(f"limit_cycle: tolerance = {tolerance!r} must be positive")
     if acting := [name for name in system.unilateral if name not in state.disabled]:
-        raise DescriptionError(f"limit_cycle: {acting[0]!r} acts one way: it opens and closes at events of its "
-                               "own, through which derivatives are not known. Disable it, and give an Event "
-                               "with a cd.Reset(caught=...) instead")
+        raise DescriptionError(f"limit_cycle: {acting[0]!r} acts one way: it opens and closes at events of "
+                               "its own, of which no derivatives are known. Disable it, and give an "
+                               "Event with a cd.Reset(caught=...) instead")
     search = _Return(system, _checked(system, given, section), longest, accuracy, integrator)
     return _newton(search, state, far, most)
 
