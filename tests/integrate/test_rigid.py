@@ -242,10 +242,10 @@ def test_overlap_is_refused(bouncer) -> None:
         cd.simulate(system, system.state(q={"ball": 0.1}), 0.2, events=sunk)
 
 
-def test_actions_keep_other_constraints() -> None:
+def test_actions_keep_other_constraints(bouncer) -> None:
     """Contacts are let go where an action says so; another constraint that it breaks is not mended in
     silence."""
-    system = ball().copy()
+    system = bouncer.copy()
     system.add_body("cart", mobilizer=cd.Slider(), mass=1.0, inertia=(1, 1, 1))
     system.add_constraint("brake", cd.constraints.ConstantCoordinate("cart", 0.0))
     moved = cd.Event(at=0.1, name="push", action=lambda s: s.replace(q={"cart": 0.2}))
