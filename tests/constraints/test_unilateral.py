@@ -168,3 +168,17 @@ def test_both_formulations_agree(evidence) -> None:
         cd.maximal.MaximalSystem(block())
     with pytest.raises(cd.DescriptionError, match="acts one way"):
         cd.relax(system, system.state())
+
+
+def test_points_and_questions_that_cannot_be():
+    wood, system = cd.contact.Rigid(), cd.System()
+    system.add_body("ball", mobilizer=cd.Free(), mass=1, inertia=(1, 1, 1))
+    a, b = (cd.contact.Point(body, (0, 0, 0), wood) for body in ("ground", "ball"))
+    with pytest.raises(cd.DescriptionError, match="two points have no size and never meet"):
+        system.add_contact("meet", a, b)
+    with pytest.raises(cd.DescriptionError, match=r"vertices: points\[1\] = .* is not finite"):
+        cd.contact.vertices("ball", [(0, 0, 0), (0, float("nan"), 0)], wood)
+    system.add_contact("floor", cd.contact.HalfSpace("ground", (0, 1, 0), 0, wood), b)
+    state = system.state()
+    with pytest.raises(cd.UnknownNameError, match="it is a rigid contact: a constraint"):
+        system.centre_of_pressure(state.q, state.u, "floor")

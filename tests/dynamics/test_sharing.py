@@ -318,3 +318,18 @@ def test_refusals(arguments, words):
 def test_couplings_that_are_refused(make, words):
     with pytest.raises(cd.CondyleError, match=words):
         make()
+
+
+def test_names_of_what_is_followed():
+    """A mobilizer that names other coordinates than those of the body it follows is refused; so is one that
+    does not say whom it follows."""
+    leg, kw = cd.System(), {"mass": 1, "inertia": (0.1,) * 3}
+    leg.add_body("femur", mobilizer=cd.Pin(), coordinates="hip", **kw)
+    leg.add_body("tibia", "femur", cd.Pin(), coordinates="knee", **kw)
+    gliding = cd.Coupled(cd.Pin(), "knee", lambda knee: 0.6 * knee)
+    with pytest.raises(cd.DescriptionError, match=r"names knee, but follows='femur', whose .* are hip"):
+        leg.add_body("patella", "femur", gliding, follows="femur", **kw)
+    with pytest.raises(cd.DescriptionError, match="'knee' is a coordinate of 'tibia'; follows='tibia'"):
+        leg.add_body("patella", "femur", gliding, **kw)
+    leg.add_body("patella", "femur", gliding, follows="tibia", **kw)
+    assert leg.coordinates == ("hip", "knee")

@@ -219,3 +219,21 @@ def test_refusals():
     held.add_measure("height", cd.measures.SampleAndHold(lambda s: s.q("b1_tz"), 0.01))
     with pytest.raises(cd.DescriptionError, match="'height' is sampled"):
         cd.simulate(held, held.state(q={"b1_tz": 1.0}), 1.0, step=1e-3, integrator=Stepping(own))
+
+
+def test_calls_that_cannot_be():
+    method = cd.integrators.TimeStepping
+    floor = cd.contact.HalfSpace("ground", (0, 1, 0), 0, cd.contact.Rigid())
+    with pytest.raises(cd.DescriptionError, match="among: expected a list of surfaces"):
+        method(floor)
+    with pytest.raises(cd.ArgumentError, match="no argument surfaces=; it is among="):
+        method(surfaces=[floor])
+    system = cd.System()
+    system.add_body("ball", mobilizer=cd.Free(), mass=1, inertia=(1, 1, 1))
+    run = lambda integrator: cd.simulate(system, system.state(), 0.1, step=1e-3, integrator=integrator)
+    with pytest.raises(cd.DescriptionError, match="nothing can touch"):
+        run(method())
+    with pytest.raises(cd.DescriptionError, match="is the class TimeStepping; write brackets"):
+        run(method)
+    with pytest.raises(cd.UnknownNameError, match=r"cd.integrators.TimeStepping\(...\)"):
+        run("timestepping")

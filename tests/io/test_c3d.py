@@ -260,3 +260,18 @@ def test_damaged_files_end_nobody(tmp_path):
             warnings.simplefilter("ignore")
             with contextlib.suppress(cd.CondyleError):
                 assert cd.read_c3d(tmp_path / "b.c3d").markers is not None
+
+
+def test_what_a_file_cannot_hold_is_refused(tmp_path):
+    """Long names would make a file that nobody reads, huge numbers would be infinite."""
+    time, places = np.linspace(0, 1, 11), np.ones((11, 1, 3))
+    cd.Markers(time, ["a" * 127], places).save(tmp_path / "a.c3d")
+    assert cd.read_markers(tmp_path / "a.c3d").names == ("a" * 127,)
+    with pytest.raises(cd.DescriptionError, match=r"has 128 bytes; names in .c3d files have at most 127"):
+        cd.Markers(time, ["a" * 128], places).save(tmp_path / "a.c3d")
+    with pytest.raises(cd.DescriptionError, match=r"a value of 1e\+40, which the single precision"):
+        cd.Markers(time, ["a"], places * 1e40).save(tmp_path / "a.c3d")
+    with pytest.raises(cd.DescriptionError, match=r"'a.c4d': the name must end in .trc, .c3d"):
+        cd.Markers(time, ["a"], places).save(tmp_path / "a.c4d")
+    with pytest.raises(cd.ArgumentError, match="Recording: missing"):
+        cd.Recording()

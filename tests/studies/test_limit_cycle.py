@@ -219,7 +219,7 @@ def test_what_is_refused(example):
         cd.limit_cycle(walker, state, cd.Event(every=1.0))
     with pytest.raises(cd.UnknownNameError, match="strike"):
         cd.limit_cycle(walker, state, strike, section="strik")
-    with pytest.raises(cd.DescriptionError, match="section="):
+    with pytest.raises(cd.DescriptionError, match="there are no events"):
         cd.limit_cycle(walker, state, [])
     with pytest.raises(cd.ConvergenceError, match="does not happen within 1 s") as lost:
         cd.limit_cycle(walker, state, strike, longest=1.0)
@@ -244,3 +244,24 @@ def test_what_is_refused(example):
     hard.add_constraint("wall", cd.constraints.Stop("x", lower=0.0))
     with pytest.raises(cd.DescriptionError, match="'wall' acts one way"):
         cd.limit_cycle(hard, hard.state(), cd.Event(lambda s: s.q("x")))
+
+
+@pytest.mark.parametrize(("given", "words"), [
+    ({"iterations": -3}, "iterations = -3 must be a whole number, at least 1"),
+    ({"iterations": 2.5}, "iterations = 2.5 must be a whole number"),
+    ({"accuracy": -1}, "accuracy = -1 must be between"), ({"accuracy": "1e-3"}, "accuracy"),
+    ({"events": []}, "there are no events"), ({"events": lambda s: s.q("x")}, "events must be cd.Event"),
+    ({"events": [cd.Event(lambda s: s.q("x")), cd.Event(lambda s: 1 - s.q("x"))]}, "two events are called"),
+])
+def test_arguments_that_cannot_be(given, words):
+    puck = cd.System()
+    puck.add_body("puck", mobilizer=cd.Slider(), mass=1, inertia=(1, 1, 1), coordinates="x")
+    with pytest.raises(cd.DescriptionError, match=words):
+        cd.limit_cycle(puck, puck.state(), **{"events": cd.Event(lambda s: s.q("x")), **given})
+
+
+def test_resets_that_cannot_be():
+    with pytest.raises(cd.DescriptionError, match="caught: expected names of constraints, got 3"):
+        cd.Reset(caught=3)
+    with pytest.raises(cd.ArgumentError, match="there is no argument catch="):
+        cd.Reset(catch="foot")

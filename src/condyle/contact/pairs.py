@@ -187,6 +187,9 @@ def check_pair(a: Surface, b: Surface, what: str) -> None:
     if a.body == b.body:
         raise DescriptionError(f"{what}: both surfaces are on body {a.body!r}; a contact is between two "
                                "bodies")
+    if isinstance(a, Point) and isinstance(b, Point):
+        raise DescriptionError(f"{what}: points on {a.body!r} and {b.body!r}: two points have no size and "
+                               "never meet; take a cd.contact.Sphere for one of them")
     kinds = kind(a), kind(b)
     if a.by_points or b.by_points:
         raise DescriptionError(f"{what}: {kinds[0].__name__} and {kinds[1].__name__}: meshes touch by "

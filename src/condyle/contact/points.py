@@ -58,7 +58,10 @@ def vertices(body: Any, points: Any, material: Rigid, *, cliques: tuple[str, ...
         one Point per corner, named by its place.
     """
     given = np.asarray(points.surface()[0] if isinstance(points, Mesh) else points, dtype=float)
-    if given.ndim != 2 or given.shape[1] != 3 or not len(given) or not np.isfinite(given).all():
+    if given.ndim == 2 and given.shape[1] == 3 and not np.isfinite(given).all():
+        row = int(np.flatnonzero(~np.isfinite(given).all(axis=1))[0])
+        raise DescriptionError(f"vertices: points[{row}] = {given[row].tolist()} is not finite")
+    if given.ndim != 2 or given.shape[1] != 3 or not len(given):
         raise DescriptionError("vertices: points: expected finite stations [m], shape (n, 3), or a "
                                f"cd.shapes.Mesh, got an array of shape {given.shape}")
     kept = np.unique(given, axis=0)

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from condyle.arguments import answered
+from condyle.arguments import answered, spoken
 from condyle.arrays import Array
 from condyle.errors import DescriptionError
 from condyle.io.markers import Markers, rotation_of
@@ -77,6 +77,9 @@ class Recording(Display):
     def __repr__(self) -> str:
         return (f"Recording({len(self.corners)} force plates, {len(self.analog.names)} analog channels; "
                 f"{self.markers!r})")
+
+
+spoken(Recording)
 
 
 @answered({"up": "it is vertical=, the file's axis that points up, which becomes y"})

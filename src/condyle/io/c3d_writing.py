@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 MOST_NAMES = 255
 """Of markers or channels, in one parameter of the format."""
+LONGEST_NAME = 127
+"""In bytes."""
 UNEVEN = 0.01
 """How far a time may be from the even one, in steps: files have times of few digits."""
 
@@ -35,7 +37,8 @@ def write(path: str | Path, markers: Markers | None, analog: Table | None = None
           platform: dict[str, Array] | None = None) -> None:
     """Write a .c3d file; see `Recording.save`."""
     if not isinstance(path, (str, Path)) or Path(path).suffix.lower() != ".c3d":
-        raise DescriptionError(f"save: expected the path of a .c3d file, got {path!r}")
+        raise DescriptionError(f"save: expected the path of a .c3d file, got {path!r}; other files are "
+                               "recording.markers.save(...) and recording.force_plates.save(...)")
     path = Path(path)
     if not path.parent.is_dir() or path.is_dir():
         raise DescriptionError(f"save: {str(path)!r}: " + (
@@ -79,6 +82,7 @@ def _points(file: Any, markers: Markers | None, channels: Table | None, unit: st
     about["RATE"]["value"], about["LABELS"]["value"] = [rate], tuple(markers.names)
     places = np.ones((4, len(markers.names), frames))
     places[:3] = (markers.positions * LENGTHS[unit]).transpose(2, 1, 0)
+    _single(places, "markers")
     file["data"]["points"] = places
     file["data"]["meta_points"]["residuals"] = np.where(np.isnan(places[:1]), -1.0, 0.0)
     return rate, frames
@@ -97,7 +101,16 @@ def _analogs(file: Any, channels: Table | None, rate: float, frames: int) -> Non
     _few(channels.names, "channels")
     about["RATE"]["value"] = [rate * each]
     about["LABELS"]["value"], about["UNITS"]["value"] = tuple(channels.names), tuple(channels.units)
+    _single(channels.values, "channels")
     file["data"]["analogs"] = channels.values.T[None]
+
+
+def _single(values: Array, what: str) -> None:
+    """Refuse numbers that single precision does not hold."""
+    most = float(np.abs(values[~np.isnan(values)]).max(initial=0.0))
+    if most > float(np.finfo(np.float32).max):
+        raise DescriptionError(f"save: {what} have a value of {most:.3g}, which the single precision of .c3d "
+                               "files does not hold")
 
 
 def _channels(analog: Table | None, force_plates: Table | None, corners: Array | None,
@@ -167,3 +180,7 @@ def _rate(time: Array, what: str, said: float | None = None) -> float:
 def _few(names: Any, what: str) -> None:
     if len(names) > MOST_NAMES:
         raise DescriptionError(f"save: {len(names)} {what}; a .c3d file has at most {MOST_NAMES}")
+    for name in names:
+        if len(name.encode()) > LONGEST_NAME:
+            raise DescriptionError(f"save: {what}: the name {name[:20]!r}... has {len(name.encode())} bytes; "
+                                   f"names in .c3d files have at most {LONGEST_NAME}")

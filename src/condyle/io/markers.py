@@ -204,6 +204,9 @@ class Markers(Display):
 
             c3d_writing.write(path, self)
             return
+        if path.suffix.lower() not in (".trc", ".csv", ".sto", ".mot", ".npz"):
+            raise DescriptionError(f"Markers.save: {path.name!r}: the name must end in .trc, .c3d, .csv, "
+                                   ".sto, .mot or .npz: save('markers.trc')")
         if path.suffix.lower() != ".trc":
             self.table().save(path)
             return

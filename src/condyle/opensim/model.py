@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from condyle.arguments import answered
 from condyle.errors import DescriptionError
 from condyle.opensim import (  # noqa: F401  # readers register themselves
     bodies,
@@ -34,6 +35,7 @@ SETS = {
 """Sets of a model in the order in which they are read, and what follows from what is not read."""
 
 
+@answered()
 def read_osim(path: str | Path, strict: bool = False, *, couplers: str = "constraints") -> System:
     """A System from a model file of OpenSim (.osim): bodies, joints, constraints, forces, muscles.
 

@@ -289,11 +289,12 @@ def _method(integrator: Any) -> Method:
         return integrator
     if isinstance(integrator, str) and (found := METHODS.get(SCIPY.get(integrator, integrator))):
         return found
-    if isinstance(integrator, type) and issubclass(integrator, Method):
+    if isinstance(integrator, type) and issubclass(integrator, Method | TimeStepping):
         raise DescriptionError(f"simulate: integrator is the class {integrator.__name__}; write brackets and "
                                "its numbers after it, or give the name of a method, such as 'merson'")
-    stiff = "where it is stiff use 'rodas'" if integrator in IMPLICIT else ""
-    raise UnknownNameError("integrator", integrator, METHODS, stiff)
+    hint = ("where it is stiff use 'rodas'" if integrator in IMPLICIT else
+            "time stepping is cd.integrators.TimeStepping(...)" if "step" in str(integrator).lower() else "")
+    raise UnknownNameError("integrator", integrator, METHODS, hint)
 
 
 def _times(keep: Any, members: Members, t_final: float) -> Array | None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, UnknownNameError
-from condyle.mobilizers import Mobilizer, has_rates, motion_symbols
+from condyle.mobilizers import Coupled, Mobilizer, has_rates, motion_symbols
 from condyle.mobilizers.units import QUATERNION
 from condyle.spatial import MassProperties, Transform, too_large
 from condyle.trace.parameter import Discrete, Expression, Input, Parameter, Registry, as_sx, parameters_in
@@ -236,6 +236,11 @@ class Tree:
             raise DescriptionError(f"{what}: follows={leader.name!r}, which has {leader.mobilizer.nq} "
                                    f"coordinates ({names}), but {mobilizer!r} has {mobilizer.nq}; "
                                    "cd.Coupled makes one of these coordinates")
+        theirs = tuple(c.name for c in leader.coordinates)
+        if isinstance(mobilizer, Coupled) and tuple(mobilizer.coordinates) != theirs:
+            raise DescriptionError(f"{what}: {mobilizer!r} names {', '.join(mobilizer.coordinates)}, but "
+                                   f"follows={leader.name!r}, whose coordinates are {', '.join(theirs)}; "
+                                   "name these, in this order, or another body")
         return leader
 
     def register(self, used: Iterable[Parameter]) -> None:
@@ -252,6 +257,7 @@ class Tree:
                      ) -> tuple[Coordinate, ...]:
         taken = self._coordinate_index.keys()
         if given is None:
+            self._check_owned(name, mobilizer)
             names = self._default_names(name, mobilizer, mobilizer.coordinate_names, taken)
             return self._unique(_ranged(map(Coordinate, names), mobilizer), taken, name)
         if isinstance(given, Mapping):
@@ -280,6 +286,16 @@ class Tree:
                 raise DescriptionError(f"coordinate {c.name!r}: range {c.range!r} must be (low, high) with "
                                        "low < high")
         return self._unique(_ranged(items, mobilizer), taken, name)
+
+    def _check_owned(self, name: str, mobilizer: Mobilizer) -> None:
+        """Refuse a body that is all functions of another's coordinate and does not say that it follows it."""
+        if not isinstance(mobilizer, Coupled) or mobilizer.itself():
+            return
+        for taken in mobilizer.coordinates:
+            if owner := next((b for b in self.owners if taken in [c.name for c in b.coordinates]), None):
+                raise DescriptionError(f"body {name!r}: {mobilizer!r}: {taken!r} is a coordinate of "
+                                       f"{owner.name!r}; follows={owner.name!r} lets the body follow it, "
+                                       "coordinates= names one of its own")
 
     @staticmethod
     def _unique(items: tuple[Coordinate, ...], taken: Set[str], body: str) -> tuple[Coordinate, ...]:

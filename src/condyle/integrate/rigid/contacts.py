@@ -149,10 +149,10 @@ class Contacts:
         if len(deep):
             i = int(deep[np.argmin(now.gap[deep])])
             raise DescriptionError(
-                f"simulate: at t = {state.t:.9g} s {self.modes.names[i]!r} is violated by {-now.gap[i]:.3g}: "
-                "rigid surfaces do not overlap, coordinates do not pass stops and ropes are not longer than "
-                f"they are. Allowed is the accuracy {self.accuracy:g} of the length {self.length:g} m; start "
-                "with a gap, or leave it out by disabled=[...]")
+                f"simulate: at t = {state.t:.9g} s {self.modes.names[i]!r} is violated by {-now.gap[i]:.3g} "
+                "[m, rad]: rigid surfaces do not overlap, coordinates do not pass stops and ropes are not "
+                f"longer than they are. Allowed is the accuracy {self.accuracy:g} of the length "
+                f"{self.length:g} m; start with a gap, or leave it out by disabled=[...]")
 
     def _matrix(self, now: Numbers, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """W of some, (3 k, 3 k), and changes of speeds by unit impulses, (3 k, nu)."""

@@ -26,6 +26,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from condyle.arguments import spoken
 from condyle.errors import DescriptionError
 from condyle.integrate.manifold import Manifold
 from condyle.integrate.measured import samples
@@ -73,6 +74,9 @@ class TimeStepping:
     stiff: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        if isinstance(self.among, str) or not isinstance(self.among, Iterable):
+            raise DescriptionError("TimeStepping: among: expected a list of surfaces, such as [floor, ball], "
+                                   f"got {self.among!r}")
         object.__setattr__(self, "among", tuple(self.among))
         for name, low, high in (("sweeps", 1, np.inf), ("tolerance", 0, np.inf), ("correction", 0, 1),
                                 ("slop", 0, np.inf), ("every", 1, np.inf)):
@@ -84,6 +88,10 @@ class TimeStepping:
             report: Callable[[float], object] | None) -> Trajectory:
         """A run of one state; see `cd.simulate`."""
         return _Run(self, start, t_final, step, Manifold.of(start.system, weights, accuracy), report).go()
+
+
+spoken(TimeStepping, answers={"surfaces": "it is among=, or the first argument", "step": "the step is "
+                              "cd.simulate(..., step=1e-3)", "iterations": "it is sweeps="})
 
 
 @dataclass
@@ -113,6 +121,10 @@ class _Run:
                                    "method does not; use another integrator")
         self.source: FreeBodies | Described = (FreeBodies(self.start, self.method.among) if self.method.among
                                                else Described(self.start))
+        if not self.method.among and not system.unilateral:
+            raise DescriptionError("TimeStepping: nothing can touch: give it surfaces, TimeStepping([floor, "
+                                   "ball]), or the system a rigid contact by system.add_contact; without "
+                                   "contacts take another integrator, such as 'merson'")
         self.solve = Sweeps(self.source.n)
         self.tail, self.where = np.array(self.start.tail), system.compiled.model.tail
         self.done = 0

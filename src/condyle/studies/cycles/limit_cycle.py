@@ -120,8 +120,12 @@ def limit_cycle(system: System, state: State, events: Event | Iterable[Event], *
             stop or a rope is enabled.
     """
     check_state("limit_cycle", system, state)
-    given = [events] if isinstance(events, Event) else list(events)
-    most = int(number("limit_cycle: iterations", iterations, "a whole number"))
+    given = list(events) if isinstance(events, Iterable) else [events]
+    most = number("limit_cycle: iterations", iterations, "a whole number")
+    if not (most >= 1 and most == int(most)):
+        raise DescriptionError(f"limit_cycle: iterations = {iterations!r} must be a whole number, at least 1")
+    if not 1e-13 <= number("limit_cycle: accuracy", accuracy, "one number such as 1e-10") < 1:
+        raise DescriptionError(f"limit_cycle: accuracy = {accuracy!r} must be between 1e-13 and 1")
     if not 0 < number("limit_cycle: longest", longest, "a positive number [s]") < np.inf:
         raise DescriptionError(f"limit_cycle: longest = {longest!r} must be a positive number [s]")
     far = 1000 * accuracy if tolerance is None else number("limit_cycle: tolerance", tolerance, "a number")
@@ -132,14 +136,15 @@ def limit_cycle(system: System, state: State, events: Event | Iterable[Event], *
                                "its own, of which no derivatives are known. Disable it, and give an "
                                "Event with a cd.Reset(caught=...) instead")
     search = _Return(system, _checked(system, given, section), longest, accuracy, integrator)
-    return _newton(search, state, far, most)
+    return _newton(search, state, far, int(most))
 
 
 def _checked(system: System, events: Sequence[Any], section: str | None) -> list[Event]:
     """The events, that of the section first and terminal."""
     for e in events:
         if not isinstance(e, Event):
-            raise DescriptionError(f"limit_cycle: events must be cd.Event, got {e!r}")
+            raise DescriptionError("limit_cycle: events must be cd.Event, such as cd.Event(lambda s: "
+                                   f"s.q('knee')), got {e!r}")
         if e.law is None:
             raise DescriptionError(f"limit_cycle: Event({e.name}) needs a witness that is traced: a cycle "
                                    "begins and ends where the state says so, and its gradient is asked for")
@@ -147,6 +152,11 @@ def _checked(system: System, events: Sequence[Any], section: str | None) -> list
             raise DescriptionError(f"limit_cycle: Event({e.name}): its action is a function of Python, of "
                                    "which no derivatives are known; give a cd.Reset(caught=..., values=...)")
     names = [e.name for e in events]
+    if not names:
+        raise DescriptionError("limit_cycle: there are no events; a cycle begins and ends at one")
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise DescriptionError(f"limit_cycle: two events are called {twice[0]!r}; give each a name= of its "
+                               "own")
     if section is None and len(events) != 1:
         raise DescriptionError(f"limit_cycle: there are {len(events)} events ({', '.join(names)}); section= "
                                "names the one at which a cycle ends")

@@ -20,6 +20,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from condyle.arguments import spoken
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, TraceError, UnknownNameError
 from condyle.laws.ask import traced_law
@@ -61,7 +62,7 @@ class Reset:
     def __post_init__(self) -> None:
         for what in ("caught", "released"):
             given = getattr(self, what)
-            names = (given,) if isinstance(given, str) else tuple(given)
+            names = tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else (given,)
             if not all(isinstance(name, str) for name in names):
                 raise DescriptionError(f"Reset: {what}: expected names of constraints, got {given!r}")
             object.__setattr__(self, what, names)
@@ -142,6 +143,9 @@ class Reset:
             now[part][i], D[part][i] = g[k], dg[k]
         new = state.replace(**now)
         return new, np.vstack([np.linalg.pinv(N_of(new)) @ D["q"], D["u"], D["z"]])
+
+
+spoken(Reset)
 
 
 def _flat(result: Any, found: list[tuple[tuple[str, str], ...]]) -> list[Any]:

@@ -85,7 +85,8 @@ class ContactOperators(Operators):
                 start += side.size
         if not found:
             known = [name for name, law in self.compiled.model.contacts.items() if hasattr(law, "sides")]
-            raise UnknownNameError("contact of a mesh", contact, known)
+            raise UnknownNameError("contact of a mesh", contact, known,
+                                   "pressures are those of a cd.contact.Mesh")
         bodies = [side.mesh.body for side, _ in found]
         wanted = bodies[0] if body is None else body_name(body, "contact_pressures: body")
         if wanted not in bodies:
@@ -112,7 +113,10 @@ class ContactOperators(Operators):
         rows = [k for k, name in enumerate(self.contacts) if name == group or name.startswith(f"{group}.")]
         if not rows:
             known = dict.fromkeys([*(name.partition(".")[0] for name in self.contacts), *self.contacts])
-            raise UnknownNameError("group of contacts", group, known)
+            rigid = any(name == group or name.startswith(f"{group}.") for name in self.unilateral)
+            raise UnknownNameError("group of contacts", group, known,
+                                   "it is a rigid contact: a constraint, whose forces are the multipliers"
+                                   if rigid else "")
         P, n = (self._run(f"contact_{what}", (q,), options)[..., rows, :] for what in ("points", "normals"))
         f_n = (self._run("contact_forces", (q, u), options)[..., rows, :] * n).sum(axis=-1)
         total = f_n.sum(axis=-1)[..., None]
