@@ -126,6 +126,8 @@ def attempt(path: Path, tell: object = None) -> tuple[Report | None, str]:
     """What came of a file, and what went wrong."""
     try:
         return (run_setup(path, tell) if callable(tell) else run_setup(path)), ""
+    except FileNotFoundError as error:
+        return None, f"there is no file {str(error.filename or path)!r}"
     except (CondyleError, OSError) as error:
         return None, str(error)
 
