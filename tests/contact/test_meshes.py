@@ -80,6 +80,23 @@ REFUSED = [
 ]
 
 
+def test_parts_face_outwards_each():
+    """Two balls, one of them inside out; a ball with a hollow stays as it is, the right way round or not."""
+    v, f = icosphere(1, 0.1)
+    both = lambda w, turn: (np.vstack([v, w]), np.vstack([f, (f[:, ::-1] if turn else f) + len(v)]))
+    good = mesh(both(v + [0.5, 0, 0], False)).triangles
+    assert not good.notes
+    with pytest.warns(UserWarning, match="1 of several closed parts were turned over"):
+        turned = mesh(both(v + [0.5, 0, 0], True)).triangles
+    np.testing.assert_allclose(np.sort(turned.normals, axis=0), np.sort(good.normals, axis=0))
+    assert turned.volume == pytest.approx(good.volume)
+    hollow = mesh(both(0.5 * v, True)).triangles
+    assert not hollow.notes and hollow.volume == pytest.approx(good.volume / 2 * 7 / 8)
+    w, g = both(0.5 * v, True)
+    with pytest.warns(UserWarning, match="all faces were turned over"):
+        np.testing.assert_allclose(mesh((w, g[:, ::-1])).triangles.volume, hollow.volume)
+
+
 @pytest.mark.parametrize(("given", "words"), REFUSED, ids=range(len(REFUSED)))
 def test_refusals(given, words):
     with pytest.raises(cd.DescriptionError, match=words):

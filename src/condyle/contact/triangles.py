@@ -175,6 +175,9 @@ def checked(vertices: Array, faces: np.ndarray, what: str) -> Triangles:
     if _volume(points[turned]) < 0:
         turned = turned[:, ::-1]
         notes.append("all faces were turned over: they faced inwards")
+    turned, parts = _facing_outwards(points, turned)
+    if parts:
+        notes.append(f"{parts} of several closed parts were turned over: their faces faced inwards")
     if notes:
         warnings.warn(f"{what}: {'; '.join(notes)}", stacklevel=5)
     for array in (points, turned):
@@ -236,3 +239,31 @@ def _oriented(faces: np.ndarray) -> tuple[np.ndarray, int]:
         if 2 * turn[part].sum() > len(part):
             turn[part] = 1 - turn[part]
     return np.where(turn[:, None] == 1, faces[:, ::-1], faces), int(turn.sum())
+
+
+def _facing_outwards(points: Array, faces: np.ndarray) -> tuple[np.ndarray, int]:
+    """Parts that hang together by no edge face outwards, each by itself, but for hollows: those that face
+    inwards and are within another part. How many were turned."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    a, b = _sides(faces).T
+    count, label = connected_components(coo_array((np.ones(len(a)), (a, b)), (len(points), len(points))),
+                                        directed=False)
+    if count == 1:
+        return faces, 0
+    part = label[faces[:, 0]]
+    about = points - points.mean(axis=0)
+    six = (about[faces[:, 0]] * np.cross(about[faces[:, 1]], about[faces[:, 2]])).sum(axis=1)
+    wrong = [k for k in np.flatnonzero(np.bincount(part, six) < 0) if not any(
+        _within(points[np.flatnonzero(label == k)[:8]], points[faces[part == other]])
+        for other in range(count) if other != k)]
+    return np.where(np.isin(part, wrong)[:, None], faces[:, ::-1], faces), len(wrong)
+
+
+def _within(some: Array, corners: Array) -> bool:
+    """Whether points are all in a closed surface: they see it all around (van Oosterom and Strackee 1983)."""
+    a, b, c = (corners[None, :, k] - some[:, None] for k in range(3))
+    dot, (p, q, r) = lambda x, y: (x * y).sum(axis=2), (np.linalg.norm(x, axis=2) for x in (a, b, c))
+    half = np.arctan2(dot(a, np.cross(b, c)), p * q * r + dot(a, b) * r + dot(b, c) * p + dot(c, a) * q)
+    return bool((np.abs(half.sum(axis=1)) > np.pi).all())    # 2 pi inside, 0 outside
