@@ -256,6 +256,20 @@ def test_actions_keep_other_constraints(bouncer) -> None:
     assert traj.q[-1, 0] == pytest.approx(0.5 - 5 * 0.01, abs=1e-6)  # g = 10
 
 
+def test_a_push_that_grows() -> None:
+    """A point mass on a floor, pushed by 4 t and lifted by 20 t [N]: it slides when 4 t = mu (10 - 20 t),
+    with 14 t - 5 [m/s^2], and leaves at 0.5 s."""
+    wood = cd.contact.Rigid(friction=0.5)
+    system = cd.System(gravity=(0, -10, 0))
+    system.add_body("stone", mobilizer=cd.Translation(), mass=1.0, coordinates=("x", "y", "z"))
+    system.add_contact("floor", floor(wood), cd.contact.Point("stone", (0, 0, 0), wood))
+    system.add_force("push", cd.forces.Custom(lambda s: {"x": 4 * s.t, "y": 20 * s.t}))
+    traj = cd.simulate(system, system.state(), 0.5, accuracy=1e-8)
+    assert names(traj)[:3] == ["floor touches", "floor sticks", "floor slides"]
+    assert traj.events[2].t == pytest.approx(5 / 14, abs=1e-7)
+    assert traj.u[-1, 0] == pytest.approx(7 * (0.5 - 5 / 14) ** 2, abs=1e-7)
+
+
 def test_many_states_and_events(bouncer) -> None:
     """Ensembles, and events of users that see impacts and change speeds."""
     system = bouncer

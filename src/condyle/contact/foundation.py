@@ -165,9 +165,10 @@ def _deepest(mesh: Triangles, where: Seen) -> TreeBest:
     nodes, _ = _tables(mesh)
     nodes[:, 3] = np.where(np.isinf(nodes[:, 3]), np.nan, nodes[:, 3])
     items = np.column_stack([mesh.centroids, mesh.areas])
-    return TreeBest.of("deepest_triangle", where.size + 1, mesh.tree,
-                       lambda p, ball: -(where.above(p, ball[:3]) + ball[3]),
-                       lambda p, item: -where.where(p, item[:3])[0], nodes, mesh.tree.blocks(items),
+    g = where.size
+    return TreeBest.of("deepest_triangle", g + 1, mesh.tree,
+                       lambda p, ball: -(where.above(p[:g], ball[:3]) + ball[3]),
+                       lambda p, item: -where.where(p[:g], item[:3])[0], nodes, mesh.tree.blocks(items),
                        np.column_stack([items, np.arange(len(items))]))
 
 

@@ -138,7 +138,8 @@ class Contacts:
         pressed = np.maximum(-now.accelerations()[:, 0], 0.0)
         leaves = np.maximum(self.kept, FLIGHT * self.window * pressed / 2)
         stays = np.flatnonzero(touching & (now.rate <= leaves))
-        closed, stick, slide, rests = self._forces(state, now, stays)
+        gives_way = sticks & found & (impact is None)
+        closed, stick, slide, rests = self._forces(state, now, stays, gives_way)
         if (closed | rests).any():                           # what rests without a force is brought back too
             state = self._projected(self.set(state, closed | rests, stick, slide))
         state = self.set(state, closed, stick, slide)
@@ -180,10 +181,11 @@ class Contacts:
         pushed = {m.names[i]: done.lambda_[j] for j, i in enumerate(which) if done.lambda_[j].any()}
         return state, Numbers(state, m), Impact(state.t, pushed, done.energy, done.law)
 
-    def _forces(self, state: State, now: Numbers, which: np.ndarray
+    def _forces(self, state: State, now: Numbers, which: np.ndarray, gives_way: np.ndarray
                 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Which are closed from now on, which of these stick, whither the others slide, and which touch
-        without a force."""
+        without a force. Those that give way slide as soon as friction is all it can be: they stuck until now,
+        and their slip has no acceleration yet."""
         k = len(self.modes.names)
         closed, stick, rests, slide = *np.zeros((3, k), bool), np.zeros((k, 3))
         if not len(which):
@@ -217,7 +219,7 @@ class Contacts:
             friction, reach = float(np.hypot(*lam[j, 1:])), now.mu[i] * lam[j, 0]
             moves = float(np.hypot(*a[j, 1:])) > 1e-7 * most
             at_edge = friction >= (1 - 1e-6) * reach
-            if moves or (at_edge and len(which) > 1 and friction > 0):
+            if moves or (at_edge and friction > 0 and (len(which) > 1 or gives_way[i])):
                 d = a[j, 1:] if moves else -lam[j, 1:]
                 slide[i] = self.kept * d / np.hypot(*d) @ now.frames[i]
             else:
