@@ -201,10 +201,3 @@ def test_nearest_face_of_lanes():
     for together, alone in zip(f(points), zip(*(f(p) for p in points), strict=True), strict=True):
         np.testing.assert_array_equal(together, alone)
     assert np.isnan(f(np.array([0, np.nan, 0]))[1])
-
-
-def test_a_layer_thicker_than_the_mesh_is_said():
-    corners = [(0, 0, 0), (0.1, 0, 0), (0, 0.1, 0), (0, 0, 0.1)]
-    faces = [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)]
-    with pytest.warns(UserWarning, match="thickness = 3 m is more than the whole mesh"):
-        cd.contact.Mesh("tibia", None, (corners, faces), 3, cd.contact.Material(1e6))

@@ -1,12 +1,9 @@
 """Surfaces of triangles, with an elastic layer: what elastic foundations stand on."""
 from __future__ import annotations
 
-import warnings
 from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any, ClassVar
-
-import numpy as np
 
 from condyle.contact.material import Material
 from condyle.contact.solids import Framed
@@ -53,14 +50,6 @@ class Mesh(Framed):
             shape = given if isinstance(given, MeshShape) else MeshShape(given)
             what = f"Mesh: {shape.path!r}" if shape.path else "Mesh"
             object.__setattr__(self, "mesh", checked(*shape.surface(), what))
-            self._check_size(what)
-
-    def _check_size(self, what: str) -> None:
-        """Warn of a layer thicker than the whole body, which is likely one in millimetres."""
-        size = float(np.ptp(self.triangles.centroids, axis=0).max())
-        if isinstance(self.thickness, int | float) and self.thickness > size:
-            warnings.warn(f"{what}: thickness = {self.thickness:g} m is more than the whole mesh, which is "
-                          f"{size:.3g} m long: are both in metres?", stacklevel=6)
 
     @property
     def triangles(self) -> Triangles:
