@@ -170,3 +170,14 @@ def test_a_mirrored_ellipsoid(tmp_path):
 def test_names_of_files_that_are_too_long(tmp_path):
     body = f"<attached_geometry><Mesh name='m'><mesh_file>{'9' * 400}</mesh_file></Mesh></attached_geometry>"
     assert "is not the name of a file" in str(read(tmp_path, pendulum(inside=ANGLE, body=body)).notes[0])
+
+
+def test_a_warning_names_the_line_that_reads(tmp_path):
+    path = tmp_path / "odd.osim"
+    path.write_text('<OpenSimDocument Version="40000"><Model name="x"><ForceSet><objects>'
+                    '<Foo name="f"/></objects></ForceSet></Model></OpenSimDocument>')
+    with pytest.warns(UserWarning, match="Foo") as found:
+        cd.read_osim(path)
+    assert found[0].filename == __file__
+    with pytest.raises(cd.ArgumentError, match="no argument coupler=; did you mean couplers="):
+        cd.read_osim(path, coupler="joints")

@@ -60,7 +60,7 @@ def read_osim(path: str | Path, strict: bool = False, *, couplers: str = "constr
     check_way(couplers)
     document = read_document(path)
     system = system_of(document, strict, couplers)
-    warn(document.path.name, system.notes, stacklevel=2)
+    warn(document.path.name, system.notes, stacklevel=3)
     return system
 
 
