@@ -91,11 +91,12 @@ def test_random_systems(seed, evidence):
 
 
 def test_nothing_is_left_out():
-    """Every public mobilizer is among the kinds, every law among those compared one by one."""
+    """Every public mobilizer is among the kinds, every law among those compared one by one. (Coupled is for
+    bodies that share speeds, which maximal coordinates refuse: tests/dynamics/test_sharing.py.)"""
     rng = np.random.default_rng(0)
     mobilizers = {type(random_joint(rng, kind, "b").mobilizer()) for kind in EVERY_KIND for _ in range(8)}
     public = {x for x in vars(cd).values() if isinstance(x, type)
-              and issubclass(x, cd.Mobilizer)} - {cd.Mobilizer}
+              and issubclass(x, cd.Mobilizer)} - {cd.Mobilizer, cd.Coupled}
     assert public <= mobilizers
     assert len(public) == 23
     laws = {getattr(cd.forces, name) for name in cd.forces.__all__}

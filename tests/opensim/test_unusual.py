@@ -161,10 +161,10 @@ def test_a_mirrored_ellipsoid(tmp_path):
     R = rotation_from_euler(q, "xyz")
     expected = np.array([0, 1, 0]) + turn @ (np.array([-0.1, 0.2, 0.3]) * R[:, 2] - R @ (0, 0.1, 0))
     np.testing.assert_allclose(X.p, expected, atol=1e-15)
-    with pytest.warns(UserWarning, match="a mirror image"):
-        cd.Ellipsoid((-1.0, 1.0, 1.0))
     with pytest.raises(cd.DescriptionError, match="above 0"):
-        cd.Ellipsoid((-1.0, 1.0, 1.0), normal=True)
+        cd.Ellipsoid((-1.0, 1.0, 1.0))
+    with pytest.raises(cd.DescriptionError, match="not both"):
+        cd.Ellipsoid((-1.0, 1.0, 1.0), normal=True, mirrored=True)
 
 
 def test_names_of_files_that_are_too_long(tmp_path):

@@ -1,7 +1,6 @@
 """A body on an ellipsoid: seth2010 section 2.3."""
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import casadi as ca
@@ -35,34 +34,35 @@ class Ellipsoid(OrientationMobilizer):
     At q = 0, M is at (0, 0, radii[2]), with its axes along F's.
 
     Args:
-        radii: semi-axes along F's axes [m], shape (3,), positive, numbers or Parameters. Unless `normal`,
-            numbers may be negative, with a warning: joints of models that were mirrored.
+        radii: semi-axes along F's axes [m], shape (3,), positive, numbers or Parameters.
         normal: keep M's z axis normal to the surface.
         coordinates: "quaternion", or "euler": body-fixed x-y-z angles [rad] with the same speeds; N is
             singular where the second angle is ±pi/2.
+        mirrored: radii may be negative, as in joints of models that were mirrored: moving along that axis is
+            turned round. Not with `normal`.
     """
 
     coordinates: str = "quaternion"
     radii: Numbers = None  # type: ignore[assignment]
     normal: bool = False
+    mirrored: bool = False
 
-    def __init__(self, radii: Numbers, normal: bool = False, coordinates: str = "quaternion") -> None:
-        if not isinstance(normal, (bool, np.bool_)):
-            raise DescriptionError(f"Ellipsoid: normal is True or False, got {normal!r}")
-        kept = constants(radii, 3, "Ellipsoid: radii")
-        mirrored = [r for r in kept if isinstance(r, float) and r < 0]
-        if mirrored and not normal:
-            warnings.warn(f"Ellipsoid: radii: {mirrored[0]:g} m is negative: a mirror image, where moving "
-                          "along that axis is turned round", stacklevel=2)
-        constants([abs(r) if isinstance(r, float) and not normal else r for r in kept], 3, "Ellipsoid: radii",
-                  positive=True)
-        for name, value in (("radii", kept), ("normal", bool(normal)),
-                            ("coordinates", coordinates)):
+    def __init__(self, radii: Numbers, normal: bool = False, coordinates: str = "quaternion",
+                 mirrored: bool = False) -> None:
+        for what, said in (("normal", normal), ("mirrored", mirrored)):
+            if not isinstance(said, (bool, np.bool_)):
+                raise DescriptionError(f"Ellipsoid: {what} is True or False, got {said!r}")
+        if normal and mirrored:
+            raise DescriptionError("Ellipsoid: a mirrored one has no surface for a normal; give normal or "
+                                   "mirrored, not both")
+        kept = constants(radii, 3, "Ellipsoid: radii", positive=not mirrored)
+        for name, value in (("radii", kept), ("normal", bool(normal)), ("coordinates", coordinates),
+                            ("mirrored", bool(mirrored))):
             object.__setattr__(self, name, value)
         self.__post_init__()
 
     def conditions(self) -> ca.SX | None:
-        return conditions_on(self.radii, positive=True)
+        return None if self.mirrored else conditions_on(self.radii, positive=True)
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
         R, a = self.orientation.rotation(q), sx(self.radii)

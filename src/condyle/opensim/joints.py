@@ -1,7 +1,6 @@
 """Joints: each reader gives the mobilizer and the elements of its coordinates, in order."""
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -73,9 +72,7 @@ def _ellipsoid(reading: Reading, element: Element) -> Mobilizer:
     radii = reading.numbers(element, "radii_x_y_z", (1.0, 1.0, 1.0), 3)
     if min(radii) < 0:
         reading.remark(element, "a radius is negative: the joint is a mirror image, as in OpenSim")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)            # said above
-        return Ellipsoid(radii, coordinates="euler")
+    return Ellipsoid(radii, coordinates="euler", mirrored=min(radii) < 0)
 
 
 def coordinates(reading: Reading, element: Element, count: int) -> tuple[Element, ...]:

@@ -191,7 +191,7 @@ def _(m: CantileverFreeBeam, s: Array, where: str) -> Mobilizer:
 @scaled.register
 def _(m: Ellipsoid, s: Array, where: str) -> Mobilizer:
     radii: Any = m.radii
-    return Ellipsoid([r * x for r, x in zip(radii, s, strict=True)], m.normal, m.coordinates)
+    return Ellipsoid([r * x for r, x in zip(radii, s, strict=True)], m.normal, m.coordinates, m.mirrored)
 
 
 @scaled.register
