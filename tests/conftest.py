@@ -52,6 +52,14 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
         option.numprocesses, option.dist = min(cores(), WORKERS), "worksteal"
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Long checks are left out unless -m asks for them."""
+    if "slow" not in config.option.markexpr:
+        for item in items:
+            if item.get_closest_marker("slow"):
+                item.add_marker(pytest.mark.skip(reason="run with -m slow"))
+
+
 def cores() -> int:
     """Those that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

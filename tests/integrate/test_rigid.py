@@ -311,7 +311,6 @@ def fallen(n: int, friction: float, t_final: float) -> tuple[float, float, float
     return energy[0], energy[-1], np.diff(energy).max()
 
 
-@pytest.mark.slow
 def test_falling_chain(evidence) -> None:
     first, last, grown = fallen(3, 0.3, 1.5)
     assert last < 1e-8 * first and grown < 1e-5 * first          # of accuracy 1e-4
@@ -371,7 +370,6 @@ def test_newtons_law_never_makes_energy() -> None:
     assert 0 < laws.count("poisson") < 100 and laws.count("newton") > 50
 
 
-@pytest.mark.slow
 def test_compliant_contact_comes_near(evidence) -> None:
     """The same ball on surfaces that yield, ever stiffer: where it is after it began to roll."""
     rigid = sphere(0.2)

@@ -74,11 +74,9 @@ def test_the_simplest_walker(example, evidence):
 
 
 @pytest.mark.slow
-def test_small_slopes(evidence, request):
+def test_small_slopes(evidence):
     """Garcia 1998, appendix: as the slope vanishes a step takes 3.812092, and the stance angle is 0.970956
     slope^(1/3). The next terms are slope^(2/3) and slope."""
-    if "slow" not in request.config.option.markexpr:
-        pytest.skip("two more walkers to compile; run with -m slow")
     text = EXAMPLE.read_text(encoding="utf-8").partition("walk = cd.limit")[0]
     periods, angles, slopes = [], [], np.array([1e-4, 1e-5])
     for slope in slopes:

@@ -84,10 +84,8 @@ def test_all_operations_are_close(seed, contract):
 
 
 @pytest.mark.slow
-def test_ten_thousand_graphs(request):
+def test_ten_thousand_graphs():
     """2,000 exact and 8,000 of everything, each scalar and in lanes: a minute or two."""
-    if "slow" not in request.config.option.markexpr:
-        pytest.skip("run with -m slow")
     for seed in range(1000, 1020):
         for W in (1, jit.lane_width()):
             check_exact(seed, W)
