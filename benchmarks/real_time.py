@@ -6,7 +6,7 @@ buffer of 120 ms (condyle.viewer.delay_buffer), no frame missed.
 
 The buffer's clock is the processor time of this thread, so that neighbours on the machine do not count: it
 goes on while frames are simulated (`cd.simulate` to the next frame, accuracy 1e-3) and while their messages
-for the page are made, and jumps to the next frame's time when there is nothing to do. Sizes grow by a half
+for the page are made, and jumps to the next frame's time when there is nothing to do. Sizes double
 until frames are missed, then the gap is halved three times.
 
 Trees are the random ones of trees.py, hanging, with dampers at their joints, let go from angles of at most
@@ -119,7 +119,7 @@ def largest(make: Callable[[int], cd.State], first: int, most: int, seconds: flo
 
     low, n = 0, first
     while n <= most and holds(n):
-        low, n = n, round(1.5 * n)
+        low, n = n, 2 * n
     high = n
     for _ in range(3):
         middle = (low + high) // 2
@@ -150,7 +150,7 @@ def mujoco_factor(bodies: int, integrator: str, seconds: float) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--seconds", type=float, default=4.0, help="of motion per size")
-    parser.add_argument("--most", type=int, default=4000, help="size at which to stop")
+    parser.add_argument("--most", type=int, default=20_000, help="size at which to stop")
     parser.add_argument("--osim", help="a model file, played beside these")
     options = parser.parse_args()
     warnings.simplefilter("ignore")                          # of jumps of paths, at every frame
@@ -177,8 +177,10 @@ def main() -> None:
               f"time at {RATE:g} frames/s and {1e3 * DELAY:g} ms")
     if options.osim:
         system = cd.read_osim(options.osim)
-        print(f"{options.osim}: {system!r}, rodas")
-        say(len(system.muscles), played(started(system), options.seconds, "rodas"))
+        print(f"{options.osim}: {system!r}")
+        for integrator in ("merson", "rodas"):
+            found = played(started(system), options.seconds, integrator)
+            say(len(system.muscles), found, f"; {integrator}")
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ FILES = ("pipeline/subject01_Setup_Scale.xml", "gait2354_simbody.osim",
 def main(folder: Path, runs: int = 5) -> None:
     # not above: the other process, which runs this file's first lines, cannot load both
     import condyle as cd
-    from tests.opensim.setups import arguments, with_markers
+    from tests.opensim.setups import arguments
 
     setup, model, markers = (folder / f for f in FILES)
     warnings.simplefilter("ignore", UserWarning)
@@ -27,7 +27,7 @@ def main(folder: Path, runs: int = 5) -> None:
     opensim = OpenSimProcess(None, about_scaling)
     for _ in range(runs):
         start = time.process_time()
-        system = with_markers(cd.read_osim(model), markers)
+        system = cd.read_osim(model, add=markers)
         cd.scale(system, **arguments(setup, system))
         ours.append(time.process_time() - start)
         theirs.append(opensim.ask("seconds", *(str(x) for x in (setup, model, markers))))

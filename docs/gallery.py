@@ -309,6 +309,41 @@ def walker(v: Any, figure: Figure) -> None:
 
 
 @picture
+def cradle(v: Any, figure: Figure) -> None:
+    left, right = figure.subplots(1, 2, width_ratios=(1, 1.3))
+    for t, alpha in ((0.0, 0.3), (v.hits[0].t, 1.0), (2 * v.hits[0].t, 0.3)):
+        for i in range(v.N):
+            body = v.traj(t).body_pose(f"ball{i}")
+            joint = (i * (2 * v.RADIUS + v.GAP), 0.0)
+            left.plot(*np.transpose([joint, body.p[:2]]), color=INK, linewidth=0.8, alpha=alpha)
+            left.add_patch(plt.Circle(body.p[:2], v.RADIUS, color=BLUE, alpha=alpha, linewidth=0))
+    left.set_aspect("equal")
+    left.axis("off")
+    left.set_title("lifted, hit, and passed on", fontsize=9, color=INK)
+    for name, colour in (("ball0", BLUE), (v.last, RED)):
+        right.plot(v.traj.t, np.degrees(v.traj[name]), color=colour, label=name)
+    right.legend(frameon=False, fontsize=8)
+    plain(right, "t [s]", "angle [degrees]")
+
+
+@picture
+def falling_chain(v: Any, figure: Figure) -> None:
+    left, right = figure.subplots(1, 2, width_ratios=(1.3, 1))
+    bodies = [b.name for b in v.system.bodies]
+    times = (0.0, 0.15, 0.3, 0.5, 1.5)
+    for k, t in enumerate(times):
+        stations = [(bodies[0], -v.LENGTH / 2), *((name, v.LENGTH / 2) for name in bodies)]
+        p = np.array([v.traj(t).station_position(name, (x, 0, 0))[:2] for name, x in stations])
+        left.plot(*p.T, "o-", color=BLUE, alpha=0.25 + 0.75 * k / (len(times) - 1), markersize=3)
+    left.axhline(0, color=INK, linewidth=1)
+    left.set_aspect("equal")
+    left.set_title("from pale to dark: " + ", ".join(f"{t:g}" for t in times) + " s", fontsize=9, color=INK)
+    plain(left, "x [m]", "y [m]")
+    right.plot(v.traj.t, v.energy, color=RED)
+    plain(right, "t [s]", "energy [J]")
+
+
+@picture
 def knee_cartilage(v: Any, figure: Figure) -> None:
     axes = figure.subplots(1, 2, width_ratios=(1, 1))
     bodies = ((v.femur, v.pressure, "condyles, from below", 1),

@@ -26,6 +26,10 @@ QUICK = ("test_project.py", "test_readme_claims.py", "test_files.py", "native/ca
 """What --quick runs: about a minute, and something of every room."""
 
 
+LONGEST = ("tests/test_project.py::test_mypy", "tests/test_docs.py::")
+"""What begins first where several processes share the run, so that none waits for it at the end."""
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--evidence-out", metavar="FILE",
                      help="write the records of `evidence` as JSON, for tests.trust")
@@ -53,7 +57,10 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Long checks are left out unless -m asks for them."""
+    """Long checks are left out unless -m asks for them; where processes share the run the longest come
+    first."""
+    if hasattr(config, "workerinput"):
+        items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
     if "slow" not in config.option.markexpr:
         for item in items:
             if item.get_closest_marker("slow"):

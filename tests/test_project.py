@@ -133,8 +133,9 @@ def test_every_process_of_the_tests_has_a_time_limit() -> None:
     # tests.trust runs pytest for a person who watches it
     alone = {"process.py", "trust.py", Path(__file__).name}
     users = [path.name for path in (ROOT / "tests").rglob("*.py")
-             if path.name not in alone and re.search(r"subprocess\.(run|Popen|check_\w+|call)|os\.system",
-                                                     path.read_text(encoding="utf-8"))]
+             if path.name not in alone and re.search(          # one that puts its own in place starts none
+                 r"subprocess\.(run|Popen|check_\w+|call)\b(?! = )|os\.system",
+                 path.read_text(encoding="utf-8"))]
     assert users == []
 
 

@@ -7,6 +7,7 @@ name it.
 from __future__ import annotations
 
 import ast
+import functools
 import json
 import re
 import subprocess
@@ -117,6 +118,7 @@ def long(records: list[dict]) -> str:
     return "\n\n".join(parts)
 
 
+@functools.cache
 def claims_in(source: str) -> list[tuple[re.Pattern[str], str | None]]:
     """What the calls of `evidence` in a test file can claim, and their headlines; the holes of an f-string
     match anything."""

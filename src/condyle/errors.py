@@ -1,7 +1,9 @@
-"""One base class; subclasses carry the data that their message speaks of."""
+"""Errors: one base class; subclasses carry the data that their message speaks of. And how to warn."""
 from __future__ import annotations
 
 import difflib
+import sys
+import warnings
 from collections.abc import Iterable
 from typing import ClassVar
 
@@ -18,6 +20,17 @@ class DescriptionError(CondyleError, ValueError):
 
 class ArgumentError(DescriptionError, TypeError):
     """A call with arguments that do not exist, or without some that must be given. Says which there are."""
+
+
+class MissingFileError(CondyleError, FileNotFoundError):
+    """A file that is not there. Carries `filename`, and `near`, names of files there that are like it."""
+
+    def __init__(self, message: str, filename: str = "", near: Iterable[str] = ()) -> None:
+        super().__init__(message)
+        self.message, self.filename, self.near = message, filename, list(near)
+
+    def __str__(self) -> str:
+        return self.message
 
 
 class FrozenError(CondyleError, RuntimeError):
@@ -136,3 +149,16 @@ class UnknownNameError(CondyleError, KeyError):
 
     def __str__(self) -> str:
         return self.message
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """A warning that names the user's line: the nearest one outside of this package.
+
+    Args:
+        message: what to say.
+        category: RuntimeWarning for a result that may not be right; UserWarning otherwise.
+    """
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "condyle":
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)

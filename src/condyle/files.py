@@ -8,6 +8,7 @@ another machine it is one after an hour.
 from __future__ import annotations
 
 import contextlib
+import difflib
 import glob
 import os
 import re
@@ -17,26 +18,55 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
+from condyle.errors import MissingFileError
+
 UNFINISHED = ".new"
 """How the name of a file at work ends."""
 _PAUSE, _HOUR = 10.0, 3600.0                                # [s] without a write
 _NAME = re.compile(r"\.([\w-]*)\.(\d+)\.\w+\.new$")
 
 
+def existing(path: Path) -> Path:
+    """The path of a file that is there, or that may be no file at all.
+
+    Raises:
+        MissingFileError: nothing is there; with names there that are like it.
+    """
+    try:
+        if path.exists():
+            return path
+        folder = path.absolute().parent
+        there = folder.is_dir()
+        names = sorted(p.name for p in folder.iterdir()) if there else []
+    except (OSError, ValueError):                           # a name that cannot be: opening it says so
+        return path
+    if not there:
+        raise MissingFileError(f"there is no file {str(path)!r}: there is no folder {str(folder)!r}",
+                               str(path))
+    alike = [name for name in names if Path(name).suffix.lower() == path.suffix.lower()]
+    near = (difflib.get_close_matches(path.name, alike, n=3)
+            or difflib.get_close_matches(path.name, names, n=3, cutoff=0.75) or alike[:3])
+    hint = f"; is it {' or '.join(map(repr, near))}?" if near else ""
+    raise MissingFileError(f"there is no file {path.name!r} in {str(folder)!r}{hint}", str(path), near)
+
+
 @contextlib.contextmanager
-def whole(path: Path, mode: str = "wb", *, private: bool = False, **options: Any) -> Iterator[IO[Any]]:
+def whole(path: Path, mode: str = "wb", *, private: bool = False, tidy: bool = True,
+          **options: Any) -> Iterator[IO[Any]]:
     """A file open for writing, which takes the place of `path` when the block ends, and is removed if it
     fails.
-
-    What killed processes left of the same target is removed first.
 
     Args:
         path: the file to write.
         mode: as of `open`.
         private: nobody else may read it.
+        tidy: first remove what killed processes left of the same target, which lists the whole folder.
         options: more arguments of `open`.
     """
-    for orphan in orphans(path.parent, path.name):
+    if not path.parent.is_dir():
+        raise MissingFileError(f"{path.name!r} cannot be written: there is no folder {str(path.parent)!r}; "
+                               "make it first", str(path))
+    for orphan in orphans(path.parent, path.name) if tidy else ():
         remove(orphan)
     descriptor, temporary = tempfile.mkstemp(UNFINISHED, f"{path.name}.{_machine()}.{os.getpid()}.",
                                              path.parent)

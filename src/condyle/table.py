@@ -109,6 +109,8 @@ class Table(Display):
         names = (names,) if isinstance(names, str) else tuple(names)
         self.names, self.units = names, tuple(units if units is not None else [""] * len(names))
         self.status = status
+        if degrees is not None and not isinstance(degrees, (bool, np.bool_)):
+            raise DescriptionError(f"Table: degrees: expected True, False or None, got {degrees!r}")
         self.degrees, self.over, self.datatype = degrees, over, datatype
         if over not in (TIME, *NUMBERED):
             raise ShapeError(f"Table: over: expected one of {(TIME, *NUMBERED)}, got {over!r}")

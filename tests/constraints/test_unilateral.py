@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -145,7 +146,7 @@ def test_derivatives_while_it_slides() -> None:
 
 
 def test_both_formulations_agree(evidence) -> None:
-    """Closed ones without friction, in minimal and maximal coordinates; friction is refused there."""
+    """Closed ones without friction, in minimal and maximal coordinates."""
     smooth = cd.contact.Rigid()
     system = cd.System()
     system.add_body("trunk", mobilizer=cd.Free(), mass=2.0, inertia=(0.02, 0.03, 0.01))
@@ -164,10 +165,44 @@ def test_both_formulations_agree(evidence) -> None:
     assert error < 1e-9
     evidence("accelerations with rigid contact, stop and rope closed: minimal against maximal, relative",
              error, 1e-9)
-    with pytest.raises(cd.DescriptionError, match="friction"):
-        cd.maximal.MaximalSystem(block())
     with pytest.raises(cd.DescriptionError, match="acts one way"):
         cd.relax(system, system.state())
+
+
+def test_both_formulations_agree_on_friction(evidence) -> None:
+    """Two contacts of an arm, in all modes of sticking and sliding: accelerations and multipliers; and W of
+    impacts, what unit impulses of all rows do to all gaps and slips, from which both find the same ones."""
+    rough, system = cd.contact.Rigid(0.3, 0.4), cd.System()
+    system.add_body("trunk", mobilizer=cd.Free(), mass=2.0, inertia=(0.02, 0.03, 0.01))
+    system.add_body("arm", "trunk", cd.Pin(), X_PF=(0.3, 0, 0), mass=1.0, com=(0.1, 0, 0),
+                    inertia=(0.01, 0.02, 0.02))
+    floor = cd.contact.HalfSpace("ground", (0.1, 1.0, 0.2), 0.05, rough)
+    system.add_contact("a", floor, cd.contact.Sphere("trunk", (0, 0.1, 0), 0.1, rough))
+    system.add_contact("b", floor, cd.contact.Point("arm", (0.2, 0, 0.05), rough))
+    maximal, worst, rng = cd.maximal.MaximalSystem(system), 0.0, np.random.default_rng(3)
+    for a, b in (("stick", "stick"), ("stick", "slide"), ("slide", "stick"), ("slide", "slide")):
+        modes = {"a.closed": 1.0, "b.closed": 1.0}
+        for name, mode in (("a", a), ("b", b)):
+            modes |= {f"{name}.stick": 1.0} if mode == "stick" else {f"{name}.slide_x": 1e-6,
+                                                                    f"{name}.slide_z": 2e-6}
+        q, u = system.project(system.default("q"), rng.standard_normal(system.nu), discrete=modes)
+        udot, lam = (f(q, u, discrete=modes) for f in (system.forward_dynamics, system.multipliers))
+        at = maximal.at(q, u, discrete=modes)
+        found = at.forward(np.zeros(system.nu))
+        mine = np.concatenate([found.lambda_s[at.constraints[name]] for name in ("a", "b")])
+        worst = max(worst, np.abs(found.udot - udot).max() / np.abs(udot).max(),
+                    np.abs(mine - lam).max() / np.abs(lam).max())
+    assert worst < 1e-9
+    evidence("rigid contacts that stick and slide: accelerations and multipliers, minimal against maximal, "
+             "relative", worst, 1e-9)
+    modes = {f"{name}.{flag}": 1.0 for name in "ab" for flag in ("closed", "stick")}
+    at, m = maximal.at(q, u, discrete=modes), maximal.m
+    rows, joints = at.C_V[m:], at.C_V[:m]
+    KKT = np.block([[at.M, joints.T], [joints, np.zeros((m, m))]])
+    W = rows @ np.linalg.solve(KKT, np.vstack([rows.T, np.zeros((m, 6))]))[:len(at.V)]
+    G = system.constraint_jacobian(q, u, discrete=modes)
+    own = G @ np.linalg.solve(system.mass_matrix(q), G.T)
+    assert np.abs(W - own).max() < 1e-10 * np.abs(own).max()
 
 
 def test_points_and_questions_that_cannot_be():
@@ -179,6 +214,46 @@ def test_points_and_questions_that_cannot_be():
     with pytest.raises(cd.DescriptionError, match=r"vertices: points\[1\] = .* is not finite"):
         cd.contact.vertices("ball", [(0, 0, 0), (0, float("nan"), 0)], wood)
     system.add_contact("floor", cd.contact.HalfSpace("ground", (0, 1, 0), 0, wood), b)
-    state = system.state()
-    with pytest.raises(cd.UnknownNameError, match="it is a rigid contact: a constraint"):
-        system.centre_of_pressure(state.q, state.u, "floor")
+    with pytest.raises(cd.UnknownNameError, match="group of contacts 'flor'"):
+        system.state().centre_of_pressure("flor")
+
+
+def test_poses_and_motions_do_not_pass_them_in_silence() -> None:
+    """assemble keeps stops and names violated contacts; inverse dynamics says that they count as open; stops
+    in degrees are noticed."""
+    wood, system = cd.contact.Rigid(), cd.System()
+    system.add_body("arm", mobilizer=cd.Pin(), mass=1, com=(0.5, 0, 0), inertia=(0.1, 0.1, 0.1))
+    system.add_constraint("stop", cd.constraints.Stop("arm", upper=0.5))
+    system.add_contact("floor", cd.contact.HalfSpace("ground", (0, 1, 0), -0.5, wood),
+                       cd.contact.Point("arm", (1, 0, 0), wood))
+    beyond = system.state(q=[1.0])
+    assert cd.assemble(system, beyond).q == pytest.approx([0.5])
+    assert cd.assemble(system, beyond, cd.goals.Coordinate("arm", 2.0)).q == pytest.approx([0.5])
+    assert cd.assemble(system, beyond.replace(disabled=["stop"])).q == pytest.approx([1.0])
+    with pytest.warns(RuntimeWarning, match=r"violates 'floor' by 0.34.*not kept here"):
+        cd.assemble(system, system.state(q=[-1.0]))
+    with pytest.warns(RuntimeWarning, match=r"assemble_frames: the pose violates 'floor' by 0.34"):
+        cd.assemble_frames(system, system.state(), cd.goals.Coordinate("arm", [0.0, -1.0, -0.6, 0.2]))
+    with pytest.raises(cd.DescriptionError, match=r"at least 0\.7 and at most 0\.5"):
+        cd.assemble(system, beyond, limits={"arm": (0.7, 1.0)})
+    motion = cd.Table(np.linspace(0, 1, 9), ["arm"], np.zeros((9, 1)), ["rad"])
+    with pytest.warns(RuntimeWarning, match=r"inverse_dynamics: 'stop', 'floor': .* external_loads="):
+        cd.inverse_dynamics(system, motion)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        cd.inverse_dynamics(system, motion, state=system.state(disabled=["stop", "floor"]))
+    other = cd.System()
+    other.add_body("arm", mobilizer=cd.Pin(), mass=1, inertia=(1, 1, 1))
+    with pytest.warns(RuntimeWarning, match=r"upper = 120 rad .* np.radians\(120\)") as told:
+        other.add_constraint("stop", cd.constraints.Stop("arm", upper=120))
+    assert told[0].filename == __file__
+
+
+def test_one_impact_follows_one_law() -> None:
+    system, floor = cd.System(), lambda m: cd.contact.HalfSpace("ground", (0, 1, 0), 0.0, m)
+    for name, law in (("a", "newton"), ("b", "poisson")):
+        system.add_body(name, mobilizer=cd.Slider(axis=(0, 1, 0)), mass=1)
+        m = cd.contact.Rigid(0.5, law=law)
+        system.add_contact(f"floor {name}", floor(m), cd.contact.Sphere(name, (0, 0, 0), 0.1, m))
+    with pytest.raises(cd.DescriptionError, match="'floor a' rebounds by law='newton' and 'floor b'"):
+        cd.simulate(system, system.state(q=[1, 1]), 0.1)

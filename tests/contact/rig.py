@@ -36,6 +36,7 @@ KINDS = {
                          contact.Cylinder("b", TILTED, 0.08, 0.3, RUBBER)),
     "cylinder, cylinder": (contact.Cylinder("a", None, 0.1, 0.5, STEEL),
                            contact.Cylinder("b", TILTED, 0.08, 0.3, RUBBER)),
+    "plane, cylinder": (FLOOR, contact.Cylinder("b", TILTED, 0.08, 0.3, RUBBER)),
     "sphere, box": (contact.Sphere("a", (0, 0.1, 0), 0.1, STEEL),
                     contact.Box("b", TILTED, (0.1, 0.08, 0.06), RUBBER, edge=0.01)),
     "terrain, sphere": (contact.HeightField("a", None, X_GRID, Y_GRID, HILLS, STEEL), BALL),

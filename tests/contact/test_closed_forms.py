@@ -264,20 +264,60 @@ def test_without_a_normal_there_is_no_friction_either():
         assert depth > 0 and not force.any() and not lost.any()
 
 
-def test_parallel_cylinders():
-    """Apart they do nothing, wherever they are; they touch side by side, with a force that goes over into
-    that of sides that cross a little."""
-    def pair(at, angle):
-        turned = cd.Transform(cd.spatial.rotation_about((1.0, 0.0, 0.0), angle))
-        return touching(C.Cylinder("a", None, 0.1, 1.0, C.Material(1e6)),
-                        C.Cylinder("b", turned, 0.2, 1.0, C.Material(1e6)), at, (0, 0, 0))
+@pytest.mark.parametrize("other", ["cylinder", "floor"])
+def test_line_contact(other):
+    """Cylinders side by side, and one that lies on a floor: Hertz's ellipse with the crown's radius along
+    the line, near the textbooks' lines."""
+    m, E, x = C.Material(1e6), 1e6 / 2**1.5, 5e-4
+    can = C.Cylinder("b", None, 0.2, 1.0, m)
+    below = C.Cylinder("a", None, 0.1, 1.0, m) if other == "cylinder" else C.HalfSpace("a", (1, 0, 0), 0.1, m)
+    depth, force, lost = touching(below, can, (0.3 - x, 0.0, 0.0), (0, 0, 0))
+    assert depth[0] == pytest.approx(x, abs=1e-12)
+    assert np.abs(force[1:]).max() < 1e-9 * force[0] and not lost.any()
+    f, rim = 1e-3, 1e-3
+    radii = lambda r, l: (r - f * l) / (1 - f * f) * f * f + (l - f * r) / (1 - f * f) / f + rim
+    along = 1 / radii(0.199, 0.499) + (1 / radii(0.099, 0.499) if other == "cylinder" else 0)
+    around = 1 / 0.2 + (1 / 0.1 if other == "cylinder" else 0)
+    shape = sigma(around / along) * mp.sqrt(2 / (around + along))
+    assert force[0] == pytest.approx(4 / 3 * E * float(shape) * x**1.5, rel=1e-9)
+    # f = pi/4 E* L x, whatever the radii (Popov, Contact Mechanics and Friction, 5.3)
+    assert 1 / 6 < force[0] / (np.pi / 4 * E * x) < 1
+    if other == "floor":
+        # x = f / (pi E*) (2 ln 4R/a - 1), a^2 = 4 f R / (pi E*), a metre long (Johnson 1985, 5.6)
+        a = lambda f: mp.sqrt(4 * f * 0.2 / (mp.pi * E))
+        exact = mp.findroot(lambda f: f / (mp.pi * E) * (2 * mp.log(0.8 / a(f)) - 1) - x, 100)
+        ratio = float(force[0] / exact)
+        assert 0.5 < ratio < 1
 
-    depth, force, lost = pair((3.0, 4.0, 0.5), 0.0)
-    assert depth[0] == pytest.approx(0.3 - 5.0) and not force.any() and not lost.any()
-    depth, force, _ = pair((0.29, 0.0, 0.5), 0.0)
-    assert depth[0] == pytest.approx(0.01) and force[0] > 0 and not force[1:].any()
-    for angle, tolerance in ((1e-6, 1e-6), (-1e-3, 1e-3), (0.1, 0.02)):  # of the angle's own size
-        assert np.allclose(pair((0.29, 0.0, 0.5), angle)[1], force, rtol=0, atol=tolerance * force[0])
+
+def test_cylinders_have_ends():
+    """Beyond each other's ends they are apart; end to end they push along their axes; a rim rests on a
+    side."""
+    can = lambda body, turn=None: C.Cylinder(body, turn, 0.1, 1.0, C.Material(1e6))
+    depth, force, _ = touching(can("a"), can("b"), (0.19, 0, 1.2), (0, 0, 0))
+    assert depth[0] == pytest.approx(-0.2, abs=2e-3) and not force.any()
+    depth, force, _ = touching(can("a"), can("b"), (0, 0, 0.999), (0, 0, 0))
+    assert depth[0] == pytest.approx(1e-3, abs=1e-12)
+    assert force[2] > 0 and np.abs(force[:2]).max() < 1e-9 * force[2]
+    punch = 2 * 1e6 / 2**1.5 * 0.1 * 1e-3                    # a flat end on a plane: f = 2 E* r x
+    assert 0.3 < force[2] / punch < 3
+    across = cd.Transform(cd.spatial.rotation_about((0.0, 1.0, 0.0), np.pi / 2))
+    depth, force, _ = touching(can("a"), can("b", across), (0.599, 0, 0), (0, 0, 0))        # an end on a side
+    assert depth[0] == pytest.approx(1e-3, abs=1e-12) and force[0] > 0
+    assert touching(can("a"), can("b", across), (0.599, 0, 0.62), (0, 0, 0))[0][0] < -0.01  # beyond the end
+
+
+def test_a_ball_in_a_ring():
+    """One that fits through rolls inside; one that does not would touch along a circle, which is said."""
+    m = C.Material(1e6)
+    ring = C.Torus("b", None, 0.1, 0.02, m)
+    depth, force, _ = touching(C.Sphere("a", (0, 0, 0), 0.05, m), ring, (0.031, 0, 0), (0, 0, 0))
+    assert depth[0] == pytest.approx(1e-3, abs=1e-12) and force[0] < 0
+    for at in ((0, 0, 0.065), (1e-4, 0, 0.065)):
+        with pytest.raises(cd.ContactError, match="Sphere on 'a' and Torus on 'b'"):
+            touching(C.Sphere("a", (0, 0, 0), 0.1, m), ring, at, (0, 0, 0))
+    depth, force, _ = touching(C.Sphere("a", (0, 0, 0), 0.1, m), ring, (0.219, 0, 0), (0, 0, 0))
+    assert depth[0] == pytest.approx(1e-3, abs=1e-12) and force[0] > 0
 
 
 def test_a_sphere_beside_at_the_edge_of_and_beyond_a_cylinder():

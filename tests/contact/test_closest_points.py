@@ -2,8 +2,6 @@
 among them."""
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -57,10 +55,10 @@ def test_points_are_on_both_surfaces(name, depth):
     x, n, P = system.contact_depths(q)[0], system.contact_normals(q)[0], system.contact_points(q)[0]
     s_1 = 5e5**(2 / 3) / (5e5**(2 / 3) + 2e6**(2 / 3))       # (1) of steel on rubber
     Q = P + s_1 * x * n
-    # the ring of a torus is thicker by flat^2 / 2 of its radius; solvers end at 1e-12 m
+    # the ring of a torus is thicker by flat^2 / 2 of its radius; solvers end at 1e-14 m
     allowed = 1e-6 if "torus" in name else 1e-11
-    if name == "cylinder, cylinder":                         # they have no ends for each other
-        a, b = (replace(surface, length=100.0) for surface in (a, b))
+    if name in ("cylinder, cylinder", "plane, cylinder"):    # crowned by half the length times 1e-3
+        allowed = 3e-4
     assert abs(off(a, system.body_pose(q, "a"), Q)) < allowed
     assert abs(off(b, system.body_pose(q, "b"), Q - x * n)) < allowed
 
@@ -105,21 +103,16 @@ def test_random_ellipsoids(evidence):
 
 
 def test_random_surfaces_in_python(evidence):
-    """An ellipsoid as a user's function against its own kind, beside ellipsoids. 100,000 pairs were run
-    once: all are right whose overlap is below 0.94 of the smallest radius; deeper ones are named, or
-        another normal is found."""
+    """An ellipsoid as a user's function against an ellipsoid, beside two ellipsoids, concentric ones among
+    them. 100,000 pairs were run once: see docs/theory/contact.md."""
     same = lambda x, y, z: (x / 0.3)**2 + (y / 0.2)**2 + (z / 0.25)**2 - 1
-    pair = [contact.Implicit(body, None, same, 0.4, STEEL) for body in "ab"]
     known = [contact.Ellipsoid(body, None, (0.3, 0.2, 0.25), STEEL) for body in "ab"]
     q = random_poses(1500, 1.0)
     expected = two(*known).contact_depths(q)[:, 0]
-    with pytest.raises(cd.ContactError, match="finds no closest points of Implicit") as error:
-        two(*pair).contact_depths(q)
-    found, shallow = error.value.result.reshape(-1), expected < 0.18
-    worst = np.abs(found - expected)[shallow].max()
+    found = two(contact.Implicit("a", None, same, 0.4, STEEL), known[1]).contact_depths(q)[:, 0]
+    worst = np.abs(found - expected).max()
     evidence("depths of a user's surface against ellipsoids in closed form [m]", worst, 1e-12)
-    assert worst < 1e-12
-    assert shallow.mean() > 0.6
+    assert worst < 1e-12 and expected.max() > 0.4            # solvers end at 1e-14
 
 
 def test_even_ground_is_a_plane():

@@ -201,14 +201,17 @@ def test_groups_and_cliques():
     assert len(system.add_contact("box", FLOOR, box)) == 8
     assert len(system.add_contact("boxes", cd.contact.Box("a", None, (0.1,) * 3, STEEL), box)) == 16
     rims = system.add_contact("can", FLOOR, cd.contact.Cylinder("b", None, 0.1, 0.3, STEEL))
-    assert rims == ("can.low", "can.high")
+    assert rims == ("can",)
+    hard = cd.contact.Rigid(0.5)
+    assert two().add_contact("can", cd.contact.HalfSpace("a", (0, 1, 0), 0.0, hard), cd.contact.Cylinder(
+        "b", None, 0.1, 0.3, hard)) == ("can.low", "can.high")
     assert system.contacts[:3] == ("feet.s0", "feet.s1", "feet.s2")
 
 
 REFUSED = [
     (lambda: cd.contact.HuntCrossley(FLOOR, FLOOR), "both surfaces are on body 'a'"),
     (lambda: cd.contact.HuntCrossley(FLOOR, cd.contact.HalfSpace("b", (0, 1, 0), 0, STEEL)),
-     "no contact between HalfSpace and HalfSpace; HalfSpace touches Ellipsoid"),
+     "no contact between HalfSpace and HalfSpace; HalfSpace touches Cylinder, Ell"),
     (lambda: cd.contact.HuntCrossley(FLOOR, cd.contact.Box("b", None, (1, 1, 1), STEEL)), "add_contact"),
     (lambda: cd.contact.HuntCrossley(FLOOR, "ball"), "expected a surface"),
     (lambda: cd.contact.HalfSpace("a", (0, 0, 0), 0, STEEL), "zero vector"),
@@ -218,6 +221,11 @@ REFUSED = [
     (lambda: cd.contact.Material(0.0), "above 0"),
     (lambda: cd.contact.Material.elastic(1e6, 0.7), "at most 0.5"),
     (lambda: cd.contact.Implicit("a", None, lambda x, y, z: x + 1, 1.0, STEEL), "negative at the origin"),
+    (lambda: cd.contact.Implicit("a", None, lambda x, y, z: x**2 + y**2 / 2 + z**2 - 0.08, 0.3,
+                                 STEEL), "beyond size = 0.3 m towards"),
+    (lambda: cd.contact.Implicit("a", None, lambda x, y, z: (x * x + y * y)**2 - 0.02 * (x * x - y * y)
+                                 + z * z - 1e-4, 0.3, STEEL), "is not convex at"),
+    (lambda: cd.contact.Cylinder("a", None, 0.1, 0.3, STEEL, flat=0.8), "flat: must be below"),
     (lambda: cd.contact.HeightField("a", None, [0, 1, 2, 4], [0, 1, 2, 3], np.zeros((4, 4)), STEEL),
     "evenly"), (lambda: cd.contact.Box("a", None, (0.1, 0.1, 1e-4), STEEL), "edge: must be below"),
     (lambda: two().add_contact("x", FLOOR, [cd.contact.Sphere("a", (0, 0, 0), 1, STEEL)]), "no pair is left"),

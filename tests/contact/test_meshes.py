@@ -116,6 +116,12 @@ def test_files_and_scales(tmp_path):
         mesh(str(path))
 
 
+def test_millimetres_are_noticed():
+    v, f = icosphere(1, 40.0)
+    with pytest.warns(UserWarning, match="is 80 m large; are its corners in metres"):
+        mesh((v, f))
+
+
 def bumpy() -> tuple[np.ndarray, np.ndarray]:
     """A star with hollows."""
     v, f = icosphere(2, 0.1)

@@ -80,8 +80,11 @@ def pendulum(*points, wraps=()):
     return system
 
 
-def test_point_that_comes_and_goes():
-    """The jump of a conditional point has a closed form. It is found with Parameters too."""
+@pytest.mark.parametrize("layout", ["unrolled", "looped"])
+def test_point_that_comes_and_goes(monkeypatch, layout):
+    """The jump of a conditional point has a closed form. It is found with Parameters too, and no step beyond
+    it is computed in vain."""
+    monkeypatch.setenv("CONDYLE_LAYOUT", layout)
     x = cd.Parameter("x", 0.3)
     system = pendulum(("ground", (0.5, 0, 0)),
                       cd.paths.ConditionalPoint("ground", (x, 0.2, 0), "angle", (0.4, 2.0)),
@@ -93,6 +96,8 @@ def test_point_that_comes_and_goes():
     over = np.linalg.norm([0.3, 0.2]) + np.linalg.norm(bob - (0.2, 0.2))
     assert jump.size == pytest.approx(over - np.linalg.norm(bob - (0.5, 0)), abs=1e-9)
     assert traj(jump.t).q[0] == pytest.approx(0.4, abs=1e-9)
+    done = traj.statistics                                  # Merson: four, and f at each end and each start
+    assert done.evaluations == 4 * (done.steps + done.rejections) + done.steps + 2
 
 
 @pytest.mark.parametrize("keep", ["steps", "ends", [0.05, 0.2]])

@@ -34,6 +34,9 @@ def leg() -> cd.System:
         coordinates="knee")
     add("bob", "ground", cd.Slider(), X_PF=(0, -1, 0), mass=1, inertia=(1, 1, 1))
     system.add_force("wind", cd.forces.Custom(lambda s: {"bob": 2.0 * np.cos(5 * s.t)}))
+    skin = cd.contact.Material(1e5)
+    system.add_contact("floor", cd.contact.HalfSpace("ground", (0, 1, 0), -9.0, skin),
+                       cd.contact.Sphere("shank", (0, 0, 0), 0.1, skin))
     system.add_force("motor", cd.forces.MobilityForce("knee", cd.Input("torque", 0.5)))
     system.add_force("bath", cd.forces.NoseHooverThermostat(300.0, 0.4, boltzmann=2e-3, chain=1))
     system.add_constraint("rod", cd.constraints.Rod("thigh", (0, -0.2, 0), "bob", (0, 0, 0), 0.7))
@@ -63,7 +66,7 @@ def given(name: str, system: cd.System) -> dict[str, object]:
     f = np.linspace(1, 2, system.nu)
     rate = np.linspace(1, 2, system.nq)
     known = {"body": "shank", "station": P, "X_BS": P, "constraint": "rod", "f": f, "tau": f, "qdot": rate,
-             "qddot": rate}
+             "qddot": rate, "group": "floor"}
     return {p: known[p] for p in inspect.signature(getattr(States, name)).parameters if p in known}
 
 
@@ -142,7 +145,7 @@ def test_names_and_units(traj):
                        ("inverse_dynamics", {"m/s": "N", "rad/s": "N m"}),
                        ("motion_power", {"m/s": "W", "rad/s": "W"})):
         assert titles[name] == [f"{s} [{unit[k]}]" for s, k in zip(speeds, kinds, strict=True)]
-    assert titles["power"] == ["gravity [W]", "wind [W]", "motor [W]", "bath [W]"]
+    assert titles["power"] == ["gravity [W]", "wind [W]", "floor [W]", "motor [W]", "bath [W]"]
     assert titles["station_position"] == ["shank_x [m]", "shank_y [m]", "shank_z [m]"]
     assert titles["station_velocity"] == ["shank_vx [m/s]", "shank_vy [m/s]", "shank_vz [m/s]"]
     assert titles["body_acceleration"][::3] == ["shank_alphax [rad/s^2]", "shank_ax [m/s^2]"]

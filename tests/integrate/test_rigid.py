@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import condyle as cd
+from condyle.integrate.rigid.impact import blow
 
 G = 9.81
 
@@ -92,6 +93,34 @@ def test_sliding_block_comes_to_rest(slope, evidence) -> None:
     assert traj.finished and traj.u[-1, 1] == pytest.approx(0, abs=1e-12) and error < 1e-8
     assert "floor.0 sticks" in names(traj) and "floor.1 sticks" in names(traj)
     evidence("sliding block: distance to rest v^2 / (2 mu g) [m]", error, 1e-8)
+
+
+def test_contacts_report_what_they_do(slope, evidence) -> None:
+    """A block that slides, then rests: forces add up to m (a - g), the centre of pressure is ahead of the
+    mass by mu times its height, wrenches are the reactions of the constraints, and what is lost is the power
+    of friction; zero in flight."""
+    start = slope.state(q={"block_ty": 0.1}, u={"block_tx": 2.0}, parameters={"gy": -G})
+    traj = cd.simulate(slope, start, 0.6, accuracy=1e-8)
+    assert slope.contacts == ("floor.0", "floor.1")
+    moving = traj.t < 2.0 / (0.5 * G) - 1e-3
+    f = traj.contact_forces().values.reshape(-1, 2, 3)
+    expected = np.where(moving[:, None], (-0.5 * 2 * G, 2 * G, 0), (0, 2 * G, 0))
+    error = np.abs(f.sum(axis=1) - expected)[np.abs(traj.t - 2.0 / (0.5 * G)) > 1e-3].max()
+    assert error < 1e-9                                          # rounding of two multipliers
+    evidence("rigid contact: forces that states report against m (a - g) of a sliding block [N]", error, 1e-9)
+    ahead = traj.centre_of_pressure("floor")["floor_px"] - traj["block_tx"]
+    assert np.abs(ahead[moving] - 0.05).max() < 1e-9 and np.abs(ahead[-1]) < 1e-9
+    s = traj[1]
+    P, n, slip = s.contact_points(), s.contact_normals(), s.contact_slips()
+    assert np.abs(P[:, 1]).max() < 1e-9 and (n == (0, 1, 0)).all()
+    assert slip[:, 0] == pytest.approx(s.u[1]) and not slip[:, 1:].any()
+    assert s.contact_losses().sum() == pytest.approx(0.5 * 2 * G * s.u[1], rel=1e-9)
+    F = s.contact_wrenches()
+    for k, name in enumerate(slope.contacts):
+        assert F[k, 1] == pytest.approx(s.constraint_reactions(name)["block"], abs=1e-12)
+        assert F[k, 0, 3:] == pytest.approx(-f[1, k], abs=1e-12)
+    assert not s.contact_patches().any() and np.abs(s.contact_depths()).max() < 1e-9
+    assert not start.contact_forces().any() and np.isnan(start.centre_of_pressure("floor")).all()
 
 
 def test_block_is_pushed_over(slope) -> None:
@@ -226,6 +255,57 @@ def test_painleve() -> None:
     # 1 - 3 cos (mu sin - cos) < 0 around 60 degrees for mu > 4/3: Genot and Brogliato 1999
     traj = cd.simulate(system, system.state(q=q, u={"rod_tx": -3.0}), 1.0, accuracy=1e-5)
     assert traj.status == cd.Status.PAINLEVE and "tip" in traj.status and "Material" in traj.status.advice
+
+
+def test_painleve_is_where_theory_says() -> None:
+    """A rod whose tip slides: a unit of normal force lifts it by 1 + 3 cos^2 + 3 mu s sin cos, s the sign of
+    its slip; below zero the run ends at once, else it goes on. Impacts of falling rods, with more friction
+    than that too, make no energy."""
+    rough = cd.contact.Rigid(cd.Parameter("e", 0.0), cd.Parameter("mu", 2.0))
+    system = cd.System()
+    system.add_body("rod", mobilizer=cd.Planar(), mass=1.0, inertia=(0.05, 0.05, 1 / 12))
+    for name, x in (("tip", -0.5), ("top", 0.5)):
+        system.add_contact(name, floor(rough), cd.contact.Point("rod", (x, 0, 0), rough))
+    rng, jammed = np.random.default_rng(7), 0
+    for _ in range(16):
+        mu, angle, speed = rng.uniform(1, 3), rng.uniform(0.3, 1.4), rng.choice([-3.0, 3.0])
+        q = {"rod_rz": angle, "rod_ty": 0.5 * np.sin(angle)}
+        traj = cd.simulate(system, system.state(q=q, u={"rod_tx": speed}, parameters={"mu": mu}), 1e-4)
+        lift = 1 + 3 * np.cos(angle) ** 2 + 3 * mu * np.sign(speed) * np.sin(angle) * np.cos(angle)
+        assert (traj.status == cd.Status.PAINLEVE) == (lift < 0)
+        jammed += lift < 0
+    assert 0 < jammed < 16
+    hits = 0
+    for _ in range(4):
+        angle = rng.uniform(0.3, 2.8)
+        start = system.state(q={"rod_rz": angle, "rod_ty": 0.5 * np.sin(angle) + 0.05},
+                             u=rng.uniform(-4, 4, 3) * (1, 1, 0.5),
+                             parameters={"mu": rng.uniform(0.3, 3), "e": rng.choice([0.0, 0.5])})
+        traj = cd.simulate(system, start, 0.5, accuracy=1e-5)
+        assert traj.status in (cd.Status.FINISHED, cd.Status.PAINLEVE)
+        assert np.diff([sum(s.energy()) for s in traj]).max(initial=0.0) < 1e-4   # ten accuracies, of 10 J
+        hits += len(traj.impacts)
+    assert hits > 4
+
+
+def test_impacts_never_make_energy(evidence) -> None:
+    """Of two hundred random ones: up to four contacts, any restitution and friction, both laws."""
+    rng, most, count = np.random.default_rng(11), -np.inf, 0
+    while count < 200:
+        k, nu = int(rng.integers(1, 5)), int(rng.integers(3, 12))
+        A, G, u = rng.standard_normal((nu, nu)), rng.standard_normal((3 * k, nu)), rng.standard_normal(nu)
+        M, v = A @ A.T + 0.05 * np.eye(nu), (G @ u).reshape(k, 3)
+        e, mu = (rng.uniform(0, top, k) * (rng.random(k) < 0.7) for top in (1.0, 1.5))
+        if (v[:, 0] < 0).any():
+            hit = blow(G @ np.linalg.solve(M, G.T), v, e, mu, str(rng.choice(["newton", "poisson"])))
+            assert hit is not None
+            assert hit.v[:, 0].min() > -1e-6 * np.abs(v).max()   # impulses times the ridge of singular W
+            after = u + np.linalg.solve(M, G.T @ hit.lambda_.ravel())
+            most = max(most, after @ M @ after / (u @ M @ u) - 1)
+            count += 1
+    assert most < 1e-9                                           # rounding of a product of ten numbers
+    evidence("two hundred random impacts with friction: the largest gain of kinetic energy, relative",
+             max(most, 0.0), 1e-9)
 
 
 def test_overlap_is_refused(bouncer) -> None:

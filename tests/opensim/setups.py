@@ -18,16 +18,6 @@ def pair(element: Any, tag: str) -> tuple[float, float]:
     return start, end
 
 
-def with_markers(system: cd.System, path: Path) -> cd.System:
-    """A system with the markers of a MarkerSet's file."""
-    out = system.copy(markers=dict.fromkeys(system.markers))
-    for m in ElementTree.parse(path).getroot().iter("Marker"):
-        place = [float(x) for x in words(m, "location")]
-        body = (m.findtext("body") or m.findtext("socket_parent_frame") or "").strip().rpartition("/")[2]
-        out.add_marker(m.get("name"), body, place, (m.findtext("fixed") or "").strip() == "true")
-    return out
-
-
 def arguments(setup: Path, system: cd.System) -> dict[str, Any]:
     """What a setup file asks of cd.scale."""
     root = ElementTree.parse(setup).getroot()

@@ -151,6 +151,8 @@ def test_laws(tag, tmp_path):
     back, law = read_osim(again, strict=True).force("one"), system.force("one")
     assert type(back) is type(law)
     for f, value in vars(law).items():
+        if f.startswith("_"):                                # what it found out about itself
+            continue
         other = getattr(back, f)
         same = text(value) == text(other) if not isinstance(value, float) else np.isclose(
             value, other, rtol=1e-15, atol=0)                # degrees and back

@@ -11,7 +11,7 @@ from benchmarks.opensim_process import OpenSimProcess
 from tests.opensim.files import reference
 from tests.opensim.live_scale import about_scaling
 from tests.opensim.scaled_numbers import numbers
-from tests.opensim.setups import arguments, with_markers
+from tests.opensim.setups import arguments
 
 GAIT = "opensim/Gait2354_Simbody/"
 FILES = (
@@ -28,17 +28,17 @@ def opensim():
     return OpenSimProcess(None, about_scaling)
 
 
-def read(name):
+def read(name, **more):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # what is not read has no part in this
-        return cd.read_osim(reference(name))
+        return cd.read_osim(reference(name), **more)
 
 
 @pytest.fixture(scope="module")
 def subject():
     """The generic model with its markers, what the setup asks, and what cd.scale gives."""
     setup, model, markers = (reference(GAIT + f) for f in FILES)
-    system = with_markers(read(GAIT + model.name), markers)
+    system = read(GAIT + model.name, add=markers)
     asked = arguments(setup, system)
     with pytest.warns(UserWarning, match="the system has no 'patella_r', 'patella_l'"):
         return system, asked, cd.scale(system, **asked)

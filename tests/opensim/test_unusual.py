@@ -181,3 +181,66 @@ def test_a_warning_names_the_line_that_reads(tmp_path):
     assert found[0].filename == __file__
     with pytest.raises(cd.ArgumentError, match="no argument coupler=; did you mean couplers="):
         cd.read_osim(path, coupler="joints")
+
+
+OFF = """<components><PhysicalOffsetFrame name="off"><socket_parent>/bodyset/rod</socket_parent>
+<translation>0.1 -0.3 0.2</translation><orientation>0.4 -0.3 0.7</orientation></PhysicalOffsetFrame>
+</components><ForceSet name="forceset"><objects>{}</objects></ForceSet>"""
+LINE = "<LinearFunction><coefficients>{} {}</coefficients></LinearFunction>"
+THREE = '<FunctionSet name="{}Functions"><objects>{}</objects></FunctionSet>'
+GIVEN = "".join(THREE.format(what, "".join(LINE.format(*pair) for pair in pairs)) for what, pairs in (
+    ("force", ((1, 2), (-3, 9), (2, 1))), ("point", ((0, 0.1), (0.1, -0.2), (0, 0.05))),
+    ("torque", ((0, 1), (0.5, 0), (0, -1)))))
+PUSH = """<PrescribedForce name="given"><socket_frame>/off</socket_frame><forceIsGlobal>{}</forceIsGlobal>
+<pointIsGlobal>{}</pointIsGlobal>""" + GIVEN + "</PrescribedForce>"
+MOVING = "".join(f"<{axis}_location>{function}</{axis}_location><socket_{axis}_coordinate>"
+                 f"/jointset/hinge/angle</socket_{axis}_coordinate>" for axis, function in (
+                     ("x", "<SimmSpline><x>-2 -1 0.5 1 2</x><y>0.1 0.2 0.05 0 -0.1</y></SimmSpline>"),
+                     ("y", LINE.format(0.1, 0.05)), ("z", "<Constant><value>0.07</value></Constant>")))
+CORD = f"""<PathSpring name="cord"><GeometryPath name="path"><PathPointSet><objects><PathPoint name="a">
+<socket_parent_frame>/ground</socket_parent_frame><location>0.3 1.1 0</location></PathPoint>
+<MovingPathPoint name="b"><socket_parent_frame>/off</socket_parent_frame>{MOVING}</MovingPathPoint></objects>
+</PathPointSet></GeometryPath><resting_length>0.2</resting_length><stiffness>90</stiffness>
+<dissipation>0.1</dissipation></PathSpring>"""
+
+
+@pytest.mark.parametrize(("force", "udot"), [
+    (PUSH.format("false", "false"), (-7.563266060192735, -11.65197032184385)),
+    (PUSH.format("true", "false"), (-1.841303792336321, -5.5038385321209855)),
+    (PUSH.format("false", "true"), (-17.811757914485455, -23.967759648450503)),
+    (CORD, (-1.8570027631376884, -7.504082300409185))])
+def test_forces_and_moving_points_on_turned_frames(tmp_path, force, udot):
+    system = read(tmp_path, pendulum(inside=ANGLE, more=OFF.format(force)), strict=True)
+    for q, u, expected in ((0.3, 0.2, udot[0]), (0.67, 0.5, udot[1])):
+        assert system.state(q=[q], u=[u]).udot[0] == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_function_that_is_given_as_text(tmp_path):
+    f = function_in(tmp_path, "<ExpressionBasedFunction><expression>5+sin(3*t)*t^2</expression>"
+                              "<variables>t</variables></ExpressionBasedFunction>")
+    assert f(0.7) == pytest.approx(5 + np.sin(2.1) * 0.49, abs=1e-15)
+
+
+def test_what_is_drawn_beside_bodies(tmp_path):
+    """Geometry among a model's components is on the frame of its socket; what is wrong with it is noted."""
+    text = """<components><Brick name="b"><socket_frame>/bodyset/rod</socket_frame><half_lengths>0.1 0.2 0.3
+</half_lengths></Brick><Cylinder name="c"><socket_frame>/bodyset/rod</socket_frame></Cylinder></components>"""
+    system = read(tmp_path, pendulum(inside=ANGLE, more=text))
+    (box,) = system.geometry
+    assert (box.name, box.body) == ("b", "rod")
+    (note,) = system.notes
+    assert "Cylinder 'c': is not drawn" in str(note) and "<radius> is missing" in str(note)
+
+
+def test_a_coupler_with_a_constant(tmp_path):
+    """It holds the coordinate that it gives; OpenSim 4.6 holds the other one."""
+    names = "".join(f"<Coordinate name='{name}'/>" for name in ("x", "y"))
+    text = pendulum(inside=f"<coordinates>{names}</coordinates>", joint="UniversalJoint", more="""
+<ConstraintSet name="c"><objects><CoordinateCouplerConstraint name="couple"><coupled_coordinates_function>
+<Constant><value>0.4</value></Constant></coupled_coordinates_function><independent_coordinate_names>x
+</independent_coordinate_names><dependent_coordinate_name>y</dependent_coordinate_name>
+</CoordinateCouplerConstraint></objects></ConstraintSet>""")
+    system = read(tmp_path, text)
+    assert "OpenSim 4.6 holds 'x' at zero instead" in str(system.notes[0])
+    q, u = system.project([0.3, 0.1], [0.2, 0.5])
+    np.testing.assert_allclose((*q, *u), (0.3, 0.4, 0.2, 0.0), atol=1e-9)

@@ -69,6 +69,11 @@ def test_external_loads_act_as_time_series_do():
         expected -= np.einsum("tij,ti->tj", J["foot"], F) + np.einsum("tij,ti->tj", J["pelvis"][:, :3], m)
         np.testing.assert_allclose(tau.values, expected, rtol=0, atol=1e-11)     # rounding of 100 N m
     assert tau.units == ("N m",) * 3 + ("N",) * 3 + ("N m",)
+    free, load = cd.inverse_dynamics(body, moved).values, cd.ExternalLoad("foot", loads, torque="m")
+    once = cd.inverse_dynamics(body, moved, load).values - free
+    loads.values[:] *= 2                                    # between calls: it counts as it is
+    twice = cd.inverse_dynamics(body, moved, load).values - free
+    np.testing.assert_allclose(twice, 2 * once, rtol=0, atol=1e-11)
 
 
 @pytest.mark.parametrize("unknown", [np.nan, 0.0])

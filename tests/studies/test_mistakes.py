@@ -58,7 +58,7 @@ def conditional(low, high):
     (lambda: arm().moment_arms([0, 0], "BRA"), "all paths come at once"),
     (lambda: arm().equilibrate_muscles([0, 0]), "expected a State"),
     (lambda: cd.static_optimization(arm(), MOTION, physiology="no"), "expected True or False, got 'no'"),
-    (lambda: cd.inverse_dynamics(MOTION, arm()), r"expected Motion.of\(system, motion"),
+    (lambda: cd.inverse_dynamics(MOTION, arm()), r"expected inverse_dynamics\(system, motion"),
     (lambda: cd.Motion.of(arm(), MOTION, cutoff=6), "it is lowpass="),
     (lambda: cd.inverse_dynamics(arm(), MOTION, external_loads=MOTION), "got Table; make one of it"),
     (lambda: cd.ExternalLoad("r_humerus", table(("px", "py", "pz"), 1.0, ["mm"] * 3), "p", "p"),

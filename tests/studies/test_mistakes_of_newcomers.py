@@ -30,6 +30,20 @@ def seen(system: cd.System) -> np.ndarray:
     return np.stack([system.station_position(q, *MARKERS[name]) for name in system.markers], axis=1)
 
 
+FLOOR = cd.contact.HalfSpace("ground", (0, 1, 0), 0.0, cd.contact.Material(1e6))
+
+
+def still(start: float = 0.0) -> cd.Table:
+    """A leg that hangs, as a recorded motion."""
+    return cd.Table(start + T, ANGLES, np.zeros((11, 3)), degrees=False)
+
+
+def load() -> cd.ExternalLoad:
+    """A push of 1 N on the foot, from 0 to 1 s."""
+    table = cd.Table(T, ("fx", "fy", "fz", "px", "py", "pz"), np.ones((11, 6)), ["N"] * 3 + ["m"] * 3)
+    return cd.ExternalLoad("foot", table, force=("fx", "fy", "fz"), point=("px", "py", "pz"))
+
+
 @pytest.mark.parametrize(("call", "says"), [
     (lambda s: cd.read_osim("walk.trc"), r"a \.trc is read by cd\.read_markers"),
     (lambda s: cd.read_osim("walk.mot"), r"a \.mot is read by cd\.read_table"),
@@ -42,6 +56,23 @@ def seen(system: cd.System) -> np.ndarray:
      "no column of the Table is a coordinate of the system; columns: fx, fy; coordinates: hip, knee, ankle"),
     (lambda s: cd.inverse_dynamics(s, cd.Table(T, ANGLES, np.zeros((11, 3)), degrees=True), "grf.xml"),
      r"cd\.read_external_loads"),
+    (lambda s: cd.read_osim("leg.osim", "markers.xml"), r"strict: expected True or False.*'markers\.xml'"),
+    (lambda s: cd.inverse_dynamics(cd.scale(s, mass=9.5), None), r"cd\.System first.*it has one: \.system"),
+    (lambda s: cd.muscle_analysis(s, cd.Markers(T, s.markers, seen(s))), r"cd\.inverse_kinematics"),
+    (lambda s: cd.inverse_dynamics(s, np.zeros((11, 3))), r"cd\.Table\(t, system\.coordinates, values"),
+    (lambda s: cd.joint_reactions(s, still(), [load()]), "external_loads="),
+    (lambda s: cd.low_pass(cd.Markers(T, s.markers, seen(s)), 6), r"markers\.table\(\)"),
+    (lambda s: cd.show(cd.Markers(T, s.markers, seen(s))), "markers=markers"),
+    (lambda s: cd.show(s, "no_such_folder/leg.html"), "no folder 'no_such_folder'; make it first"),
+    (lambda s: cd.show(s, motion=cd.Table(T[::-1], ANGLES, np.zeros((11, 3)), degrees=True), open=False),
+     "times must increase"),
+    (lambda s: cd.show(s, motion=still(), loads=[load()]), r"loads=; they are arrows="),
+    (lambda s: cd.read_table("walk.mot", degrees="yes"), "degrees: expected True, False or None, got 'yes'"),
+    (lambda s: cd.Table(T, ANGLES, np.zeros((11, 3)), degrees="no"), "degrees: expected True, False"),
+    (lambda s: cd.show(s, "leg.html", view="left"), "expected one of any, front, side, top, got 'left'"),
+    (lambda s: s.add_contact("sole", "ground", "foot"), "expected surfaces.*got 'ground'"),
+    (lambda s: s.add_contact("sole", FLOOR), "one surface touches nothing"),
+    (lambda s: s.add_contact("sole", FLOOR, []), "b: there is no surface in it"),
 ])
 def test_refused_with_the_right_call(call, says):
     with pytest.raises(cd.CondyleError, match=says):
@@ -83,3 +114,58 @@ def test_sizes_that_no_subject_has():
         cd.scale(leg(), factors={"thigh": 110})
     with pytest.warns(UserWarning, match=r"mass: 72600 kg, but the model has 9 kg"):
         cd.scale(leg(), mass=72600)
+
+
+def test_one_measurement_is_a_list_of_one():
+    system = leg()
+    thigh = cd.Measurement("thigh", [("HIP", "THI")], ["thigh"])
+    markers = cd.Markers(T, system.markers, seen(system))
+    one, several = (cd.scale(system, markers, x, place_markers=False).factors for x in (thigh, [thigh]))
+    assert one == several
+
+
+def test_files_of_another_kind(tmp_path):
+    path = tmp_path / "markers.xml"
+    path.write_text('<OpenSimDocument Version="40000"><MarkerSet name="a"/></OpenSimDocument>')
+    with pytest.raises(cd.DescriptionError, match=r"got a MarkerSet; .*add=path"):
+        cd.read_osim(path)
+    for near in ("markers.xlm", "markers"):
+        with pytest.raises(FileNotFoundError, match=r"is it 'markers\.xml'\?"):
+            cd.read_osim(tmp_path / near)
+
+
+def test_markers_and_loads_of_another_trial():
+    system = leg()
+    markers = cd.Markers(T, system.markers, seen(system))
+    with pytest.warns(UserWarning, match="from 0 to 1 s, the motion from 10 to 11 s: none is shown") as told:
+        cd.show(system, motion=still(10.0), markers=markers, arrows=load(), open=False)
+    assert {str(w.message).split(":")[1] for w in told} == {" markers", " arrows"}
+    assert {w.filename for w in told} == {__file__}
+
+
+def test_a_pile_that_starts_below_its_floor():
+    stone, ball = cd.contact.Rigid(friction=0.5), cd.System()
+    ball.add_body("ball", mobilizer=cd.Translation(), mass=1.0)
+    method = cd.integrators.TimeStepping([cd.contact.HalfSpace("ground", (0, 1, 0), 0.0, stone),
+                                          cd.contact.Sphere("ball", (0, 0, 0), 0.1, stone)])
+    with pytest.warns(RuntimeWarning, match=r"overlap, or stops are passed, by up to 0\.4"):
+        cd.simulate(ball, ball.state(q={"ball_ty": -0.3}), 0.01, step=1e-3, integrator=method)
+    fall = cd.simulate(ball, ball.state(q={"ball_ty": 0.2}), 0.5, step=1e-2, integrator=method)
+    assert abs(fall["ball_ty"][-1] - 0.1) < 1e-4             # bodies that do not turn come to rest too
+
+
+def test_places_in_millimetres():
+    with pytest.warns(UserWarning, match=r"marker 'MAL' is 400 m away from 'shank'"):
+        leg().add_marker("MAL", "shank", (20, -400, 60))
+
+
+def test_models_that_are_files():
+    with pytest.raises(AttributeError, match=r"cd\.read_osim\('gait2354\.osim'\)"):
+        cd.models.gait2354  # noqa: B018
+
+
+def test_a_layer_in_millimetres():
+    square = np.array([(0, 0, 0), (0.1, 0, 0), (0, 0.1, 0), (0, 0, 0.1)])
+    with pytest.warns(UserWarning, match=r"a layer of 3 m on a mesh that is 0\.1 m large"):
+        cd.contact.Mesh("foot", None, (square, [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)]), 3,
+                        cd.contact.Material(1e6))

@@ -31,6 +31,9 @@ def leg(time: bool = False) -> cd.System:
     system.add_body("bob", "shank", cd.Slider(), **SOLID)
     system.add_constraint("tie", cd.constraints.CoordinateCoupler(lambda a, b: a - 2 * b, ("knee", "bob")))
     system.add_force("push", cd.forces.MobilityForce("bob", cd.Input("f", 1.0)))
+    skin = cd.contact.Material(1e5)
+    system.add_contact("floor", cd.contact.HalfSpace("ground", (0, 1, 0), -9.0, skin),
+                       cd.contact.Sphere("shank", (0, 0, 0), 0.1, skin))
     if time:
         system.add_force("wind", cd.forces.ExternalWrench("bob",
                                                           force=([0, 1, 2], np.arange(9.0).reshape(3, 3))))
@@ -54,7 +57,7 @@ def arguments(system: cd.System, name: str) -> dict[str, object]:
     q, u, udot, f, tau = (rng.normal(size=(N, n)) for n in (system.nq, *[system.nu] * 4))
     qdot, qddot = rng.normal(size=(2, N, system.nq))
     known = {"q": q, "u": u, "udot": udot, "qdot": qdot, "qddot": qddot, "f": f, "tau": tau,
-             "body": "shank", "station": P, "X_BS": P, "constraint": "tie",
+             "body": "shank", "station": P, "X_BS": P, "constraint": "tie", "group": "floor",
              "about": P, "lambda_": rng.normal(size=(N, 1))}
     asked = inspect.signature(METHODS[name]).parameters
     return {p: known[p] for p in asked if p in known}
@@ -417,8 +420,9 @@ def test_what_depends_on_time(monkeypatch):
     drive.add_constraint("drive", cd.constraints.PrescribedMotion(lambda t: t**2, "a"))
     everything = set(joint.compiled.timed.operators)
     assert "mass_matrix" in everything and "body_pose" in everything
+    reports = {"contact_forces", "contact_losses", "contact_wrenches"}          # of rigid contacts
     assert motion.compiled.timed.operators == {"forward_dynamics", "ydot", "multipliers", "prescribed",
-                                               "position_change"}
+                                               "position_change", *reports}
     assert own.compiled.timed.operators == custom.compiled.timed.operators
     assert {"inverse_dynamics", "power", "forward_dynamics"} < own.compiled.timed.operators
     assert not {"mass_matrix", "qdot", "gravity_forces", "constraint_errors"} & own.compiled.timed.operators

@@ -342,6 +342,21 @@ def test_a_quaternion_without_direction():
         system.state().replace(q={"float_qw": 0})
 
 
+def test_zero_quaternion_of_one_of_many_bodies():
+    """From some two dozen on they are looked at by a loop."""
+    system = cd.System()
+    for k in range(30):
+        system.add_body(f"b{k}", mobilizer=cd.Free(), mass=1, inertia=(1, 1, 1))
+    q, u = system.defaults()
+    assert not system.qdot(q, u).any()
+    for k in (0, 17, 29):
+        x = q.copy()
+        x[7 * k:7 * k + 4] = 0
+        for some in (x, np.stack([q] * 8 + [x])):
+            with refused(cd.ShapeError, "quaternion", f"'b{k}'"):
+                system.qdot(some, u)
+
+
 def test_zero_quaternion_in_an_operator(monkeypatch):
     monkeypatch.delenv("CONDYLE_EVALUATOR")                 # only machine code has the status
     system = cd.System()

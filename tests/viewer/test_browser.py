@@ -234,3 +234,14 @@ def test_everyone_can_use_it(opened: Opened, arm: cd.System, bending: cd.Table, 
     assert tab.locator("#help").is_visible()
     tab.keyboard.press("Escape")
     assert not tab.locator("#help").is_visible()
+
+
+def test_pressure(opened: Opened) -> None:
+    """Both triangles that touch are coloured, and the scale has its unit."""
+    from tests.viewer.test_contacts import brick
+
+    tab = opened(cd.show(brick(), open=False))
+    assert "Pa" in tab.locator("#pressure-high").text_content() and tab.locator("#pressure").is_visible()
+    shown = tab.evaluate("Array.from(condyle.figures[0].pressures.maps[0].color.array)")
+    assert len(shown) == 18 and max(abs(np.diff(np.reshape(shown, (6, 3)), axis=0).ravel())) < 0.02  # equal
+    assert tab.evaluate("condyle.figures[0].kinds().pressures") == ["stand: brick"]

@@ -136,3 +136,55 @@ def test_constraints_have_shapes() -> None:
                     "roll": ["Box", "Sphere"]}
     plate = next(p for p in constraint_parts(system, 1.0) if p.name == "plane")
     assert plate.X_BS.p == pytest.approx([0, 0.1, 0]) and plate.X_BS.R[:, 2] == pytest.approx([0, 1, 0])
+
+
+def brick() -> cd.State:
+    """A brick of twelve triangles that stands in a soft floor."""
+    x, y, z = (g.ravel() for g in np.meshgrid(*[(-1.0, 1.0)] * 3, indexing="ij"))
+    faces = [(0, 1, 3), (0, 3, 2), (4, 6, 7), (4, 7, 5), (0, 4, 5), (0, 5, 1), (2, 3, 7), (2, 7, 6),
+             (0, 2, 6), (0, 6, 4), (1, 5, 7), (1, 7, 3)]
+    system = cd.System()
+    system.add_body("brick", mobilizer=cd.Free(), mass=1.0, inertia=(0.01, 0.01, 0.01))
+    mesh = C.Mesh("brick", (0.0, 0.01, 0.0), (np.stack([x, y, z], axis=1) * 0.05, faces), 0.01, SKIN)
+    system.add_contact("stand", C.HalfSpace("ground", (0, 1, 0), 0.0, SKIN), mesh)
+    return system.state(q={"brick_ty": 0.038})               # 2 mm deep: -0.05 + 0.01 + 0.038
+
+
+def test_pressure_on_a_mesh() -> None:
+    """Of twelve triangles two touch, and pressure times area is the force."""
+    state = brick()
+    s = scene_of(state)
+    (found,) = s.layers[0].pressures
+    assert found.name == "stand: brick" and found.body == 1 and found.values.shape == (1, 2)
+    own = found.corners                                      # on the body: the lower side of the mesh
+    assert own[..., 1] == pytest.approx(np.full((2, 3), -0.04))
+    areas = np.linalg.norm(np.cross(own[:, 1] - own[:, 0], own[:, 2] - own[:, 0]), axis=1) / 2
+    assert found.values[0] @ areas == pytest.approx(state.contact_forces()[0, 1], rel=1e-9)
+    assert s.pressure == found.values.max() and not s.layers[0].patches
+    assert s.layers[0].columns["stand: brick.pressure"][0] == pytest.approx(s.pressure)
+    assert s.size > 0.05                                     # the mesh is within the picture
+    Stream(state).message(state)                             # a live page has none
+
+
+def test_arrows_of_rigid_contacts() -> None:
+    """A ball that lies on a rigid floor: the arrow holds its weight."""
+    system = cd.System()
+    system.add_body("ball", mobilizer=cd.Free(), mass=2.0, inertia=(0.01, 0.01, 0.01))
+    hard = C.Rigid()
+    system.add_contact("lie", C.HalfSpace("ground", (0, 1, 0), 0.0, hard),
+                       C.Sphere("ball", (0, 0, 0), 0.1, hard))
+    run = cd.simulate(system, system.state(q={"ball_ty": 0.1}), 0.1)
+    drawn = scene_of(run).layers[0]
+    weight = 2.0 * 9.80665                                   # the default gravity
+    assert drawn.arrows[0].vectors[-1] == pytest.approx([0, weight, 0], rel=1e-3, abs=1e-6)
+    assert drawn.arrows[0].points[-1] == pytest.approx([0, 0, 0], abs=1e-6)
+
+
+def test_a_bob_hangs_at_the_end_of_its_stick() -> None:
+    """A point mass ends its stick, a uniform rod has its mass centre amid it."""
+    for inertia, length in (((1e-5,) * 3, 0.5), ((1 / 12, 1e-3, 1 / 12), 1.0)):
+        system = cd.System()
+        system.add_body("b", mobilizer=cd.Pin(), X_BM=(0, 0.5, 0), mass=1.0, inertia=inertia)
+        stick = next(p for p in scene_of(system).layers[0].parts if p.kind == "bodies"
+                     and isinstance(p.shape, cd.shapes.Capsule))
+        assert 2 * stick.shape.half_length == pytest.approx(length)

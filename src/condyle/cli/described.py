@@ -38,10 +38,12 @@ def system_of(given: str) -> System:
             raise DescriptionError(f"{given}: expected a Python file, an .osim file, or the name of a ready "
                                    f"model: {', '.join(models.READY)}")
         return _only(names_of(path), path)
+    if given not in models.READY and path.suffix:
+        check_file(path)
     if given not in models.READY:
-        raise UnknownNameError("model", given, models.READY, f"ready models: {', '.join(models.READY)}; your "
-                                                             "own is a Python file that makes a System, such "
-                                                             "as leg.py")
+        raise UnknownNameError("model", given, models.READY, "your own is a file: a model of OpenSim, "
+                                                             "such as leg.osim, or a Python file that makes "
+                                                             "a System, such as leg.py")
     system = getattr(models, given)()
     assert isinstance(system, System)
     return system
@@ -67,7 +69,8 @@ def names_of(file: Path) -> dict[str, Any]:
 def check_file(file: Path) -> None:
     """Refuse a file that does not exist."""
     if not file.is_file():
-        there = [p.name for p in file.parent.glob(f"*{file.suffix}")] if file.parent.is_dir() else []
+        there = [p.name for p in file.parent.iterdir() if p.suffix in {file.suffix, ".osim", ".py"}
+                 ] if file.parent.is_dir() else []
         near = difflib.get_close_matches(file.name, there, n=2)
         similar = f"is it {' or '.join(str(file.parent / n) for n in near)}? Else " if near else ""
         raise DescriptionError(f"{file}: no such file; {similar}give a model file of OpenSim, or a "

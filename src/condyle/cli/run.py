@@ -6,7 +6,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from multiprocessing import get_context
 from pathlib import Path
@@ -17,7 +17,10 @@ from condyle.errors import CondyleError
 from condyle.native.machine.interrupts import patient
 from condyle.opensim.setup import run_setup
 from condyle.opensim.setup.file import Report
+from condyle.opensim.setup.order import needs
 
+Needs = dict[Path, list[Path]]
+"""Files that must be done before each."""
 SHOWN = 8
 """Notes that are shown of a file."""
 
@@ -31,8 +34,9 @@ def run(setups: Sequence[Path], jobs: int | None) -> bool:
     """
     setups = list(dict.fromkeys(setups))
     jobs = min(len(setups), jobs or os.cpu_count() or 1)
+    needed = needs(setups)
     with patient():
-        done = _one_by_one(setups) if jobs <= 1 else _at_once(setups, jobs)
+        done = _one_by_one(setups, needed) if jobs <= 1 else _at_once(setups, needed, jobs)
     failed = [path for path, error in done.items() if error]
     if len(setups) > 1:
         print(f"\n{len(done) - len(failed)} of {len(setups)} done"
@@ -40,9 +44,9 @@ def run(setups: Sequence[Path], jobs: int | None) -> bool:
     return not failed
 
 
-def _one_by_one(setups: Sequence[Path]) -> dict[Path, str]:
+def _one_by_one(setups: Sequence[Path], needed: Needs) -> dict[Path, str]:
     """What went wrong, by file."""
-    done = {}
+    done: dict[Path, str] = {}
     for path in setups:
         begin = time.perf_counter()
 
@@ -50,13 +54,21 @@ def _one_by_one(setups: Sequence[Path]) -> dict[Path, str]:
             print(f"  {time.perf_counter() - begin:6.1f} s  {step}", flush=True)
 
         print(f"{path}", flush=True)
-        report, done[path] = attempt(path, tell)
+        lost = _lost(path, needed, done)
+        report, done[path] = (None, lost) if lost else attempt(path, tell)
         _show(path, report, done[path])
     return done
 
 
-def _at_once(setups: Sequence[Path], jobs: int) -> dict[Path, str]:
-    """The same, several at a time, each in a process of its own. Their steps are told as they begin."""
+def _lost(path: Path, needed: Needs, done: dict[Path, str]) -> str:
+    """Why a file is not run: what another one was to write is not there."""
+    failed = [str(other) for other in needed[path] if done.get(other)]
+    return f"not run: it reads what {', '.join(failed)} was to write, which failed" if failed else ""
+
+
+def _at_once(setups: Sequence[Path], needed: Needs, jobs: int) -> dict[Path, str]:
+    """The same, several at a time, each in a process of its own. Their steps are told as they begin. A file
+    that reads what another one writes waits for it."""
     done: dict[Path, str] = {}
     os.environ.setdefault("CONDYLE_THREADS", str(max(1, (os.cpu_count() or 1) // jobs)))
     context = get_context("spawn")
@@ -67,25 +79,42 @@ def _at_once(setups: Sequence[Path], jobs: int) -> dict[Path, str]:
         for path, step in iter(told.get, None):
             print(f"  {time.perf_counter() - begin:6.1f} s  {path}: {step}", flush=True)
 
+    def ended(path: Path, report: Report | None, error: str) -> None:
+        done[path] = error
+        print(f"[{len(done)}/{len(setups)}] {path}", flush=True)
+        _show(path, report, error)
+
     teller = Thread(target=tell, daemon=True)
     teller.start()
     pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_listen, initargs=(told,))
+    waiting = list(setups)
+    running: dict[Any, Path] = {}
     try:
-        with _deaf():
-            waiting = {pool.submit(_attempt_told, path): path for path in setups}
-        for k, future in enumerate(as_completed(waiting), 1):
-            path = waiting[future]
-            try:
-                report, done[path] = future.result()
-            except Exception as error:                      # the process has died
-                report, done[path] = None, f"{type(error).__name__}: {error}"
-            print(f"[{k}/{len(waiting)}] {path}", flush=True)
-            _show(path, report, done[path])
+        while waiting or running:
+            for path in [p for p in waiting if all(other in done for other in needed[p])]:
+                waiting.remove(path)
+                if lost := _lost(path, needed, done):
+                    ended(path, None, lost)
+                    continue
+                with _deaf():
+                    running[pool.submit(_attempt_told, path)] = path
+            if not running:
+                continue
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                path = running.pop(future)
+                try:
+                    report, error = future.result()
+                except Exception as lost_process:           # the process has died
+                    report, error = None, f"{type(lost_process).__name__}: {lost_process}"
+                ended(path, report, error)
     except BaseException:                                   # Ctrl-C: begin nothing else, and end what runs
         children = list((getattr(pool, "_processes", None) or {}).values())
         pool.shutdown(wait=False, cancel_futures=True)
         for child in children:
             child.terminate()
+        left = [str(path) for path in setups if path not in done]
+        print(f"\ninterrupted; not finished, and none of their files is half written: {', '.join(left)}",
+              file=sys.stderr, flush=True)
         raise
     finally:
         told.put(None)
@@ -126,8 +155,6 @@ def attempt(path: Path, tell: object = None) -> tuple[Report | None, str]:
     """What came of a file, and what went wrong."""
     try:
         return (run_setup(path, tell) if callable(tell) else run_setup(path)), ""
-    except FileNotFoundError as error:
-        return None, f"there is no file {str(error.filename or path)!r}"
     except (CondyleError, OSError) as error:
         return None, str(error)
 

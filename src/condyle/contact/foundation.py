@@ -1,21 +1,11 @@
-"""Elastic foundation: contact of meshes, with a spring at each triangle. docs/theory/contact.md (48)-(56),
-sherman2011 section 5.2 and appendix A.1.
-
-Springs are on the body of a mesh, m, and press against the other surface, o. For the centroid y of a triangle
-of area A, with x and n of (44), n out of the other surface:
+"""Elastic foundation: contact of meshes, with a spring at each triangle. docs/theory/contact.md (48)-(56b),
+sherman2011 section 5.2 and appendix A.1. What one spring does is in springs.py.
 
     K_i = E_i / h_i,   s = K_o / (K_m + K_o),   K = s K_m,   c* = s c_m + (1 - s) c_o                     (48)
-    P = y + s x n                                                                                         (49)
-    f_e = w K A x where x > 0, else 0;   w = 1, or 1/2 of two meshes, whose springs both act              (50)
-    f_n = f_e max(1 + c* xdot, 0),   xdot = -n . v,   v: velocity of m on o at P                          (51)
-    friction on m = -mu(|v_t|) f_n v_t / |v_t|,   v_t = v + xdot n                                        (52)
-    force on m = sum of f = f_n n + friction,   moment about the origin of its frame: sum of P x f        (53)
-    stored V = sum of f_e x / 2,   lost = sum of (f_n - f_e) xdot - friction . v_t >= 0                   (54)
-    centre of pressure = sum of f_n P / sum of f_n                                                        (55)
-    pressure = f_n / (w A)                                                                                (56)
 
-All is in the frame of the mesh. Triangles are rows of a table, of which a tree leaves out those that cannot
-touch: native/sweeps/tree_sum.py. Derivatives are sums of those of (53), (54) over the same triangles.
+of the mesh, m, and the other surface, o. All is in the frame of the mesh. Triangles are rows of a table, of
+which a tree leaves out those that cannot touch: native/sweeps/tree_sum.py. Derivatives are sums of those of
+(53), (54) over the same triangles.
 """
 from __future__ import annotations
 
@@ -27,12 +17,13 @@ from typing import Annotated, Any, ClassVar
 import casadi as ca
 import numpy as np
 
-from condyle.contact.friction import hollars, stribeck
+from condyle.contact.friction import hollars, smoothed, stribeck
 from condyle.contact.inside import Seen, numbers_of, seen
 from condyle.contact.law import ContactLaw, Forces
-from condyle.contact.material import Combined, harmonic
+from condyle.contact.material import harmonic
 from condyle.contact.mesh import Mesh
 from condyle.contact.pairs import check_yielding
+from condyle.contact.springs import LAYER, TERMS, Curve, Springs
 from condyle.contact.surfaces import BodyPose, Pose, Surface
 from condyle.contact.touch import Touch
 from condyle.contact.triangles import Triangles
@@ -44,87 +35,16 @@ from condyle.native.sweeps.tree_best import TreeBest
 from condyle.native.sweeps.tree_sum import TreeSum
 from condyle.trace.parameter import as_sx
 
-LAYER = 8
-"""Numbers of a layer: K w, s, c*, three of friction, transition speed; K."""
-Curve = Callable[[ca.SX, Combined], ca.SX]
-
-
-# one triangle
-
-
-def _spring(where: Seen, given: ca.SX, layer: ca.SX, item: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
-    """x, n, P and f_e of (49), (50); item = y, A."""
-    x, n = where.where(given, item[:3])
-    return x, n, item[:3] + layer[1] * x * n, layer[0] * item[3] * x
-
-
-def _touching(x: ca.SX, terms: ca.SX) -> ca.SX:
-    """Terms where x > 0; NaN stays."""
-    return ca.if_else(x <= 0, 0, terms)
-
-
-def _normal_force(f_e: ca.SX, n: ca.SX, v: ca.SX, c: ca.SX) -> tuple[ca.SX, ca.SX]:
-    """xdot and f_n of (51)."""
-    xdot = -ca.dot(n, v)
-    return xdot, f_e * ca.fmax(1 + c * xdot, 0)
-
-
-Term = Callable[[ca.SX, ca.SX], ca.SX]
-
-
-def _exerted(where: Seen, curve: Curve) -> Term:
-    """Moment and force of (53), and power lost of (54): of p = numbers of the other, w and v of the mesh on
-    it, layer."""
-    def term(p: ca.SX, item: ca.SX) -> ca.SX:
-        g = where.size
-        w, v, layer = p[g:g + 3], p[g + 3:g + 6], p[g + 6:]
-        m = Combined(*ca.vertsplit(layer[:7]))
-        x, n, P, f_e = _spring(where, p[:g], layer, item)
-        v_P = v + ca.cross(w, P)
-        xdot, f_n = _normal_force(f_e, n, v_P, m.c)
-        v_t = v_P + xdot * n
-        f_t = -f_n * curve(ca.dot(v_t, v_t), m) * v_t                                        # (52)
-        f = f_n * n + f_t                                                                    # (53)
-        lost = (f_n - f_e) * xdot - ca.dot(f_t, v_t)                                         # (54)
-        return _touching(x, ca.vertcat(ca.cross(P, f), f, lost))
-    return term
-
-
-def _pressed(where: Seen, curve: Curve) -> Term:
-    """f_n n, f_n P and f_n of (55), of the same p."""
-    def term(p: ca.SX, item: ca.SX) -> ca.SX:
-        g = where.size
-        w, v, layer = p[g:g + 3], p[g + 3:g + 6], p[g + 6:]
-        x, n, P, f_e = _spring(where, p[:g], layer, item)
-        _, f_n = _normal_force(f_e, n, v + ca.cross(w, P), layer[2])
-        return _touching(x, ca.vertcat(f_n * n, f_n * P, f_n))
-    return term
-
-
-def pressure(where: Seen) -> Term:
-    """(56), of the same p."""
-    def term(p: ca.SX, item: ca.SX) -> ca.SX:
-        g = where.size
-        w, v, layer = p[g:g + 3], p[g + 3:g + 6], p[g + 6:]
-        x, n, P, _ = _spring(where, p[:g], layer, item)
-        return _touching(x, _normal_force(layer[7] * x, n, v + ca.cross(w, P), layer[2])[1])
-    return term
-
-
-def _stored(where: Seen, curve: Curve) -> Term:
-    """V of (54), f_e n, f_e P, f_e and the area that touches: of p = numbers of the other, layer."""
-    def term(p: ca.SX, item: ca.SX) -> ca.SX:
-        x, n, P, f_e = _spring(where, p[:where.size], p[where.size:], item)
-        return _touching(x, ca.vertcat(f_e * x / 2, f_e * n, f_e * P, f_e, item[3]))
-    return term
-
+MATERIAL = LAYER - 1
+"""Numbers of a layer that come from the materials: all but the depth of smoothing."""
 
 # all triangles
 
 
-def _reach(where: Seen) -> Callable[[ca.SX, ca.SX], ca.SX]:
-    """A ball of centroids may touch: its centre is less than its radius away."""
-    return lambda p, ball: where.reach(p[:where.size], ball[:3], ball[3])
+def _reach(springs: Springs) -> Callable[[ca.SX, ca.SX], ca.SX]:
+    """A ball of centroids may touch: its centre is less than its radius, and what springs reach, away."""
+    where = springs.where
+    return lambda p, ball: where.reach(p[:where.size], ball[:3], ball[3] + springs.reach(p[-1]))
 
 
 def _tables(mesh: Triangles) -> tuple[np.ndarray, np.ndarray]:
@@ -134,28 +54,24 @@ def _tables(mesh: Triangles) -> tuple[np.ndarray, np.ndarray]:
     return mesh.tree.nodes(mesh.ball, none), mesh.tree.blocks(items, np.append(mesh.centroids[0], 0.0))
 
 
-TERMS: dict[str, Callable[[Seen, Curve], Term]] = {"exerted": _exerted, "pressed": _pressed,
-                                                   "stored": _stored}
-
-
 @lru_cache(maxsize=256)
-def _sum(which: str, mesh: Triangles, where: Seen, curve: Curve, needs: int,
+def _sum(which: str, mesh: Triangles, springs: Springs, needs: int,
          columns: tuple[int, ...] | None) -> TreeSum:
     """Of terms, or of their slopes by some elements of p."""
-    term = TERMS[which](where, curve)
+    term = TERMS[which](springs)
 
     def slopes(p: ca.SX, item: ca.SX) -> ca.SX:
         return ca.vec(ca.densify(ca.jacobian(term(p, item), p)[:, list(columns or ())]))
 
     name, f = (f"foundation_{which}", term) if columns is None else (f"foundation_{which}_slopes", slopes)
-    return TreeSum.of(name, needs, mesh.tree, _reach(where), f, *_tables(mesh))
+    return TreeSum.of(name, needs, mesh.tree, _reach(springs), f, *_tables(mesh))
 
 
-def _summed(which: str, mesh: Triangles, where: Seen, curve: Curve, p: ca.SX) -> ca.SX:
+def _summed(which: str, mesh: Triangles, springs: Springs, p: ca.SX) -> ca.SX:
     """A sum with derivatives by all of p that is not constant."""
     p = ca.densify(p)
     columns = tuple(k for k in range(p.numel()) if not p[k].is_constant())
-    values, slopes = (_sum(which, mesh, where, curve, p.numel(), some) for some in (None, columns))
+    values, slopes = (_sum(which, mesh, springs, p.numel(), some) for some in (None, columns))
     return sloped(values, slopes, p, columns)
 
 
@@ -181,16 +97,22 @@ class Side:
         other: the other surface.
         sign: 1 where the mesh is the contact's first surface, else -1.
         layer: LAYER numbers.
+        curve: of friction; `smoothed` makes springs smooth.
     """
 
     mesh: Mesh
     other: Surface
     sign: int
     layer: ca.SX
+    curve: Curve
 
     @property
     def where(self) -> Seen:
         return seen(self.other)
+
+    @property
+    def springs(self) -> Springs:
+        return Springs(self.where, self.curve)
 
     def placed(self, mesh: Pose, other: Pose) -> tuple[ca.SX, ca.SX, ca.SX]:
         """Rotation and origin of the mesh's frame in ground, and the other's numbers in it."""
@@ -214,15 +136,15 @@ class Side:
         """Of `numbers`."""
         return self.where.size + 6 + LAYER
 
-    def moving(self, s: View, curve: Curve, *which: str) -> tuple[ca.SX, ...]:
+    def moving(self, s: View, *which: str) -> tuple[ca.SX, ...]:
         """Rotation and origin of the mesh's frame in ground, and sums of (53)-(55)."""
         R, p, given = self.numbers(s)
-        return R, p, *(_summed(w, self.mesh.triangles, self.where, curve, given) for w in which)
+        return R, p, *(_summed(w, self.mesh.triangles, self.springs, given) for w in which)
 
-    def stored(self, mesh: Pose, other: Pose, curve: Curve) -> tuple[ca.SX, ca.SX, ca.SX]:
+    def stored(self, mesh: Pose, other: Pose) -> tuple[ca.SX, ca.SX, ca.SX]:
         """The same of what positions alone tell."""
         R, p, given = self.placed(mesh, other)
-        return R, p, _summed("stored", self.mesh.triangles, self.where, curve, ca.vertcat(given, self.layer))
+        return R, p, _summed("stored", self.mesh.triangles, self.springs, ca.vertcat(given, self.layer))
 
     def deepest(self, mesh: Pose, other: Pose) -> Touch:
         """At the face that is deepest, or nearest: from the contact's first surface to its second."""
@@ -234,10 +156,10 @@ class Side:
         return out if self.sign > 0 else out.flipped
 
 
-def sides(a: Surface, b: Surface, layers: tuple[ca.SX, ca.SX]) -> list[Side]:
+def sides(a: Surface, b: Surface, layers: tuple[ca.SX, ca.SX], curve: Curve) -> list[Side]:
     """Of the surfaces that are meshes."""
-    both = (Side(a, b, 1, layers[0]) if isinstance(a, Mesh) else None,
-            Side(b, a, -1, layers[1]) if isinstance(b, Mesh) else None)
+    both = (Side(a, b, 1, layers[0], curve) if isinstance(a, Mesh) else None,
+            Side(b, a, -1, layers[1], curve) if isinstance(b, Mesh) else None)
     return [side for side in both if side is not None]
 
 
@@ -245,7 +167,8 @@ def deepest(a: Surface, A: Pose, b: Surface, B: Pose) -> Touch:
     """Where two surfaces, of which at least one is a mesh, are deepest in each other, from a to b: at a
     centroid of a mesh."""
     none = ca.SX(LAYER, 1)
-    found = [side.deepest(*((A, B) if side.sign > 0 else (B, A))) for side in sides(a, b, (none, none))]
+    found = [side.deepest(*((A, B) if side.sign > 0 else (B, A)))
+             for side in sides(a, b, (none, none), stribeck)]
     if len(found) == 1:
         return found[0]
     first, other = found
@@ -285,18 +208,24 @@ class ElasticFoundation(ContactLaw):
     the line from the centroid to the nearest point.
 
     Neighbouring triangles do not know of each other: pressure is that of a Winkler foundation, not of an
-    elastic body. The force is continuous; its slope jumps where a triangle comes to touch.
+    elastic body. The slope of the force jumps where a triangle comes to touch; with `smooth` it does not, and
+    springs act a little before.
 
     Args:
         a: one surface.
         b: the other, on another body. At least one is a cd.contact.Mesh.
+        smooth: a depth d [m]; 0 is the exact law. Depths max(x, 0) become x Phi(x/d) + d phi(x/d), with the
+            normal distribution, at most 0.4 d more; nothing acts beyond 9 d. Of two meshes the force keeps
+            its jumps where the nearest triangle changes.
         group: its kind: gravity, passive, external, actuator or muscle.
     """
 
     a: Part
     b: Part
-    layers: Annotated[Any, quantity("", 2 * LAYER)] = field(init=False, repr=False,
-                                                            default=(1.0,) * (2 * LAYER))
+    smooth: Annotated[float, quantity("m", lowest=0.0, plain=True)] = field(default=0.0, kw_only=True)
+    layers: Annotated[Any, quantity("", 2 * MATERIAL)] = field(init=False, repr=False,
+                                                               default=(1.0,) * (2 * MATERIAL))
+    soft: bool = field(init=False, repr=False, default=False)
 
     tabular: ClassVar[bool] = False
     curve: ClassVar[Any] = staticmethod(stribeck)
@@ -311,6 +240,7 @@ class ElasticFoundation(ContactLaw):
         check_yielding(self.a, self.b, what)
         object.__setattr__(self, "layers", self._layers(what))
         super().__post_init__()
+        object.__setattr__(self, "soft", self.smooth != 0)
 
     def _layers(self, what: str) -> Any:
         """Both layers' numbers, as the law keeps them: computed once where they are plain."""
@@ -327,7 +257,7 @@ class ElasticFoundation(ContactLaw):
     def _layer(self, mesh: Any, other: Any) -> ca.SX:
         """Numbers of (48) for the springs of a mesh; none where it is no mesh."""
         if not isinstance(mesh, Mesh):
-            return ca.SX(LAYER, 1)
+            return ca.SX(MATERIAL, 1)
         m, o = mesh.material, other.material
         thickness = other.thickness if isinstance(other, Mesh) else mesh.thickness
         K_m, K_o = sx(m.modulus) / sx(mesh.thickness), sx(o.modulus) / sx(thickness)
@@ -339,11 +269,11 @@ class ElasticFoundation(ContactLaw):
 
     @property
     def form(self) -> Hashable:
-        return self.a.form, self.b.form
+        return self.a.form, self.b.form, self.soft
 
     def __repr__(self) -> str:
         a, b = (f"{type(s).__name__} on {s.body!r}" for s in (self.a, self.b))
-        return f"{type(self).__name__}({a}, {b})"
+        return f"{type(self).__name__}({a}, {b}{f', smooth={self.smooth!r}' if self.soft else ''})"
 
     def surfaces(self) -> tuple[Surface, Surface]:
         return self.a, self.b
@@ -351,8 +281,9 @@ class ElasticFoundation(ContactLaw):
     @property
     def sides(self) -> list[Side]:
         """Its meshes."""
-        kept = ca.densify(sx(self.layers))
-        return sides(self.a, self.b, (kept[:LAYER], kept[LAYER:]))
+        kept, d = ca.densify(sx(self.layers)), sx(self.smooth) if self.soft else 0
+        layers = ca.vertcat(kept[:MATERIAL], d), ca.vertcat(kept[MATERIAL:], d)
+        return sides(self.a, self.b, layers, smoothed if self.soft else self.curve)
 
     @property
     def solved(self) -> bool:
@@ -365,7 +296,7 @@ class ElasticFoundation(ContactLaw):
         far = deepest(self.a, poses[0], self.b, poses[1])
         n, P, total, area = ca.SX(3, 1), ca.SX(3, 1), ca.SX(0), ca.SX(0)
         for side in self.sides:
-            R, p, found = side.stored(*(poses if side.sign > 0 else poses[::-1]), self.curve)
+            R, p, found = side.stored(*(poses if side.sign > 0 else poses[::-1]))
             n -= side.sign * R @ found[1:4]
             P += found[7] * p + R @ found[4:7]
             total, area = total + found[7], area + self.weight * found[8]
@@ -379,7 +310,7 @@ class ElasticFoundation(ContactLaw):
 
     def apply(self, s: View, loads: Loads) -> None:
         for side in self.sides:
-            R, p, found = side.moving(s, self.curve, "exerted")
+            R, p, found = side.moving(s, "exerted")
             m, f = R @ found[:3], R @ found[3:6]
             for body, sign in ((side.mesh.body, 1), (side.other.body, -1)):
                 arm = p - s.station_position(body, ca.SX(3, 1))
@@ -390,7 +321,7 @@ class ElasticFoundation(ContactLaw):
         f, moment, lost, total = ca.SX(3, 1), ca.SX(3, 1), ca.SX(0), ca.SX(0)
         n, P = ca.SX(3, 1), ca.SX(3, 1)
         for side in self.sides:
-            R, p, found, pressed = side.moving(s, self.curve, "exerted", "pressed")
+            R, p, found, pressed = side.moving(s, "exerted", "pressed")
             mine = -side.sign * R @ found[3:6]                                               # on b
             f, moment = f + mine, moment + ca.cross(p, mine) - side.sign * R @ found[:3]
             lost, total = lost + found[6], total + pressed[6]
@@ -408,7 +339,7 @@ class ElasticFoundation(ContactLaw):
 
     def potential(self, s: View) -> ca.SX:
         poses = BodyPose(s, self.a.body), BodyPose(s, self.b.body)
-        each = [side.stored(*(poses if side.sign > 0 else poses[::-1]), self.curve) for side in self.sides]
+        each = [side.stored(*(poses if side.sign > 0 else poses[::-1])) for side in self.sides]
         return sum((found[0] for _, _, found in each), ca.SX(0))
 
 
@@ -440,6 +371,7 @@ class OpenSimElasticFoundation(ElasticFoundation):
     Args:
         a: one surface.
         b: the other, on another body. At least one is a cd.contact.Mesh.
+        smooth: as ElasticFoundation; OpenSim has none.
         group: its kind: gravity, passive, external, actuator or muscle.
     """
 
@@ -447,7 +379,7 @@ class OpenSimElasticFoundation(ElasticFoundation):
 
     def _layer(self, mesh: Any, other: Any) -> ca.SX:
         if not isinstance(mesh, Mesh):
-            return ca.SX(LAYER, 1)
+            return ca.SX(MATERIAL, 1)
         m = mesh.material
         K = sx(m.modulus) / sx(mesh.thickness)
         return ca.vertcat(self.weight * K, 1, sx(m.dissipation), sx(m.static_friction),

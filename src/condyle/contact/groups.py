@@ -36,6 +36,9 @@ def pairs(name: str, a: Surface | Iterable[Surface], b: Surface | Iterable[Surfa
             mine: Any = ElasticFoundation if law is HuntCrossley and (x.by_points or y.by_points) else law
             out[".".join(filter(None, (name, short, piece)))] = (
                 mine(x, y, **options) if not _rigid(x, y, name, law, options) else rigid(x, y))
+    if not out and b is None and len(first) == 1:
+        raise DescriptionError(f"add_contact {name!r}: one surface touches nothing: give two, "
+                               "add_contact(name, floor, ball), or a list")
     if not out:
         raise DescriptionError(f"add_contact {name!r}: no pair is left: surfaces on one body and those that "
                                "share a clique ignore each other")
@@ -65,9 +68,11 @@ def _pieces(a: Surface, b: Surface) -> Iterator[tuple[str, Surface, Surface]]:
 
 def _named(name: str, which: str, given: Surface | Iterable[Surface]) -> dict[str, Surface]:
     """Surfaces by their names, or their places."""
-    several = isinstance(given, Iterable) and not isinstance(given, Surface)
+    several = isinstance(given, Iterable) and not isinstance(given, (Surface, str))
     surfaces: list[Any] = list(given) if several else [given]  # type: ignore[arg-type]
     out: dict[str, Surface] = {}
+    if not surfaces:
+        raise DescriptionError(f"add_contact {name!r}: {which}: there is no surface in it")
     for k, surface in enumerate(surfaces):
         if not isinstance(surface, Surface):
             raise DescriptionError(f"add_contact {name!r}: {which}: expected surfaces such as "

@@ -9,11 +9,17 @@ m = 1 - 1 / k^2. K, E: complete elliptic integrals; D = (K - E) / m.
 
 By the arithmetic-geometric mean of 1 and g_0 = 1 / k, with c_n = (a_n-1 - g_n-1) / 2:
 
-    K = pi / (2 a_inf),   D / K = 1/2 + sum of 2^(n-1) c_n^2 / m,   E / K = 1 - m D / K                 (28)
-    c_1^2 / m = (1 - g_0) / (4 (1 + g_0)),   c_n+1 = c_n^2 / (4 a_n+1)                                  (29)
+    K = pi / (2 a_inf),   T = sum of 2^(n-1) c_n^2 / m^2,   D / K = 1/2 + m T,   E / K = 1 - m D / K      (28)
+    c_1^2 / m^2 = 1 / (4 (1 + g_0)^2),   c_n+1 = c_n^2 / (4 a_n+1)                                      (29)
 
-All of this is smooth at the circle, k = 1. (25) is solved by Newton's steps of a fixed number from
-k = (B / A)^0.64, which is within 4 percent; derivatives go through the steps.
+and, with d = D / K, e = E / K, from dE/dm = -D/2 and dK/dm = (K - D) / 2g^2, the slopes
+
+    d ln(B/A) / d ln g = (d - 2 T) / d - (1 - 2 d + 2 T) / (1 - d) - 2                                  (29a)
+    d ln sigma / d ln g = 1/2 - 3/2 d + g^2 d / (2 e)                                                   (29b)
+
+All of this is smooth at the circle, k = 1. (25) is solved by two of Newton's steps in logarithms, from a
+start that is within 0.14 percent; the second one goes to sigma and to the axes directly, so that the mean is
+taken twice.
 """
 from __future__ import annotations
 
@@ -25,64 +31,71 @@ import casadi as ca
 if TYPE_CHECKING:
     from condyle.contact.touch import Touch
 
-ROUNDS, STEPS = 6, 3
-"""Rounds of the mean: 1e-15 for k below 1e5. Newton's steps: 1e-14."""
+ROUNDS = 6
+"""Rounds of the mean: 1e-15 for k below 1e5."""
 LONGEST = 1e8
 """Ratios of curvatures beyond count as this one: Hertz's theory of points does not hold for lines."""
+FIRST = (2 / 3, 0.0235571415, 7.00297783e-05), (1.0, 0.0397152987, 1.31554615e-04)
+"""Powers of y^2, y = ln(B/A), in ln k = y P / Q: fitted, exact at the circle."""
 
 
-def _means(g_0: ca.SX) -> tuple[ca.SX, ca.SX]:
-    """1 / K, and D / K: (28), (29)."""
-    a, g = ca.SX(1), g_0
-    share = (1 - g_0) / (4 * (1 + g_0))                                                      # c_1^2 / m
-    c, total, power = (1 - g_0) / 2, ca.SX(0.5), 1.0
+def _means(g: ca.SX) -> tuple[ca.SX, ca.SX]:
+    """1 / K, and T of (28), (29)."""
+    a, other = ca.SX(1), g
+    share, c = 1 / (4 * (1 + g) ** 2), (1 - g) / 2                                           # c_1^2 / m^2
+    total, power = ca.SX(0), 1.0
     for _ in range(ROUNDS):
-        a, g = (a + g) / 2, ca.sqrt(a * g)
+        a, other = (a + other) / 2, ca.sqrt(a * other)
         total += power * share
-        after = (a - g) / 2
-        # c_n+1^2 / m = (c_n^2 / m) (c_n+1 / c_n)^2, of which c_n+1 / c_n = c_n / (4 a_n+1)
-        share = share * (c / (2 * (a + g))) ** 2
-        c, power = after, 2 * power
+        # c_n+1^2 = c_n^2 (c_n+1 / c_n)^2, of which c_n+1 / c_n = c_n / (4 a_n+1)
+        share = share * (c / (2 * (a + other))) ** 2
+        c, power = (a - other) / 2, 2 * power
     return 2 * a / math.pi, total
 
 
-def _ratio(g_0: ca.SX) -> ca.SX:
-    """(25)"""
-    d = _means(g_0)[1]
-    return (1 - d) / (d * g_0 * g_0)
+def _step(g: ca.SX, ratio: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
+    """What ln g has to change by for (25); with 1 / K, D / K and E / K."""
+    per_K, T = _means(g)
+    m = (1 - g) * (1 + g)
+    d = 0.5 + m * T
+    slope = (d - 2 * T) / d - (1 - 2 * d + 2 * T) / (1 - d) - 2                              # (29a)
+    off = ratio * d * g * g / (1 - d) - 1
+    return off * (1 - off * (0.5 - off / 3)) / slope, per_K, d, 1 - m * d
 
 
-def _functions() -> tuple[ca.Function, ca.Function]:
-    """g_0 = 1 / k -> B / A and its logarithmic slope; g_0 -> sigma and E / K."""
-    g = ca.SX.sym("g")
-    r = _ratio(g)
-    per_K, d = _means(g)
-    E = (1 - (1 - g * g) * d) / per_K
-    sigma = math.pi / 2 / g * ca.sqrt(E) * per_K * ca.sqrt(per_K)                            # (26)
-    return (ca.Function("ratio", [g], [r, g * ca.jacobian(r, g) / r], {"cse": True}),
-            ca.Function("sigma", [g], [sigma, E * per_K], {"cse": True}))
+def _start(ratio: ca.SX) -> ca.SX:
+    y = ca.log(ratio)
+    top, low = (c[0] + y * y * (c[1] + y * y * c[2]) for c in FIRST)
+    return ca.exp(-y * top / low)
 
 
-_RATIO, _SIGMA = _functions()
+def _ellipse(ratio: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+    """sigma, 1 / k and E / K for a ratio of curvatures of at least 1: (25), (26)."""
+    g = _start(ratio)
+    by = _step(g, ratio)[0]
+    g = g * (1 + by * (1 + by / 2 * (1 + by / 3)))
+    by, per_K, d, e = _step(g, ratio)                                                        # below 1e-7
+    sigma = math.pi / 2 / g * ca.sqrt(e) * per_K                                             # (26)
+    rate = 0.5 - 1.5 * d + g * g * d / (2 * e)                                               # (29b)
+    return sigma * (1 + rate * by), g * (1 + by), e * (1 + by * (g * g * d / e + 1 - d))
 
 
-def inverse_axes(ratio: ca.SX) -> ca.SX:
-    """1 / k for a ratio of curvatures of at least 1: (25) solved."""
-    g = ratio ** -0.64
-    for step in range(STEPS):
-        r, slope = _RATIO.call([g], True, False)
-        off, power = ratio / r - 1, 1 / slope
-        # Newton's step for the logarithms: (1 + off)^power; after the first one the series is enough
-        series = 1 + power * off * (1 + (power - 1) / 2 * off * (1 + (power - 2) / 3 * off))
-        g = g * (series if step else (1 + off) ** power)
-    return g
+def _function() -> ca.Function:
+    ratio = ca.SX.sym("ratio")
+    return ca.Function("ellipse", [ratio], list(_ellipse(ratio)), {"cse": True})
+
+
+_ELLIPSE = _function()
 
 
 def _curvatures(where: Touch) -> tuple[ca.SX, ca.SX]:
     """Sum of the principal curvatures [1/m], and the larger over the smaller one."""
     assert where.gap is not None
     total = ca.trace(where.gap)
-    square = 2 * ca.sumsqr(where.gap) - total ** 2
+    if where.gap.shape == (2, 2):
+        square = (where.gap[0, 0] - where.gap[1, 1]) ** 2 + 4 * where.gap[0, 1] ** 2
+    else:
+        square = 2 * ca.sumsqr(where.gap) - total ** 2
     apart = square > 0
     difference = ca.if_else(apart, ca.sqrt(ca.if_else(apart, square, 1)), 0)
     return total, (total + difference) / ca.fmax(total - difference, total * (2 / LONGEST))
@@ -93,7 +106,7 @@ def hertz_factor(where: Touch) -> ca.SX:
     if where.gap is None:
         return ca.sqrt(where.R)
     total, ratio = _curvatures(where)
-    return _SIGMA.call([inverse_axes(ratio)], True, False)[0] * ca.sqrt(2 / total)
+    return _ELLIPSE.call([ratio], True, False)[0] * ca.sqrt(2 / total)
 
 
 def patch(where: Touch) -> ca.SX:
@@ -103,6 +116,6 @@ def patch(where: Touch) -> ca.SX:
         a = ca.sqrt(where.R * x)
         return ca.vertcat(a, a)
     total, ratio = _curvatures(where)
-    g = inverse_axes(ratio)
-    b = ca.sqrt(_SIGMA.call([g], True, False)[1] * 2 * x / total)
+    _, g, e = _ELLIPSE.call([ratio], True, False)
+    b = ca.sqrt(e * 2 * x / total)
     return ca.vertcat(b / g, b)

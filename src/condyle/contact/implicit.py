@@ -8,8 +8,14 @@ deepest point p of a and the depth x solve
 
 Four equations that are regular where the surfaces touch, overlap or are apart, as long as one of them is
 curved. Newton's method from the point where the line from the origin of S towards b leaves a; a step that
-makes the residual larger is shortened. Where it does not end, or ends at the far side of a surface, the
-result is NaN.
+makes the residual larger is shortened (39). Roots are stationary overlaps. A root is a minimum where
+
+    x S < 1,   S = K_b (K_a + K_b)^-1 K_a                                                                (39a)
+
+with the curvatures K in the tangent plane, and the only one where x is below the smallest radii of curvature
+of a and b together (36a). Where it is neither, the steps begin again at the points of a, of some all around,
+whose normals have the least overlap, and the least minimum counts. Where none is found, or the overlap along
+one of those normals is less, the result is NaN (40).
 """
 from __future__ import annotations
 
@@ -19,20 +25,27 @@ from functools import lru_cache
 from typing import Any
 
 import casadi as ca
+import numpy as np
 
+from condyle.contact.rounded import Rounded, rounded
 from condyle.contact.solids import Ellipsoid, Framed
 from condyle.contact.surfaces import Folded, HalfSpace, Length, Pose, Sphere, tangents
 from condyle.contact.touch import Touch
 from condyle.errors import DescriptionError, TraceError
 from condyle.laws.described import sx
 from condyle.native.sweeps.implicit import implicit
+from condyle.native.sweeps.lookup import get
 from condyle.native.sweeps.solver import Solver
+from condyle.native.sweeps.tree_best import TreeBest
 from condyle.trace import Traced, trace
+from condyle.trace.parameter import Expression
 
 LIMIT, NEAR = 60, 1e-9
 """Steps at most; the last one over the size of a."""
 OUTWARDS = 8
 """Newton's steps along the first line."""
+AWAY = 0.9
+"""Cosine from which on normals are near each other."""
 Level = Callable[[ca.SX, ca.SX], ca.SX]
 
 
@@ -74,6 +87,7 @@ class Implicit(Framed):
                 raise DescriptionError(f"{what}: must be negative at the origin of S and not at (size, 0, "
                                        f"0), got {centre:g} and {far:g}; move X, or change the sign or "
                                        f"size = {size:g}")
+        rounded(law, _plain(size), what)                                      # refuses what is not convex
         object.__setattr__(self, "law", law)
         object.__setattr__(self, "function", None)
 
@@ -95,6 +109,10 @@ def _plane(z: ca.SX, numbers: ca.SX) -> ca.SX:
 
 def _ellipsoid(z: ca.SX, numbers: ca.SX) -> ca.SX:
     return (ca.sumsqr(z / numbers[:3]) - 1) / 2
+
+
+def _plain(size: Any) -> float:
+    return float(size.at()[0, 0]) if isinstance(size, Expression) else size
 
 
 LEVELS: dict[str, Level] = {"sphere": _sphere, "plane": _plane, "ellipsoid": _ellipsoid}
@@ -125,16 +143,17 @@ def ellipsoid_implicit(a: Ellipsoid, A: Pose, b: Implicit, B: Pose) -> Touch:
 
 
 def implicit_implicit(a: Implicit, A: Pose, b: Implicit, B: Pose) -> Touch:
-    return _overlap(a, A, *b.frame(B), ca.SX(0, 1), b.law)
+    return _overlap(a, A, *b.frame(B), ca.SX(0, 1), b.law, rounded(b.law, _plain(b.size), "Implicit"))
 
 
 def _overlap(a: Implicit, A: Pose, R_b: ca.SX, p_b: ca.SX, numbers: ca.SX,
-             which: Traced | str) -> Touch:
+             which: Traced | str, other: Rounded | None = None) -> Touch:
     R_a, p_a = a.frame(A)
     R, c = R_a.T @ R_b, R_a.T @ (p_b - p_a)
     given = ca.vertcat(sx(a.size), ca.vec(R), c, numbers)
     pair = _Pair(a.law, which)
-    row = implicit(_solver(a.law, which, given.numel()), pair.residual, given, unknowns=4)
+    mine = rounded(a.law, _plain(a.size), "Implicit")
+    row = implicit(_solver(a.law, which, given.numel(), mine, other), pair.residual, given, unknowns=4)
     p, x = row[:3], row[3]
     n, K_a = pair.surface(p, given, first=True)
     _, K_b = pair.surface(p - x * n, given, first=False)
@@ -178,10 +197,87 @@ class _Pair:
         return ca.vertcat(f_a / ca.norm_2(g_a), f_b / ca.norm_2(g_b), *(given[0] * ca.dot(e, n_b) for e in t))
 
 
+    def found(self, y: ca.SX, error: ca.SX, given: ca.SX) -> ca.SX:
+        """Whether a root is a minimum: the near sides face each other, and (39a)."""
+        n_a, K_a = self.surface(y[:3], given, True)
+        n_b, K_b = self.surface(y[:3] - y[3] * n_a, given, False)
+        t = ca.horzcat(*tangents(n_a))
+        K_a, K_b = t.T @ K_a @ t, t.T @ K_b @ t
+        both = K_a + K_b
+        S = K_b @ ca.blockcat([[both[1, 1], -both[0, 1]], [-both[0, 1], both[0, 0]]]) @ K_a / (
+            both[0, 0] * both[1, 1] - both[0, 1] ** 2)
+        mean, half = (S[0, 0] + S[1, 1]) / 2, ca.sqrt(((S[0, 0] - S[1, 1]) / 2) ** 2 + S[0, 1] * S[1, 0])
+        least = y[3] * (mean + half) < 1 + 1e-6
+        return ca.logic_and(ca.logic_and(error < 1e-6 * given[0], least), ca.dot(n_a, n_b) < 0)
+
+    def stepped(self, given: ca.SX, state: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """The state after a step, and whether another one is needed."""
+        y, before, s, size = state[:4], state[4], state[5:9], given[0]
+        trial = y + s
+        z = ca.SX.sym("z", 4)
+        r = self.residual(z, given)
+        r, J = ca.substitute([r, ca.densify(ca.jacobian(r, z))], [z], [trial])
+        error = ca.norm_2(r)
+        worse = ca.logic_not(error <= before)
+        newton = -ca.solve(J, r)
+        long = ca.norm_2(newton)
+        newton = newton * ca.if_else(long > 0.3 * size, 0.3 * size / long, 1)
+        kept = ca.if_else(worse, ca.vertcat(y, before, s / 3), ca.vertcat(trial, error, newton))
+        # many steps, or short ones while the residual is not: there is no root here, and `ended` says so
+        far = ca.logic_and(ca.norm_2(kept[5:9]) > NEAR * size, state[9] < LIMIT - 2)
+        return ca.vertcat(kept, state[9] + 1), far
+
+    def ended(self, given: ca.SX, state: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """The root, and whether it is a minimum."""
+        y = state[:4] + state[5:9]
+        error = ca.if_else(ca.norm_2(state[5:9]) <= NEAR * given[0], state[4], ca.inf)
+        return y, self.found(y, error, given)
+
+
+def _began(y: ca.SX) -> ca.SX:
+    """State: p and x, the residual's size there, the step from it, the number of steps."""
+    return ca.vertcat(y, ca.inf, ca.SX(5, 1))
+
+
+def _support(which: str, m: ca.SX, numbers: ca.SX, other: Rounded | None) -> tuple[ca.SX, ca.SX]:
+    """Support of b in a direction of its own frame; and how much larger it may be."""
+    if other is not None:
+        point = get(other.furthest, ca.vertcat(m, ca.inf))[:3]
+        return ca.dot(m, point), ca.SX(other.apart)
+    return (numbers[0] if which == "sphere" else ca.norm_2(numbers[:3] * m)), ca.SX(0)
+
+
 @lru_cache(maxsize=64)
-def _solver(a: Traced, b: Traced | str, needs: int) -> Solver:
-    """given -> p, x. State: p and x, the residual's size there, the step from it."""
+def _around(which: str, mine: Rounded, other: Rounded | None, needs: int) -> TreeBest:
+    """given, a normal or zero, most -> point and normal of a with the least overlap, away from that one."""
+    def value(p: ca.SX, item: ca.SX) -> ca.SX:
+        m, n = item[3:6], -ca.reshape(p[1:10], 3, 3).T @ item[3:6]
+        d = ca.dot(m, item[:3] - p[10:13]) + _support(which, n, p[13:needs], other)[0]
+        return ca.if_else(ca.dot(m, p[needs:needs + 3]) > AWAY, ca.inf, d)
+
+    tree = mine.tree
+    # every branch is looked at
+    return TreeBest.of("implicit_around", needs + 4, tree, lambda p, box: box[0] - 1e300, value,
+                       tree.nodes(lambda some: np.zeros(1), np.full(1, np.nan)), tree.blocks(mine.rows),
+                       mine.rows)
+
+
+@lru_cache(maxsize=64)
+def _again(a: Traced, b: Traced | str, needs: int) -> Solver:
+    """given, p and x where to begin, whether to -> p and x, whether it is a minimum."""
     pair = _Pair(a, b)
+    return Solver.of("overlap_of_implicit_again", needs + 5,
+                     lambda p: (_began(p[needs:needs + 4]), ca.SX(1)),
+                     lambda p, state: pair.stepped(p[:needs], state),
+                     lambda p, state: ca.vertcat(*pair.ended(p[:needs], state)), LIMIT,
+                     idle=lambda p: (ca.vertcat(p[needs:needs + 4], 0), p[needs + 4]))
+
+
+@lru_cache(maxsize=64)
+def _solver(a: Traced, b: Traced | str, needs: int, mine: Rounded, other: Rounded | None) -> Solver:
+    """given -> p, x."""
+    pair = _Pair(a, b)
+    which = b if isinstance(b, str) else ""
 
     def start(given: ca.SX) -> tuple[ca.SX, ca.SX]:
         c, size = given[10:13], given[0]
@@ -196,30 +292,32 @@ def _solver(a: Traced, b: Traced | str, needs: int) -> Solver:
             rho = ca.fmax(rho - f / ca.dot(g, w), 1e-3 * size)
         p = rho * w
         f, g, _ = pair.derivatives(p, given, False)
-        found = ca.vertcat(p, -f / ca.norm_2(g), ca.inf, ca.SX(4, 1))
-        return found, ca.if_else(away < ca.inf, 1, ca.SX.nan())
-
-    def step(given: ca.SX, state: ca.SX) -> tuple[ca.SX, ca.SX]:
-        y, before, s, size = state[:4], state[4], state[5:], given[0]
-        trial = y + s
-        z = ca.SX.sym("z", 4)
-        r = pair.residual(z, given)
-        r, J = ca.substitute([r, ca.densify(ca.jacobian(r, z))], [z], [trial])
-        error = ca.norm_2(r)
-        worse = ca.logic_not(error <= before)
-        newton = -ca.solve(J, r)
-        long = ca.norm_2(newton)
-        newton = newton * ca.if_else(long > 0.3 * size, 0.3 * size / long, 1)
-        kept = ca.if_else(worse, ca.vertcat(y, before, s / 3), ca.vertcat(trial, error, newton))
-        far = ca.norm_2(kept[5:]) > NEAR * size
-        # steps are short and the residual is not: there is no root here
-        lost = ca.logic_and(ca.logic_not(far), kept[4] > 1e-6 * size)
-        return kept, ca.if_else(lost, ca.SX.nan(), far)
+        return _began(ca.vertcat(p, -f / ca.norm_2(g))), ca.if_else(away < ca.inf, 1, ca.SX.nan())
 
     def finish(given: ca.SX, state: ca.SX) -> ca.SX:
-        y = state[:4] + state[5:]
-        n_a, _ = pair.surface(y[:3], given, True)
-        n_b, _ = pair.surface(y[:3] - y[3] * n_a, given, False)
-        return ca.if_else(ca.dot(n_a, n_b) < 0, y, ca.SX.nan())             # the near sides face each other
+        y, good = pair.ended(given, state)
+        if b == "plane":                                     # one minimum
+            return ca.if_else(good, y, ca.SX.nan())
+        numbers = given[13:]
+        sharp = (other.sharpest if other is not None else numbers[0] if b == "sphere"
+                 else ca.mmin(numbers[:3]) ** 2 / ca.mmax(numbers[:3]))
+        deep = ca.logic_not(ca.logic_and(good, y[3] < mine.sharpest + sharp))
+        lowest, away = ca.if_else(deep, ca.inf, -ca.inf), ca.SX(3, 1)
+        least = lowest
+        for _ in range(2):
+            row = get(_around(which, mine, other, needs), ca.vertcat(given, away, lowest))[:6]
+            some = ca.fabs(row[0]) < ca.inf
+            m = row[3:6]
+            support, more = _support(which, -ca.reshape(given[1:10], 3, 3).T @ m, numbers, other)
+            d = ca.dot(m, row[:3] - given[10:13]) + support
+            least = ca.if_else(some, ca.fmin(least, d + more), least)
+            begin = ca.if_else(some, ca.vertcat(row[:3], d), y)
+            new = get(_again(a, b, needs), ca.vertcat(given, begin, some))
+            better = ca.logic_and(ca.logic_and(some, new[4] > 0),
+                                  ca.logic_or(ca.logic_not(good), new[3] < y[3]))
+            y, good = ca.if_else(better, new[:4], y), ca.logic_or(good, better)
+            away = m
+        known = ca.logic_or(ca.logic_not(deep), y[3] <= least + 1e-9 * given[0])
+        return ca.if_else(ca.logic_and(good, known), y, ca.SX.nan())                         # (40)
 
-    return Solver.of("overlap_of_implicit", needs, start, step, finish, LIMIT)
+    return Solver.of("overlap_of_implicit", needs, start, pair.stepped, finish, LIMIT)

@@ -34,6 +34,7 @@ from condyle.contact.nearest import nearest_triangle, on_triangle
 from condyle.contact.pairs import sphere_box, sphere_cylinder, sphere_torus
 from condyle.contact.solids import Box, Cylinder, Ellipsoid, Framed, Torus
 from condyle.contact.surfaces import GivenPose, HalfSpace, Pose, Sphere, Surface, tangents
+from condyle.contact.terrain import HeightField, height, nearest_ground
 from condyle.contact.touch import Touch
 from condyle.errors import DescriptionError
 from condyle.laws.described import Datum, sx
@@ -109,6 +110,8 @@ def seen(surface: Surface) -> Seen:
         return _mesh(surface.triangles)
     if isinstance(surface, Implicit):
         return _implicit(surface.law)
+    if isinstance(surface, HeightField):
+        return _ground(surface)
     if kind not in SIZES:
         known = ", ".join(sorted(k.__name__ for k in (HalfSpace, Sphere, *SIZES)))
         raise DescriptionError(f"no contact between Mesh and {kind.__name__}; Mesh touches {known}")
@@ -135,7 +138,7 @@ def _in_sphere(g: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX]:
 
 SIZES: dict[type, tuple[str, ...]] = {
     Ellipsoid: ("radii",), Cylinder: ("radius", "length", "rim"), Torus: ("radius", "tube_radius", "flat"),
-    Box: ("half_lengths", "edge"), Implicit: ("size",), Mesh: ()}
+    Box: ("half_lengths", "edge"), Implicit: ("size",), Mesh: (), HeightField: ()}
 """Surfaces with a frame that points meet, and the numbers of each."""
 
 
@@ -302,6 +305,31 @@ def _implicit(law: Traced) -> Seen:
         return ca.if_else(beyond < 0, ca.fmin(ball, beyond), ca.inf)
 
     return _within(where, above, ("implicit", law.text), 1, solved=True)
+
+
+# terrain
+
+
+def _ground(ground: HeightField) -> Seen:
+    """(42). Where a point is above the ground by z, the ground is at least z / sqrt(1 + slope^2) away."""
+    x0, y0, dx, dy, m, n = ground.grid()
+    per = (1 + ground.steepest ** 2) ** 0.5
+
+    def where(_: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX]:
+        Q, out = nearest_ground(ground, y)[:2]
+        return ca.dot(out, Q - y), out
+
+    def below(y: ca.SX) -> ca.SX:
+        """How far the ground is above y; beyond the grid it goes on as at its border, and may be as steep."""
+        s, t = ca.fmin(ca.fmax(y[0], x0), x0 + m * dx), ca.fmin(ca.fmax(y[1], y0), y0 + n * dy)
+        return height(ground, s, t) - y[2] + ground.steepest * ca.norm_2(ca.vertcat(y[0] - s, y[1] - t))
+
+    def above(_: ca.SX, y: ca.SX) -> ca.SX:
+        z = below(y)
+        return ca.if_else(z < 0, z / per, z)
+
+    return _within(where, above, ("terrain", ground.cells.text, ground.grid()), 0, solved=True,
+                   near=lambda _, y, r: below(y) + r * per)
 
 
 # meshes

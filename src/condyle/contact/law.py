@@ -185,7 +185,7 @@ class HuntCrossley(ContactLaw):
         xdot, v_t = -ca.dot(n, v), _across(n, v)
         f_Hz, _ = self._elastic(where, m)
         smooth = "smooth" in self.extras
-        f_n = f_Hz * _damped(1 + 1.5 * m.c * xdot, smooth)                                   # (13)
+        f_n = f_Hz * damped(1 + 1.5 * m.c * xdot, smooth)                                   # (13)
         f_t = -f_n * (smoothed if smooth else self.curve)(ca.dot(v_t, v_t), m) * v_t         # (14)
         moment = self._resistance(s, where, f_n, m)
         lost = (f_n - f_Hz) * xdot - ca.dot(f_t, v_t)                                        # (17)
@@ -217,6 +217,6 @@ def _across(n: ca.SX, v: ca.SX) -> ca.SX:
     return ca.cross(n, ca.cross(v, n))
 
 
-def _damped(d: ca.SX, smooth: bool) -> ca.SX:
+def damped(d: ca.SX, smooth: bool) -> ca.SX:
     """max(d, 0), or (19), which is 1 at 1 as well: what is lost is never negative."""
     return (d + ca.sqrt(d * d + BLEND ** 2)) / (1 + (1 + BLEND ** 2) ** 0.5) if smooth else ca.fmax(d, 0)

@@ -5,23 +5,29 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from condyle.contact.material import Material
 from condyle.contact.solids import Framed
 from condyle.contact.surfaces import Folded, Length
 from condyle.contact.triangles import Triangles, checked
-from condyle.errors import DescriptionError
+from condyle.errors import DescriptionError, warn
 from condyle.shapes import Mesh as MeshShape
+
+LARGE = 5.0
+"""[m] No part of a body is so large: such meshes are in millimetres."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Mesh(Framed):
     """A closed surface of triangles, rigid but for an elastic layer: a spring at the centre of each.
 
-    It touches half-spaces, spheres, ellipsoids, cylinders, tori, boxes, convex implicit surfaces and its
-    like, by `cd.contact.ElasticFoundation`, which `system.add_contact` takes for it. Triangles go
-    counter-clockwise from outside. They are checked when the surface is made: corners at one place are one;
-    faces that are there twice are left out, and those that face the other way are turned over, with a
-    warning. A surface with holes, with edges of more than two faces or with faces without area is refused.
+    It touches half-spaces, spheres, ellipsoids, cylinders, tori, boxes, height fields, convex implicit
+    surfaces and its like, by `cd.contact.ElasticFoundation`, which `system.add_contact` takes for it.
+    Triangles go counter-clockwise from outside. They are checked when the surface is made: corners at one
+    place are one; faces that are there twice are left out, and those that face the other way are turned over,
+    with a warning. A surface with holes, with edges of more than two faces or with faces without area is
+    refused.
 
     Args:
         body: whose it is, or its name.
@@ -50,6 +56,15 @@ class Mesh(Framed):
             shape = given if isinstance(given, MeshShape) else MeshShape(given)
             what = f"Mesh: {shape.path!r}" if shape.path else "Mesh"
             object.__setattr__(self, "mesh", checked(*shape.surface(), what))
+            size = float(np.ptp(self.triangles.vertices, axis=0).max())
+            if size > LARGE:
+                warn(f"{what}: is {size:.4g} m large; are its corners in metres? Those of many "
+                     "files are in millimetres: give cd.shapes.Mesh(file, scale=0.001)")
+            thickness: Any = self.thickness
+            # a layer of 1 m is how OpenSim's files give a stiffness per area
+            if isinstance(thickness, (int, float)) and size < thickness != 1:
+                warn(f"{what}: a layer of {thickness:g} m on a mesh that is {size:.4g} m large; is "
+                     "the thickness in metres? That of 3 mm is 0.003")
 
     @property
     def triangles(self) -> Triangles:

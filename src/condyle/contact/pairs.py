@@ -7,7 +7,6 @@ from typing import Any
 
 import casadi as ca
 
-from condyle.contact.ellipsoids import ellipsoid_ellipsoid, plane_ellipsoid, sphere_ellipsoid
 from condyle.contact.implicit import (
     Implicit,
     ellipsoid_implicit,
@@ -18,6 +17,7 @@ from condyle.contact.implicit import (
 from condyle.contact.points import Point
 from condyle.contact.rigid import Rigid
 from condyle.contact.solids import Box, Cylinder, Ellipsoid, Torus
+from condyle.contact.supports import plane_supported, supported_pair
 from condyle.contact.surfaces import HalfSpace, Pose, Sphere, Surface
 from condyle.contact.terrain import HeightField, field_sphere
 from condyle.contact.touch import Touch
@@ -25,8 +25,7 @@ from condyle.errors import DescriptionError
 from condyle.laws.described import sx
 
 LEAST = 0.1
-"""Cosine below which the curvature around a ring does not fall on a half-space; sine of the angle between
-cylinders below which that along them does not."""
+"""Cosine below which the curvature around a ring does not fall on a half-space."""
 
 
 def plane_sphere(a: HalfSpace, A: Pose, b: Sphere, B: Pose) -> Touch:
@@ -67,7 +66,10 @@ def plane_torus(a: HalfSpace, A: Pose, b: Torus, B: Pose) -> Touch:
 
 
 def sphere_torus(a: Sphere, A: Pose, b: Torus, B: Pose) -> Touch:
-    """On the ring's axis the nearest point is not defined: x of S is taken."""
+    """On the ring's axis the nearest point is not defined: x of S is taken. A ball that sits in a ring
+    touches it along a circle: where its patch would go more than a radian around the ring, 2 x > kappa
+    rho^2 with the gap's curvature kappa along the ring and the ring's radius rho there, the result is NaN
+    (57a)."""
     R, p = b.frame(B)
     y = R.T @ (a.centre_at(A) - p)
     length, along = _unit(y[:2])
@@ -75,8 +77,11 @@ def sphere_torus(a: Sphere, A: Pose, b: Torus, B: Pose) -> Touch:
     distance, u = _unit(y - sx(b.radius) * e)
     curvature = R @ b.curvature(u, ca.dot(u, e)) @ R.T + (ca.SX.eye(3) - R @ u @ u.T @ R.T) / sx(a.radius)
     n = -(R @ u)
-    x = sx(a.radius) + sx(b.tube_radius) - distance
-    return Touch(x, n, a.centre_at(A) + sx(a.radius) * n, 2 / ca.trace(curvature), curvature)
+    x, cos = sx(a.radius) + sx(b.tube_radius) - distance, ca.dot(u, e)
+    rho = sx(b.radius) + sx(b.tube_radius) * cos
+    seated = ca.logic_and(x > 0, 2 * x * sx(a.radius) > rho * (rho + sx(a.radius) * cos))
+    x = ca.if_else(seated, ca.SX.nan(), x)
+    return Touch(x, n, a.centre_at(A) + sx(a.radius) * n, 2 / ca.trace(curvature), curvature, True)
 
 
 def sphere_cylinder(a: Sphere, A: Pose, b: Cylinder, B: Pose) -> Touch:
@@ -97,29 +102,6 @@ def sphere_cylinder(a: Sphere, A: Pose, b: Cylinder, B: Pose) -> Touch:
     curvature = (ca.SX.eye(3) - n @ n.T) / sx(a.radius) + around * across @ across.T
     x = sx(a.radius) + rim - ca.if_else(outside, distance, -ca.fmin(inside[0], inside[1]))
     return Touch(x, n, a.centre_at(A) + sx(a.radius) * n, 2 / ca.trace(curvature), curvature)
-
-
-def cylinder_cylinder(a: Cylinder, A: Pose, b: Cylinder, B: Pose) -> Touch:
-    """Sides that cross. Parallel ones touch along a line, of which Hertz's theory of points knows nothing:
-    their force acts halfway between the centres, and sides that cross by less than LEAST (a sine) are as
-    stiff as if they crossed by it. On one axis they have no normal, and the force is zero."""
-    (R_a, p_a), (R_b, p_b) = a.frame(A), b.frame(B)
-    z_a, z_b, r = R_a[:, 2], R_b[:, 2], p_b - p_a
-    cross, n = _unit(ca.cross(z_a, z_b))
-    crossing, along = cross > 0, ca.dot(r, z_a)
-    beside, u = _unit(r - along * z_a)
-    gap = ca.if_else(crossing, ca.dot(r, n), beside)
-    n = ca.if_else(crossing, ca.if_else(gap < 0, -n, n), u)
-    # the point of a's axis that is nearest to b's
-    s = ca.dot(ca.cross(r, z_b), ca.cross(z_a, z_b)) / ca.if_else(crossing, cross ** 2, 1)
-    s = ca.if_else(crossing, s, along / 2)
-    Q = p_a + s * z_a + sx(a.radius) * n
-    side = lambda z: ca.cross(n, z)
-    both = sx(a.radius) + sx(b.radius)
-    line = ca.fmax(LEAST ** 2 - cross ** 2, 0) / both            # the smaller curvature is sin^2 / both
-    curvature = (side(z_a) @ side(z_a).T / sx(a.radius) + side(z_b) @ side(z_b).T / sx(b.radius)
-                 + line * z_a @ z_a.T)
-    return Touch(both - ca.fabs(gap), n, Q, 2 / ca.trace(curvature), curvature)
 
 
 def sphere_box(a: Sphere, A: Pose, b: Box, B: Pose) -> Touch:
@@ -152,13 +134,15 @@ def _unit(v: ca.SX) -> tuple[ca.SX, ca.SX]:
 PAIRS: dict[tuple[type, type], Callable[[Any, Pose, Any, Pose], Touch]] = {
     (HalfSpace, Sphere): plane_sphere,
     (Sphere, Sphere): sphere_sphere,
-    (HalfSpace, Ellipsoid): plane_ellipsoid,
-    (Sphere, Ellipsoid): sphere_ellipsoid,
-    (Ellipsoid, Ellipsoid): ellipsoid_ellipsoid,
+    (HalfSpace, Ellipsoid): plane_supported,
+    (Sphere, Ellipsoid): supported_pair,
+    (Ellipsoid, Ellipsoid): supported_pair,
     (HalfSpace, Torus): plane_torus,
     (Sphere, Torus): sphere_torus,
     (Sphere, Cylinder): sphere_cylinder,
-    (Cylinder, Cylinder): cylinder_cylinder,
+    (HalfSpace, Cylinder): plane_supported,
+    (Ellipsoid, Cylinder): supported_pair,
+    (Cylinder, Cylinder): supported_pair,
     (Sphere, Box): sphere_box,
     (HeightField, Sphere): field_sphere,
     (HalfSpace, Implicit): plane_implicit,
@@ -169,8 +153,8 @@ PAIRS: dict[tuple[type, type], Callable[[Any, Pose, Any, Pose], Touch]] = {
 """Pairs of kinds of surfaces that can touch, in either order."""
 
 
-SOLVED = frozenset({HeightField, Implicit, Ellipsoid})
-"""Kinds whose closest points may not be found; an ellipsoid on a half-space is always."""
+SOLVED = frozenset({Cylinder, Ellipsoid, HeightField, Implicit, Torus})
+"""Kinds whose closest points may not be found; on a half-space those of ellipsoids always are."""
 
 
 def kind(surface: Surface) -> type[Surface]:

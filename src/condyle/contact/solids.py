@@ -8,7 +8,8 @@ from typing import Annotated, Any
 import casadi as ca
 import numpy as np
 
-from condyle.contact.surfaces import Folded, Length, Pose, Sphere, Surface, tangents
+from condyle.contact.material import Material
+from condyle.contact.surfaces import Folded, HalfSpace, Length, Pose, Sphere, Surface, tangents
 from condyle.errors import DescriptionError
 from condyle.laws.described import Frame, placed, quantity, sx
 from condyle.spatial import Transform
@@ -81,9 +82,10 @@ class Torus(Framed):
 class Cylinder(Framed):
     """A round cylinder about z of S.
 
-    Against half-spaces it is its two rims, rings of radius `rim`. Spheres meet its side and its ends, and its
-    edges as rounded ones that are as stiff as the ends. Against other cylinders it is its side, which has no
-    ends there: for bodies that cross where both are.
+    On half-spaces, ellipsoids and other cylinders its side and its ends are a little crowned, as rollers are:
+    straight lines and flat ends touch as ellipses that are long, or large. Spheres meet its side and its ends
+    as they are, and its edges as rounded ones that are as stiff as the ends. Where nothing yields it stands
+    and lies on half-spaces by its two rims, rings of radius `rim`.
 
     Args:
         body: whose it is, or its name.
@@ -92,6 +94,9 @@ class Cylinder(Framed):
         length: [m], above 0.
         material: a Material.
         rim: radius of the rounded edges [m], above 0 and below the radius and half the length.
+        flat: the crown: its side bends with the radius length / (2 flat), its ends with radius / flat; at
+            their rims they are so much lower (half the length, or the radius, times flat). Above 0, below
+            the ratio of radius and half the length and its inverse.
         name: how groups call it.
         cliques: names; surfaces that share one ignore each other in groups.
     """
@@ -100,13 +105,22 @@ class Cylinder(Framed):
     length: Length
     material: Folded
     rim: Length = field(default=1e-3, kw_only=True)
+    flat: Annotated[Number, quantity("-", lowest=0.0, positive=True)] = field(default=1e-3, kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         _check_edge("Cylinder: rim", self.rim, self.radius, _half(self.length))
+        plain = [x for x in (self.rim, self.flat, self.radius, _half(self.length)) if isinstance(x, float)]
+        if len(plain) == 4 and np.isfinite(plain[3]):
+            rim, flat, radius, half = plain
+            sides = radius - rim, half - rim
+            if not flat < min(sides) / max(sides):
+                most = min(sides) / max(sides)
+                raise DescriptionError(f"Cylinder: flat: must be below {most:g}, the ratio of "
+                                       f"radius and half the length without rims, got {flat:g}")
 
     def pieces(self, other: Surface) -> dict[str, Surface]:
-        if isinstance(other, Sphere | Cylinder) or other.by_points:
+        if not isinstance(other, HalfSpace) or isinstance(self.made_of, Material):
             return {}
         R, p = placed(self.X)
         out: dict[str, Surface] = {}

@@ -35,7 +35,7 @@ BASIS = np.array([[1, 4, 1, 0], [-3, 0, 3, 0], [3, -6, 3, 0], [-1, 3, -3, 1]]) /
 @dataclass(frozen=True, eq=False, repr=False)
 class HeightField(Framed):
     """Ground with hills: heights on an even grid, joined by a bicubic spline, above the x-y plane of S. All
-    below is material. Spheres touch it, and boxes by their corners.
+    below is material. Spheres and meshes touch it, and boxes by their corners.
 
     Beyond the grid there is no ground that anybody knows of: contacts there are NaN. A sphere must be
     smaller than the hollows it rolls through.
@@ -73,6 +73,12 @@ class HeightField(Framed):
     @property
     def form(self) -> Hashable:
         return type(self).__name__, self.cells.text
+
+    @cached_property
+    def steepest(self) -> float:
+        """No slope is larger: differences of (41)'s coefficients hold those of the spline."""
+        c, (_, _, dx, dy, _, _) = _coefficients(_coefficients(np.array(self.heights)).T).T, self.grid()
+        return float(np.hypot(np.abs(np.diff(c, axis=0)).max() / dx, np.abs(np.diff(c, axis=1)).max() / dy))
 
     @cached_property
     def solver(self) -> Solver:
@@ -122,6 +128,11 @@ def _spline(field: HeightField, s: ca.SX, t: ca.SX) -> list[ca.SX]:
     return [ca.if_else(inside, ca.dot(U[a], C @ V[b]) / (dx ** a * dy ** b), ca.SX.nan()) for a, b in orders]
 
 
+def height(field: HeightField, s: ca.SX, t: ca.SX) -> ca.SX:
+    """At a point of the grid [m]; NaN outside of it."""
+    return _spline(field, s, t)[0]
+
+
 def _newton(y: ca.SX, s: ca.SX, t: ca.SX, h: list[ca.SX]) -> ca.SX:
     """Newton's step for (42)."""
     up = y[2] - h[0]
@@ -153,9 +164,8 @@ def _solver(ground: HeightField) -> Solver:
     return Solver.of("nearest_ground", 3, lambda y: (y[:2], ca.SX(1)), step, finish, LIMIT)
 
 
-def field_sphere(a: HeightField, A: Pose, b: Sphere, B: Pose) -> Touch:
-    R, p = a.frame(A)
-    y = R.T @ (b.centre_at(B) - p)
+def nearest_ground(a: HeightField, y: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, tuple[ca.SX, ...]]:
+    """The point nearest to y, the unit normal there, the length of (h', -1), and h'': (42)."""
     row = ca.vertsplit(get(a.solver, y))[:12]
     s, t, h = row[0], row[1], row[2:]
     d = _newton(y, s, t, h)                                                       # zero, with derivatives
@@ -165,7 +175,13 @@ def field_sphere(a: HeightField, A: Pose, b: Sphere, B: Pose) -> Touch:
     Q = ca.vertcat(s + ds, t + dt, h[0] + h[1] * ds + h[2] * dt)
     n = ca.vertcat(-slopes[0], -slopes[1], 1)
     length = ca.norm_2(n)
-    n = n / length
+    return Q, n / length, length, bends
+
+
+def field_sphere(a: HeightField, A: Pose, b: Sphere, B: Pose) -> Touch:
+    R, p = a.frame(A)
+    y = R.T @ (b.centre_at(B) - p)
+    Q, n, length, bends = nearest_ground(a, y)
     x = sx(b.radius) - ca.dot(n, y - Q)
     P = ca.SX.eye(3) - n @ n.T
     H = ca.blockcat([[bends[0], bends[1], 0], [bends[1], bends[2], 0], [0, 0, 0]])

@@ -24,8 +24,8 @@ class Touch:
         n: normal from a to b, in ground.
         Q: deepest point of a [m], in ground.
         R: relative radius 2 / (kappa_1 + kappa_2) [m].
-        gap: curvature of the gap as a tensor in ground [1/m], shape (3, 3), that maps n to zero; None where
-            both principal curvatures are 1 / R by construction.
+        gap: curvature of the gap as a tensor [1/m]: of any three axes, shape (3, 3), then it maps n to zero,
+            or of two across n, shape (2, 2); None where both principal curvatures are 1 / R by construction.
         solved: it comes from a solver, and is NaN where that finds nothing.
     """
 

@@ -7,7 +7,6 @@ a point is inside where its difference to the nearest point of the surface goes 
 from __future__ import annotations
 
 import hashlib
-import warnings
 from collections import deque
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from condyle.arrays import Array
-from condyle.errors import DescriptionError
+from condyle.errors import DescriptionError, warn
 from condyle.native.sweeps.tree import Tree
 
 SAME = 1e-9
@@ -179,7 +178,7 @@ def checked(vertices: Array, faces: np.ndarray, what: str) -> Triangles:
     if parts:
         notes.append(f"{parts} of several closed parts were turned over: their faces faced inwards")
     if notes:
-        warnings.warn(f"{what}: {'; '.join(notes)}", stacklevel=5)
+        warn(f"{what}: {'; '.join(notes)}")
     for array in (points, turned):
         array.flags.writeable = False
     return Triangles(np.ascontiguousarray(points), np.ascontiguousarray(turned), tuple(notes))

@@ -15,6 +15,9 @@ from condyle.native.calls.function import NativeFunction
 from condyle.native.sweeps.lookup import assembled
 from condyle.system.system import System
 
+_GROUND = np.array([1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
+"""R by rows, then p."""
+
 
 @dataclass(frozen=True, eq=False)
 class Configurations:
@@ -49,14 +52,11 @@ class Configurations:
 
     def station_positions(self, bodies: Sequence[str], stations: NDArray[np.float64]) -> NDArray[np.float64]:
         """Points (n, 3) of as many bodies in ground [m], shape (T, n, 3)."""
-        index = [self.system.body(body).index for body in bodies]
-        if not index or min(index) < 0:
-            out = np.empty((len(self), len(index), 3))
-            for k, body in enumerate(bodies):
-                out[:, k] = self.station_position(body, stations[k])
-            return out
-        X = self._poses[:, index]
-        return (X[..., :9].reshape(*X.shape[:2], 3, 3) @ stations[..., None])[..., 0] + X[..., 9:]
+        index, T = [self.system.body(body).index for body in bodies], len(self)
+        X = self._poses.transpose(1, 0, 2)                  # by body, and ground last, whose index is -1
+        X = np.concatenate([X, np.tile(_GROUND, (1, T, 1))])
+        R, p = X[..., :9].reshape(-1, 3 * T, 3)[index], X[index, :, 9:]
+        return ((R @ stations[..., None]).reshape(-1, T, 3) + p).transpose(1, 0, 2)
 
     def coordinate(self, name: str) -> NDArray[np.float64]:
         """A coordinate by its name, shape (T,)."""

@@ -9,11 +9,12 @@ there.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
+from condyle.errors import warn
 from condyle.fit.frames import Frames
 from condyle.fit.goals import Goal
 from condyle.fit.loop import FOUND, INFO, STATIONARY
@@ -52,7 +53,7 @@ def doubt(who: str, frames: Frames, again: Again) -> Frames:
         _warn(who, f"the {field} {p.tolist()} of goal {g.name!r} is far outside of the system, which is "
                    f"{size:.3g} m long")
     i = int(np.nan_to_num(cost).argmax()) if len(frames) else 0     # the worst frame
-    if not len(frames) or not _missed_by_far(frames, i, float(cost[i]), size):
+    if not len(frames) or not _missed_by_far(float(cost[i]), float(frames.weight[i]), size):
         return frames
     goals, here = _one(frames, i)
     places = [k for k, g in enumerate(goals) if g.is_place and g.weights(1)[0]]
@@ -64,7 +65,7 @@ def doubt(who: str, frames: Frames, again: Again) -> Frames:
     if code[i] != FOUND:
         chosen = np.where(code == FOUND, cost, -1.0)
         i = int(chosen.argmax())
-        if not _missed_by_far(frames, i, float(chosen[i]), size):
+        if not _missed_by_far(float(chosen[i]), float(frames.weight[i]), size):
             return frames
         goals, here = _one(frames, i)
     at = here[0]
@@ -76,7 +77,7 @@ def doubt(who: str, frames: Frames, again: Again) -> Frames:
         info = frames.info.copy()
         info[i, 0] = STATIONARY
         info.flags.writeable = False
-        return Frames(frames.start, frames.goals, frames.t, frames.q, info, frames.tolerance, frames.wanted)
+        return replace(frames, info=info)
     return frames
 
 
@@ -92,16 +93,15 @@ def _one(frames: Frames, i: int) -> tuple[tuple[Goal, ...], Frames]:
     """The goals of a frame, and Frames of it alone."""
     goals = tuple(g.frame(i) for g in frames.goals)
     return goals, Frames(frames.start, goals, frames.t[i:i + 1], frames.q[i:i + 1], frames.info[i:i + 1],
-                         frames.tolerance, 1)
+                         frames.weight[i:i + 1], frames.tolerance, 1)
 
 
-def _missed_by_far(frames: Frames, i: int, cost: float, size: float) -> bool:
+def _missed_by_far(cost: float, weight: float, size: float) -> bool:
     """Whether the goals of a frame are missed by more than FAR, in the mean of their squares."""
-    total = sum(g.weight_in(i) for g in frames.goals)
-    return cost > 0 and total > 0 and np.sqrt(2 * cost / total) > FAR * min(size or 1.0, 1.0)
+    return cost > 0 and weight > 0 and math.sqrt(2 * cost / weight) > FAR * min(size or 1.0, 1.0)
 
 
 def _warn(who: str, what: str) -> None:
-    warnings.warn(f"{who}: {what}; are positions in metres? Those of many files are in millimetres: divide "
-                  "them by 1000",
-                  RuntimeWarning, stacklevel=4)
+    warn(f"{who}: {what}; are positions in metres? Those of many files are in millimetres: divide "
+         "them by 1000",
+         RuntimeWarning)

@@ -78,13 +78,14 @@ class Frames(States[State]):
     t: NDArray[np.float64]
     q: NDArray[np.float64]
     info: NDArray[np.float64]
+    weight: NDArray[np.float64]                             # of all goals together, shape (T,)
     tolerance: float
     wanted: int
     # the Frames that these are some of, and which
     part: tuple[Frames, NDArray[np.intp]] | None = None
     clock: bool = True                                      # whether t was given: else it counts frames
 
-    plumbing = frozenset({"info", "tolerance", "wanted", "part", "called", "clock", "timed"})
+    plumbing = frozenset({"info", "weight", "tolerance", "wanted", "part", "called", "clock", "timed"})
     called, _item = "frames", "frame"
 
     def __repr__(self) -> str:
@@ -120,8 +121,8 @@ class Frames(States[State]):
 
     def _some(self, i: NDArray[np.intp]) -> Frames:
         part = (self, i) if self.part is None else (self.part[0], self.part[1][i])
-        return Frames(self.start, self.goals, self.t[i], self.q[i], self.info[i], self.tolerance, len(i),
-                      part)
+        return Frames(self.start, self.goals, self.t[i], self.q[i], self.info[i], self.weight[i],
+                      self.tolerance, len(i), part)
 
     def _batch(self, t: Any = None) -> Batch:
         if t is not None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import accumulate, pairwise
 
 import numpy as np
@@ -41,7 +42,7 @@ class Layout:
         keys = sorted(found)
         return cls(tuple(code for code, _ in keys), tuple(tuple(found[key]) for key in keys))
 
-    @property
+    @cached_property
     def slices(self) -> list[slice]:
         """Where each block is in a row."""
         ends = list(accumulate((goals[0].width for goals in self.blocks), initial=HEAD))
@@ -50,17 +51,22 @@ class Layout:
     @property
     def size(self) -> int:
         """Numbers of a row."""
-        return HEAD + sum(goals[0].width for goals in self.blocks)
+        return self.slices[-1].stop if self.slices else HEAD
 
     def rows(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
         """The rows of all frames at times t (T,), shape (T, size)."""
         out = np.zeros((len(t), self.size))
         out[:, 0] = t
-        slices = self.slices
         for kind in dict.fromkeys(type(goals[0]) for goals in self.blocks):
             mine = [b for b, goals in enumerate(self.blocks) if type(goals[0]) is kind]
             found = kind.all_numbers([self.blocks[b] for b in mine], len(t))
             for b, (numbers, size) in zip(mine, found, strict=True):
-                out[:, slices[b]] = numbers
+                out[:, self.slices[b]] = numbers
                 out[:, 1] += size
         return out
+
+    def weights(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The sum of the weights of all goals in each frame, shape (T,), from its row."""
+        at = [(where.start if goals[0].weight_at >= 0 else where.stop) + goals[0].weight_at
+              for where, goals in zip(self.slices, self.blocks, strict=True)]
+        return rows[:, at].sum(axis=1)

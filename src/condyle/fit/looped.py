@@ -25,8 +25,9 @@ from condyle.fit.goals import Goal
 from condyle.fit.layout import Layout
 from condyle.model.layouts import prefers_loops
 from condyle.model.looped.between import StraightLine
+from condyle.model.looped.draft import Draft, Kind
 from condyle.model.looped.passes import at_rest, nothing
-from condyle.model.looped.tables import Draft, Kind, Looped
+from condyle.model.looped.tables import Looped
 from condyle.model.looped.visits import Visit, Visits, shifted
 from condyle.model.model import Model
 from condyle.native.sweeps.sweep import RowKernel, Sweep

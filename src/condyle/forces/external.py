@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,7 +13,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.arrays import real
-from condyle.errors import DescriptionError
+from condyle.errors import DescriptionError, warn
 from condyle.forces.base import Law
 from condyle.functions import Function, Spline
 from condyle.functions.pieces import Pieces, taylor
@@ -109,15 +108,14 @@ class TimeSeries:
             if len(t) < 2 or not np.isfinite(t).all() or not (np.diff(t) > 0).all():
                 raise DescriptionError("TimeSeries: times must be two or more that increase strictly, got "
                                        f"{self.times!r}")
-            warnings.warn("TimeSeries: linear interpolation has kinks at the samples; 'cubic' has none",
-                          stacklevel=3)
+            warn("TimeSeries: linear interpolation has kinks at the samples; 'cubic' has none")
         elif len(t) == 2:
             raise DescriptionError("TimeSeries: 2 samples, but a cubic spline needs at least 3; or give "
                                    "cd.forces.TimeSeries(times, values, 'linear')")
         else:
             Spline(t, y[:, 0])
             warn_of_overshoot("TimeSeries", t, y,
-                              "add samples, or give cd.forces.TimeSeries(times, values, 'linear')", 3)
+                              "add samples, or give cd.forces.TimeSeries(times, values, 'linear')")
         object.__setattr__(self, "times", tuple(t.tolist()))
         object.__setattr__(self, "values", tuple(map(tuple, y.tolist())))
 

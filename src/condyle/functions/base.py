@@ -128,6 +128,19 @@ def _key_of(value: Any) -> Any:
     return ca.Function("f", [s.sx for s in outside], [value.sx]).serialize(), repr(outside)
 
 
+def exact(value: Any) -> str | None:
+    """Text that determines a function of this package and all its numbers; None if others are part of it."""
+    if isinstance(value, Function):
+        if not type(value).__module__.startswith(f"{__name__.rpartition('.')[0]}."):
+            return None
+        parts = [exact(getattr(value, f.name)) for f in fields(value)]  # type: ignore[arg-type]
+        return None if None in parts else f"{type(value).__name__}({', '.join(map(str, parts))})"
+    if isinstance(value, tuple):
+        parts = [exact(v) for v in value]
+        return None if None in parts else f"({', '.join(map(str, parts))})"
+    return repr(value) if value is None or isinstance(value, (bool, int, float, str)) else None
+
+
 def short(value: Any) -> str:
     """A field as a repr shows it: few digits, few entries."""
     if isinstance(value, tuple):

@@ -2,14 +2,13 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from condyle.arrays import Array
-from condyle.errors import DescriptionError
+from condyle.errors import DescriptionError, warn
 from condyle.functions.base import Number, numbers, plain_numbers
 from condyle.functions.pieces import Piecewise
 
@@ -65,9 +64,9 @@ class BSpline(Piecewise):
             raise DescriptionError(f"BSpline: the knot {x:g} occurs {m} times, at most {k} are allowed for "
                                    f"degree {k}")
         if len(inside) and times.max() == k:
-            warnings.warn(f"BSpline has a kink at {inside[times.argmax()]:g}: degree {k} and {k} equal knots "
-                          "leave no continuous derivative; raise the degree or spread the "
-                          "knots", UserWarning, stacklevel=3)
+            warn(f"BSpline has a kink at {inside[times.argmax()]:g}: degree {k} and {k} equal knots "
+                 "leave no continuous derivative; raise the degree or spread the "
+                 "knots")
 
     @property
     def values(self) -> tuple[Number, ...]:

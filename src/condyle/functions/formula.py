@@ -3,7 +3,7 @@ docs/theory/functions.md (17).
 
 The grammar is that of Lepton, which OpenSim's expression-based forces are written in:
 
-    text   = sum { ";" name "=" sum }          what stands behind a ";" names a part of what stands before
+    text   = sum { ";" name "=" sum }          what comes after a ";" names a part of what comes before
     sum    = product { ("+" | "-") product }
     product = signed { ("*" | "/") signed }
     signed = "-" signed | power

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from condyle.arrays import Array, bare, real
-from condyle.errors import DescriptionError
+from condyle.errors import DescriptionError, warn
 from condyle.functions.base import Number, numbers, plain_numbers
 from condyle.functions.pieces import Piecewise
 
@@ -125,8 +124,8 @@ class PiecewiseLinear(ThroughPoints):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        warnings.warn("PiecewiseLinear has kinks at its points: speeds jump there, and derivatives are those "
-                      "of one side; cd.Spline(x, y) is smooth", UserWarning, stacklevel=3)
+        warn("PiecewiseLinear has kinks at its points: speeds jump there, and derivatives are those "
+             "of one side; cd.Spline(x, y) is smooth")
 
     def pieces(self, y: Array) -> tuple[Array, Array, Array]:
         return straight(np.array(self.x), y)
@@ -149,8 +148,8 @@ class PiecewiseConstant(ThroughPoints):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        warnings.warn("PiecewiseConstant jumps at its points, and its derivatives are zero; "
-                      "cd.functions.SmoothStep is smooth", UserWarning, stacklevel=3)
+        warn("PiecewiseConstant jumps at its points, and its derivatives are zero; "
+             "cd.functions.SmoothStep is smooth")
 
     def pieces(self, y: Array) -> tuple[Array, Array, Array]:
         return np.array(self.x[1:]), np.array(self.x), y[:, None, :]
@@ -168,7 +167,7 @@ def measured(series: Any, what: str) -> Spline:
     times, values = series
     spline = Spline(times, values)
     warn_of_overshoot(what, np.asarray(times, dtype=float), np.asarray(values, dtype=float)[:, None],
-                      "add samples", 4)
+                      "add samples")
     return spline
 
 
@@ -177,7 +176,7 @@ OVERSHOOT = 1.0
 stays far below."""
 
 
-def warn_of_overshoot(what: str, x: Array, y: Array, remedy: str, stacklevel: int) -> None:
+def warn_of_overshoot(what: str, x: Array, y: Array, remedy: str) -> None:
     """Warn if the natural cubic through points, y of shape (n, s), goes far beyond their values between
     them."""
     c = natural(x, y)[2]
@@ -188,9 +187,9 @@ def warn_of_overshoot(what: str, x: Array, y: Array, remedy: str, stacklevel: in
     beyond = np.maximum(between - high, low - between) / np.where(high > low, high - low, np.inf)
     if beyond.max() > OVERSHOOT:
         i, j, k = np.unravel_index(int(beyond.argmax()), beyond.shape)
-        warnings.warn(f"{what}: the cubic spline through these values, from {low[k]:g} to {high[k]:g}, "
-                      f"reaches {between[i, j, k]:.3g} at t = {x[i] + h[i, j]:.6g} s, between two of them: "
-                      f"the times are too uneven for it; {remedy}", stacklevel=stacklevel + 1)
+        warn(f"{what}: the cubic spline through these values, from {low[k]:g} to {high[k]:g}, "
+             f"reaches {between[i, j, k]:.3g} at t = {x[i] + h[i, j]:.6g} s, between two of them: "
+             f"the times are too uneven for it; {remedy}")
 
 
 def natural(x: Array, y: Array, degree: int = 3) -> tuple[Array, Array, Array]:

@@ -45,7 +45,7 @@ class Equations:
         timed: whether anything depends on time alone, so that a run has knots: knots.py.
         may_jump: whether lengths of paths may jump: branches.py.
         signature: (t, y, p, rows that f looks up there) -> on which branches all paths are, and the lengths
-            of their spans; None where none may jump, and where f is loops.
+            of their spans; None where none may jump, and where f is loops and paths go over surfaces.
         switches: of which span each switch of the signature is.
         derived: f's last kernel as an expression of which derivatives are right, for methods that need them.
             f itself has only values where paths go over surfaces: these need much less. Staged where its rows
@@ -74,12 +74,12 @@ def equations(system: System, derivatives: bool = False, W: int = 1) -> Equation
     f: ca.Function | Staged | Loops
     signature, derived, loops = None, None, not derivatives
     if loops and prefers_loops(model, lanes=True):
-        f = _loops(model, W)
+        f, signature = _loops(model, W), _signature(model, branches)
     else:
         # frames that are not turned make it much shorter than expected
         f, signature, derived = _right_hand_side(model, branches, derivatives)
         if loops and W == 1 and prefers_loops(model) and f.n_instructions() > LONGEST_FOR_ONE:
-            f, signature = _loops(model, W), None
+            f, signature = _loops(model, W), _signature(model, branches)
     prescribed = sum(len(x) for b in model.tree.driven if b.motion for x in (b.motion.coordinates,
                                                                              b.motion.given_speeds))
     projected = partial(projection, model, lanes=W if isinstance(f, Loops) else 0)
@@ -118,6 +118,18 @@ def _right_hand_side(model: Model, branches: Branches | None, derivatives: bool
     staged = copy(whole)
     staged.main, staged.outputs = f, whole.outputs[:n]
     return staged, signature, derived
+
+
+def _signature(model: Model, branches: Branches | None) -> ca.Function | None:
+    """That of loops: of points that come and go with coordinates, a short line. Surfaces need the rows of f,
+    which loops keep to themselves."""
+    if branches is None or any(span.wraps for span in branches.spans):
+        return None
+    s = Symbols(model)
+    inputs = [s.t, ca.vertcat(s["q"], s["u"], s.z), s["tail"][model.tail["inputs"].start:]]
+    s.follow_motions()
+    made = assembled("signature", inputs, [*branches.signature(s.view(s.kinematics()))])
+    return None if isinstance(made, Staged) else made
 
 
 def _loops(model: Model, W: int) -> Loops:

@@ -16,11 +16,11 @@ that the error estimate meets what is there.
 """
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 
 import numpy as np
 
+from condyle.errors import warn
 from condyle.integrate.methods import Method
 from condyle.integrate.timed import TimeSignals
 
@@ -247,6 +247,6 @@ def _warn(timed: TimeSignals, values: np.ndarray, times: np.ndarray, step: float
     x = timed.at(np.array([times[k], (times[k] + times[k + 1]) / 2, times[k + 1]]), values)
     change = np.ptp(x, axis=0) / np.maximum(np.ptp(timed.at(times, values), axis=0), 1e-300)
     more = f", and in {len(narrow) - 1} more places" * (len(narrow) > 1)
-    warnings.warn(f"simulate: step = {step:g} s is longer than what {timed.names[int(change.argmax())]} does "
-                  f"between t = {times[k]:.9g} and {times[k + 1]:.9g} s{more}: fixed steps may pass it "
-                  f"unseen. Give step <= {gap[narrow].min():.3g}, or leave step= out", stacklevel=2)
+    warn(f"simulate: step = {step:g} s is longer than what {timed.names[int(change.argmax())]} does "
+         f"between t = {times[k]:.9g} and {times[k + 1]:.9g} s{more}: fixed steps may pass it "
+         f"unseen. Give step <= {gap[narrow].min():.3g}, or leave step= out")

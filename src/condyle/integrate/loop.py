@@ -2,7 +2,8 @@
 
 Slices of its workspace: t, y and k0 = f(t, y) are where it is, h the step to try next. Each accepted step
 writes a row (t, y, f, and what its output between steps needs) to the streams. The program ends at t_end,
-when the rows are full (give it others and start again: nothing is lost), or when no step is small enough.
+when the rows are full (give it others and start again: nothing is lost), after a step in which the length of
+a path may have jumped (smooth.py), or when no step is small enough.
 `fresh` asks for f at the start again, as after an event. Where a system depends on time, no step passes
 t_knot, the next of the stream `knots`: knots.py.
 
@@ -164,8 +165,10 @@ def step_loop(method: Method, eq: Equations) -> tuple[Program, dict[str, np.ndar
                 kernel(lambda row: row + 1, "row", "row", sizes, "next_row")]
 
     parts = trial(method, eq, sizes, streams, tables, record)
-    going = kernel(lambda t, t_end, row, rows, code, way: ca.logic_and(
-        ca.logic_and(way * t < way * t_end, row < rows), code == 0),
-                   "t t_end row rows code way", "busy", sizes, "going")
+    stop = ["accept", "changed"] if eq.signature is not None else []  # after a jump is another motion
+    going = kernel(lambda t, t_end, row, rows, code, way, *changed: ca.logic_and(
+        ca.logic_and(way * t < way * t_end, row < rows),
+        ca.logic_not(some([code, ca.logic_and(*changed)] if changed else [code]))),
+                   ["t", "t_end", "row", "rows", "code", "way", *stop], "busy", sizes, "going")
     tree = [If("fresh", parts.first), While("busy", [*parts.body, going], "limit")]
     return Program(tree, sizes, streams=streams, counts=("limit",)), tables

@@ -23,6 +23,7 @@ from condyle.integrate.rigid.contacts import Contacts, Jam
 from condyle.integrate.rigid.impact import Impact
 from condyle.integrate.rigid.watch import RigidWitnesses, Transition
 from condyle.integrate.sides import CHANGE, is_held, isolate, slope
+from condyle.integrate.smooth import left
 from condyle.integrate.step_rows import StepRows
 from condyle.integrate.timed import timed
 from condyle.integrate.trajectory import Occurrence, Statistics, Trajectory
@@ -236,8 +237,16 @@ class Run:
         if not len(steps) or not len(suspects := self.branches.suspects(t, signatures, steps)):
             return None
         y_at = self._y_at(self._rows(stop, cuts={}))
-        found = self.branches.located(suspects, lambda k: tail, lambda k, t: y_at(here + k, t),
-                                      self.settings.accuracy)
+        look = partial(self.branches.located, tails_at=lambda k: tail, y_at=lambda k, t: y_at(here + k, t),
+                       accuracy=self.settings.accuracy)
+        found = {}
+        if "S" in self.memory and len(suspects) == 1 and (part := left(self.ws)) is not None:
+            a, b = suspects.a[0], suspects.b[0]              # the loop has ended after this step
+            rounded = 4 * np.spacing(max(abs(a), abs(b)))
+            within = [np.clip(a + x * (b - a) + way * rounded, min(a, b), max(a, b))
+                      for x, way in zip(part, (-self.way, self.way), strict=True)]
+            found = look(replace(suspects, a=np.array(within[:1]), b=np.array(within[1:])))
+        found = found or look(suspects)
         return replace(found[min(found)], step=here + min(found)) if found else None
 
     def _pass(self, jump: Found) -> None:

@@ -14,7 +14,6 @@ import importlib.util
 import io
 import subprocess
 import sys
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,8 @@ from numpy.typing import ArrayLike
 
 from condyle.arguments import answered, spoken
 from condyle.arrays import Array
-from condyle.errors import DescriptionError
+from condyle.errors import DescriptionError, warn
+from condyle.files import existing
 from condyle.io.markers import Markers, rotation_of
 from condyle.io.tables import LENGTHS
 from condyle.io.trc import unit_of
@@ -153,7 +153,9 @@ def _parts(path: Path) -> dict[str, Any]:
     if not path.is_file():
         if path.is_dir():
             raise DescriptionError(f"{path}: a folder; give the name of a file")
-        raise FileNotFoundError(2, "No such file or directory", str(path))
+        existing(path)
+    if path.suffix.lower() == ".trc":
+        raise DescriptionError(f"{path.name}: expected a .c3d file; a .trc is read by cd.read_markers(path)")
     if importlib.util.find_spec("ezc3d") is None:
         raise ImportError("reading .c3d files needs ezc3d, which is not installed: pip install "
                           "\"condyle[c3d]\"", name="ezc3d")
@@ -175,11 +177,10 @@ def _parts(path: Path) -> dict[str, Any]:
     with np.load(io.BytesIO(done.stdout), allow_pickle=False) as data:
         parts = {name: data[name] for name in data.files}
     if str(parts["note"]):
-        warnings.warn(f"{path.name}: its force plates are not read: {parts['note']}", stacklevel=4)
+        warn(f"{path.name}: its force plates are not read: {parts['note']}")
     said, count = _frames(head), len(parts["points"])
     if count < said:
-        warnings.warn(f"{path.name}: it says {said} frames, there are {count}. It may be cut off",
-                      stacklevel=4)
+        warn(f"{path.name}: it says {said} frames, there are {count}. It may be cut off")
     return parts
 
 
@@ -266,6 +267,6 @@ def _check_direction(k: int, force: Array, corners: Array, markers: Markers | No
     up = normal * np.sign(normal @ (np.median(seen, axis=0) - centre)) / np.linalg.norm(normal)
     mean = float(np.mean(force @ up))
     if mean < 0 and np.abs(force @ up).max() > 20:
-        warnings.warn(f"{file}: plate {k + 1}: its force points away from the markers, {mean:.0f} N on "
-                      f"average: it is the force on the plate. Say opposite=[{k + 1}] for the ground's "
-                      "reaction", stacklevel=4)
+        warn(f"{file}: plate {k + 1}: its force points away from the markers, {mean:.0f} N on "
+             f"average: it is the force on the plate. Say opposite=[{k + 1}] for the ground's "
+             "reaction")

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import importlib.util
 import tempfile
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +16,7 @@ import numpy as np
 
 from condyle import files
 from condyle.arrays import Array
-from condyle.errors import DescriptionError
+from condyle.errors import DescriptionError, warn
 from condyle.io.tables import LENGTHS
 from condyle.table import Table
 
@@ -172,8 +171,7 @@ def _rate(time: Array, what: str, said: float | None = None) -> float:
         raise DescriptionError(f"save: {what}: their times are uneven, such as {time[k]:g} s in row {k}; a "
                                ".c3d file has one rate: resample them first")
     if abs(time[0]) > UNEVEN / rate:
-        warnings.warn(f"save: {what}: their times begin at {time[0]:g} s; a .c3d file counts from 0",
-                      stacklevel=5)
+        warn(f"save: {what}: their times begin at {time[0]:g} s; a .c3d file counts from 0")
     return said if said and abs(said / rate - 1) < UNEVEN else round(rate, 6)
 
 

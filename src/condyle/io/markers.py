@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 
 from condyle.arguments import answered
 from condyle.arrays import Array, gaps
-from condyle.errors import DescriptionError, ShapeError, UnknownNameError
+from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
+from condyle.files import existing
 from condyle.io import trc
 from condyle.io.tables import LENGTHS, read_table
 from condyle.presentation import Block, Display, cut, number, page, span
@@ -163,7 +164,9 @@ class Markers(Display):
                 unit = table.units[table.names.index(column)] or units
                 if unit not in LENGTHS:
                     raise DescriptionError(f"Markers: column {column!r} is in [{unit}]; positions are in m, "
-                                           "cm or mm" + ("" if unit else ": say units="))
+                                           "cm or mm" if unit else
+                                           f"Markers: nothing says the unit of column {column!r}; say it: "
+                                           "units='m', 'cm' or 'mm'")
                 places[:, i, k] = table[column] / LENGTHS[unit]
                 kept.add(unit)
         return Markers(table.time, [c[0][:-2] for c in found], places,
@@ -324,9 +327,9 @@ def read_markers(path: str | Path, *, units: str | None = None, vertical: str | 
         markers.positions[lost] = np.nan
     elif lost.any() and zeros == "warn":
         names = [markers.names[k] for k in np.flatnonzero(lost.any(axis=0))]
-        warnings.warn(f"{path.name}: {cut(names)} {'is' if len(names) == 1 else 'are'} at exactly (0, 0, 0) "
-                      f"in {int(lost.any(axis=1).sum())} frames, as some programs write lost markers: say "
-                      "zeros='missing', or zeros='keep' if they were there", stacklevel=3)
+        warn(f"{path.name}: {cut(names)} {'is' if len(names) == 1 else 'are'} at exactly (0, 0, 0) "
+             f"in {int(lost.any(axis=1).sum())} frames, as some programs write lost markers: say "
+             "zeros='missing', or zeros='keep' if they were there")
     return markers
 
 
@@ -337,9 +340,9 @@ def _read(path: Path, units: str | None) -> Markers:
 
         return markers_of(path, units)
     if ending == ".trc":
-        found = trc.read(path, units or "")
+        found = trc.read(existing(path), units or "")
         for note in found.notes:
-            warnings.warn(note, stacklevel=4)
+            warn(note)
         if not found.units:
             raise DescriptionError(f"{path.name}: it does not say its Units; say units='mm', 'cm' or 'm'")
         return Markers(found.time, found.names, found.values / LENGTHS[found.units], units=found.units,

@@ -9,14 +9,14 @@ from __future__ import annotations
 import csv
 import math
 import re
-import warnings
 import zlib
 from pathlib import Path
 from zipfile import BadZipFile
 
 import numpy as np
 
-from condyle.errors import DescriptionError
+from condyle.errors import DescriptionError, warn
+from condyle.files import existing
 from condyle.io.numbers import plain_numbers
 from condyle.table import NUMBERED, TIME, Table, split_title
 
@@ -49,14 +49,17 @@ def read_table(path: str | Path, *, degrees: bool | None = None) -> Table:
     """
     if not isinstance(path, (str, Path)):
         raise DescriptionError(f"read_table: expected the path of a file, got {path!r}")
+    if degrees is not None and not isinstance(degrees, (bool, np.bool_)):
+        raise DescriptionError(f"read_table: degrees: expected True, False or None, got {degrees!r}")
     path = Path(path)
     ending = path.suffix.lower()
     if ending == ".npz":
-        return _numpy(path)
+        return _numpy(existing(path))
     if ending not in (".sto", ".mot", *DELIMITERS):
         raise DescriptionError(f"read_table: {str(path)!r}: expected a file that ends in .sto, .mot, .csv, "
                                ".tsv or .npz" + _OTHERS.get(ending, ""))
     unit = ""
+    existing(path)
     if (found := _plain(path, ending)) is not None:
         header, names, numbers = found
         kind = "double"
@@ -65,7 +68,7 @@ def read_table(path: str | Path, *, degrees: bool | None = None) -> Table:
     else:
         lines, notes = lines_of(path)
         for note in notes:
-            warnings.warn(note, stacklevel=2)
+            warn(note)
         header, first = _header(lines, path) if ending in (".sto", ".mot") else ({}, 0)
         names, rows, places = _rows(lines, first, DELIMITERS.get(ending), path)
         _check_counts(header, names, len(rows), path)
@@ -245,8 +248,7 @@ def _check_counts(header: dict[str, str], names: list[str], rows: int, path: Pat
         said = next((header[k] for k in keys if k in header), None)
         if said is not None and said.isdigit() and int(said) != found:
             cut = " It may be cut off." if found < int(said) else ""
-            warnings.warn(f"{path.name}: the header says {said} {what}, there are {found}.{cut}",
-                          stacklevel=4)
+            warn(f"{path.name}: the header says {said} {what}, there are {found}.{cut}")
 
 
 def _columns(names: list[str], rows: Rows, places: list[int], path: Path) -> tuple[np.ndarray, np.ndarray]:
@@ -324,8 +326,8 @@ def _degrees(header: dict[str, str], ending: str, path: Path) -> bool | None:
         return said in ("yes", "y", "true", "1")
     taken = ending == ".mot" and "version" not in header and "indegrees" not in header
     what = f"inDegrees={said}, which is neither yes nor no" if said else "no line inDegrees=yes or no"
-    warnings.warn(f"{path.name} has {what}; taken as {'degrees' if taken else 'radians'}, as OpenSim does. "
-                  "Say degrees=True or False", stacklevel=3)
+    warn(f"{path.name} has {what}; taken as {'degrees' if taken else 'radians'}, as OpenSim does. "
+         "Say degrees=True or False")
     return taken
 
 

@@ -157,8 +157,12 @@ class Described:
             part.check(tree)
 
     def parameters(self) -> list[Parameter]:
-        own = [p for f in fields(self) for e in _expressions(getattr(self, f.name)) for p in e.parameters]
-        return own + [p for part in self.nested for p in part.parameters()]
+        known = self.__dict__.get("_parameters")            # found once: it is frozen
+        if known is None:
+            own = [p for f in fields(self) for e in _expressions(getattr(self, f.name)) for p in e.parameters]
+            known = self.__dict__["_parameters"] = own + [p for part in self.nested
+                                                          for p in part.parameters()]
+        return [*known]
 
     def check_parameters(self, values: Mapping[str, float]) -> None:
         """Raise DescriptionError if these values of parameters are not allowed in some field."""
@@ -178,8 +182,11 @@ class Described:
                                                                             for part in self.nested))
 
     def description(self) -> str:
-        values = ", ".join(f"{f.name}={text(getattr(self, f.name))}" for f in fields(self))
-        return f"{type(self).__name__}({values})"
+        known: str | None = self.__dict__.get("_description")
+        if known is None:
+            values = ", ".join(f"{f.name}={text(getattr(self, f.name))}" for f in fields(self))
+            known = self.__dict__["_description"] = f"{type(self).__name__}({values})"
+        return known
 
     def __getstate__(self) -> dict[str, Any]:
         return {f.name: getattr(self, f.name) for f in fields(self)}

@@ -79,6 +79,8 @@ class Equations:
         gamma: of Cddot = C_V A - gamma; shape (m,).
         S: of u = S V, shape (nu, nv).
         sigma: of udot = S A + sigma, shape (nu,).
+        D: friction of contacts that slide, shape (m, nv): forces are -(C_V + D)' lambda_s, and D is zero but
+            for the normal rows of these.
         M: mass matrix, shape (nv, nv), block diagonal, with zeros for massless unknowns.
         Q: all forces but those of joints and drivers, shape (nv,): gyroscopic ones, gravity and every enabled
             law.
@@ -103,6 +105,7 @@ class Equations:
     gamma: Array
     S: Array
     sigma: Array
+    D: Array
     M: Array
     Q: Array
     f: Array
@@ -140,6 +143,8 @@ class Equations:
         All but the joints may be redundant: then A is unique and lambda is shared out, that of least norm.
         """
         locked, m = np.flatnonzero(self.locked), self.loops.start
+        if self.D.any():
+            return self._sliding(tau, locked)
         freedom = Freedom(self.K, self.locked, self.C_V[m:])
         A = accelerations(self, freedom, tau)
         rest = self.Q + self.S.T @ tau - self.M @ A                                          # (17)
@@ -153,6 +158,25 @@ class Equations:
         tau = np.array(tau, dtype=float)
         tau[locked] -= holding
         return replace(self._solution(A, lambda_s, tau), redundant=int(freedom.L.any(1).sum()) - freedom.rank)
+
+    def _sliding(self, tau: Array, locked: NDArray[np.intp]) -> Solution:
+        """(19) where friction acts with normal multipliers, (C_V + D)' in place of C_V' above: all at once,
+        rows and columns scaled to unit size."""
+        nv, G = len(self.V), np.vstack([self.C_V, self.S[locked]])
+        F = G.copy()
+        F[:len(self.C)] += self.D
+        matrix = np.block([[self.M, F.T], [G, np.zeros((len(G), len(G)))]])
+        right = np.concatenate([self.Q + self.S.T @ tau, self.gamma, (self.locked_udot - self.sigma)[locked]])
+        rows = 1 / np.sqrt(np.maximum(np.abs(matrix).max(1), 1e-300))
+        columns = 1 / np.maximum(np.abs(matrix * rows[:, None]).max(0), 1e-300)
+        columns[rows >= 1e149] = 0.0                         # rows that are zero: what does not hold
+        x, _, rank, _ = np.linalg.lstsq(matrix * rows[:, None] * columns, rows * right, rcond=RANK)
+        x = columns * x
+        A, lambda_ = x[:nv], x[nv:]
+        tau = np.array(tau, dtype=float)
+        tau[locked] -= lambda_[len(self.C):]
+        return replace(self._solution(A, lambda_[:len(self.C)], tau),
+                       redundant=int(np.abs(matrix).any(axis=1).sum()) - int(rank))
 
     def momentum(self) -> Array:
         """The momentum that each speed carries, shape (nu,): the drivers' part of K' p = M V (23)."""

@@ -21,6 +21,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.forces.base import Force
+from condyle.laws.described import sx
 from condyle.laws.leaf import Leaf
 from condyle.maximal.drivers import Drivers
 from condyle.maximal.joint import Joint
@@ -178,6 +179,21 @@ class Expressions:
         s = self._symbols("x", "V", "near", "t", "parameters")
         return Numbers("moved", s, {"xdot": self._xdot(s["x"], s["V"], self._each(s, "rates"))})
 
+    def _drags(self, s: Mapping[str, ca.SX], u: ca.SX) -> ca.SX:
+        """D of all rows: what friction of sliding contacts does for a unit of their normal multipliers, d
+        held; docs/theory/rigid_contact.md (6)."""
+        D = ca.SX(self.m, self.nv)
+        pairs = self._each(s, "positions")
+        q = ca.vertcat(ca.SX(0, 1), *(pair[2] for pair in pairs[:len(self.joints)]))
+        view, d = View(self.tree, {**s, "q": q, "u": u}), ca.SX.sym("d", 3)
+        for i, (name, c) in enumerate(self.constraints.items()):
+            if getattr(c, "rubs", False):
+                x = [leaf.at(view) for leaf in c.moving]
+                row = ca.jacobian(sx(c.friction) * ca.dot(d, c.slip(x)), s["V"])
+                row = ca.substitute(row, d, ca.if_else(c.sliding(), c.direction(x), 0))
+                D[self.places[name].start, :] = ca.if_else(s["enabled"][len(self.forces) + i], row, 0)
+        return D
+
     def _rows(self, s: Mapping[str, ca.SX]) -> tuple[list[list[ca.SX]], ca.SX,
                                                      list[tuple[ca.SX, ca.SX, ca.SX, ca.SX]]]:
         """Rates of the joints, u, and of each part of each constraint: its switch, Cdot, C_V and the rate of
@@ -203,7 +219,7 @@ class Expressions:
         return each, u, out
 
     def _velocities(self) -> Numbers:
-        """x, V, near, t -> Cdot, C_V and C_t of all rows (4), (24), (25); u and S (13)."""
+        """x, V, near, t -> Cdot, C_V and C_t of all rows (4), (24), (25); u and S (13); D."""
         s = self._symbols("x", "V", "near", "t", "enabled", "parameters")
         V, n = s["V"], len(self.joints)
         each, u, written = self._rows(s)
@@ -219,7 +235,8 @@ class Expressions:
         S = [wired.placed(rates[4], self.nv, "V") for wired, rates in zip(self.joints, each[:n])]
         return Numbers("velocities", s, {
             "Cdot": ca.vertcat(ca.SX(0, 1), *Cdot), "C_V": ca.vertcat(ca.SX(0, self.nv), *C_V),
-            "C_t": ca.vertcat(ca.SX(0, 1), *C_t), "u": u, "S": ca.vertcat(ca.SX(0, self.nv), *S)})
+            "C_t": ca.vertcat(ca.SX(0, 1), *C_t), "u": u, "S": ca.vertcat(ca.SX(0, self.nv), *S),
+            "D": self._drags(s, u)})
 
     def _accelerations(self) -> Numbers:
         """x, V, near, t -> gamma of all rows (5), (24), (25); sigma (13)."""

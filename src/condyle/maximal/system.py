@@ -87,9 +87,6 @@ class MaximalSystem:
 
     def __init__(self, system: System, loops: Iterable[Loop] = ()) -> None:
         model = system.compiled.model
-        if model.rubs:
-            raise DescriptionError("MaximalSystem: rigid contacts with friction are not there in this "
-                                   "formulation; it knows rigid contacts without friction, stops and ropes")
         self.system, self.tree = system, model.tree
         self._parts = model.tail
         for body in self.tree.bodies:

@@ -1,13 +1,12 @@
 """Control frames and knots of a spline curve as users give them: checked, tiny errors mended."""
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 from condyle.arrays import Array, matrices, real
-from condyle.errors import DescriptionError, ShapeError
+from condyle.errors import DescriptionError, ShapeError, warn
 from condyle.mobilizers import bsplines
 from condyle.spatial import Transform, log_se3
 
@@ -75,10 +74,9 @@ def _rotations(R: Array, what: str) -> Array:
         raise DescriptionError(f"{what}: frames[{left[0]}]: R has determinant -1, it is a reflection: the "
                                "axes are left-handed. Reverse or exchange one")
     if off[worst] > TYPED:
-        warnings.warn(f"{what}: R of {int((off > TYPED).sum())} frame(s) is a rotation to a few digits only, "
-                      f"worst frames[{worst}] with R'R - 1 up to {off[worst]:.2g}; the nearest rotations are "
-                      "taken",
-                      UserWarning, stacklevel=6)
+        warn(f"{what}: R of {int((off > TYPED).sum())} frame(s) is a rotation to a few digits only, "
+             f"worst frames[{worst}] with R'R - 1 up to {off[worst]:.2g}; the nearest rotations are "
+             "taken")
     U, _, V = np.linalg.svd(R)
     return np.where((off > ROUNDING)[:, None, None], U @ V, R)
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.functions import Function, Scaled
+from condyle.functions.base import exact
 from condyle.mobilizers.base import Mobilizer, RelativeMotion, zeros
 from condyle.mobilizers.constants import names_of, parameters_of, text
 from condyle.mobilizers.lower_pairs import LETTERS, Axis, column, rotation_about_axis, unit_axis
@@ -35,7 +36,7 @@ class FunctionBased(Mobilizer):
         coordinates: names, one to six. They name the system's coordinates unless `add_body` gives others.
         angles: three functions f(*q) -> angle [rad] of body-fixed rotations; a number or Parameter is
             constant, None is zero. (f, "knee") or (f, ("knee", "hip")) is a function of these coordinates
-            alone: so one of `cd.functions` of one variable may stand in a joint of several.
+            alone: so one of `cd.functions` of one variable may be in a joint of several.
         translations: three functions f(*q) -> displacement [m].
         axes: three rotation axes, or six: then those of the translations; "x", "y", "z" or 3-vectors in F, of
             any length (rotation axes turn with the body). Default x, y, z for both.
@@ -184,12 +185,32 @@ def law_of(function: Law, arguments: Sequence[str], what: str) -> Traced | None:
     """The traced function, or None where it is absent or the constant zero."""
     if function is None or (isinstance(function, (int, float)) and function == 0):
         return None
+    own, places = function, [*range(len(arguments))]
     if isinstance(function, (tuple, list)):
         own, places = _of_some(function, arguments, what)
-        return trace(lambda *q: own(*(q[i] for i in places)), arguments, what=what, outputs=(), source=own,
-                     points=_points(own))
-    return trace((lambda *_: function) if isinstance(function, Symbol) else function, arguments, what=what,
-                 outputs=(), points=_points(function))
+    key = exact(own) if isinstance(own, Function) else None
+    if key is None:
+        return _traced(own, places, arguments, what)
+    key = f"{key} {places} of {len(arguments)}"             # most functions of a model are alike
+    known = _TRACED.get(key) or _traced(own, places, arguments, what)
+    if len(_TRACED) < MANY:
+        _TRACED[key] = known
+    return replace(known, what=what, names=tuple(arguments))
+
+
+def _traced(function: Any, places: list[int], arguments: Sequence[str], what: str) -> Traced:
+    """A function of some of the arguments."""
+    if isinstance(function, Symbol):
+        return trace(lambda *_: function, arguments, what=what, outputs=())
+    if places == [*range(len(arguments))]:
+        return trace(function, arguments, what=what, outputs=(), points=_points(function))
+    return trace(lambda *q: function(*(q[i] for i in places)), arguments, what=what, outputs=(),
+                 source=function, points=_points(function))
+
+
+MANY = 1000
+_TRACED: dict[str, Traced] = {}
+"""Functions of this package, by what they are and which arguments they take; not more than so many."""
 
 
 def _points(function: Any) -> int:

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import hashlib
-import warnings
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from condyle.arrays import Array, real
-from condyle.errors import DescriptionError
+from condyle.errors import DescriptionError, warn
 from condyle.functions.pieces import Pieces
 from condyle.mobilizers.base import Mobilizer, RelativeMotion
 from condyle.mobilizers.control_frames import (
@@ -180,11 +179,11 @@ class SplineCurve(Mobilizer):
                     metric=measure)
         object.__setattr__(curve, "sites", low + (sites - start) * scale)
         if uneven > even:
-            warnings.warn(f"{what}: |s| is even to {uneven:.2g} only, {even:g} was asked for: with at most "
-                          f"{MOST_FRAMES} control frames it cannot be, the path through the {len(given.p)} "
-                          f"frames turns too sharply ({len(curve.frames.p)} are used). If the frames are "
-                          "noisy, smooth them: cd.fit_spline_curve(frames, smoothing=...); if they are few, "
-                          "give more where the path bends; or allow more by even=", UserWarning, stacklevel=2)
+            warn(f"{what}: |s| is even to {uneven:.2g} only, {even:g} was asked for: with at most "
+                 f"{MOST_FRAMES} control frames it cannot be, the path through the {len(given.p)} "
+                 f"frames turns too sharply ({len(curve.frames.p)} are used). If the frames are "
+                 "noisy, smooth them: cd.fit_spline_curve(frames, smoothing=...); if they are few, "
+                 "give more where the path bends; or allow more by even=")
         if accuracy is not None:
             curve._warn_of_bends(accuracy, what)
         return curve
@@ -284,11 +283,11 @@ class SplineCurve(Mobilizer):
         height = bends(s, ds, self.metric).max(axis=1) * h**2 / 8                                       # (15)
         worst = int(height.argmax())
         if height[worst] > accuracy:
-            warnings.warn(f"{what}: between frames[{worst}] and the next one, {self.coordinate} from "
-                          f"{sites[worst]:.6g} to {sites[worst + 1]:.6g}, the path rises {height[worst]:.3g} "
-                          f"m above its chord, in the metric; {accuracy:g} m was asked for "
-                          f"({int((height > accuracy).sum())} of {len(h)} steps are beyond). Give frames "
-                          "closer to each other there", UserWarning, stacklevel=3)
+            warn(f"{what}: between frames[{worst}] and the next one, {self.coordinate} from "
+                 f"{sites[worst]:.6g} to {sites[worst + 1]:.6g}, the path rises {height[worst]:.3g} "
+                 f"m above its chord, in the metric; {accuracy:g} m was asked for "
+                 f"({int((height > accuracy).sum())} of {len(h)} steps are beyond). Give frames "
+                 "closer to each other there")
 
     def samples(self, each: int = SAMPLES) -> Array:
         """Coordinates inside every knot interval of the domain, shape (intervals, each)."""

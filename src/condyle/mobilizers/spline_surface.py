@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import hashlib
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from condyle.arrays import Array, vector
-from condyle.errors import DescriptionError
+from condyle.errors import DescriptionError, warn
 from condyle.mobilizers.base import Mobilizer, RelativeMotion, zeros
 from condyle.mobilizers.constants import conditions_on, constant, names_of, text, valued
 from condyle.mobilizers.grids import Direction, rows_of, taylor
@@ -329,11 +328,11 @@ class SplineSurface(Mobilizer):
                  "this is nowhere" + (" at t = 0 and the defaults of Parameters" if varies else "")]
         if (worst := look.lock()).changes_sign or worst.value < LOCKED:
             words.append(f"the angles are in gimbal lock at {where(worst)}")
-            warnings.warn(
+            warn(
                 f"{what}: Euler singularity (gimbal lock) at {where(worst)}: the basis twists span five "
                 f"directions only there, |det W| = {worst.value:.2g}. The motion stays smooth; what asks for "
                 "angles of a pose, such as a fit, does not. Choose another order of axes, or "
-                "X", UserWarning, stacklevel=4)
+                "X")
         object.__setattr__(self, "singular", "; ".join(words))
 
     def __repr__(self) -> str:

@@ -1,14 +1,13 @@
 """Surfaces through measured points: control values of positions, and of angles along the surface normal."""
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from condyle.arrays import Array, real
-from condyle.errors import DescriptionError
+from condyle.errors import DescriptionError, warn
 from condyle.mobilizers.grids import Direction, grid_values
 from condyle.mobilizers.surface_arguments import domains_of, flags_of
 from condyle.spatial import euler_from_rotation
@@ -111,10 +110,9 @@ def along_normal(positions: Array, ways: Sequence[Direction], within: float, wha
             break
         ways = [Direction(halved(way), way.order, way.closed) for way in ways]
     if off > within:
-        warnings.warn(f"{what}: M's z axis is up to {off:.2g} rad from the surface normal, {within:g} were "
-                      "asked for: the surface bends too sharply between its points; give more points "
-                      "there", UserWarning,
-                      stacklevel=4)
+        warn(f"{what}: M's z axis is up to {off:.2g} rad from the surface normal, {within:g} were "
+             "asked for: the surface bends too sharply between its points; give more points "
+             "there")
     return Through([way.knots for way in ways], values, R)
 
 

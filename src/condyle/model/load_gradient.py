@@ -25,9 +25,9 @@ from condyle.dynamics.kinematics import Kinematics, Pair
 from condyle.dynamics.view import Loads
 from condyle.mobilizers import motion
 from condyle.model.looped.between import OnDemand
+from condyle.model.looped.draft import COMMON, Draft, flat, packed, unpacked
 from condyle.model.looped.law_rows import LawKind
 from condyle.model.looped.span_rows import SpanKind
-from condyle.model.looped.tables import COMMON, Draft, flat, packed, unpacked
 from condyle.model.symbols import Symbols
 from condyle.native.sweeps.lookup import Closure
 

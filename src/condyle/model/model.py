@@ -9,7 +9,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.constraints.base import Constraint
-from condyle.constraints.unilateral import Unilateral
+from condyle.constraints.unilateral import RigidContact, Unilateral
 from condyle.contact.law import ContactLaw
 from condyle.forces.actuators import Actuator, PathActuator
 from condyle.forces.base import Force, state_variables
@@ -49,8 +49,18 @@ class Model:
 
     @cached_property
     def contacts(self) -> dict[str, ContactLaw]:
-        """Contacts by name."""
+        """Contacts that yield, by name."""
         return {name: force for name, force in self.forces.items() if isinstance(force, ContactLaw)}
+
+    @cached_property
+    def rigid_contacts(self) -> dict[str, RigidContact]:
+        """Contacts that do not, by name."""
+        return {name: c for name, c in self.constraints.items() if isinstance(c, RigidContact)}
+
+    @cached_property
+    def all_contacts(self) -> dict[str, ContactLaw | RigidContact]:
+        """Those that yield, then those that do not: the order of all reports."""
+        return {**self.contacts, **self.rigid_contacts}
 
     @cached_property
     def unilateral(self) -> dict[str, Unilateral]:

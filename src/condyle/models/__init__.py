@@ -17,8 +17,9 @@ def __getattr__(name: str) -> object:
     if name.startswith("_"):
         raise AttributeError(f"module 'condyle.models' has no attribute {name!r}")
     if name in _OTHERS:
-        raise AttributeError(f"cd.models has no {name!r}, and readers of OpenSim's model files are not there "
-                             f"yet; ready models are {', '.join(f'cd.models.{m}()' for m in READY)}")
+        raise AttributeError(f"cd.models has no {name!r}; a model file of OpenSim is read by "
+                             f"cd.read_osim('{name}.osim'); ready models are "
+                             f"{', '.join(f'cd.models.{m}()' for m in READY)}")
     raise missing("cd.models", name, __all__, {"arm": "arm26", "leg": "leg6dof9musc",
                                               "protein": "domain_hinge"})
 

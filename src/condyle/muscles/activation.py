@@ -10,9 +10,10 @@ def first_order(a: ca.SX, e: ca.SX, rise: ca.SX, fall: ca.SX, least: ca.SX) -> c
     """Thelen 2003 (1), (2) [1/s]:
 
         adot = (e - a) / tau,    tau = rise (0.5 + 1.5 a) for e > a, else fall / (0.5 + 1.5 a)
+
+    tau is that of an activation from `least` to 1; a itself goes to e, however small that is.
     """
-    a = ca.fmin(ca.fmax(a, least), 1)
-    factor = 0.5 + 1.5 * a
+    factor = 0.5 + 1.5 * ca.fmin(ca.fmax(a, least), 1)
     return (e - a) / ca.if_else(e > a, rise * factor, fall / factor)
 
 

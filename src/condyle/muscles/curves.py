@@ -114,9 +114,7 @@ class Curve(Described):
 
     def balance(self, g: ca.SX, beta: ca.SX, f: ca.SX) -> tuple[ca.SX, ca.SX]:
         """x and y of (8), with first and second derivatives."""
-        solver = self._balance
-        given = ca.vertcat(g, beta, f, *self.near(g, beta, f))
-        x, y, slope, bend, _ = ca.vertsplit(get(solver, given))
+        x, y, slope, bend, _ = ca.vertsplit(get(self._balance, ca.vertcat(g, beta, f)))
         J, at = g * slope + beta, x
         for _ in range(2):                                  # native/sweeps/implicit.py (1): values stay
             d = at - x
@@ -138,39 +136,40 @@ class Curve(Described):
         at = ca.Function("along", [c, own], [x, y, dx, dy, ca.jacobian(dx, c), ca.jacobian(dy, c)])
         ends = self.ends()
 
-        def residual(p: ca.SX, c: ca.SX) -> tuple[ca.SX, ca.SX]:
-            g, beta, f = ca.vertsplit(p[:3])
-            x, y, dx, dy, _, _ = at.call([c, p[6:]], True, False)
+        def residual(p: ca.SX, c: ca.SX, own: ca.SX) -> tuple[ca.SX, ca.SX]:
+            g, beta, f = ca.vertsplit(p)
+            x, y, dx, dy, _, _ = at.call([c, own], True, False)
             return g * y + beta * x - f, g * dy + beta * dx
 
         def beyond(p: ca.SX) -> tuple[ca.SX, ca.SX]:
             """Whether the root is before the first or after the last point."""
-            g, beta, f = ca.vertsplit(p[:3])
+            g, beta, f = ca.vertsplit(p)
             low, high = (g * y + beta * x - f for x, y in ends)
             return low >= 0, high <= 0
 
         def start(p: ca.SX) -> tuple[ca.SX, ca.SX]:
             below, above = beyond(p)
-            c = ca.if_else(below, first, ca.if_else(above, last, p[3]))
-            finite = ca.fabs(ca.sum1(p[:3])) < np.inf
+            (guess, a, b), own = (ca.vertsplit(x) for x in self.near(*ca.vertsplit(p)))
+            c = ca.if_else(below, first, ca.if_else(above, last, guess))
+            finite = ca.fabs(ca.sum1(p)) < np.inf
             busy = ca.if_else(finite, ca.logic_not(ca.logic_or(below, above)), np.nan)
-            return ca.vertcat(c, p[4], p[5], p[5] - p[4]), busy
+            return ca.vertcat(c, a, b, b - a, *own), busy
 
         def step(p: ca.SX, state: ca.SX) -> tuple[ca.SX, ca.SX]:
-            c, a, b, before = ca.vertsplit(state)
-            r, J = residual(p, c)
+            c, a, b, before, *own = ca.vertsplit(state)
+            r, J = residual(p, c, ca.vertcat(ca.SX(0, 1), *own))
             a, b = ca.if_else(r <= 0, c, a), ca.if_else(r <= 0, b, c)
             newton = c - r / J
             # where two sections meet, Newton's steps may go to and fro
             quick = ca.logic_and(ca.logic_and(newton >= a, newton <= b), ca.fabs(newton - c) <= before / 2)
             after = ca.if_else(r == 0, c, ca.if_else(quick, newton, (a + b) / 2))
             size = ca.fabs(after - c)
-            return ca.vertcat(after, a, b, size), size > ca.if_else(quick, LAST, TOL)
+            return ca.vertcat(after, a, b, size, *own), size > ca.if_else(quick, LAST, TOL)
 
         def finish(p: ca.SX, state: ca.SX) -> ca.SX:
-            g, beta, f = ca.vertsplit(p[:3])
+            g, beta, f = ca.vertsplit(p)
             below, above = beyond(p)
-            x, y, dx, dy, ddx, ddy = at.call([state[0], p[6:]], True, False)
+            x, y, dx, dy, ddx, ddy = at.call([state[0], state[4:]], True, False)
             slope, bend = dy / dx, (ddy * dx - dy * ddx) / dx**3
             # beyond the ends: g (y_e + d (x - x_e)) + beta x = f
             J = g * slope + beta
@@ -179,7 +178,7 @@ class Curve(Described):
             return ca.vertcat(ca.if_else(out, x_e, x), ca.if_else(out, y + slope * (x_e - x), y), slope,
                               ca.if_else(out, 0, bend))
 
-        return Solver.of("fibre_balance", 6 + numbers, start, step, finish, LIMIT)
+        return Solver.of("fibre_balance", 3, start, step, finish, LIMIT)
 
     def __getstate__(self) -> dict[str, Any]:
         return {k: v for k, v in super().__getstate__().items() if k not in ("_closures", "_balance")}

@@ -84,7 +84,7 @@ class Muscle(PathLaw):
         maximum_pennation_angle: of the shortest fibre [rad], below pi / 2.
         activation_time_constant: of the rise [s].
         deactivation_time_constant: of the fall [s].
-        minimum_activation: the least activation.
+        minimum_activation: the least activation that counts. Its state may fall below, as in OpenSim.
         default_activation: at the start.
         default_fiber_length: of an elastic tendon's fibre at the start [m]; l_0 by default.
         min_control: the least excitation that studies choose; the minimum activation by default.
@@ -93,8 +93,8 @@ class Muscle(PathLaw):
         tendon: "elastic" or "rigid".
         activation_dynamics: without them the excitation is the activation.
         excitation: a number from 0 to 1, a cd.Input, (times, values), one of cd.functions of the time, or a
-            Python function of the state s. By default an Input with the muscle's name. It counts as at least
-            the minimum activation and at most 1.
+            Python function of the state s. By default an Input with the muscle's name. Below 0 it counts as
+            0, above 1 as 1.
     """
 
     max_isometric_force: Annotated[Any, quantity("N", lowest=0.0, positive=True)]
@@ -213,15 +213,15 @@ class Muscle(PathLaw):
         return float(l_0.at().item() if isinstance(l_0, Expression) else l_0)
 
     def excitation_at(self, s: View) -> ca.SX:
-        """e, from the least activation to 1."""
-        e, least = excitation_at(self.excitation, s), sx(self.minimum_activation)
-        return ca.if_else(e < least, least, ca.if_else(e > 1, 1, e))  # NaN stays, which fmax would hide
+        """e, from 0 to 1."""
+        e = excitation_at(self.excitation, s)
+        return ca.if_else(e < 0, 0, ca.if_else(e > 1, 1, e))    # NaN stays, which fmax would hide
 
     def activation(self, s: View) -> ca.SX:
         """a, from the least to 1."""
-        if not self.activation_dynamics:
-            return self.excitation_at(s)
-        return ca.fmin(ca.fmax(s.state_variable(0), sx(self.minimum_activation)), 1)
+        a = s.state_variable(0) if self.activation_dynamics else self.excitation_at(s)
+        least = sx(self.minimum_activation)
+        return ca.if_else(a < least, least, ca.if_else(a > 1, 1, a))
 
     def tendon_state(self, s: View) -> ca.SX:
         return s.state_variable(1 if self.activation_dynamics else 0)

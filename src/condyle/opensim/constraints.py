@@ -7,7 +7,7 @@ from typing import Any
 
 from condyle import constraints
 from condyle.constraints import Constraint
-from condyle.functions import Function
+from condyle.functions import Constant, Function
 from condyle.opensim.element import Element
 from condyle.opensim.reading import Reading
 from condyle.opensim.registry import reads
@@ -54,6 +54,9 @@ def coordinate_coupler(reading: Reading, element: Element) -> None:
     if not names or function.variables not in (None, len(names)):
         raise reading.error(element, f"its function takes {function.variables or 'some'} coordinates, but it "
                             f"names {len(names)}")
+    if isinstance(function, Constant):
+        reading.remark(element, f"its function is a Constant: {dependent!r} is held; OpenSim 4.6 holds "
+                                f"{names[0]!r} at zero instead")
     law = Coupling(function, reading.number(element, "scale_factor", 1.0))
     _add(reading, element, constraints.CoordinateCoupler(law, (*names, dependent)))
 

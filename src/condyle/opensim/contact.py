@@ -48,7 +48,10 @@ def sphere(reading: Reading, element: Element) -> Sphere:
 def mesh(reading: Reading, element: Element) -> Mesh:
     """A thickness of 1 m makes the modulus of its material OpenSim's stiffness [Pa/m]."""
     body, X = _placed(reading, element)
-    path = mesh_file(reading, element, reading.text(element, "filename"))
+    name = reading.text(element, "filename", "")
+    if not name:
+        raise DescriptionError("<filename> names no mesh")
+    path = mesh_file(reading, element, name)
     return Mesh(body, X, shapes.Mesh(path), 1.0, UNIT, name=element.name)
 
 

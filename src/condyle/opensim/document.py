@@ -16,6 +16,24 @@ _OTHERS = {".trc": "cd.read_markers", ".c3d": "cd.read_c3d", **dict.fromkeys((".
 """What reads files of other endings."""
 
 
+def a(noun: str) -> str:
+    """A noun with its article."""
+    return f"{'an' if noun[:1] in 'AEIOU' else 'a'} {noun}"
+
+
+def meant_for(tag: str) -> str:
+    """What takes a file whose object is of this class, for messages; empty where nothing does."""
+    if tag.endswith("Tool"):
+        return "; a setup file is run by: condyle run FILE.xml"
+    if tag == "Model":
+        return "; a model is read by cd.read_osim(path) and shown by: condyle view MODEL.osim"
+    if tag == "ExternalLoads":
+        return "; it is read by cd.read_external_loads(path), for an argument of the studies"
+    if tag.endswith("Set"):
+        return f"; a file of a {tag} is added to a model by cd.read_osim('model.osim', add=path)"
+    return ""
+
+
 @dataclass
 class Document:
     """One file.
@@ -35,6 +53,23 @@ class Document:
     notes: list[Note] = field(default_factory=list)
 
 
+def check_path(path: str | Path) -> Path:
+    """A path that may be of an XML file.
+
+    Raises:
+        DescriptionError: no path, a folder, or a file of another kind.
+    """
+    if not isinstance(path, (str, Path)):
+        raise DescriptionError(f"expected the path of a file, got {path!r}")
+    path = Path(path)
+    if path.is_dir():
+        raise DescriptionError(f"{str(path)!r} is a folder; give the file in it")
+    if reader := _OTHERS.get(path.suffix.lower()):
+        raise DescriptionError(f"{path.name}: expected OpenSim's XML; a {path.suffix} is read by "
+                               f"{reader}(path)")
+    return path
+
+
 def read_document(path: str | Path, wanted: str = "Model") -> Document:
     """Read a file whose root is OpenSimDocument.
 
@@ -46,19 +81,12 @@ def read_document(path: str | Path, wanted: str = "Model") -> Document:
         DescriptionError: a file that cannot be read, with its line.
         FileNotFoundError: no such file.
     """
-    if not isinstance(path, (str, Path)):
-        raise DescriptionError(f"expected the path of a file, got {path!r}")
-    path = Path(path)
-    if path.is_dir():
-        raise DescriptionError(f"{str(path)!r} is a folder; give the file in it")
-    if reader := _OTHERS.get(path.suffix.lower()):
-        raise DescriptionError(f"{path.name}: expected OpenSim's XML; a {path.suffix} is read by "
-                               f"{reader}(path)")
+    path = check_path(path)
     version, root = _object(path)
     thing = root.children[0]
     if wanted and thing.tag != wanted:
-        hint = "; a setup file is run by: condyle run FILE.xml" if thing.tag.endswith("Tool") else ""
-        raise DescriptionError(f"{thing.place}: expected a {wanted}, got a {thing.tag}{hint}")
+        raise DescriptionError(f"{thing.place}: expected {a(wanted)}, got {a(thing.tag)}"
+                               f"{meant_for(thing.tag)}")
     if wanted == "Model" and version < OLDEST:
         raise DescriptionError(f"{root.place}: version {version} is older than {OLDEST}, the oldest that is "
                                "read (by OpenSim too); open it in OpenSim 2 or 3 and save it again")

@@ -8,6 +8,7 @@ from pathlib import Path
 from xml.parsers import expat
 
 from condyle.errors import DescriptionError
+from condyle.files import existing
 
 MOST_BYTES = 200_000_000
 """Largest file: a hundred times the largest models that are known."""
@@ -103,7 +104,7 @@ def read_elements(path: Path) -> Element:
         DescriptionError: not XML, too large, too deep, or with entities.
         FileNotFoundError: no such file.
     """
-    size = path.stat().st_size
+    size = existing(path).stat().st_size
     if size > MOST_BYTES:
         raise DescriptionError(f"{path.name}: {size / 1e6:.0f} MB; a file of at most {MOST_BYTES / 1e6:.0f} "
                                "MB is read")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from condyle.errors import CondyleError
+from condyle.errors import CondyleError, DescriptionError
 from condyle.forces import (
     ActivationCoordinateActuator,
     Blankevoort1991Ligament,
@@ -33,6 +33,7 @@ from condyle.functions import Constant, Formula
 from condyle.laws.names import speed_of
 from condyle.opensim.controllers import controlled
 from condyle.opensim.element import Element
+from condyle.opensim.functions import in_body
 from condyle.opensim.paths import path, unit
 from condyle.opensim.reading import Reading
 from condyle.opensim.registry import reads
@@ -269,8 +270,7 @@ def torque_actuator(reading: Reading, element: Element) -> Force:
 @_force("PointToPointActuator")
 def point_to_point_actuator(reading: Reading, element: Element) -> Force:
     if reading.boolean(element, "points_are_global", False):
-        raise reading.error(element, "points_are_global: points that stay in ground while bodies move are "
-                                     "not read")
+        raise DescriptionError("points_are_global: points that stay in ground while bodies move are not read")
     return PointToPointActuator(
         _body(reading, element, "bodyA"), reading.numbers(element, "pointA", (0.0,) * 3, 3),
         _body(reading, element, "bodyB"), reading.numbers(element, "pointB", (0.0,) * 3, 3),
@@ -282,14 +282,16 @@ def point_to_point_actuator(reading: Reading, element: Element) -> Force:
 @_force("PrescribedForce")
 def prescribed(reading: Reading, element: Element) -> Force:
     body, X = reading.frame(element, "frame")
-    if np.any(X.p) or not np.array_equal(X.R, np.eye(3)):
-        raise reading.error(element, "a force on an offset frame is not read; give it on the body")
     force, point, torque = (_three(reading, element, name) for name in ("forceFunctions", "pointFunctions",
                                                                         "torqueFunctions"))
-    return ExternalWrench(
-        body, point, force, torque,
-        frame="ground" if reading.boolean(element, "forceIsGlobal", True) else "body",
-        station_frame="ground" if reading.boolean(element, "pointIsGlobal", False) else "body")
+    turned, placed = (not reading.boolean(element, name, default) for name, default in (
+        ("forceIsGlobal", True), ("pointIsGlobal", False)))
+    if turned:
+        force, torque = in_body(X.R, np.zeros(3), force), in_body(X.R, np.zeros(3), torque)
+    if placed:
+        point = in_body(X.R, X.p, point)
+    return ExternalWrench(body, point, force, torque, frame="body" if turned else "ground",
+                          station_frame="body" if placed else "ground")
 
 
 def _three(reading: Reading, element: Element, name: str) -> tuple[Any, ...]:

@@ -4,11 +4,15 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from condyle.errors import CondyleError
 from condyle.functions import (
     Constant,
+    Formula,
     Function,
     Linear,
     PiecewiseConstant,
@@ -29,6 +33,37 @@ MOST_TERMS = 20_000
 """Of a polynomial of several variables."""
 CLOSEST = 1e-7
 """Steps of x below this count as this, in OpenSim's SimmSpline."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Combined(Function):
+    """start + sum of factors times functions of one variable.
+
+    Args:
+        functions: one or several.
+        factors: of each.
+        start: what is added.
+    """
+
+    functions: tuple[Function, ...]
+    factors: tuple[float, ...]
+    start: float = 0.0
+
+    def formula(self, x: Sequence[Any], order: Sequence[int], look_up: bool) -> Any:
+        parts = zip(self.factors, self.functions, strict=True)
+        return sum((k * f.formula(x, order, look_up) for k, f in parts), 0.0 if any(order) else self.start)
+
+
+def in_body(R: np.ndarray, p: np.ndarray, given: Sequence[Any]) -> tuple[Any, ...]:
+    """p + R given: a vector in a frame, of numbers or functions of one variable, in that of its body."""
+    if np.array_equal(R, np.eye(3)) and not np.any(p):
+        return tuple(given)
+    if not any(isinstance(x, Function) for x in given):
+        return tuple((p + R @ np.array(given, dtype=float)).tolist())
+    functions = tuple(x if isinstance(x, Function) else Constant(float(x)) for x in given)
+    rows = [[(f, k) for f, k in zip(functions, row, strict=True) if k] for row in R.tolist()]
+    return tuple(Combined(tuple(f for f, _ in row), tuple(k for _, k in row), float(x))
+                 for row, x in zip(rows, p, strict=True))
 
 
 @reads("Constant", "ConstantFunction")
@@ -99,6 +134,15 @@ def _exponents(variables: int, order: int) -> list[tuple[int, ...]]:
     if variables == 0:
         return [()]
     return [(e, *rest) for e in range(order + 1) for rest in _exponents(variables - 1, order - e)]
+
+
+@reads("ExpressionBasedFunction")
+def expression_based(reading: Reading, element: Element) -> Function:
+    names = tuple(reading.words(element, "variables"))
+    try:
+        return Formula(reading.text(element, "expression"), names)
+    except CondyleError as error:
+        raise reading.error(element, str(error)) from None
 
 
 @reads("GCVSpline")

@@ -47,10 +47,18 @@ def read_geometry(reading: Reading) -> None:
             if not reading.reads(element) or element.tag not in DRAWN:
                 reading.note(element, "is not read: it is not drawn")
                 continue
-            try:
-                _draw(reading, frame, element)
-            except CondyleError as error:
-                reading.note(element, f"is not drawn: {error}")
+            _drawn(reading, frame, element)
+    for element in reading.objects(reading.model, "components"):
+        if element.tag in DRAWN:
+            _drawn(reading, None, element)
+
+
+def _drawn(reading: Reading, frame: Element | None, element: Element) -> None:
+    """Draw something on a frame, or on that of its socket; what is wrong with it is noted."""
+    try:
+        _draw(reading, reading.connected(element, "frame") if frame is None else frame, element)
+    except CondyleError as error:
+        reading.note(element, f"is not drawn: {error}")
 
 
 def _draw(reading: Reading, frame: Element, element: Element) -> None:

@@ -79,13 +79,20 @@ def coordinates(reading: Reading, element: Element, count: int) -> tuple[Element
     """Elements of a joint's coordinates; those that are missing are made, named as OpenSim names them."""
     found = reading.objects(element, "coordinates")
     for k in range(len(found), count):
-        holder = element.child("coordinates") or element.add("coordinates")
-        made = holder.add("Coordinate", name=f"{element.name}_coord_{k}")
-        reading.components.add(made)
-        found.append(made)
+        found.append(_made(reading, element, f"{element.name}_coord_{k}"))
     for extra in found[count:]:
         reading.note(extra, f"a {element.tag} has {count} coordinates; this one moves nothing")
     return tuple(found[:count])
+
+
+def _made(reading: Reading, element: Element, name: str) -> Element:
+    """A coordinate of a joint that the file does not state: all of it is by default."""
+    holder = element.child("coordinates") or element.add("coordinates")
+    made = holder.add("Coordinate", name=name)
+    reading.components.add(made)
+    for new in (holder, made):
+        reading.use(new)
+    return made
 
 
 @reads("ScapulothoracicJoint")
@@ -154,9 +161,7 @@ def custom(reading: Reading, element: Element) -> Joint:
             reading.note(listed[q], "moves nothing; it is left out")
     for q in moving:
         if q not in listed:
-            made = (element.child("coordinates") or element.add("coordinates")).add("Coordinate", name=q)
-            reading.components.add(made)
-            listed[q] = made
+            listed[q] = _made(reading, element, q)
     if not moving:
         values = [law[0](*(0.0 for _ in law[1])) if law else 0.0 for law in laws]
         R = np.eye(3)

@@ -1,7 +1,11 @@
 """cd.read_osim: a System from a model file of OpenSim."""
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from condyle.arguments import answered
 from condyle.errors import DescriptionError
@@ -18,8 +22,9 @@ from condyle.opensim import (  # noqa: F401  # readers register themselves
 )
 from condyle.opensim.couplers import check_way
 from condyle.opensim.document import Document, read_document
-from condyle.opensim.notes import listed, warn
+from condyle.opensim.notes import listed, warn_of
 from condyle.opensim.reading import Reading
+from condyle.opensim.sets import add_sets, read_set
 from condyle.system.system import System
 
 SETS = {
@@ -36,7 +41,8 @@ SETS = {
 
 
 @answered()
-def read_osim(path: str | Path, strict: bool = False, *, couplers: str = "constraints") -> System:
+def read_osim(path: str | Path, strict: bool = False, *, couplers: str = "constraints",
+              add: str | Path | Sequence[str | Path] = ()) -> System:
     """A System from a model file of OpenSim (.osim): bodies, joints, constraints, forces, muscles.
 
     Names are those in the file. What is not understood is in `system.notes`, with its line and its effect,
@@ -49,6 +55,8 @@ def read_osim(path: str | Path, strict: bool = False, *, couplers: str = "constr
             are as in the file. "joints": the coordinate that it gives (of a patella, or a finger) is no
             coordinate any more, but part of its joint, which follows the others exactly; couplers for which
             this cannot be stay constraints, and are in `system.notes`.
+        add: files (.xml) of marker sets, force sets (reserve actuators) and the like, whose objects join the
+            model's. A marker takes the place of the model's marker of that name.
 
     Returns:
         a System, not frozen: more may be added to it.
@@ -57,10 +65,15 @@ def read_osim(path: str | Path, strict: bool = False, *, couplers: str = "constr
         DescriptionError: a file that cannot be read, with its line; or, if strict, what is not understood.
         FileNotFoundError: no such file.
     """
+    if not isinstance(strict, (bool, np.bool_)):
+        raise DescriptionError(f"read_osim: strict: expected True or False, got {strict!r}; a file of "
+                               "markers or forces is add='markers.xml'")
     check_way(couplers)
     document = read_document(path)
+    files: Any = add if isinstance(add, (list, tuple)) else [add]
+    add_sets(document, [read_set(file) for file in files])
     system = system_of(document, strict, couplers)
-    warn(document.path.name, system.notes, stacklevel=3)
+    warn_of(system.notes, document.path.name)
     return system
 
 
@@ -74,7 +87,8 @@ def system_of(document: Document, strict: bool = False, couplers: str = "constra
     reading.quiet(model)
     paths.wrap_objects(reading)
     for name, effect in SETS.items():
-        elements = [e for e in reading.objects(model, name) if e not in reading.names]
+        elements = [e for e in reading.objects(model, name)
+                    if e not in reading.names and e.tag not in geometry.DRAWN]
         reading.each(elements, effect)
     geometry.read_geometry(reading)
     reading.about()

@@ -1,9 +1,10 @@
 """What was not understood in a file, and what follows from that."""
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+from condyle.errors import warn
 
 
 @dataclass(frozen=True)
@@ -39,8 +40,7 @@ def listed(notes: Sequence[Note]) -> str:
     return "\n".join(lines[:SHOWN] + more)
 
 
-def warn(file: str, notes: Sequence[Note], stacklevel: int) -> None:
+def warn_of(notes: Sequence[Note], file: str) -> None:
     """One warning for all notes of a file."""
     if notes:
-        warnings.warn(f"{file}: what to know of this file (system.notes has all):\n{listed(notes)}",
-                      UserWarning, stacklevel=stacklevel + 1)
+        warn(f"{file}: what to know of this file (system.notes has all):\n{listed(notes)}")

@@ -9,6 +9,7 @@ import numpy as np
 from condyle.errors import DescriptionError
 from condyle.functions import Constant
 from condyle.opensim.element import Element
+from condyle.opensim.functions import in_body
 from condyle.opensim.reading import Reading
 from condyle.opensim.registry import reads
 from condyle.paths import (
@@ -98,8 +99,6 @@ def unit(reading: Reading, coordinate: str) -> str:
 @reads("MovingPathPoint")
 def moving_path_point(reading: Reading, element: Element) -> Point:
     body, X = reading.frame(element, "parent_frame")
-    if not np.array_equal(X.R, np.eye(3)) or np.any(X.p):
-        raise reading.error(element, "a point that moves on an offset frame is not read; give it on the body")
     functions: list[Any] = []
     names: list[str | None] = []
     ranges: list[Any] = []
@@ -114,7 +113,11 @@ def moving_path_point(reading: Reading, element: Element) -> Point:
                       reading.numbers(coordinate, "range", (-10.0, 10.0), 2, finite=False))
     known = [name for name in names if name is not None]
     if not known or all(isinstance(f, float) for f in functions):
-        return Point(body, functions)
+        return Point(body, X @ np.array(functions, dtype=float))
+    if not np.array_equal(X.R, np.eye(3)) and len(set(known)) > 1:
+        raise DescriptionError(str(reading.error(element, "a point that moves with several coordinates on a "
+                                                          "turned frame is not read; give it on the body")))
+    functions = list(in_body(X.R, X.p, functions))
     ranges_by = dict(zip(names, ranges, strict=True))
     return MovingPoint(body, functions, [name or known[0] for name in names],
                        [ranges_by[name or known[0]] for name in names])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import singledispatch
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
+from condyle.errors import warn
 from condyle.opensim.writing import Writing
 from condyle.opensim.xml import append, element
 from condyle.shapes import Box, Cylinder, Ellipsoid, Frame, Line, Mesh, Sphere
@@ -38,11 +38,9 @@ def geometry(name: str, body: Element, to: Writing) -> None:
         made = as_geometry(g.shape, to) if g.body == name else None
         if made is None:
             if g.body == name:
-                warnings.warn(
+                warn(
                     f"write_osim: geometry {g.name!r} is left out, OpenSim draws nothing like "
-                    f"{g.shape!r}; no number depends on it",
-                    UserWarning,
-                    stacklevel=4,
+                    f"{g.shape!r}; no number depends on it"
                 )
             continue
         made.set("name", "_".join(g.name.split()))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import singledispatch
 from typing import Any
 from xml.etree.ElementTree import Element
 
 import numpy as np
 
+from condyle.errors import warn
 from condyle.forces.external import TimeFunctions, TimeSeries
 from condyle.functions import (
     Constant,
@@ -173,11 +173,9 @@ def over_time(kept: TimeFunctions | TimeSeries, to: Writing, where: str) -> list
         return [element("PiecewiseLinearFunction", x=t, y=[y[0], *y, y[-1]]) for y in values]
     if len(t) < 4:
         to.refuse(f"{where}: {kept!r}: OpenSim's splines need four samples or more")
-    warnings.warn(
+    warn(
         f"write_osim: {where}: before {t[0]:g} s and after {t[-1]:g} s its values stay; OpenSim goes on along"
-        " straight lines there",
-        UserWarning,
-        stacklevel=2,
+        " straight lines there"
     )
     return [element("GCVSpline", half_order=2, error_variance=0.0, x=t, weights=[1.0] * len(t), y=y)
             for y in values]

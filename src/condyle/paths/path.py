@@ -19,7 +19,8 @@ from condyle.laws.described import Described, text
 from condyle.laws.leaf import Leaf
 from condyle.laws.view import Loads, MovingView, View
 from condyle.paths.points import ConditionalPoint, Point, Wrap
-from condyle.paths.span import TOUCHED, Span, split
+from condyle.paths.span import TOUCHED, Span
+from condyle.paths.split import split
 from condyle.paths.surfaces import Surface
 from condyle.trace.parameter import Parameter
 from condyle.tree.tree import Tree

@@ -12,6 +12,7 @@ import numpy as np
 
 from condyle.errors import DescriptionError
 from condyle.functions import Function
+from condyle.functions.base import exact
 from condyle.laws.described import BodyName, CoordinateName, Described, Frame, Role, Station
 from condyle.laws.leaf import Composed, Leaf
 from condyle.laws.leaves import Coordinate, Rotation, StationPosition
@@ -165,10 +166,17 @@ class MovingPoint(Point):
 
     @property
     def signature(self) -> Hashable:
-        return type(self).__qualname__, place_of(self.p, self.range).serialize()
+        return type(self).__qualname__, self._serialized
 
     def description(self) -> str:
-        return f"MovingPoint({self.body!r}, {self.coordinate}, {place_of(self.p, self.range).serialize()})"
+        places = [repr(f) if isinstance(f, float) else f.serial if isinstance(f, Traced) else exact(f)
+                  for f in self.p]
+        shown = f"{self.range} {places}" if None not in places else self._serialized
+        return f"MovingPoint({self.body!r}, {self.coordinate}, {shown})"
+
+    @cached_property
+    def _serialized(self) -> str:
+        return place_of(self.p, self.range).serialize()  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True, eq=False)

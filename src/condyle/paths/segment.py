@@ -121,6 +121,13 @@ def straight(A: ca.SX, B: ca.SX) -> Segment:
     return Segment(L, e, e, n, n, stiff, stiff, A, B, ca.SX(1, 1))
 
 
+def length(r: ca.SX) -> ca.SX:
+    """|r|, with a derivative of zero where it is zero."""
+    square = dot(r, r)
+    apart = square > 0
+    return ca.if_else(apart, ca.sqrt(ca.if_else(apart, square, 1)), 0)
+
+
 def norm(v: ca.SX) -> ca.SX:
     """Length of a vector, at least SMALLEST."""
     return ca.fmax(ca.sqrt(dot(v, v)), SMALLEST)

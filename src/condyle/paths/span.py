@@ -22,20 +22,11 @@ them. Each wrap is then between points and gap points, and L is stationary in wh
 
 W and all rows are constants. The value of r is zero; its first derivative, and thus the second of L, is
 exact: the Schur complement.
-
-Many spans as rows of a table. Spans of equal `signature` have the same equations: only their numbers, their
-bodies and their coordinates differ. So one of them serves for all of them:
-
-    twin = span.twin(numbers, bodies, coordinates)      # symbols (len(span.numbers),), names of links
-    twin.at(view), twin.rate(view), twin.load(view, g, loads)
-
-with a view whose bodies and coordinates are the links by these names: `span.bodies[i]` of each member is
-where its link i goes, `span.coordinates[i]` its coordinate i, and `span.numbers` is its row of numbers.
 """
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, islice, pairwise
 from typing import Any
@@ -43,53 +34,26 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from condyle.laws.described import Datum, Described, placed, sx, text
-from condyle.laws.leaf import Composed, Leaf
+from condyle.laws.described import placed, sx
+from condyle.laws.leaf import Leaf
 from condyle.laws.leaves import Coordinate, Rotation, StationPosition
 from condyle.laws.view import Loads, View
-from condyle.native.sweeps.lookup import Closure, get
+from condyle.native.sweeps.lookup import get
 from condyle.native.sweeps.solver import Solver
-from condyle.paths.points import Point, Wrap
 from condyle.paths.round import MANDATORY, NONE, WRAPPED
-from condyle.paths.segment import Segment, cross, dot, inverse, norm
+from condyle.paths.segment import Segment, cross, dot, inverse, length, norm
 from condyle.paths.several import Chain
-from condyle.paths.surfaces import QUADRANTS, WIDTH, Surface
-from condyle.trace.parameter import Expression, Parameter
+from condyle.paths.surfaces import WIDTH, Surface
+from condyle.paths.twins import Twinned
+from condyle.trace.parameter import Expression
 
 
 @dataclass(frozen=True, eq=False)
-class Span(Composed):
-    """A part of a path that depends on nothing beyond its ends; its length [m].
-
-    Attributes:
-        points: in order; the first and the last are always active.
-        wraps: surfaces, in the order in which they are tried.
-        pieces: of each wrap, where it may be: piece i is between points i and i + 1.
-        offset: how many points of the path come before.
-        never: of each wrap, those of its pieces that do not move against it and never go over it, unless
-            another surface brings them to it.
-    """
-
-    points: tuple[Point, ...]
-    wraps: tuple[Wrap, ...] = ()
-    pieces: tuple[tuple[int, ...], ...] = ()
-    offset: int = 0
-    never: tuple[tuple[int, ...], ...] = ()
-
-    @property
-    def label(self) -> str:
-        over = "".join(f" over {w.name or type(w.surface).__name__}" for w in self.wraps)
-        return f"length of a path from {self.points[0].body!r} to {self.points[-1].body!r}{over}"
-
-    @cached_property
-    def text(self) -> str:  # type: ignore[override]
-        return f"span {text(self.points)} {text(self.wraps)} {self.pieces} {self.offset} {self.never}"
+class Span(Twinned):
+    """A part of a path that depends on nothing beyond its ends; its length [m]."""
 
     def ranges(self, rng: np.random.Generator) -> list[tuple[float, float]]:
         return [(0.1, 0.5)]
-
-    def parameters(self) -> list[Parameter]:
-        return [p for part in (*self.points, *self.wraps) for p in part.parameters()]
 
     @cached_property
     def parts(self) -> list[Leaf]:  # type: ignore[override]
@@ -105,104 +69,6 @@ class Span(Composed):
     def _switches(self) -> list[str]:
         """Coordinates by which points are active or not."""
         return list(dict.fromkeys(name for p in self.points for name in p.coordinates))
-
-    # ---- as a row of a table -------------------------------------------------------------------------------
-
-    @property
-    def coordinates(self) -> tuple[str, ...]:
-        """All coordinates that it asks for."""
-        return tuple(dict.fromkeys(name for p in self.points for name in (*p.coordinates, *p.names)))
-
-    @cached_property
-    def signature(self) -> Hashable:
-        """Spans with equal ones differ in numbers, bodies and coordinates alone."""
-        body = {name: i for i, name in enumerate(self.bodies)}
-        name = {name: i for i, name in enumerate(self.coordinates)}
-        return (tuple((p.signature, body[p.body], tuple(name[q] for q in p.names)) for p in self.points),
-                tuple((w.surface.signature, body[w.body]) for w in self.wraps), self.pieces,
-                self.never)
-
-    @cached_property
-    def numbers(self) -> list[float] | None:
-        """All its numbers in a fixed order; None if some are Parameters."""
-        out: list[float] = []                                # as `values`, without expressions
-        for thing, f in self._fields():
-            value = getattr(thing, f)
-            if f == "quadrant" and isinstance(value, str):
-                value = QUADRANTS[value]
-            elif f == "quadrant" and isinstance(value, tuple):
-                value = np.divide(value, np.linalg.norm(value))
-            for x in value if f == "X_BS" else (value,):
-                if isinstance(x, Expression):
-                    return None
-                out += np.ravel(np.asarray(x, dtype=float), order="F").tolist()
-        return out
-
-    def values(self) -> ca.SX:
-        """All its numbers in a fixed order, a column."""
-        out = []
-        for thing, f in self._fields():
-            value = getattr(thing, f)
-            if f == "quadrant":
-                out.append(thing.side())  # type: ignore[attr-defined]
-                continue
-            for x in value if f == "X_BS" else (value,):
-                made = ca.vertcat(*x) if f == "range" else sx(x)
-                out.append(ca.densify(ca.vec(made)))
-        return ca.vertcat(ca.SX(0, 1), *out)
-
-    def _fields(self) -> Iterator[tuple[Described, str]]:
-        """What holds its numbers."""
-        for p in self.points:
-            if p.stays:                                     # what moves has its numbers in its functions
-                yield p, "p"
-                if hasattr(p, "range"):
-                    yield p, "range"
-        for w in self.wraps:
-            yield w, "X_BS"
-            for f, role in w.surface.roles():
-                if role.kind == "quantity":
-                    yield w.surface, f
-            yield w.surface, "quadrant"
-
-    def twin(self, numbers: ca.SX, bodies: Sequence[str], coordinates: Sequence[str] = ()) -> Span:
-        """The same with symbols for its numbers, shape (len(numbers),), and other names."""
-        body, name = dict(zip(self.bodies, bodies, strict=True)), dict(zip(self.coordinates, coordinates,
-                                                                          strict=True))
-        at = 0
-
-        def take(value: Any) -> Any:
-            nonlocal at
-            shape = value.sx.shape if isinstance(value, Expression) else np.shape(value)
-            n = int(np.prod(shape, dtype=int))
-            at += n
-            x = numbers[at - n:at]
-            return Datum(ca.reshape(x, *shape) if len(shape) == 2 else x)
-
-        made: dict[int, Any] = {}
-        for thing, f in self._fields():
-            twin = made.setdefault(id(thing), _copied(thing))
-            value = getattr(thing, f)
-            if f == "X_BS":
-                kept: Any = tuple(take(x) for x in value)
-            elif f == "range":
-                kept = tuple(ca.vertsplit(take((0.0, 0.0)).sx))
-            else:
-                kept = take((0.0, 0.0, 0.0) if f == "quadrant" else value)
-            object.__setattr__(twin, f, kept)
-        for p in self.points:
-            twin = made.setdefault(id(p), _copied(p))
-            object.__setattr__(twin, "body", body[p.body])
-            if p.names:
-                known = tuple(name[q] for q in p.names)
-                object.__setattr__(twin, "coordinate", known[0] if p.coordinates else known)
-        for w in self.wraps:
-            object.__setattr__(made[id(w)], "body", body[w.body])
-            object.__setattr__(made[id(w)], "surface", made[id(w.surface)])
-        new = replace(self, points=tuple(made[id(p)] for p in self.points),
-                      wraps=tuple(made[id(w)] for w in self.wraps))
-        object.__setattr__(new, "_twin_of", self)
-        return new
 
     # ---- geometry ------------------------------------------------------------------------------------------
 
@@ -295,7 +161,7 @@ class Span(Composed):
         straight = []
         for i, (a, b) in enumerate(pairwise(self.points)):
             fixed = a.body == b.body and a.fixed and b.fixed
-            straight.append(_norm(sx(b.p) - sx(a.p)) if fixed else _norm(X[i + 1] - X[i]))
+            straight.append(length(sx(b.p) - sx(a.p)) if fixed else length(X[i + 1] - X[i]))
         L, taken = sum(straight, ca.SX(0)), iter(found)
         if self._meet:
             return self._over_several(L, taken, y, X, active, straight)
@@ -353,7 +219,7 @@ class Span(Composed):
             taken = iter(ca.vertsplit(self.found(s)))
             X = [p.position.at(s) for p in self.points]
             r = [b - a for a, b in pairwise(X)]
-            straight = [_norm(d) for d in r]
+            straight = [length(d) for d in r]
             first = [ca.if_else(l > 0, d * inverse(l), 0) for d, l in zip(r, straight, strict=True)]
             L, last, wraps = list(straight), list(first), []
             for k, pieces in enumerate(self.pieces):
@@ -484,49 +350,6 @@ _CHAINS: dict[Hashable, Solver] = {}
 """Solvers of spans with several surfaces, by signature."""
 
 
-def split(points: Sequence[Point], wraps: Sequence[Wrap]) -> tuple[ca.SX, list[Span]]:
-    """A constant length [m], and the spans of a path."""
-    pieces = _pieces(points, wraps)
-    cuts = [0]
-    for i in range(1, len(points)):
-        tied = any(set(mine) & set(range(i)) and set(mine) & set(range(i, len(points))) for mine in pieces)
-        if not points[i].coordinates and not tied:
-            cuts.append(i)
-    constant, spans = ca.SX(0), []
-    for first, last in pairwise(cuts):
-        mine = [(w, tuple(i - first for i in at), tuple(i - first for i in at if _never(w, *points[i:i + 2])))
-                for w, at in zip(wraps, pieces, strict=True) if any(first <= i < last for i in at)]
-        ends = points[first:last + 1]
-        if last == first + 1 and not mine and all(p.fixed for p in ends) and ends[0].body == ends[1].body:
-            constant += _norm(sx(ends[1].p) - sx(ends[0].p))
-        else:
-            mine_wraps, at, never = zip(*mine, strict=True) if mine else ((), (), ())
-            spans.append(Span(tuple(ends), mine_wraps, at, first, never))
-    return constant, spans
-
-
-def _pieces(points: Sequence[Point], wraps: Sequence[Wrap]) -> list[tuple[int, ...]]:
-    """Where each wrap may be. Pieces on which no wrap can ever be are left out: both points are on the
-    surface's own body, and the rule says no."""
-    where = [set(range(*(w.between or (0, len(points) - 1)))) for w in wraps]
-    for i in range(len(points) - 1):
-        mine = [k for k, at in enumerate(where) if i in at]
-        if all(_never(wraps[k], points[i], points[i + 1]) for k in mine):
-            for k in mine:
-                where[k].discard(i)
-    return [tuple(sorted(at)) for at in where]
-
-
-def _never(w: Wrap, a: Point, b: Point) -> bool:
-    """Whether a surface is on the body of two points that never go over it."""
-    if not (a.fixed and b.fixed and a.body == b.body == w.body):
-        return False
-    R, p = placed(w.X_BS)
-    kind = w.surface.rule(R.T @ (sx(a.p) - p), R.T @ (sx(b.p) - p))[0]
-    rule = Closure("rule", [], [kind])
-    return not rule.outside.numel() and float(rule.at()[0].item()) == NONE
-
-
 def _at(points: Sequence[ca.SX], pieces: Sequence[int], chosen: ca.SX) -> ca.SX:
     out = points[pieces[0]]
     for i in pieces[1:]:
@@ -536,20 +359,6 @@ def _at(points: Sequence[ca.SX], pieces: Sequence[int], chosen: ca.SX) -> ca.SX:
 
 def _next(taken: Iterator[ca.SX], n: int) -> ca.SX:
     return ca.vertcat(*islice(taken, n))
-
-
-def _norm(r: ca.SX) -> ca.SX:
-    """|r|, with a derivative of zero where it is zero."""
-    square = dot(r, r)
-    apart = square > 0
-    return ca.if_else(apart, ca.sqrt(ca.if_else(apart, square, 1)), 0)
-
-
-def _copied(thing: Described) -> Any:
-    twin = object.__new__(type(thing))
-    for f in fields(thing):
-        object.__setattr__(twin, f.name, getattr(thing, f.name))
-    return twin
 
 
 def _origin(X_BS: Any) -> Any:

@@ -1,6 +1,7 @@
 """Files of meshes: .obj, .stl and .ply by trimesh, .vtp by a reader of our own."""
 from __future__ import annotations
 
+import difflib
 import os
 from typing import Any
 
@@ -21,8 +22,12 @@ def read_mesh_file(path: str) -> tuple[Array, np.ndarray]:
         DescriptionError: the file is missing, is no mesh, or needs a package that is not installed.
     """
     if not os.path.isfile(path):
-        raise DescriptionError(f"mesh {path!r}: there is no such file in {os.getcwd()!r}"
-                               if not os.path.isabs(path) else f"mesh {path!r}: there is no such file")
+        folder, name = os.path.split(path)
+        there = os.listdir(folder or ".") if os.path.isdir(folder or ".") else []
+        near = difflib.get_close_matches(name, there, n=2)
+        raise DescriptionError(f"mesh {path!r}: there is no such file"
+                               + (f" in {os.getcwd()!r}" if not os.path.isabs(path) else "")
+                               + (f"; is it {' or '.join(map(repr, near))}?" if near else ""))
     if path.lower().endswith(".vtp"):
         return read_vtp(path)
     try:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from condyle.arrays import Array
 from condyle.constraints.base import Constraint
-from condyle.errors import UnknownNameError
+from condyle.errors import UnknownNameError, warn
 from condyle.forces.actuators import Actuator
 from condyle.forces.base import GROUPS, Force
 from condyle.forces.external import ExternalWrench
@@ -58,12 +58,14 @@ class Acting:
         pulled: names of the paths and actuators with given forces.
         loaded: names of the bodies with given loads.
         silent: names of forces that are there for their auxiliary states only.
+        left_out: words for the forces of the user's system that are not there.
     """
 
     system: System
     pulled: tuple[str, ...] = ()
     loaded: tuple[str, ...] = ()
     silent: frozenset[str] = frozenset()
+    left_out: str = ""
     _places: list[_Places] = field(default_factory=list, repr=False)        # when it is first needed
 
     def batch(self, motion: Motion, pulls: Array | None = None, loads: Array | None = None) -> Batch:
@@ -81,11 +83,12 @@ class Acting:
         if motion.steady:                                   # all but the time is the same in all frames
             row = places.constants.copy()
             row[places.into] = motion.start.tail[places.source]
-            # one row in many places, as np.broadcast_to makes it, in a tenth of the time
-            tail = np.ndarray(shape, buffer=row, strides=(0, row.itemsize))
             if self.system.compiled.timed.operators or pulls is not None or loads is not None:
-                tail = tail.copy()
+                tail = np.empty(shape)
+                tail[...] = row
                 tail[:, 0] = motion.t
+            else:                                           # as np.broadcast_to, in a tenth of the time
+                tail = np.ndarray(shape, buffer=row, strides=(0, row.itemsize))
         else:
             tail = np.empty(shape)
             tail[...] = places.constants
@@ -93,7 +96,8 @@ class Acting:
         if pulls is not None:
             tail[:, places.pulls] = pulls
         if loads is not None:
-            tail[:, places.loads] = loads.reshape(len(motion), 6 * len(self.loaded))
+            for k, where in enumerate(places.loads):
+                tail[:, where] = loads[:, k]
         arrays = {"q": lambda: motion.q, "u": lambda: motion.u, "udot": lambda: motion.udot}
         return Batch(self.system, motion.t, tail, arrays, motion.status)
 
@@ -108,15 +112,15 @@ class _Places:
         into: places in the tail that come from the user's.
         source: and where they are there.
         pulls: places of the given forces.
-        loads: places of the given loads, six per body.
+        loads: places of the given loads, by body.
     """
 
     model: Model
     constants: Array
     into: NDArray[np.intp]
     source: NDArray[np.intp]
-    pulls: list[int]
-    loads: list[int]
+    pulls: list[int] | slice
+    loads: list[list[int] | slice]
 
     @classmethod
     def of(cls, part: Acting, theirs: Model) -> _Places:
@@ -137,8 +141,15 @@ class _Places:
         source[first:first + controls.stop - controls.start] = range(controls.start, controls.stop)
         place = {name: k for k, name in enumerate(part.system.inputs, first)}
         into = np.flatnonzero(source >= 0)
-        return cls(theirs, constants, into, source[into], [place[_tension(name)] for name in part.pulled],
-                   [place[name] for body in part.loaded for name in _wrench(body)])
+        return cls(theirs, constants, into, source[into],
+                   _run([place[_tension(name)] for name in part.pulled]),
+                   [_run([place[name] for name in _wrench(body)]) for body in part.loaded])
+
+
+def _run(places: list[int]) -> list[int] | slice:
+    """A slice, where places follow each other."""
+    a = places[0] if places else 0
+    return slice(a, a + len(places)) if places == [*range(a, a + len(places))] else places
 
 
 def _tension(force: str) -> str:
@@ -158,6 +169,16 @@ def given(law: Force, value: Input) -> Force:
     assert isinstance(law, Actuator)
     changes: dict[str, Any] = {"control": value, "optimal_force": 1.0}
     return replace(law, **changes)
+
+
+def warn_of_one_way(who: str, motion: Motion) -> None:
+    """Warn of rigid contacts, stops and ropes, which push nothing in a study of a recorded motion."""
+    system = motion.system
+    if names := [name for name in system.unilateral if name not in motion.start.disabled]:
+        some = ", ".join(map(repr, names[:3])) + ", ..." * (len(names) > 3)
+        warn(f"{who}: {some}: rigid contacts, stops and ropes act one way, and count as open in "
+             "recorded motions: they exert nothing. Give what they exert as external_loads=, or "
+             "disable them if that is meant: state=system.state(disabled=[...])", RuntimeWarning)
 
 
 def acting(system: System, kept: Collection[str], pulled: Iterable[str] = (), loaded: Iterable[str] = (),
@@ -195,7 +216,13 @@ def _made(system: System, kept: Collection[str], pulled: tuple[str, ...], loaded
                                                                station_frame="ground"))
     for name, constraint in rigid.items():
         copy.add_constraint(name, constraint)
-    return Acting(copy, pulled, loaded, silent)
+    return Acting(copy, pulled, loaded, silent, _left_out(system, copy))
+
+
+def _left_out(system: System, part: System) -> str:
+    out = [name for name in system.forces if name not in part.forces]
+    which = f"{', '.join(out[:6])}{', ...' * (len(out) > 6)}"
+    return f"; {len(out)} forces left out: {which}" if out else ""
 
 
 def _asked(system: System, kept: Collection[str]) -> set[str]:
@@ -218,4 +245,7 @@ def of_groups(system: System, groups: Iterable[str]) -> tuple[str, ...]:
     for group in groups:
         if group not in GROUPS:
             raise UnknownNameError("group of forces", group, GROUPS)
-    return tuple(name for name, force in system._forces.items() if force.group in groups)
+    key, known = ("of groups", *groups), system.compiled.programs
+    if key not in known:
+        known[key] = tuple(name for name, force in system._forces.items() if force.group in groups)
+    return known[key]  # type: ignore[no-any-return]

@@ -106,7 +106,7 @@ class Actors:
                 else -(arms @ self.motion.u[..., None])[..., 0])
         active, slack, isometric = system._run("unit_tensions", (self.motion.q, L, Ldot),
                                                 {"state": batch})
-        warn_of_slips(WHO, self.motion, L, Ldot, arms)
+        warn_of_slips(WHO, self.motion, L, Ldot, arms, depth=2)
         own, every = ([list(known).index(name) for name in names] for known in (model.controlled_paths,
                                                                                 model.paths))
         tension = np.maximum(active, 0) if physiology else isometric

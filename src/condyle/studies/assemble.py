@@ -3,7 +3,6 @@ to goals."""
 from __future__ import annotations
 
 import contextlib
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -14,7 +13,8 @@ from numpy.typing import ArrayLike
 
 from condyle.arguments import answered
 from condyle.arrays import Array, real
-from condyle.errors import DescriptionError, ShapeError, UnknownNameError
+from condyle.constraints.unilateral import Stop
+from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
 from condyle.fit.doubts import doubt
 from condyle.fit.expressions import expressions
 from condyle.fit.frames import Frames, frame_count
@@ -23,6 +23,7 @@ from condyle.fit.layout import Layout
 from condyle.fit.loop import INFO, FitLoop
 from condyle.fit.looped import has_loops
 from condyle.integrate.progress import check_progress, shown
+from condyle.integrate.rigid.numbers import in_few
 from condyle.mobilizers import Mobilizer, motion_at
 from condyle.model.model import description
 from condyle.native.machine import lapack
@@ -36,6 +37,9 @@ TIGHTER = 1e-2
 """Constraints hold to this part of the accuracy."""
 TIGHTEST = 1e-12
 """They are never asked to hold to less: sums over a long chain of bodies have no more digits."""
+
+VIOLATED = 1e-6
+"""Share of the system's length by which a pose may violate what acts one way."""
 
 PLACES = 8
 """Where the Jacobian of a joint is looked at."""
@@ -65,7 +69,8 @@ def assemble(system: System, state: State, goals: Goal | Sequence[Goal] = (), *,
             motions do not either.
         limits: True keeps coordinates in their `cd.Coordinate(range=...)`; a mapping gives (low, high) by
             name [rad, m]. Coordinates of spline joints stay in their domains in any case, unless the mapping
-            has other limits for them: {"knee": (-np.inf, np.inf)} has none.
+            has other limits for them: {"knee": (-np.inf, np.inf)} has none. Stops (`cd.constraints.Stop`)
+            are kept in any case; a warning names rigid contacts and ropes that the result violates.
         accuracy: the last change of a coordinate is at most this [rad, m]; constraints hold to a hundredth of
             it.
 
@@ -90,12 +95,13 @@ def assemble(system: System, state: State, goals: Goal | Sequence[Goal] = (), *,
     frames = run(state, wanted or _stay(state), np.array([state.t])).check()
     frames = doubt("assemble", frames, run) if wanted else frames
     if frames.failures and wanted:
-        warnings.warn(f"assemble: {frames.failures[0]}", RuntimeWarning, stacklevel=2)
+        warn(f"assemble: {frames.failures[0]}", RuntimeWarning)
     q, u = frames.q[0], state.u
     if system.constraints:
         q, u = system.project(q, u, tolerance=_tolerance(accuracy), t=state.t, z=state.z, inputs=state.inputs,
                               discrete=state.discrete, parameters=state.parameters, locked=locks,
                               disabled=state.disabled)
+    warn_of_violated("assemble", state, q)
     return state.replace(q=q, u=u)
 
 
@@ -155,6 +161,7 @@ def assemble_frames(system: System, state: State, goals: Goal | Sequence[Goal], 
     times = np.arange(float(T)) if times is None else times
     locks = {**state.locked, **system.compiled.tails.levels(locked)}
     frames = follow("assemble_frames", state, wanted, times, locks, limits, accuracy, progress)
+    warn_of_violated("assemble_frames", state, frames.q)
     return replace(frames, clock=clock)
 
 
@@ -206,10 +213,11 @@ def _run(system: System, state: State, goals: tuple[Goal, ...], locked: dict[str
         raise DescriptionError(f"assemble: accuracy = {accuracy!r} must be between 1e-12 and 0.1 [rad, m]")
     if not system.nu:
         raise DescriptionError("assemble: nothing moves here: no body has a coordinate")
-    tree, start = system.compiled.model.tree, state.replace(locked=locked)
+    tree, start = system.compiled.model.tree, (state if locked == state.locked
+                                               else state.replace(locked=locked))
     layout = Layout.of(tree, goals)
     rate_of = coordinates_of_speeds(system)
-    low, high = _limits(system, limits, rate_of)
+    low, high = _stopped(state, *_limits(system, limits, rate_of), rate_of)
     program, tables = _program(system, layout, rate_of)
     ws, T = program.workspace(), len(t)
     of, held = np.array(rate_of), system.compiled.tails.held(start.tail)
@@ -221,14 +229,16 @@ def _run(system: System, state: State, goals: tuple[Goal, ...], locked: dict[str
     ws["active"] = np.where(of >= 0, at_end[of], 0.0)
     ws["accuracy"], ws["tolerance"] = accuracy, _tolerance(accuracy)
     q, info = np.empty((T, system.nq)), np.empty((T, len(INFO)))
-    streams = {"ROW": layout.rows(t), "Q": q, "INFO": info, **tables}
+    rows = layout.rows(t)
+    streams = {"ROW": rows, "Q": q, "INFO": info, **tables}
     with contextlib.suppress(KeyboardInterrupt), lapack.one_thread():
         program.run(ws, streams, {"frames": T},
                     progress=report and (lambda ws: report(float(ws["frame"][0]) / T)))
     done = int(ws["frame"][0])
     for array in (q, info, t):
         array.flags.writeable = False
-    return Frames(start, goals, t[:done], q[:done], info[:done], _tolerance(accuracy), T)
+    return Frames(start, goals, t[:done], q[:done], info[:done], layout.weights(rows[:done]),
+                  _tolerance(accuracy), T)
 
 
 def coordinates_of_speeds(system: System) -> tuple[int, ...]:
@@ -248,6 +258,45 @@ def _coordinates_of_speeds(system: System) -> tuple[int, ...]:
             if row.nnz() == 1 and row.is_constant() and float(row.nz[0]) == 1.0:
                 out[b.u.start + row.sparsity().get_triplet()[1][0]] = b.q.start + j
     return tuple(out)
+
+
+def _stopped(state: State, low: Array, high: Array, rate_of: Sequence[int]) -> tuple[Array, Array]:
+    """The same within the stops of coordinates (cd.constraints.Stop)."""
+    system = state.system
+    values = dict(zip(system.parameters, state.parameters, strict=True))
+    for name in system.unilateral:
+        stop = system.constraint(name)
+        if isinstance(stop, Stop) and name not in state.disabled:
+            i, end = system.coordinates.index(stop.coordinate), stop.end(values)
+            if i in rate_of and stop.lower is None:
+                high[i] = min(high[i], end)
+            elif i in rate_of:
+                low[i] = max(low[i], end)
+    if (bad := np.flatnonzero(low > high)).size:
+        i = int(bad[0])
+        raise DescriptionError(f"assemble: coordinate {system.coordinates[i]!r} must be at least {low[i]:g} "
+                               f"and at most {high[i]:g}, by its limits and stops: no value is both")
+    return low, high
+
+
+def warn_of_violated(who: str, state: State, q: Array) -> None:
+    """Warn of rigid contacts, stops and ropes that poses q (..., nq) violate: nothing keeps them here."""
+    system = state.system
+    if not system.unilateral:
+        return
+    q = np.atleast_2d(q)
+    gap = in_few(system.compiled.function("unilateral_rows"), q, np.zeros((len(q), system.nu)),
+                 np.tile(state.tail, (len(q), 1)))[0]
+    gap[:, [name in state.disabled for name in system.unilateral]] = 0.0
+    deepest = np.nan_to_num(np.fmin.reduce(gap, axis=0))     # of the poses where it is known
+    allowed, i = VIOLATED * max(1.0, system.compiled.length), int(np.argmin(deepest))
+    if deepest[i] < -allowed:
+        some = int((deepest < -allowed).sum()) - 1
+        warn(f"{who}: the pose violates {system.unilateral[i]!r} by {-deepest[i]:.3g} [m, rad]"
+             f"{f', and {some} more' * bool(some)}: rigid contacts and ropes, and stops of locked "
+             "coordinates, are not kept here. Give a goal or limits that keep clear of it, or close "
+             f"it in the state: discrete={{{f'{system.unilateral[i]}.closed'!r}: 1}}",
+             RuntimeWarning)
 
 
 def _limits(system: System, limits: Limits, rate_of: Sequence[int]) -> tuple[Array, Array]:
@@ -300,7 +349,6 @@ def _turning(system: System) -> dict[int, float]:
 
 def _program(system: System, layout: Layout, rate_of: tuple[int, ...]) -> Made:
     """The native program of a system and a layout of goals, kept with the system and on disk."""
-    turning = _turning(system)
     key, model = ("assemble", layout), system.compiled.model
 
     def make() -> Made:
@@ -309,6 +357,7 @@ def _program(system: System, layout: Layout, rate_of: tuple[int, ...]) -> Made:
         return loop.program, loop.tables
 
     if key not in system.compiled.programs:
+        turning = _turning(system)
         text = f"assemble {layout} {turning} {has_loops(model, layout)}\n{description(model)}"
         system.compiled.programs[key] = kept(text, make)
     return system.compiled.programs[key]

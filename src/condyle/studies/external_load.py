@@ -4,6 +4,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,10 @@ from condyle.tree.body import Body
 
 LATE = 0.5
 """By this part of its mean step a motion may begin before the loads or end after them: rounded times."""
+
+
+_CYCLES = [0, 1, 2, 0, 1, 6, 7, 8, 6, 7, 3, 4, 5]
+"""Force, torque, point as `_sampled` has them: products of vectors are then products of slices."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,21 +97,14 @@ class ExternalLoad:
             raise DescriptionError(f"ExternalLoad: {what}: expected the names of three columns, got {given}")
         return given
 
-    def wrench(self, motion: Motion) -> Array:
-        """Moment about ground's origin and force, in ground [N m, N], shape (m, 6)."""
-        p, f, torque = self.acting(motion)
-        out = np.empty((len(f), 6))
-        out[:, :3] = torque
-        for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):   # + p x f
-            out[:, i] += p[:, j] * f[:, k] - p[:, k] * f[:, j]
-        out[:, 3:] = f
-        return out
-
     def acting(self, motion: Motion) -> tuple[Array, Array, Array]:
         """Point [m], force [N] and torque [N m] in ground, shape (m, 3) each."""
+        return self._in_ground(motion, _sampled((self,), motion)[:, 0])
+
+    def _in_ground(self, motion: Motion, x: Array) -> tuple[Array, Array, Array]:
+        """The same from what was recorded, shape (m, 13)."""
         name = system_body(motion, self.body)
-        x = self._at(motion)
-        force, torque, p = x[:, :3], x[:, 3:6], x[:, 6:]
+        force, p, torque = x[:, :3], x[:, 5:8], x[:, 10:]
         if self.frame != "ground":
             R = motion._batch().ask("body_pose", (self.frame,), {}).R
             force, torque = (np.einsum("...ij,...j->...i", R, v) for v in (force, torque))
@@ -117,27 +115,9 @@ class ExternalLoad:
             p = np.einsum("...ij,...j->...i", X.R, p) + X.p
         return p, force, torque
 
-    def _at(self, motion: Motion) -> Array:
-        """Force, torque and point at the times of a motion, shape (m, 9); zero for what is not given."""
-        time, values = self.table.time, self.table.values
-        known = self.__dict__.get("_known")
-        if known is None or not (np.array_equal(known[0], time) and np.array_equal(known[1], values)):
-            x = self._checked()
-            curve = spline(time, x, 3) if len(time) > 3 else None
-            known = self.__dict__["_known"] = time.copy(), values.copy(), x, curve   # found once per table
-        x, curve = known[2:]
-        t, step = motion.t, (time[-1] - time[0]) / max(len(time) - 1, 1)
-        if t[0] < time[0] - LATE * step or t[-1] > time[-1] + LATE * step:
-            raise ShapeError(f"ExternalLoad on {self.body!r}: loads are known from {time[0]:g} to "
-                             f"{time[-1]:g} s, the motion goes from {t[0]:g} to {t[-1]:g} s; cut it: "
-                             "motion[a:b]")
-        if np.array_equal(t, time):
-            return x  # type: ignore[no-any-return]
-        if t[0] < time[0] or t[-1] > time[-1]:
-            t = np.clip(t, time[0], time[-1])
-        if curve is None:
-            return np.stack([np.interp(t, time, column) for column in x.T], axis=1)
-        return curve(t)  # type: ignore[no-any-return]
+    @property
+    def _all_in_ground(self) -> bool:
+        return self.frame == "ground" and self.point is not None and self.point_frame == "ground"
 
     def _checked(self) -> Array:
         """Force, torque and point in the rows of the table, shape (rows, 9)."""
@@ -157,6 +137,63 @@ class ExternalLoad:
                                  f"{time[i]:g} s")
             x[:, 3 * k:3 * k + 3] = own
         return x
+
+
+@dataclass
+class _Recorded:
+    """Curves through the columns of a Table, for as long as its numbers stay as they were.
+
+    Attributes:
+        numbers: times and values of the Table, as they are in memory: NaN is like any other.
+        curves: numbers in the rows of the Table and the curve through them, by the columns of some loads.
+    """
+
+    numbers: tuple[bytes, bytes]
+    curves: dict[Any, tuple[Array, Any]]
+
+
+_recorded: WeakKeyDictionary[Table, _Recorded] = WeakKeyDictionary()
+
+
+def _sampled(loads: Sequence[ExternalLoad], motion: Motion) -> Array:
+    """What several loads of one Table have at the times of a motion, shape (m, loads, 13): force and point,
+    each with its first two components again after it, then torque; zero for what is not given."""
+    table, t = loads[0].table, motion.t
+    time, known = table.time, _recorded.get(table)
+    numbers = time.tobytes(), table.values.tobytes()
+    if known is None or known.numbers != numbers:
+        known = _recorded[table] = _Recorded(numbers, {})
+    key = tuple([(load.force, load.point, load.torque) for load in loads])
+    if key not in known.curves:
+        x = np.stack([load._checked()[:, _CYCLES] for load in loads], axis=1)
+        flat = x.reshape(len(time), -1)
+        known.curves[key] = x, spline(time, flat, 3) if len(time) > 3 else None
+    x, curve = known.curves[key]
+    first, last, start, end = time.item(0), time.item(-1), t.item(0), t.item(-1)
+    late = LATE * (last - first) / max(len(time) - 1, 1)
+    if start < first - late or end > last + late:
+        raise ShapeError(f"ExternalLoad on {loads[0].body!r}: loads are known from {first:g} to {last:g} s, "
+                         f"the motion goes from {start:g} to {end:g} s; cut it: motion[a:b]")
+    if len(t) == len(time) and (t == time).all():
+        return x
+    if start < first or end > last:
+        t = np.clip(t, first, last)
+    if curve is None:
+        found = np.stack([np.interp(t, time, column) for column in x.reshape(len(time), -1).T], axis=1)
+    else:
+        found = curve(t)
+    return found.reshape(len(t), len(loads), len(_CYCLES))  # type: ignore[no-any-return]
+
+
+def _wrenches(x: Array) -> Array:
+    """Moment about ground's origin and force [N m, N], (m, loads, 6), of loads in ground, (m, loads, 13)."""
+    x = x.transpose(2, 1, 0).copy()                         # all times of a component in one piece
+    f, p, out = x[:5], x[5:10], np.empty((6, *x.shape[1:]))
+    moment = np.multiply(p[1:4], f[2:5], out=out[:3])       # p x f
+    moment -= p[2:5] * f[1:4]
+    moment += x[10:]
+    out[3:] = f[:3]
+    return out.transpose(2, 1, 0)
 
 
 def _bridged(time: Array, x: Array, gaps: NDArray[np.bool_]) -> Array:
@@ -183,7 +220,8 @@ def loads_on(motion: Motion, external_loads: Any) -> dict[str, Array]:
         return {}
     several = isinstance(external_loads, Iterable) and not isinstance(external_loads, (Table, str, Mapping))
     given = list(external_loads) if several else [external_loads]
-    out: dict[str, Array] = {}
+    names: list[str] = []
+    by_table: dict[int, list[int]] = {}
     for load in given:
         if not isinstance(load, ExternalLoad):
             hint = " and the names of its columns" if isinstance(load, (Table, str)) else ""
@@ -192,11 +230,25 @@ def loads_on(motion: Motion, external_loads: Any) -> dict[str, Array]:
             raise DescriptionError("external_loads: expected cd.ExternalLoad(body, table, force=..., "
                                    f"point=..., torque=...), or several, got {type(load).__name__}; make one "
                                    f"of it{hint}")
-        name = system_body(motion, load.body)
-        out[name] = out.get(name, 0.0) + load.wrench(motion)
+        by_table.setdefault(id(load.table), []).append(len(names))
+        names.append(system_body(motion, load.body))
+    wrenches: list[Any] = [None] * len(names)
+    for places in by_table.values():
+        loads = [given[k] for k in places]
+        x = _sampled(loads, motion)
+        W = _wrenches(x)
+        for j, (k, load) in enumerate(zip(places, loads, strict=True)):
+            if not load._all_in_ground:
+                p, force, torque = load._in_ground(motion, x[:, j])
+                turned = np.concatenate([force, force[:, :2], p, p[:, :2], torque], axis=1)
+                W[:, j] = _wrenches(turned[:, None])[:, 0]
+            wrenches[k] = W[:, j]
+    out: dict[str, Array] = {}
+    for name, W in zip(names, wrenches, strict=True):
+        out[name] = out[name] + W if name in out else W
     return out
 
 
 def stacked(by_name: dict[str, Array]) -> Array | None:
     """Arrays (m, ...) side by side, shape (m, n, ...); None for none."""
-    return np.stack(list(by_name.values()), axis=1) if by_name else None
+    return np.array([*by_name.values()]).swapaxes(0, 1) if by_name else None

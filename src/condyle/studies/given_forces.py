@@ -3,17 +3,18 @@ names; and generalised forces, by the names of speeds."""
 from __future__ import annotations
 
 import difflib
-import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from condyle.arrays import Array
-from condyle.errors import DescriptionError, ShapeError, UnknownNameError
+from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
 from condyle.forces.actuators import Actuator
 from condyle.forces.path import PathLaw
 from condyle.presentation import cut
+from condyle.studies.external_load import ExternalLoad
 from condyle.studies.motion import Motion
 from condyle.system.system import System
 from condyle.table import Table, is_frame
@@ -40,31 +41,73 @@ def given_forces(motion: Motion, forces: Any) -> tuple[dict[str, Array], dict[st
     if is_frame(forces):
         forces = Table.from_pandas(forces)
     if not isinstance(forces, Table):
-        hint = "; give its .forces" if hasattr(forces, "forces") else ""
+        several = forces if isinstance(forces, (list, tuple)) else [forces]
+        hint = ("; give its .forces" if hasattr(forces, "forces")
+                else "; loads from outside are external_loads="
+                if any(isinstance(x, ExternalLoad) for x in several)
+                else "; read it by cd.read_table" if isinstance(forces, str) else "")
         raise DescriptionError("forces: expected a Table with a column per muscle [N], got "
                                f"{type(forces).__name__}{hint}")
-    system: System = motion.system
-    muscles, speeds_of, columns = system.muscles, system.speeds, set(forces.names)
-    for name in muscles:
-        if name not in columns:
-            raise UnknownNameError("column", name, forces.names, "forces: every muscle needs a column [N]; "
-                                                                 "one that does not pull is a column of "
-                                                                 "zeros")
-    known = at_times("forces", forces, motion.t)
-    acting = {name: None for name, law in system._forces.items() if isinstance(law, (PathLaw, Actuator))}
-    tensions = {name: known[:, k] for k, name in enumerate(forces.names) if name in acting}
-    speeds = {name: known[:, k] for k, name in enumerate(forces.names)
-              if name in speeds_of and name not in tensions}
-    refuse_units("forces", forces, dict.fromkeys((*tensions, *speeds), ("N", "N m")))
-    if tensions or speeds:
-        warn_of_others("forces", forces, (*acting, *speeds_of))
-        own = set(muscles)
-        if not any(unit for name, unit in zip(forces.names, forces.units, strict=True) if name in own):
-            _warn_of_activations([tensions[name] for name in muscles])
-    else:
-        raise UnknownNameError("column", forces.names[0] if forces.names else "", (*acting, *speeds_of),
-                               "forces: columns go by the names of muscles, other paths and actuators")
-    return tensions, speeds
+    given = _Columns.of(motion.system, forces)
+    rows = at_times("forces", forces, motion.t).T.copy()    # all times of a column in one piece
+    if given.unknown:
+        warn_of_others("forces", forces, given.known)
+    if given.bare:
+        _warn_of_activations(rows[given.muscles])
+    return ({name: rows[k] for name, k in given.tensions.items()},
+            {name: rows[k] for name, k in given.speeds.items()})
+
+
+@dataclass(frozen=True, eq=False)
+class _Columns:
+    """What the columns of a Table of forces are. For Tables with the same names and units it is made once.
+
+    Attributes:
+        of_table: names and units of the Table.
+        tensions: columns of paths and actuators, by their names.
+        speeds: columns of generalised forces, by speed.
+        muscles: columns of muscles.
+        bare: whether no muscle has a unit.
+        known: all names that a column may have.
+        unknown: whether some columns have others.
+    """
+
+    of_table: tuple[tuple[str, ...], tuple[str, ...]]
+    tensions: dict[str, int]
+    speeds: dict[str, int]
+    muscles: list[int]
+    bare: bool
+    known: tuple[str, ...]
+    unknown: bool
+
+    @classmethod
+    def of(cls, system: System, forces: Table) -> _Columns:
+        """Those of a table; errors as `given_forces` has them."""
+        last: _Columns | None = system.compiled.programs.get("columns of forces")
+        if last is None or last.of_table != (forces.names, forces.units):
+            last = system.compiled.programs["columns of forces"] = cls._found(system, forces)
+        return last
+
+    @classmethod
+    def _found(cls, system: System, forces: Table) -> _Columns:
+        place = {name: k for k, name in enumerate(forces.names)}
+        for name in system.muscles:
+            if name not in place:
+                raise UnknownNameError("column", name, forces.names, "forces: every muscle needs a column "
+                                                                     "[N]; one that does not pull is a "
+                                                                     "column of zeros")
+        acting = {name: None for name, law in system._forces.items() if isinstance(law, (PathLaw, Actuator))}
+        tensions = {name: k for name, k in place.items() if name in acting}
+        speeds = {name: k for name, k in place.items() if name in system.speeds and name not in tensions}
+        refuse_units("forces", forces, dict.fromkeys((*tensions, *speeds), ("N", "N m")))
+        known = (*acting, *system.speeds)
+        if not tensions and not speeds:
+            raise UnknownNameError("column", forces.names[0] if forces.names else "", known,
+                                   "forces: columns go by the names of muscles, other paths and actuators")
+        muscles = [place[name] for name in system.muscles]
+        return cls((forces.names, forces.units), tensions, speeds, muscles,
+                   not any(forces.units[k] for k in muscles), known,
+                   len(tensions) + len(speeds) < len(forces.names))
 
 
 def refuse_units(what: str, table: Table, wanted: Mapping[str, Sequence[str]]) -> None:
@@ -82,15 +125,15 @@ def warn_of_others(what: str, table: Table, known: Sequence[str]) -> None:
     if others:
         near = difflib.get_close_matches(others[0], [n for n in known if n not in table.names], n=1)
         hint = f"; is {others[0]!r} {near[0]!r}?" if near else ""
-        warnings.warn(f"{what}: columns were left out, because nothing in the system has their names: "
-                      f"{cut(others)}{hint}", stacklevel=5)
+        warn(f"{what}: columns were left out, because nothing in the system has their names: "
+             f"{cut(others)}{hint}")
 
 
-def _warn_of_activations(tensions: list[Array]) -> None:
-    """Warn of tensions without units, (m,) of each muscle, that look like activations."""
+def _warn_of_activations(tensions: Array) -> None:
+    """Warn of tensions without units, (muscles, m), that look like activations."""
     if 0 < np.fmax.reduce(tensions, axis=None, initial=0.0) <= 1:
-        warnings.warn("forces: no muscle pulls by more than 1 N: are these activations? Tensions are "
-                      "cd.static_optimization(...).forces", stacklevel=5)
+        warn("forces: no muscle pulls by more than 1 N: are these activations? Tensions are "
+             "cd.static_optimization(...).forces")
 
 
 def at_times(what: str, table: Table, t: Array) -> Array:

@@ -34,6 +34,7 @@ from condyle.studies.external_load import ExternalLoad, loads_on, stacked
 from condyle.studies.given_forces import given_forces
 from condyle.studies.inverse_dynamics import NOT_ACTUATED
 from condyle.studies.motion import Motion
+from condyle.system.given import check_system
 from condyle.system.state import State
 from condyle.system.states import Batch
 from condyle.system.system import System
@@ -156,6 +157,7 @@ def induced_accelerations(system: System, motion: Table | Motion | Trajectory | 
         PathError: a path that finds no way over its surfaces.
         CondyleError: arguments that cannot be.
     """
+    check_system("induced_accelerations", system, "motion")
     moved = Motion.of(system, motion, lowpass=lowpass, state=state)
     groups = groups or (GROUPS if isinstance(motion, Trajectory) and forces is None else NOT_ACTUATED)
     tensions, speeds = given_forces(moved, forces)

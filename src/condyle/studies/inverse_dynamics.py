@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from condyle.arguments import answered
 from condyle.fit.frames import Frames
 from condyle.integrate.trajectory import Trajectory
-from condyle.model.operators.columns import generalised_forces
 from condyle.status import Outcome, Status
-from condyle.studies.acting import acting, of_groups
+from condyle.studies.acting import acting, of_groups, warn_of_one_way
 from condyle.studies.external_load import ExternalLoad, loads_on, stacked
 from condyle.studies.motion import Motion
+from condyle.system.given import check_system
 from condyle.system.state import State
 from condyle.system.system import System
 from condyle.table import Table
@@ -50,19 +50,13 @@ def inverse_dynamics(system: System, motion: Table | Motion | Trajectory | Frame
         UnknownNameError: a coordinate that the Table does not have, a body or a group that there is not.
         CondyleError: arguments that cannot be.
     """
+    check_system("inverse_dynamics", system, "motion")
     moved = Motion.of(system, motion, lowpass=lowpass, state=state)
+    warn_of_one_way("inverse_dynamics", moved)
     loads = loads_on(moved, external_loads)
     part = acting(system, of_groups(system, groups), loaded=tuple(loads))
     batch = part.batch(moved, loads=stacked(loads))
     tau = batch.ask("inverse_dynamics", (moved.udot,), {})
-    columns = generalised_forces(system.compiled.model, {})
-    return Table(moved.t, [name for name, _ in columns], tau, [unit for _, unit in columns],
-                 status=Outcome(Status.FINISHED, f"{batch.status}{left_out(system, part.system)}"))
-
-
-def left_out(system: System, part: System) -> str:
-    """Words for the forces of a system that a part of it does not have."""
-    kept = set(part.forces)
-    out = [name for name in system.forces if name not in kept]
-    which = f"{', '.join(out[:6])}{', ...' * (len(out) > 6)}"
-    return f"; {len(out)} forces left out: {which}" if out else ""
+    columns = system.compiled.generalised_forces
+    return Table(moved.t, tuple(columns), tau, tuple(columns.values()),
+                 status=Outcome(Status.FINISHED, f"{batch.status}{part.left_out}"))

@@ -10,13 +10,13 @@ from condyle.arrays import Array
 from condyle.errors import UnknownNameError
 from condyle.fit.frames import Frames
 from condyle.integrate.trajectory import Trajectory
-from condyle.model.operators.columns import generalised_forces
 from condyle.status import Outcome, Status
-from condyle.studies.acting import acting, of_groups
+from condyle.studies.acting import acting, of_groups, warn_of_one_way
 from condyle.studies.external_load import ExternalLoad, loads_on, stacked
 from condyle.studies.given_forces import given_forces
-from condyle.studies.inverse_dynamics import NOT_ACTUATED, left_out
+from condyle.studies.inverse_dynamics import NOT_ACTUATED
 from condyle.studies.motion import Motion
+from condyle.system.given import check_system
 from condyle.system.state import State
 from condyle.system.states import Batch
 from condyle.system.system import System
@@ -36,7 +36,7 @@ def joint_reactions(system: System, motion: Table | Motion | Trajectory | Frames
                     bodies: Sequence[Body | str] | Body | str | None = None,
                     groups: Sequence[str] = NOT_ACTUATED, lowpass: float | None = None,
                     state: State | None = None) -> Table:
-    """Force and moment in each joint over a motion: what the mobilizer and the parent behind it do to the
+    """Force and moment in each joint over a motion: what the mobilizer and the parent beyond it do to the
     body, or the body to its parent.
 
     They are those of OpenSim's JointReaction: all that the joint transmits, with moments about free axes too
@@ -74,22 +74,37 @@ def joint_reactions(system: System, motion: Table | Motion | Trajectory | Frames
     chosen = _bodies(system, bodies)
     if frame not in ("child", "parent"):
         frame = system.body(frame)
+    check_system("joint_reactions", system, "motion")
     moved = Motion.of(system, motion, lowpass=lowpass, state=state)
+    warn_of_one_way("joint_reactions", moved)
     tensions, speeds = given_forces(moved, forces)
     loads = loads_on(moved, external_loads)
     kept = [name for name in of_groups(system, groups) if name not in tensions]
     part = acting(system, kept, tuple(tensions), tuple(loads))
-    pulls = stacked(tensions)
-    batch = part.batch(moved, None if pulls is None else np.nan_to_num(pulls), stacked(loads))
-    F, rest = _loads(batch, {name: np.nan_to_num(f) for name, f in speeds.items()})
+    pulls = np.array([*tensions.values(), *speeds.values()]).reshape(-1, len(moved))
+    known = np.isfinite(pulls)
+    finite = bool(known.all())
+    if not finite:
+        pulls = np.nan_to_num(pulls)
+    k = len(tensions)
+    batch = part.batch(moved, pulls[:k].T if k else None, stacked(loads))
+    F, rest = _loads(batch, dict(zip(speeds, pulls[k:], strict=True)))
     values = _expressed(batch, chosen, F if bodies is None else F[:, [b.index for b in chosen]], on, frame)
-    if given := [*tensions.values(), *speeds.values()]:
-        lost = ~np.isfinite(given).all(axis=0)
-        if lost.any():
-            values[lost], rest[lost] = np.nan, 0.0
-    units = [unit for _ in chosen for _, unit in COLUMNS]
-    return Table(moved.t, [f"{b.name}_{column}" for b in chosen for column, _ in COLUMNS], values, units,
-                 status=_said(moved, part.system, rest, bool(given) or "muscle" in groups))
+    if not finite:
+        lost = ~known.all(axis=0)
+        values[lost], rest[lost] = np.nan, 0.0
+    names, units = _columns(system, chosen)
+    return Table(moved.t, names, values, units,
+                 status=_said(moved, part.left_out, rest, bool(len(pulls)) or "muscle" in groups))
+
+
+def _columns(system: System, bodies: list[Body]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Names and units of the columns, made once."""
+    key, known = ("columns of reactions", *(b.name for b in bodies)), system.compiled.programs
+    if key not in known:
+        known[key] = (tuple(f"{b.name}_{column}" for b in bodies for column, _ in COLUMNS),
+                      tuple(unit for _ in bodies for _, unit in COLUMNS))
+    return known[key]  # type: ignore[no-any-return]
 
 
 def _bodies(system: System, bodies: Sequence[Body | str] | Body | str | None) -> list[Body]:
@@ -115,8 +130,10 @@ def _expressed(batch: Batch, bodies: list[Body], F: Array, on: str, frame: Body 
 
     def stations(rows: list[int], name: str) -> Array:
         """Where they are in ground, (m, bodies, 3)."""
-        p, own = p_G[:, rows], np.array([_place(batch, b, name) for b in bodies]).reshape(-1, 3)
-        return p + _turned(R[:, rows], own) if own.any() else p
+        own = _places(batch, bodies, name)
+        if not own.any():
+            return p_G if rows == [*range(p_G.shape[1])] else p_G[:, rows]
+        return p_G[:, rows] + _turned(R[:, rows], own)
 
     m, f, mine = F[..., :3], F[..., 3:], which([*bodies])
     p = stations(mine, "p_BM")
@@ -133,6 +150,17 @@ def _expressed(batch: Batch, bodies: list[Body], F: Array, on: str, frame: Body 
 
 def _turned(R: Array, v: Array) -> Array:
     return np.einsum("...ij,...j->...i", R, v)
+
+
+def _places(batch: Batch, bodies: list[Body], name: str) -> Array:
+    """Where frames of joints are on their bodies, shape (bodies, 3); found once where they are numbers."""
+    key, known = ("places of joints", name, *(b.name for b in bodies)), batch.system.compiled.programs
+    if key in known:
+        return known[key]  # type: ignore[no-any-return]
+    found = np.array([_place(batch, b, name) for b in bodies]).reshape(-1, 3)
+    if not any(name in b.symbolic for b in bodies):
+        known[key] = found
+    return found
 
 
 def _place(batch: Batch, body: Body, name: str) -> Array:
@@ -161,13 +189,13 @@ def _loads(batch: Batch, speeds: dict[str, Array]) -> tuple[Array, Array]:
     return F, rest - tau
 
 
-def _said(motion: Motion, part: System, rest: Array, pulled: bool) -> Outcome:
-    text = f"{motion.status}{left_out(motion.system, part)}"
+def _said(motion: Motion, left_out: str, rest: Array, pulled: bool) -> Outcome:
+    text = f"{motion.status}{left_out}"
     if pulled and rest.size:
         size = np.abs(rest)
         i, j = divmod(int(np.argmax(np.fmax(size, 0.0, out=size))), rest.shape[1])
         speed = motion.system.speeds[j]
-        unit = dict(generalised_forces(motion.system.compiled.model, {}))[speed]
+        unit = motion.system.compiled.generalised_forces[speed]
         text += (f"; forces leave up to {abs(rest[i, j]):.2g} {unit} at {speed} to actuators (t = "
                  f"{motion.t[i]:g} s)")
     return Outcome(Status.FINISHED, text)

@@ -1,9 +1,13 @@
 """`cd.low_pass`: a recorded Table without what is faster than a cut-off frequency."""
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from condyle.arguments import answered
 from condyle.errors import DescriptionError, ShapeError
+from condyle.io.markers import Markers
 from condyle.status import Outcome, Status
 from condyle.studies.smoothing import low_pass as filtered
 from condyle.studies.smoothing import low_pass_resampled
@@ -11,6 +15,7 @@ from condyle.system.given import number
 from condyle.table import Table
 
 
+@answered()
 def low_pass(table: Table, cutoff: float, *, as_opensim: bool = False) -> Table:
     """A Table of recorded numbers, filtered: Butterworth of order 3, forward and backward, so that nothing is
     delayed. Studies do the same to coordinates with `lowpass=`.
@@ -30,9 +35,11 @@ def low_pass(table: Table, cutoff: float, *, as_opensim: bool = False) -> Table:
         ShapeError: gaps, or times that do not increase.
         DescriptionError: a frequency that the frames cannot show, or too few frames.
     """
-    if not isinstance(table, Table):
-        raise DescriptionError(f"low_pass: expected a cd.Table, got {type(table).__name__}; a file is read "
-                               "by cd.read_table")
+    given: Any = table
+    if not isinstance(given, Table):
+        hint = ("; markers.table() is one, and cd.Markers.from_table(table) makes markers of it again"
+                if isinstance(given, Markers) else "; a file is read by cd.read_table")
+        raise DescriptionError(f"low_pass: expected a cd.Table, got {type(given).__name__}{hint}")
     t, x = table.time, table.values
     if not len(t) or not (np.diff(t) > 0).all():
         raise ShapeError("low_pass: the table needs rows whose times increase")

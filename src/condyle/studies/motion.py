@@ -25,11 +25,12 @@ from condyle.errors import DescriptionError, ShapeError, UnknownNameError
 from condyle.fit.frames import Frames
 from condyle.fit.goals import Coordinate
 from condyle.integrate.trajectory import Trajectory
+from condyle.io.markers import Markers
 from condyle.presentation import Block, cut, rows_of, span
 from condyle.status import Outcome, Status
 from condyle.studies.assemble import assemble_frames, coordinates_of_speeds
 from condyle.studies.columns import Columns
-from condyle.studies.smoothing import low_pass, rates
+from condyle.studies.smoothing import low_pass, rates, steps
 from condyle.system.given import check_system, number
 from condyle.system.state import State
 from condyle.system.states import Batch, States
@@ -102,7 +103,7 @@ class Motion(States[State]):
         self.start = _default(system) if state is None else state
         if self.start.system is not system:
             raise DescriptionError("Motion: the state belongs to another system; make it with system.state()")
-        self.t = _times("Motion", t)
+        self.t = check_times("Motion", t)
         m = len(self.t)
         self.q = compiled.normalised(np.array(compiled.vector("q", q, "Motion")))
         if self.q.shape != (m, system.nq):
@@ -257,7 +258,12 @@ class Motion(States[State]):
 def _check_motion(motion: Any) -> None:
     if not isinstance(motion, (Motion, Trajectory, Frames)):
         is_path = isinstance(motion, str) or hasattr(motion, "__fspath__")
-        hint = "; read it by cd.read_table" if is_path else ""
+        hint = ("; read it by cd.read_table" if is_path
+                else "; its coordinates over time are .motion" if hasattr(motion, "motion")
+                else "; cd.inverse_kinematics(system, markers).motion has the angles"
+                if isinstance(motion, Markers)
+                else "; name its columns: cd.Table(t, system.coordinates, values, degrees=False)"
+                if isinstance(motion, np.ndarray) else "")
         raise DescriptionError("motion: expected a Table of coordinates, a cd.Motion, a Trajectory or "
                                f"Frames, got {type(motion).__name__}{hint}")
 
@@ -292,12 +298,13 @@ def with_states(motion: Motion, z: Array, inputs: Array | None = None, udot: Arr
 # ---- from a Table ------------------------------------------------------------------------------------------
 
 def _of_table(system: System, table: Table, lowpass: float | None, state: State) -> Motion:
-    t = _times("motion", table.time)
-    _refuse_doubles(t)
+    t = check_times("motion", table.time)
+    known_steps = steps(t)
+    _refuse_doubles(t, known_steps[0])
     given = Columns.of(system, table)
-    x, least, most = given.read(table, t)
+    x, least, most, inside = given.read(table, t)
     given.warn_of_degrees()
-    given.warn_of_range(least, most)
+    given.warn_of_range(least, most, inside)
     missing, q = given.missing, x
     if missing:
         q = np.empty((len(t), system.nq))
@@ -310,7 +317,7 @@ def _of_table(system: System, table: Table, lowpass: float | None, state: State)
     motion = _made(state, t, q, np.empty(0), np.empty(0), None)
     if missing or system.compiled.moves:
         motion.q = _filled(system, table, state, t, q, motion.tail, given.places, missing)
-    motion.u, motion.udot = _rates(motion)
+    motion.u, motion.udot = _rates(motion, known_steps)
     motion.q = system.compiled.normalised(motion.q)
     motion.filled = tuple(system.coordinates[k] for k in missing)
     motion.ignored = given.ignored
@@ -324,7 +331,8 @@ def _of_table(system: System, table: Table, lowpass: float | None, state: State)
     return motion
 
 
-def _times(what: str, t: Any) -> Array:
+def check_times(what: str, t: Any) -> Array:
+    """Times [s] that are finite and increase, shape (m,); ShapeError otherwise."""
     try:
         t = np.array(t, dtype=float)
     except (TypeError, ValueError):
@@ -343,10 +351,10 @@ def _times(what: str, t: Any) -> Array:
                      f"{t[i + 1]:g} s {which}")
 
 
-def _refuse_doubles(t: Array) -> None:
+def _refuse_doubles(t: Array, shortest: float) -> None:
     """Raise an error if two times are equal but for rounding: rates of a spline through both are noise."""
-    step = t[1:] - t[:-1]
-    if len(step) > 1 and step.min() < TOO_NEAR * (t[-1] - t[0]) / len(step):
+    if len(t) > 2 and shortest < TOO_NEAR * (t.item(-1) - t.item(0)) / (len(t) - 1):
+        step = t[1:] - t[:-1]
         i = int(np.argmin(step))
         raise ShapeError(f"motion: time[{i}] = {t[i]:.9g} s and time[{i + 1}] are {step[i]:.2g} s apart, "
                          f"others about {np.median(step):.2g} s: leave one of these rows out")
@@ -391,17 +399,21 @@ def _refuse_missing(system: System, table: Table, missing: list[int]) -> None:
 
 # ---- rates -------------------------------------------------------------------------------------------------
 
-def _rates(motion: Motion) -> tuple[Array, Array]:
-    """u and udot of a motion that has q; q is taken to the constraints where it is a little off."""
+def _rates(motion: Motion, known: tuple[float, float] | None = None) -> tuple[Array, Array]:
+    """u and udot of a motion that has q; q is taken to the constraints where it is a little off.
+
+    Args:
+        known: steps of its times.
+    """
     system, t = motion.system, motion.t
     if len(t) < FEWEST:
         raise ShapeError(f"motion: {len(t)} frames are too few for accelerations: a spline of degree 5 needs "
                          f"{FEWEST}; or give cd.Motion(system, t, q, u, udot)")
     q = _continuous(system, motion.q)
-    qdot, qddot = rates(t, q)
+    qdot, qddot = rates(t, q, known)
     if not system.constraints and coordinates_of_speeds(system) == tuple(range(system.nq)):
         return qdot, qddot                                  # u = qdot
-    for part in system.compiled.model.tree.quaternions:     # those of the quaternion of unit length
+    for part in system.compiled.quaternions:               # those of the quaternion of unit length
         n, ndot, nddot = q[:, part], qdot[:, part], qddot[:, part]
         size = np.linalg.norm(n, axis=1, keepdims=True)
         r = (n * ndot).sum(axis=1, keepdims=True) / size ** 2
@@ -436,8 +448,10 @@ def _options(system: System, tail: Array) -> dict[str, Any]:
 
 def _continuous(system: System, q: Array) -> Array:
     """q with quaternions that do not change sign from frame to frame."""
+    if not system.compiled.quaternions:
+        return q
     q = q.copy()
-    for quaternion in system.compiled.model.tree.quaternions:
+    for quaternion in system.compiled.quaternions:
         part = q[:, quaternion]
         sign = np.sign((part[1:] * part[:-1]).sum(axis=1))
         part[1:] *= np.cumprod(np.where(sign == 0, 1, sign))[:, None]

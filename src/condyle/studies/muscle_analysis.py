@@ -1,7 +1,6 @@
 """`cd.muscle_analysis`: lengths, moment arms, fibres and powers of the muscles in a recorded motion."""
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -11,7 +10,7 @@ import numpy as np
 
 from condyle.arguments import answered
 from condyle.arrays import Array
-from condyle.errors import DescriptionError, ShapeError, UnknownNameError
+from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
 from condyle.fit.frames import Frames
 from condyle.forces.base import Force
 from condyle.integrate.trajectory import Trajectory
@@ -21,6 +20,7 @@ from condyle.studies.acting import acting
 from condyle.studies.given_forces import at_times, warn_of_others
 from condyle.studies.motion import Motion
 from condyle.studies.slips import warn_of_slips
+from condyle.system.given import check_system
 from condyle.system.operators.muscles import elastic_tendons
 from condyle.system.state import State
 from condyle.system.states import Batch
@@ -120,6 +120,7 @@ def muscle_analysis(system: System, motion: Table | Motion | Trajectory | Frames
         UnknownNameError: a muscle without a column of activations.
         CondyleError: arguments that cannot be.
     """
+    check_system("muscle_analysis", system, "motion")
     moved = Motion.of(system, motion, lowpass=lowpass, state=state)
     if not system.paths:
         raise DescriptionError("muscle_analysis: no force of the system runs along a path; "
@@ -177,9 +178,9 @@ def _of_activations(motion: Motion, activations: Any, L: Array, Ldot: Array) -> 
                          "go from 0 to 1")
     elastic, _ = elastic_tendons(system.compiled.model.forces)
     if elastic:
-        warnings.warn(f"muscle_analysis: tendons of {cut(elastic)} are elastic; at given activations they "
-                      "count as rigid, because how far they stretch depends on what was before. A Trajectory "
-                      "has their states; tendon='rigid' says that they are meant so", stacklevel=4)
+        warn(f"muscle_analysis: tendons of {cut(elastic)} are elastic; at given activations they "
+             "count as rigid, because how far they stretch depends on what was before. A Trajectory "
+             "has their states; tendon='rigid' says that they are meant so")
     part, paths = acting(system, (), muscles, law=activated), system.paths
     own = [paths.index(name) for name in muscles]
     reports = _reports(part.batch(motion, np.nan_to_num(a)), L[:, own], Ldot[:, own])

@@ -22,8 +22,10 @@ with a the first knot, and derivatives from the coefficients k (c_j - c_j-1) / (
 from __future__ import annotations
 
 import ctypes
+import math
 from collections.abc import Callable
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -32,8 +34,9 @@ from condyle import settings
 from condyle.arrays import Array
 from condyle.native.ir.builder import Builder
 from condyle.native.ir.module import Module
-from condyle.native.ir.values import DOUBLE, LONG, POINTER, Value
+from condyle.native.ir.values import DOUBLE, INT, LONG, POINTER, VOID, Value
 from condyle.native.machine import cache as kept
+from condyle.native.machine import jit
 from condyle.native.machine.jit import Library
 
 FEWEST = 8
@@ -49,96 +52,73 @@ class NaturalSpline:
         t: shape (m,), m >= 8.
         x: shape (m, n).
         degree: 3 or 5.
+
+    Attributes:
+        finite: whether x is: else there is no spline.
     """
 
     def __init__(self, t: Array, x: Array, degree: int = 5) -> None:
-        self.degree = degree
-        x = np.ascontiguousarray(x, dtype=float)
-        (m, n), h, p = x.shape, (degree + 1) // 2, degree
-        self._size, self._at_c = (m, n), 8 * (m + 2 * p)
-        self._first, self._step = float(t[0]), float(t[-1] - t[0]) / (m - 1)
+        t, x = np.ascontiguousarray(t, dtype=float), np.ascontiguousarray(x, dtype=float)
+        self.degree = p = degree
+        self._size = m, n = x.shape
+        self._first, self._step = t.item(0), (t.item(m - 1) - t.item(0)) / (m - 1)
+        h, self._at_c = (p + 1) // 2, 8 * (m + 2 * p)
         # in one piece: knots in steps, where derivatives are as large as values; c; then room for A and ends
-        at_rows = m + 2 * p + (m + 2 * (h - 1)) * n
-        at_ends = at_rows + (m + h - 1) * p
-        self._work = work = np.empty(at_ends + 2 * h * (h - 1))
-        np.divide(t - self._first, self._step, out=work[p:m + p])
-        left, right = work[p:3 * p].tolist(), work[m - p:m + p].tolist()
-        left[:0] = [left[0] - k * (left[1] - left[0]) for k in range(p, 0, -1)]
-        right += [right[-1] + k * (right[-1] - right[-2]) for k in range(1, p + 1)]
-        work[:p], work[m + p:m + 2 * p] = left[:p], right[-p:]
-        work[at_ends:] = _ghosts(left, p) + _ghosts([-x for x in reversed(right)], p)
-        T = work.ctypes.data
-        _fitting(p)(T, T + 8 * at_ends, x.ctypes.data, T + 8 * at_rows, T + self._at_c, m, n)
+        self._work = np.empty(m + 2 * p + (m + 2 * (h - 1)) * n + (m + h - 1) * p + 2 * h * (h - 1))
+        T = self._work.ctypes.data
+        at = t.ctypes.data, x.ctypes.data, T, T + self._at_c
+        self.finite = bool(_fitting(p)(*at, m, n, self._step))
 
     def __call__(self, times: Array, nu: int = 0) -> Array:
         """The derivative of order nu, 0 to 2, at times (k,) [s], shape (k, n). Beyond the ends it goes on."""
-        at = (times - self._first) / self._step
-        out, T = np.empty((len(at), self._size[1])), self._work.ctypes.data
-        _evaluating(self.degree, nu)(T, T + self._at_c, at.ctypes.data, out.ctypes.data, len(at), *self._size,
-                                     self._step ** -nu)
+        return self.derivatives(times, (nu,))[0]
+
+    def derivatives(self, times: Array, orders: tuple[int, ...]) -> Array:
+        """Several at once, shape (orders, k, n)."""
+        times = np.ascontiguousarray(times, dtype=float)
+        (m, n), T, k = self._size, self._work.ctypes.data, len(times)
+        out = np.empty((len(orders), k, n))
+        at = T, T + self._at_c, times.ctypes.data, out.ctypes.data
+        _evaluating(self.degree, orders)(*at, k, m, n, self._first, self._step)
         return out
 
 
-def usable(t: Array) -> bool:
-    """Whether these times, which increase, are many and even enough, and anything is to be compiled."""
-    if len(t) < FEWEST or settings.evaluator() != "native":
-        return False
-    step = t[1:] - t[:-1]
-    return bool(step.max() <= UNEVEN * step.min())
-
-
-def _ghosts(T: list[float], degree: int) -> list[float]:
-    """By which factors of c_0 .. c_h-1 the coefficients c_-1, then c_-2 are made, (2); T[degree] is t_0."""
-    def means(j: int) -> tuple[float, float]:
-        """The mean of the arguments of f, and of their products by two."""
-        inside = [x - T[degree] for x in T[degree + j - degree // 2:degree + j + degree // 2 + 1]]
-        total = sum(inside)
-        return total / degree, (total * total - sum([x * x for x in inside])) / (degree * (degree - 1))
-
-    if degree == 3:                                         # lines
-        a, b, x = means(0)[0], means(1)[0], means(-1)[0]
-        return [(b - x) / (b - a), (x - a) / (b - a)]
-    # factors whose sum is one and which make the means of a ghost from those of c_0, c_1, c_2: Cramer's rule
-    (a1, a2), (b1, b2), (c1, c2) = means(0), means(1), means(2)
-    b1, b2, c1, c2 = b1 - a1, b2 - a2, c1 - a1, c2 - a2
-    whole, out = b1 * c2 - c1 * b2, []
-    for x1, x2 in (means(-1), means(-2)):
-        x1, x2 = x1 - a1, x2 - a2
-        second, third = (x1 * c2 - c1 * x2) / whole, (b1 * x2 - x1 * b2) / whole
-        out += [1.0 - second - third, second, third]
-    return out
+def usable(count: int, shortest: float, longest: float) -> bool:
+    """Whether so many times with steps so long are many and even enough, and anything is to be compiled."""
+    return count >= FEWEST and longest <= UNEVEN * shortest and settings.evaluator() == "native"
 
 
 # ---- machine code ------------------------------------------------------------------------------------------
 
 @cache
 def _fitting(degree: int) -> Any:
-    """fit(T, ends, x, rows, c, m, n): coefficients c from x."""
-    types = [*[POINTER] * 5, LONG, LONG]
-    return _compiled(f"fit{degree}", types, lambda b: _fit(b, degree))
+    """fit(t, x, T, c, m, n, step): knots T in steps, and coefficients c from x; after c is room for A.
+    Whether these are finite."""
+    return _compiled(f"fit{degree}", [*[POINTER] * 4, LONG, LONG, DOUBLE], lambda b: _fit(b, degree), INT)
 
 
 @cache
-def _evaluating(degree: int, nu: int) -> Any:
-    """at(T, c, times, out, k, m, n, factor): factor times derivatives of order nu at k times."""
-    types = [*[POINTER] * 4, LONG, LONG, LONG, DOUBLE]
-    return _compiled(f"at{degree}{nu}", types, lambda b: _evaluate(b, degree, nu))
+def _evaluating(degree: int, orders: tuple[int, ...]) -> Any:
+    """at(T, c, times, out, k, m, n, first, step): derivatives of some orders at k times."""
+    return _compiled(f"at{degree}{orders}", [*[POINTER] * 4, LONG, LONG, LONG, DOUBLE, DOUBLE],
+                     lambda b: _evaluate(b, degree, orders))
 
 
-def _compiled(name: str, types: list[str], write: Callable[[Builder], None]) -> Any:
+def _compiled(name: str, types: list[str], write: Callable[[Builder], None], result: str = VOID) -> Any:
     """A kernel that can be called, from the cache if it is there."""
-    key = f"natural_spline {name}"
+    key = f"natural_spline {name} {jit.lane_width()}"
     library = kept.loaded(key, lambda code, _: Library(code))
     if library is None:
         module = Module()
-        with module.function(name, types, internal=False) as b:
+        with module.function("run", types, result=result, internal=False) as b:
             write(b)
         code = module.compile()
         kept.store(key, code, {})
         library = Library(code)
     of = {POINTER: ctypes.c_void_p, LONG: ctypes.c_ssize_t, DOUBLE: ctypes.c_double}
-    call = ctypes.CFUNCTYPE(None, *map(of.__getitem__, types))(library.address(name))
-    call.library = library                                  # type: ignore[attr-defined]
+    made = ctypes.CFUNCTYPE(ctypes.c_int32 if result == INT else None, *map(of.__getitem__, types))
+    call: Any = made(library.address("run"))
+    call.library = library
     return call
 
 
@@ -154,12 +134,63 @@ def _basis(b: Builder, T: Value, t: Value, degree: int) -> list[Value]:
     return values
 
 
+def _columns(b: Builder, n: Value, write: Callable[[Value], None]) -> None:
+    """write(j) for columns j of n, as many side by side as lanes, then those that are left one by one."""
+    W = jit.lane_width()
+    whole = n & -W
+    with b.loop(whole, W) as j, b.side_by_side(W):
+        write(j)
+    with b.loop(n - whole) as k:
+        write(whole + k)
+
+
+def _knots(b: Builder, t: Value, T: Value, degree: int, m: Value, step: Value) -> None:
+    """Times in steps from the first one on, and those beyond both ends."""
+    start = b.load(t)
+    with b.loop(m) as i:
+        b.store((b.load(b.at(t, i)) - start) / step, b.at(b.at(T, degree), i))
+    for way, end in ((1, b.at(T, degree)), (-1, b.at(b.at(T, degree), m - 1))):
+        last = b.load(end)
+        away = last - b.load(b.at(end, way))
+        for k in range(1, degree + 1):
+            b.store(b.fma(float(k), away, last), b.at(end, -way * k))
+
+
+def _ghosts(b: Builder, end: Value, way: int, degree: int) -> list[list[Value]]:
+    """By which factors of c_0 .. c_h-1 the coefficients c_-1, then c_-2 are made, (2); t_0 is at `end`, and
+    the others follow by `way`."""
+    origin = b.load(end)
+
+    def means(j: int) -> tuple[Value, Value]:
+        """The mean of the arguments of f, and of their products by two."""
+        inside = [b.load(b.at(end, way * (j + k))) - origin for k in range(-(degree // 2), degree // 2 + 1)]
+        total, squares = b.number(0.0), b.number(0.0)
+        for x in inside:
+            total, squares = total + x, b.fma(x, x, squares)
+        return total * (1 / degree), (total * total - squares) * (1 / (degree * (degree - 1)))
+
+    if degree == 3:                                         # lines
+        a, c, x = means(0)[0], means(1)[0], means(-1)[0]
+        return [[(c - x) / (c - a), (x - a) / (c - a)]]
+    # factors whose sum is one and which make the means of a ghost from those of c_0, c_1, c_2: Cramer's rule
+    (a1, a2), (b1, b2), (c1, c2) = means(0), means(1), means(2)
+    b1, b2, c1, c2 = b1 - a1, b2 - a2, c1 - a1, c2 - a2
+    whole, out = b1 * c2 - c1 * b2, []
+    for x1, x2 in (means(-1), means(-2)):
+        x1, x2 = x1 - a1, x2 - a2
+        second, third = (x1 * c2 - c1 * x2) / whole, (b1 * x2 - x1 * b2) / whole
+        out.append([1.0 - second - third, second, third])
+    return out
+
+
 def _fit(b: Builder, degree: int) -> None:
     """Coefficients c (m + 2 h - 2, n), ghosts included."""
-    T, ends, x, rows, c, m, n = b.arguments
+    t, x, T, c, m, n, step = b.arguments
     h = (degree + 1) // 2
+    _knots(b, t, T, degree, m, step)
     first = b.at(T, degree)
     inner = b.at(c, n * (h - 1))
+    rows = b.at(inner, (m + (h - 1)) * n)
 
     def row(i: Value) -> Value:
         """The diagonal of A in row i."""
@@ -168,11 +199,27 @@ def _fit(b: Builder, degree: int) -> None:
     def line(i: Value) -> Value:
         return b.at(inner, i * n)
 
-    def at_ends(place: Callable[[Value], Value]) -> list[tuple[int, Value, Callable[[int], Value]]]:
-        """For both ends: the way inwards, factors of ghosts, and place i from that end."""
-        return [(1, ends, lambda i: place(b.number(i, LONG))),
-                (-1, b.at(ends, (h - 1) * h), lambda i: place(m - (1 + i)))]
+    def at_ends(place: Callable[[Value], Value]) -> list[Callable[[int], Value]]:
+        """For both ends: place i from there."""
+        return [lambda i: place(b.number(i, LONG)), lambda i: place(m - (1 + i))]
 
+    def solved(i: Value, way: int, rounds: Value, pivot: Value | None) -> None:
+        """Row i of L y = x or U c = y, which `rounds` rows came before."""
+        factors = [b.select(b.compare("sge", rounds, d), b.load(b.at(row(i), way * d)), 0.0)
+                   for d in range(1, h)]
+        others = [line(b.select(b.compare("sge", rounds, d), i + way * d, i)) for d in range(1, h)]
+
+        def write(j: Value) -> None:
+            place = b.at(line(i), j)
+            y = b.load(place if pivot else b.at(b.at(x, i * n), j))
+            b.store(y, place)                               # it may be `other` too, for which it counts zero
+            for f, other in zip(factors, others, strict=True):
+                y = y - b.spread(f) * b.load(b.at(other, j))
+            b.store(y * b.spread(pivot) if pivot else y, place)
+
+        _columns(b, n, write)
+
+    ends = [_ghosts(b, first, 1, degree), _ghosts(b, b.at(first, m - 1), -1, degree)]
     with b.loop(m) as i:
         here = b.at(first, i)
         for k, value in enumerate(_basis(b, here, b.load(here), degree)[:degree]):
@@ -180,13 +227,13 @@ def _fit(b: Builder, degree: int) -> None:
     for r in range(h - 1):                                  # below the last row: L and U end
         for k in range(degree):
             b.store(float(k == h - 1), b.at(row(m + r), k - h + 1))
-    for way, end, place in at_ends(row):
+    for way, end, place in zip((1, -1), ends, at_ends(row), strict=True):
         for r in range(h - 1):                              # rows that ghosts -1, -2 .. are part of
             for g in range(1, h - r):
                 share = b.load(b.at(place(r), -way * (r + g)))
                 for k in range(h):
                     at = b.at(place(r), way * (k - r))
-                    b.store(b.fma(b.load(b.at(end, (g - 1) * h + k)), share, b.load(at)), at)
+                    b.store(b.fma(end[g - 1][k], share, b.load(at)), at)
     with b.loop(m) as i:                                    # A = L U
         pivot = 1.0 / b.load(row(i))
         b.store(pivot, row(i))
@@ -197,64 +244,63 @@ def _fit(b: Builder, degree: int) -> None:
                 at = b.at(below, k - d)
                 b.store(b.load(at) - factor * b.load(b.at(row(i), k)), at)
             b.store(factor, b.at(below, -d))
-    with b.loop(m) as i:                                    # L y = x; before the first row there is nothing
-        factors = [b.select(b.compare("sge", i, d), b.load(b.at(row(i), -d)), 0.0) for d in range(1, h)]
-        others = [line(b.select(b.compare("sge", i, d), i - d, i)) for d in range(1, h)]
-        with b.loop(n) as j:
-            y = b.load(b.at(b.at(x, i * n), j))
-            b.store(y, b.at(line(i), j))
-            for f, other in zip(factors, others, strict=True):
-                y = y - f * b.load(b.at(other, j))
-            b.store(y, b.at(line(i), j))
-    with b.loop(m) as k_:                                   # U c = y
-        i = m - 1 - k_
-        pivot = b.load(row(i))
-        factors = [b.select(b.compare("sge", k_, d), b.load(b.at(row(i), d)), 0.0) for d in range(1, h)]
-        others = [line(b.select(b.compare("sge", k_, d), i + d, i)) for d in range(1, h)]
-        with b.loop(n) as j:
-            y = b.load(b.at(line(i), j))
-            for f, other in zip(factors, others, strict=True):
-                y = y - f * b.load(b.at(other, j))
-            b.store(y * pivot, b.at(line(i), j))
-    for _, end, place in at_ends(line):
+    with b.loop(m) as i:                                    # L y = x
+        solved(i, -1, i, None)
+    with b.loop(m) as done:                                 # U c = y
+        i = m - 1 - done
+        solved(i, 1, done, b.load(row(i)))
+    for end, place in zip(ends, at_ends(line), strict=True):
         for g in range(1, h):
-            factors = [b.load(b.at(end, (g - 1) * h + k)) for k in range(h)]
-            with b.loop(n) as j:
+            def ghost(j: Value, factors: list[Value] = end[g - 1], place: Any = place, g: int = g) -> None:
                 total = b.number(0.0)
                 for k, f in enumerate(factors):
-                    total = b.fma(f, b.load(b.at(place(k), j)), total)
+                    total = b.fma(b.spread(f), b.load(b.at(place(k), j)), total)
                 b.store(total, b.at(place(-g), j))
 
+            _columns(b, n, ghost)
+    with b.loop(n) as j:                                    # what is not finite is in all of its column
+        total = b.carry(b.number(0.0))
+        b.hand_on(total, total + b.load(b.at(inner, j)))
+    size = b.intrinsic("fabs", b.after_loop(total))
+    b.give(b.convert("zext", b.compare("olt", size, math.inf), INT))
 
-def _evaluate(b: Builder, degree: int, nu: int) -> None:
-    """factor times the derivative of order nu at times (k,), shape (k, n)."""
-    T, c, times, out, count, m, n, factor = b.arguments
-    first = b.at(T, degree)
+
+def _evaluate(b: Builder, degree: int, orders: tuple[int, ...]) -> None:
+    """Derivatives of some orders at times (k,), shape (orders, k, n)."""
+    T, c, times, out, count, m, n, start, step = b.arguments
+    first, per_step = b.at(T, degree), 1.0 / step
+    powers = {0: b.number(1.0), 1: per_step, 2: per_step * per_step}
     with b.loop(count) as k:
-        start = b.carry(b.number(0, LONG))
-        t = b.load(b.at(times, k))
+        before = b.carry(b.number(0, LONG))
+        t = (b.load(b.at(times, k)) - start) / step
         with b.repeat():                                    # forward to the interval of t
-            i = b.carry(start)
+            i = b.carry(before)
             b.leave_unless(b.compare("oge", t, b.load(b.at(first, i + 1))) & b.compare("slt", i, m - 2))
             b.hand_on(i, i + 1)
         with b.repeat():                                    # or back
             a = b.carry(i)
             b.leave_unless(b.compare("olt", t, b.load(b.at(first, a))) & b.compare("sgt", a, 0))
             b.hand_on(a, a - 1)
-        b.hand_on(start, a)
+        b.hand_on(before, a)
         here = b.at(first, a)
-        values = _basis(b, here, t, degree - nu)
-        spans = []                                          # of each difference, by order
-        for d in range(nu):
-            p = degree - d
-            spans.append([float(p) / (b.load(b.at(here, i)) - b.load(b.at(here, i - p)))
-                          for i in range(1, p + 1)])
-        with b.loop(n) as j:
+        weights = [[w * powers[nu] for w in _weights(b, here, t, degree, nu)] for nu in orders]
+
+        def write(j: Value, a: Value = a, k: Value = k, weights: list[list[Value]] = weights) -> None:
             coefficients = [b.load(b.at(b.at(c, (a + i) * n), j)) for i in range(degree + 1)]
-            for each in spans:
-                coefficients = [(y - x) * s for x, y, s in zip(coefficients, coefficients[1:], each,
-                                                               strict=False)]
-            total = b.number(0.0)
-            for x, v in zip(coefficients, values, strict=True):
-                total = b.fma(x, v, total)
-            b.store(total * factor, b.at(b.at(out, k * n), j))
+            for place, own in enumerate(weights):
+                total = b.spread(own[0]) * coefficients[0]
+                for w, x in zip(own[1:], coefficients[1:], strict=True):
+                    total = b.fma(b.spread(w), x, total)
+                b.store(total, b.at(b.at(out, (count * place + k) * n), j))
+
+        _columns(b, n, write)
+
+
+def _weights(b: Builder, T: Value, t: Value, degree: int, nu: int) -> list[Value]:
+    """Derivatives of order nu of the degree + 1 B-splines at t that are not zero between T[0] and T[1]."""
+    out = _basis(b, T, t, degree - nu)
+    for p in range(degree - nu + 1, degree + 1):            # of differences, and so of what they are of
+        spans = [w * (float(p) / (b.load(b.at(T, i)) - b.load(b.at(T, i - p))))
+                 for i, w in zip(range(1, p + 1), out, strict=True)]
+        out = [-spans[0], *(x - y for x, y in pairwise(spans)), spans[-1]]
+    return out

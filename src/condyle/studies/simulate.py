@@ -1,7 +1,6 @@
 """Simulation: a system's motion from a state, at a stated accuracy."""
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, overload
 
@@ -10,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from condyle.arguments import answered
 from condyle.arrays import Array, Vector, real
-from condyle.errors import DescriptionError, UnknownNameError
+from condyle.errors import DescriptionError, UnknownNameError, warn
 from condyle.integrate.branches import MOST
 from condyle.integrate.each_run import EachRun
 from condyle.integrate.ensemble import Ensemble
@@ -185,9 +184,8 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
                                "between them")
     shortest = float(np.abs(t_final - start.t).min())
     if step is not None and shortest and step > shortest * (1 + 1e-9):
-        warnings.warn(f"simulate: step = {step:g} s is longer than the run of {shortest:g} s, which is one "
-                      "shorter step",
-                      stacklevel=3)
+        warn(f"simulate: step = {step:g} s is longer than the run of {shortest:g} s, which is one "
+             "shorter step")
     _check_constraints(system, start, accuracy)
     _check_tendons(system, start)
     report, stop = shown("simulate") if progress is True else (progress or None, None)
@@ -224,9 +222,8 @@ def _check_tendons(system: System, start: Members) -> None:
     tendons, at, default = programs["tendons"]
     unset = (start.y[:, system.nq + system.nu:][:, at] == default).all(axis=0) if at else ()
     if names := [name for name, same in zip(tendons, unset, strict=True) if same]:
-        warnings.warn(f"simulate: elastic tendons of {', '.join(names)} have their default states, in which "
-                      "they do not balance their fibres; start from system.equilibrate_muscles(state)",
-                      stacklevel=4)
+        warn(f"simulate: elastic tendons of {', '.join(names)} have their default states, in which "
+             "they do not balance their fibres; start from system.equilibrate_muscles(state)")
 
 
 def _warn_of_jumps(found: Trajectory | Ensemble) -> None:
@@ -243,10 +240,10 @@ def _warn_of_jumps(found: Trajectory | Ensemble) -> None:
     if not isinstance(found, Trajectory):
         which = f" in {sum(map(bool, each))} of {len(each)} members, at most"
         where = "ens.jumps"
-    warnings.warn(f"simulate: a rule makes the length of a path jump{which}: {worst}{others}; the potential "
-                  f"energy changes by {gained:.3g} J. The run goes on just after; {where} has them all. Move "
-                  "the surface or the points, or choose another quadrant, so that the path lifts off where "
-                  "it touches", stacklevel=4)
+    warn(f"simulate: a rule makes the length of a path jump{which}: {worst}{others}; the potential "
+         f"energy changes by {gained:.3g} J. The run goes on just after; {where} has them all. Move "
+         "the surface or the points, or choose another quadrant, so that the path lifts off where "
+         "it touches")
 
 
 def _warn_of_domains(system: System, found: Trajectory | Ensemble) -> None:
@@ -279,8 +276,8 @@ def _warn_of_domains(system: System, found: Trajectory | Ensemble) -> None:
             left.append(f"{name} in {count} of {len(found)} members, the first is member {member[i]}, and "
                         f"reaches {furthest:.6g}")
     if left:
-        warnings.warn(f"simulate: {cut(left, 3, '; ')}. Beyond its ends a measured joint goes on as its "
-                      "class says; stop it by a force, or an Event at the end", stacklevel=4)
+        warn(f"simulate: {cut(left, 3, '; ')}. Beyond its ends a measured joint goes on as its "
+             "class says; stop it by a force, or an Event at the end")
 
 
 def _method(integrator: Any) -> Method:
@@ -324,6 +321,6 @@ def _check_constraints(system: System, members: Members, accuracy: float) -> Non
                                f"{accuracy:g}: {wrong}; start from q, u = system.project(state.q, state.u), "
                                "or from cd.assemble(system, state)")
     if system.constraints and len(members) and (weak := faint(system, members.y[0, :nq], members.tail[0])):
-        warnings.warn(f"simulate: {', '.join(weak)} changes a million times less with the speeds than other "
-                      "constraints do, and may be taken for none in one loop with them: multiply the "
-                      "equation", stacklevel=4)
+        warn(f"simulate: {', '.join(weak)} changes a million times less with the speeds than other "
+             "constraints do, and may be taken for none in one loop with them: multiply the "
+             "equation")

@@ -6,11 +6,10 @@ changes its sign, are looked at closely (integrate/branches.py), on the straight
 """
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
 from condyle.arrays import Array
+from condyle.errors import warn
 from condyle.integrate.branches import Branches
 from condyle.studies.motion import Motion
 
@@ -82,8 +81,8 @@ def slips(motion: Motion, L: Array, Ldot: Array, arms: Array) -> list[str]:
     return [words for _, words in sorted(out.values())]
 
 
-def warn_of_slips(what: str, motion: Motion, L: Array, Ldot: Array, arms: Array) -> None:
+def warn_of_slips(what: str, motion: Motion, L: Array, Ldot: Array, arms: Array, depth: int = 0) -> None:
     """Warn of the first of them: what a study finds there is the rule's, not the motion's."""
     if found := slips(motion, L, Ldot, arms):
         more = f" {len(found) - 1} more paths slip." if len(found) > 1 else ""
-        warnings.warn(f"{what}: {found[0]}{more}", stacklevel=4)
+        warn(f"{what}: {found[0]}{more}")

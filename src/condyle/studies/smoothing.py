@@ -21,10 +21,22 @@ UNEVEN = 100
 """The filter takes frames to even times; not if that makes more than so many of one."""
 
 
+def steps(t: Array) -> tuple[float, float]:
+    """The shortest and the longest step between times (m,); NaN for one time."""
+    if len(t) < 2:
+        return math.nan, math.nan
+    step = t[1:] - t[:-1]
+    return step.min().item(), step.max().item()
+
+
 def spline(t: Array, x: Array, degree: int = 5) -> Any:
     """The natural spline through x (m, n) at times t: spline(t, x)(times, nu) are its derivatives."""
-    if usable(t) and math.isfinite(x.sum()):
-        return NaturalSpline(t, x, degree)
+    if usable(len(t), *steps(t)) and (made := NaturalSpline(t, x, degree)).finite:
+        return made
+    return _by_scipy(t, x, degree)
+
+
+def _by_scipy(t: Array, x: Array, degree: int) -> Any:
     from scipy.interpolate import make_interp_spline
 
     half = (degree + 1) // 2
@@ -34,12 +46,21 @@ def spline(t: Array, x: Array, degree: int = 5) -> Any:
     return lambda times, nu=0: made((times - t[0]) / h, nu=nu) / h ** nu
 
 
-def rates(t: Array, x: Array) -> tuple[Array, Array]:
-    """First and second derivatives at times t, (m, n), of the natural spline of degree 5 through x (m, n)."""
-    if len(t) >= FEWEST and (found := even_rates(t, x, EXACT)) is not None:
+def rates(t: Array, x: Array, known: tuple[float, float] | None = None) -> tuple[Array, Array]:
+    """First and second derivatives at times t, (m, n), of the natural spline of degree 5 through x (m, n).
+
+    Args:
+        known: steps(t).
+    """
+    shortest, longest = known or steps(t)
+    if len(t) >= FEWEST and longest - shortest <= 4 * EXACT * longest \
+            and (found := even_rates(t, x, EXACT)) is not None:
         return found
-    made = spline(t, x)
-    return made(t, 1), made(t, 2)
+    if usable(len(t), shortest, longest) and (made := NaturalSpline(t, x)).finite:
+        first, second = made.derivatives(t, (1, 2))
+        return first, second
+    others = _by_scipy(t, x, 5)
+    return others(t, 1), others(t, 2)
 
 
 def low_pass(t: Array, x: Array, cutoff: float) -> Array:
@@ -63,7 +84,7 @@ def low_pass(t: Array, x: Array, cutoff: float) -> Array:
         raise DescriptionError(f"lowpass = {cutoff:g} Hz: must be above 0 and below half of the {rate:.4g} "
                                f"frames per second, {rate / 2:.4g} Hz")
     if m <= 2 * ORDER:
-        raise DescriptionError(f"lowpass: {m} frames are too few to filter")
+        raise DescriptionError(f"lowpass: too few frames to filter: at least {2 * ORDER + 1} are needed")
     pad = m // 2
     return _two_passes(_padded(x, pad), cutoff, rate)[pad:pad + m]
 

@@ -3,7 +3,6 @@ docs/theory/static_optimization.md. actors.py has the equations of motion, effor
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,18 +13,17 @@ from numpy.typing import NDArray
 
 from condyle.arguments import answered
 from condyle.arrays import Array
-from condyle.errors import ConvergenceError, DescriptionError
+from condyle.errors import ConvergenceError, DescriptionError, warn
 from condyle.fit.frames import Frames
 from condyle.integrate.trajectory import Trajectory
-from condyle.model.operators.columns import generalised_forces
 from condyle.presentation import Block, Display, cut, page, rows_of, span
 from condyle.status import Outcome, Status
-from condyle.studies.acting import acting
+from condyle.studies.acting import acting, warn_of_one_way
 from condyle.studies.actors import WHO, Actors, directions
 from condyle.studies.effort import least_effort
-from condyle.studies.external_load import ExternalLoad, loads_on
+from condyle.studies.external_load import ExternalLoad, loads_on, stacked
 from condyle.studies.motion import Motion
-from condyle.system.given import flag, number
+from condyle.system.given import check_system, flag, number
 from condyle.system.state import State
 from condyle.system.system import System
 from condyle.system.unsolved import unsolved
@@ -164,7 +162,9 @@ def static_optimization(system: System, motion: Table | Motion | Trajectory | Fr
     if not 1 <= p < math.inf:
         raise DescriptionError(f"{WHO}: exponent = {p:g} must be a number from 1 on: below 1 there are many "
                                "least sums")
+    check_system("static_optimization", system, "motion")
     moved = Motion.of(system, motion, lowpass=lowpass, state=state)
+    warn_of_one_way("static_optimization", moved)
     actors = Actors(moved, flag(f"{WHO}: physiology", physiology), flag(f"{WHO}: passive", passive), reserves)
     (low, high), w = actors.bounds(a_min, a_max), actors.weights(weights)
     b = _moments(moved, external_loads) - actors.passive
@@ -192,7 +192,7 @@ def _moments(motion: Motion, external_loads: Any) -> Array:
     kept = [name for name in system.forces if name not in model.controlled_paths
             and name not in model.actuators]
     batch = acting(system, kept, loaded=tuple(loads)).batch(
-        motion, loads=np.stack(list(loads.values()), axis=1) if loads else None)
+        motion, loads=stacked(loads))
     return batch.ask("inverse_dynamics", (motion.udot,), {})
 
 
@@ -208,10 +208,10 @@ def _result(motion: Motion, actors: Actors, x: Array, nearest: Array, missing: A
     status = Outcome(Status.FINISHED, str(motion.status))
     if failures:
         status = Outcome(Status.SOME_FAILED, f"{len(failures)} of {len(motion)} frames failed")
-        warnings.warn(f"{WHO}: {status}; {next(iter(failures.values()))}", stacklevel=4)
+        warn(f"{WHO}: {status}; {next(iter(failures.values()))}")
     forces = x[:, :n] * actors.strength[:, :n]
     forces[:, :actors.added.shape[1]] += actors.added
-    units = dict(generalised_forces(motion.system.compiled.model, {}))
+    units = motion.system.compiled.generalised_forces
     speeds = [motion.system.speeds[j] for j in actors.reserves]
     table = lambda names, values, of: Table(motion.t, names, values, of, status=status)
     return StaticOptimization(
@@ -227,7 +227,7 @@ def _why(motion: Motion, actors: Actors, i: int, missing: Array, kkt: float,
     """Why a frame failed."""
     kind, where = Status.TOO_WEAK, f"frame {i} (t = {motion.t[i]:.6g} s)"
     if missing.any():
-        units = dict(generalised_forces(motion.system.compiled.model, {}))
+        units = motion.system.compiled.generalised_forces
         worst = sorted(np.flatnonzero(missing), key=lambda j: -abs(missing[j]))
         speeds = motion.system.speeds
         amounts = ", ".join(f"{missing[j]:.3g} {units[speeds[j]]} at {speeds[j]!r}" for j in worst[:3])

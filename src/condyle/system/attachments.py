@@ -5,15 +5,17 @@ from typing import Any
 
 from condyle.arguments import answered
 from condyle.arrays import Vector
-from condyle.errors import DescriptionError, UnknownNameError
+from condyle.errors import DescriptionError, UnknownNameError, warn
 from condyle.shapes import Shape
 from condyle.spatial import Transform
-from condyle.system.locks import known
 from condyle.system.parts import Parts
 from condyle.trace import Numbers
 from condyle.tree import attached
 from condyle.tree.attached import Geometry, Marker
 from condyle.tree.body import Body
+
+FAR = 30.0
+"""[m] No marker is so far from its body: such stations are in millimetres."""
 
 
 class Attachments(Parts):
@@ -34,7 +36,10 @@ class Attachments(Parts):
             raise DescriptionError(f"a marker's name is a non-empty string, got {name!r}")
         if name in self._markers:
             raise DescriptionError(f"marker {name!r} exists already; names are unique")
-        self._markers[name] = attached.marker(name, self._on(f"marker {name!r}", body), station, fixed)
+        made = self._markers[name] = attached.marker(name, self._on(f"marker {name!r}", body), station, fixed)
+        if made.body != "ground" and (far := max(map(abs, made.station))) > FAR:
+            warn(f"marker {name!r} is {far:g} m away from {made.body!r}; is its station in metres? "
+                 "50 mm are 0.05")
         return self._markers[name]
 
     @answered({"colour": "it is color=", "X_FS": "it is X_BS=", "transparency": "it is opacity="}, skip=1)
@@ -81,5 +86,7 @@ class Attachments(Parts):
 
     def marker(self, name: str) -> Marker:
         """The marker of that name: its body, its station [m] and whether it is fixed."""
-        known("marker", (name,), self.markers)
-        return self._markers[name]
+        found = self._markers.get(name) if isinstance(name, str) else None
+        if found is None:
+            raise UnknownNameError("marker", name, self.markers)
+        return found

@@ -21,6 +21,7 @@ from condyle.forces.base import Force, state_variables
 from condyle.model.layouts import build_looped, prefers_loops
 from condyle.model.model import Model, description, equation_names
 from condyle.model.operators import OPERATORS
+from condyle.model.operators.columns import generalised_forces
 from condyle.model.operators.record import Operator
 from condyle.native.calls.function import NativeFunction
 from condyle.system.locks import resting
@@ -48,6 +49,7 @@ class Compiled:
         functions: native functions by operator and what else identifies them.
         programs: native programs, by what identifies them.
         evaluations: how often States called each kernel.
+        quaternions: where unit quaternions are in q.
         plain: for q and u, what says whether nothing is left to check of one state's.
         no_tau: zeros, shape (nu,), read-only.
         moves: whether some motion is prescribed.
@@ -70,7 +72,8 @@ class Compiled:
         self.no_tau.flags.writeable = False
         self.entries = _entries(model)
         self.tails = Tails(model, self.entries, self.function("instance"), off)
-        self.plain = {"q": plain(tree.nq, tuple(tree.quaternions)), "u": plain(tree.nu)}
+        self.quaternions = tuple(tree.quaternions)
+        self.plain = {"q": plain(tree.nq, self.quaternions), "u": plain(tree.nu)}
         self.moves = bool(tree.driven)
         self.udot_key = ("forward_dynamics", None, "q", "u", self.no_tau.tobytes())
 
@@ -87,6 +90,11 @@ class Compiled:
         usual = np.concatenate([*scales.weights(self.model.tree.bodies), np.ones(self.model.nz)])
         usual.flags.writeable = False
         return usual
+
+    @cached_property
+    def generalised_forces(self) -> dict[str, str]:
+        """Units of what acts on the speeds, by their names."""
+        return dict(generalised_forces(self.model, {}))
 
     @cached_property
     def ydot_in_parts(self) -> bool:
@@ -212,7 +220,7 @@ class Compiled:
 
     def normalised(self, y: Array) -> Array:
         """q, or q with more after it, (..., n), with quaternions of unit length, in place."""
-        for part in self.model.tree.quaternions:
+        for part in self.quaternions:
             y[..., part] /= np.linalg.norm(y[..., part], axis=-1, keepdims=True)
         return y
 

@@ -33,7 +33,8 @@ def check_system(who: str, system: Any, then: str = "state") -> None:
     """A System, which comes before `then`."""
     if not isinstance(system, System):
         given = repr(system).partition("\n")[0]
-        hint = "; read it by cd.read_osim(path)" if str(system).lower().endswith(".osim") else ""
+        hint = ("; read it by cd.read_osim(path)" if str(system).lower().endswith(".osim")
+                else "; it has one: .system" if isinstance(getattr(system, "system", None), System) else "")
         raise DescriptionError(f"{who}: expected {who}(system, {then}, ...) with a cd.System first, got "
                                f"{given}{hint}")
 

@@ -10,7 +10,7 @@ import numpy as np
 from condyle.arrays import Array, Vector
 from condyle.constraints.base import Constraint
 from condyle.constraints.solve.equations import row_slices
-from condyle.constraints.unilateral import Unilateral
+from condyle.constraints.unilateral import RigidContact, Unilateral
 from condyle.contact.law import ContactLaw
 from condyle.errors import DescriptionError
 from condyle.forces.base import Force, state_variables
@@ -131,8 +131,10 @@ class Parts(Display):
 
     @property
     def contacts(self) -> tuple[str, ...]:
-        """Names of the forces that are contacts."""
-        return tuple(name for name, force in self._forces.items() if isinstance(force, ContactLaw))
+        """Names of the contacts: forces between surfaces that yield, then constraints between those that do
+        not (`cd.contact.Rigid`)."""
+        return (*(name for name, force in self._forces.items() if isinstance(force, ContactLaw)),
+                *(name for name, c in self._constraints.items() if isinstance(c, RigidContact)))
 
     @property
     def constraints(self) -> tuple[str, ...]:

@@ -1,7 +1,6 @@
 """State: everything variable about a system, and whatever was computed from it. Immutable."""
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import pi, radians
@@ -12,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from condyle.arrays import Array, Entries, check_finite, real, vector
-from condyle.errors import ShapeError, UnknownNameError
+from condyle.errors import ShapeError, UnknownNameError, warn
 from condyle.model.operators import OPERATORS
 from condyle.model.operators.record import Operator, Stage
 from condyle.presentation import Block, Display, cut, number, page
@@ -49,8 +48,8 @@ def _warn_of_degrees(system: System, q: Mapping[str, Any]) -> None:
                 continue
             low, high = c.range
             if not low - 2 * pi < x < high + 2 * pi and low <= radians(x) <= high:
-                warnings.warn(f"q: {c.name!r} = {x:g} rad, its range is {low:.4g} to {high:.4g} rad; angles "
-                              f"are in radians: np.radians({x:g})", stacklevel=4)
+                warn(f"q: {c.name!r} = {x:g} rad, its range is {low:.4g} to {high:.4g} rad; angles "
+                     f"are in radians: np.radians({x:g})")
                 return
 
 

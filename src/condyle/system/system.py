@@ -35,7 +35,7 @@ _ELSEWHERE = {
     "add": "add_body, add_force or add_constraint",
     "add_spring": "system.add_force(name, cd.forces.TwoPointSpring(...))",
     "add_surface": "system.add_contact(name, a, b): surfaces are cd.contact.Sphere(...) and the like",
-    "contact": "system.force(name); system.contacts has the names",
+    "contact": "system.force(name), of rigid ones system.constraint(name); system.contacts has the names",
     "add_muscle": "system.add_force(name, cd.muscles.Thelen2003(path, ...))",
     "muscle": "system.force(name); system.muscles has the names",
     "static_optimization": "cd.static_optimization(system, motion)",

@@ -6,13 +6,12 @@ here why.
 """
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from condyle.arrays import Array
-from condyle.errors import ContactError, PathError
+from condyle.errors import ContactError, PathError, warn
 from condyle.model.symbols import Symbols
 from condyle.native.sweeps.lookup import Staged
 from condyle.status import Status
@@ -31,7 +30,7 @@ def unsolved(compiled: Compiled, q: Array, tail: Array) -> tuple[str, str, tuple
     lengths = compiled.function("path_lengths")(q, tail) if model.paths else np.zeros(0)
     lost = [name for name, L in zip(model.paths, lengths, strict=True) if np.isnan(L)]
     if not lost:
-        return _apart(compiled, q, tail, pose) if model.contacts else None
+        return _apart(compiled, q, tail, pose) if model.all_contacts else None
     s = Symbols(model)
     view, spans = s.view(s.kinematics(moving=False)), model.paths[lost[0]].length.spans
     made = Staged("spans", [s["q"], s["tail"]], [span.at(view) for span in spans])
@@ -45,7 +44,7 @@ def unsolved(compiled: Compiled, q: Array, tail: Array) -> tuple[str, str, tuple
 def _apart(compiled: Compiled, q: Array, tail: Array, pose: str) -> tuple[str, str, tuple[str, ...]] | None:
     """The same of contacts."""
     depths = np.atleast_1d(compiled.function("contact_depths")(q, tail))
-    for (name, law), x in zip(compiled.model.contacts.items(), depths, strict=True):
+    for (name, law), x in zip(compiled.model.all_contacts.items(), depths, strict=True):
         if np.isnan(x):
             a, b = (f"{type(s).__name__} on {s.body!r}" for s in law.surfaces())
             return f"contact {name!r} finds no closest points of {a} and {b} at {pose}", name, (a, b)
@@ -71,7 +70,7 @@ def refuse_unsolved(compiled: Compiled, name: str, q: Any, tail: Array, result: 
     for where in zip(*np.nonzero(bad), strict=True) if batch else [()] * bool(bad):
         at = np.broadcast_to(q, batch + q.shape[-1:])[where]
         if words := unsolved(compiled, at, np.broadcast_to(tail, batch + tail.shape[-1:])[where]):
-            error, status = (ContactError, Status.CONTACT) if words[1] in compiled.model.contacts else (
+            error, status = (ContactError, Status.CONTACT) if words[1] in compiled.model.all_contacts else (
                 PathError, Status.PATH)
             which = f" (state {tuple(map(int, where))} of the batch; `error.result` has the others)"
             raise error(f"{name}: {words[0]}{which if where else ''}. {status.advice.capitalize()}",
@@ -81,8 +80,11 @@ def refuse_unsolved(compiled: Compiled, name: str, q: Any, tail: Array, result: 
 
 def warn_of_unsolved(compiled: Compiled, name: str, t: Array, q: Array, tail: Array, result: Array) -> None:
     """Warn if a NaN in what a study found, shape (m, ...), comes from a path: other frames still come out."""
+    total = result.sum()
+    if total == total:                                      # nothing is NaN
+        return
     bad = np.flatnonzero(np.isnan(result).reshape(len(t), -1).any(axis=1))
     tails = np.broadcast_to(tail, (len(t), tail.shape[-1]))
     if len(bad) and (words := unsolved(compiled, q[bad[0]], tails[bad[0]])):
-        warnings.warn(f"{name}: {len(bad)} of {len(t)} frames are NaN: at t = {t[bad[0]]:.6g} s {words[0]}; "
-                      f"{Status.PATH.advice}", stacklevel=5)
+        warn(f"{name}: {len(bad)} of {len(t)} frames are NaN: at t = {t[bad[0]]:.6g} s {words[0]}; "
+             f"{Status.PATH.advice}")

@@ -12,8 +12,8 @@ import numpy as np
 from condyle.arrays import Array
 from condyle.errors import DescriptionError
 from condyle.mobilizers import motion_at
+from condyle.mobilizers.traced import JointMotion
 from condyle.spatial import Transform, skew
-from condyle.tree.body import Body
 from condyle.tree.tree import Tree
 
 SMALLEST_PIVOT = 1e-12
@@ -26,13 +26,17 @@ def check_inertia(tree: Tree, seed: int = 0) -> None:
     its own: then a pivot vanishes only where a user's joint moves nothing."""
     rng = np.random.default_rng(seed)
     at = [(0.0, tree.defaults()), *((rng.uniform(0.5, 2.0), _random_q(tree, rng)) for _ in range(2))]
+    motions = [(t, q, _motions(tree, t, q)) for t, q in at]
     # elsewhere an operator says which mobilizer has no numbers there
-    at = [(t, q) for t, q in at if _finite(tree, t, q)]
-    if not at:
+    motions = [(t, q, found) for t, q, found in motions if all(map(_finite, found.values()))]
+    if not motions:
         return
     if all(b.mobilizer.nu == 0 or b.any_inertia
-           or (_full(b.mass_properties.inertia, b.mass) and _independent(b, at)) for b in tree.owners):
+           or (_full(b.mass_properties.inertia, b.mass)
+               and _independent([found[b.name] for _, _, found in motions if b.name in found]))
+           for b in tree.owners):
         return
+    at = [(t, q) for t, q, _ in motions]
     best: dict[int, float] = {}
     for t, q in at:
         for k, ratio in _pivots(tree, t, q).items():
@@ -47,25 +51,25 @@ def check_inertia(tree: Tree, seed: int = 0) -> None:
                     "joint must move it in a way of its own")
 
 
-def _finite(tree: Tree, t: float, q: Array) -> bool:
-    """Whether the joints that users write have numbers and first derivatives there: the root of zero has
-    none."""
-    own = [b for b in tree.bodies if b.mobilizer.named_by_user and b.mobilizer.nu]
-    return all(np.isfinite(x).all() for b in own for x in motion_at(b.mobilizer, t, q[b.q],
-                                                                    np.zeros(b.mobilizer.nu))[:4])
+def _motions(tree: Tree, t: float, q: Array) -> dict[str, JointMotion[Array]]:
+    """Of the joints that users write, by body."""
+    return {b.name: motion_at(b.mobilizer, t, q[b.q], np.zeros(b.mobilizer.nu)) for b in tree.bodies
+            if b.mobilizer.named_by_user and b.mobilizer.nu}
 
 
-def _independent(body: Body, at: list[tuple[float, Array]]) -> bool:
+def _finite(motion: JointMotion[Array]) -> bool:
+    """Whether a joint has numbers and first derivatives there: the root of zero has none."""
+    return all(np.isfinite(x).all() for x in motion[:4])
+
+
+def _independent(motions: list[JointMotion[Array]]) -> bool:
     """Whether each speed moves the body in a way of its own somewhere. True of all joints but those that
-    users write."""
-    if not body.mobilizer.named_by_user:
-        return True
-    for t, q in at:
-        H = np.vstack(motion_at(body.mobilizer, t, q[body.q], np.zeros(body.mobilizer.nu))[2:4])
-        sizes = np.linalg.svd(H, compute_uv=False)
+    users write, which are given."""
+    for motion in motions:
+        sizes = np.linalg.svd(np.vstack(motion[2:4]), compute_uv=False)
         if sizes[-1] > 1e-6 * sizes[0]:
             return True
-    return False
+    return not motions
 
 
 def _full(inertia: Array, mass: float) -> bool:

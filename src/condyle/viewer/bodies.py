@@ -19,6 +19,8 @@ from condyle.tree.body import Body
 BONE, JOINT, INERTIA = "#e6dac4", "#7d8b99", "#7fa6bf"
 COLORS = ("#5b8db8", "#d9a05b", "#6aa67c", "#c9736d", "#8f7fb5", "#a3936b", "#4f9ea3", "#b5799e")
 """Of bodies, in turn, where there are no muscles."""
+COMPACT = 0.25
+"""Moment of inertia of a bob about its mass centre, over that of a stick as long as it is drawn, at most."""
 WATER = 1000.0
 """Density of a ball that stands for a point mass [kg/m^3]."""
 
@@ -39,6 +41,7 @@ class Part:
         X_BS: S on the body.
         color: "#rrggbb".
         opacity: from 0 to 1.
+        wide: goes on beyond the scene, and does not say how large that is.
     """
 
     kind: str
@@ -48,6 +51,7 @@ class Part:
     X_BS: Transform
     color: str
     opacity: float = 1.0
+    wide: bool = False
 
 
 def parts(system: System) -> tuple[list[Part], list[str]]:
@@ -62,8 +66,7 @@ def parts(system: System) -> tuple[list[Part], list[str]]:
         except DescriptionError as error:
             errors.append(str(error))
     own = {g.body for g in geometry}
-    touching = [surface for name in system.contacts
-                for surface in system.force(name).surfaces()]  # type: ignore[attr-defined]
+    touching = [surface for law in system.compiled.model.all_contacts.values() for surface in law.surfaces()]
     through = {surface.body for surface in touching}
     meshed = {surface.body for surface in touching if isinstance(surface, ContactMesh)}
     through |= {b.parent.name for b in system.bodies if b.parent and isinstance(b.mobilizer, RAILS)}
@@ -77,7 +80,8 @@ def parts(system: System) -> tuple[list[Part], list[str]]:
             out += _sticks(system, body, reach, color[body.name])
             most = 0.03 * reach if system.muscles else np.inf
             seen = 0.4 if body.name in through else 1.0     # what touches it or moves on it is seen
-            shown = bool(_ends(system, body)) or body.name in meshed
+            bob = _compact(body) and body.name not in through and not system.muscles
+            shown = (bool(_ends(system, body)) and not bob) or body.name in meshed
             out += _inertia(body, reach, shown, color[body.name], most, seen)
     return out, _said(errors)
 
@@ -92,12 +96,19 @@ def _said(errors: list[str]) -> list[str]:
 
 def _ends(system: System, body: Body) -> list[Array]:
     """Where the sticks of a body end: joints of bodies that it carries; else as far behind its mass centre as
-    its joint is before it."""
+    its joint is before it, or at that centre where a bob hangs."""
     start = np.asarray(body.X_BM.p)
     ends = [np.asarray(b.X_PF.p) for b in system.bodies if b.parent is body]
     if not ends or all(np.linalg.norm(end - start) < 1e-9 for end in ends):
-        ends = [2 * np.asarray(body.mass_properties.com) - start]
+        ends = [(1 if _compact(body) else 2) * (np.asarray(body.mass_properties.com) - start) + start]
     return [end for end in ends if np.linalg.norm(end - start) > 1e-9]
+
+
+def _compact(body: Body) -> bool:
+    """Whether its mass is near its mass centre, away from its joint: a bob, no stick."""
+    m = body.mass_properties
+    d2 = float(((np.asarray(m.com) - np.asarray(body.X_BM.p)) ** 2).sum())
+    return d2 > 0 and bool(np.trace(m.inertia) / 2 < COMPACT * float(m.mass) * d2 / 3)
 
 
 def _sticks(system: System, body: Body, reach: float, color: str) -> list[Part]:

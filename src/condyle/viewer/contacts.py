@@ -8,6 +8,7 @@ import numpy as np
 
 from condyle import contact, shapes
 from condyle.arrays import Array
+from condyle.constraints.unilateral import RigidContact
 from condyle.contact.law import ContactLaw
 from condyle.shapes import Shape
 from condyle.spatial import Transform
@@ -44,9 +45,9 @@ class Patch:
         return np.concatenate([self.points, self.axes.reshape(-1, 6)], axis=1)
 
 
-def laws(system: System) -> dict[str, ContactLaw]:
-    """The contacts of a system by name."""
-    return {name: law for name in system.contacts if isinstance(law := system.force(name), ContactLaw)}
+def laws(system: System) -> dict[str, ContactLaw | RigidContact]:
+    """The contacts of a system by name, rigid ones last."""
+    return system.compiled.model.all_contacts
 
 
 def touching(layer: Layer, R: Array) -> tuple[list[Patch], list[Arrows], Table | None]:
@@ -68,7 +69,7 @@ def touching(layer: Layer, R: Array) -> tuple[list[Patch], list[Arrows], Table |
     columns: dict[str, tuple[str, Array]] = {}
     number = {"ground": 0, **{b.name: b.index + 1 for b in system.bodies}}
     for k, (name, law) in enumerate(own.items()):
-        one = _major(law, R, number, n[:, k])
+        one = None if isinstance(law, RigidContact) else _major(law, R, number, n[:, k])
         a, b = axes[:, k, 0], axes[:, k, 1]
         if one is None:                                     # nobody says where it is long: a circle as large
             a = b = np.sqrt(a * b)
@@ -145,6 +146,8 @@ def frame(surface: Any) -> Transform:
         return Transform(np.stack([x, np.cross(z, x), z], axis=1), plain(surface.height) * z)
     if isinstance(surface, contact.Sphere):
         return Transform(p=np.ravel(plain(surface.centre)))
+    if isinstance(surface, contact.Point):
+        return Transform(p=np.ravel(plain(surface.station)))
     R, p = (np.asarray(plain(x), dtype=float) for x in surface.X)
     return Transform(R.reshape(3, 3), p.reshape(3))
 
@@ -187,7 +190,8 @@ def surfaces(system: System, reach: float, up: Array) -> list[Part]:
             if wide:                                        # its upper face is the plane
                 X = Transform(X.R, X.p - SLAB * reach * X.R[:, 2])
             out.append(Part("contacts", getattr(surface, "name", "") or f"{name}: {surface.body}",
-                            number[surface.body], shape, X, SURFACE))
+                            number[surface.body], shape, X, SURFACE,
+                            wide=wide or isinstance(surface, contact.HeightField)))
     return out
 
 

@@ -8,14 +8,13 @@ import numpy as np
 
 from condyle.arrays import Array
 from condyle.errors import DescriptionError
-from condyle.viewer.page import coarser
+from condyle.viewer.page import VIEWS, coarser
 from condyle.viewer.scene import Drawn, Scene
 
-REST, FULL, PLAIN, LIGAMENT = (np.array([int(c[k:k + 2], 16) / 255 for k in (1, 3, 5)])
-                               for c in ("#3f6fc4", "#d8231c", "#b23a35", "#c8a94a"))
+REST, FULL, PLAIN, LIGAMENT, LIGHT, HEAVY = (np.array([int(c[k:k + 2], 16) / 255 for k in (1, 3, 5)])
+                               for c in ("#3f6fc4", "#d8231c", "#b23a35", "#c8a94a", "#ffd75e", "#8e0b3a"))
 FINE = 260
 """Triangles of a shape."""
-VIEWS = ("any", "front", "side", "top")
 HIDDEN = ("inertias", "surfaces", "contacts")
 
 
@@ -199,6 +198,14 @@ def _marks(paint: Paint, scene: Scene, d: Drawn, frame: int, camera: Camera) -> 
         if np.isfinite(middle).all() and axes.any():
             flat, depth = camera.project(middle + np.stack([np.cos(turn), np.sin(turn)], -1) @ axes)
             paint.add(flat[None], np.array([1.0, 0.48, 0.1, 0.8]), np.array([depth.min() - scene.size]))
+    for found in d.pressures:
+        part = np.minimum(found.values[frame] / (scene.pressure or 1.0), 1.0)
+        on = np.flatnonzero(part > 0)
+        world = found.corners[on] @ d.R[frame, found.body].T + d.p[frame, found.body] + d.offset
+        flat, depth = camera.project(world)
+        rgb = LIGHT + part[on, None] * (HEAVY - LIGHT)
+        paint.add(flat, np.concatenate([rgb, np.full((len(on), 1), 0.9)], axis=1),
+                  depth.min(axis=1) - scene.size if len(on) else np.zeros(0))
     for arrow in d.arrows:
         x = arrow.at(d.t[frame:frame + 1])[0]
         if np.isfinite(x).all() and x[3:].any():

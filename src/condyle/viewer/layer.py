@@ -13,10 +13,11 @@ from condyle.errors import CondyleError, DescriptionError, ShapeError, UnknownNa
 from condyle.fit.frames import Frames
 from condyle.integrate.ensemble import Ensemble
 from condyle.integrate.trajectory import Trajectory
+from condyle.io.markers import Markers
 from condyle.presentation import cut
 from condyle.status import Status
 from condyle.studies.columns import Columns
-from condyle.studies.motion import Motion
+from condyle.studies.motion import Motion, check_times
 from condyle.system.state import State
 from condyle.system.states import Batch
 from condyle.system.system import System
@@ -92,6 +93,8 @@ def layers(what: Any, motion: Any = None, most: int = MOST, name: str = "") -> l
     if isinstance(what, (Motion, Frames)):
         return [_of_frames(what, most, name or "motion")]
     hint = ""
+    if isinstance(what, Markers):
+        hint = "; measured markers are beside a model: cd.show(system, motion=angles, markers=markers)"
     if isinstance(what, Table) or is_frame(what):
         hint = "; a Table of coordinates needs its system: cd.show(system, motion=table)"
     if isinstance(what, str) or hasattr(what, "__fspath__"):
@@ -143,14 +146,15 @@ def _of_frames(motion: Motion | Frames, most: int, name: str) -> Layer:
 def _of_table(system: System, table: Any, most: int, name: str) -> Layer:
     if is_frame(table):
         table = Table.from_pandas(table)
+    check_times("show: motion", table.time)
     notes: list[str] = []
     table = table[::_stride(len(table), most, notes)]
     given = Columns.of(system, table)
-    if not given.columns:
+    if not len(given.columns):
         raise DescriptionError("show: motion: no column of the Table is a coordinate of the system; "
                                f"columns: {cut(table.names)}; coordinates: {cut(system.coordinates)}")
     q = np.tile(system.default("q"), (len(table), 1))
-    q[:, given.places] = table.values[:, given.columns] * given.factors[:, 0]
+    q[:, given.places] = table.values[:, given.columns] * given.factors
     missing = [system.coordinates[k] for k in given.missing]
     if np.isfinite(q).all() and len(table) > 3:
         try:                                                # finds what constraints and motions determine

@@ -12,6 +12,7 @@ import webbrowser
 from http import HTTPStatus
 from typing import Any, Self
 
+from condyle.arguments import answered
 from condyle.errors import CondyleError, DescriptionError
 from condyle.system.given import check_system, number
 from condyle.system.state import State
@@ -160,6 +161,7 @@ class View:
         return f"View({self.url})"
 
 
+@answered()
 def view(system: System, state: State | None = None, *, host: str = LOOPBACK, port: int = 0,
          rate: float = 50.0, delay: float = 0.12, title: str | None = None, open: bool = True) -> View:
     """Look at a system in the browser, move its coordinates by sliders, run it and pull at its bodies.

@@ -3,12 +3,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from condyle.arrays import Array, real
-from condyle.errors import DescriptionError, ShapeError
+from condyle.errors import DescriptionError, ShapeError, warn
 from condyle.studies.external_load import ExternalLoad
 from condyle.studies.motion import Motion
 from condyle.system.system import System
@@ -92,7 +93,15 @@ def measured(markers: Any, t: Array) -> Measured:
     if positions.shape != (len(time), len(names), 3):
         raise ShapeError(f"show: markers: positions must have shape {(len(time), len(names), 3)}, got "
                          f"{positions.shape}")
+    _warn_of_times("markers", time, t, 8)
     return Measured(names, _nearest(time, positions.reshape(len(time), -1), t).reshape(len(t), -1, 3))
+
+
+def _warn_of_times(what: str, time: Array, t: Array, depth: int) -> None:
+    """Warn if what is shown beside a motion has none of its times."""
+    if len(time) and len(t) > 1 and (time[-1] < t[0] or time[0] > t[-1]):
+        warn(f"show: {what}: they are from {time[0]:g} to {time[-1]:g} s, the motion from {t[0]:g} "
+             f"to {t[-1]:g} s: none is shown; are they of another trial?")
 
 
 def _nearest(time: Array, values: Array, t: Array) -> Array:
@@ -148,25 +157,28 @@ class Arrows:
 def arrows(given: Any, layer: Layer) -> list[Arrows]:
     """Arrows from what a user gave: Arrows and ExternalLoads."""
     out: list[Arrows] = []
-    for item in given if isinstance(given, Sequence) else [given]:
+    for item in given if isinstance(given, Sequence) and not isinstance(given, str) else [given]:
         if isinstance(item, Arrows):
             out.append(item)
         elif isinstance(item, ExternalLoad):
             out.append(_of_load(item, layer))
         else:
             raise DescriptionError("show: arrows: expected cd.Arrows or a cd.ExternalLoad, got "
-                                   f"{type(item).__name__}")
+                                   f"{type(item).__name__}"
+                                   + ("; loads from a file are cd.read_external_loads(path)"
+                                      if isinstance(given, (str, Path)) else ""))
     return out
 
 
 def _of_load(load: ExternalLoad, layer: Layer) -> Arrows:
     """The force of a load, from the point where it acts."""
     system, t = layer.system, layer.t
+    _warn_of_times("arrows", np.asarray(load.table.time), t, 9)
     inside = (t >= load.table.time[0] - 1e-9) & (t <= load.table.time[-1] + 1e-9)
-    zeros = np.zeros((int(inside.sum()), system.nu))
-    motion = Motion(system, t[inside], layer.batch.array("q")[inside], zeros, zeros)
     point, force = (np.full((len(t), 3), np.nan) for _ in range(2))
     if inside.any():
+        zeros = np.zeros((int(inside.sum()), system.nu))
+        motion = Motion(system, t[inside], layer.batch.array("q")[inside], zeros, zeros)
         point[inside], force[inside], _ = load.acting(motion)
     name = load.body if isinstance(load.body, str) else load.body.name
     return Arrows(f"load on {name}", t, point, force)

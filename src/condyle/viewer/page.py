@@ -30,6 +30,8 @@ LENGTH, TURN, PAINT, COLUMN = 1e-4, 5e-5, 1 / 255, 1 / 8192
 colours; of a column, over its range."""
 TRIANGLES = 30_000
 """Of a mesh; one with more is made coarser."""
+VIEWS = ("any", "front", "side", "top")
+"""Where the camera may stand at first."""
 PLOTTED = 3
 """Columns that are plotted at first."""
 
@@ -108,11 +110,13 @@ def thinned(scene: Scene, stride: int) -> Scene:
         i = slice(None, None, stride)
         lines = [replace(line, points=line.points[i]) for line in d.lines]
         patches = [replace(patch, points=patch.points[i], axes=patch.axes[i]) for patch in d.patches]
+        maps = [replace(p, values=p.values[i]) for p in d.pressures]
         measured = d.measured and replace(d.measured, positions=d.measured.positions[i])
         note = f"{len(d.t[i])} of {len(d.t)} frames are shown, so that the page stays small."
         layers.append(replace(d, t=d.t[i], R=d.R[i], p=d.p[i], lines=lines, columns=d.columns[i],
                               paint=None if d.paint is None else d.paint[i], measured=measured,
-                              patches=patches, notes=[*d.notes, note] if len(d.t) > 1 else d.notes))
+                              patches=patches, pressures=maps,
+                              notes=[*d.notes, note] if len(d.t) > 1 else d.notes))
     return replace(scene, layers=layers)
 
 
@@ -130,6 +134,8 @@ def digest() -> str:
 def page_of(scene: Scene, *, play: bool = True, view: str = "any", panels: bool = True,
             plot: list[str] | None = None, bare: bool = False, live: dict[str, Any] | None = None) -> str:
     """The whole file; `live` has what a page controls whose states come from a server."""
+    if view not in VIEWS:
+        raise DescriptionError(f"view: expected one of {', '.join(VIEWS)}, got {view!r}")
     head = _head(scene) | ({"live": live} if live else {})
     blocks: list[str] = []
     notes: list[str] = []
@@ -171,7 +177,7 @@ def _head(scene: Scene) -> dict[str, Any]:
             "high": scene.high.tolist(), "middle": middle.tolist(),
             "size": near if goes else scene.size, "near": near if goes else scene.size, "follow": goes,
             "paint": {"label": label, "unit": unit, "high": high}, "arrow_scale": scene.arrow_scale,
-            "layers": []}
+            "pressure": scene.pressure, "layers": []}
 
 
 def _reach(d: Drawn) -> float:
@@ -183,7 +189,7 @@ def _reach(d: Drawn) -> float:
         far = np.linalg.norm(p - p.mean(axis=1, keepdims=True), axis=2).max(axis=1)
     own = 0.0
     for part in d.parts:
-        if part.body and part.kind not in ("surfaces", "contacts"):
+        if part.body and part.kind != "surfaces" and not part.wide:
             vertices = part.shape.surface()[0]
             if len(vertices):
                 places = vertices @ part.X_BS.R.T + part.X_BS.p
@@ -221,6 +227,9 @@ def _layer(scene: Scene, d: Drawn, i: int, meshes: list[dict[str, Any]], known: 
         "measured": d.measured.names if d.measured else [],
         "arrows": [{"name": a.name, "unit": a.unit, "kind": a.kind} for a in d.arrows],
         "patches": [patch.name for patch in d.patches],
+        "pressures": [{"name": p.name, "body": p.body, "faces": len(p.corners),
+                       "mesh": _mesh(p.corners.reshape(-1, 3), np.arange(3 * len(p.corners)))}
+                      for p in d.pressures],
         "columns": [{"name": name, "unit": unit, "of": of} for name, unit, of in
                     zip(d.columns.names, d.columns.units, d.owners, strict=True)]}
     length = LENGTH * min(scene.size, 1.0)
@@ -241,6 +250,9 @@ def _layer(scene: Scene, d: Drawn, i: int, meshes: list[dict[str, Any]], known: 
     if d.patches:
         groups.append(("patches", np.concatenate([patch.numbers for patch in d.patches], axis=1),
                        0.1 * length))
+    if d.pressures:
+        part = np.concatenate([p.values for p in d.pressures], axis=1) / scene.pressure
+        groups.append(("pressures", np.minimum(part, 1.0), PAINT))
     if d.columns.names:
         values = d.columns.values
         with np.errstate(invalid="ignore"):

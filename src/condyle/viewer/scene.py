@@ -20,6 +20,7 @@ from condyle.viewer.bodies import Part
 from condyle.viewer.bodies import parts as parts_of
 from condyle.viewer.constraints import constraint_parts
 from condyle.viewer.layer import Layer
+from condyle.viewer.pressures import Pressure, pressures, usual
 from condyle.viewer.rails import rails
 
 PAINTS = {"activation": "", "force": "N"}
@@ -46,6 +47,7 @@ class Drawn:
         measured: markers that cameras saw.
         arrows: forces.
         patches: where surfaces touch.
+        pressures: on meshes that touch.
         columns: what can be plotted and read.
         owners: what each column is of: the name of a body, path or coordinate.
         offset: of the whole in ground [m].
@@ -71,6 +73,7 @@ class Drawn:
     offset: tuple[float, float, float]
     notes: list[str] = field(default_factory=list)
     shift: float = 0.0
+    pressures: list[Pressure] = field(default_factory=list)
 
     def quaternions(self) -> Array:
         """Of all bodies, (w, x, y, z), shape (m, B, 4), without jumps of sign."""
@@ -100,6 +103,7 @@ class Scene:
         strength: whether muscles are as wide as they are strong.
         arrow_scale: length of an arrow per unit [m].
         level: height of a floor that bodies touch [m], if there is one.
+        pressure: on meshes, what has the darkest colour [Pa]; 0 without any.
     """
 
     title: str
@@ -111,6 +115,7 @@ class Scene:
     strength: bool
     arrow_scale: float
     level: float | None = None
+    pressure: float = 0.0
 
     @property
     def size(self) -> float:
@@ -128,8 +133,8 @@ class Scene:
 
 
 def draw(layer: Layer, color: str | Table | Any, markers: Any = None, arrows: Any = (), plots: Any = (),
-         offset: Any = (0.0, 0.0, 0.0)) -> tuple[Drawn, tuple[str, str, float]]:
-    """A layer as numbers, and what its muscles are coloured by."""
+         offset: Any = (0.0, 0.0, 0.0), live: bool = False) -> tuple[Drawn, tuple[str, str, float]]:
+    """A layer as numbers, and what its muscles are coloured by; a live one has no map of pressure."""
     system, batch, m = layer.system, layer.batch, len(layer.t)
     R, p = poses(layer)
     lines = paths.lines(batch, R, p)
@@ -137,12 +142,19 @@ def draw(layer: Layer, color: str | Table | Any, markers: Any = None, arrows: An
         for x in (R, p, *(line.points for line in lines)):
             x[~layer.good] = np.nan
     patches, pushes, touched = contacts.touching(layer, R)
+    maps = [] if live else pressures(layer)
+    mapped = {found.contact for found in maps}               # a map says more than an ellipse
+    patches = [patch for patch in patches if patch.name not in mapped]
     if layer.good is not None:
         for patch in patches:
             patch.points[~layer.good] = np.nan
     columns, owners = _columns(layer)
     paint, values, more = _paint(layer, lines, color)
     more += [(touched, _whose(touched))] if touched is not None else []
+    if maps:
+        peaks = Table(layer.t, distinct([f"{p.name}.pressure" for p in maps]),
+                      np.stack([p.values.max(axis=1) for p in maps], axis=1), ["Pa"] * len(maps))
+        more.append((peaks, [p.name for p in maps]))
     for table, whose in (*more, *((t, None) for t in ([plots] if isinstance(plots, Table) else plots))):
         columns, owners = _joined(columns, owners, table, whose, layer.t)
     reach = scales.reach(system.bodies) or 1.0
@@ -158,7 +170,7 @@ def draw(layer: Layer, color: str | Table | Any, markers: Any = None, arrows: An
         [(k.name, number[k.body], k.station) for k in own],
         None if markers is None else marks.measured(markers, layer.t),
         [*marks.arrows(arrows, layer), *pushes], patches, columns, owners,
-        tuple(map(float, offset)), [*layer.notes, *said])  # type: ignore[arg-type]
+        tuple(map(float, offset)), [*layer.notes, *said], pressures=maps)  # type: ignore[arg-type]
     bad = ~np.isfinite(p).reshape(m, -1).all(axis=1)
     if bad.all():
         raise DescriptionError("show: no frame can be drawn: every pose has a number that is not finite")
@@ -185,16 +197,15 @@ def poses(layer: Layer) -> tuple[Array, Array]:
     return R, np.concatenate([np.zeros((m, 1, 3)), X[..., 9:]], axis=1)
 
 
-def moving(layer: Layer, drawn: Drawn, color: str) -> Drawn:
-    """What changes from state to state beside paths: poses, colours, columns, arrows and patches."""
+def moving(layer: Layer, drawn: Drawn, color: str) -> tuple[Drawn, Array]:
+    """What changes from state to state beside paths: poses, colours, arrows and patches; and the values of
+    the columns, shape (m, columns)."""
     R, p = poses(layer)
     patches, arrows, touched = contacts.touching(layer, R)
-    columns, owners = _columns(layer)
-    _, values, more = _paint(layer, drawn.lines, color)
-    more += [(touched, _whose(touched))] if touched is not None else []
-    for table, whose in more:
-        columns, owners = _joined(columns, owners, table, whose, layer.t)
-    return replace(drawn, t=layer.t, R=R, p=p, paint=values, columns=columns, arrows=arrows, patches=patches)
+    _, paint, more = _paint(layer, drawn.lines, color)
+    tables = [layer.table, *(table for table, _ in more), *([touched] if touched is not None else [])]
+    values = np.concatenate([table.values for table in tables], axis=1)
+    return replace(drawn, t=layer.t, R=R, p=p, paint=paint, arrows=arrows, patches=patches), values
 
 
 def scene(drawn: list[Drawn], title: str, paint: tuple[str, str, float], system: System,
@@ -225,7 +236,8 @@ def scene(drawn: list[Drawn], title: str, paint: tuple[str, str, float], system:
     if not np.isfinite(low).all():
         low, high = np.full(3, -0.5), np.full(3, 0.5)
     up = up_of(system)
-    out = Scene(title, drawn, up, low, high, paint, strength, 0.0, contacts.floor(system, up))
+    out = Scene(title, drawn, up, low, high, paint, strength, 0.0, contacts.floor(system, up),
+                usual([p for d in drawn for p in d.pressures]))
     out.arrow_scale = 0.6 * out.size / largest if largest > 0 else 1.0
     return out
 
@@ -240,7 +252,7 @@ def _corners(d: Drawn, frames: Array) -> Array:
     """Corners of the boxes around all shapes, in ground [m], shape (k, 3)."""
     out = [d.p[frames][:, 1:].reshape(-1, 3)]
     for part in d.parts:
-        if part.kind in ("surfaces", "contacts", "inertias"):   # hidden at first, or as wide as anything
+        if part.wide or part.kind in ("surfaces", "inertias"):      # as wide as anything, or hidden at first
             continue
         vertices = part.shape.surface()[0]
         vertices = vertices if len(vertices) else np.asarray(getattr(part.shape, "points", np.zeros((1, 3))))

@@ -20,7 +20,8 @@ from condyle.viewer.scene import Scene, draw, scene
 
 
 @answered({"table": "it is motion=", "filename": "it is path=", "muscles": "it is color=",
-           "colour": "it is color="})
+           "colour": "it is color=", "loads": "they are arrows=", "external_loads": "they are arrows=",
+           "forces": "they are arrows=, of muscles color="})
 def show(what: Any, path: str | Path | None = None, *, motion: Any = None, compare: Any = None,
          offset: Any = None, later: float = 0.0, color: Any = "activation", strength: bool = False,
          markers: Any = None, arrows: Any = (), plots: Any = (), plot: list[str] | None = None,

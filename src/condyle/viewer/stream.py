@@ -1,12 +1,14 @@
 """Stream: states as messages, numbers in the order in which the page keeps them (client/numbers.js)."""
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from condyle.arrays import Array
-from condyle.paths import Wrap
+from condyle.paths import Ellipsoid, Surface
 from condyle.paths.drawing import numbers
 from condyle.paths.path import Path
 from condyle.paths.span import TOUCHED
@@ -32,10 +34,10 @@ class Stream:
     def __init__(self, state: State, color: str = "activation") -> None:
         self.system, self.color = state.system, color
         layer = layers(state)[0]
-        drawn, self.paint = draw(layer, color)
+        drawn, self.paint = draw(layer, color, live=True)
         self.named = layer.table.names, layer.table.units
-        self.paths = [_Plan.of(path) for path in self.system.compiled.model.paths.values()]
-        points = self._points(layer)
+        self.polygons = Polygons(self.system.compiled.model.paths.values())
+        points = self.polygons.split(self.polygons.of(layer))
         lines = [replace(line, bodies=[0] * x.shape[1], points=x)
                  for line, x in zip(drawn.lines, points, strict=True)]
         self.drawn: Drawn = replace(drawn, lines=lines)
@@ -47,57 +49,75 @@ class Stream:
     def message(self, state: State) -> bytes:
         """Float32 numbers of a state."""
         layer = of_state(state, "state", self.named)
-        d = moving(layer, self.drawn, self.color)
+        d, columns = moving(layer, self.drawn, self.color)
         poses = np.concatenate([d.p, d.quaternions()], axis=2)
-        parts = [[state.t], poses.ravel(), *(x.ravel() for x in self._points(layer)),
+        parts = [[state.t], poses.ravel(), self.polygons.of(layer).ravel(),
                  np.full(len(d.lines), np.nan) if d.paint is None else d.paint.ravel(),
-                 d.columns.values.ravel(), *(a.at(d.t).ravel() for a in d.arrows),
+                 columns.ravel(), *(a.at(d.t).ravel() for a in d.arrows),
                  *(patch.numbers.ravel() for patch in d.patches)]
         return np.concatenate(parts).astype("<f4").tobytes()
 
 
-    def _points(self, layer: Layer) -> list[Array]:
-        """Polygons of all paths in ground [m], shape (1, n, 3) each."""
-        if not self.paths:
-            return []
-        flat, at, out = layer.batch.kernel("path_points")[0], 0, []
-        for plan in self.paths:
-            out.append(_polygon(plan, flat[at:at + plan.count])[None])
-            at += plan.count
-        return out
+class Polygons:
+    """The polygons of all paths of a system at one state, at once: what is touched and active, in order, then
+    the last point again.
 
+    Args:
+        paths: of the model.
+    """
 
-@dataclass(frozen=True)
-class _Plan:
-    """A path: its points, its wraps, and how many numbers its kernel gives."""
+    def __init__(self, paths: Iterable[Path]) -> None:
+        at, X, active, place = 0, [], [], []
+        touched: list[tuple[int, int]] = []
+        owner: list[int] = []
+        groups: dict[Any, tuple[Surface, list[int]]] = {}
+        self.sizes: list[int] = []
+        for k, path in enumerate(paths):
+            n = len(path.points)
+            wraps = [w for span in path.length.spans for w in span.wraps]
+            X += [at + 3 * i for i in range(n)]
+            active += [at + 3 * n + i for i in range(n)]
+            place += [float(i) for i in range(n)]
+            owner += [k] * n
+            for i, wrap in enumerate(wraps):
+                form = type(wrap.surface)
+                # numbers of a surface are read by ellipsoids alone
+                key = form if form.along is not Ellipsoid.along else id(wrap.surface)
+                groups.setdefault(key, (wrap.surface, []))[1].append(len(touched))
+                touched.append((k, at + 4 * n + TOUCHED * i))
+            self.sizes.append(n + ALONG * len(wraps))
+            at += numbers(path)
+        self.X = np.array(X, dtype=int)[:, None] + np.arange(3)
+        self.active, self.place = np.array(active, dtype=int), np.array(place)
+        self.touched = np.array([t for _, t in touched], dtype=int)[:, None] + np.arange(TOUCHED)
+        self.owner = np.array([*owner, *np.repeat([k for k, _ in touched], ALONG)], dtype=int)
+        self.groups = [(surface, np.array(rows)) for surface, rows in groups.values()]
+        self.start = np.cumsum(self.sizes, dtype=int) - np.array(self.sizes, dtype=int)
+        self.row = np.arange(len(self.owner)) - np.repeat(self.start, self.sizes)
 
-    points: int
-    wraps: tuple[Wrap, ...]
-    count: int
+    def of(self, layer: Layer) -> Array:
+        """In ground [m], shape (points of all, 3)."""
+        if not self.sizes:
+            return np.zeros((0, 3))
+        flat = layer.batch.kernel("path_points")[0]
+        wraps = flat[self.touched]
+        on = wraps[:, 0] != 0
+        arcs = np.zeros((len(wraps), ALONG, 3))
+        for surface, rows in self.groups:
+            rows = rows[on[rows]]
+            if len(rows):
+                w = wraps[rows]
+                P, Q, e_in, e_out = (w[:, None, i:i + 3] for i in (2, 5, 8, 11))
+                own = surface.along(P, Q, e_in, e_out, w[:, None, 14:15], ALONG_ARC[:, None])
+                arcs[rows] = w[:, None, 24:27] + own @ w[:, 15:24].reshape(-1, 3, 3)
+        there = np.concatenate([flat[self.active] != 0, np.repeat(on, ALONG)])
+        place = np.concatenate([self.place, np.repeat(wraps[:, 1] + 1 / 128, ALONG)])
+        order = np.lexsort((place, ~there, self.owner))      # what is not there comes last in its path
+        count = np.bincount(self.owner[there], minlength=len(self.sizes))
+        shown = np.minimum(self.row, np.repeat(count, self.sizes) - 1) + np.repeat(self.start, self.sizes)
+        points: Array = np.concatenate([flat[self.X], arcs.reshape(-1, 3)])[order[shown]]
+        return points
 
-    @classmethod
-    def of(cls, path: Path) -> _Plan:
-        wraps = tuple(w for span in path.length.spans for w in span.wraps)
-        return cls(len(path.points), wraps, numbers(path))
-
-
-def _polygon(plan: _Plan, touched: Array) -> Array:
-    """The polygon of one state, shape (m, 3): what is touched and active, then its last point again."""
-    n, wraps = plan.points, plan.wraps
-    X, active, parts = touched[:3 * n].reshape(n, 3), touched[3 * n:4 * n] != 0, touched[4 * n:]
-    out = np.empty((n + ALONG * len(wraps), 3))
-    if not parts[::TOUCHED].any():                          # as a rule: no surface is touched
-        known = X if active.all() else X[active]
-        out[:len(known)], out[len(known):] = known, known[-1]
-        return out
-    pieces = [(float(i), X[i:i + 1]) for i in range(n) if active[i]]
-    for k, wrap in enumerate(wraps):
-        part = parts[TOUCHED * k:TOUCHED * (k + 1)]
-        if part[0] != 0:
-            P, Q, e_in, e_out = part[2:14].reshape(4, 1, 3)
-            arc = wrap.surface.along(P, Q, e_in, e_out, part[14:15, None], ALONG_ARC[:, None])
-            pieces.append((part[1] + 1 / 128, part[24:27] + arc @ part[15:24].reshape(3, 3)))
-    pieces.sort(key=lambda piece: piece[0])
-    known = np.concatenate([x for _, x in pieces])
-    out[:len(known)], out[len(known):] = known, known[-1]
-    return out
+    def split(self, points: Array) -> list[Array]:
+        """One array (1, n, 3) per path."""
+        return [x[None] for x in np.split(points, self.start[1:])] if self.sizes else []

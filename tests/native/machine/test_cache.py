@@ -215,6 +215,25 @@ def test_least_recently_used_goes_first(directory, monkeypatch):
     assert cache.info().bytes <= cache.info().limit == 45_000
 
 
+def test_what_others_write_is_noticed_after_a_sixteenth_of_the_limit(directory, monkeypatch):
+    """The directory is listed at the first entry and then seldom: 1.2 % of the limit per entry here."""
+    monkeypatch.setenv("CONDYLE_CACHE_MB", "0.1")
+    listed, look = [], cache._files
+    monkeypatch.setattr(cache, "_files", lambda *args: [listed.append(args), *look(*args)][1:])
+    cache.store("first", bytes(1000), {})
+    assert len(listed) == 1
+    for k in range(3):                                      # another process
+        (directory / f"{k}.code").write_bytes(bytes(50_000))
+        os.utime(directory / f"{k}.code", (1e9,) * 2)
+    for k in range(5):
+        cache.store(str(k), bytes(1000), {})
+    assert len(listed) == 1
+    cache.store("sixth", bytes(1000), {})
+    assert len(listed) == 2
+    assert cache.info().bytes <= cache.info().limit
+    assert all(cache.fetch(name) for name in ("first", *"01234", "sixth"))
+
+
 def test_orphans_of_ended_processes_go(directory):
     cache.store("a", b"code", FACTS)
     old, new = directory / "0123.new", directory / "4567.new"
@@ -226,6 +245,7 @@ def test_orphans_of_ended_processes_go(directory):
     # nothing that nobody counts
     assert before.bytes == sum(path.stat().st_size for path in directory.iterdir())
     assert "2 unfinished" in str(before)
+    cache._known.clear()                                    # as in a process that has not written yet
     cache.store("b", b"code", FACTS)
     assert not old.exists()
     assert new.exists()                                     # another process may be writing it
@@ -252,6 +272,7 @@ cache.store("a", bytes(1000), {})
     # written a moment ago, perhaps from a container that we cannot see
     assert orphan.exists()
     os.utime(orphan, (time.time() - 60,) * 2)
+    cache._known.clear()                                    # the next process
     cache.store("c", b"code", FACTS)
     assert not orphan.exists()
 

@@ -170,6 +170,36 @@ def test_equal_solvers_are_called_in_a_loop_and_sorted_by_name(evaluator):
     np.testing.assert_allclose(f(given), expected, rtol=20 * EPS)
 
 
+def test_solvers_of_one_state_side_by_side():
+    """Thirteen of one kind, no multiple of any number of lanes, some without a root, each with its own number
+    of rounds: to the last bit what each gives alone; and one stage takes what another has computed."""
+    x = ca.SX.sym("x", 13)
+    shared = ca.exp(ca.sin(x))                              # needed by both stages and at last
+
+    def build():
+        rows = [get(halvings(9), shared[k] * x[k]) for k in range(13)]
+        again = [get(ROOT, row[1] + shared[k])[0] for k, row in enumerate(rows)]
+        return Staged("many", [x], [ca.vertcat(*rows), ca.vertcat(*again), shared * x])
+
+    given = np.geomspace(0.1, 2000, 13)[np.random.default_rng(3).permutation(13)]
+    stages, main = build().shared
+    assert stages.carried is not None and stages.carried[0] >= 13
+    assert not any(code in (ca.OP_EXP, ca.OP_SIN) for f in (stages.stages[1][0], main)
+                   for code in map(f.instruction_id, range(f.n_instructions())))
+    f = native(build, [("x", 13)], [("rows", 39), ("again", 13), ("y", 13)])
+    rows, again, y = f(given)
+    alone = compiled(halvings(9))
+    np.testing.assert_array_equal(rows.reshape(13, 3), np.stack([alone(np.array([p])) for p in y]))
+    left = rows.reshape(13, 3)[:, 2] == codes.LIMIT
+    assert 0 < left.sum() < 13
+    np.testing.assert_array_equal(np.isnan(again), left)
+    each = (rows.reshape(13, 3)[:, 1] + y / given)[~left]
+    np.testing.assert_allclose(again[~left], each**0.25, rtol=20 * EPS)
+    lanes = f(np.tile(given, (40, 1)))
+    for one, many in zip((rows, again, y), lanes, strict=True):
+        np.testing.assert_array_equal(many, np.tile(one, (40, 1)))
+
+
 def test_a_closure_with_solvers():
     x, y = ca.SX.sym("x"), ca.SX.sym("y", 2)
     closure = Closure("f", [x], [2 * get(ROOT, x + 1)[0]])

@@ -12,10 +12,11 @@ import pytest
 import condyle as cd
 from condyle.laws.described import sx
 from condyle.muscles.millard2012 import Millard2012
+from condyle.opensim.sets import read_set
 from condyle.opensim.setup.analyze import trial_of
 from condyle.opensim.setup.controllers import _steps
 from condyle.opensim.setup.equilibrium import opensim_equilibrium
-from condyle.opensim.setup.file import Setup, _force_set
+from condyle.opensim.setup.file import Setup
 from condyle.spatial import rotation_x, rotation_y, rotation_z
 from tests.opensim.files import reference
 
@@ -111,6 +112,6 @@ def test_forces_without_a_document(tmp_path):
 <bodyB>ground</bodyB><axis>0 0 1</axis></TorqueActuator></objects></ActuatorSet>""")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = _force_set(file).object
+        found = read_set(file, "ForceSet").object
     axis = found.every("axis")[0].text
     np.testing.assert_array_equal([float(x) for x in axis.split()], [0, 0, -1])

@@ -9,6 +9,7 @@ import pytest
 
 import condyle as cd
 from condyle.opensim.setup import run_setup
+from condyle.opensim.setup.order import needs
 from tests.cli.process import condyle, condyle_here
 from tests.opensim.files import reference
 from tests.opensim.setup.small import document, written
@@ -70,6 +71,8 @@ def test_tools_that_are_missing_are_named(tmp_path):
     (("<coordinates_file>motion.mot", "<coordinates_file>"), "names no file; it needs a table of coord"),
     (("Muscles<", "knee_spring<"), "only ALL, MUSCLES and ACTUATORS"),
     (("model.osim", "none.osim"), "no file 'none.osim'"),
+    (("<coordinates_file>motion.mot", "<coordinates_file>loads.mot"), "id.xml.*no coordinate of the model"),
+    (("<results_directory>out", "<results_directory>model.osim/out"), "results_directory>.*cannot be made"),
     (("0.2 0.81", "0.8 0.2"), "has no frame of the motion, which goes from 0 to 1 s"),
 ])
 def test_what_is_wrong_is_said(tmp_path, change, words):
@@ -77,6 +80,25 @@ def test_what_is_wrong_is_said(tmp_path, change, words):
     (tmp_path / "id.xml").write_text(ID.replace(*change))
     with pytest.raises(cd.CondyleError, match=words):
         run_setup(tmp_path / "id.xml")
+
+
+def test_loads_on_a_body_that_there_is_not(tmp_path):
+    written(tmp_path)
+    (tmp_path / "id.xml").write_text(ID)
+    loads = tmp_path / "loads.xml"
+    loads.write_text(loads.read_text().replace("rod<", "rodd<"))
+    with pytest.raises(cd.UnknownNameError, match=r"did you mean 'rod'\? \(<applied_to_body> of loads\.xml"):
+        run_setup(tmp_path / "id.xml")
+
+
+def test_a_filter_above_what_the_rows_show_and_degrees_unsaid(tmp_path):
+    written(tmp_path)
+    (tmp_path / "id.xml").write_text(ID.replace(">-1<", ">600<"))
+    motion = tmp_path / "motion.mot"
+    motion.write_text(motion.read_text().replace("inDegrees=yes\n", ""))
+    report = run_setup(tmp_path / "id.xml")
+    assert any("is 600 Hz, but motion.mot has 40 rows per second" in line for line in report.check)
+    assert any("Write inDegrees=yes or no into its header" in line for line in report.notes)
 
 
 def test_the_command(tmp_path):
@@ -91,12 +113,33 @@ def test_the_command(tmp_path):
     assert condyle_here("run", "id.xml", cwd=tmp_path, **CACHE).returncode == 0
 
 
+FIRST = document("AnalyzeTool", """<results_directory>out</results_directory>
+<coordinates_file>motion.mot</coordinates_file><AnalysisSet><objects><Kinematics name="K"/></objects>
+</AnalysisSet>""", name="first")
+
+
 def test_several_files_at_once(tmp_path):
+    """One that reads what another one writes waits for it."""
     written(tmp_path)
-    for name in ("a", "b"):
-        (tmp_path / f"{name}.xml").write_text(ID.replace("id.sto", f"{name}.sto"))
-    done = condyle("run", "a.xml", "none.xml", "b.xml", "a.xml", "--jobs", "2", cwd=tmp_path, **CACHE)
+    (tmp_path / "a.xml").write_text(ID.replace("id.sto", "a.sto"))
+    (tmp_path / "first.xml").write_text(FIRST)
+    (tmp_path / "b.xml").write_text(ID.replace("id.sto", "b.sto").replace("motion.mot", "out/first_K_q.sto"))
+    done = condyle("run", "a.xml", "none.xml", "first.xml", "b.xml", "a.xml", "--jobs", "2", cwd=tmp_path,
+                   **CACHE)
     assert done.returncode == 1, done.stdout
-    assert "a.xml: inverse dynamics" in done.stdout and "[3/3]" in done.stdout         # steps as they begin
-    assert "2 of 3 done; failed: none.xml" in done.stdout
-    assert (tmp_path / "out" / "a.sto").read_bytes() == (tmp_path / "out" / "b.sto").read_bytes()
+    assert "a.xml: inverse dynamics" in done.stdout and "[4/4]" in done.stdout         # steps as they begin
+    assert "3 of 4 done; failed: none.xml" in done.stdout
+    a, b = (cd.read_table(tmp_path / "out" / f"{name}.sto") for name in "ab")
+    np.testing.assert_allclose(a.values, b.values, atol=1e-4)          # the file has 8 decimals of degrees
+
+
+def test_what_files_need(tmp_path):
+    """Of those before it; it is not run if that one fails."""
+    written(tmp_path)
+    (tmp_path / "first.xml").write_text(FIRST.replace("motion.mot", "lost.mot"))
+    (tmp_path / "second.xml").write_text(ID.replace("motion.mot", "out/first_K_q.sto"))
+    one, two = tmp_path / "first.xml", tmp_path / "second.xml"
+    assert needs([one, two]) == {one: [], two: [one]} and needs([two, one]) == {two: [], one: []}
+    done = condyle_here("run", "first.xml", "second.xml", "--jobs", "1", cwd=tmp_path, **CACHE)
+    assert "there is no file 'lost.mot'" in done.stderr
+    assert "not run: it reads what first.xml was to write, which failed" in done.stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 import condyle as cd
+from condyle.opensim.document import read_document
 from condyle.opensim.setup import run_setup
 from tests.opensim.setup.small import written
 
@@ -29,7 +30,8 @@ SCALE = """<OpenSimDocument Version="40600"><ScaleTool name="subject"><mass>3</m
 <MarkerPlacer><apply>true</apply><IKTaskSet><objects>
 <IKMarkerTask name="top"><weight>1</weight></IKMarkerTask><IKMarkerTask name="tip"><weight>1</weight>
 </IKMarkerTask></objects></IKTaskSet><marker_file>static.trc</marker_file><time_range>0 1</time_range>
-<output_motion_file>pose.mot</output_motion_file><output_model_file>placed.osim</output_model_file>
+<output_motion_file>pose.mot</output_motion_file>
+<output_marker_file>moved.xml</output_marker_file><output_model_file>placed.osim</output_model_file>
 </MarkerPlacer></ScaleTool></OpenSimDocument>"""
 
 
@@ -43,7 +45,8 @@ def test_a_subject_of_twice_the_size(tmp_path):
     cd.Markers([0.0, 1.0], ["top", "tip"], np.stack([places, places])).save(tmp_path / "static.trc")
     (tmp_path / "scale.xml").write_text(SCALE)
     report = run_setup(tmp_path / "scale.xml")
-    assert [p.name for p in report.files] == ["scaled.osim", "factors.xml", "placed.osim", "pose.mot"]
+    assert [p.name for p in report.files] == ["scaled.osim", "factors.xml", "placed.osim", "moved.xml",
+                                              "pose.mot"]
     assert any("measurement arm is left out: no marker hand" in text for text in report.check)
     scaled = cd.read_osim(tmp_path / "scaled.osim")
     body = scaled.body("rod")
@@ -54,7 +57,17 @@ def test_a_subject_of_twice_the_size(tmp_path):
     factors = [float(x) for x in text.split("<scales>")[1].split("<")[0].split()]
     np.testing.assert_allclose(factors, 2, rtol=1e-12)
     pose = cd.read_table(tmp_path / "pose.mot")
-    assert pose.degrees and len(pose) == 1 and abs(np.radians(pose["angle"][0]) - 0.3) < 0.2
+    value, speed = pose.names                               # all states, in radians, as OpenSim has them
+    assert value.endswith("/angle/value") and speed.endswith("/angle/speed") and not pose.degrees
+    assert len(pose) == 1 and abs(pose[value][0] - 0.3) < 0.2 and pose[speed][0] == 0
     placed = cd.read_osim(tmp_path / "placed.osim")
-    now = placed.station_position(np.radians([pose["angle"][0]]), "rod", placed.marker("tip").station)
+    now = placed.station_position(pose[value], "rod", placed.marker("tip").station)
     np.testing.assert_allclose(now, places[1], atol=1e-7)   # where it was seen; the file has 8 decimals
+    moved = read_document(tmp_path / "moved.xml", "MarkerSet").object
+    places = {m.name: [float(x) for x in m.child("location").text.split()] for m in moved.every("Marker")}
+    assert places == {name: list(placed.marker(name).station) for name in placed.markers}
+    # a scaler that is not applied leaves sizes and masses
+    (tmp_path / "scale.xml").write_text(SCALE.replace("<ModelScaler>", "<ModelScaler><apply>false</apply>"))
+    report = run_setup(tmp_path / "scale.xml")
+    assert [p.name for p in report.files] == ["placed.osim", "moved.xml", "pose.mot"]
+    assert cd.read_osim(tmp_path / "placed.osim").body("rod").mass == system.body("rod").mass

@@ -168,9 +168,10 @@ def test_coordinate_tasks():
     table = cd.Table(finer, ["knee"], np.degrees(wave)[:, None], ["deg"])
     by_table = cd.inverse_kinematics(system, markers, None, table)
     np.testing.assert_allclose(by_table.motion["knee"], 0.2 * np.sin(5 * T), atol=1e-9)  # rows of both times
-    shifted = cd.Table(finer + 0.0013, ["knee"], wave[:, None], ["rad"])
+    shifted = cd.Table(finer + 0.0013, ["ankle", "knee"], np.stack([-wave, wave], axis=1), ["rad", "rad"])
     between = cd.inverse_kinematics(system, markers, None, shifted)
     np.testing.assert_allclose(between.motion["knee"], 0.2 * np.sin(5 * (T - 0.0013)), atol=1e-9)
+    np.testing.assert_allclose(between.motion["ankle"], -between.motion["knee"], atol=1e-9)
 
 
 def test_other_goals_take_part():
@@ -334,3 +335,6 @@ def test_markers_on_ground_count_in_the_mean():
     result = cd.inverse_kinematics(system, data, t=[0.0])
     assert result.motion["arm"][0] == pytest.approx(np.pi / 2, abs=1e-6)
     np.testing.assert_allclose(result.errors.values, [[0.1, 0.1]], atol=1e-12)
+    system.add_marker("elbow", "arm", (0.1, 0, 0))          # a system in use takes more
+    more = cd.inverse_kinematics(system, data | {"elbow": np.array([[0.0, 0.3, 0.0]])}, t=[0.0])
+    np.testing.assert_allclose(more.errors.values, [[0.1, 0.1, 0.2]], atol=1e-12)

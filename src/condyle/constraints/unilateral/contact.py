@@ -127,6 +127,10 @@ class RigidContact(Unilateral):
                           if isinstance(x := getattr(self, f), float) and x)
         return f"{type(self).__name__}({a}, {b}{numbers})"
 
+    def surfaces(self) -> tuple[Surface, Surface]:
+        """a and b."""
+        return self.a, self.b
+
     @property
     def rubs(self) -> bool:  # type: ignore[override]
         return not (isinstance(self.friction, float) and self.friction == 0)

@@ -5,7 +5,8 @@
 """
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar
 
@@ -13,10 +14,13 @@ import casadi as ca
 
 from condyle.constraints.points import COINCIDENT, two_bodies
 from condyle.constraints.unilateral.base import Unilateral
-from condyle.errors import DescriptionError
+from condyle.errors import DescriptionError, warn
 from condyle.laws.described import BodyName, CoordinateName, Station, quantity, sx
 from condyle.laws.leaf import Leaf
 from condyle.laws.leaves import Coordinate, StationPosition
+from condyle.trace.parameter import Expression
+from condyle.tree import scales
+from condyle.tree.tree import Tree
 
 LIMIT = quantity("rad, m")
 
@@ -46,6 +50,20 @@ class Stop(Unilateral):
         side = "lower" if self.upper is None else "upper"
         kept = LIMIT.take(getattr(self, side), f"Stop: {side}")
         object.__setattr__(self, side, kept)
+
+    def end(self, values: Mapping[str, float]) -> float:
+        """The limit [rad, m] with these values of Parameters."""
+        limit = self.upper if self.lower is None else self.lower
+        return float(limit.at(values)[0, 0] if isinstance(limit, Expression) else limit)
+
+    def check(self, tree: Tree) -> None:
+        super().check(tree)
+        side = "upper" if self.lower is None else "lower"
+        limit, units = getattr(self, side), dict(zip(tree.coordinates, scales.units(tree.bodies)[0],
+                                                     strict=True))
+        if units.get(self.coordinate) == "rad" and isinstance(limit, float) and abs(limit) > 2 * math.pi:
+            warn(f"Stop: {side} = {limit:g} rad of {self.coordinate!r} is more than a turn; if it "
+                 f"is in degrees, give np.radians({limit:g})", RuntimeWarning)
 
     @property
     def places(self) -> tuple[Leaf, ...]:

@@ -7,7 +7,6 @@
 """
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -76,6 +75,7 @@ class Goal:
             of one body alone: then it may run in loops over bodies (looped.py).
         data: fields that machine code reads as numbers only (`constants`): others may be part of it.
         is_place: it is about the place of a point in ground: `Frames.rms` counts it.
+        weight_at: where the weight is in a block of numbers.
         law: what `residual` computes, if the goal is made from it.
     """
 
@@ -86,6 +86,7 @@ class Goal:
     data: ClassVar[tuple[str, ...]] = ()
     looped: ClassVar[str] = ""
     is_place: ClassVar[bool] = False
+    weight_at: ClassVar[int] = -1
     weight: ArrayLike = 1.0
     name: str = ""
     law: Residuals | None = field(init=False, default=None)
@@ -206,12 +207,6 @@ class Goal:
         absent = np.isnan(self.target).reshape(*self.target.shape[:self.target.ndim - len(self.shape)],
                                                -1).any(axis=-1)
         return np.broadcast_to(np.where(absent, 0.0, self.weight), (frames,))
-
-    def weight_in(self, i: int) -> float:
-        """Its weight in one frame: zero where the target has a NaN."""
-        weight, target = np.asarray(self.weight), self.target
-        total = (target[i] if target.ndim > len(self.shape) else target).sum()
-        return 0.0 if math.isnan(total) else float(weight[i] if weight.ndim else weight)
 
     def targets(self, frames: int) -> NDArray[np.float64]:
         """Shape (frames, ...), zero where the target has a NaN."""

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 NUMBERS = (1, 3, 6, 3, 9, 1)
 """Of W, m, S (xx yy zz xy xz yz), xm, C by rows, k."""
+WIDTH = sum(NUMBERS)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -53,6 +54,7 @@ class Station(Goal):
     about: ClassVar[str] = "position"
     pooled: ClassVar[bool] = True
     is_place: ClassVar[bool] = True
+    weight_at: ClassVar[int] = 0
     looped: ClassVar[str] = "pose"
     data: ClassVar[tuple[str, ...]] = ("station",)
     body: Body | str
@@ -86,7 +88,7 @@ class Station(Goal):
 
     @property
     def width(self) -> int:
-        return sum(NUMBERS)
+        return WIDTH
 
     @classmethod
     def numbers(cls, goals: Sequence[Self], frames: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -121,9 +123,10 @@ def _sums(blocks: Sequence[Sequence[Station]],
     """(1) of each block, all bodies at once: a row per station and a column per body make sums a product."""
     goals = [g for block in blocks for g in block]
     n, B = len(goals), len(blocks)
-    w, x = np.empty((frames, n)), np.empty((3, frames, n))
+    w, x = np.empty((n, frames)), np.empty((n, frames, 3))
     for k, g in enumerate(goals):
-        w[:, k], x[:, :, k] = g.weight, g.target.T if g.target.ndim > 1 else g.target[:, None]
+        w[k], x[k] = g.weight, g.position
+    w, x = np.ascontiguousarray(w.T), np.ascontiguousarray(x.T)
     absent = np.isnan(x).any(axis=0)
     if absent.any():
         w[absent] = 0.0

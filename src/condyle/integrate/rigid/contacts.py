@@ -74,6 +74,16 @@ class Contacts:
         self.slow = self.close / scales.TIME_SCALE
         self.kept = self.accuracy * self.length / scales.TIME_SCALE
         self.margin = np.zeros(len(self.modes.names))
+        self._check_laws()
+
+    def _check_laws(self) -> None:
+        """Refuse rebounds by two laws: all that touches at an instant is one impact, which follows one."""
+        named = {c.law: name for name, c in zip(self.modes.names, self.modes.constraints, strict=True)
+                 if not (isinstance(c.restitution, float) and c.restitution == 0)}
+        if len(named) > 1:
+            raise DescriptionError(f"simulate: {named['newton']!r} rebounds by law='newton' and "
+                                   f"{named['poisson']!r} by law='poisson'; an impact follows one law: give "
+                                   "all that rebounds the same")
 
     @staticmethod
     def of(system: System, accuracy: float, window: float) -> Contacts | None:
@@ -171,7 +181,7 @@ class Contacts:
         short = (2 * rebound <= FLIGHT * self.window * pressed) | (
             rebound ** 2 <= 2 * RESOLVED * self.length * pressed)
         e = np.where(short | (-v[:, 0] <= self.kept), 0.0, e)
-        law = "poisson" if any(m.constraints[i].law == "poisson" for i in which) else "newton"
+        law = "poisson" if any(m.constraints[i].law == "poisson" and now.e[i] for i in which) else "newton"
         done = blow(W, v, e, now.mu[which], law)
         if done is None:
             names = ", ".join(repr(m.names[i]) for i in which)

@@ -2,7 +2,7 @@
 
 Spheres and points are found by a k-d tree of their centres (SciPy's), within the largest two radii;
 half-spaces and boxes are few and are compared with all of them. Then closest points in closed form, as in
-contact/pairs.py.
+contact/pairs.py; those of two boxes are in boxes.py.
 """
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from condyle.contact.points import Point
 from condyle.contact.rigid import Rigid
 from condyle.contact.solids import Box, placed
 from condyle.contact.surfaces import HalfSpace, Sphere, Surface
-from condyle.errors import DescriptionError
+from condyle.errors import DescriptionError, UnknownNameError
+from condyle.integrate.stepping import boxes
 from condyle.laws.described import sx
 from condyle.system.system import System
 
@@ -34,6 +35,7 @@ class Near:
         n: unit normal from a to b, in ground, shape (m, 3).
         P: halfway between the closest points [m], in ground, shape (m, 3).
         pair: which surfaces, shape (m, 2): the same in every step.
+        point: which of a pair's points, shape (m,), below POINTS.
     """
 
     bodies: np.ndarray
@@ -41,6 +43,7 @@ class Near:
     n: np.ndarray
     P: np.ndarray
     pair: np.ndarray
+    point: np.ndarray
 
 
 class Crowd:
@@ -62,15 +65,14 @@ class Crowd:
                 raise DescriptionError(f"TimeStepping: among: {type(s).__name__} on {s.body!r} is made of "
                                        f"{s.made_of!r}; surfaces here need a cd.contact.Rigid")
             if s.body not in index:
-                raise DescriptionError(f"TimeStepping: among: {type(s).__name__} is on {s.body!r}, which is "
-                                       "no body of the system")
+                raise UnknownNameError("body", s.body, index,
+                                       f"{type(s).__name__} among those of TimeStepping")
         floor = next((s for s in given if isinstance(s, HalfSpace)), None)
-        boxes = [s for s in given if isinstance(s, Box)]
-        corners = [c for b in boxes for c in b.pieces(floor).values()] if floor is not None else []
+        blocks = [s for s in given if isinstance(s, Box)]
+        corners = [c for b in blocks for c in b.pieces(floor).values()] if floor is not None else []
         round_ = [s for s in given if isinstance(s, Sphere | Point)]
-        self.planes, self.boxes = [s for s in given if isinstance(s, HalfSpace)], boxes
-        everyone: list[Surface] = [*round_, *corners, *self.planes, *boxes]
-        self._check_boxes(boxes)
+        self.planes, self.boxes = [s for s in given if isinstance(s, HalfSpace)], blocks
+        everyone: list[Surface] = [*round_, *corners, *self.planes, *blocks]
         names = sorted({c for s in everyone for c in s.cliques})
         self.body = np.array([index[s.body] for s in everyone], int)
         self.cliques = np.array([[c in s.cliques for c in names] for s in everyone], dtype=bool)
@@ -84,20 +86,12 @@ class Crowd:
         self.radius = np.array([_plain(b.radius, "a radius") for b in balls])
         self.normal = np.array([_plain(s.normal, "a normal") for s in self.planes]).reshape(-1, 3)
         self.height = np.array([_plain(s.height, "a height") for s in self.planes])
-        at = [placed(b.X) for b in boxes]
+        at = [placed(b.X) for b in blocks]
         self.R_BS = np.array([np.array(ca.DM(R)) for R, _ in at]).reshape(-1, 3, 3)
         self.p_BS = np.array([np.array(ca.DM(p)).ravel() for _, p in at]).reshape(-1, 3)
-        self.edge = np.array([_plain(b.edge, "an edge") for b in boxes])
-        self.core = np.array([_plain(b.half_lengths, "half-lengths") for b in boxes]).reshape(-1, 3)
+        self.edge = np.array([_plain(b.edge, "an edge") for b in blocks])
+        self.core = np.array([_plain(b.half_lengths, "half-lengths") for b in blocks]).reshape(-1, 3)
         self.core = self.core - self.edge[:, None]
-
-    def _check_boxes(self, boxes: Sequence[Box]) -> None:
-        for i, a in enumerate(boxes):
-            for b in boxes[:i]:
-                if a.body != b.body and not set(a.cliques) & set(b.cliques):
-                    raise DescriptionError(f"TimeStepping: among: boxes on {b.body!r} and {a.body!r} would "
-                                           "pass through each other: there is no contact between two boxes "
-                                           "here. Let them share a clique, or cover one with spheres")
 
     def near(self, R: np.ndarray, p: np.ndarray, reach: np.ndarray) -> Near:
         """Pairs whose gap is at most the sum of what both of their bodies may reach.
@@ -111,8 +105,10 @@ class Crowd:
         c = p[mine] + np.einsum("mij,mj->mi", R[mine], self.centre)
         found = [self._spheres(c[:self.spheres], reach), self._planes(c, R, p, reach),
                  self._boxes(c[:self.spheres], R, p, reach)]
-        pair, gap, n, P = (np.concatenate(x) for x in zip(*found, strict=True))
-        return Near(self.body[pair], gap, n, P, pair)
+        point = np.zeros(sum(len(x[0]) for x in found), int)
+        *more, which = self._two_boxes(R, p, reach)
+        pair, gap, n, P = (np.concatenate(x) for x in zip(*found, more, strict=True))
+        return Near(self.body[pair], gap, n, P, pair, np.append(point, which))
 
     def _kept(self, i: np.ndarray, j: np.ndarray, gap: np.ndarray, reach: np.ndarray) -> np.ndarray:
         """Which pairs count."""
@@ -160,9 +156,7 @@ class Crowd:
         if not self.boxes or not len(c):
             return _none()
         first = self.balls + len(self.normal)
-        owner = self.body[first:]
-        R_GS = R[owner] @ self.R_BS
-        centre = p[owner] + np.einsum("mij,mj->mi", R[owner], self.p_BS)
+        R_GS, centre = self._placed(R, p)
         y = np.einsum("bji,bmj->bmi", R_GS, c[None] - centre[:, None])
         core = self.core[:, None]
         away = y - np.clip(y, -core, core)
@@ -177,6 +171,27 @@ class Crowd:
         i, j, x = i[keep], j[keep], gap.ravel()[keep]
         n = np.einsum("mij,mj->mi", R_GS[i], u[i, j])
         return (np.stack([first + i, j], axis=1), x, n, c[j] - (self.radius[j] + x / 2)[:, None] * n)
+
+
+    def _placed(self, R: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Axes and centres of all boxes, in ground."""
+        owner = self.body[self.balls + len(self.normal):]
+        return R[owner] @ self.R_BS, p[owner] + np.einsum("mij,mj->mi", R[owner], self.p_BS)
+
+    def _two_boxes(self, R: np.ndarray, p: np.ndarray, reach: np.ndarray) -> tuple[np.ndarray, ...]:
+        if len(self.boxes) < 2:
+            return *_none(), np.empty(0, int)
+        first = self.balls + len(self.normal)
+        R_GS, centre = self._placed(R, p)
+        half = self.core + self.edge[:, None]
+        i, j = np.triu_indices(len(centre), 1)
+        round_ = np.linalg.norm(half, axis=1)                # spheres around them
+        apart = np.linalg.norm(centre[j] - centre[i], axis=1) - round_[i] - round_[j]
+        keep = self._kept(first + i, first + j, apart, reach)
+        i, j = i[keep], j[keep]
+        far = reach[self.body[first + i]] + reach[self.body[first + j]]
+        pair, point, gap, n, P = boxes.touching(R_GS[i], centre[i], half[i], R_GS[j], centre[j], half[j], far)
+        return np.stack([first + i[pair], first + j[pair]], axis=1), gap, n, P, point
 
 
 def _none() -> tuple[np.ndarray, ...]:

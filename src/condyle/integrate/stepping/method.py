@@ -1,7 +1,7 @@
 """Time stepping after Moreau: rigid contacts without events. docs/theory/stepping.md.
 
     u* = u + h udot(t, q, u)                                  all forces, no contacts                      (6)
-    u+ = u* + M^-1 G' p,   v_n >= c,   p in the cone          sweeps.py (2), (3)                           (7)
+    u+ = u* + M^-1 G' p,   v_n + s p_n >= c,   p in the cone  sweeps.py (2), (3); s = 0                    (7)
     c = -g / h where g > 0, else 0;   at least -e v_n- + min(v_n* - v_n-, 0) where g + h v_n- <= 0         (8)
     q+ = q + h N(q) (u+ + s)                                                                               (9)
 
@@ -17,6 +17,17 @@ step as a first guess, can make energy: then
     u+ <- u_0 + x (u+ - u_0),   the largest x in [0, 1] for which  T(u+) <= T(u*)                         (11)
 
 where u_0 is (7) with e = 0 from no impulses, which makes none.
+
+Soft contacts, of stiffness k and damping d, have springs and dampers that push only, at the end of the step:
+
+    p_n / h = max(-k (g + h v_n) - d v_n, 0):      s = 1 / (h^2 k + h d),   c = -s h k g                  (12)
+
+in (7), in place of (8), (10) and (11): they sink by f / k under a force f, oscillate, and are stable for any
+step; k without limit is the hard contact. Friction is that of (3).
+
+Constraints that act both ways take their part of what forces and impulses do: u* is brought to their
+velocities by the least kinetic energy, Z is that of docs/theory/rigid_contact.md (16), and q+, u+ are brought
+to them after (9).
 """
 from __future__ import annotations
 
@@ -27,7 +38,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from condyle.arguments import spoken
-from condyle.errors import DescriptionError
+from condyle.errors import DescriptionError, warn
 from condyle.integrate.manifold import Manifold
 from condyle.integrate.measured import samples
 from condyle.integrate.step_rows import StepRows
@@ -38,6 +49,8 @@ from condyle.status import Outcome, Status
 from condyle.system.given import number
 from condyle.system.state import State
 
+DEEP = 1e-3
+"""[m, rad] Overlaps at the start that are more than rounded numbers."""
 REPORTS = 64
 """A progress bar is told after so many steps."""
 
@@ -60,6 +73,8 @@ class TimeStepping:
         correction: share of an overlap that a step takes back, from 0 to 1.
         slop: overlap that stays [m].
         every: keep one of so many steps in the Trajectory, and the last.
+        stiffness: of soft contacts [N/m, N m/rad], all of them; None: contacts are hard.
+        damping: of soft contacts [N s/m, N m s/rad]. They have no restitution beside it.
     """
 
     among: Iterable[Any] = ()
@@ -68,6 +83,8 @@ class TimeStepping:
     correction: float = 0.2
     slop: float = 1e-5
     every: int = 1
+    stiffness: float | None = None
+    damping: float = 0.0
 
     name: ClassVar[str] = "time-stepping"
     hermite: ClassVar[bool] = False                          # between steps y is a straight line
@@ -79,10 +96,20 @@ class TimeStepping:
                                    f"got {self.among!r}")
         object.__setattr__(self, "among", tuple(self.among))
         for name, low, high in (("sweeps", 1, np.inf), ("tolerance", 0, np.inf), ("correction", 0, 1),
-                                ("slop", 0, np.inf), ("every", 1, np.inf)):
-            value = number(f"TimeStepping: {name}", getattr(self, name), "a number")
+                                ("slop", 0, np.inf), ("every", 1, np.inf), ("damping", 0, np.inf),
+                                ("stiffness", -np.inf, np.inf)):
+            given = getattr(self, name)
+            if given is None and name == "stiffness":
+                continue
+            value = number(f"TimeStepping: {name}", given, "a number")
             if not low <= value <= high:
                 raise DescriptionError(f"TimeStepping: {name} = {value:g} must be from {low:g} to {high:g}")
+        if self.stiffness is not None and not (np.isfinite(self.stiffness) and self.stiffness > 0):
+            raise DescriptionError(f"TimeStepping: stiffness = {self.stiffness:g} N/m must be above zero and "
+                                   "finite; None is a hard contact")
+        if self.stiffness is None and self.damping:
+            raise DescriptionError(f"TimeStepping: damping = {self.damping:g} N s/m is of soft contacts: "
+                                   "give a stiffness too")
 
     def run(self, start: State, t_final: float, step: float, weights: np.ndarray, accuracy: float,
             report: Callable[[float], object] | None) -> Trajectory:
@@ -125,6 +152,9 @@ class _Run:
             raise DescriptionError("TimeStepping: nothing can touch: give it surfaces, TimeStepping([floor, "
                                    "ball]), or the system a rigid contact by system.add_contact; without "
                                    "contacts take another integrator, such as 'merson'")
+        if self.method.stiffness is not None and self.source.rebounds(self.start):
+            raise DescriptionError("TimeStepping: soft contacts rebound by their stiffness and damping; give "
+                                   "their materials restitution 0")
         self.solve = Sweeps(self.source.n)
         self.tail, self.where = np.array(self.start.tail), system.compiled.model.tail
         self.done = 0
@@ -132,6 +162,7 @@ class _Run:
     def go(self) -> Trajectory:
         t, (q, u, z) = self.start.t, (np.array(x) for x in (self.start.q, self.start.u, self.start.z))
         count = max(1, int(np.ceil((self.t_final - t) / self.step - 1e-9)))
+        self._warn_of_overlaps(q, u)
         kept = [(t, q, u, z)]
         status = Outcome(Status.FINISHED)
         steps = 0
@@ -157,6 +188,14 @@ class _Run:
         rows = StepRows(times, y, np.zeros_like(y), np.empty((len(y), 0, y.shape[1])), method)
         return Trajectory(self.start, rows, status, Statistics(steps, 0, steps, 0, self.done), self.manifold)
 
+    def _warn_of_overlaps(self, q: np.ndarray, u: np.ndarray) -> None:
+        """Warn of a start that is no start: a body behind a floor, a joint beyond its stop."""
+        gap = self.source.see(q, u, self.step, self.tail).gap
+        if self.method.stiffness is None and len(gap) and gap.min() < -DEEP:
+            warn(f"TimeStepping: at t = {self.start.t:g} s surfaces overlap, or stops are passed, "
+                 f"by up to {-gap.min():.3g} [m, rad]; they are pushed apart within some steps, "
+                 "faster than anything moves: start with gaps", RuntimeWarning)
+
     def _step(self, t: float, h: float, q: np.ndarray, u: np.ndarray, z: np.ndarray
               ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         compiled, source, tail = self.start.system.compiled, self.source, self.tail
@@ -164,27 +203,30 @@ class _Run:
         free = u + h * compiled.function("forward_dynamics").fast(q, u, compiled.no_tau, tail)  # (6)
         if len(z):
             z = z + h * compiled.function("zdot").fast(q, u, tail)
-        seen = source.see(q, u, h)
+        free = source.kept(q, free, tail)
+        seen = source.see(q, u, h, tail)
         U = source.spread(free)
         shift = np.zeros_like(U)
         if len(seen.gap):
             U, shift = self._contacts(seen, source.spread(u), U, h)
         u = source.joined(U)
         q = q + h * compiled.function("qdot").fast(q, source.joined(U + shift), tail)        # (9)
-        return source.normalised(q), u, z
+        tail[self.where["t"]] = t + h
+        q, u = source.brought(q, u, tail)
+        return q, u, z
 
     def _contacts(self, seen: Contacts, before: np.ndarray, free: np.ndarray, h: float
                   ) -> tuple[np.ndarray, np.ndarray]:
         """u+ of (7) and s of (10)."""
         m, solve = self.method, self.solve
-        rows = solve.rows(seen.G, seen.Z, seen.blocks, seen.mu)
+        if m.stiffness is not None:
+            return self._soft(seen, free, h, float(m.stiffness)), np.zeros_like(free)
+        rows = solve.rows(seen.G, seen.Z, seen.blocks, seen.mu, 0.0)
         v, v_free = (np.einsum("main,man->m", seen.G[:, :, :1], x[seen.blocks]) for x in (before, free))
         c = np.where(seen.gap > 0, -seen.gap / h, 0.0)                                       # (8)
         back = np.where((seen.gap + h * v <= 0) & (seen.e * v < 0),
                         np.minimum(v_free - v, 0.0) - seen.e * v, -np.inf)
-        p = self._warm(seen.key)
-        U = free.copy()
-        np.add.at(U, seen.blocks, np.einsum("main,mi->man", seen.Z, p))
+        U, p = self._warm(seen, free)
         self.done += solve(rows, np.maximum(c, back), U, p, m.tolerance, m.sweeps)[1]
         if self.source.energy(U) > (T := self.source.energy(free)):
             plastic, p_0 = free.copy(), np.zeros_like(p)
@@ -194,20 +236,33 @@ class _Run:
         shift = np.zeros_like(U)
         deep = np.maximum(-seen.gap - m.slop, 0.0)
         if m.correction and deep.any():                                                      # (10)
-            rows[:, -5] = 0.0
-            self.done += solve(rows, np.where(deep > 0, m.correction * deep / h, c), shift, np.zeros_like(p),
-                               m.tolerance, m.sweeps)[1]
+            back = np.where(deep > 0, m.correction * deep / h, c)
+            self.done += solve(solve.without_friction(rows), back, shift, np.zeros_like(p), m.tolerance,
+                               m.sweeps)[1]
         return U, shift
 
-    def _warm(self, key: np.ndarray) -> np.ndarray:
-        """Impulses of the last step for contacts that there were."""
+    def _soft(self, seen: Contacts, free: np.ndarray, h: float, k: float) -> np.ndarray:
+        """u+ of (12)."""
+        m, solve = self.method, self.solve
+        s = 1 / (h * h * k + h * m.damping)
+        U, p = self._warm(seen, free)
+        self.done += solve(solve.rows(seen.G, seen.Z, seen.blocks, seen.mu, s), -s * h * k * seen.gap, U, p,
+                           m.tolerance, m.sweeps)[1]
+        self.keys, self.impulses = seen.key, p
+        return U
+
+    def _warm(self, seen: Contacts, free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Speeds with the impulses of the last step for contacts that there were, and these."""
+        key = seen.key
         p = np.zeros((len(key), 3))
         if len(self.keys):
             order = np.argsort(self.keys)
             at = np.minimum(np.searchsorted(self.keys[order], key), len(order) - 1)
             same = self.keys[order][at] == key
             p[same] = self.impulses[order[at[same]]]
-        return p
+        U = free.copy()
+        np.add.at(U, seen.blocks, np.einsum("main,mi->man", seen.Z, p))
+        return U, p
 
     def _within(self, low: np.ndarray, high: np.ndarray, most: float) -> np.ndarray:
         """(11)."""

@@ -13,7 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from condyle.constraints.solve.projection import project
 from condyle.errors import DescriptionError
+from condyle.integrate.rigid.numbers import in_few
+from condyle.integrate.stepping.boxes import POINTS
 from condyle.integrate.stepping.crowd import Crowd
 from condyle.mobilizers import Free, Translation
 from condyle.system.state import State
@@ -21,6 +24,8 @@ from condyle.system.system import System
 
 ROOM = 0.01
 """Share of a radius within which surfaces count as near, beside what they may travel in a step."""
+KEPT = 1e-10
+"""How far other constraints are off after a step: of the system's length, and per second."""
 
 
 @dataclass
@@ -61,6 +66,10 @@ class FreeBodies:
                 raise DescriptionError(f"TimeStepping: among: body {body.name!r} is on {body.mobilizer!r}; "
                                        "all bodies need cd.Free() or cd.Translation() on ground, at their "
                                        "origins. Contacts of other systems are system.add_contact(...)")
+        if system.constraints:
+            raise DescriptionError(f"TimeStepping: among: the system has the constraint "
+                                   f"{system.constraints[0]!r}; with constraints contacts are "
+                                   "system.add_contact(...)")
         self.system, self.crowd = system, Crowd(system, surfaces)
         count = len(system.bodies)
         self.blocks = count + 1                              # ground is the last, which does not move
@@ -71,7 +80,8 @@ class FreeBodies:
         self.where = place >= 0
         self.place = place[self.where]
         self.at = np.array([b.q.stop - 3 for b in system.bodies])[:, None] + np.arange(3)
-        self.turn = np.array([b.q.start for b in system.bodies if turns[b.index]])[:, None] + np.arange(4)
+        first = [b.q.start for b in system.bodies if turns[b.index]]
+        self.turn = np.array(first, dtype=int)[:, None] + np.arange(4)
         self.turns = np.flatnonzero(turns)
         values = dict(zip(system.parameters, start.parameters, strict=True))
         mass = [b.mass_properties_at(values) for b in system.bodies]
@@ -85,8 +95,16 @@ class FreeBodies:
         self.alike = round_ and not self.com.any()
         self.M = self._inertias(np.tile(np.eye(3), (count, 1, 1)))
         self.inverse = self._inverse(self.M)
-        size = np.zeros(count)
-        np.maximum.at(size, self.crowd.body[:self.crowd.balls], self.crowd.radius)
+        size, self.far = np.zeros(count), np.zeros(count + 1)
+        some = self.crowd.body[:self.crowd.balls]
+        np.maximum.at(size, some[some >= 0], self.crowd.radius[some >= 0])
+        np.maximum.at(self.far, some, np.linalg.norm(self.crowd.centre, axis=1))
+        for box, half, p in zip(self.crowd.boxes, self.crowd.core + self.crowd.edge[:, None],
+                                self.crowd.p_BS, strict=True):
+            if box.body != "ground":
+                at = system.body(box.body).index
+                size[at] = max(size[at], float(half.min()))
+                self.far[at] = max(self.far[at], float(np.linalg.norm(p) + np.linalg.norm(half)))
         self.room = np.append(ROOM * size, 0.0)
 
     def spread(self, u: np.ndarray) -> np.ndarray:
@@ -101,19 +119,28 @@ class FreeBodies:
         u[self.place] = U[:-1][self.where]
         return u
 
-    def normalised(self, q: np.ndarray) -> np.ndarray:
+    def brought(self, q: np.ndarray, u: np.ndarray, tail: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """With quaternions of unit length."""
         turn = q[self.turn]
         q[self.turn] = turn / np.sqrt(np.einsum("bi,bi->b", turn, turn))[:, None]
-        return q
+        return q, u
 
-    def see(self, q: np.ndarray, u: np.ndarray, h: float) -> Contacts:
+    def kept(self, q: np.ndarray, u: np.ndarray, tail: np.ndarray) -> np.ndarray:
+        """Speeds that constraints allow: all."""
+        return u
+
+    def rebounds(self, start: State) -> bool:
+        """Whether some surface has a restitution."""
+        return bool(self.crowd.e.any())
+
+    def see(self, q: np.ndarray, u: np.ndarray, h: float, tail: np.ndarray) -> Contacts:
         """What may touch in a step of length h."""
         R, p, U = self._poses(q), np.append(q[self.at], np.zeros((1, 3)), axis=0), self.spread(u)
         if not self.alike:                                   # else they do not change as bodies turn
             self.M = self._inertias(R[:-1])
             self.inverse = self._inverse(self.M)
-        travel = h * np.sqrt(np.einsum("bi,bi->b", U[:, 3:], U[:, 3:]))
+        w, v = (np.sqrt(np.einsum("bi,bi->b", x, x)) for x in (U[:, :3], U[:, 3:]))
+        travel = h * (v + w * self.far)                      # ends of long boxes move as they turn
         near = self.crowd.near(R, p, self.room + 2 * travel)
         t_1, t_2 = _across(near.n)
         d = np.stack([near.n, t_1, t_2], axis=1)[:, None]                                    # (m, 1, 3, 3)
@@ -124,7 +151,7 @@ class FreeBodies:
         i, j = near.pair.T
         mean = lambda x: _mean(x[i], x[j])
         return Contacts(near.gap, G, Z, near.bodies % self.blocks, mean(self.crowd.e), mean(self.crowd.mu),
-                        i * len(self.crowd.body) + j)
+                        (i * len(self.crowd.body) + j) * POINTS + near.point)
 
     def energy(self, U: np.ndarray) -> float:
         """Kinetic energy of blocks [J], where `see` was."""
@@ -170,19 +197,15 @@ class Described:
     def __init__(self, start: State) -> None:
         system = start.system
         self.system, self.n = system, system.nu
-        others = [name for name in system.constraints if name not in system.unilateral]
-        if others:
-            raise DescriptionError(f"TimeStepping: {others[0]!r} is a constraint that acts both ways, which "
-                                   "this method does not keep; use another integrator")
+        self.others = any(name not in system.unilateral and name not in start.disabled
+                          for name in system.constraints)
         compiled = system.compiled
         acting = np.array([name not in start.disabled for name in system.unilateral], dtype=bool)
         self.acting = acting
         self.rows = lambda q, u, tail: compiled.shaped("unilateral_rows",
                                                        compiled.function("unilateral_rows")(q, u, tail))
-        self.tail = start.tail
-        self.options: dict[str, Any] = {name: getattr(start, name) for name in (
-            "inputs", "discrete", "parameters", "disabled")}
         self.length = compiled.length
+        self.weights = np.maximum(compiled.weights[system.nq:system.nq + system.nu], 1e-6)
 
     def spread(self, u: np.ndarray) -> np.ndarray:
         return np.stack([u, np.zeros_like(u)])
@@ -190,15 +213,38 @@ class Described:
     def joined(self, U: np.ndarray) -> np.ndarray:
         return U[0].copy()
 
-    def normalised(self, q: np.ndarray) -> np.ndarray:
-        return self.system.compiled.normalised(q)
+    def brought(self, q: np.ndarray, u: np.ndarray, tail: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """On all other constraints, with quaternions of unit length."""
+        compiled = self.system.compiled
+        if not self.others:
+            return compiled.normalised(q), u
+        size = max(1.0, self.length)
+        q, u = project(compiled.projection(tail[None], self.weights), q[None].copy(), u[None].copy(),
+                       KEPT * size, KEPT * size * max(1.0, float(np.abs(u).max(initial=0.0))))
+        return q[0], u[0]
 
-    def see(self, q: np.ndarray, u: np.ndarray, h: float) -> Contacts:
-        gap, rate, _, G, _, e, mu = self.rows(q, u, self.tail)
+    def kept(self, q: np.ndarray, u: np.ndarray, tail: np.ndarray) -> np.ndarray:
+        """Speeds that all other constraints allow: those nearest in kinetic energy."""
+        if not self.others:
+            return u
+        problem = self.system.compiled.projection(tail[None], self.weights)
+        return np.asarray(u + problem.slower(q[None], u[None])[0])
+
+    def rebounds(self, start: State) -> bool:
+        return bool(np.any(self.rows(start.q, start.u, start.tail)[5][self.acting]))
+
+    def see(self, q: np.ndarray, u: np.ndarray, h: float, tail: np.ndarray) -> Contacts:
+        gap, rate, _, G, _, e, mu = self.rows(q, u, tail)
         keep = np.flatnonzero(self.acting & (gap <= ROOM * self.length + 2 * h * np.abs(rate)))
-        self.M = self.system.mass_matrix(q, **self.options)
+        compiled = self.system.compiled
+        self.M = np.asarray(compiled.function("mass_matrix")(q, tail)).reshape(self.n, self.n)
         G = G[keep]
-        Z = np.linalg.solve(self.M, G.reshape(-1, self.n).T).T.reshape(G.shape)
+        f, m = G.reshape(-1, self.n), 3 * len(keep)
+        if self.others and m:
+            rows = (np.tile(x, (m, 1)) for x in (q, self.kept(q, u, tail)))
+            Z = in_few(compiled.function("impulses"), *rows, f, np.tile(tail, (m, 1)))[0].reshape(G.shape)
+        else:
+            Z = np.linalg.solve(self.M, f.T).T.reshape(G.shape)
         two = lambda x: np.stack([x, np.zeros_like(x)], axis=1)
         blocks = np.tile([0, 1], (len(keep), 1))
         return Contacts(gap[keep], two(G), two(Z), blocks, e[keep], mu[keep], keep)

@@ -5,12 +5,12 @@ Its rows G_ka, G_kb (3 x n each: normal, two tangents) and what unit impulses do
 known. One contact after the other, until nothing changes any more:
 
     v = G_ka u_a + G_kb u_b                                                                                (1)
-    p_n <- max(p_n - w_n (v_n - c), 0)                    so that  v_n >= c,  p_n >= 0,  one of them equal (2)
+    p_n <- max(p_n - w_n (v_n + s p_n - c), 0)      so that v_n + s p_n >= c, p_n >= 0, one of them equal  (2)
     p_t <- the point nearest to p_t - w_t v_t with |p_t| <= mu p_n                      Coulomb's friction (3)
     u_a <- u_a + Z_ka dp,   u_b <- u_b + Z_kb dp                                                           (4)
 
-with w_n = 1 / W_nn and w_t = 1 / (W_11 + W_22) of W = G_ka Z_ka + G_kb Z_kb. What changed is the largest
-|dp| / w of a sweep, a velocity.
+with w_n = 1 / (W_nn + s), s = 0 of hard contacts, and w_t = 1 / (W_11 + W_22) of W = G_ka Z_ka + G_kb Z_kb.
+What changed is the largest |dp| / w of a sweep, a velocity.
 """
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from condyle.native.programs.program import Program
 
 ROUNDS = 200_000
 """Of the loops that native code runs at a time: some 50 ms."""
-NUMBERS = 6
-"""Of a contact beside its rows: c, mu, w_n, w_t, a, b."""
+NUMBERS = 7
+"""Of a contact beside its rows: c, mu, w_n, w_t, s, a, b."""
 
 
 @cache
@@ -40,9 +40,9 @@ def _program(n: int) -> Program:
     def update(rows: ca.SX, p: ca.SX, u_a: ca.SX, u_b: ca.SX, most: ca.SX
                ) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
         G_a, G_b, Z_a, Z_b = (ca.reshape(rows[3 * n * i:3 * n * (i + 1)], n, 3).T for i in range(4))
-        c, mu, w_n, w_t = (rows[12 * n + i] for i in range(4))
+        c, mu, w_n, w_t, s = (rows[12 * n + i] for i in range(5))
         v = G_a @ u_a + G_b @ u_b                                                            # (1)
-        p_n = ca.fmax(p[0] - w_n * (v[0] - c), 0)                                            # (2)
+        p_n = ca.fmax(p[0] - w_n * (v[0] + s * p[0] - c), 0)                                            # (2)
         free = p[1:] - w_t * v[1:]
         length = ca.norm_2(free)
         p_t = free * ca.if_else(length > mu * p_n, mu * p_n / ca.if_else(length > 0, length, 1), 1)  # (3)
@@ -76,7 +76,7 @@ class Sweeps:
         self.n, self.program = n, _program(n)
         self.workspace = self.program.workspace()
 
-    def rows(self, G: np.ndarray, Z: np.ndarray, blocks: np.ndarray, mu: np.ndarray) -> np.ndarray:
+    def rows(self, G: np.ndarray, Z: np.ndarray, blocks: np.ndarray, mu: np.ndarray, s: float) -> np.ndarray:
         """What the program reads: G and Z (m, 2, 3, n), blocks (m, 2), mu (m,); c is zero still."""
         m, n = len(G), self.n
         out = np.zeros((m, 12 * n + NUMBERS))
@@ -84,10 +84,16 @@ class Sweeps:
         W = np.einsum("main,main->mi", G, Z)
         numbers = out[:, 12 * n:]
         numbers[:, 1] = mu
-        numbers[:, 2] = 1 / np.maximum(W[:, 0], 1e-300)
+        numbers[:, 2] = 1 / np.maximum(W[:, 0] + s, 1e-300)
         numbers[:, 3] = 1 / np.maximum(W[:, 1] + W[:, 2], 1e-300)
-        numbers[:, 4:] = blocks
+        numbers[:, 4] = s
+        numbers[:, 5:] = blocks
         return out
+
+    def without_friction(self, rows: np.ndarray) -> np.ndarray:
+        """The same rows, changed."""
+        rows[:, 12 * self.n + 1] = 0.0
+        return rows
 
     def __call__(self, rows: np.ndarray, c: np.ndarray, u: np.ndarray, p: np.ndarray, tolerance: float,
                  most: int) -> tuple[float, int]:

@@ -9,7 +9,8 @@ import casadi as ca
 
 from condyle.dynamics.kinematics import Kinematics
 from condyle.dynamics.view import Loads
-from condyle.model.looped.tables import COMMON, Looped, packed, unpacked
+from condyle.model.looped.draft import COMMON, packed, unpacked
+from condyle.model.looped.tables import Looped
 from condyle.model.symbols import Symbols
 
 

@@ -20,6 +20,7 @@ from condyle.constraints.solve.multipliers import ROUNDING, Pseudoinverse, with_
 from condyle.dynamics import aba
 from condyle.model.flat import rows
 from condyle.model.looped import passes
+from condyle.model.looped.draft import Draft
 from condyle.model.looped.passes import (
     apply_loads,
     apply_motions,
@@ -31,7 +32,7 @@ from condyle.model.looped.passes import (
     of_held,
     with_laws,
 )
-from condyle.model.looped.tables import Draft, Looped
+from condyle.model.looped.tables import Looped
 from condyle.model.looped.visits import Visit, Visits
 
 

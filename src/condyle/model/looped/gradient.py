@@ -26,6 +26,7 @@ from condyle.dynamics.inertia import add
 from condyle.forces.path import PathLaw
 from condyle.model.load_gradient import load_gradient, row_gradient, span_gradient
 from condyle.model.looped.between import StraightLine
+from condyle.model.looped.draft import Draft, packed
 from condyle.model.looped.passes import (
     apply_loads,
     apply_motions,
@@ -39,7 +40,7 @@ from condyle.model.looped.passes import (
 from condyle.model.looped.path_laws import LawView, PathKind, path_kinds
 from condyle.model.looped.path_rows import PathRows, asks_for_state, tension
 from condyle.model.looped.span_rows import SpanKind
-from condyle.model.looped.tables import Draft, Looped, packed
+from condyle.model.looped.tables import Looped
 from condyle.model.model import Model
 
 _NO_BARS = Bars(ZERO, ZERO, ca.SX(3, 1))

@@ -31,12 +31,13 @@ from condyle.dynamics.kinematics import BodyKinematics, Kinematics, Pair
 from condyle.dynamics.view import Loads
 from condyle.mobilizers import motion
 from condyle.model.looped.between import OnDemand, StraightLine
+from condyle.model.looped.draft import PAIR, Draft, packed, unpacked
 from condyle.model.looped.gradient import has_looped_gradient
 from condyle.model.looped.law_rows import law_kinds
 from condyle.model.looped.passes import has_forces, nothing, of_held, solve
 from condyle.model.looped.path_jacobian import PathColumns
 from condyle.model.looped.path_laws import path_kinds
-from condyle.model.looped.tables import PAIR, Draft, Looped, packed, unpacked
+from condyle.model.looped.tables import Looped
 from condyle.model.model import Model
 from condyle.model.symbols import Symbols
 from condyle.native.sweeps.product import Product

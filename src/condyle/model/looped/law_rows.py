@@ -22,7 +22,7 @@ from condyle.forces.base import Law
 from condyle.laws.described import Datum, Described, Role
 
 if TYPE_CHECKING:
-    from condyle.model.looped.tables import Draft
+    from condyle.model.looped.draft import Draft
     from condyle.model.model import Model
 
 FEWEST = 8

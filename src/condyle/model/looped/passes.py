@@ -36,7 +36,8 @@ from condyle.mobilizers import motion, runaway, sines_first
 from condyle.model.flat import rows
 from condyle.model.looped import sharing
 from condyle.model.looped.between import StraightLine
-from condyle.model.looped.tables import Draft, Looped, packed
+from condyle.model.looped.draft import Draft, packed
+from condyle.model.looped.tables import Looped
 from condyle.model.model import Model
 
 

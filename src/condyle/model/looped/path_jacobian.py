@@ -24,10 +24,11 @@ import numpy as np
 
 from condyle.dynamics.kinematics import Pair
 from condyle.forces.path import PathLaw
+from condyle.model.looped.draft import PAIR, Draft, unpacked
 from condyle.model.looped.path_laws import LawView, PathKind
 from condyle.model.looped.path_rows import PathRows, tension, wrenches
 from condyle.model.looped.span_rows import SpanKind
-from condyle.model.looped.tables import PAIR, Draft, Looped, unpacked
+from condyle.model.looped.tables import Looped
 from condyle.native.sweeps.sweep import RowKernel
 
 cross = ca.cross

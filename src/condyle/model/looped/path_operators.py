@@ -18,10 +18,11 @@ from condyle.dynamics.inertia import inner
 from condyle.forces.path import PathLaw
 from condyle.laws.described import sx
 from condyle.model.looped.between import StraightLine
+from condyle.model.looped.draft import Draft, packed, unpacked
 from condyle.model.looped.passes import at_rest
 from condyle.model.looped.path_laws import PathKind, is_row, kinds_among
 from condyle.model.looped.path_rows import PathRows
-from condyle.model.looped.tables import Draft, Looped, packed, unpacked
+from condyle.model.looped.tables import Looped
 from condyle.model.model import Model
 from condyle.muscles import Muscle
 from condyle.native.sweeps.sweep import RowKernel

@@ -30,7 +30,8 @@ from condyle.paths.span import Span
 from condyle.trace.parameter import Discrete, Expression, Input, Parameter
 
 if TYPE_CHECKING:
-    from condyle.model.looped.tables import Draft, Looped
+    from condyle.model.looped.draft import Draft
+    from condyle.model.looped.tables import Looped
     from condyle.model.model import Model
 
 

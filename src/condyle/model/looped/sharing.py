@@ -11,7 +11,8 @@ from condyle.dynamics import rnea
 from condyle.dynamics.inertia import inner
 from condyle.dynamics.sharing import Factors
 from condyle.model.looped.between import StraightLine
-from condyle.model.looped.tables import Draft, Looped
+from condyle.model.looped.draft import Draft
+from condyle.model.looped.tables import Looped
 
 
 def force_shares(looped: Looped) -> None:

@@ -18,7 +18,7 @@ from condyle.paths.segment import Segment
 from condyle.paths.span import Span
 
 if TYPE_CHECKING:
-    from condyle.model.looped.tables import Draft
+    from condyle.model.looped.draft import Draft
 
 
 class SpanView:

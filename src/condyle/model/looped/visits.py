@@ -32,7 +32,8 @@ from condyle.constraints.solve.equations import ConstraintEquations
 from condyle.constraints.solve.multipliers import blocks
 from condyle.dynamics.kinematics import Pair
 from condyle.model.looped.between import OnDemand, StraightLine
-from condyle.model.looped.tables import Draft, Kind, Looped, packed, unpacked
+from condyle.model.looped.draft import Draft, Kind, packed, unpacked
+from condyle.model.looped.tables import Looped
 from condyle.native.sweeps.sweep import RowKernel
 
 _skew = ca.skew

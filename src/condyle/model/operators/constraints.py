@@ -14,9 +14,10 @@ from condyle.model.operators.record import Operator, Stage
 from condyle.model.symbols import Symbols
 
 
-def _multipliers(s: Symbols) -> list[ca.SX]:
+def solved_multipliers(s: Symbols, tau: ca.SX) -> list[ca.SX]:
+    """lambda, and the status."""
     kin = s.kinematics()
-    udot, status = aba.forward_dynamics(s.model.tree, kin, s["tau"], s.lock, s.gravity, s.loads(kin),
+    udot, status = aba.forward_dynamics(s.model.tree, kin, tau, s.lock, s.gravity, s.loads(kin),
                                         s.motions.held())
     found = constrained(s.rows(kin), udot, s.lock)
     return [found.lambda_, with_unmet(status, s.model.tree, found.unmet)]
@@ -51,7 +52,8 @@ READS = "joints constraints"
 OPERATORS = (
     Operator("multipliers", Stage.ACCELERATION, "q u", takes="q u tau", results={"lambda_": "m"},
              status="accelerations",
-             reads="joints forces constraints motions", expressions=_multipliers, columns=columns.equations,
+             reads="joints forces constraints motions",
+             expressions=lambda s: solved_multipliers(s, s["tau"]), columns=columns.equations,
              looped=looped.accelerations, direct=True),
     Operator("constraint_errors", Stage.FORCE, "q u", results={"p": "m_p", "v": "m_v"}, reads=READS,
              expressions=lambda s: list(s.rows(s.kinematics()).errors()), columns=columns.equation_errors),

@@ -213,7 +213,7 @@ DIMENSIONS: dict[str, Callable[[Model], int]] = {
     "muscles": lambda model: len(model.muscles),
     "tendons": lambda model: sum(getattr(model.forces[name], "tendon", "") == "elastic"
                                  for name in model.muscles),
-    "contacts": lambda model: len(model.contacts),
+    "contacts": lambda model: len(model.all_contacts),
     "springs": lambda model: sum(side.size for law in model.contacts.values()
                                  for side in getattr(law, "sides", ())),
     "unilateral": lambda model: len(model.unilateral),

@@ -7,8 +7,11 @@ none waits for another.
 """
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from condyle.native.ir.builder import Builder
 from condyle.native.ir.module import Module
@@ -17,6 +20,8 @@ from condyle.native.ir.values import BOOL, DOUBLE, LONG, POINTER, Value, wide
 SUMS = 4
 # doubles from which a loop is shorter than a straight line
 LOOP_FROM = 512
+# quaternions from which a loop is: LLVM takes a time that grows with the square of a straight line
+TURNS_FROM = 24
 _CHUNK = 16                                                 # doubles that one turn of the loop reads
 
 
@@ -47,9 +52,11 @@ def is_finite(b: Builder, arguments: Sequence[tuple[Value, FiniteArgument]]) -> 
         else:
             starts = sorted({*range(0, count - V + 1, V), count - V})
             many += [b.load(b.at(pointer, j), vector) * 0.0 for j in starts]
-        for start in watched.quaternions:
-            parts = [b.load(b.at(pointer, (start + j) * W)) for j in range(4)]
-            (many if W > 1 else one).append(0.0 / _sum([x * x for x in parts]))
+        turns = many if W > 1 else one
+        if len(watched.quaternions) >= TURNS_FROM:
+            turns.append(b.call(_add_turns(b.module, watched.quaternions), pointer, result=wide(DOUBLE, W)))
+            continue
+        turns += [_turn(b, b.at(pointer, start * W)) for start in watched.quaternions]
     good = []
     if many:
         good.append(b.compare("eq", b.as_bits(b.compare("une", _sum(many), 0.0)), 0))
@@ -66,6 +73,29 @@ def _sum(terms: list[Value]) -> Value:
     while len(chains) > 1:
         chains = [chains[0] + chains[1], *chains[2:]]
     return chains[0]
+
+
+def _turn(b: Builder, quaternion: Value) -> Value:
+    """0 / |e|^2 of the quaternion at an address."""
+    parts = [b.load(b.at(quaternion, j * b.lanes.W)) for j in range(4)]
+    return 0.0 / _sum([x * x for x in parts])
+
+
+def _add_turns(module: Module, starts: Sequence[int]) -> str:
+    """Define turns(x), the sum of 0 / |e|^2 over the quaternions that start at some numbers of x."""
+    key = f"turns.{hashlib.sha256(repr(starts).encode()).hexdigest()[:16]}"
+
+    def write(name: str) -> None:
+        W = module.lanes.W
+        table = module.table(f"{name}.starts", W * np.asarray(starts, np.int32))
+        with module.function(name, [POINTER], result=wide(DOUBLE, W), attributes="noinline nounwind") as b:
+            x, = b.arguments
+            with b.loop(len(starts)) as i:
+                total = b.carry(b.number(0.0, wide(DOUBLE, W)))
+                b.hand_on(total, total + _turn(b, b.at(x, b.entry(table, i))))
+            b.give(b.after_loop(total))
+
+    return module.define(key, write)
 
 
 def _add_scan(module: Module) -> str:

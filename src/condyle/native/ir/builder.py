@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from condyle.native.ir.values import BOOL, DOUBLE, INT, LONG, POINTER, VOID, Number, Value, constant
+from condyle.native.ir.values import BOOL, DOUBLE, INT, LONG, POINTER, VOID, Lanes, Number, Value, constant
 
 if TYPE_CHECKING:
     from condyle.native.ir.module import Module
@@ -117,6 +117,22 @@ class Builder:
             return (self.put(T,
                              f"call {T} @{name}({T} {a.text}, {T} {b.text}, {T} {c.text})"))   # type: ignore[union-attr]
         return self.put(T, f"call {T} @{name}({T} {_text(a, T)}, {T} {_text(b, T)}, {T} {_text(c, T)})")
+
+    def spread(self, x: Value) -> Value:
+        """A double in every lane."""
+        if x.type == self.lanes.T:
+            return x
+        T, W = self.lanes.T, self.lanes.W
+        first = self.put(T, f"insertelement {T} poison, {x}, i64 0")
+        return self.put(T, f"shufflevector {first}, {T} poison, <{W} x i32> zeroinitializer")
+
+    @contextmanager
+    def side_by_side(self, W: int) -> Iterator[None]:
+        """What is written inside is for W lanes."""
+        before = self.lanes, self._fma
+        self.lanes, self._fma = Lanes(W), ""
+        yield
+        self.lanes, self._fma = before
 
     def polynomial(self, x: Value, coefficients: tuple[float, ...]) -> Value:
         """c0 + c1 x + c2 x^2 + ... by Horner's rule, fused."""

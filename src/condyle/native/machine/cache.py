@@ -8,11 +8,14 @@ one file named by the digest of all that:
 
 It is written under another name and then renamed, so that any number of processes may share a directory; what
 does not check or cannot be loaded is removed and made anew. What processes left that were killed while they
-wrote is counted by `info` and removed by the next that writes. Machine code is run, not read: a directory
-that belongs to somebody else or that others may write (the group, everybody) is not used, and one warning
-says so. An entry must be a plain file of ours that nobody else may write; anything else, such as a link or a
-pipe, is not read and is replaced. Where the cache cannot be used everything works without it, and `info` says
-why.
+wrote is counted by `info` and removed by the next that writes. Listing the directory takes longer the more it
+holds: a process does so when it first writes, when it may have filled it, and once per sixteenth of the
+limit, so that several processes together pass the limit by no more than that each.
+
+Machine code is run, not read: a directory that belongs to somebody else or that others may write (the group,
+everybody) is not used, and one warning says so. An entry must be a plain file of ours that nobody else may
+write; anything else, such as a link or a pipe, is not read and is replaced. Where the cache cannot be used
+everything works without it, and `info` says why.
 
     CONDYLE_CACHE=off        neither read nor write
     CONDYLE_CACHE_DIR        the directory; default: condyle in the platform's directory for caches
@@ -28,7 +31,6 @@ import logging
 import os
 import stat
 import time
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,6 +39,7 @@ from typing import Any, TypeVar
 import casadi as ca
 
 from condyle import files, settings
+from condyle.errors import warn
 from condyle.native.machine import jit
 
 _MAGIC = b"condyle machine code 1\n"
@@ -47,6 +50,10 @@ _started = time.time()
 _log = logging.getLogger(__name__)
 _count = {"hits": 0, "misses": 0}
 _warned: set[Path] = set()
+_known: dict[tuple[Path, int], tuple[int, int]] = {}
+"""By directory and limit: bytes in it when last listed, and bytes that this process has written since."""
+_OFTEN = 16
+"""A process lists the directory again when it has written this part of the limit."""
 T = TypeVar("T")
 
 
@@ -118,13 +125,13 @@ def store(key: str, code: bytes, facts: Mapping[str, Any]) -> bool:
     header = json.dumps({"key": digest, "facts": dict(facts)}).encode()
     body = b"".join((_MAGIC, len(header).to_bytes(8, "little"), header, code))
     try:
-        with files.whole(directory / (digest + _SUFFIX), private=True) as file:
+        with files.whole(directory / (digest + _SUFFIX), private=True, tidy=False) as file:
             file.write(body)
             file.write(hashlib.sha256(body).digest())
     except OSError as error:
         _log.debug("not stored: %s", error)
         return False
-    _shrink(directory, limit)
+    _keep_within(directory, limit, len(body) + 32)
     return True
 
 
@@ -196,8 +203,8 @@ def _place(key: str, create: bool = False) -> tuple[Path, str] | None:
     directory, note = _directory(create)
     if directory is not None and note.endswith(_RUN) and directory not in _warned:
         _warned.add(directory)
-        warnings.warn(f"the cache of machine code {directory} is not used: {note}. Everything works, and is "
-                      "compiled anew in every process", RuntimeWarning, stacklevel=2)
+        warn(f"the cache of machine code {directory} is not used: {note}. Everything works, and is "
+             "compiled anew in every process", RuntimeWarning)
     if directory is None or note or (fixed := _surroundings()) is None:
         return None
     return directory, hashlib.sha256(f"{fixed}\n{key}".encode()).hexdigest()
@@ -248,16 +255,26 @@ def _files(directory: Path, suffix: str) -> Iterator[tuple[str, int, float]]:
                     yield entry.path, facts.st_size, facts.st_mtime
 
 
-def _shrink(directory: Path, limit: int) -> None:
+def _keep_within(directory: Path, limit: int, written: int) -> None:
+    """Shrink the directory if it may be over its limit, after `written` more bytes of ours."""
+    total, since = _known.get((directory, limit), (limit, 0))
+    if total + since + written > limit or (since + written) * _OFTEN > limit:
+        total, since, written = _shrink(directory, limit), 0, 0
+    _known[directory, limit] = total, since + written
+
+
+def _shrink(directory: Path, limit: int) -> int:
+    """Remove what killed processes left, and entries until the rest fits; returns the bytes that stay."""
     for path in files.orphans(directory):
         files.remove(path)
     entries = sorted(_files(directory, _SUFFIX), key=lambda entry: entry[2])
     total = sum(size for _, size, _ in entries)
     for path, size, _ in entries:
         if total <= limit:
-            return
+            break
         files.remove(path)
         total -= size
+    return total
 
 
 # -- what every key contains

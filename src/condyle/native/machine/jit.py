@@ -29,11 +29,12 @@ def lane_width() -> int:
     Measured on a forward dynamics kernel with AVX-512: 8 lanes take 1.2 times as long as 4; 16 spill their
     registers.
     """
-    return settings.lanes() or _register_width()
+    return settings.lanes() or register_width()
 
 
 @functools.cache
-def _register_width() -> int:
+def register_width() -> int:
+    """Doubles in one vector register."""
     features = llvm.get_host_cpu_features()
     return 8 if features.get("avx512f") else 4 if features.get("avx") else 2
 

@@ -22,21 +22,24 @@ class Evaluated:
             them.
 
     Attributes:
-        main: the last kernel; where rows are looked up they are its last argument, the slice `more`.
+        main: the last kernel; where rows are looked up they are its last argument, the slice `more`, but for
+            what stages with solvers carry to it.
     """
 
     def __init__(self, f: ca.Function | Staged, label: str, sizes: dict[str, int], streams: dict[str, Stream],
                  tables: dict[str, np.ndarray]) -> None:
         self.main: ca.Function = f.main if isinstance(f, Staged) else f
         self.more: tuple[str, ...] = ()
+        self.carried: tuple[str, ...] = ()
         self.stages: list[tuple[ca.Function, list[tuple[str, str, str]], ca.Function]] = []
         self.solved: Stages | None = None
         if not isinstance(f, Staged):
             return
         self.more = (f"{label}.looked_up",)
         if f.solves:
-            sizes[self.more[0]] = f.row_size
-            self.solved = f.looked_up
+            self.solved, self.main = f.shared
+            self.carried = (f"{label}.carried",)
+            sizes |= dict(zip((*self.more, *self.carried), self.solved.outputs, strict=True))
             return
         # a function goes on beyond its table by the last row: no failure
         self.beyond = f"{label}.beyond"
@@ -60,7 +63,7 @@ class Evaluated:
     def looked_up(self, ins: Sequence[str]) -> list[Node]:
         """What comes before the last kernel."""
         if self.solved is not None:
-            return [Kernel(self.solved, tuple(ins), self.more)]
+            return [Kernel(self.solved, tuple(ins), (*self.more, *self.carried))]
         nodes: list[Node] = []
         for split, gets, join in self.stages:
             nodes.append(Kernel(split, (*ins, *self.more), tuple(index for _, index, _ in gets)))
@@ -70,7 +73,7 @@ class Evaluated:
 
     def __call__(self, ins: Sequence[str], outs: Sequence[str]) -> list[Node]:
         """outs <- f(ins)."""
-        return [*self.looked_up(ins), Kernel(self.main, (*ins, *self.more), tuple(outs))]
+        return [*self.looked_up(ins), Kernel(self.main, (*ins, *self.more, *self.carried), tuple(outs))]
 
 
 class Composed:

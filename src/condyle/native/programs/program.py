@@ -191,13 +191,14 @@ class Program:
     def _go(self, workspace: Workspace, progress: Callable[[Workspace], object] | None,
             interval: float) -> None:
         (entry, _library), header, address = self.load(), workspace._header, workspace.address
-        header[STOP], start = 0, time.perf_counter()
-        while True:                                         # most programs end in here and need no watch
-            header[BUDGET] = _ROUNDS
+        header[STOP], rounds, start = 0, _ROUNDS, time.perf_counter()
+        last = start
+        while last - start < _SOON:                         # most programs end in here and need no watch
+            header[BUDGET] = rounds
             if not entry(address):
                 return
-            if time.perf_counter() - start > _SOON:
-                break
+            now = time.perf_counter()
+            rounds, last = (2 * rounds if now - last < _BRIEF else rounds), now
         header[BUDGET] = 2**62
         over = threading.Event()
         watch = threading.Thread(target=_watch, args=(over, workspace, interval), daemon=True)
@@ -217,8 +218,8 @@ class Program:
         return f"<Program: {len(self.sizes)} slices, {lanes}, workspace of {8 * self.layout['words']} bytes>"
 
 
-# without a watch: rounds of loops at a time; how long [s]
-_ROUNDS, _SOON = 128, 1e-3
+# without a watch: rounds of loops at a time, twice as many after a time as brief as this [s]; how long [s]
+_ROUNDS, _BRIEF, _SOON = 128, 2e-4, 5e-3
 
 
 def _watch(over: threading.Event, workspace: Workspace, interval: float) -> None:

@@ -126,9 +126,7 @@ class _KernelWriter:
         if op == ca.OP_CONST:
             value = body.number(graph.constants[k])
         elif op == ca.OP_INPUT and graph.a[k] in self.uniform and L.W > 1:
-            one = body.load(self._place(graph.a[k], graph.b[k], 1), DOUBLE)
-            first = body.put(L.T, f"insertelement {L.T} poison, {one}, i64 0")
-            value = body.put(L.T, f"shufflevector {first}, {L.T} poison, <{L.W} x i32> zeroinitializer")
+            value = body.spread(body.load(self._place(graph.a[k], graph.b[k], 1), DOUBLE))
         elif op == ca.OP_INPUT:
             value = body.load(self._place(graph.a[k], graph.b[k], L.W))
         elif k in self.stored:

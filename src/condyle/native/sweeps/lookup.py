@@ -21,8 +21,9 @@ import numpy as np
 
 from condyle.errors import NativeError
 from condyle.native.ir.module import Module
-from condyle.native.ir.values import LONG, POINTER
 from condyle.native.straight.emit import add_kernel, kernel_arguments
+from condyle.native.sweeps.abreast import Way, arranged
+from condyle.native.sweeps.carried import carried
 from condyle.native.sweeps.table import Frozen, Numbers, Table
 
 
@@ -290,6 +291,14 @@ class Staged:
         return Stages(self.name, self.inputs, self.row_size, self.stages)
 
     @cached_property
+    def shared(self) -> tuple[Stages, ca.Function]:
+        """The same with carried values (carried.py): inputs -> rows, carried, and inputs, rows, carried ->
+        outputs."""
+        made, sizes = carried([*(f for f, _, _ in self.stages), self.main])
+        stages = [(f, tables, start) for f, (_, tables, start) in zip(made, self.stages, strict=False)]
+        return Stages(self.name, self.inputs, self.row_size, stages, sizes[:-1]), made[-1]
+
+    @cached_property
     def text(self) -> str:
         """What determines it, the same in every process."""
         parts = [self.main.serialize(), *(f.serialize() for f, _, _ in self.stages),
@@ -299,17 +308,19 @@ class Staged:
     def emit(self, module: Module, name: str, uniform: Collection[int] = (), masked: bool = False) -> int:
         """Define the kernel `@name`; returns the blocks of W doubles that its work argument needs. `uniform`
         and `masked`: see add_kernel."""
-        works = (self.looked_up.emit(module, f"{name}.rows", uniform),
-                 add_kernel(module, self.main, f"{name}.main", uniform=uniform, masked=masked))
+        stages, main = self.shared
+        size = sum(stages.outputs)
+        works = (stages.emit(module, f"{name}.rows", uniform),
+                 add_kernel(module, main, f"{name}.main", uniform=uniform, masked=masked))
         with module.function(name, kernel_arguments(module, len(self.inputs) + len(self.outputs), masked),
                              internal=False) as b:
             n = len(self.inputs) + len(self.outputs)
             arguments, rows, mask = b.arguments[:n], b.arguments[n], b.arguments[n + 1:]
             ins, outs = arguments[:len(self.inputs)], arguments[len(self.inputs):]
-            rest = b.at(rows, self.row_size * module.lanes.W)
-            b.call(f"{name}.rows", *ins, rows, rest)
-            b.call(f"{name}.main", *ins, rows, *outs, rest, *mask)
-        return self.row_size + max(works)
+            kept, rest = (b.at(rows, n * module.lanes.W) for n in (self.row_size, size))
+            b.call(f"{name}.rows", *ins, rows, kept, rest)
+            b.call(f"{name}.main", *ins, rows, kept, *outs, rest, *mask)
+        return size + max(works)
 
     def evaluate(self, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Outputs (size, states) at inputs (size, states), by CasADi's evaluator."""
@@ -327,16 +338,19 @@ class Stages:
         inputs: their sizes.
         size: of all rows together.
         stages: (inputs, rows) -> indices; what these belong to; where the first of their rows begins.
+        carried: how many values each stage keeps for later ones (carried.py); then (inputs, rows, carried) ->
+            indices, new ones.
     """
 
     name: str
     inputs: list[int]
     size: int
     stages: list[tuple[ca.Function, list[Origin], int]]
+    carried: list[int] | None = None
 
     @property
     def outputs(self) -> list[int]:
-        return [self.size]
+        return [self.size] if self.carried is None else [self.size, sum(self.carried)]
 
     def n_instructions(self) -> int:
         return sum(f.n_instructions() + sum(table.n_instructions() for table in tables) for f, tables,
@@ -345,39 +359,45 @@ class Stages:
     def emit(self, module: Module, name: str, uniform: Collection[int] = ()) -> int:
         """Define the kernel `@name`; returns the blocks of W doubles that its work argument needs."""
         W = module.lanes.W
-        most = max((sum(table.needs for table in tables) for _, tables, _ in self.stages), default=0)
+        ways = [[Way(list(same), module) for _, same in groupby(tables, key=lambda table: table.text)]
+                for _, tables, _ in self.stages]
+        most = max((sum(way.needs for way in mine) for mine in ways), default=0)
         works: list[int] = [0]
-        with module.function(name, kernel_arguments(module, len(self.inputs) + 1)) as b:
-            *ins, out, work = b.arguments
-            rest = b.at(work, most * W)
-            for level, (f, tables, start) in enumerate(self.stages):
-                works.append(add_kernel(module, f, f"{name}.index{level}", uniform=uniform))
-                b.call(f"{name}.index{level}", *ins, out, work, rest)
-                at = 0
-                for _, equal in groupby(tables, key=lambda table: table.text):
-                    same = list(equal)
-                    symbol, count, needs, width = (same[0].emit(module), len(same), same[0].needs,
-                                                   same[0].width)
-                    works.append(module.work(symbol))
-                    places = b.at(work, at * W), b.at(out, start * W), rest
-                    if count == 1:
-                        b.call(symbol, *places)
-                    else:                                   # one after the other, in a loop
-                        b.call(_add_each(module, symbol, needs * W, width * W), *places, count)
-                    at, start = at + count * needs, start + count * width
+        with module.function(name, kernel_arguments(module, len(self.inputs) + len(self.outputs))) as b:
+            ins, (out, *kept), work = (b.arguments[:len(self.inputs)], b.arguments[len(self.inputs):-1],
+                                       b.arguments[-1])
+            rest, new = b.at(work, most * W), 0
+            for level, ((f, _, start), mine) in enumerate(zip(self.stages, ways, strict=True)):
+                works.append(add_kernel(module, arranged(f, mine), f"{name}.index{level}", uniform=uniform))
+                b.call(f"{name}.index{level}", *ins, out, *kept, work, *(b.at(x, new * W) for x in kept),
+                       rest)
+                at, new = 0, new + (self.carried[level] if self.carried is not None else 0)
+                for way in mine:
+                    works.append(way.work)
+                    b.call(way.symbol, b.at(work, at * W), b.at(out, start * W), rest)
+                    at, start = at + way.needs, start + way.width
         return most + max(works)
 
     def evaluate(self, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Rows (size, states) at inputs (size, states), by CasADi's evaluator."""
         states = arguments[0].shape[1]
         given = [ca.DM(a) if a.size else ca.DM(0, states) for a in arguments]
-        rows = np.zeros((self.size, states))
+        rows, *kept = (np.zeros((size, states)) for size in self.outputs)
+        new = 0
         for f, tables, start in self.stages:
-            indices, at = f.map(states).call([*given, ca.DM(rows)])[0].full(), 0
+            found = f.map(states).call([*given, ca.DM(rows), *(_columns(x) for x in kept)])
+            indices, at = found[0].full(), 0
+            for x, y in zip(kept, found[1:], strict=True):
+                x[new:new + y.size1()] = y.full()
+                new += y.size1()
             for table in tables:
                 rows[start:start + table.width] = table.evaluate(indices[at:at + table.needs])
                 at, start = at + table.needs, start + table.width
-        return [rows]
+        return [rows, *kept]
+
+
+def _columns(x: np.ndarray) -> ca.DM:
+    return ca.DM(x) if x.size else ca.DM(*x.shape)
 
 
 def assembled(name: str, inputs: Sequence[ca.SX], outputs: Sequence[ca.SX],
@@ -387,14 +407,3 @@ def assembled(name: str, inputs: Sequence[ca.SX], outputs: Sequence[ca.SX],
     outputs = [ca.densify(y) for y in outputs]
     return Staged(name, inputs, outputs, derived) if lookups_in(outputs) else ca.Function(
         name, list(inputs), outputs)
-
-
-def _add_each(module: Module, symbol: str, needs: int, width: int) -> str:
-    """Define the call of a look-up for `count` indices side by side; returns its name."""
-    def write(name: str) -> None:
-        with module.function(name, [*[POINTER] * 3, LONG]) as b:
-            index, row, work, count = b.arguments
-            with b.loop(count) as k:
-                b.call(symbol, b.at(index, k * needs), b.at(row, k * width), work)
-
-    return module.define(f"{symbol}.each", write)

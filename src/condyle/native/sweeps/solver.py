@@ -118,6 +118,11 @@ class Solver:
                                        f"expected {ins} -> {outs}")
 
     @property
+    def side_by_side(self) -> bool:
+        """Whether several rows of one state are found in lanes: a sum takes them for its terms."""
+        return self.term is None
+
+    @property
     def needs(self) -> int:
         """Size of p."""
         return _sizes(self.start)[0][0]

@@ -156,6 +156,12 @@ class TreeBest:
 
     def evaluate(self, p: np.ndarray) -> np.ndarray:
         """Rows (width, states) at p (needs, states), by CasADi's evaluator: among all items."""
+        some = p[-1] > -np.inf
+        if not some.all():                                  # nothing counts there
+            out = np.full((self.width, p.shape[1]), np.nan)
+            if some.any():
+                out[:, some] = self.evaluate(p[:, some])
+            return out
         there = np.flatnonzero(self.tree.order.ravel() >= 0)
         items = self.items.transpose(0, 2, 1).reshape(-1, self.items.shape[1])[there]
         values = trees.evaluated(self.value, p, items)[0]

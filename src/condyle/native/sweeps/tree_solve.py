@@ -144,7 +144,7 @@ class TreeSolve:
         With one state, `scalar`, an entry of m is the same for all lanes, which are columns.
         """
         m, columns = b.arguments
-        V, T = b.lanes.W, b.lanes.T
+        V = b.lanes.W
         W = 1 if scalar else V
         numbers = {"first": np.cumsum([0, *(len(entries[r]) for r in order)]), "row": order,
                    "own": self.start[order],
@@ -154,10 +154,7 @@ class TreeSolve:
 
         def number(i: Value) -> Value:
             place = b.at(m, i * W)
-            if not scalar or V == 1:
-                return b.load(place)
-            first = b.put(T, f"insertelement {T} poison, {b.load(place, DOUBLE)}, i64 0")
-            return b.put(T, f"shufflevector {first}, {T} poison, <{V} x i32> zeroinitializer")
+            return b.spread(b.load(place, DOUBLE)) if scalar else b.load(place)
 
         def places(row: Value) -> list[Value]:
             first = b.at(columns, row * (self.row * W))

@@ -11,7 +11,7 @@ from condyle.errors import UnknownNameError
 from condyle.forces.base import GROUPS
 from condyle.opensim.element import Element
 from condyle.opensim.reading import Reading
-from condyle.opensim.setup.coordinates import file_order, in_degrees
+from condyle.opensim.setup.coordinates import file_order, in_degrees, speed_names
 from condyle.opensim.setup.file import SI
 from condyle.spatial import Transform, euler_from_rotation
 from condyle.studies.given_forces import given_forces
@@ -41,7 +41,7 @@ def kinematics(trial: Trial, element: Element) -> None:
     keep, degrees = trial.kept(element), setup.flag("in_degrees", True, element)
     factor = [180 / np.pi if degrees and in_degrees(system)[n] else 1.0 for n in names]
     at = [system.coordinates.index(n) for n in names]
-    speeds = [system.speeds.index(n) if n in system.speeds else k for n, k in zip(names, at, strict=True)]
+    speeds = [speed_names(system).index(n) for n in names]
     for quantity, title, values in (("q", "Coordinates", motion.q[:, at]),
                                     ("u", "Speeds", motion.u[:, speeds]),
                                     ("dudt", "Accelerations", motion.udot[:, speeds])):

@@ -7,15 +7,15 @@ import numpy as np
 
 from condyle.arrays import Array
 from condyle.opensim.element import Element
-from condyle.opensim.setup import analyses, force_report, induced, muscle_analyses
+from condyle.opensim.setup import analyses, force_report, induced, muscle_analyses, output_report
 from condyle.opensim.setup.controllers import Control, control_inputs, controls_of
-from condyle.opensim.setup.coordinates import in_degrees
+from condyle.opensim.setup.coordinates import in_degrees, speed_names
 from condyle.opensim.setup.equilibrium import opensim_equilibrium
 from condyle.opensim.setup.file import Setup
 from condyle.opensim.setup.motion import apart, loads_of, made, motion_of, rows
 from condyle.opensim.setup.states import columns_of
 from condyle.opensim.setup.trial import Trial
-from condyle.studies.motion import Motion
+from condyle.studies.motion import FEWEST, Motion
 from condyle.studies.smoothing import rates
 from condyle.system.system import System
 from condyle.table import Table
@@ -25,7 +25,7 @@ ANALYSES: dict[str, Callable[[Trial, Element], None]] = {
     "PointKinematics": analyses.point_kinematics, "JointReaction": analyses.joint_reaction,
     "StaticOptimization": muscle_analyses.static, "MuscleAnalysis": muscle_analyses.muscles,
     "Actuation": force_report.actuation, "ForceReporter": force_report.reporter,
-    "InducedAccelerations": induced.induced}
+    "InducedAccelerations": induced.induced, "OutputReporter": output_report.output_reporter}
 """What runs an analysis."""
 UNKNOWN = ("no file has states of the muscles: in all analyses but StaticOptimization they are at their "
            "default activations, with fibres in equilibrium with their tendons. Kinematics, lengths and "
@@ -57,7 +57,8 @@ def trial_of(setup: Setup) -> Trial:
     table = None
     if setup.text("states_file"):
         table = apart(setup, setup.table(setup.needed("states_file", "states"), degrees=False))
-        whole = _with_speeds(made(setup, system, table), table)
+        whole = _with_speeds(made(setup, system, table) if len(table) >= FEWEST else
+                             _few(setup, system, table), table)
         for name in ("coordinates_file", "speeds_file"):
             if setup.text(name):
                 setup.report.notes.append(f"<{name}> is not read, because there is a <states_file>")
@@ -68,16 +69,30 @@ def trial_of(setup: Setup) -> Trial:
             whole = _with_speeds(whole, speeds, setup)
     limits = setup.number("initial_time", -np.inf), setup.number("final_time", np.inf)
     motion = rows(whole, *limits)
-    smooth = rows(Motion(system, whole.t, whole.q, whole.u, rates(whole.t, whole.u)[0]), *limits)
+    few = len(whole) < FEWEST
+    smooth = None if few else rows(Motion(system, whole.t, whole.q, whole.u, rates(whole.t, whole.u)[0]),
+                                   *limits)
     controls = controls_of(setup, system, float(motion.t[0]), float(motion.t[-1]))
     known = table is not None and all(n in columns_of(table) for n in system.state_variables)
     trial = Trial(setup, system, motion, smooth, loads_of(setup, motion),
                   lambda: _states(setup, system, motion, table, controls),
                   int(setup.number("output_precision", 8)), unknown="" if known else UNKNOWN,
                   first=int(np.searchsorted(whole.t, motion.t[0])))
-    if known:                               # accelerations that the model has in these states, as in OpenSim
+    if known or few:                        # accelerations that the model has in these states, as in OpenSim
         trial.motion = trial.run
     return trial
+
+
+def _few(setup: Setup, system: System, table: Table) -> Motion:
+    """Frames of a file of states that has too few for a spline; speeds are still to come."""
+    columns = columns_of(table)
+    if lacking := [n for n in (*system.coordinates, *(f"{n}_u" for n in speed_names(system)))
+                   if n not in columns]:
+        raise setup.error(f"<states_file> has {len(table)} rows, too few for rates of its coordinates, and "
+                          f"no column for {', '.join(lacking)}")
+    q = table.values[:, [columns[n] for n in system.coordinates]]
+    none = np.zeros((len(table), system.nu))
+    return Motion(system, table.time, system.project(q, none)[0] if system.constraints else q, none, none)
 
 
 def _states(setup: Setup, system: System, motion: Motion, table: Table | None,
@@ -109,7 +124,7 @@ def _with_speeds(motion: Motion, table: Table, setup: Setup | None = None) -> Mo
     """
     system, columns = motion.system, columns_of(table)
     at = {n: next((columns[c] for c in (f"{n}_u", n)[:2 if setup else 1] if c in columns), None)
-          for n in system.speeds}
+          for n in speed_names(system)}
     if lacking := [n for n, k in at.items() if k is None]:
         if setup is not None:
             raise setup.error(f"<speeds_file> has no column for {', '.join(lacking)}")

@@ -13,6 +13,15 @@ def in_degrees(system: System) -> dict[str, bool]:
                                                       strict=True)}
 
 
+def speed_names(system: System) -> list[str]:
+    """What OpenSim calls each speed: the coordinate of the same place in its joint, its rate or not."""
+    out = list(system.speeds)
+    for body in system.bodies:
+        for place, coordinate in zip(system._tree.speeds_of(body.index), body.coordinates, strict=False):
+            out[place] = coordinate.name
+    return out
+
+
 def file_order(setup: Setup, system: System) -> list[str]:
     """Names of the coordinates in the order of the model file: joint by joint."""
     model = setup.model.object

@@ -11,7 +11,6 @@ a heuristic: stiffnesses are those at a velocity that stays.
 """
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import casadi as ca
@@ -19,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from condyle.arrays import Array
+from condyle.errors import warn
 from condyle.laws.described import sx
 from condyle.muscles.thelen2003 import Thelen2003
 from condyle.studies.motion import Motion, with_states
@@ -53,8 +53,8 @@ def opensim_equilibrium(motion: Motion, z: Array) -> Array:
         found[:, k] = np.where(good, length, found[:, k])
         late += [name] * (not good.all())
     if late:
-        warnings.warn(f"equilibrium in motion was not found in all frames: {', '.join(late)}; fibres do not "
-                      "move there", stacklevel=2)
+        warn(f"equilibrium in motion was not found in all frames: {', '.join(late)}; fibres do not "
+             "move there")
     return found
 
 

@@ -16,11 +16,11 @@ from condyle.errors import DescriptionError
 from condyle.io import read_table
 from condyle.opensim.components import is_absent
 from condyle.opensim.document import Document, read_document
-from condyle.opensim.element import Element, read_elements
+from condyle.opensim.element import Element
 from condyle.opensim.model import system_of
 from condyle.opensim.notes import listed
 from condyle.opensim.reading import REQUIRED, Reading
-from condyle.opensim.versions import OLDEST, upgrade
+from condyle.opensim.sets import add_sets, clear, read_set
 from condyle.system.system import System
 from condyle.table import Table
 
@@ -29,7 +29,9 @@ SI = ("Units are S.I. units (second, meters, Newtons, ...)",
       "If the header above contains a line with 'inDegrees', this indicates whether rotational values are in "
       "degrees (yes) or radians (no).")
 """Sentences that OpenSim writes into the headers of its files."""
-FORCE_SETS = ("ForceSet", "ActuatorSet")
+ADVICE = {"say so: degrees=True, or the unit 'deg'": "write inDegrees=yes into its header",
+          "Say degrees=True or False": "Write inDegrees=yes or no into its header"}
+"""What warnings advise in Python, and for a file."""
 
 
 @dataclass
@@ -151,7 +153,7 @@ class Setup:
 
     # ---- what is made of it --------------------------------------------------------------------------------
 
-    def system(self, element: Element | None = None, marker_sets: Sequence[Element] = ()) -> System:
+    def system(self, element: Element | None = None, marker_sets: Sequence[Document] = ()) -> System:
         """The model, with the forces of force_set_files.
 
         Args:
@@ -161,10 +163,11 @@ class Setup:
         path = self.needed("model_file", "a model (.osim)", element)
         self.tell(f"model {path.name}")
         self.model = document = read_document(path)
-        sets = [self.found(name, "<force_set_files>") for name in self.words("force_set_files")]
-        _add_forces(document, [_force_set(s) for s in sets],
-                    self.flag("replace_force_set", False))
-        _add_markers(document, marker_sets)
+        forces = [read_set(self.found(name, "<force_set_files>"), "ForceSet")
+                  for name in self.words("force_set_files")]
+        if forces and self.flag("replace_force_set", False):
+            clear(document, "ForceSet")
+        add_sets(document, [*forces, *marker_sets])
         system = system_of(document)
         self.report.notes += listed(system.notes).splitlines()
         return system
@@ -178,9 +181,12 @@ class Setup:
         return table
 
     def note(self, told: Sequence[Any]) -> None:
-        """Put warnings into the report, each once."""
-        self.report.notes += [text for text in dict.fromkeys(str(w.message) for w in told)
-                              if text not in self.report.notes]
+        """Put warnings into the report, each once; those of angles in a wrong unit are to be checked."""
+        for text in dict.fromkeys(str(w.message) for w in told):
+            for python, file in ADVICE.items():
+                text = text.replace(python, file)
+            where = self.report.check if "in degrees" in text else self.report.notes
+            where += [text] if text not in where else []
 
     def step(self, name: str, call: Callable[[], Any]) -> Any:
         """What a call gives; its warnings go to the report."""
@@ -199,7 +205,11 @@ class Setup:
         folder = self.folder / (self.text("results_directory") or ".").replace("\\", "/")
         if folder.exists() and not folder.is_dir():
             raise self.error(f"<results_directory>: {str(folder)!r} is a file, not a folder")
-        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise self.error(f"<results_directory>: {str(folder)!r} cannot be made: "
+                             f"{error.strerror}") from None
         return folder
 
     def save(self, name: str, title: str, time: Array, columns: Sequence[str], values: Array, *,
@@ -227,44 +237,3 @@ class Setup:
             np.savetxt(file, values, fmt=cell, delimiter="\t")
         self.report.files.append(path)
         return path
-
-
-def _force_set(path: Path) -> Document:
-    """A file of forces; in the oldest ones the set is the outermost element."""
-    root = read_elements(path)
-    if root.tag not in FORCE_SETS:
-        return read_document(path, "ForceSet")
-    upgrade(root, OLDEST)
-    return Document(path, OLDEST, root)
-
-
-def _add_markers(document: Document, sets: Sequence[Element]) -> None:
-    """Bring markers of other files into the model's set."""
-    model = document.object
-    for given in sets:
-        own = model.child("MarkerSet") or model.add("MarkerSet")
-        inner = own.child("objects") or own.add("objects")
-        new = given.child("objects")
-        for element in list(new.children if new is not None else []):
-            for old in [e for e in inner.children if e.name == element.name]:
-                old.remove()
-            inner.take(element)
-
-
-def _add_forces(document: Document, others: Sequence[Document], replace: bool) -> None:
-    """Bring forces of other files into the model's set, behind its own or in place of them."""
-    model = document.object
-    if not others:
-        return
-    own = model.child("ForceSet") or model.add("ForceSet")
-    inner = own.child("objects") or own.add("objects")
-    if replace:
-        for element in list(inner.children):
-            element.remove()
-    for other in others:
-        given = other.object.child("objects")
-        for element in list(given.children if given is not None else []):
-            inner.take(element)
-        document.notes += other.notes
-        for name, element in other.defaults.items():
-            document.defaults.setdefault(name, element)

@@ -11,6 +11,7 @@ from condyle.forces.actuators import Actuator, PathActuator
 from condyle.muscles import Muscle
 from condyle.opensim.element import Element
 from condyle.opensim.reading import Reading
+from condyle.opensim.setup.constraint_report import constraint_columns
 from condyle.opensim.setup.file import FORCES, SI
 from condyle.studies.acting import acting
 from condyle.studies.external_load import ExternalLoad
@@ -142,7 +143,7 @@ def reporter(trial: Trial, element: Element) -> None:
     trial.say_unknown()
     columns = setup.step("forces", lambda: columns_of(Exerted(trial, trial.run), element))
     if setup.flag("include_constraint_forces", False, element) and trial.system.constraints:
-        setup.report.check.append(f"{element.title}: forces of constraints are not in the file")
+        columns += setup.step("forces of constraints", lambda: constraint_columns(trial, element))
     keep = trial.kept(element)
     save_forces(trial, element, "forces", trial.run.t[keep], [(label, x[keep]) for label, x in columns])
 

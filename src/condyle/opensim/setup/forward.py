@@ -14,11 +14,12 @@ from condyle.muscles import Muscle
 from condyle.opensim.loads import labelled_loads
 from condyle.opensim.setup.analyze import run_analyses
 from condyle.opensim.setup.controllers import Control, controls_of, driven
-from condyle.opensim.setup.coordinates import file_order, in_degrees
+from condyle.opensim.setup.coordinates import in_degrees, speed_names
 from condyle.opensim.setup.equilibrium import opensim_equilibrium
 from condyle.opensim.setup.file import Setup
 from condyle.opensim.setup.loads import continued
-from condyle.opensim.setup.states import columns_of
+from condyle.opensim.setup.motion import check_bodies
+from condyle.opensim.setup.states import columns_of, default_state, state_columns
 from condyle.opensim.setup.trial import Trial
 from condyle.studies.external_load import ExternalLoad
 from condyle.studies.motion import Motion
@@ -46,7 +47,7 @@ def run(setup: Setup) -> None:
     if setup.flag("use_specified_dt", False):
         setup.report.check.append("<use_specified_dt>: steps are chosen by the accuracy, not taken from the "
                                   "file of states")
-    state = system.state(t=start) if table is None else _state(setup, system, table, row, start)
+    state = default_state(setup, system, start) if table is None else _state(setup, system, table, row, start)
     if system.constraints:
         q, u = system.project(state.q, state.u)
         state = state.replace(q=q, u=u)
@@ -83,11 +84,11 @@ def _row(setup: Setup, table: Table, start: float) -> int:
 
 def _state(setup: Setup, system: System, table: Table, row: int, start: float) -> State:
     """The state in a row of a file of states; what has no column has its default."""
-    state, values = system.state(t=start), table.values[row]
+    state, values = default_state(setup, system, start), table.values[row]
     columns = columns_of(table)
     degrees, lacking = in_degrees(system), []
     parts: dict[str, Array] = {}
-    for part, names, suffix in (("q", system.coordinates, ""), ("u", system.speeds, "_u"),
+    for part, names, suffix in (("q", system.coordinates, ""), ("u", speed_names(system), "_u"),
                                 ("z", system.state_variables, "")):
         x = parts[part] = np.array(getattr(state, part), dtype=float)
         for i, name in enumerate(names):
@@ -119,8 +120,9 @@ def _add_loads(setup: Setup, system: System, start: float, end: float) -> list[t
     path = setup.file("external_loads_file")
     if path is None:
         return []
-    out = []
-    for label, load in setup.step("external loads", lambda: labelled_loads(path)):
+    out, loads = [], setup.step("external loads", lambda: labelled_loads(path))
+    check_bodies(path.name, system, loads)
+    for label, load in loads:
         longer = continued(load, start, end)
         if longer.table.time[0] > start or longer.table.time[-1] < end:
             raise DescriptionError(f"{path.name}: its loads go from {load.table.time[0]:g} to "
@@ -160,33 +162,9 @@ def _write(setup: Setup, traj: Trajectory, controls: dict[str, Control]) -> None
         if n in controls:
             values[:, k] = np.broadcast_to(np.asarray(controls[n](t), dtype=float), t.shape)
     setup.save(f"{name}_controls.sto", "controls", t, driven_ones, values, precision=precision)
-    labels, columns, angles = _states(setup, traj)
-    values = np.stack(columns, axis=1)
+    labels, values, angles = state_columns(setup, system, traj.q, traj.u, traj.z)
     setup.save(f"{name}_states.sto", name, t, labels, values, precision=precision)
     words = ["", "# SIMM Motion File Header:", f"name {name}", f"datacolumns {len(labels) + 1}",
              f"datarows {len(t)}", "otherdata 1", f"range {t[0]:.6f} {t[-1]:.6f}"]
     setup.save(f"{name}_states_degrees.mot", name, t, labels, np.where(angles, np.degrees(values), values),
                degrees=True, precision=precision, words=words)
-
-
-def _states(setup: Setup, traj: Trajectory) -> tuple[list[str], list[Array], list[bool]]:
-    """Labels and values of the states, and which are angles or their rates: by joints, then forces."""
-    system, joints = traj.system, setup.model.object.child("JointSet")
-    objects = joints.child("objects") if joints is not None else None
-    joint_of = {c.name: joint.name for joint in (objects.children if objects is not None else [])
-                for c in joint.every("Coordinate")}
-    degrees = in_degrees(system)
-    labels, columns, angles = [], [], []
-    for name in file_order(setup, system):
-        k = system.coordinates.index(name)
-        speed = traj.u[:, system.speeds.index(name)] if name in system.speeds else traj.qdot[:, k]
-        path = f"/jointset/{joint_of.get(name, name)}/{name}"
-        labels += [f"{path}/value", f"{path}/speed"]
-        columns += [traj.q[:, k], speed]
-        angles += [degrees[name]] * 2
-    for k, state in enumerate(system.state_variables):
-        force, _, variable = state.rpartition(".")
-        labels.append(f"/forceset/{force}/{variable}")
-        columns.append(traj.z[:, k])
-        angles.append(False)
-    return labels, columns, angles

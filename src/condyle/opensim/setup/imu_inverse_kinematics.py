@@ -7,7 +7,7 @@ import numpy as np
 
 from condyle.errors import DescriptionError
 from condyle.opensim.reading import Reading
-from condyle.opensim.setup.coordinates import clamped, file_order, in_degrees
+from condyle.opensim.setup.coordinates import clamped, file_order, in_degrees, speed_names
 from condyle.opensim.setup.file import Setup
 from condyle.spatial import rotation_x, rotation_y, rotation_z
 from condyle.studies.kinematics.imus import IMUs, sensor_data
@@ -32,7 +32,7 @@ def run(setup: Setup) -> None:
     weights = {e.name: setup.number("weight", 1.0, e) for e in setup.tool.every("OrientationWeight")
                if e.name in imus.names}
     degrees = in_degrees(system)
-    still = [name for name in system.speeds if not degrees.get(name, True)]
+    still = [own for own, name in zip(system.speeds, speed_names(system), strict=True) if not degrees[name]]
     if still:
         setup.report.notes.append("sensors say nothing of places: translations stay at their defaults, as in "
                                   f"OpenSim: {', '.join(still)}")

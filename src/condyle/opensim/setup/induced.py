@@ -17,8 +17,9 @@ import numpy as np
 from condyle.arrays import Array
 from condyle.errors import DescriptionError
 from condyle.forces.base import GROUPS
+from condyle.muscles import Muscle
 from condyle.opensim.element import Element
-from condyle.opensim.setup.coordinates import file_order, in_degrees
+from condyle.opensim.setup.coordinates import file_order, in_degrees, speed_names
 from condyle.opensim.setup.file import SI
 from condyle.opensim.setup.force_report import actuators
 from condyle.studies.acting import acting, of_groups
@@ -56,16 +57,15 @@ def induced(trial: Trial, element: Element) -> None:
     """A file per coordinate, per body and of the mass centre, each with a column, or several, per cause."""
     setup, system, run = trial.setup, trial.system, trial.run
     trial.say_unknown()
-    if setup.flag("compute_potentials_only", False, element):
-        setup.report.check.append(f"{element.title}: <compute_potentials_only> is not there: contributions "
-                                  "of the forces as they are were written")
+    potentials = setup.flag("compute_potentials_only", False, element)
     if setup.flag("report_constraint_reactions", False, element):
         setup.report.check.append(f"{element.title}: reactions of constraints are not written")
     keep, degrees = trial.kept(element), setup.flag("in_degrees", True, element)
     run = run._some(keep)
     held = _held(trial, element, run)
-    causes, udot = setup.step("induced accelerations", lambda: _contributions(trial, run, held))
-    speeds, turns = list(system.speeds), in_degrees(system)
+    causes, udot = setup.step("induced accelerations", lambda: _contributions(trial, run, held,
+                                                                                         potentials))
+    speeds, turns = speed_names(system), in_degrees(system)
     asked = setup.words("coordinate_names", element)
     for name in trial.chosen(element, "coordinate_names", file_order(setup, system)) if asked else []:
         # OpenSim takes lengths for angles here; they are left as they are
@@ -96,17 +96,24 @@ def _save_body(trial: Trial, element: Element, name: str, run: Motion, causes: l
                J: Array, bias: Array, axes: tuple[str, ...]) -> None:
     """J udot of each cause; the bias Jdot u belongs to velocities and to the total."""
     values = np.einsum("tij,tcj->tci", J, udot)
-    for cause in ("total", "velocity"):
+    for cause in {"total", "velocity"} & set(causes):
         values[:, causes.index(cause)] += bias
     labels = [f"{cause}_{axis}" for cause in causes for axis in axes]
     trial.setup.save(trial.name(element, name), name, run.t, labels, values.reshape(len(run), -1),
                      precision=trial.precision, words=WORDS)
 
 
-def _contributions(trial: Trial, run: Motion, held: list[Held]) -> tuple[list[str], Array]:
-    """Causes, and their contributions to the accelerations, (m, causes, nu)."""
+def _contributions(trial: Trial, run: Motion, held: list[Held],
+                   potentials: bool) -> tuple[list[str], Array]:
+    """Causes, and their contributions to the accelerations, (m, causes, nu); of potentials those of muscles
+    are of 1 N, and there is no total."""
     system = trial.system
     tau = generalised_forces(run, of_groups(system, GROUPS), {}, {}, {})
+    if potentials:
+        arms = system.moment_arms(run.q, coupled=False)
+        for k, name in enumerate(system.paths):
+            if isinstance(system.force(name), Muscle):
+                tau[name] = arms[:, k]                      # of a tension of 1 N
     names = actuators(system)
     passive = [n for n in tau if n not in names and n != "gravity"]
     zero = np.zeros((len(run), system.nu))
@@ -121,6 +128,8 @@ def _contributions(trial: Trial, run: Motion, held: list[Held]) -> tuple[list[st
     parts = np.concatenate([parts[:, :-1], velocity[:, None]], axis=1)
     if held:
         parts = _with_constraints(parts, response, held)
+    if potentials:
+        return [*names, "gravity", "velocity"], parts
     causes = ["total", *names, "gravity", "velocity"]
     return causes, np.concatenate([parts.sum(axis=1, keepdims=True), parts], axis=1)
 

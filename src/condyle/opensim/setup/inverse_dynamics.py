@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from condyle.arrays import Array
+from condyle.opensim.setup.coordinates import speed_names
 from condyle.opensim.setup.file import Setup
 from condyle.opensim.setup.motion import loads_of, motion_of, rows
 from condyle.studies.inverse_dynamics import inverse_dynamics
@@ -26,7 +27,8 @@ def run(setup: Setup) -> None:
     table = setup.step("inverse dynamics", lambda: inverse_dynamics(system, motion, loads, groups=groups))
     order = tree_order(system)
     units = scales.units(system.bodies)[1]
-    names = [f"{system.speeds[k]}_{'moment' if units[k].startswith('rad') else 'force'}" for k in order]
+    speeds = speed_names(system)
+    names = [f"{speeds[k]}_{'moment' if units[k].startswith('rad') else 'force'}" for k in order]
     file = setup.text("output_gen_force_file", "inverse_dynamics.sto")
     file += "" if Path(file).suffix else ".sto"
     setup.save(file, "Inverse Dynamics Generalized Forces", table.time, names, table.values[:, order])

@@ -1,6 +1,7 @@
 """InverseKinematicsTool: coordinates that bring the model's markers nearest to recorded ones."""
 from __future__ import annotations
 
+import difflib
 from typing import Any
 
 import numpy as np
@@ -75,14 +76,17 @@ def marker_weights(setup: Setup, tasks: list[Element], system: System, markers: 
         if task.name in weights:
             weights[task.name] = weight
         elif weight > 0:
-            lacking.append(f"{task.name} ({'model' if task.name in markers.names else 'recording'})")
+            near = difflib.get_close_matches(task.name, list(weights), n=1, cutoff=0.8)
+            who = [who for who, names in (("model", system.markers), ("recording", markers.names))
+                   if task.name not in names]
+            lacking.append(f"{task.name} (not in the {' nor in the '.join(who)}"
+                           f"{f'; is it {near[0]}?' if near else ''})")
     if not any(weights.values()) and not any(task.tag == "IKCoordinateTask" for task in tasks):
         raise setup.error("no marker is followed: an IKMarkerTask with a weight above zero must name a "
                           f"marker that both have. The model has {cut(list(system.markers)) or 'none'}; the "
                           f"recording {cut(markers.names)}; tasks {cut([t.name for t in tasks]) or 'none'}")
     if lacking:
-        setup.report.check.append(f"tasks of markers that are not followed, and where they lack: "
-                                  f"{', '.join(lacking)}")
+        setup.report.check.append(f"tasks of markers that are not followed: {', '.join(lacking)}")
     return weights
 
 
@@ -132,8 +136,8 @@ def write_motion(setup: Setup, system: System, result: InverseKinematics) -> Non
     motion, order = result.motion, file_order(setup, system)
     degrees = in_degrees(system)
     values = np.stack([np.degrees(motion[n]) if degrees[n] else motion[n] for n in order], axis=1)
-    setup.save(str(setup.folder / file), "Coordinates", motion.time, order, values, degrees=True,
-               words=["", *SI, ""])
+    setup.save(str(setup.folder / file.replace("\\", "/")), "Coordinates", motion.time, order, values,
+               degrees=True, words=["", *SI, ""])
 
 
 def judge(setup: Setup, result: InverseKinematics) -> None:

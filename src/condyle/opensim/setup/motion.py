@@ -33,8 +33,13 @@ def motion_of(setup: Setup, system: System, name: str = "coordinates_file") -> M
     cutoff = setup.number("lowpass_cutoff_frequency_for_coordinates", -1.0)
     if cutoff > 0:
         table = low_pass(table, cutoff, as_opensim=True)
+        step = table.time[1] - table.time[0]
+        if cutoff >= (most := 0.5 / step):
+            setup.report.check.append(f"<lowpass_cutoff_frequency_for_coordinates> is {cutoff:g} Hz, but "
+                                      f"{path.name} has {1 / step:.4g} rows per second and shows nothing "
+                                      f"above {most:.4g} Hz: the motion is as good as not filtered")
         setup.report.notes.append(
-            f"{path.name}: filtered at {cutoff:g} Hz and brought to times {table.time[1] - table.time[0]:g} "
+            f"{path.name}: filtered at {min(cutoff, 0.49 / step):.4g} Hz and brought to times {step:g} "
             "s apart, as OpenSim's tool does; cd.low_pass keeps the recorded times")
     return made(setup, system, table)
 
@@ -73,8 +78,8 @@ def with_defaults(setup: Setup, system: System, table: Table) -> Table:
     """A table with columns for the coordinates that it lacks: their defaults."""
     lacking = [system.coordinates[k] for k in Columns.of(system, table).missing]
     if len(lacking) == len(system.coordinates):
-        raise DescriptionError(f"the table of the motion has no coordinate of the model; it has "
-                               f"{cut(table.names)}, the model {cut(system.coordinates)}")
+        raise setup.error("the table of the motion has no coordinate of the model; it has "
+                          f"{cut(table.names)}, the model {cut(system.coordinates)}")
     setup.report.check.append(f"coordinates without a column stay at their defaults: {', '.join(lacking)}")
     start = system.state().q
     units = dict(zip(system.coordinates, scales.units(system.bodies)[0], strict=True))
@@ -102,12 +107,25 @@ def rows(motion: Motion, start: float, end: float) -> Motion:
     return motion[first:last + 1]
 
 
+def check_bodies(file: str, system: System, loads: list[tuple[str, ExternalLoad]]) -> None:
+    """Refuse loads on bodies that the model does not have.
+
+    Raises:
+        UnknownNameError: such a body, with the file of the loads.
+    """
+    known = [body.name for body in system.bodies]
+    for _, load in loads:
+        if isinstance(load.body, str) and load.body not in (*known, "ground"):
+            raise UnknownNameError("body", load.body, known, f"<applied_to_body> of {file}")
+
+
 def loads_of(setup: Setup, motion: Motion) -> list[tuple[str, ExternalLoad]]:
     """External loads that a setup names, long enough for a motion, each with what reports call it."""
     path = setup.file("external_loads_file")
     if path is None:
         return []
     loads = setup.step("external loads", lambda: labelled_loads(path))
+    check_bodies(path.name, motion.system, loads)
     longer = [(label, continued(load, float(motion.t[0]), float(motion.t[-1]))) for label, load in loads]
     if any(a is not b for (_, a), (_, b) in zip(loads, longer, strict=True)):
         first = loads[0][1].table.time

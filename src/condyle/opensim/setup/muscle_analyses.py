@@ -12,6 +12,7 @@ from condyle.opensim.setup.controls import write_controls
 from condyle.opensim.setup.file import SI
 from condyle.opensim.setup.force_report import Exerted, columns_of, save_forces
 from condyle.studies.inverse_dynamics import inverse_dynamics
+from condyle.studies.motion import FEWEST, Motion
 from condyle.studies.muscle_analysis import MuscleAnalysis, muscle_analysis
 from condyle.studies.static_optimization import StaticOptimization, static_optimization
 
@@ -40,6 +41,9 @@ def static(trial: Trial, element: Element) -> None:
     """Activations and forces of the least effort: _activation, _force, _controls."""
     setup, system = trial.setup, trial.system
     keep = trial.kept(element)
+    if trial.smooth is None:
+        raise setup.error(f"the accelerations that it takes come from {FEWEST} frames or more, got "
+                          f"{len(trial.motion)}", element)
     motion = trial.smooth._some(keep)
     result: StaticOptimization = setup.step("static optimisation", lambda: static_optimization(
         system, motion, trial.loads, exponent=setup.number("activation_exponent", 2.0, element),
@@ -53,10 +57,10 @@ def static(trial: Trial, element: Element) -> None:
     save_forces(trial, element, "force", motion.t, columns_of(exerted, element))
     name = trial.name(element, "controls").removesuffix(".sto") + ".xml"
     setup.report.files.append(write_controls(setup.results / name, motion.t, order, activations))
-    _judge(trial, result)
+    _judge(trial, trial.smooth, result)
 
 
-def _judge(trial: Trial, result: StaticOptimization) -> None:
+def _judge(trial: Trial, smooth: Motion, result: StaticOptimization) -> None:
     report, system = trial.setup.report, trial.system
     if result.failures:
         report.check.append(f"static optimisation: {result.status}")
@@ -64,7 +68,7 @@ def _judge(trial: Trial, result: StaticOptimization) -> None:
     if saturated:
         report.check.append("muscles at their greatest activation in some frames: "
                             f"{', '.join(saturated)[:200]}")
-    need = inverse_dynamics(system, trial.smooth, trial.loads)
+    need = inverse_dynamics(system, smooth, trial.loads)
     for name in result.controls.names:
         law, peak = system.force(name), float(np.nanmax(np.abs(result.forces[name])))
         if isinstance(law, CoordinateActuator):

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from condyle.errors import DescriptionError
+from condyle.opensim.document import meant_for
 from condyle.opensim.setup.file import Report, Setup
 
 TOOLS = {"InverseKinematicsTool": "inverse_kinematics", "InverseDynamicsTool": "inverse_dynamics",
@@ -41,7 +42,7 @@ def run_setup(path: str | Path, tell: Callable[[str], None] = lambda step: None)
     setup = Setup(Path(path), tell)
     tool = setup.tool.tag
     if tool not in TOOLS:
-        why = MISSING.get(tool, f"is no tool that runs here; these do: {', '.join(TOOLS)}")
+        why = MISSING.get(tool) or f"is no tool that runs here; these do: {', '.join(TOOLS)}{meant_for(tool)}"
         raise DescriptionError(f"{setup.path.name}: {tool}: {why}")
     importlib.import_module(f"condyle.opensim.setup.{TOOLS[tool]}").run(setup)
     setup.report.results.append(f"{time.perf_counter() - start:.2f} s")

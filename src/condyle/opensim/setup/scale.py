@@ -1,19 +1,23 @@
 """ScaleTool: a model of a subject, with its markers placed by a static trial."""
 from __future__ import annotations
 
-import re
 from functools import partial
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 
+from condyle import files
 from condyle.io.markers import Markers, read_markers
-from condyle.opensim.document import read_document
+from condyle.opensim.document import Document
 from condyle.opensim.element import Element
-from condyle.opensim.setup.coordinates import file_order, in_degrees
-from condyle.opensim.setup.file import SI, Setup
+from condyle.opensim.sets import read_set
+from condyle.opensim.setup.file import Setup
 from condyle.opensim.setup.inverse_kinematics import coordinate_tasks, marker_weights
+from condyle.opensim.setup.states import default_state, state_columns
 from condyle.opensim.writer import write_osim
+from condyle.opensim.xml import VERSION, whole_set
+from condyle.opensim.xml import element as made
 from condyle.studies.scaling.measurements import Measurement
 from condyle.studies.scaling.result import Scaling
 from condyle.studies.scaling.scale import scale
@@ -31,18 +35,20 @@ def run(setup: Setup) -> None:
         raise setup.error("there is no <GenericModelMaker> that names a model")
     system = setup.system(maker, _marker_sets(setup, maker))
     mass = setup.number("mass", -1.0)
-    wanted: dict[str, Any] = {"mass": mass if mass > 0 else None}
+    system.about = {**system.about, "name": setup.report.name}
+    wanted: dict[str, Any] = {"order": ()}
     markers: Markers | None = None
-    if scaler is not None and setup.flag("apply", True, scaler):
+    scaled = scaler is not None and setup.flag("apply", True, scaler)
+    if scaler is not None and scaled:
         file = setup.file("marker_file", scaler)
         if file is not None:
             markers = setup.step(f"markers {file.name}", partial(read_markers, file))
-        wanted |= _scaling(setup, scaler, system, markers)
+        wanted = {"mass": mass if mass > 0 else None, **_scaling(setup, scaler, system, markers)}
     else:
-        wanted["order"] = ()
+        setup.report.notes.append("<ModelScaler> is not applied: the model keeps its sizes and masses")
     plain: Scaling = setup.step("scaling", lambda: scale(system, markers, place_markers=False, **wanted))
     setup.report.notes += [note for note in plain.notes if note not in setup.report.notes]
-    if scaler is not None:
+    if scaler is not None and scaled:
         _write(setup, scaler, "output_model_file", plain.system)
         _write_factors(setup, scaler, plain)
     if placer is None or not setup.flag("apply", True, placer):
@@ -52,14 +58,16 @@ def run(setup: Setup) -> None:
         raise setup.error("<MarkerPlacer>: <marker_file> names no file; it needs a static trial", placer)
     static: Markers = setup.step(f"markers {path.name}", lambda: read_markers(path))
     placed = _placed(setup, placer, plain.system, static)
-    _write(setup, placer, "output_model_file", placed.system)
+    moved = placed.system if setup.flag("move_model_markers", True, placer) else plain.system
+    _write(setup, placer, "output_model_file", moved)
+    _write_markers(setup, placer, moved)
     _write_pose(setup, placer, placed)
     _judge(setup, placed)
 
 
-def _marker_sets(setup: Setup, maker: Element) -> list[Element]:
+def _marker_sets(setup: Setup, maker: Element) -> list[Document]:
     path = setup.file("marker_set_file", maker)
-    return [read_document(path, "MarkerSet").object] if path is not None else []
+    return [read_set(path, "MarkerSet")] if path is not None else []
 
 
 def _scaling(setup: Setup, scaler: Element, system: System, markers: Markers | None) -> dict[str, Any]:
@@ -125,35 +133,49 @@ def _write(setup: Setup, element: Element, name: str, system: System) -> None:
 
 def _write_factors(setup: Setup, scaler: Element, result: Scaling) -> None:
     """The ScaleSet that was applied."""
-    from xml.sax.saxutils import escape
-
-    from condyle import files
-
     file = setup.text("output_scale_file", "", scaler)
-    if not file:
-        return
-    rows = [f"\t\t\t<Scale>\n\t\t\t\t<scales> {' '.join(map(repr, s))}</scales>\n"
-            f"\t\t\t\t<segment>{escape(body)}</segment>\n\t\t\t\t<apply>true</apply>\n\t\t\t</Scale>"
-            for body, s in result.factors.items()]
-    path = setup.folder / file.replace("\\", "/")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with files.whole(path, "w", encoding="utf-8") as out:
-        out.write('<?xml version="1.0" encoding="UTF-8" ?>\n<OpenSimDocument Version="40600">\n\t<ScaleSet '
-                  'name="">\n\t\t<objects>\n' + "\n".join(rows)
-                  + "\n\t\t</objects>\n\t</ScaleSet>\n</OpenSimDocument>\n")
-    setup.report.files.append(path)
+    if file:
+        _write_set(setup, file, made("ScaleSet", "", objects=[
+            made("Scale", scales=s, segment=body, apply=True) for body, s in result.factors.items()]))
 
 
 def _write_pose(setup: Setup, placer: Element, result: Scaling) -> None:
-    """The static pose as a motion of one row."""
+    """The static pose as a row of all states, in radians; nothing moves in it."""
     file = setup.text("output_motion_file", "", placer)
     if not file or result.pose is None:
         return
-    system, motion = result.pose.system, result.pose.motion
-    order, degrees = file_order(setup, system), in_degrees(system)
-    values = np.stack([np.degrees(motion[n]) if degrees[n] else motion[n] for n in order], axis=1)
-    setup.save(str(setup.folder / re.sub(r"\\", "/", file)), "static pose", motion.time, order, values,
-               degrees=True, words=["", *SI, ""])
+    system, motion = result.system, result.pose.motion
+    q = np.stack([motion[n] for n in system.coordinates], axis=1)
+    z = default_state(setup, system).z
+    labels, values, _ = state_columns(setup, system, q, np.zeros((len(q), system.nu)),
+                                      np.tile(z, (len(q), 1)))
+    setup.save(str(setup.folder / file.replace("\\", "/")), "static pose", motion.time, labels, values)
+
+
+def _write_markers(setup: Setup, placer: Element, system: System) -> None:
+    """The markers where they were placed, as a set."""
+    file = setup.text("output_marker_file", "", placer)
+    if not file:
+        return
+    _write_set(setup, file, whole_set("MarkerSet", [made(
+        "Marker", m.name, socket_parent_frame=_place(m.body), location=m.station, fixed=m.fixed)
+        for m in map(system.marker, system.markers)]))
+
+
+def _place(body: str) -> str:
+    return "/ground" if body == "ground" else f"/bodyset/{body}"
+
+
+def _write_set(setup: Setup, file: str, objects: Any) -> None:
+    """A set of objects as a document."""
+    path = setup.folder / file.replace("\\", "/")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    document = ElementTree.Element("OpenSimDocument", {"Version": VERSION})
+    document.append(objects)
+    ElementTree.indent(document, "\t")
+    with files.whole(path, "wb") as out:
+        ElementTree.ElementTree(document).write(out, encoding="UTF-8", xml_declaration=True)
+    setup.report.files.append(path)
 
 
 def _judge(setup: Setup, result: Scaling) -> None:

@@ -15,6 +15,7 @@ from condyle.opensim.setup.file import Setup
 from condyle.studies.acting import acting, of_groups
 from condyle.studies.external_load import ExternalLoad, loads_on, stacked
 from condyle.studies.motion import Motion, with_states
+from condyle.system.states import Batch
 from condyle.system.system import System
 
 
@@ -26,7 +27,8 @@ class Trial:
         setup: the file.
         system: the model.
         motion: the frames that are analysed, with the accelerations of the motion.
-        smooth: the same with the accelerations of a spline through the speeds, for StaticOptimization.
+        smooth: the same with the accelerations of a spline through the speeds, for StaticOptimization; None
+            of too few frames.
         labelled: external loads, each with what OpenSim's reports call it.
         states: makes auxiliary states (m, nz) and inputs (m, k) of the frames, when they are first needed.
         precision: digits after the point in files.
@@ -38,7 +40,7 @@ class Trial:
     setup: Setup
     system: System
     motion: Motion
-    smooth: Motion
+    smooth: Motion | None
     labelled: list[tuple[str, ExternalLoad]]
     states: Callable[[], tuple[Array, Array]]
     precision: int = 8
@@ -61,16 +63,19 @@ class Trial:
         """The same with the accelerations that all forces give."""
         return self.still if self.acting else self.forced({})
 
-    def forced(self, tensions: dict[str, Array]) -> Motion:
-        """The same with the accelerations under given forces of muscles and actuators, shape (m,) by name,
-        and all others."""
+    def under(self, tensions: dict[str, Array]) -> Batch:
+        """The frames under given forces of muscles and actuators, shape (m,) by name, and all others."""
         system, motion = self.system, self.still
         loads = loads_on(motion, self.loads)
         kept = [name for name in of_groups(system, GROUPS) if name not in tensions]
         part = acting(system, kept, tuple(tensions), tuple(loads))
-        batch = part.batch(motion, stacked(tensions), stacked(loads))
+        return part.batch(motion, stacked(tensions), stacked(loads))
+
+    def forced(self, tensions: dict[str, Array]) -> Motion:
+        """The frames with the accelerations that these forces give."""
+        batch, motion = self.under(tensions), self.still
         udot = self.setup.step("accelerations", lambda: batch.ask("forward_dynamics", (), {}))
-        z = motion.tail[:, system.compiled.model.tail["z"]]
+        z = motion.tail[:, self.system.compiled.model.tail["z"]]
         return with_states(motion, z, None, udot)
 
     def say_unknown(self) -> None:

@@ -6,7 +6,6 @@ refused, and the error names the sample.
 """
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from condyle.arrays import Array, gaps, matrices, real
-from condyle.errors import DescriptionError, ShapeError
+from condyle.errors import DescriptionError, ShapeError, warn
 from condyle.presentation import Display, cut, span
 from condyle.spatial import Transform, log_so3, rotation_from_quaternion
 from condyle.table import Table
@@ -202,8 +201,8 @@ def check_frames(who: str, frames: Any, q: ArrayLike | None = None, *, fewest: i
         good &= np.isfinite(values).all(axis=1)
     if not good.all():
         left = np.flatnonzero(~good)
-        warnings.warn(f"{who}: {len(left)} of {n} frames have a number that is missing or not finite and are "
-                      f"left out: {listed(left)}", stacklevel=4)
+        warn(f"{who}: {len(left)} of {n} frames have a number that is missing or not finite and are "
+             f"left out: {listed(left)}")
         R, p, values = R[good], p[good], None if values is None else values[good]
     source = np.flatnonzero(good)
     R = proper_rotations(who, R, source)
@@ -297,9 +296,9 @@ def rotations_of(quaternions: Array, where: Any) -> Array:
     size = np.abs(quaternions[length > 0])
     if len(size) and np.median(size[:, 0]) < SCALAR_LAST < np.median(size[:, 3]) and (
             np.median(size[:, 3]) > 3 * size[:, 0].max()):
-        warnings.warn(f"{where(0)}: the quaternion {quaternions[0].round(4).tolist()} begins with w: all "
-                      "rotations are near half a turn. Is it in the order x, y, z, w, as SciPy has it? Put "
-                      "the last number first", stacklevel=6)
+        warn(f"{where(0)}: the quaternion {quaternions[0].round(4).tolist()} begins with w: all "
+             "rotations are near half a turn. Is it in the order x, y, z, w, as SciPy has it? Put "
+             "the last number first")
     return np.asarray(rotation_from_quaternion(quaternions / length[:, None]))
 
 
@@ -344,9 +343,9 @@ def proper_rotations(who: str, R: Array, numbers: Indices, noun: str = "frame") 
     if off.max() > EXACT:
         k = int(off.argmax())
         if off.max() > 1e-4:
-            warnings.warn(f"{who}: {int((off > EXACT).sum())} rotations were not quite orthogonal and were "
-                          f"replaced by the nearest ones; the worst is {noun} {numbers[k]}, R'R - 1 up to "
-                          f"{off[k]:.2g}: give more digits", stacklevel=5)
+            warn(f"{who}: {int((off > EXACT).sum())} rotations were not quite orthogonal and were "
+                 f"replaced by the nearest ones; the worst is {noun} {numbers[k]}, R'R - 1 up to "
+                 f"{off[k]:.2g}: give more digits")
         R = np.where((off > EXACT)[:, None, None], nearest_rotations(R), R)
     return R
 
@@ -359,8 +358,8 @@ def check_sizes(who: str, p: Array, numbers: Indices, noun: str = "frame") -> No
                                "m from F: are they in millimetres? Divide them by 1000. If they are poses in "
                                "the laboratory, give those of one bone in the other, X_GF.inverse() @ X_GM")
     if len(far) and np.median(far) > SPREAD:
-        warnings.warn(f"{who}: M is {np.median(far):.3g} m from F as a rule. Are the positions in metres, "
-                      "and those of one bone in the other?", stacklevel=5)
+        warn(f"{who}: M is {np.median(far):.3g} m from F as a rule. Are the positions in metres, "
+             "and those of one bone in the other?")
 
 
 def _check_order(who: str, R: Array, p: Array, source: Indices) -> None:
@@ -370,8 +369,8 @@ def _check_order(who: str, R: Array, p: Array, source: Indices) -> None:
         raise DescriptionError(f"{who}: all {len(p)} frames are the same pose: nothing moves")
     same = np.flatnonzero(steps == 0)
     if len(same):
-        warnings.warn(f"{who}: {len(same)} frames are exact copies of the one before: "
-                      f"{listed(source[1:][same])}", stacklevel=5)
+        warn(f"{who}: {len(same)} frames are exact copies of the one before: "
+             f"{listed(source[1:][same])}")
     turn = turns(R[:-1], R[1:])
     if len(turn) and turn.max() > LARGEST_STEP:
         k = int(turn.argmax())
@@ -383,9 +382,9 @@ def _check_order(who: str, R: Array, p: Array, source: Indices) -> None:
         mixed = np.random.default_rng(0).permutation(len(p))
         share = np.median(steps) / np.median(separation(R, p, R[mixed], p[mixed]))
         if share > SHUFFLED:
-            warnings.warn(f"{who}: the frames seem to be in no order along their path: from one to the next "
-                          f"it is {share:.2g} of the way between any two. Sort them by time, or give q; or "
-                          "noise is as large as the motion", stacklevel=5)
+            warn(f"{who}: the frames seem to be in no order along their path: from one to the next "
+                 f"it is {share:.2g} of the way between any two. Sort them by time, or give q; or "
+                 "noise is as large as the motion")
 
 
 def _check_coordinate(who: str, R: Array, p: Array, q: Array, source: Indices, degrees: bool) -> None:
@@ -408,26 +407,24 @@ def _check_coordinate(who: str, R: Array, p: Array, q: Array, source: Indices, d
                 "right column?")
         if not apart.all():
             b = order[equal][int((apart == 0).argmax())]
-            warnings.warn(f"{who}: {int((apart == 0).sum())} frames occur twice, with equal q: the first is "
-                          f"frame {source[b]}, q = {q[b]:g}", stacklevel=5)
+            warn(f"{who}: {int((apart == 0).sum())} frames occur twice, with equal q: the first is "
+                 f"frame {source[b]}, q = {q[b]:g}")
     turned = float(turns(R[order[:1]], R).max()) if len(q) else 0.0
     if len(q) >= MANY:
         steps = separation(R[order[:-1]], p[order[:-1]], R[order[1:]], p[order[1:]])
         mixed = np.random.default_rng(0).permutation(len(q))
         share = np.median(steps) / max(np.median(separation(R, p, R[mixed], p[mixed])), 1e-300)
         if share > SHUFFLED:
-            warnings.warn(f"{who}: q says little of the pose: frames that are neighbours in q are "
-                          f"{share:.2g} times as far from each other as any two. Is it the right column, and "
-                          "in the order of the frames? Or noise is as large as the motion",
-                          stacklevel=5)
+            warn(f"{who}: q says little of the pose: frames that are neighbours in q are "
+                 f"{share:.2g} times as far from each other as any two. Is it the right column, and "
+                 "in the order of the frames? Or noise is as large as the motion")
     if degrees and turned > 0.2 and abs(np.ptp(q) / turned - 1) < 0.1:
-        warnings.warn(f"{who}: q goes over {np.ptp(q):.4g} while the bone turns by {turned:.4g} rad: q seems "
-                      "to be in radians, but unit says degrees", stacklevel=5)
+        warn(f"{who}: q goes over {np.ptp(q):.4g} while the bone turns by {turned:.4g} rad: q seems "
+             "to be in radians, but unit says degrees")
     if not degrees and turned > 0.2 and abs(np.ptp(q) / np.degrees(turned) - 1) < 0.1:
-        warnings.warn(f"{who}: q goes over {np.ptp(q):.4g} while the bone turns by {np.degrees(turned):.4g} "
-                      "deg: q seems to be in degrees. Speeds would be per degree; use np.deg2rad(q), or say "
-                      "unit='deg'",
-                      stacklevel=5)
+        warn(f"{who}: q goes over {np.ptp(q):.4g} while the bone turns by {np.degrees(turned):.4g} "
+             "deg: q seems to be in degrees. Speeds would be per degree; use np.deg2rad(q), or say "
+             "unit='deg'")
 
 
 def listed(indices: Indices, noun: str = "frame") -> str:

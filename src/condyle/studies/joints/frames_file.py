@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import csv
 import re
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -25,7 +24,7 @@ import numpy as np
 from condyle import files
 from condyle.arguments import answered
 from condyle.arrays import Array
-from condyle.errors import DescriptionError, UnknownNameError
+from condyle.errors import DescriptionError, UnknownNameError, warn
 from condyle.spatial import Transform, rotation_from_euler
 from condyle.studies.joints.frames import (
     FAR,
@@ -241,7 +240,7 @@ class _Sheet:
     def warn_of_others(self, used: set[int]) -> None:
         others = [name for k, name in enumerate(self.names) if k not in used]
         if others:
-            warnings.warn(f"{self.path.name}: columns that are not used: {', '.join(others)}", stacklevel=5)
+            warn(f"{self.path.name}: columns that are not used: {', '.join(others)}")
 
     # ---- Rows ----------------------------------------------------------------------------------------------
 
@@ -250,8 +249,8 @@ class _Sheet:
         if gone.all():
             raise self.error("no row is whole: all have a gap")
         if gone.any():
-            warnings.warn(f"{self.path.name}: {int(gone.sum())} of {len(gone)} rows have a gap and are left "
-                          f"out: {listed(self.lines[gone], 'line')}", stacklevel=5)
+            warn(f"{self.path.name}: {int(gone.sum())} of {len(gone)} rows have a gap and are left "
+                 f"out: {listed(self.lines[gone], 'line')}")
         self.values, self.lines = self.values[~gone], self.lines[~gone]
 
     def sort(self, time: int) -> None:
@@ -260,8 +259,8 @@ class _Sheet:
             raise self.error(f"time is in s or ms, got [{self.units[time]}]")
         if (np.diff(t) < 0).any():
             k = int((np.diff(t) < 0).argmax())
-            warnings.warn(f"{self.path.name}: line {self.lines[k + 1]}: time {t[k + 1]:g} s follows {t[k]:g} "
-                          "s; rows were sorted by time", stacklevel=5)
+            warn(f"{self.path.name}: line {self.lines[k + 1]}: time {t[k + 1]:g} s follows {t[k]:g} "
+                 "s; rows were sorted by time")
             order = np.argsort(t, kind="stable")
             self.values, self.lines = self.values[order], self.lines[order]
             t = self.values[:, time]
@@ -284,15 +283,14 @@ class _Sheet:
         factor = guess(out) if bare and callable(guess) else 1.0
         if bare and factor != 1.0:
             taken = next(unit for unit, x in units.items() if x == factor)
-            warnings.warn(f"{self.path.name}: {', '.join(self.names[columns[j]] for j in bare)} have no unit "
-                          f"and are too large for {default}: taken as {taken}. Write "
-                          f"{self.names[columns[bare[0]]]} [{taken}]",
-                          stacklevel=5)
+            warn(f"{self.path.name}: {', '.join(self.names[columns[j]] for j in bare)} have no unit "
+                 f"and are too large for {default}: taken as {taken}. Write "
+                 f"{self.names[columns[bare[0]]]} [{taken}]")
             out[:, bare] *= factor
         elif bare and units is ANGLES:
-            warnings.warn(f"{self.path.name}: {', '.join(self.names[columns[j]] for j in bare)} have no "
-                          "unit: taken as "
-                          f"{default}. Write {self.names[columns[bare[0]]]} [rad] or [deg]", stacklevel=5)
+            warn(f"{self.path.name}: {', '.join(self.names[columns[j]] for j in bare)} have no "
+                 "unit: taken as "
+                 f"{default}. Write {self.names[columns[bare[0]]]} [rad] or [deg]")
         return out
 
     def rotations(self, columns: list[int], sequence: str | None) -> Array:

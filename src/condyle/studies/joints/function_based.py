@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
@@ -28,7 +27,7 @@ from numpy.typing import ArrayLike
 
 from condyle.arguments import answered
 from condyle.arrays import Array
-from condyle.errors import DescriptionError, UnknownNameError
+from condyle.errors import DescriptionError, UnknownNameError, warn
 from condyle.functions import BSpline, Linear
 from condyle.mobilizers import FunctionBased
 from condyle.mobilizers.lower_pairs import LETTERS, unit_axis
@@ -147,8 +146,7 @@ def fit_function_based(frames: Any, q: ArrayLike | None = None, n: int = 8, *,
     if cells:
         text = (f"the frames do not determine the functions in {len(cells)} interval(s) of q, "
                 f"{cut(cells, 3)}; smoothed with weight {weight:.2g}")
-        warnings.warn(f"{who}: {text}: take fewer coefficients (n = {n}), more frames, or another domain",
-                      stacklevel=3)
+        warn(f"{who}: {text}: take fewer coefficients (n = {n}), more frames, or another domain")
         notes += (text,)
 
     c = _coefficients(grid, q_start, phi, kinds, best)

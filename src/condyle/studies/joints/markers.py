@@ -10,7 +10,6 @@ r_i
 """
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from condyle.arguments import answered
 from condyle.arrays import Array, gaps, real
-from condyle.errors import DescriptionError, ShapeError, UnknownNameError
+from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
 from condyle.io.markers import Markers
 from condyle.spatial import Transform
 from condyle.studies.joints.frames import MeasuredFrames, listed, nearest_rotations
@@ -177,9 +176,9 @@ def relative_frames(markers_parent: ArrayLike | Markers, markers_child: ArrayLik
         raise DescriptionError("relative_frames: no frame has three markers of each bone that are not on a "
                                "line")
     if not good.all():
-        warnings.warn(f"relative_frames: {int((~good).sum())} of {n} frames have fewer than three markers on "
-                      "a bone, or "
-                      f"all on one line, and are left out: {listed(np.flatnonzero(~good))}", stacklevel=3)
+        warn(f"relative_frames: {int((~good).sum())} of {n} frames have fewer than three markers on "
+             "a bone, or "
+             f"all on one line, and are left out: {listed(np.flatnonzero(~good))}")
     for name, left in (("markers_parent", left_F), ("markers_child", left_M)):
         _name_worst(name, left, good)
     i = np.flatnonzero(good)
@@ -239,12 +238,12 @@ def _check_reference(r: Array, name: str) -> None:
 def _name_worst(name: str, left: Array, good: NDArray[np.bool_]) -> None:
     usual = float(np.median(left[good]))
     if usual > LEAST:
-        warnings.warn(f"relative_frames: {name} do not fit their arrangement: {1e3 * usual:.3g} mm as a "
-                      "rule, where 1 mm is usual. Is it the right bone's reference, with its markers in the "
-                      "same order, and are all on one bone?", stacklevel=4)
+        warn(f"relative_frames: {name} do not fit their arrangement: {1e3 * usual:.3g} mm as a "
+             "rule, where 1 mm is usual. Is it the right bone's reference, with its markers in the "
+             "same order, and are all on one bone?")
     worst = good & (np.nan_to_num(left) > np.maximum(STANDS_OUT * np.median(left[good]), LEAST))
     if worst.any():
         k = int(np.nan_to_num(left * good).argmax())
-        warnings.warn(f"relative_frames: {name} fit badly in {listed(np.flatnonzero(worst))}: "
-                      f"{1e3 * left[k]:.3g} mm in frame {k}, {1e3 * np.median(left[good]):.3g} mm as a rule. "
-                      "Were two exchanged, or did one slide?", stacklevel=4)
+        warn(f"relative_frames: {name} fit badly in {listed(np.flatnonzero(worst))}: "
+             f"{1e3 * left[k]:.3g} mm in frame {k}, {1e3 * np.median(left[good]):.3g} mm as a rule. "
+             "Were two exchanged, or did one slide?")

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from dataclasses import replace as changed
@@ -26,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from condyle.arrays import Array
-from condyle.errors import ConvergenceError, DescriptionError
+from condyle.errors import ConvergenceError, DescriptionError, warn
 from condyle.spatial import Transform, log_se3, skew
 from condyle.status import Outcome, Status
 from condyle.studies.joints.products import Grid, factored, gram, moment
@@ -302,7 +301,7 @@ class Problem:
                 return x, count, Outcome(Status.FINISHED)
         text = (f"still improving after {ITERATIONS} iterations: the last step moved a frame by "
                 f"{longest:.2g} m; give fewer coefficients (n), smoothing, or fix fewer functions")
-        warnings.warn(f"{self.who}: {text}", stacklevel=5)
+        warn(f"{self.who}: {text}")
         return x, ITERATIONS, Outcome(Status.STILL_IMPROVING, text)
 
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,7 +23,7 @@ from numpy.typing import ArrayLike
 
 from condyle.arguments import answered
 from condyle.arrays import Array
-from condyle.errors import DescriptionError
+from condyle.errors import DescriptionError, warn
 from condyle.mobilizers import SplineSurface
 from condyle.mobilizers.spline_surface import AXES
 from condyle.mobilizers.surface_arguments import axes_of
@@ -124,8 +123,7 @@ def fit_spline_surface(frames: Any, q: ArrayLike | None = None, n: int | Sequenc
     if cells:
         text = (f"the frames do not determine {len(cells)} of {math.prod(len(x) - 1 for x in grid.cells)} "
                 f"cells of q, {cut(cells, 3)}; smoothed with weight {weight:.2g}")
-        warnings.warn(f"{who}: {text}: take fewer control values (n = {n}), more frames, or another domain",
-                      stacklevel=3)
+        warn(f"{who}: {text}: take fewer control values (n = {n}), more frames, or another domain")
         notes.append(text)
     c = each_by_itself(grid, q_start, phi, weight)
     if held:
@@ -251,10 +249,9 @@ def _check_lock(who: str, phi: Array, axes: Sequence[str]) -> None:
     second = np.abs(np.mod(phi[:, turns[1]] + np.pi, 2 * np.pi) - np.pi)
     if second.max() > LOCKED:
         k = int(second.argmax())
-        warnings.warn(f"{who}: at frame {k} the second angle, {axes[turns[1]]}, is "
-                      f"{np.degrees(second[k]):.0f} deg: near gimbal lock at 90. Take another order of axes, "
-                      "or X = cd.Transform(R of a frame in the middle)",
-                      stacklevel=3)
+        warn(f"{who}: at frame {k} the second angle, {axes[turns[1]]}, is "
+             f"{np.degrees(second[k]):.0f} deg: near gimbal lock at 90. Take another order of axes, "
+             "or X = cd.Transform(R of a frame in the middle)")
 
 
 def _domain(who: str, domain: Any, q: Array) -> list[tuple[float, float]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
-import warnings
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from condyle.arrays import Array, gaps, real
-from condyle.errors import DescriptionError, ShapeError, UnknownNameError
+from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
 from condyle.presentation import cut
 from condyle.studies.columns import Columns
 from condyle.studies.kinematics.tasks import MarkerTasks
@@ -86,40 +86,42 @@ def marker_tasks(system: System, t: Array, data: Sequence[str], positions: Array
                  names: Mapping[str, str] | None) -> MarkerTasks:
     """The markers that both have, with their weights."""
     called = _called(system, data, names)
-    known = set(system.markers)
-    used = [(k, name) for k, name in enumerate(called) if name in known]
-    twice = sorted({name for _, name in used if called.count(name) > 1})
+    columns, twice, missing, extra = _matched(system.markers, tuple(data), tuple(called))
     if twice:
         raise DescriptionError(f"{WHO}: the data has marker {twice[0]!r} twice"
                                f"{'; see names=' if names else ''}")
-    missing = tuple(name for name in system.markers if name not in called)
-    extra = tuple(data[k] for k, name in enumerate(called) if name not in known)
-    if not used:
+    if not columns:
         raise UnknownNameError("markers", cut(data), system.markers, f"{WHO}: the model and the data have no "
                                "marker in common" + _near(missing, extra)
-                               + ("" if system.markers else ": system.add_marker(name, body, station) adds "
-                                  "markers")
+                               + ("" if system.markers else ": cd.read_osim(path, add='markers.xml') adds an "
+                                  "OpenSim marker set, system.add_marker(name, body, station) one marker")
                                + "; names={name in the data: name in the model} matches them")
     _warn_of_spelling(missing, extra)
-    w = _weights(system, t, [name for _, name in used], weights, {*data, *called})
+    w = _weights(system, t, [called[k] for k in columns], weights, {*data, *called})
     wanted = np.flatnonzero((w > 0).any(axis=0))            # a weight of zero leaves a marker out
-    used, w = [used[k] for k in wanted], w[:, wanted]
-    positions = positions[:, [k for k, _ in used]]
-    w = np.where(np.isnan(positions).any(axis=2), 0.0, w)
+    used, w = [columns[k] for k in wanted], w[:, wanted]
+    positions = positions[:, used]
+    absent = np.isnan(positions)
+    w[absent[..., 0] | absent[..., 1] | absent[..., 2]] = 0.0
     if not w.any():
         raise ShapeError(f"{WHO}: no marker was seen and has a weight in any frame: all are NaN or zero")
-    known_markers = _markers(system)
-    on = [known_markers[name] for _, name in used]
+    on = [system.marker(called[k]) for k in used]
     return MarkerTasks(tuple(m.name for m in on), tuple(m.body for m in on),
                        np.array([m.station for m in on]), positions, w, missing, extra)
 
 
-def _markers(system: System) -> dict[str, Any]:
-    """The markers of a system, looked up once."""
-    known = system.compiled.programs
-    if "markers" not in known:
-        known["markers"] = {name: system.marker(name) for name in system.markers}
-    return known["markers"]  # type: ignore[no-any-return]
+@lru_cache(maxsize=64)
+def _matched(model: tuple[str, ...], data: tuple[str, ...],
+             called: tuple[str, ...]) -> tuple[tuple[int, ...], tuple[str, ...], tuple[str, ...],
+                                               tuple[str, ...]]:
+    """Markers of the data that the model has, by number; names of those that are there twice; names of the
+    model without data; names of the data that the model does not have. `called` is what the model calls the
+    data."""
+    known, there = set(model), Counter(called)
+    return (tuple(k for k, name in enumerate(called) if name in known),
+            tuple(sorted(name for name in known if there[name] > 1)),
+            tuple(name for name in model if name not in there),
+            tuple(name for name, own in zip(data, called, strict=True) if own not in known))
 
 
 def _called(system: System, data: Sequence[str], names: Mapping[str, str] | None) -> list[str]:
@@ -152,9 +154,9 @@ def _warn_of_spelling(missing: Sequence[str], extra: Sequence[str]) -> None:
     plain = {_plain(name): name for name in missing}
     same = {name: plain[_plain(name)] for name in extra if _plain(name) in plain}
     if same:
-        warnings.warn(f"{WHO}: markers of the data that the model may call otherwise are not used: "
-                      f"{cut(f'{a!r} for {b!r}' for a, b in same.items())}; names={same!r} matches them",
-                      RuntimeWarning, stacklevel=5)
+        warn(f"{WHO}: markers of the data that the model may call otherwise are not used: "
+             f"{cut(f'{a!r} for {b!r}' for a, b in same.items())}; names={same!r} matches them",
+             RuntimeWarning)
 
 
 def _near(missing: Sequence[str], extra: Sequence[str]) -> str:
@@ -255,11 +257,11 @@ def _sampled(system: System, t: Array, table: Table) -> dict[str, Array]:
     """Coordinates of a Table at times t: its rows, or the natural spline of degree 5 through them."""
     _cover("coordinates", t, table)
     columns = Columns.of(system, table)
-    if not columns.columns:
+    if not columns.places:
         raise UnknownNameError("columns", cut(table.names), system.coordinates,
                                "coordinates=: the Table has no coordinate of the system")
     columns.warn_of_degrees()
-    values = table.values[:, columns.columns] * columns.factors.T
+    values = table.values[:, columns.columns] * columns.factors
     rows = np.searchsorted(table.time, t)
     if (table.time[rows] == t).all():
         values = values[rows]

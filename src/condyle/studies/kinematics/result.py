@@ -105,9 +105,19 @@ class InverseKinematics(Display):
         markers = self.tasks.markers
         if markers is None:
             return np.zeros((len(self), 0))
-        T = len(self)
-        distances = np.linalg.norm(self._places - markers.positions[:T], axis=2)
-        return np.where(markers.weights[:T] > 0, distances, np.nan)
+        x, y, z = (self._places - markers.positions[:len(self)]).transpose(2, 0, 1)
+        return np.where(markers.weights[:len(self)] > 0, np.sqrt(x * x + y * y + z * z), np.nan)
+
+    @cached_property
+    def _sums(self) -> tuple[Array, Array, Array]:
+        """Over the markers of each frame: sum of squares, its root mean, the largest distance; NaN where none
+        was seen. Shapes (T,)."""
+        e = self._distances
+        seen = ~np.isnan(e)
+        count = seen.sum(axis=1)
+        total = np.where(count > 0, np.where(seen, e * e, 0.0).sum(axis=1), np.nan)
+        largest = np.fmax.reduce(e, axis=1, initial=0.0) + 0.0 * total
+        return total, np.sqrt(total / np.maximum(count, 1)), largest
 
     @cached_property
     def errors(self) -> Table:
@@ -133,17 +143,12 @@ class InverseKinematics(Display):
         """Errors of each frame over all markers that were seen, none weighted, as OpenSim's tool writes them:
         total_squared_error [m^2], marker_error_RMS [m] and marker_error_max [m]; NaN in frames without
         markers."""
-        e = self._distances
-        count = np.isfinite(e).sum(axis=1)
-        total = np.where(count > 0, np.nansum(e ** 2, axis=1), np.nan)
-        largest = np.max(np.nan_to_num(e), axis=1, initial=0.0) + 0.0 * total
-        values = np.stack([total, np.sqrt(total / np.maximum(count, 1)), largest], axis=1)
-        return Table(self.time, TOTALS, values, ("m^2", "m", "m"), status=self.status)
+        return Table(self.time, TOTALS, np.stack(self._sums, axis=1), ("m^2", "m", "m"), status=self.status)
 
     @property
     def rms(self) -> NDArray[np.float64]:
         """Root of the mean square error of the markers of each frame [m], shape (T,)."""
-        return self.totals["marker_error_RMS"]
+        return self._sums[1]
 
     @property
     def cost(self) -> NDArray[np.float64]:

@@ -1,7 +1,6 @@
 """`cd.inverse_kinematics`: the motion of a system that follows measured markers, sensors and coordinates."""
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -9,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from condyle.arguments import answered
-from condyle.errors import DescriptionError
+from condyle.errors import DescriptionError, warn
 from condyle.fit.doubts import BEYOND, reach
 from condyle.fit.frames import Frames, frame_count
 from condyle.fit.goals import Goal
@@ -95,7 +94,8 @@ def inverse_kinematics(system: System, markers: Markers | Mapping[str, ArrayLike
                    orientation_weights, names, goals, t)
 
     within = _clamped(system) if limits is None else limits
-    state = state.replace(locked={**state.locked, **system.compiled.tails.levels(locked)})
+    if locks := system.compiled.tails.levels(locked):
+        state = state.replace(locked={**state.locked, **locks})
 
     def solve(tasks: Tasks, start: State, rows: Rows, progress: Any = False) -> Frames:
         return follow(WHO, start, tuple(tasks.goals(rows)), tasks.t[rows], dict(start.locked), within,
@@ -155,16 +155,17 @@ def _tasks(system: System, markers: Any, weights: Any, coordinates: Any, coordin
 def _warn(result: InverseKinematics) -> None:
     if len(result.unseen):
         first = int(result.unseen[0])
-        warnings.warn(f"{WHO}: nothing was measured in {len(result.unseen)} of {len(result)} frames, the "
-                      f"first frame {first} (t = {result.time[first]:.6g} s); there the pose before stays",
-                      RuntimeWarning, stacklevel=4)
+        warn(f"{WHO}: nothing was measured in {len(result.unseen)} of {len(result)} frames, the "
+             f"first frame {first} (t = {result.time[first]:.6g} s); there the pose before stays",
+             RuntimeWarning)
     if result.tasks.markers is not None:
-        size, seen = reach(result.frames.start.system), np.isfinite(result.rms)
-        rms = float(np.median(result.rms[seen])) if seen.any() else 0.0
-        if max(OFF, OFF * size) < rms < BEYOND * size:
-            warnings.warn(f"{WHO}: markers are {100 * rms:.0f} cm off (RMS) in half of the frames: this is "
-                          "not the motion. Does another axis point up, cd.read_markers(path, vertical='z')? "
-                          "Is the model scaled, are coordinates= in radians? report() tells more",
-                          RuntimeWarning, stacklevel=4)
+        size, rms = reach(result.frames.start.system), result.rms[np.isfinite(result.rms)]
+        off = max(OFF, OFF * size)
+        half = float(np.median(rms)) if rms.max(initial=0.0) > off else 0.0
+        if off < half < BEYOND * size:
+            warn(f"{WHO}: markers are {100 * half:.0f} cm off (RMS) in half of the frames: this is "
+                 "not the motion. Does another axis point up, cd.read_markers(path, vertical='z')? "
+                 "Is the model scaled, are coordinates= in radians? report() tells more",
+                 RuntimeWarning)
     for swap in result.swaps:
-        warnings.warn(f"{WHO}: {swap}", RuntimeWarning, stacklevel=4)
+        warn(f"{WHO}: {swap}", RuntimeWarning)

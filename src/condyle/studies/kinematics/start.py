@@ -86,12 +86,19 @@ def better_start(state: State, tasks: Tasks, found: Frames, solve: Solve) -> Sta
 def _turned(state: State, q: Array) -> float:
     """The largest change of an angle from a state [rad], between bodies: the first of a tree may look
     anywhere."""
-    inner = np.zeros(state.system.nq, dtype=bool)
-    for body in state.system.bodies:
+    known = state.system.compiled.programs
+    if "angles between bodies" not in known:
+        known["angles between bodies"] = _between(state.system)
+    return float(np.abs(q - state.q)[known["angles between bodies"]].max(initial=0.0))
+
+
+def _between(system: System) -> NDArray[np.bool_]:
+    """Which coordinates are angles between bodies; all angles, if none is."""
+    inner = np.zeros(system.nq, dtype=bool)
+    for body in system.bodies:
         inner[body.q] = body.parent is not None and not body.parent.is_ground
-    angles = _angles(state.system)
-    chosen = angles & inner if (angles & inner).any() else angles
-    return float(np.abs(q - state.q)[chosen].max(initial=0.0))
+    angles = _angles(system)
+    return angles & inner if (angles & inner).any() else angles
 
 
 def _angles(system: System) -> NDArray[np.bool_]:

@@ -65,7 +65,9 @@ def find_swaps(frames: Frames, tasks: Tasks, distances: Array, solve: Solve) -> 
     """
     if tasks.markers is None or distances.shape[1] < 2 or not len(frames):
         return ()
-    largest = np.nan_to_num(distances).max(axis=1)
+    largest = np.fmax.reduce(distances, axis=1, initial=0.0)
+    if not largest.max() > FAR:
+        return ()
     bad = largest > max(FAR, WORSE * float(np.median(largest)))
     cost = frames.info[:, INFO.index("cost")].copy()
     out: list[Swap] = []

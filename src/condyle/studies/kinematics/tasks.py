@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,11 +52,10 @@ class MarkerTasks:
 
     def goals(self, system: System, rows: Rows) -> list[Goal]:
         """Those of (1), for some frames. Markers on ground count in W; nothing can be done for them."""
-        w, x = _shares(self.weights[rows]), self.positions[rows]
-        return [Station.made(body, station, x[:, k], w[:, k], name)
-                for k, (name, body, station) in enumerate(zip(self.names, self.bodies, self.stations,
-                                                              strict=True))
-                if not system.body(body).is_ground]
+        w, x = _shares(self.weights[rows]).T, self.positions[rows].transpose(1, 0, 2)
+        ground = {body for body in set(self.bodies) if system.body(body).is_ground}
+        return [Station.made(*given) for given in zip(self.bodies, self.stations, x, w, self.names,
+                                                      strict=True) if given[0] not in ground]
 
     def places(self, at: Configurations) -> Array:
         """Where the model has them, shape (T, n, 3)."""
@@ -124,7 +124,7 @@ class Tasks:
         here = np.arange(len(self.t))[rows]
         return out + [g if g.frames is None else _chosen(g, here) for g in self.others]
 
-    @property
+    @cached_property
     def measured(self) -> NDArray[np.int64]:
         """How many markers and sensors were measured in each frame, shape (T,)."""
         seen = np.zeros(len(self.t), dtype=np.int64)

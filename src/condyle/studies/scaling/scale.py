@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,7 +12,7 @@ from condyle.arguments import answered
 from condyle.arrays import Array
 from condyle.constraints import CoordinateCoupler, Rod
 from condyle.contact import ElasticFoundation, HuntCrossley
-from condyle.errors import DescriptionError, UnknownNameError
+from condyle.errors import DescriptionError, UnknownNameError, warn
 from condyle.forces import Custom, Potential, TwoPointSpring
 from condyle.forces.path import PathLaw
 from condyle.io.markers import Markers
@@ -30,6 +29,7 @@ from condyle.studies.scaling.attached import (
 from condyle.studies.scaling.bodies import Factors, changes
 from condyle.studies.scaling.measurements import Measured, Measurement, frames, manual, measure
 from condyle.studies.scaling.result import Scaling
+from condyle.system.given import check_system
 from condyle.system.state import State
 from condyle.system.system import System
 
@@ -66,7 +66,8 @@ def scale(
 
     Each body gets factors along its axes: the mean of measured over model distances of a Measurement's pairs
     of markers, in the default pose, or numbers that you give. What is fixed to a body is scaled by them:
-    frames of joints, translations of joints (by the factors of the body that they stand on), mass centre,
+    frames of joints, translations of joints (by the factors of the parent, or of the child if the joint is
+    reversed), mass centre,
     mass and inertia, points and surfaces of paths, stations of forces and constraints, markers, geometry.
     Lengths of muscle fibres, tendons, ligaments and springs keep their share of the length of their path.
     Forces of muscles stay. Then all masses are brought to the subject's.
@@ -96,9 +97,9 @@ def scale(
         UnknownNameError: markers or bodies that there are not.
         DescriptionError: what cannot be scaled, by name; distances of zero, factors that are not positive.
     """
-    if not isinstance(system, System):
-        raise DescriptionError(f"scale: expected a System first, got {system!r}"
-                               + ("; read it by cd.read_osim(path)" if str(system).endswith(".osim") else ""))
+    check_system("scale", system, "markers, measurements")
+    if isinstance(measurements, Measurement):
+        measurements = [measurements]
     order = _order(order)
     if markers is not None and not isinstance(markers, Markers):
         raise DescriptionError(f"scale: markers: expected cd.read_markers('static.trc'), got {markers!r}")
@@ -107,6 +108,10 @@ def scale(
         raise DescriptionError(
             "scale: measurements and places of markers need markers=cd.read_markers('static.trc')"
         )
+    if not system.markers and (measurements or place):
+        raise DescriptionError("scale: the model has no markers: there is nothing to measure or to place; "
+                               "cd.read_osim(path, add='markers.xml') adds those of an OpenSim marker set, "
+                               "system.add_marker(name, body, station) one of yours")
     if mass is not None and not (isinstance(mass, (int, float, np.number)) and 0 < mass < np.inf):
         raise DescriptionError(f"scale: mass: expected a number above 0 [kg], got {mass!r}")
     old = system.copy()
@@ -133,12 +138,11 @@ def _doubt(s: Factors, mass: float | None, before: float) -> None:
     """Warn of sizes that no subject has: percents, millimetres, grams, pounds."""
     for body, x in s.items():
         if min(x) < 1 / BEYOND or max(x) > BEYOND:
-            warnings.warn(f"scale: {body}: the factors {' '.join(f'{v:.4g}' for v in x)} are far from 1; a "
-                          "factor is 1.1, not 110, and markers are in metres", UserWarning, stacklevel=4)
+            warn(f"scale: {body}: the factors {' '.join(f'{v:.4g}' for v in x)} are far from 1; a "
+                 "factor is 1.1, not 110, and markers are in metres")
             break
     if mass is not None and before > 0 and not before / HEAVY < mass < HEAVY * before:
-        warnings.warn(f"scale: mass: {mass:g} kg, but the model has {before:.4g} kg; is it in kg?",
-                      UserWarning, stacklevel=4)
+        warn(f"scale: mass: {mass:g} kg, but the model has {before:.4g} kg; is it in kg?")
 
 
 def default_pose(system: System) -> State:
@@ -196,17 +200,15 @@ def _known(system: System, m: Measurement) -> dict[str, str]:
     if unknown and len(unknown) == len(given):
         raise UnknownNameError("body", unknown[0], names, what)
     if unknown:
-        warnings.warn(f"{what}: the system has no {', '.join(map(repr, unknown))}", UserWarning, stacklevel=5)
+        warn(f"{what}: the system has no {', '.join(map(repr, unknown))}")
     return {name: axes for name, axes in given.items() if name in names}
 
 
 def model_places(system: System, state: State) -> dict[str, Array]:
     """Where the markers of a model are in ground [m]."""
-    return {
-        name: np.asarray(state.station_position(m.body, m.station))
-        for name in system.markers
-        for m in (system.marker(name),)
-    }
+    found = {name: system.marker(name) for name in system.markers}
+    poses = {body: state.body_pose(body) for body in {m.body for m in found.values()}}
+    return {name: poses[m.body].R @ np.array(m.station) + poses[m.body].p for name, m in found.items()}
 
 
 def _resized(
@@ -252,7 +254,7 @@ def _resized(
 
 
 def _coupled(system: System, law: CoordinateCoupler, s: Factors, name: str, notes: list[str]) -> Any:
-    """A coupler whose last coordinate, if a translation, grows with the body its joint stands on."""
+    """A coupler whose last coordinate, if a translation, grows with the parent of its joint."""
     for b in system.bodies:
         for c, unit in zip(b.coordinates, b.mobilizer.units, strict=True):
             if c.name != law.coordinates[-1] or unit != "m" or b.parent is None:
@@ -288,7 +290,8 @@ def _proportioned(old: System, start: State, new: System) -> System:
     cords = [n for n in old.forces if isinstance(old.force(n), TwoPointSpring)]
     if not cords and not len(old.paths):
         return new
-    now = default_pose(new.copy())
+    new = new.copy()
+    now = default_pose(new)
     before, after = start.path_lengths(), now.path_lengths()
     lengths = np.divide(after, before, out=np.ones_like(after), where=before > 0)
     ratio = dict(zip(old.paths, lengths, strict=True))

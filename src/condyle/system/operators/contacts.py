@@ -6,7 +6,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from condyle.arrays import Array, Vector
-from condyle.contact.foundation import pressure
+from condyle.contact.springs import pressure
 from condyle.errors import UnknownNameError
 from condyle.laws.names import body_name
 from condyle.native.calls.function import NativeFunction
@@ -17,8 +17,9 @@ from condyle.system.operators.public import operator
 
 
 class ContactOperators(Operators):
-    """Contacts, in the order of `system.contacts`. Normals and forces go from the first surface, a, to the
-    second, b; what acts on a is the opposite."""
+    """Contacts, in the order of `system.contacts`: those that yield, then rigid ones. Normals and forces go
+    from the first surface, a, to the second, b; what acts on a is the opposite. Rigid ones push by their
+    multipliers (without tau) where the state says that they are closed, and nothing where it does not."""
 
     @operator
     def contact_depths(self, q: Vector, **options: Unpack[Options]) -> Array:
@@ -40,7 +41,7 @@ class ContactOperators(Operators):
     @operator
     def contact_patches(self, q: Vector, **options: Unpack[Options]) -> Array:
         """Semi-axes of the contacts' ellipses after Hertz [m], shape (..., n, 2), the larger one first; zero
-        where the surfaces are apart."""
+        where the surfaces are apart, or rigid."""
         return self._run("contact_patches", (q,), options)
 
     @operator
@@ -93,14 +94,16 @@ class ContactOperators(Operators):
             raise UnknownNameError("body of a mesh", wanted, bodies, f"contact {contact!r}")
         side, part = found[bodies.index(wanted)]
         given = self._run("contact_springs", (q, u), options)[..., part]
-        mesh, where = side.mesh.triangles, side.where
-        kernel = self.compiled.functions.setdefault(("pressure", where.key), NativeFunction(
-            "contact_pressures", lambda: tree_kernel("pressure", side.size, 4, pressure(where)),
-            key=f"contact_pressures {where.key}", inputs=[("p", side.size), ("face", 4)],
+        mesh, springs = side.mesh.triangles, side.springs
+        kind = springs.where.key, springs.smooth
+        kernel = self.compiled.functions.setdefault(("pressure", kind), NativeFunction(
+            "contact_pressures", lambda: tree_kernel("pressure", side.size, 4, pressure(springs)),
+            key=f"contact_pressures {kind}", inputs=[("p", side.size), ("face", 4)],
             outputs=[("pressure", 1)]))
         out: Array = kernel(given[..., None, :], np.column_stack([mesh.centroids, mesh.areas]))[..., 0]
         return out
 
+    @operator
     def centre_of_pressure(self, q: Vector, u: Vector, group: str, **options: Unpack[Options]) -> Array:
         """The mean of a group's contact points, weighted with their normal forces, in ground [m], shape (...,
         3); NaN where nothing touches.
@@ -113,10 +116,7 @@ class ContactOperators(Operators):
         rows = [k for k, name in enumerate(self.contacts) if name == group or name.startswith(f"{group}.")]
         if not rows:
             known = dict.fromkeys([*(name.partition(".")[0] for name in self.contacts), *self.contacts])
-            rigid = any(name == group or name.startswith(f"{group}.") for name in self.unilateral)
-            raise UnknownNameError("group of contacts", group, known,
-                                   "it is a rigid contact: a constraint, whose forces are the multipliers"
-                                   if rigid else "")
+            raise UnknownNameError("group of contacts", group, known)
         P, n = (self._run(f"contact_{what}", (q,), options)[..., rows, :] for what in ("points", "normals"))
         f_n = (self._run("contact_forces", (q, u), options)[..., rows, :] * n).sum(axis=-1)
         total = f_n.sum(axis=-1)[..., None]

@@ -1,14 +1,13 @@
 """Muscles: fibres in equilibrium with their tendons."""
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from condyle.arguments import answered
 from condyle.arrays import Array, Vector, vector
-from condyle.errors import ConvergenceError, DescriptionError, UnknownNameError
+from condyle.errors import ConvergenceError, DescriptionError, UnknownNameError, warn
 from condyle.forces.base import state_variables
 from condyle.muscles import Muscle
 from condyle.status import Status
@@ -125,8 +124,8 @@ def _solved(kernel: Any, given: tuple[Array, ...], tail: Array, at: Array, names
     if shortest.any():
         some = ", ".join(f"{name}{f' ({k} of {states} states)' * (states > 1)}" for name, k in
                          zip(names, shortest.sum(axis=0), strict=True) if k)
-        warnings.warn("muscle_equilibrium: fibres at their shortest, their tendons slack or weaker: "
-                      f"{some}", stacklevel=4)
+        warn("muscle_equilibrium: fibres at their shortest, their tendons slack or weaker: "
+             f"{some}")
     r, slope, _, _, found = evaluate(np.arange(states)).transpose(2, 0, 1)
     steep = np.where(np.isfinite(slope), np.abs(slope), 0.0) * l_M
     lost = ~shortest & ~(np.abs(r) <= BALANCED + 100 * TOL * steep)

@@ -6,7 +6,7 @@ import {
 import { bytesOf } from './numbers.js';
 
 /** Triangles from the page: places as 16 bits within a box, corners as differences. */
-function meshGeometry(mesh) {
+export function meshGeometry(mesh) {
   const q = new Uint16Array(bytesOf(mesh.vertices).buffer), d = new Int32Array(bytesOf(mesh.triangles).buffer);
   const position = new Float32Array(q.length), index = new Uint32Array(d.length);
   for (let i = 0; i < q.length; i++) position[i] = mesh.low[i % 3] + mesh.step[i % 3] * q[i];

@@ -1,6 +1,8 @@
 // What is drawn while things move where WebGL runs on the processor: few triangles, lit at their corners, all bodies in
 // one mesh whose corners are moved here.
-import { BufferAttribute, BufferGeometry, Color, DynamicDrawUsage, Matrix3, Matrix4, Mesh, ShaderMaterial } from 'three';
+import {
+  BufferAttribute, BufferGeometry, Color, ConeGeometry, CylinderGeometry, DynamicDrawUsage, Matrix3, Matrix4, Mesh, ShaderMaterial, SphereGeometry,
+} from 'three';
 
 export const FINE = 1, COARSE = 2;                          // layers that the camera sees in one of both pictures alone
 const TRIANGLES = 9000;                                     // of all bodies
@@ -10,20 +12,13 @@ const VERTEX = `
 uniform vec3 up, sun, tint;
 varying vec3 shade;
 void main() {
-  mat4 X = modelMatrix;
-  #ifdef USE_INSTANCING
-  X = X * instanceMatrix;
-  #endif
-  vec3 n = normalize(mat3(X) * normal), c = tint;
+  vec3 n = normalize(mat3(modelMatrix) * normal), c = tint;
   #ifdef USE_COLOR
   c *= color;
   #endif
-  #ifdef USE_INSTANCING_COLOR
-  c *= instanceColor;
-  #endif
   c *= ${SKY} * mix(vec3(0.258, 0.275, 0.319), vec3(1.0), 0.5 + 0.5 * dot(n, up)) + ${SUN} * max(dot(n, sun), 0.0) * vec3(1.0, 0.922, 0.807);
   shade = pow(c, vec3(0.4545));
-  gl_Position = projectionMatrix * viewMatrix * X * vec4(position, 1.0);
+  gl_Position = projectionMatrix * modelViewMatrix * vec4(position, 1.0);
 }`;
 const FRAGMENT = 'uniform float alpha; varying vec3 shade; void main() { gl_FragColor = vec4(shade, alpha); }';
 
@@ -64,6 +59,52 @@ function coarser(geometry, most) {
   }
 }
 
+/** A geometry whose corners are moved here, in every picture. */
+function moving(count, index, names) {
+  const g = new BufferGeometry(), attributes = names.map(() => new BufferAttribute(new Float32Array(3 * count), 3).setUsage(DynamicDrawUsage));
+  names.forEach((name, i) => g.setAttribute(name, attributes[i]));
+  g.setIndex(index);
+  return { g, attributes };
+}
+
+function rough({ type, parameters: p }) {
+  if (type === 'SphereGeometry') return new SphereGeometry(p.radius, 4, 2);
+  if (type === 'ConeGeometry') return new ConeGeometry(p.radius, p.height, 6, 1, true);
+  return new CylinderGeometry(p.radiusTop, p.radiusBottom, p.height, 4, 1, true);
+}
+
+/** Balls, rods or arrows as one mesh: instances cost a draw call each where WebGL runs on the processor. */
+export class Copies {
+  /** instanced: what they are copies of; material: cheap, with colours of corners */
+  constructor(instanced, material) {
+    const one = this.one = rough(instanced.geometry), n = one.attributes.position.count, index = [];
+    for (let k = 0; k < instanced.count; k++) for (const i of one.index.array) index.push(i + k * n);
+    const { g, attributes } = moving(n * instanced.count, index, ['position', 'normal', 'color']), c = new Color();
+    for (let k = 0; k < instanced.count; k++) {
+      instanced.instanceColor ? instanced.getColorAt(k, c) : c.copy(instanced.material.color);
+      for (let i = 0; i < n; i++) attributes[2].setXYZ(k * n + i, c.r, c.g, c.b);
+    }
+    this.of = instanced; this.attributes = attributes;
+    this.mesh = new Mesh(g, material);
+    this.mesh.frustumCulled = false; this.mesh.raycast = () => {};
+    this.mesh.layers.set(COARSE); instanced.layers.set(FINE);
+  }
+
+  update() {
+    this.mesh.visible = this.of.visible;
+    if (!this.of.visible) return;
+    const [to, turned] = this.attributes.map((a) => a.array), { position: { array: p, count }, normal: { array: w } } = this.one.attributes, X = this.of.instanceMatrix.array;
+    for (let k = 0, o = 0; k < this.of.count; k++) {
+      const m = 16 * k;
+      for (let i = 0; i < 3 * count; i += 3, o += 3) for (let j = 0; j < 3; j++) {
+        to[o + j] = X[m + j] * p[i] + X[m + 4 + j] * p[i + 1] + X[m + 8 + j] * p[i + 2] + X[m + 12 + j];
+        turned[o + j] = X[m + j] * w[i] + X[m + 4 + j] * w[i + 1] + X[m + 8 + j] * w[i + 2];
+      }
+    }
+    this.attributes[0].needsUpdate = true; this.attributes[1].needsUpdate = true;
+  }
+}
+
 /** All opaque solids of a figure as one mesh. */
 export class Crowd {
   /** solids: [{item, body, geometry}], each geometry in its own frame; material: cheap, with colours of corners */
@@ -79,10 +120,8 @@ export class Crowd {
       count += part.n;
       return part;
     });
-    this.attributes = ['position', 'normal', 'color'].map(() => new BufferAttribute(new Float32Array(3 * count), 3).setUsage(DynamicDrawUsage));
-    const g = new BufferGeometry();
-    ['position', 'normal', 'color'].forEach((name, i) => g.setAttribute(name, this.attributes[i]));
-    g.setIndex(index);
+    const { g, attributes } = moving(count, index, ['position', 'normal', 'color']);
+    this.attributes = attributes;
     this.mesh = new Mesh(g, material);
     this.mesh.frustumCulled = false; this.mesh.raycast = () => {};   // the solids themselves are picked
     this.paint();

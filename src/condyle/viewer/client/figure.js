@@ -1,8 +1,9 @@
 // A layer in the scene: bodies, paths and marks, moved to the values of one time.
 import { Group, Vector3 } from 'three';
 import { axes, buildBodies, roughSolids } from './bodies.js';
-import { COARSE, Crowd, FINE } from './coarse.js';
+import { COARSE, Copies, Crowd, FINE } from './coarse.js';
 import { Marks } from './marks.js';
+import { Pressures } from './pressures.js';
 import { emptyValues } from './numbers.js';
 import { Tubes } from './tubes.js';
 
@@ -29,9 +30,11 @@ export class Figure {
       this.root.add(...this.levels.map((tubes) => tubes.mesh));
       this.pointBody = Int32Array.from(layer.lines.flatMap((line) => line.bodies));
     }
-    this.marks = new Marks(layer, head.size, (c, o) => stage.material(c, o, layer.ghost), stage.slow ? 6 : 14);
+    this.marks = new Marks(layer, head.size, (c, o) => stage.material(c, o, layer.ghost), 14);
     if (this.marks.objects.length) this.root.add(...this.marks.objects);
-    for (const object of this.marks.objects) stage.both(object);
+    this.copies = stage.slow ? this.marks.objects.filter((o) => o.material.isMeshLambertMaterial).map((o) => new Copies(o, stage.cheap('#ffffff', layer.ghost ? 0.42 : 1, true))) : [];
+    for (const { mesh } of this.copies) this.root.add(mesh);
+    this.pressures = new Pressures(layer, nodes);
     this.hiddenNames = {}; this.formed = null;
     stage.scene.add(this.root); stage.figures.push(this);
   }
@@ -45,7 +48,9 @@ export class Figure {
       for (const tubes of this.levels) tubes.mesh.visible = tubes === this.tubes;
       this.tubes.update(this.values.paint, this.layer.painted);
     }
-    if (!fine) this.crowd?.update(this.nodes);
+    if (fine) return;
+    this.crowd?.update(this.nodes);
+    for (const c of this.copies) c.update();
   }
 
   /** Show which path or solids are picked; none without a name. */
@@ -74,6 +79,7 @@ export class Figure {
         v.applyQuaternion(node.quaternion).add(node.position).toArray(world, 3 * p);
       }
     }
+    this.pressures.update(this.values.pressures);
     this.marks.update(this.values, (i) => this.nodes[i], arrowScale);
     this.formed = null;
     return bad;
@@ -90,6 +96,7 @@ export class Figure {
     for (const name of this.layer.measured) if (this.layer.markers.some((m) => m.name === name)) add('errors', name);
     for (const a of this.layer.arrows) add(a.kind, a.name);
     for (const name of this.layer.patches) add('patches', name);
+    for (const p of this.layer.pressures) add('pressures', p.name);
     for (const node of this.nodes) add('frames', node.name);
     return out;
   }
@@ -104,6 +111,7 @@ export class Figure {
     if (kind === 'errors' && this.marks.errors) this.marks.errors.object.visible = hidden.size === 0;
     if (['constraints', 'springs', 'joints'].includes(kind)) this.marks.hidden = new Set(['constraints', 'springs', 'joints'].flatMap((k) => [...(this.hiddenNames[k] ?? [])]));
     if (kind === 'forces' || kind === 'pushes') this.marks.hiddenArrows[kind] = hidden;
+    if (kind === 'pressures') this.pressures.hidden = hidden;
     if (kind === 'patches' && this.marks.patches) this.marks.patches.hidden = hidden;
   }
 

@@ -88,7 +88,7 @@ function card({ figure, kind, name }) {
   const rows = figure.layer.columns.map((c, i) => ({ ...c, i })).filter((c) => c.of === name || c.name === name);
   const line = figure.layer.lines.find((l) => l.name === name), facts = [];
   if (figures.length > 1) facts.push(figure.name);
-  facts.push({ bodies: 'body', joints: 'joint of', inertias: 'inertia of body', muscles: 'muscle', paths: 'path', surfaces: 'wrap surface', markers: "model's marker", measured: 'measured marker', errors: 'marker error', forces: 'force', pushes: 'contact force', patches: 'contact', contacts: 'contact surface', constraints: 'constraint', springs: 'spring' }[kind] ?? kind);
+  facts.push({ bodies: 'body', joints: 'joint of', inertias: 'inertia of body', muscles: 'muscle', paths: 'path', surfaces: 'wrap surface', markers: "model's marker", measured: 'measured marker', errors: 'marker error', forces: 'force', pushes: 'contact force', patches: 'contact', pressures: 'pressure on a mesh', contacts: 'contact surface', constraints: 'constraint', springs: 'spring' }[kind] ?? kind);
   if (line?.strength) facts.push(`${number(line.strength)} N at most`);
   $('card-name').textContent = name; $('card-kind').textContent = facts.join(', ');
   const table = $('card-values');
@@ -177,6 +177,9 @@ $('notes').hidden = !head.notes.length;
 $('toggle-plots').hidden = main.frames < 2 || !head.layers[0].columns.length;
 $('paint').hidden = !head.layers.some((l) => l.painted);
 $('paint-label').textContent = head.paint.label; $('paint-high').textContent = `${number(head.paint.high)}${head.paint.unit ? ` ${head.paint.unit}` : ''}`;
+$('pressure').hidden = !head.pressure;
+const mega = head.pressure >= 1e5;
+$('pressure-high').textContent = `${number(head.pressure / (mega ? 1e6 : 1e3))} ${mega ? 'MPa' : 'kPa'}`;
 $('scale').textContent = `grid ${number(stage.spacing)} m`;
 const arrowed = head.layers.some((l) => l.arrows.length);
 $('arrows').hidden = !arrowed;

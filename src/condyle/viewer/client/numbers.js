@@ -59,7 +59,8 @@ export function emptyValues(layer) {
   return {
     poses: new Float32Array(7 * layer.bodies.length), points: new Float32Array(3 * layer.points),
     paint: new Float32Array(layer.lines.length), measured: new Float32Array(3 * layer.measured.length),
-    arrows: new Float32Array(6 * layer.arrows.length), patches: new Float32Array(9 * layer.patches.length), columns: new Float32Array(layer.columns.length),
+    arrows: new Float32Array(6 * layer.arrows.length), patches: new Float32Array(9 * layer.patches.length),
+    pressures: new Float32Array(layer.pressures.reduce((n, p) => n + p.faces, 0)), columns: new Float32Array(layer.columns.length),
   };
 }
 

@@ -2,7 +2,7 @@
 
 const TITLES = {
   bodies: 'Bodies', joints: 'Joints', inertias: 'Ellipsoids of inertia', muscles: 'Muscles', paths: 'Ligaments and springs', surfaces: 'Wrap surfaces',
-  markers: "Model's markers", measured: 'Measured markers', errors: 'Marker errors', forces: 'Forces', pushes: 'Contact forces', patches: 'Contact patches', contacts: 'Contact surfaces', constraints: 'Constraints', springs: 'Springs', frames: 'Body frames',
+  markers: "Model's markers", measured: 'Measured markers', errors: 'Marker errors', forces: 'Forces', pushes: 'Contact forces', patches: 'Contact patches', pressures: 'Pressure', contacts: 'Contact surfaces', constraints: 'Constraints', springs: 'Springs', frames: 'Body frames',
 };
 const OFF = new Set(['frames', 'surfaces', 'inertias']);
 

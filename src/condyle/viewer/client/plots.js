@@ -12,6 +12,9 @@ export function ticks(low, high, about = 4) {
 
 export const number = (x) => (Number.isNaN(x) ? '–' : x === 0 ? '0' : Math.abs(x) >= 1e5 || Math.abs(x) < 1e-3 ? x.toExponential(2) : String(+x.toPrecision(4)));
 
+/** For ticks, which are round. */
+const short = (x) => (x !== 0 && (Math.abs(x) >= 1e5 || Math.abs(x) < 1e-3) ? (+x.toPrecision(3)).toExponential() : number(x));
+
 export class Plots {
   /** layers: [{layer, recording}]; seek(t) moves the timeline */
   constructor(node, layers, seek) {
@@ -89,7 +92,7 @@ export class Plots {
     g.scale(d, d); g.font = `11px ${style.fontFamily}`; g.lineWidth = 1;
     g.strokeStyle = style.getPropertyValue('--line'); g.fillStyle = style.getPropertyValue('--soft');
     g.textAlign = 'right'; g.textBaseline = 'middle';
-    for (const v of ticks(plot.from, plot.to, 3)) { g.beginPath(); g.moveTo(LEFT, y(v)); g.lineTo(w - RIGHT, y(v)); g.stroke(); g.fillText(number(v), LEFT - 5, y(v)); }
+    for (const v of ticks(plot.from, plot.to, 3)) { g.beginPath(); g.moveTo(LEFT, y(v)); g.lineTo(w - RIGHT, y(v)); g.stroke(); g.fillText(short(v), LEFT - 5, y(v)); }
     g.textAlign = 'center'; g.textBaseline = 'top';
     if (this.end > this.start) for (const t of ticks(this.start, this.end, 4)) g.fillText(`${number(t)} s`, Math.min(this.x(t, w), w - 16), h - BOTTOM + 4);
     plot.data.forEach((data, k) => { if (data) this.curve(g, data, w, y, plot.color, k > 0); });

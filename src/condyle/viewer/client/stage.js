@@ -23,7 +23,7 @@ export class Stage {
   constructor(canvas, head, plain) {
     this.head = head; this.canvas = canvas; this.plain = plain;
     this.slow = software();
-    this.sides = this.slow ? 28 : 36; this.figures = []; this.pairs = [];
+    this.sides = this.slow ? 28 : 36; this.figures = [];
     this.renderer = new WebGLRenderer({ canvas, antialias: !this.slow, alpha: !this.slow });
     this.renderer.shadowMap.enabled = true;
     this.scene = new Scene();
@@ -37,6 +37,7 @@ export class Stage {
     this.raycaster.layers.enableAll();
     this.raycaster.params.Line.threshold = 0.015 * head.size;
     this.follow = null; this.shown = 0; this.dirty = true; this.changed = 0; this.fine = false;
+    if (this.slow) canvas.parentElement.style.background = 'none';       // an opaque canvas hides it, at a price
     this.light(); this.ground();
     new ResizeObserver(() => this.resize()).observe(canvas.parentElement);
   }
@@ -50,12 +51,6 @@ export class Stage {
 
   /** A material of the coarse picture. */
   cheap(color, opacity, vertexColors = false) { return cheap(color, opacity, vertexColors, this.up, this.sun.offset.clone().normalize()); }
-
-  /** An object that is in both pictures, with a material for each. */
-  both(object) {
-    const { material } = object;
-    if (material.isMeshLambertMaterial) this.pairs.push([object, material, this.cheap(material.color, material.opacity)]);
-  }
 
   light() {
     const s = this.head.size, side = this.side('side'), front = this.side('front');
@@ -91,7 +86,7 @@ export class Stage {
     g.setAttribute('color', new BufferAttribute(new Float32Array(colors), 4));
     this.fineGrid = new LineSegments(g, new LineBasicMaterial({ vertexColors: true, transparent: true, depthWrite: false }));
     this.grid = new Group().add(this.fineGrid);
-    if (this.slow) this.coarseGrid(a, b, count, far);
+    if (this.slow) this.coarseGrid(a, b, Math.ceil(0.55 * count), 0.55 * far);
     this.plane = new Mesh(new PlaneGeometry(2 * far, 2 * far), new ShadowMaterial({ opacity: 0.22, depthWrite: false }));
     this.plane.quaternion.copy(new Quaternion().setFromUnitVectors(new Vector3(0, 0, 1), this.up));
     this.plane.position.copy(this.origin).addScaledVector(this.up, -0.002 * size);
@@ -151,7 +146,7 @@ export class Stage {
   theme(dark) {
     const line = new Color(dark ? '#7f93a8' : '#8b98a8'), back = new Color(dark ? '#232c36' : '#f1f4f6'), c = new Color();
     this.fineGrid.material.color = line;
-    if (this.roughGrid) { const { color } = this.roughGrid.geometry.attributes; this.fade.forEach((x, i) => { c.copy(back).lerp(line, 0.6 * x); color.setXYZ(i, c.r, c.g, c.b); }); color.needsUpdate = true; }
+    if (this.roughGrid) { const { color } = this.roughGrid.geometry.attributes; this.fade.forEach((x, i) => { c.copy(back).lerp(line, 0.7 * x); color.setXYZ(i, c.r, c.g, c.b); }); color.needsUpdate = true; }
     this.plane.material.opacity = dark ? 0.45 : 0.2;
     if (this.slow) this.scene.background = back;
     this.touch();
@@ -175,7 +170,6 @@ export class Stage {
     if (this.slow) {
       this.sun.castShadow = fine; this.plane.visible = fine && this.grid.visible;
       this.camera.layers.set(0); this.camera.layers.enable(fine ? FINE : COARSE);
-      for (const [object, good, rough] of this.pairs) object.material = fine ? good : rough;
     }
     for (const figure of this.figures) figure.form(fine || !this.slow);
     this.sun.target.position.copy(this.controls.target); this.sun.position.copy(this.controls.target).add(this.sun.offset);
