@@ -2,14 +2,16 @@
 
     python -m benchmarks.parity FOLDER ...              prints what differs of each .osim in the folders
     python -m benchmarks.parity --write FOLDER ...      and writes the page
+    python -m benchmarks.parity --rows FILE ...         keeps rows in a file: a run that was ended goes on
 
 Each model has an OpenSim process of its own: what a file says of defaults stays in a process for good.
 """
 from __future__ import annotations
 
-import sys
+import argparse
+import json
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -137,12 +139,12 @@ def relative(ours: Any, theirs: Any) -> float | str:
     return "none" if size == 0 else off if size < ROUNDING else off / size
 
 
-def rows(paths: list[Path]) -> Iterator[tuple[Path, dict[str, Any]]]:
-    for path in paths:
-        try:
-            yield path, compared(path)
-        except Exception as error:
-            yield path, {"said": said(error, 160)}
+def row_of(path: Path) -> dict[str, Any]:
+    """A row of the page; what went wrong, if it cannot be made."""
+    try:
+        return compared(path)
+    except Exception as error:
+        return {"said": said(error, 160)}
 
 
 def text(value: Any) -> str:
@@ -170,16 +172,26 @@ def page(found: dict[str, dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-def main(arguments: list[str]) -> None:
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folders", nargs="+")
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--rows", type=Path)
+    given = parser.parse_args()
     found: dict[str, dict[str, Any]] = {}
-    for path, row in rows(models([a for a in arguments if a != "--write"])):
-        found[f"{path.parent.name}/{path.name}"] = row
-        print(path.parent.name, path.name, {k: text(v) for k, v in row.items()}, flush=True)
-    if "--write" in arguments:
+    kept = json.loads(given.rows.read_text()) if given.rows and given.rows.exists() else {}
+    for path in models(given.folders):
+        name = f"{path.parent.name}/{path.name}"
+        row = found[name] = kept[name] if name in kept else row_of(path)
+        print(name, {k: text(v) for k, v in row.items()}, flush=True)
+        if given.rows:
+            given.rows.write_text(json.dumps(kept | found, default=float))
+    if given.write:
         before, _, after = PAGE.read_text(encoding="utf-8").partition(BEGIN)
         after = after.partition(END)[2]
         PAGE.write_text(f"{before}{BEGIN}\n{page(found)}\n{END}{after}", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

@@ -1,10 +1,12 @@
 """Setup files beside OpenSim: every one that is found is run by both, and every file that OpenSim writes is
 compared, column by column.
 
-    python -m benchmarks.setups FOLDER ... [--write] [--only WORD]
+    python -m benchmarks.setups FOLDER ... [--write] [--only WORD] [--rows FILE]
 
 FOLDERs are copied, twice, and never written to. In those that have the models of the walking trials and the
-arm, setup files that run all analyses are added. `--write` puts the table into docs/coming-from-opensim.md.
+arm, setup files that run all analyses are added. What OpenSim has written is what later setup files of both
+begin with. `--write` puts the table into docs/coming-from-opensim.md; `--rows` keeps what folders gave in a
+file, so that a run that was ended goes on with the next one.
 
 Numbers: the largest difference of a column over the largest size in the columns of its kind (the same file
 and ending), the worst column of all; sizes below 1e-3 count as that. Rows that both have are compared; of
@@ -13,11 +15,12 @@ forward runs, whose steps differ, the last row.
 from __future__ import annotations
 
 import argparse
+import json
 import shutil
 import tempfile
 import traceback
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -143,7 +146,31 @@ def run_both(path: Path, top: Path, ours: Path, theirs: Path) -> tuple[str, list
     found = []
     if not any("Condyle" in x or "CONDYLE" in x for x in said):
         found = [compare(ours / p.relative_to(theirs), p, tool == "ForwardTool") for p in written]
+    for p in [p for p in theirs.rglob("*") if p.is_file() and before.get(p) != p.stat().st_mtime_ns]:
+        (ours / p.relative_to(theirs)).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(p, ours / p.relative_to(theirs))    # both go on with the same files
     return f"{tool}{''.join(f'; {x}' for x in said)}", found
+
+
+def found_in(folder: Path, only: str) -> Iterator[tuple[tuple[str, str], Compared]]:
+    """Setup file and family of every file that OpenSim writes for a folder, and how far ours agrees."""
+    with tempfile.TemporaryDirectory() as place:
+        ours, theirs = (Path(place) / who for who in ("ours", "theirs"))
+        for target in (ours, theirs):
+            shutil.copytree(folder, target, copy_function=shutil.copyfile)
+            for p in [target, *target.rglob("*")]:
+                p.chmod(0o755)
+            added(target)
+        for path in setups(theirs):
+            inside = path.relative_to(theirs)
+            if only not in str(inside):
+                continue
+            tool, found = run_both(path, theirs, ours, theirs)
+            print(f"{inside}: {tool}", flush=True)
+            for c in found:
+                yield (f"{folder.name}/{inside}", family(tool.partition(";")[0], c.name)), c
+                if c.error > 1e-6 or c.odd:
+                    print(f"    {c.name}: {c.error:.1e} {c.where} {'; '.join(c.odd)}", flush=True)
 
 
 def main() -> None:
@@ -152,27 +179,17 @@ def main() -> None:
     parser.add_argument("folders", type=Path, nargs="+")
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--only", default="")
+    parser.add_argument("--rows", type=Path)
     given = parser.parse_args()
+    kept = json.loads(given.rows.read_text()) if given.rows and given.rows.exists() else {}
     rows: dict[tuple[str, str], list[Compared]] = {}
-    with tempfile.TemporaryDirectory() as place:
-        for k, folder in enumerate(given.folders):
-            ours, theirs = (Path(place) / f"{k}{who}" for who in ("ours", "theirs"))
-            for target in (ours, theirs):
-                shutil.copytree(folder, target, copy_function=shutil.copyfile)
-                for p in [target, *target.rglob("*")]:
-                    p.chmod(0o755)
-                added(target)
-            for path in setups(theirs):
-                inside = path.relative_to(theirs)
-                if given.only not in str(inside):
-                    continue
-                tool, found = run_both(path, theirs, ours, theirs)
-                print(f"{inside}: {tool}", flush=True)
-                for c in found:
-                    what = family(tool.partition(";")[0], c.name)
-                    rows.setdefault((f"{folder.name}/{inside}", what), []).append(c)
-                    if c.error > 1e-6 or c.odd:
-                        print(f"    {c.name}: {c.error:.1e} {c.where} {'; '.join(c.odd)}", flush=True)
+    for folder in given.folders:
+        if folder.name not in kept:
+            kept[folder.name] = [(*key, asdict(c)) for key, c in found_in(folder, given.only)]
+        for path, what, c in kept[folder.name]:
+            rows.setdefault((path, what), []).append(Compared(**c))
+        if given.rows:
+            given.rows.write_text(json.dumps(kept))
     text = "\n".join(["| setup file | what | files | columns | rows | worst difference | in |",
                       "|---|---|---|---|---|---|---|", *map(line, rows, rows.values())])
     print(text)

@@ -108,10 +108,10 @@ def read_document(path: str | Path, wanted: str = "Model") -> Document:
 
 
 def _object(path: Path, bare: str = "") -> tuple[int, Element]:
-    """Version and outermost element of a file; around a bare object of the wanted class, as the oldest files
-    have it, one is put."""
+    """Version and outermost element of a file; around a bare object of the wanted class, or a bare tool, as
+    the oldest files have it, one is put."""
     root = read_elements(path)
-    if bare and root.tag == bare:
+    if (bare and root.tag == bare) or root.tag.endswith("Tool"):
         around = Element("OpenSimDocument", line=root.line, file=root.file)
         around.take(root)
         return OLDEST, around

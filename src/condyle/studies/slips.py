@@ -20,6 +20,10 @@ SMALL = 1e-6
 OFF = 1e-4
 """Lengths that change by so much more than by their rates [m] may have jumped."""
 
+RULE = ("where a rule of its surface changes its answer. Move the surface or the points, or choose another "
+        "quadrant=.")
+POINT = "where a point of it comes or goes: at the end of its range it is not on the way of the others."
+"""Why a path jumps."""
 NEAR = 1e-7
 """When a path slips is told to this time [s]."""
 
@@ -65,9 +69,8 @@ def slips(motion: Motion, L: Array, Ldot: Array, arms: Array) -> list[str]:
             for name in branches.owners[span]:
                 if name not in out or found.after < out[name][0]:
                     out[name] = (found.after, (
-                    f"The path of {name} jumps by {1e3 * by:+.3g} mm at {where} at t = {found.after:.6g} s: "
-                    "a rule of its surface changes its answer. Move the surface or the points, or choose "
-                    "another quadrant=."))
+                    f"The path of {name} jumps by {1e3 * by:+.3g} mm at {where} at t = {found.after:.6g} s, "
+                    f"{POINT if where.startswith('point ') else RULE}"))
     turned = (seen.n[::2] * seen.n[1::2]).sum(axis=2) < 0                     # the other side of a surface
     for k, s in np.argwhere(turned).tolist():
         for name in branches.owners[branches.of_span[s]]:

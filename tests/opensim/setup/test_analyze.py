@@ -130,3 +130,16 @@ def test_joint_reactions_of_a_walking_trial(tmp_path, evidence):
     evidence("file of a joint-reaction setup against OpenSim's, gait10dof18musc walking, relative", error,
              1e-9)
     assert error < 1e-9
+
+
+def test_columns_as_asked_for_and_no_names(tmp_path):
+    """OpenSim's order is that of the list, with the mass centre last; a tool or analysis without a name has
+    none in its files."""
+    written(tmp_path)
+    (tmp_path / "a.xml").write_text(document("AnalyzeTool", """<coordinates_file>motion.mot</coordinates_file>
+<AnalysisSet><objects><BodyKinematics><bodies>center_of_mass rod</bodies></BodyKinematics></objects>
+</AnalysisSet>""", name=""))
+    files = run_setup(tmp_path / "a.xml").files
+    assert [p.name for p in files] == ["__pos_global.sto", "__vel_global.sto", "__acc_global.sto"]
+    names = cd.read_table(files[0]).names
+    assert [n.rpartition("_")[0] for n in names] == ["rod"] * 6 + ["center_of_mass"] * 3

@@ -69,7 +69,7 @@ def test_tools_that_are_missing_are_named(tmp_path):
 @pytest.mark.parametrize(("change", "words"), [
     (("motion.mot", "motoin.mot"), "no file 'motoin.mot'.*is it motion.mot"),
     (("<coordinates_file>motion.mot", "<coordinates_file>"), "names no file; it needs a table of coord"),
-    (("Muscles<", "knee_spring<"), "only ALL, MUSCLES and ACTUATORS"),
+    (("Muscles<", "knee_spring<"), "knee_spring: there is no such force nor group of forces"),
     (("model.osim", "none.osim"), "no file 'none.osim'"),
     (("<coordinates_file>motion.mot", "<coordinates_file>loads.mot"), "id.xml.*no coordinate of the model"),
     (("<results_directory>out", "<results_directory>model.osim/out"), "results_directory>.*cannot be made"),
@@ -99,6 +99,35 @@ def test_a_filter_above_what_the_rows_show_and_degrees_unsaid(tmp_path):
     report = run_setup(tmp_path / "id.xml")
     assert any("is 600 Hz, but motion.mot has 40 rows per second" in line for line in report.check)
     assert any("Write inDegrees=yes or no into its header" in line for line in report.notes)
+
+
+SPRINGS = """<ForceSet><objects>{}</objects><groups><ObjectGroup name="springs"><members>one two</members>
+</ObjectGroup></groups></ForceSet>""".format("".join(
+    f"""<SpringGeneralizedForce name="{name}"><coordinate>angle</coordinate><stiffness>{k}</stiffness>
+    <rest_length>0</rest_length><viscosity>0</viscosity></SpringGeneralizedForce>"""
+    for name, k in (("one", 2), ("two", 3), ("three", 4))))
+
+
+@pytest.mark.parametrize(("excluded", "stiffness"), [("Muscles", 9), ("Muscles two", 6), ("springs", 4),
+                                                     ("ALL", 0)])
+def test_forces_that_are_left_out(tmp_path, excluded, stiffness):
+    """Moments against springs: what is named, alone or by its group, exerts nothing."""
+    motion = written(tmp_path, SPRINGS)
+    (tmp_path / "id.xml").write_text(ID.replace("Muscles", excluded))
+    run_setup(tmp_path / "id.xml")
+    found = cd.read_table(tmp_path / "out" / "id.sto")["angle_moment"]
+    (tmp_path / "id.xml").write_text(ID.replace("Muscles", "ALL"))
+    run_setup(tmp_path / "id.xml")
+    none = cd.read_table(tmp_path / "out" / "id.sto")["angle_moment"]
+    angle = np.radians(motion["angle"][8:33])
+    np.testing.assert_allclose(found - none, stiffness * angle, atol=2e-8)          # printed digits of both
+
+
+def test_a_file_without_a_document_around_the_tool(tmp_path):
+    """As OpenSim 1 wrote them, and 4.6 still reads them."""
+    written(tmp_path)
+    (tmp_path / "id.xml").write_text(ID.partition(">")[2].removesuffix("</OpenSimDocument>"))
+    assert [p.name for p in run_setup(tmp_path / "id.xml").files] == ["id.sto"]
 
 
 def test_the_command(tmp_path):

@@ -54,6 +54,7 @@ def body_kinematics(trial: Trial, element: Element) -> None:
     setup, system, motion = trial.setup, trial.system, trial.motion
     local = setup.flag("express_results_in_body_local_frame", False, element)
     bodies = trial.chosen(element, "bodies", [*body_order(setup.model.object, system), "center_of_mass"])
+    bodies.sort(key=lambda name: name == "center_of_mass")              # the last, wherever it is asked for
     keep, degrees = trial.kept(element), setup.flag("in_degrees", True, element)
     angle = 180 / np.pi if degrees else 1.0
     parts: dict[str, list[Array]] = {"pos": [], "vel": [], "acc": []}

@@ -154,7 +154,7 @@ def _wrench(load: ExternalLoad, file: str) -> ExternalWrench:
 
 def _write(setup: Setup, traj: Trajectory, controls: dict[str, Control]) -> None:
     """Files of controls and states, with OpenSim's labels."""
-    system, t, name = traj.system, traj.t, setup.report.name
+    system, t, name = traj.system, traj.t, setup.tool.name
     precision = int(setup.number("output_precision", 8))
     driven_ones = [n for n in system.forces if isinstance(system.force(n), (Muscle, Actuator))]
     values = np.zeros((len(t), len(driven_ones)))

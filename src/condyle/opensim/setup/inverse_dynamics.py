@@ -1,6 +1,7 @@
 """InverseDynamicsTool: joint moments of a recorded motion, as OpenSim's tool writes them."""
 from __future__ import annotations
 
+import difflib
 from pathlib import Path
 
 import numpy as np
@@ -16,14 +17,18 @@ from condyle.tree import scales
 RESIDUAL_FORCE, RESIDUAL_MOMENT = 25.0, 75.0
 """[N], [N m] Peaks that OpenSim's guidelines allow for what acts on the body that floats in space."""
 
+KEYWORDS = {"all", "muscles", "actuators"}
+"""Words for many forces, in <forces_to_exclude>."""
+
 
 def run(setup: Setup) -> None:
     """Write `<results_directory>/<output_gen_force_file>`."""
-    system = setup.system()
+    excluded = setup.words("forces_to_exclude")
+    system = without(setup, setup.system(), [name for name in excluded if name.lower() not in KEYWORDS])
     motion = motion_of(setup, system)
     motion = rows(motion, *setup.numbers("time_range", (-np.inf, np.inf)))
     loads = [load for _, load in loads_of(setup, motion)]
-    groups = acting_groups(setup, setup.words("forces_to_exclude"))
+    groups = acting_groups(setup, excluded)
     table = setup.step("inverse dynamics", lambda: inverse_dynamics(system, motion, loads, groups=groups))
     order = tree_order(system)
     units = scales.units(system.bodies)[1]
@@ -33,26 +38,38 @@ def run(setup: Setup) -> None:
     file += "" if Path(file).suffix else ".sto"
     setup.save(file, "Inverse Dynamics Generalized Forces", table.time, names, table.values[:, order])
     if setup.words("joints_to_report_body_forces"):
-        setup.report.check.append("joints_to_report_body_forces: body forces at joints are not written; a "
-                                  "JointReaction analysis gives them")
+        setup.report.check.append("joints_to_report_body_forces: body forces at joints are not written, "
+                                  "where OpenSim 4.6 has moments in the columns of forces; a JointReaction "
+                                  "analysis gives them")
     judge_root(setup, system, table.values)
 
 
 def acting_groups(setup: Setup, excluded: list[str]) -> list[str]:
     """Groups of the forces that act, from <forces_to_exclude>. Actuators without controls exert nothing."""
     out = {"gravity", "passive", "external"}
-    known = {"all": {"passive"}, "muscles": set(), "actuators": set()}
-    unknown = [name for name in excluded if name.lower() not in known]
-    if unknown:
-        raise setup.error(f"<forces_to_exclude>: {', '.join(unknown)}: only ALL, MUSCLES and ACTUATORS can "
-                          "be left out here; in Python, state=system.state(disabled=[...])")
     names = {name.lower() for name in excluded}
-    if not names & {"all", "muscles", "actuators"}:
+    if not names & KEYWORDS:
         setup.report.check.append("<forces_to_exclude> does not leave muscles out: they would act at their "
                                   "default activations, which is rarely meant, and are left out here")
+    return sorted(out - {"passive"} if "all" in names else out)
+
+
+def without(setup: Setup, system: System, names: list[str]) -> System:
+    """A System without forces that a setup names, one by one or by their group.
+
+    Raises:
+        DescriptionError: a name that the model does not have.
+    """
+    forces: set[str] = set()
     for name in names:
-        out -= known[name]
-    return sorted(out)
+        members = [m for m in system.groups.get(name, (name,)) if m in system.forces]
+        if not members:
+            near = difflib.get_close_matches(name, [*system.groups, *system.forces], n=2)
+            raise setup.error(f"<forces_to_exclude>: {name}: there is no such force nor group of forces in "
+                              "the model; ALL, MUSCLES and ACTUATORS are words for many"
+                              + (f"; is it {' or '.join(near)}?" if near else ""))
+        forces.update(members)
+    return system.copy(forces=dict.fromkeys(forces)) if forces else system
 
 
 def tree_order(system: System) -> list[int]:

@@ -41,7 +41,7 @@ class Files:
         results = tool.child("results_directory")
         given = results.text if results is not None else ""
         self._results = _at(folder, "." if is_absent(given) else given)
-        self._prefix = f"{tool.name or path.stem}_" if tool.tag in PREFIXED else ""
+        self._prefix = f"{tool.name}_" if tool.tag in PREFIXED else ""
         named = [e for e in tool.every() if _is_file(e)]
         self.reads = [_at(folder, e.text) for e in named if not e.tag.startswith("output_")]
         self._written = {_at(place, e.text) for e in named if e.tag.startswith("output_")

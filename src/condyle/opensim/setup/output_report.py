@@ -58,7 +58,7 @@ def output_reporter(trial: Trial, element: Element) -> None:
             lines += ["\t".join([repr(float(trial.run.t[i])),
                                  *(",".join(map(repr, x[i].tolist())) for _, x in columns[n])])
                       for i in keep.tolist()]
-            path = setup.results / f"{setup.report.name}_{ending}.sto"
+            path = setup.results / f"{setup.tool.name}_{ending}.sto"
             with files.whole(path, "w", newline="", encoding="utf-8") as file:
                 file.write("\n".join([*lines, ""]))
             setup.report.files.append(path)

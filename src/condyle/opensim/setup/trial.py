@@ -92,11 +92,10 @@ class Trial:
 
     def name(self, element: Element, quantity: str) -> str:
         """Of a file of results."""
-        own = element.name if "name" in element.attributes else element.tag
-        return f"{self.setup.report.name}_{own}_{quantity}.sto"
+        return f"{self.setup.tool.name}_{element.name}_{quantity}.sto"
 
     def chosen(self, element: Element, name: str, known: Sequence[str]) -> list[str]:
-        """Names that a list asks for, in the order of those that there are; all where it says so, or nothing.
+        """Names that a list asks for, in its order; all that there are where it says so, or nothing.
 
         What there is not is said.
         """
@@ -107,4 +106,4 @@ class Trial:
         if lacking := [word for word in asked if word not in known]:
             self.setup.report.check.append(f"{element.title}: <{name}>: there is no {', '.join(lacking)} in "
                                            "the model")
-        return [n for n in known if n in asked]
+        return [n for n in dict.fromkeys(asked) if n in known]
