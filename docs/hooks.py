@@ -164,13 +164,14 @@ def gallery(scenes: list[str]) -> str:
         for name in names.split(","):
             source = (ROOT / "examples" / f"{name}.py").read_text(encoding="utf-8")
             says = (ast.get_docstring(ast.parse(source)) or "").partition("\n\n")[0]
-            parts += [f"### {name}", f"{says} [Its code](examples.md#{name})."]
+            alone = f" [The scene alone](scenes/{name}.html)." if name in scenes else ""
+            parts += [f"### {name}", f"{says} [Its code](examples.md#{name}).{alone}"]
             picture = next((p for p in (ROOT / "docs" / "img").glob(f"{name}.*")), None)
             if name in scenes:
-                parts.append(f'<iframe class="scene" loading="lazy" src="scenes/{name}.html" '
-                             f'title="{name}: the scene"></iframe>')
+                parts.append(f'<div class="scene" data-scene="scenes/{name}.html" data-name="{name}"></div>')
             elif picture:
                 parts.append(f"![{name}](img/{picture.name})")
+    parts.append('<script src="scenes.js"></script>')
     return "\n\n".join(parts)
 
 

@@ -30,6 +30,16 @@ MOTIONS: dict[str, Callable[[Any], tuple[cd.System, Any]]] = {
     "fitted_knee": lambda v: (v.systems["smooth"], v.at), "protein": lambda v: (v.found.system, v.q),
     "functions": lambda v: (v.leg, np.linspace(-2, 0, 100)[:, None])}
 """Systems and coordinates over time where an example has them apart."""
+STARTS: dict[str, Callable[[Any], tuple[cd.State, float]]] = {
+    "pendulum": lambda v: (v.pendulum.state(q=[2.0, 0.5]), 10.0), "springs": lambda v: (v.state, 2.0),
+    "hanging_chain": lambda v: (v.start, 3.0), "scapula": lambda v: (v.b, 0.3),
+    "second_opinion": lambda v: (v.state, 1.5)}
+"""Where motions begin, and how long they are [s], of examples that ask for numbers at one time."""
+MORE: dict[str, Callable[[Any], dict[str, Any]]] = {
+    "reactions": lambda v: {"what": v.system, "motion": v.motion, "plots": [v.moment, v.tension]},
+    "static_optimization": lambda v: {"what": v.arm, "motion": v.motion, "color": v.found},
+    "screw": lambda v: {"what": v.runs[0], "compare": v.runs[1], "offset": (0.15, 0, 0)}}
+"""Arguments of cd.show where an example has more to show than one thing."""
 FRAMES = 300
 """Of a scene, so that a page stays below a megabyte."""
 
@@ -62,6 +72,11 @@ def made(example: Path, folder: Path) -> Path:
 def scene(variables: dict[str, Any], name: str) -> cd.Page:
     """What an example has to show."""
     v, options = SimpleNamespace(**variables), {"title": name, "play": False, "frames": FRAMES, "open": False}
+    if name in MORE:
+        return cd.show(**MORE[name](v), **options)
+    if name in STARTS:
+        state, seconds = STARTS[name](v)
+        return cd.show(cd.simulate(state.system, state, state.t + seconds), **options)
     if name in MOTIONS:
         system, q = MOTIONS[name](v)
         times = np.linspace(0, 2, len(q))

@@ -109,7 +109,7 @@ def test_the_gallery_shows_every_example(site: dict[Path, Page]) -> None:
     """Here one scene alone is made: test_examples runs them all."""
     path = next(path for path in site if path.name == "gallery.html")
     assert {p.stem for p in (ROOT / "examples").glob("*.py")} <= site[path].ids
-    assert "scenes/pendulum.html" in site[path].fetched
+    assert "scenes/pendulum.html" in site[path].links and "scenes.js" in site[path].fetched
     assert "Content-Security-Policy" in (path.parent / "scenes" / "pendulum.html").read_text(encoding="utf-8")
 
 

@@ -15,6 +15,8 @@ REST, FULL, PLAIN, LIGAMENT, LIGHT, HEAVY = (np.array([int(c[k:k + 2], 16) / 255
                                for c in ("#3f6fc4", "#d8231c", "#b23a35", "#c8a94a", "#ffd75e", "#8e0b3a"))
 FINE = 260
 """Triangles of a shape."""
+ROOM = 1.16
+"""How much wider a picture is than what is in it."""
 HIDDEN = ("inertias", "surfaces", "contacts")
 
 
@@ -48,12 +50,16 @@ class Camera:
         x /= np.linalg.norm(x)
         axes = np.stack([x, np.cross(z, x), z])
         target = (scene.low + scene.high) / 2
-        corners = np.array(np.meshgrid(*zip(scene.low, scene.high, strict=True))).reshape(3, -1).T - target
         tall = np.tan(np.radians(18))
         wide = tall * size[0] / size[1]
-        seen = corners @ axes.T
-        need = 1.12 * (seen[:, 2] + np.maximum(np.abs(seen[:, 0]) / wide, np.abs(seen[:, 1]) / tall))
-        return cls(target, axes, max(float(need.max()), 0.2 * scene.size), size[1] / 2 / tall)
+        distance = 0.0
+        for _ in range(4):                                  # from the middle of the box to the picture's
+            seen = (scene.outermost - target) @ axes.T
+            need = seen[:, 2] + ROOM * np.maximum(np.abs(seen[:, 0]) / wide, np.abs(seen[:, 1]) / tall)
+            distance = max(float(need.max()), 0.2 * scene.size)
+            flat = seen[:, :2] / (distance - seen[:, 2:])
+            target = target + distance * (flat.min(axis=0) + flat.max(axis=0)) / 2 @ axes[:2]
+        return cls(target, axes, distance, size[1] / 2 / tall)
 
     def project(self, points: Array) -> tuple[Array, Array]:
         """Points (..., 3) as pixels from the middle (..., 2), and their distance from the viewer (...)."""

@@ -173,8 +173,11 @@ def _head(scene: Scene) -> dict[str, Any]:
         wide = np.linalg.norm(np.ptp(level, axis=0), axis=1)
         away = np.linalg.norm(level[-1] - level[0], axis=1)
         goes = bool(wide.min() > 3 * near and (scene.size < 6 * near or (away > 0.8 * wide).all()))
-    return {"title": scene.title, "up": scene.up.tolist(), "floor": scene.floor, "low": scene.low.tolist(),
-            "high": scene.high.tolist(), "middle": middle.tolist(),
+        if len(first.bodies) == 2:                           # one alone is seen with what is around it
+            near = float(np.clip(0.4 * scene.size, near, 3 * near))
+    return {"title": scene.title, "up": scene.up.tolist(), "floor": scene.floor,
+            "middle": middle.tolist(),
+            "outermost": np.round(scene.outermost, 5 - int(np.log10(scene.size))).tolist(),
             "size": near if goes else scene.size, "near": near if goes else scene.size, "follow": goes,
             "paint": {"label": label, "unit": unit, "high": high}, "arrow_scale": scene.arrow_scale,
             "pressure": scene.pressure, "layers": []}
@@ -230,7 +233,7 @@ def _layer(scene: Scene, d: Drawn, i: int, meshes: list[dict[str, Any]], known: 
         "pressures": [{"name": p.name, "body": p.body, "faces": len(p.corners),
                        "mesh": _mesh(p.corners.reshape(-1, 3), np.arange(3 * len(p.corners)))}
                       for p in d.pressures],
-        "columns": [{"name": name, "unit": unit, "of": of} for name, unit, of in
+        "columns": [{"name": name, "unit": "" if unit == "1" else unit, "of": of} for name, unit, of in
                     zip(d.columns.names, d.columns.units, d.owners, strict=True)]}
     length = LENGTH * min(scene.size, 1.0)
     poses = np.concatenate([d.p, d.quaternions()], axis=2).reshape(m, -1)

@@ -27,6 +27,8 @@ PAINTS = {"activation": "", "force": "N"}
 """What muscles may be coloured by, with its unit."""
 SAMPLED = 200
 """Frames that say how large a scene is."""
+BLOW = 2.5
+"""Times what most arrows do not exceed: the largest that still has its full length."""
 
 
 @dataclass(eq=False)
@@ -104,6 +106,7 @@ class Scene:
         arrow_scale: length of an arrow per unit [m].
         level: height of a floor that bodies touch [m], if there is one.
         pressure: on meshes, what has the darkest colour [Pa]; 0 without any.
+        outermost: points that a camera must see to see all [m], shape (k, 3); none: the box's corners.
     """
 
     title: str
@@ -116,6 +119,11 @@ class Scene:
     arrow_scale: float
     level: float | None = None
     pressure: float = 0.0
+    outermost: Array = field(default_factory=lambda: np.zeros((0, 3)))
+
+    def __post_init__(self) -> None:
+        if not len(self.outermost):
+            self.outermost = _box(self.low, self.high)
 
     @property
     def size(self) -> float:
@@ -139,7 +147,7 @@ def draw(layer: Layer, color: str | Table | Any, markers: Any = None, arrows: An
     R, p = poses(layer)
     lines = paths.lines(batch, R, p)
     if layer.good is not None:
-        for x in (R, p, *(line.points for line in lines)):
+        for x in (R[:, 1:], p[:, 1:], *(line.points for line in lines)):
             x[~layer.good] = np.nan
     patches, pushes, touched = contacts.touching(layer, R)
     maps = [] if live else pressures(layer)
@@ -212,7 +220,7 @@ def scene(drawn: list[Drawn], title: str, paint: tuple[str, str, float], system:
           strength: bool = False) -> Scene:
     """A scene around its layers."""
     low, high = np.full(3, np.inf), np.full(3, -np.inf)
-    largest = 0.0
+    largest, outer = 0.0, []
     for d in drawn:
         i = np.unique(np.linspace(0, len(d.t) - 1, min(len(d.t), SAMPLED)).astype(int))
         points = [_corners(d, i)]
@@ -231,21 +239,23 @@ def scene(drawn: list[Drawn], title: str, paint: tuple[str, str, float], system:
         all_points = all_points[np.isfinite(all_points).all(axis=1)]
         if len(all_points):
             low, high = np.minimum(low, all_points.min(axis=0)), np.maximum(high, all_points.max(axis=0))
+            outer.append(_outermost(all_points))
         for a in d.arrows:
             largest = max(largest, _usual(np.linalg.norm(a.vectors, axis=1)))
     if not np.isfinite(low).all():
         low, high = np.full(3, -0.5), np.full(3, 0.5)
     up = up_of(system)
     out = Scene(title, drawn, up, low, high, paint, strength, 0.0, contacts.floor(system, up),
-                usual([p for d in drawn for p in d.pressures]))
+                usual([p for d in drawn for p in d.pressures]),
+                _outermost(np.concatenate(outer)) if outer else np.zeros((0, 3)))
     out.arrow_scale = 0.6 * out.size / largest if largest > 0 else 1.0
     return out
 
 
 def _usual(sizes: Array) -> float:
-    """The largest of some sizes; where that is a short blow, four times what most do not exceed."""
+    """The largest of some sizes; where that is a short blow, BLOW times what most do not exceed."""
     sizes = sizes[np.isfinite(sizes) & (sizes > 0)]
-    return float(min(sizes.max(), 4 * np.quantile(sizes, 0.9))) if len(sizes) else 0.0
+    return float(min(sizes.max(), BLOW * np.quantile(sizes, 0.9))) if len(sizes) else 0.0
 
 
 def _corners(d: Drawn, frames: Array) -> Array:
@@ -257,11 +267,22 @@ def _corners(d: Drawn, frames: Array) -> Array:
         vertices = part.shape.surface()[0]
         vertices = vertices if len(vertices) else np.asarray(getattr(part.shape, "points", np.zeros((1, 3))))
         low, high = vertices.min(axis=0), vertices.max(axis=0)
-        box = np.array(np.meshgrid(*zip(low, high, strict=True))).reshape(3, -1).T
-        own = box @ part.X_BS.R.T + part.X_BS.p
+        own = _box(low, high) @ part.X_BS.R.T + part.X_BS.p
         R, p = d.R[frames, part.body], d.p[frames, part.body]
         out.append((np.einsum("tij,nj->tni", R, own) + p[:, None]).reshape(-1, 3))
     return np.concatenate(out)
+
+
+def _box(low: Array, high: Array) -> Array:
+    """The eight corners of a box, shape (8, 3)."""
+    return np.array(np.meshgrid(*zip(low, high, strict=True))).reshape(3, -1).T
+
+
+def _outermost(points: Array) -> Array:
+    """Those of some points that are farthest in one of 98 directions."""
+    n = np.array(np.meshgrid(*[np.linspace(-1, 1, 5)] * 3)).reshape(3, -1).T
+    n = n[np.abs(n).max(axis=1) == 1]
+    return points[np.unique(np.argmax(points @ n.T, axis=0))]
 
 
 def up_of(system: System) -> Array:

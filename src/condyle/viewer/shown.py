@@ -107,8 +107,10 @@ def scene_of(what: Any, *, motion: Any = None, compare: Any = None, offset: Any 
         if k and d.name in [other.name for other in out[:k]]:
             d.name = f"{d.name} {k + 1}"
     bodies = first[0].system.bodies
-    return scene(out, title or (f"{bodies[0].name} and {len(bodies) - 1} more" if len(bodies) > 1 else
-                                bodies[0].name if bodies else "a system"), paint, first[0].system, strength)
+    names = [b.name for b in bodies] or ["a system"]
+    return scene(out, title or (" and ".join(names) if len(names) < 3 else
+                                f"{names[0]} and {len(names) - 1} more bodies"), paint, first[0].system,
+                 strength)
 
 
 def in_notebook() -> bool:

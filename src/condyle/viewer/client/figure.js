@@ -24,7 +24,7 @@ export class Figure {
     this.frames = nodes.map((node) => { const f = axes(0.16 * head.size); f.visible = false; f.userData = { kind: 'frames', name: node.name }; node.add(f); return f; });
     if (layer.lines.length) {
       const look = this.look = { world: new Float32Array(3 * layer.points), hidden: new Set(), marked: null }, radius = 0.013 * head.size;
-      this.levels = [new Tubes(layer, 9, 12, radius, stage.material('#ffffff', 1, layer.ghost, true), look)];
+      this.levels = [new Tubes(layer, layer.lines.length > 200 ? 9 : 14, 16, radius, stage.material('#ffffff', 1, layer.ghost, true), look)];
       if (stage.slow) this.levels.push(new Tubes(layer, 4, 4, radius, stage.cheap('#ffffff', layer.ghost ? 0.42 : 1, true), look));
       this.tubes = this.levels[0];
       this.root.add(...this.levels.map((tubes) => tubes.mesh));
@@ -83,6 +83,14 @@ export class Figure {
     this.marks.update(this.values, (i) => this.nodes[i], arrowScale);
     this.formed = null;
     return bad;
+  }
+
+  /** The name of what a channel is of: that of a body or a path. */
+  whose(bad) {
+    if (!bad) return null;
+    if (bad.kind === 'poses') return this.layer.bodies[Math.floor(bad.channel / 7)];
+    let left = Math.floor(bad.channel / 3);
+    return this.layer.lines.find((line) => (left -= line.bodies.length) < 0).name;
   }
 
   /** Names of each kind, in order, for the list. */

@@ -4,7 +4,7 @@ import { Figure } from './figure.js';
 import { Live } from './live.js';
 import { Recording } from './numbers.js';
 import { buildColumns, buildTree } from './panel.js';
-import { number, Plots } from './plots.js';
+import { lengthText, number, Plots, unitOf } from './plots.js';
 import { Stage } from './stage.js';
 
 const $ = (id) => document.getElementById(id);
@@ -23,8 +23,9 @@ function show(frame, t = main.time[frame]) {
   const before = stage.follow?.middle(new Vector3());
   const said = [];
   figures.forEach((figure, i) => {
-    recordings[i].read(i ? recordings[i].frameAt(t) : frame, figure.values);
-    const bad = figure.update(state.arrows);
+    const own = i ? recordings[i].frameAt(t) : frame;
+    recordings[i].read(own, figure.values);
+    const bad = figure.update(state.arrows) ?? figure.whose(recordings[i].badAt(own));
     if (bad) said.push(`${figures.length > 1 ? `${figure.name}: ` : ''}${bad} is not a number at ${number(t)} s; the last good pose is shown`);
   });
   if (before) stage.followMove(before, stage.follow.middle(new Vector3()));
@@ -103,7 +104,8 @@ function card({ figure, kind, name }) {
     state.readers.push(() => { value.textContent = read(); });
   };
   const node = figure.nodes.findIndex((n) => n.name === name);
-  if (node > 0) add('origin [m]', () => figure.nodes[node].position.toArray().map((x) => x.toFixed(3)).join(', '));
+  const [metres, unit] = unitOf(0.05 * head.size);
+  if (node > 0) add(`origin [${unit}]`, () => figure.nodes[node].position.toArray().map((x) => (x / metres).toFixed(metres === 1 ? 3 : 2)).join(', '));
   for (const c of rows) add(c.name.startsWith(`${name}.`) ? c.name.slice(name.length + 1) + (c.unit ? ` [${c.unit}]` : '') : c.name + (c.unit ? ` [${c.unit}]` : ''), () => number(figure.values.columns[c.i]), figure === figures[0] ? c.name : null);
   const arrow = figure.layer.arrows.findIndex((a) => a.name === name);
   if (arrow >= 0) add(`size [${figure.layer.arrows[arrow].unit}]`, () => number(Math.hypot(...figure.values.arrows.subarray(6 * arrow + 3, 6 * arrow + 6))));
@@ -180,13 +182,13 @@ $('paint-label').textContent = head.paint.label; $('paint-high').textContent = `
 $('pressure').hidden = !head.pressure;
 const mega = head.pressure >= 1e5;
 $('pressure-high').textContent = `${number(head.pressure / (mega ? 1e6 : 1e3))} ${mega ? 'MPa' : 'kPa'}`;
-$('scale').textContent = `grid ${number(stage.spacing)} m`;
+$('scale').textContent = `grid ${lengthText(stage.spacing)}`;
 const arrowed = head.layers.some((l) => l.arrows.length);
 $('arrows').hidden = !arrowed;
 function arrowScale(factor) {
   state.arrows = head.arrow_scale * factor;
   const unit = head.layers.find((l) => l.arrows.length)?.arrows[0].unit ?? '', length = 0.5 * head.size, size = 10 ** Math.round(Math.log10(length / state.arrows));
-  $('arrow-text').textContent = `${number(size)} ${unit} is ${number(size * state.arrows)} m`;
+  $('arrow-text').textContent = `${number(size)} ${unit} = ${lengthText(size * state.arrows)}`;
 }
 arrowScale(1);
 $('arrow-scale').oninput = (e) => { arrowScale(10 ** +e.target.value); show(state.frame, state.t); };

@@ -21,10 +21,11 @@ const NONE = -32768;
 
 /** Channels over frames. */
 export class Channels {
-  /** bytes: offsets, scales, then low and high bytes of the zigzag second differences of what moves */
-  constructor(bytes, frames, count) {
+  /** bytes: offsets, scales, then low and high bytes of the zigzag second differences of what moves; held: a gap has
+   *  the value before it, or the first one, and `bad` has its channel, -1 for frames without a gap */
+  constructor(bytes, frames, count, held = false) {
     const head = new Float64Array(bytes.slice(0, 16 * count).buffer);
-    this.frames = frames; this.count = count;
+    this.frames = frames; this.count = count; this.bad = null;
     this.offset = head.subarray(0, count);
     this.row = new Int32Array(count).fill(-1);
     const moving = [];
@@ -36,7 +37,10 @@ export class Channels {
       let k = 0, d = 0;
       for (let f = 0, i = r * frames; f < frames; f++, i++) {
         const z = bytes[low + i] | (bytes[high + i] << 8), e = (z >>> 1) ^ -(z & 1);
-        if (e === NONE) { d = 0; this.data[i] = NaN; } else { d += e; k += d; this.data[i] = offset + scale * k; }
+        if (e === NONE) {
+          d = 0; this.data[i] = held ? offset + scale * k : NaN;
+          if (held && (this.bad ??= new Int32Array(frames).fill(-1))[f] < 0) this.bad[f] = c;
+        } else { d += e; k += d; this.data[i] = offset + scale * k; }
       }
     });
   }
@@ -71,13 +75,19 @@ export class Recording {
     self.frames = layer.frames; self.shift = layer.shift ?? 0;
     const [time, ...parts] = await Promise.all(['time', ...kinds].map((kind) => block(`layer${i}-${kind}`)));
     self.time = new Float64Array(time.buffer);
-    self.parts = Object.fromEntries(kinds.map((kind, k) => [kind, new Channels(parts[k], self.frames, parts[k].length ? empty[kind].length : 0)]));
+    self.parts = Object.fromEntries(kinds.map((kind, k) => [kind, new Channels(parts[k], self.frames, parts[k].length ? empty[kind].length : 0, kind === 'poses' || kind === 'points')]));
     return self;
   }
 
   read(frame, values) { for (const kind in this.parts) this.parts[kind].read(frame, values[kind]); }
 
   column(c) { return this.parts.columns.column(c); }
+
+  /** What is wrong with a frame: {kind, channel}, or null. */
+  badAt(frame) {
+    for (const kind of ['poses', 'points']) { const channel = this.parts[kind].bad?.[frame] ?? -1; if (channel >= 0) return { kind, channel }; }
+    return null;
+  }
 
   /** The last frame that is not later than t; a recording may be shifted in time. */
   frameAt(t) {

@@ -12,6 +12,14 @@ export function ticks(low, high, about = 4) {
 
 export const number = (x) => (Number.isNaN(x) ? '–' : x === 0 ? '0' : Math.abs(x) >= 1e5 || Math.abs(x) < 1e-3 ? x.toExponential(2) : String(+x.toPrecision(4)));
 
+const LENGTHS = [[1, 'm', 0.01], [1e-3, 'mm', 1e-5], [1e-6, 'µm', 1e-8], [1e-9, 'nm', 0]];
+
+/** How lengths of a size are written: [metres of the unit, its name]. */
+export const unitOf = (size) => LENGTHS.find((l) => size >= l[2]);
+
+/** A length [m] with two digits and a unit that suits it. */
+export const lengthText = (x) => { const [one, unit] = unitOf(x); return `${+(x / one).toPrecision(2)} ${unit}`; };
+
 /** For ticks, which are round. */
 const short = (x) => (x !== 0 && (Math.abs(x) >= 1e5 || Math.abs(x) < 1e-3) ? (+x.toPrecision(3)).toExponential() : number(x));
 

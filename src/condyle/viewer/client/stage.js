@@ -8,6 +8,7 @@ import { OrbitControls } from 'three/addons/controls/OrbitControls.js';
 import { axes } from './bodies.js';
 import { cheap, COARSE, FINE } from './coarse.js';
 
+const ROOM = 1.16;                                          // how much wider a picture is than what is in it
 const REST = 180;                                           // ms without a change until the fine picture
 
 /** Whether WebGL runs on the processor: asked on a canvas of its own, since antialiasing is chosen at creation. */
@@ -23,7 +24,8 @@ export class Stage {
   constructor(canvas, head, plain) {
     this.head = head; this.canvas = canvas; this.plain = plain;
     this.slow = software();
-    this.sides = this.slow ? 28 : 36; this.figures = [];
+    const parts = head.layers.reduce((n, layer) => n + layer.parts.length, 0);
+    this.sides = parts > 400 ? 16 : parts > 120 ? 28 : 48; this.figures = [];
     this.renderer = new WebGLRenderer({ canvas, antialias: !this.slow, alpha: !this.slow });
     this.renderer.shadowMap.enabled = true;
     this.scene = new Scene();
@@ -32,7 +34,8 @@ export class Stage {
     this.camera.up.copy(this.up);
     this.controls = new OrbitControls(this.camera, canvas);
     this.controls.enableDamping = false;
-    this.controls.addEventListener('change', () => this.touch());
+    this.compass = [...document.querySelectorAll('#compass g')];
+    this.controls.addEventListener('change', () => { this.touch(); this.orient(); });
     this.raycaster = new Raycaster();
     this.raycaster.layers.enableAll();
     this.raycaster.params.Line.threshold = 0.015 * head.size;
@@ -40,6 +43,16 @@ export class Stage {
     if (this.slow) canvas.parentElement.style.background = 'none';       // an opaque canvas hides it, at a price
     this.light(); this.ground();
     new ResizeObserver(() => this.resize()).observe(canvas.parentElement);
+    canvas.addEventListener('webglcontextrestored', () => this.touch());
+    if (self !== top) new IntersectionObserver((entries) => this.seen(entries.at(-1).isIntersecting)).observe(canvas);
+  }
+
+  /** A browser keeps some sixteen scenes alive: those of a long notebook or gallery that are out of sight make room. */
+  seen(on) {
+    clearTimeout(this.leaving);
+    const gl = this.renderer.getContext();
+    if (on && this.away) { this.away = false; this.renderer.forceContextRestore(); }
+    if (!on) this.leaving = setTimeout(() => { if (!gl.isContextLost()) { this.away = true; this.renderer.forceContextLoss(); } }, 1500);
   }
 
   /** ghosts are overlaid motions: paler, seen through */
@@ -125,22 +138,22 @@ export class Stage {
 
   /** Look at the whole, or at one pose where a motion goes far, from a side. */
   view(name) {
-    const { near, middle, low, high } = this.head, direction = this.side(name).normalize();
+    const { near, middle, outermost } = this.head, direction = this.side(name).normalize();
     const target = this.follow ? this.follow.middle(new Vector3()) : new Vector3().fromArray(middle);
     const tall = Math.tan(this.camera.fov * Math.PI / 360), wide = tall * this.camera.aspect;
     const right = new Vector3().crossVectors(this.up, direction).normalize(), above = new Vector3().crossVectors(direction, right), c = new Vector3();
-    let distance = near / Math.min(tall, wide);
-    if (!this.follow) {
-      distance = 0;
-      for (let k = 0; k < 8; k++) {
-        c.set(...[0, 1, 2].map((j) => (k >> j & 1 ? high : low)[j])).sub(target);
-        distance = Math.max(distance, 1.12 * (c.dot(direction) + Math.max(Math.abs(c.dot(right)) / wide, Math.abs(c.dot(above)) / tall)));
+    let distance = 1.1 * near / Math.sin(Math.atan(Math.min(tall, wide)));
+    if (!this.follow) for (let again = 0; again < 4; again++) {  // from the middle of the box to that of the picture
+      const seen = outermost.map((p) => { c.fromArray(p).sub(target); return [c.dot(right), c.dot(above), c.dot(direction)]; });
+      distance = Math.max(0.2 * near, ...seen.map(([x, y, z]) => z + ROOM * Math.max(Math.abs(x) / wide, Math.abs(y) / tall)));
+      for (const [i, axis] of [right, above].entries()) {
+        const flat = seen.map((p) => p[i] / (distance - p[2]));
+        target.addScaledVector(axis, distance * (Math.min(...flat) + Math.max(...flat)) / 2);
       }
     }
-    distance = Math.max(distance, 0.2 * near);
     this.controls.target.copy(target);
     this.camera.position.copy(target).addScaledVector(direction, distance);
-    this.controls.update(); this.touch();
+    this.controls.update(); this.touch(); this.orient();
   }
 
   theme(dark) {
@@ -150,6 +163,19 @@ export class Stage {
     this.plane.material.opacity = dark ? 0.45 : 0.2;
     if (this.slow) this.scene.background = back;
     this.touch();
+  }
+
+  /** The axes of ground in the corner, as the camera sees them; nearer ones over farther ones. */
+  orient() {
+    const turn = this.camera.quaternion.clone().invert(), v = new Vector3(), found = [];
+    for (const g of this.compass) {
+      v.set(...['x', 'y', 'z'].map((k) => +(k === g.dataset.axis))).applyQuaternion(turn);
+      const [line, text] = g.children;
+      line.setAttribute('x2', 20 * v.x); line.setAttribute('y2', -20 * v.y);
+      text.setAttribute('x', 27 * v.x); text.setAttribute('y', -27 * v.y);
+      found.push([v.z, g]);
+    }
+    for (const [, g] of found.sort((a, b) => a[0] - b[0])) g.parentNode.append(g);
   }
 
   touch() { this.dirty = true; this.changed = performance.now(); }
@@ -179,6 +205,7 @@ export class Stage {
 
   /** Called once per animation frame. */
   tick(now) {
+    if (this.away) return;
     if (this.dirty) this.draw(false);
     else if (!this.fine && !this.plain && now - this.changed > REST) this.draw(true);
   }
@@ -198,7 +225,7 @@ export class Stage {
     // what one looks through comes last
     const solid = hits.find((hit) => (hit.object.material.opacity ?? 1) >= 0.9) ?? hits[0];
     if (!solid) return null;
-    const { kind, kinds, name, names } = solid.object.userData, figure = figures.find((f) => f.root === top(solid.object));
+    const { kind, kinds, name, names } = solid.object.userData, figure = figures.find((f) => f.root === rootOf(solid.object));
     if (kind === 'tubes') { const line = figure.tubes.lineAt(solid.face); return { figure, kind: line.muscle ? 'muscles' : 'paths', name: line.name }; }
     const i = solid.instanceId ?? Math.floor((solid.index ?? 0) / 2);
     return { figure, kind: kinds ? kinds[i] : kind, name: names ? names[i] : name };
@@ -211,7 +238,7 @@ export class Stage {
   }
 }
 
-function top(object) {
+function rootOf(object) {
   while (object.parent.parent) object = object.parent;
   return object;
 }
