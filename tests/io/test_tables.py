@@ -3,11 +3,13 @@ from __future__ import annotations
 
 import contextlib
 import warnings
+import zipfile
 
 import numpy as np
 import pytest
 
 import condyle as cd
+from condyle.io import tables
 
 TABLE = cd.Table([0.0, 0.1, 0.30000000000000004], ["knee", "hip"],
                  [[1.0, -0.1], [2.0, 1 / 3], [1e-300, np.pi]], ["rad", "m"])
@@ -164,3 +166,43 @@ def test_angles_of_a_storage_have_one_unit(tmp_path):
     path.write_text("version=1\ninDegrees=perhaps\nendheader\ntime\thip\n0\t1\n")
     with pytest.warns(UserWarning, match="inDegrees=perhaps, which is neither yes nor no; taken as radians"):
         assert cd.read_table(path).degrees is False
+
+
+HEAD = "inDegrees=no\nendheader\n"
+
+
+@pytest.mark.parametrize(("text", "value"), [
+    ((HEAD + "time\tknee\thip\n0\t1\t\n").encode(), np.nan),
+    ((HEAD + "time\tknee\thip\n0\t1\t-1.#IND\n").encode(), np.nan),
+    ((HEAD + "time\tknee\thip\n0\t1\t1.#QNAN0\n").encode(), np.nan),
+    ((HEAD + "time\tknee\thip\n0\t1\t2.5\n").encode("utf-16"), 2.5),
+], ids=["an empty cell at the end", "a number of Windows", "another", "UTF-16"])
+def test_cells_and_letters_of_other_programs(tmp_path, text, value):
+    (tmp_path / "odd.sto").write_bytes(text)
+    np.testing.assert_array_equal(cd.read_table(tmp_path / "odd.sto")["hip"], [value])
+
+
+def test_archives_that_may_harm(tmp_path, monkeypatch):
+    """Sizes that are lies, a few kilobytes that unpack to gigabytes, numbers that are none."""
+    def entry(shape, kind="<f8"):
+        head = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}".encode()
+        head += b" " * (53 - len(head) % 64 + 64 * (len(head) % 64 > 53)) + b"\n"
+        return b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head
+
+    path = tmp_path / "bad.npz"
+    for values, words in ((entry("(1000000000000, 2)"), "damaged"),
+                          (entry("(99999999999999999999999,)"), "damaged"),
+                          (entry("(3, 2)", "<c16") + b"1" * 96, "expected numbers, got complex128")):
+        TABLE.save(path)
+        with zipfile.ZipFile(path) as good:
+            parts = {name: good.read(name) for name in good.namelist()}
+        with zipfile.ZipFile(path, "w") as bad:
+            for name, data in (parts | {"values.npy": values}).items():
+                bad.writestr(name, data)
+        with pytest.raises(cd.DescriptionError, match=words):
+            cd.read_table(path)
+    monkeypatch.setattr(tables, "LARGE", 1e6)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as bomb:
+        bomb.writestr("values.npy", entry("(2000000, 1)") + bytes(16_000_000))
+    with pytest.raises(cd.DescriptionError, match=r"MB that unpack to 0\.016 GB; no table is like that"):
+        cd.read_table(path)

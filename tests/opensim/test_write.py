@@ -354,3 +354,46 @@ def test_what_a_file_says_of_coordinates_and_couplers_is_kept(tmp_path):
     law = again.constraint("cam")
     assert law.function == Coupling(cd.SimmSpline(x, x**2), 1.5) and law.coordinates == ("qa", "qc")
     assert again._off == {"cam"}
+
+
+@pytest.mark.peers
+@pytest.mark.filterwarnings("ignore:write_osim|TimeSeries")
+def test_locked_and_prescribed_angles_of_a_ball_and_excitations_over_time(opensim, evidence, tmp_path):
+    """Constraints that hold or move one coordinate are its lock or its function in the file."""
+    system = cd.System()
+    system.add_body("head", mobilizer=cd.Gimbal(), mass=2.0, com=(0, 0.1, 0.02), inertia=(0.05, 0.01, 0.05),
+                    coordinates=("a", "b", "c"))
+    law = cd.constraints
+    system.add_constraint("still", law.ConstantCoordinate("b", 0.3))
+    system.add_constraint("nod", law.PrescribedMotion(cd.functions.Sine(0.2, 3.0, 0.1), "c"))
+    path = cd.paths.Path([("ground", (0.02, -0.1, 0.05)), ("head", (0.03, 0.15, -0.02))])
+    own = {"max_isometric_force": 500.0, "optimal_fiber_length": 0.1, "tendon_slack_length": 0.15}
+    system.add_force("neck", cd.muscles.Millard2012(
+        path, **own, activation_dynamics=False, excitation=cd.functions.Linear(0.4, 0.1)))
+    system.groups["neck muscles"] = ("neck",)
+    cd.write_osim(system, tmp_path / "head.osim")
+    text = (tmp_path / "head.osim").read_text()
+    assert "<locked>true" in text and "<prescribed>true" in text and "ConstraintSet" in text
+    again = cd.read_osim(tmp_path / "head.osim", strict=True)
+    assert again.groups == system.groups
+    t = 0.7
+    q, u = np.array([0.2, 0.3, 0.2 * np.sin(3 * t + 0.1)]), np.array([0.5, 0.0, 0.6 * np.cos(3 * t + 0.1)])
+    told = {"t": t, "coordinates": {n: (float(x), float(v)) for n, x, v in zip("abc", q, u, strict=True)},
+            "z": {"/forceset/neck/fiber_length": 0.09}}
+    (answer,) = opensim.ask("states", str(tmp_path / "head.osim"), [told])
+    udot = system.forward_dynamics(q, u, z=[0.09], t=t)
+    # OpenSim's curves are tables of 1e-9 and better
+    evidence("written for OpenSim, locks and functions of single angles: accelerations, relative",
+             np.abs([answer["udot"][n] for n in "abc"] - udot).max() / np.abs(udot).max(), 1e-9)
+
+
+def test_the_way_over_an_ellipsoid_is_kept(tmp_path):
+    system = cd.System()
+    system.add_body("rib", mobilizer=cd.Pin(), mass=1.0, inertia=(1, 1, 1))
+    wrap = cd.paths.Wrap(cd.paths.Ellipsoid((0.1, 0.2, 0.1)), "ground", method="midpoint")
+    system.add_force("cord", cd.forces.PathSpring(
+        cd.paths.Path([("ground", (0.3, 0, 0)), ("rib", (-0.3, 0.01, 0))], [wrap]), 10.0, 0.1))
+    cd.write_osim(system, tmp_path / "rib.osim")
+    assert cd.read_osim(tmp_path / "rib.osim").force("cord").path.wraps[0].method == "midpoint"
+    with pytest.raises(cd.DescriptionError, match="method: expected hybrid, midpoint, axial"):
+        cd.paths.Wrap(cd.paths.Sphere(0.1), "ground", method="short")

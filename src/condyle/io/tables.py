@@ -11,7 +11,7 @@ import math
 import re
 import zlib
 from pathlib import Path
-from zipfile import BadZipFile
+from zipfile import BadZipFile, ZipFile
 
 import numpy as np
 
@@ -22,6 +22,8 @@ from condyle.table import NUMBERED, TIME, Table, split_title
 
 LENGTHS = {"m": 1.0, "cm": 1e2, "mm": 1e3}
 """Units of positions, as many as are in a metre."""
+LARGE, DENSEST = 1e9, 100
+"""An archive that unpacks to more bytes, and to more times its size, is made to fill the memory."""
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _OTHERS = {".trc": "; markers are read by cd.read_markers(path), and its .table() is a Table",
            ".c3d": "; it is read by cd.read_c3d(path), which has markers, force plates and analog channels",
@@ -123,7 +125,8 @@ def lines_of(path: Path) -> tuple[list[str], list[str]]:
     """Lines of a text file, and what is odd about it."""
     if path.is_dir():
         raise DescriptionError(f"{path}: a folder; give the name of a file")
-    text = path.read_text(encoding="utf-8-sig", errors="replace")
+    data = path.read_bytes()
+    text = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig", errors="replace")
     lines = text.split("\n") if "\r" not in text else re.split(r"\r\n|\n|\r", text)
     if not lines[-1]:
         lines.pop()
@@ -190,7 +193,7 @@ class Rows:
                 return next(csv.reader([line], delimiter=self.delimiter))
             except csv.Error:                               # larger than a field may be
                 return line.split(self.delimiter)
-        return line.rstrip().split("\t") if self.by_tabs and "\t" in line.strip() else line.split()
+        return line.split("\t") if self.by_tabs and "\t" in line.strip() else line.split()
 
     def plain(self, columns: int) -> np.ndarray | None:
         """All numbers at once, shape (rows, columns), by NumPy's reader, which is exact too; None where a
@@ -287,13 +290,17 @@ def _cell_by_cell(names: list[str], rows: Rows, places: list[int], file: str) ->
     return out
 
 
+_NONE = re.compile(r"[-+]?1\.#(IND|QNAN|SNAN)0*", re.IGNORECASE)
+"""NaN as programs on Windows wrote it."""
+
+
 def number(cell: str) -> float:
     """The number of a cell; NaN if it is empty.
 
     Raises:
         ValueError: it is none, or larger than numbers are here.
     """
-    if not cell:
+    if not cell or _NONE.fullmatch(cell):
         return math.nan
     x = float(cell)
     if (math.isinf(x) and "n" not in cell.lower()) or "_" in cell:
@@ -333,19 +340,29 @@ def _degrees(header: dict[str, str], ending: str, path: Path) -> bool | None:
 
 def _numpy(path: Path) -> Table:
     try:
+        with ZipFile(path) as archive:
+            whole, packed = sum(part.file_size for part in archive.infolist()), path.stat().st_size
+        bomb = whole > LARGE and whole > DENSEST * packed
         data = np.load(path, allow_pickle=False)
-        parts = {name: data[name] for name in data.files}
+        parts = {} if bomb else {name: data[name] for name in data.files}
     except FileNotFoundError:
         raise
     # a damaged archive fails in many ways
-    except (ValueError, EOFError, BadZipFile, zlib.error, OSError, RuntimeError, KeyError, AttributeError):
+    except (ValueError, EOFError, BadZipFile, zlib.error, OSError, RuntimeError, KeyError, AttributeError,
+            MemoryError, OverflowError):
         raise DescriptionError(f"{path.name}: this is no .npz file, or it is damaged or cut off; Table.save "
                                "writes them") from None
     data.close()
+    if bomb:
+        raise DescriptionError(f"{path.name}: {packed / 1e6:.3g} MB that unpack to {whole / 1e9:.3g} GB; no "
+                               "table is like that")
     missing = {"time", "names", "values"} - set(parts)
     if missing:
         raise DescriptionError(f"{path.name}: not written by Table.save: it has no "
                                f"{', '.join(sorted(missing))}")
+    for name in ("time", "values"):
+        if parts[name].dtype.kind not in "fiu":
+            raise DescriptionError(f"{path.name}: {name}: expected numbers, got {parts[name].dtype}")
     units = parts["units"].tolist() if "units" in parts else None
     degrees = bool(parts["degrees"]) if "degrees" in parts else None
     return Table(parts["time"], parts["names"].tolist(), parts["values"], units, degrees=degrees,

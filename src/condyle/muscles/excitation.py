@@ -22,10 +22,11 @@ from condyle.tree.tree import Tree
 
 @dataclass(frozen=True, eq=False)
 class AskedExcitation:
-    """A user's function of `s` (condyle.laws.ask), traced."""
+    """A user's function of `s` (condyle.laws.ask), traced; `given` is the function of time that it was."""
 
     law: Traced
     asks: tuple[Leaf, ...]
+    given: Function | None = None
 
     def at(self, s: View) -> ca.SX:
         return self.law.apply(*answers(self.asks, s))
@@ -57,7 +58,7 @@ class ExcitationRole(Signal):
             raise DescriptionError(f"{what}: expected a number from 0 to 1, a cd.Input, (times, values) or a "
                                    f"function of s, got {value!r}")
         if isinstance(value, Function):
-            value = _over_time(value)
+            return AskedExcitation(*traced_law(_over_time(value), what, _one(what)), value)
         if callable(value) and not isinstance(value, (Symbol, TimeSeries)):
             return AskedExcitation(*traced_law(value, what, _one(what)))
         return super().take(value, what)

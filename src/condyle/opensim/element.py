@@ -118,8 +118,10 @@ def parse(data: bytes, file: str) -> Element:
         return _parsed(text, file)
     except expat.ExpatError as first:
         error = first
-        # OpenSim's parser takes "--" inside comments, which XML does not allow; lines stay where they are
+        # OpenSim's parser takes "--" inside comments and "&" that begins nothing (Smith & Thelen), which XML
+        # does not allow; lines stay where they are
         plain = _COMMENT.sub(lambda comment: "\n" * comment[0].count("\n"), text)
+        plain = _AMPERSAND.sub("&amp;", plain)
         try:
             if plain != text:
                 return _parsed(plain, file)
@@ -130,6 +132,7 @@ def parse(data: bytes, file: str) -> Element:
 
 
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_AMPERSAND = re.compile(r"&(?![A-Za-z_:][\w.:-]*;|#\d+;|#x[0-9A-Fa-f]+;)")
 _ENCODING = re.compile(rb"""^[^>]{0,100}?encoding\s*=\s*["']([A-Za-z0-9._-]+)["']""")
 
 

@@ -1,6 +1,7 @@
 """Paths of muscles and ligaments: points, and surfaces that they wrap over."""
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -10,6 +11,7 @@ from condyle.errors import DescriptionError
 from condyle.functions import Constant
 from condyle.opensim.element import Element
 from condyle.opensim.functions import in_body
+from condyle.opensim.geometry import FRAMES
 from condyle.opensim.reading import Reading
 from condyle.opensim.registry import reads
 from condyle.paths import (
@@ -24,7 +26,7 @@ from condyle.paths import (
     Torus,
     Wrap,
 )
-from condyle.paths.points import FARTHEST
+from condyle.paths.points import FARTHEST, METHODS
 from condyle.spatial import Transform, rotation_from_euler
 from condyle.tree import scales
 
@@ -65,7 +67,7 @@ def _between(made: tuple[Wrap, tuple[int, int]] | None, count: int) -> Wrap | No
     low, high = max(first, 1) - 1, (last if 1 <= last <= count else count) - 1
     if (low, high) == (0, count - 1):
         return wrap
-    return Wrap(wrap.surface, wrap.body, wrap.X_BS, (low, high), wrap.name)
+    return replace(wrap, between=(low, high))
 
 
 @reads("PathPoint")
@@ -132,7 +134,10 @@ def _coordinate(reading: Reading, element: Element, socket: str) -> str:
 
 @reads("PathWrap")
 def path_wrap(reading: Reading, element: Element) -> tuple[Wrap, tuple[int, int]] | None:
-    reading.text(element, "method", "hybrid")                   # the geodesic needs no choice of method
+    method = reading.text(element, "method", "hybrid").lower()
+    if method not in METHODS:
+        reading.remark(element, f"its method {method!r} is not known; it is hybrid, as in OpenSim")
+        method = METHODS[0]
     first, last = (int(x) for x in reading.numbers(element, "range", (-1.0, -1.0), 2))
     name = reading.text(element, "wrap_object", "")
     found = wrap_objects(reading).get(name)
@@ -141,11 +146,11 @@ def path_wrap(reading: Reading, element: Element) -> tuple[Wrap, tuple[int, int]
     if not reading.boolean(found, "active", True):
         return None
     surface = reading.read(found)
-    frame = next(e for e in found.ancestors() if e.tag in ("Body", "Ground", "PhysicalOffsetFrame"))
+    frame = next(e for e in found.ancestors() if e.tag in FRAMES)
     body, X = reading.placed(frame, element)
     R = rotation_from_euler(np.array(reading.numbers(found, "xyz_body_rotation", (0.0,) * 3, 3)), "xyz")
     X_BS = X @ Transform(R, reading.numbers(found, "translation", (0.0,) * 3, 3))
-    return Wrap(surface, body, X_BS, None, name), (first, last)
+    return Wrap(surface, body, X_BS, None, name, method=method), (first, last)
 
 
 def wrap_objects(reading: Reading) -> dict[str, Element]:

@@ -47,6 +47,8 @@ OBSOLETE = {
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z", re.ASCII)
 _SPECIAL = {"inf": math.inf, "infinity": math.inf, "nan": math.nan, "1.#inf": math.inf, "1.#inf00": math.inf,
             "1.#qnan": math.nan, "1.#qnan0": math.nan, "1.#ind": math.nan, "1.#ind00": math.nan}
+_BRACKETS = str.maketrans(dict.fromkeys(",()[]~", " "))
+"""What Simbody writes around and between the numbers of a vector: ~[0, 1, 0]."""
 
 
 class Reading:
@@ -130,13 +132,14 @@ class Reading:
         found = self.property(element, name)
         if found is None:
             return []
-        inner = found.child("objects")
-        if name.endswith("Set") and inner is not None:
-            self._asked.add(inner)
+        if name.endswith("Set"):
             self._groups(found)
-            found = inner
-        self._asked.update(found.children)
-        return list(found.children)
+            inner = found.child("objects")
+            found = found if inner is None else inner
+            self._asked.add(found)
+        objects = [child for child in found.children if child.tag != "groups"]
+        self._asked.update(objects)
+        return objects
 
     def _groups(self, found: Element) -> None:
         """Keep the groups of a set: names, and the names of their members."""
@@ -181,7 +184,7 @@ class Reading:
         return default
 
     def _numbers(self, element: Element, count: int | None, finite: bool) -> tuple[float, ...]:
-        words = element.text.replace(",", " ").split()
+        words = element.text.translate(_BRACKETS).split()
         values = tuple(self._number(element, word) for word in words[:count])
         if count is not None and len(values) < count:
             raise self.error(element, f"expected {count} number{'s' * (count > 1)}, got "
@@ -264,6 +267,8 @@ class Reading:
             if frame in seen:
                 raise self.error(frame, "frames stand on each other in a circle")
             seen.add(frame)
+        if frame not in self.names:
+            raise self.error(frame, "is neither in the BodySet nor in the components of the model")
         return frame, X
 
     def _by_stations(self, frame: Element) -> tuple[Element, Transform]:
@@ -303,9 +308,16 @@ class Reading:
         return Transform(R, self.numbers(frame, "translation", (0.0,) * 3, 3))
 
     def coordinate(self, element: Element, given: str) -> str:
-        """Name of the coordinate that an element gives by name or path."""
+        """Name of the coordinate that an element gives by name or path.
+
+        Raises:
+            Malformed: there is none.
+            DescriptionError: its joint left it out, since it moves nothing.
+        """
         found = self.components.find(given, element, "Coordinate")
-        if found is None or found not in self.names:
+        if found is not None and found not in self.names:
+            raise DescriptionError(f"its coordinate {found.name!r} moves nothing, and is left out")
+        if found is None:
             near = self.components.near(given)
             raise self.error(element, f"there is no coordinate {given!r}" + (f"; {near}?" if near else ""))
         return self.names[found]

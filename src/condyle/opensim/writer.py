@@ -17,6 +17,7 @@ from condyle.opensim import (  # noqa: F401  # they register themselves
 )
 from condyle.opensim.writer_attached import geometry, marker
 from condyle.opensim.writer_constraints import as_constraints
+from condyle.opensim.writer_contact import as_obj
 from condyle.opensim.writer_couplers import uncoupled
 from condyle.opensim.writer_forces import as_force
 from condyle.opensim.writing import Writing
@@ -28,7 +29,8 @@ def write_osim(system: System, path: str | Path, *, parameters: Mapping[str, flo
     """Write a System as a model file of OpenSim 4, which loads to the same poses, masses, lengths and forces.
 
     Numbers are written with all their digits; the file appears whole or not at all. What OpenSim has no
-    counterpart for is refused, all of it at once, before a file is touched.
+    counterpart for is refused, all of it at once, before a file is touched. Meshes that touch are files of
+    their own beside it, <model>_<surface>.obj.
 
     Args:
         system: what is written.
@@ -53,20 +55,24 @@ def write_osim(system: System, path: str | Path, *, parameters: Mapping[str, flo
     for name in parameters or {}:
         if name not in system.parameters:
             raise UnknownNameError("parameter", name, system.parameters, "write_osim: parameters")
-    document = as_document(system, path, parameters)
+    to = Writing(system, parameters, path)
+    document = as_document(to)
+    for name, triangles in to.meshes.items():
+        with files.whole(path.parent / name, "wb") as file:
+            file.write(as_obj(triangles))
     with files.whole(path, "wb") as file:
         ElementTree(document).write(file, encoding="UTF-8", xml_declaration=True)
 
 
-def as_document(system: System, path: Path, parameters: Mapping[str, float] | None) -> Element:
-    """The document of a System that will be at a path.
+def as_document(to: Writing) -> Element:
+    """The document of a System.
 
     Raises:
         DescriptionError: what cannot be written.
     """
-    to = Writing(system, parameters, path.parent)
+    system = to.system
     about = {key: system.about[key] for key in ("credits", "publications") if key in system.about}
-    model = element("Model", system.about.get("name") or path.stem, **about)
+    model = element("Model", system.about.get("name") or to.path.stem, **about)
     ground = element("Ground", "ground")
     model.append(ground)
     gravity = system.force("gravity")
@@ -110,7 +116,7 @@ def as_document(system: System, path: Path, parameters: Mapping[str, float] | No
 def groups(forces: list[Element], to: Writing) -> dict[str, tuple[str, ...]]:
     """Groups of forces by name, with those members that are in the file."""
     known = {force.get("name") for force in forces}
-    kept = {to.name(name, f"group {name!r}"): tuple(m for m in members if m in known)
+    kept = {name: tuple(m for m in members if m in known)
             for name, members in to.system.groups.items()}
     return {name: members for name, members in kept.items() if members}
 

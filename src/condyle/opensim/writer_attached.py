@@ -117,7 +117,7 @@ def _(s: Frame, to: Writing) -> Element:
 def _(s: Mesh, to: Writing) -> Element | None:
     if s.path is None:
         return None
-    return element("Mesh", scale_factors=s.scale, mesh_file=_near(Path(s.path), to.folder))
+    return element("Mesh", scale_factors=s.scale, mesh_file=_near(Path(s.path), to.path.parent))
 
 
 def _near(mesh: Path, folder: Path) -> str:

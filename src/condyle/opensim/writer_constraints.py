@@ -27,13 +27,13 @@ from condyle.opensim.xml import append, element
 
 
 def as_constraints(to: Writing) -> list[Element]:
-    """All constraints; the four of a wheel that rolls are one."""
+    """All constraints but those that joints have; the four of a wheel that rolls are one."""
     system = to.system
     wheels = {name: rolling(name, to) for name in system.constraints}
     parts = {name + end for name, made in wheels.items() if made is not None for end in ENDS}
     made = []
     for name in system.constraints:
-        if name in parts:
+        if name in parts or name in to.held:
             continue
         one = wheels[name]
         if one is None:

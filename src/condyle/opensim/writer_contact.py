@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import singledispatch
 from typing import Any
 from xml.etree.ElementTree import Element
@@ -12,11 +13,14 @@ from condyle.contact import (
     ElasticFoundation,
     HalfSpace,
     Material,
+    Mesh,
+    OpenSimElasticFoundation,
     OpenSimHuntCrossley,
     SmoothSphereHalfSpace,
     Sphere,
 )
 from condyle.contact.surfaces import Surface
+from condyle.contact.triangles import Triangles
 from condyle.opensim.writer_forces import as_force
 from condyle.opensim.writing import Writing
 from condyle.opensim.xml import element
@@ -41,38 +45,60 @@ SMOOTH = (
 
 @as_force.register
 def _(law: OpenSimHuntCrossley, name: str, to: Writing) -> Element:
-    where, surfaces = f"force {name!r}", (law.a, law.b)
+    where = f"force {name!r}"
     if law.rolling_resistance or law.spin_friction or law.smooth:
         to.refuse(
             f"{where}: {law!r}: a HuntCrossleyForce has no rolling_resistance, spin_friction or smooth"
         )
-    materials = [s.made_of for s in surfaces]
-    speeds = [to.number(m.transition_speed, where) for m in materials if isinstance(m, Material)]
-    made = element("HuntCrossleyForce", name)
-    made.append(
-        element(
-            "HuntCrossleyForce::ContactParametersSet",
-            "contact_parameters",
-            objects=[_parameters(s, name, to, where) for s in surfaces],
-        )
-    )
-    made.extend(element("x", transition_velocity=max(speeds, default=0.01)))
-    return made
+    speeds = _speeds((law.a, law.b), to, where)
+    return _of_pair("HuntCrossleyForce", (law.a, law.b), max(speeds, default=0.01), name, to)
 
 
 @as_force.register
 def _(law: ElasticFoundation, name: str, to: Writing) -> Element:
-    to.refuse(f"force {name!r}: {law!r}: contact of meshes is not written; a mesh is a file of its own")
-    return element("ElasticFoundationForce", name)
+    """The numbers of meshes count; those of what they press against do not."""
+    where, kind = f"force {name!r}", "ElasticFoundationForce"
+    if not isinstance(law, OpenSimElasticFoundation):
+        to.refuse(f"{where}: {law!r}: OpenSim's ElasticFoundationForce has another law, which is "
+                  "cd.contact.OpenSimElasticFoundation")
+        return element(kind, name)
+    if law.soft:
+        to.refuse(f"{where}: {law!r}: an {kind} has no smooth")
+    speeds = _speeds([s for s in (law.a, law.b) if isinstance(s, Mesh)], to, where)
+    if len(set(speeds)) > 1:
+        to.refuse(f"{where}: transition speeds of its meshes are {speeds[0]:g} and {speeds[1]:g} m/s; an "
+                  f"{kind} has one")
+    return _of_pair(kind, (law.a, law.b), speeds[0], name, to)
 
 
-def _parameters(surface: Surface, owner: str, to: Writing, where: str) -> Element:
-    """A surface and what it is made of."""
-    material, kind = surface.made_of, "HuntCrossleyForce::ContactParameters"
+def _speeds(surfaces: Sequence[Surface], to: Writing, where: str) -> list[float]:
+    materials = [s.made_of for s in surfaces]
+    return [to.number(m.transition_speed, where) for m in materials if isinstance(m, Material)]
+
+
+def _of_pair(kind: str, surfaces: Sequence[Surface], speed: float, name: str, to: Writing) -> Element:
+    """A force between two surfaces."""
+    made = element(kind, name)
+    made.append(
+        element(
+            f"{kind}::ContactParametersSet",
+            "contact_parameters",
+            objects=[_parameters(kind, s, name, to) for s in surfaces],
+        )
+    )
+    made.extend(element("x", transition_velocity=speed))
+    return made
+
+
+def _parameters(kind: str, surface: Surface, owner: str, to: Writing) -> Element:
+    """A surface and what it is made of; the stiffness of a mesh is its modulus over its thickness [Pa/m]."""
+    material, kind, where = surface.made_of, f"{kind}::ContactParameters", f"force {owner!r}"
     if not isinstance(material, Material):
         to.refuse(f"{where}: {material!r} does not yield; in OpenSim surfaces do")
         return element(kind)
     numbers = {theirs: to.number(getattr(material, ours), where) for ours, theirs in MATERIAL.items()}
+    if isinstance(surface, Mesh):
+        numbers["stiffness"] /= to.number(surface.thickness, where)
     return element(kind, geometry=contact_geometry(surface, owner, to, where), **numbers)
 
 
@@ -92,6 +118,8 @@ def _(law: SmoothSphereHalfSpace, name: str, to: Writing) -> Element:
 def contact_geometry(surface: Surface, owner: str, to: Writing, where: str) -> str:
     """The name of a surface's contact geometry; it is made if no force before had the same."""
     made = _as_geometry(surface, to, where)
+    if isinstance(surface, Mesh):
+        made.extend(element("x", filename=_mesh_file(surface, owner, to)))
     mine = (made.tag, [(c.tag, c.text) for c in made])
     for name, other in to.contacts.items():
         if mine == (other.tag, [(c.tag, c.text) for c in other]):
@@ -105,9 +133,30 @@ def contact_geometry(surface: Surface, owner: str, to: Writing, where: str) -> s
     return name
 
 
+def _mesh_file(surface: Mesh, owner: str, to: Writing) -> str:
+    """The name of the file with a surface's triangles: one for all surfaces that have the same."""
+    for name, triangles in to.meshes.items():
+        if triangles == surface.triangles:
+            return name
+    wanted = "_".join([to.path.stem, *(surface.name or owner).split()]).replace("/", "_")
+    name, count = f"{wanted}.obj", 1
+    while name in to.meshes:
+        count, name = count + 1, f"{wanted}_{count + 1}.obj"
+    to.meshes[name] = surface.triangles
+    return name
+
+
+def as_obj(mesh: Triangles) -> bytes:
+    """Triangles as an .obj file, with all digits."""
+    corners = [f"v {x!r} {y!r} {z!r}" for x, y, z in mesh.vertices.tolist()]
+    faces = [f"f {i} {j} {k}" for i, j, k in (mesh.faces + 1).tolist()]
+    return "\n".join([*corners, *faces, ""]).encode()
+
+
 @singledispatch
 def _as_geometry(surface: Any, to: Writing, where: str) -> Element:
-    to.refuse(f"{where}: {surface!r}: half-spaces and spheres are written; OpenSim has no other")
+    to.refuse(f"{where}: {surface!r}: half-spaces, spheres and meshes are written; others OpenSim has not, "
+              "or not for this force")
     return element("ContactSphere")
 
 
@@ -133,4 +182,15 @@ def _(surface: Sphere, to: Writing, where: str) -> Element:
         socket_frame=to.place(surface.body),
         location=to.number(surface.centre, where),
         radius=to.number(surface.radius, where),
+    )
+
+
+@_as_geometry.register
+def _(surface: Mesh, to: Writing, where: str) -> Element:
+    R, p = to.frame(surface.X, where)
+    return element(
+        "ContactMesh",
+        socket_frame=to.place(surface.body),
+        location=p,
+        orientation=euler_from_rotation(R),
     )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from condyle.forces.external import TimeFunctions, TimeSeries
-from condyle.opensim.writer_functions import constant, over_time
+from condyle.muscles.excitation import AskedExcitation
+from condyle.opensim.writer_functions import constant, function, over_time
 from condyle.opensim.writing import Writing
 from condyle.trace.parameter import Expression, Input
 
@@ -18,12 +19,16 @@ def control(kept: Any, name: str, to: Writing, where: str, lowest: float | None 
     if isinstance(kept, (TimeFunctions, TimeSeries)):
         (to.controls[name],) = over_time(kept, to, where)
         return 1.0
+    if isinstance(kept, AskedExcitation) and kept.given is not None:
+        to.controls[name] = function(kept.given, to, where)
+        return 1.0
     if isinstance(kept, (Expression, int, float)):
         value = to.number(kept, where)
         if value:
             to.controls[name] = constant(value)
         return 1.0
-    to.refuse(f"{where}: its control is {kept!r}; OpenSim has an Input or a number there")
+    asked = "a Python function" if isinstance(kept, AskedExcitation) else repr(kept)
+    to.refuse(f"{where}: its control is {asked}; OpenSim has an Input, a number or one of cd.functions there")
     return 1.0
 
 

@@ -8,13 +8,14 @@ coordinates, is a CustomJoint. A reversed mobilizer is the same joint with its t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import singledispatch
 from typing import Any
 from xml.etree.ElementTree import Element
 
 import numpy as np
 
+from condyle.constraints import ConstantCoordinate, PrescribedMotion
 from condyle.functions import Function
 from condyle.mobilizers import (
     Ball,
@@ -81,8 +82,9 @@ def joint(b: Body, to: Writing) -> Element:
         mobilizer, turned = mobilizer.forward, not turned
     made = as_joint(mobilizer, b, to)
     offsets = []
-    if turned and isinstance(mobilizer, Composition):
-        to.refuse(f"body {b.name!r}: {b.mobilizer!r}: OpenSim has no such joint, reversed")
+    if turned and scapulothoracic(mobilizer) is not None:
+        to.refuse(f"body {b.name!r}: {b.mobilizer!r}: OpenSim crashes on a ScapulothoracicJoint that goes "
+                  "against the tree; make the thorax the parent of the scapula")
     for name, where, own in zip((b.parent.name, b.name), ("PF", "BM"), inside(mobilizer), strict=True):
         frame = Transform(to.of_body(b, f"R_{where}"), to.of_body(b, f"p_{where}")) @ own.inverse()
         offsets.append(
@@ -133,7 +135,8 @@ def coordinates(b: Body, to: Writing) -> list[Written]:
         for c, d in zip(b.coordinates, b.mobilizer.default_q(), strict=True)
     ]
     driven = prescribed(b, to)
-    kept = [Written(c.name, float(d), c, f) for c, d, f in zip(b.coordinates, defaults, driven, strict=True)]
+    kept = [held(Written(c.name, float(d), c, f), to)
+            for c, d, f in zip(b.coordinates, defaults, driven, strict=True)]
     if not b.mobilizer.quaternions:
         return kept
     if any(f is not None for f in driven[:4]):
@@ -150,6 +153,24 @@ def coordinates(b: Body, to: Writing) -> list[Written]:
             "exists already; rename it"
         )
     return [*(Written(name, float(a)) for name, a in zip(names, angles, strict=True)), *kept[4:]]
+
+
+def held(c: Written, to: Writing) -> Written:
+    """A coordinate that a constraint holds or moves: in OpenSim it is locked or prescribed itself."""
+    for name in to.system.constraints:
+        law = to.system.constraint(name)
+        if name in to.system._off or getattr(law, "coordinate", None) != c.name:
+            continue
+        if c.given is None or c.prescribed is not None:
+            continue
+        if isinstance(law, ConstantCoordinate):
+            value = float(to.number(law.value, f"constraint {name!r}"))
+            c = replace(c, default=value, given=replace(c.given, locked=True, default=value))
+            to.held.add(name)
+        elif isinstance(law, PrescribedMotion) and isinstance(law.function, Function):
+            c = replace(c, prescribed=function(law.function, to, f"constraint {name!r}"))
+            to.held.add(name)
+    return c
 
 
 def prescribed(b: Body, to: Writing) -> list[Element | None]:

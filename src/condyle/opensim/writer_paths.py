@@ -32,7 +32,7 @@ def geometry_path(path: Path, owner: str, to: Writing) -> Element:
                 "PathWrap",
                 f"pathwrap_{len(wraps)}",
                 wrap_object=_wrap_object(w, to, where),
-                method="hybrid",
+                method=w.method,
                 range=(first + 1, last + 1),
             )
         )

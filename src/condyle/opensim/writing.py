@@ -10,6 +10,7 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
+from condyle.contact.triangles import Triangles
 from condyle.opensim.xml import FORBIDDEN
 from condyle.system.system import System
 from condyle.trace import Symbol
@@ -23,28 +24,32 @@ class Writing:
     Args:
         system: what is written.
         parameters: values of Parameters by name; None: they are refused.
-        folder: where the file will be.
+        path: where the file will be.
 
     Attributes:
         refused: what OpenSim does not have, in words, in the order of the system.
         wraps: wrap objects of each body, by its name, made by the paths that go over them.
         contacts: contact geometry by name, made by the forces whose surfaces it is.
+        meshes: surfaces that touch, by the names of their files beside the model.
         controls: actuators whose control is a function of time, with the function.
         coupled: names of coordinates that only the file has, since couplers give them.
+        held: constraints that are a lock, or a prescribed function, of a coordinate in the file.
         homes: joints of coordinates that are in another than that of the body which has them.
     """
 
     def __init__(
-        self, system: System, parameters: Mapping[str, float] | None = None, folder: Path = Path()
+        self, system: System, parameters: Mapping[str, float] | None = None, path: Path = Path("model.osim")
     ) -> None:
-        self.system, self.parameters, self.folder = system, parameters, folder
+        self.system, self.parameters, self.path = system, parameters, path
         self.refused: list[str] = []
         self.wraps: dict[str, dict[str, Element]] = {
             b: {} for b in ("ground", *(b.name for b in system.bodies))
         }
         self.contacts: dict[str, Element] = {}
+        self.meshes: dict[str, Triangles] = {}
         self.controls: dict[str, Element] = {}
         self.coupled: set[str] = set()
+        self.held: set[str] = set()
         self.homes: dict[str, str] = {}
 
     def refuse(self, what: str) -> None:

@@ -25,6 +25,8 @@ from condyle.tree.tree import Tree
 
 FARTHEST = 4 * math.pi
 """Ranges of angles that go farther are refused [rad]."""
+METHODS = ("hybrid", "midpoint", "axial")
+"""Of OpenSim's ways over ellipsoids."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -260,6 +262,8 @@ class Wrap(Described):
         X_BS: the surface's frame in the body's; a 3-vector is a translation.
         between: the first and last point, counted from 0, between which it may be; by default all.
         name: for messages.
+        method: OpenSim's way over ellipsoids, "hybrid", "midpoint" or "axial", for its files alone; here all
+            paths are geodesics.
     """
 
     surface: Surface
@@ -267,6 +271,7 @@ class Wrap(Described):
     X_BS: Frame = field(default_factory=Transform)
     between: tuple[int, int] | None = None
     name: str = ""
+    method: str = field(default="hybrid", kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -278,6 +283,8 @@ class Wrap(Described):
                                      and all(isinstance(i, (int, np.integer)) for i in pair)):
             raise DescriptionError("Wrap: between: expected the first and the last point, counted from 0, "
                                    f"such as (1, 2), got {pair!r}")
+        if self.method not in METHODS:
+            raise DescriptionError(f"Wrap: method: expected {', '.join(METHODS)}, got {self.method!r}")
 
     def parameters(self) -> list[Parameter]:
         return [*super().parameters(), *self.surface.parameters()]
