@@ -304,8 +304,10 @@ def walker(v: Any, figure: Figure) -> None:
     left.set_aspect("equal")
     left.set_axis_off()
     plain(right, "stance angle [rad]", "its rate")
-    right.plot(v.steps["stance"], v.steps["stance_speed"], color=INK, alpha=0.25, linewidth=0.8)
-    right.plot(run["stance"][:-1], run["stance_speed"][:-1], color=RED)
+    right.plot(v.steps["stance"], v.steps["stance_speed"], color=INK, alpha=0.25, linewidth=0.8,
+               label="first steps")
+    right.plot(run["stance"][:-1], run["stance_speed"][:-1], color=RED, label="limit cycle")
+    right.legend(frameon=False, fontsize=7, loc="center")
 
 
 @picture
@@ -358,6 +360,67 @@ def knee_cartilage(v: Any, figure: Figure) -> None:
         axis.set_title(title, fontsize=9, color=INK)
         plain(axis, "x [mm]", "z [mm]")
     figure.colorbar(drawn, ax=axes, shrink=0.7, label="pressure [MPa]")
+
+
+@picture
+def foot_landing(v: Any, figure: Figure) -> None:
+    left, right = figure.subplots(1, 2, width_ratios=(1.4, 1))
+    times = (0.0, 0.06, 0.12, 1.5)
+    for k, t in enumerate(times):
+        state, alpha = v.landing(t), 0.6
+        X, aside = state.body_pose("foot"), np.array([0.26 * k, 0, 0])
+        sole = [X.R @ (x, -0.06, 0) + X.p + aside for x in (-0.08, 0.06, 0.12)]
+        ankle = X.R @ (-0.05, 0.04, 0) + X.p + aside
+        left.plot(*np.transpose([sole[0], sole[2], ankle, sole[0]])[:2], color=BLUE, alpha=alpha)
+        for p in sole:
+            left.add_patch(plt.Circle(p[:2], 0.02, color=BLUE, alpha=alpha, linewidth=0))
+    left.axhline(0, color=INK, linewidth=1)
+    left.set_aspect("equal")
+    left.set_title("after " + ", ".join(f"{t:g}" for t in times) + " s, side by side", fontsize=9, color=INK)
+    left.axis("off")
+    right.plot(v.t, v.force, color=RED)
+    right.set_xlim(0, 0.6)
+    plain(right, "t [s]", "force of the floor [N]").yaxis.label.set_color(RED)
+    place = right.twinx()
+    place.plot(v.t, 100 * v.touched, color=GREEN)
+    place.set_ylabel("centre of pressure, from the mass [cm]", color=GREEN, fontsize=9)
+    place.spines["top"].set_visible(False)
+
+
+@picture
+def stairs(v: Any, figure: Figure) -> None:
+    left, right = figure.subplots(1, 2, width_ratios=(1.5, 1))
+    for k in range(len(v.steps)):
+        left.add_patch(plt.Rectangle((0.3 * k, -0.2 - 0.15 * k), 0.3, 0.2, color=INK, alpha=0.2, linewidth=0))
+    t = np.linspace(0, 2, 801)
+    p = v.run.at(t)[:, [v.system.coordinates.index(f"ball_t{axis}") for axis in "xy"]]
+    left.plot(*p.T, color=BLUE, linewidth=1)
+    for at in p[::50]:
+        left.add_patch(plt.Circle(at, 0.05, color=BLUE, alpha=0.35, linewidth=0))
+    left.set_aspect("equal")
+    left.set_title("every 0.125 s", fontsize=9, color=INK)
+    plain(left, "x [m]", "y [m]")
+    right.plot(v.run.t, v.run["lost"], color=RED)
+    plain(right, "t [s]", "energy lost [J]")
+
+
+@picture
+def tippe_top(v: Any, figure: Figure) -> None:
+    left, right = figure.subplots(1, 2, width_ratios=(1.6, 1))
+    for k, s in enumerate((0.0, 1.0, 2.0, 4.0)):
+        up = v.run(s).body_pose("top").R[1, 1]
+        axis = np.array([np.sqrt(max(1 - up * up, 0)), up])      # in the plane that it leans in
+        middle = np.array([0.06 * k, v.RADIUS])
+        left.add_patch(plt.Circle(middle, v.RADIUS, color=BLUE, alpha=0.3, linewidth=0))
+        left.plot(*np.transpose([middle, middle + 0.95 * v.RADIUS * axis]), color=INK, linewidth=3)
+        left.plot(*(middle - v.BELOW * axis), "o", color=RED, markersize=4)
+        left.text(middle[0], -0.018, f"{s:g} s", ha="center", fontsize=8, color=INK)
+    left.axhline(0, color=INK, linewidth=1)
+    left.set_aspect("equal")
+    left.axis("off")
+    left.set_title("its axis, and its mass centre in red", fontsize=9, color=INK)
+    right.plot(v.t, np.degrees(np.arccos(np.clip(v.upright, -1, 1))), color=BLUE)
+    plain(right, "t [s]", "tilt of its axis [degrees]")
 
 
 if __name__ == "__main__":

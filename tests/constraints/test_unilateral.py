@@ -218,6 +218,20 @@ def test_points_and_questions_that_cannot_be():
         system.state().centre_of_pressure("flor")
 
 
+def test_vertices_of_a_mesh(tmp_path) -> None:
+    """Corners of a file, of a Mesh, and given: the same points; what is inside of them does not count."""
+    corners = [(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]
+    path = tmp_path / "cube.obj"
+    faces = [(0, 1, 3), (0, 3, 2), (4, 6, 7), (4, 7, 5), (0, 4, 5), (0, 5, 1), (2, 3, 7), (2, 7, 6),
+             (0, 2, 6), (0, 6, 4), (1, 5, 7), (1, 7, 3)]
+    lines = [f"v {x} {y} {z}" for x, y, z in corners] + [f"f {a + 1} {b + 1} {c + 1}" for a, b, c in faces]
+    path.write_text("\n".join(lines))
+    wood = cd.contact.Rigid()
+    for given in (path, str(path), cd.shapes.Mesh(path), [*corners, (0.1, 0.2, 0.3)]):
+        assert {p.station for p in cd.contact.vertices("b", given, wood)} == {tuple(map(float, c))
+                                                                              for c in corners}
+
+
 def test_poses_and_motions_do_not_pass_them_in_silence() -> None:
     """assemble keeps stops and names violated contacts; inverse dynamics says that they count as open; stops
     in degrees are noticed."""

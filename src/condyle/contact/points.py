@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 import casadi as ca
@@ -49,14 +50,16 @@ def vertices(body: Any, points: Any, material: Rigid, *, cliques: tuple[str, ...
 
     Args:
         body: whose they are, or its name.
-        points: stations in the body's frame [m], shape (n, 3), or a cd.shapes.Mesh. Those inside of the
-            convex hull are left out.
+        points: stations in the body's frame [m], shape (n, 3), or a mesh: its file, or a
+            cd.shapes.Mesh. Those inside of the convex hull are left out.
         material: a Rigid.
         cliques: names; surfaces that share one ignore each other in groups.
 
     Returns:
         one Point per corner, named by its place.
     """
+    if isinstance(points, str | Path):
+        points = Mesh(points)
     given = np.asarray(points.surface()[0] if isinstance(points, Mesh) else points, dtype=float)
     if given.ndim == 2 and given.shape[1] == 3 and not np.isfinite(given).all():
         row = int(np.flatnonzero(~np.isfinite(given).all(axis=1))[0])

@@ -139,6 +139,11 @@ class Witnesses:
                              for i in range(len(t))]
         return out
 
+    def hidden(self, like: State, t: np.ndarray, y_at: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+        """Times between looks t (m,) at which something may have come and gone; y_at gives y (n, ..) there.
+        """
+        return t[:0]
+
 
 def _float(event: Event, value: Any) -> float:
     if np.ndim(value) != 0 or value is None or is_truth(value):

@@ -75,11 +75,17 @@ class Watch:
         t[len(LOOKS) - 1::len(LOOKS)] = rows.t[first + 1:]
         g = np.vstack([self.seen, self.witnesses(like, t, y_at(piece, t))])
         t, piece = np.r_[rows.t[first], t], np.r_[first, piece]
+
+        def of(x: np.ndarray) -> np.ndarray:
+            found = np.searchsorted(rows.t[first:], x, side="right")
+            return np.asarray(first + np.clip(found - 1, 0, steps - 1))
+
+        hidden = self.witnesses.hidden(like, t, lambda x: y_at(of(x), x))
         for _ in range(ROUNDS):
-            more = np.union1d(turning_points(t, g), last_numbers(t, g))
+            more = np.union1d(np.union1d(turning_points(t, g), last_numbers(t, g)), np.setdiff1d(hidden, t))
             if not len(more):
                 break
-            inside = first + np.clip(np.searchsorted(rows.t[first:], more, side="right") - 1, 0, steps - 1)
+            inside = of(more)
             order = np.argsort(np.r_[t, more], kind="stable")
             g = np.vstack([g, self.witnesses(like, more, y_at(inside, more))])[order]
             t, piece = np.r_[t, more][order], np.r_[piece, inside][order]

@@ -23,11 +23,15 @@ Trinkle 1996):
 and Newton's method goes on from its solution to that of the cone itself, who sticks and who slides known:
 
     stick: v = 0;     slide: v_n = 0,  lambda_t + mu (lambda_n + c) v_t / |v_t| = 0                       (14)
+
+Groups of contacts that do not act on each other are problems of their own:
+
+    W_ij = 0 for i, j of two groups                                                                       (15)
 """
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -39,6 +43,8 @@ NEWTON = 30
 """Steps of (14)."""
 BESIDE = (0.0, 1e-10, 1e-8, 1e-7)
 """Shares of b by which it is moved where Lemke's method finds nothing."""
+APART = 1e-13
+"""Share of what contacts do to themselves below which they do nothing to each other."""
 SWEEPS = 3000
 """Of the last resort."""
 RIDGE = 1e-10
@@ -97,6 +103,24 @@ def lemke(A: np.ndarray, b: np.ndarray, limit: int | None = None) -> np.ndarray 
     return None
 
 
+def groups(W: np.ndarray) -> list[np.ndarray]:
+    """Contacts that act on each other, through others too, (15); W is (3 k, 3 k). Each group is a problem of
+    its own: what an ant on the floor does is not a matter of digits of an elephant beside it."""
+    k = len(W) // 3
+    own = np.sqrt(np.maximum(np.diag(W), 0.0))
+    linked = (np.abs(W) > APART * np.outer(own, own)).reshape(k, 3, k, 3).any(axis=(1, 3))
+    linked |= linked.T | np.eye(k, dtype=bool)
+    left, out = np.ones(k, bool), []
+    while left.any():
+        some = np.zeros(k, bool)
+        some[np.argmax(left)] = True
+        while (more := linked[some].any(axis=0)).sum() > some.sum():
+            some = more
+        left &= ~some
+        out.append(np.flatnonzero(some))
+    return out
+
+
 @dataclass(frozen=True)
 class Answer:
     """What contacts do.
@@ -133,6 +157,12 @@ class ContactProblem:
     @property
     def k(self) -> int:
         return len(self.mu)
+
+    def part(self, some: np.ndarray) -> ContactProblem:
+        """That of some of the contacts, the others doing nothing."""
+        rows = (3 * some[:, None] + np.arange(3)).ravel()
+        return ContactProblem(self.W[np.ix_(rows, rows)], self.b[rows], self.mu[some],
+                              [self.directions[i] for i in some], self.c[some])
 
     @property
     def cones(self) -> list[int]:
@@ -189,17 +219,15 @@ class ContactProblem:
     def shared(self, found: Answer) -> Answer:
         """The same velocities by forces of least norm: those of Lemke's method are few, where more contacts
         touch than can be told apart. Who slips slides that way; if that is no answer, what was given."""
-        size, most = (max(float(np.abs(x).max(initial=0.0)), 1e-300) for x in (self.b, found.lambda_))
+        size = max(float(np.abs(self.b).max(initial=0.0)), 1e-300)
         slip = np.hypot(*found.v[:, 1:].T)
         ways = [d if d is not None else v[1:] / s if s > 1e-7 * size and mu > 0 else None
                 for d, v, s, mu in zip(self.directions, found.v, slip, self.mu, strict=True)]
-        parts = (found.v[:, 0] > 1e-7 * size) & (found.lambda_[:, 0] <= 1e-9 * most)
+        parts = (found.v[:, 0] > 1e-7 * size) & (found.lambda_[:, 0] * np.diag(self.W)[::3] <= 1e-9 * size)
         if self.c.any() or parts.all():
             return found
         stay = np.flatnonzero(~parts)
-        rows = (3 * stay[:, None] + np.arange(3)).ravel()
-        less = ContactProblem(self.W[np.ix_(rows, rows)], self.b[rows], self.mu[stay],
-                              [ways[i] for i in stay], self.c[stay])
+        less = replace(self, directions=ways).part(stay)
         lam = np.zeros((self.k, 3))
         lam[stay] = less._all_hold().lambda_
         made = self.answer(lam.ravel())
@@ -292,7 +320,8 @@ class ContactProblem:
         lam, k = rough.lambda_.ravel().copy(), self.k
         size_v = max(float(np.abs(self.b).max(initial=0.0)), 1e-300)
         F, best = self.pushing(), rough
-        active = rough.lambda_[:, 0] + self.c > TOLERANCE * max(float(np.abs(rough.lambda_).max()), 1e-300)
+        # in units of velocity: a light body's force is small beside a heavy one's
+        active = (rough.lambda_[:, 0] + self.c) * np.diag(self.W)[::3] > TOLERANCE * size_v
         slides = [i for i in self.cones if active[i] and np.hypot(*rough.v[i, 1:]) > 1e-7 * size_v]
         for _ in range(NEWTON):
             v = self.W @ lam + self.b

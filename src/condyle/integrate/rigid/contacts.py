@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from condyle.constraints.solve.complementarity import ContactProblem
+from condyle.constraints.solve.complementarity import ContactProblem, groups
 from condyle.constraints.solve.projection import project
 from condyle.errors import DescriptionError
 from condyle.integrate.rigid.impact import Impact, blow
@@ -182,14 +182,22 @@ class Contacts:
             rebound ** 2 <= 2 * RESOLVED * self.length * pressed)
         e = np.where(short | (-v[:, 0] <= self.kept), 0.0, e)
         law = "poisson" if any(m.constraints[i].law == "poisson" and now.e[i] for i in which) else "newton"
-        done = blow(W, v, e, now.mu[which], law)
-        if done is None:
-            names = ", ".join(repr(m.names[i]) for i in which)
-            raise Jam(Outcome(Status.PAINLEVE, f"stopped at t = {state.t:.9g} s: no impulses of {names} are "
-                                               f"found that part them; {Status.PAINLEVE.advice}"))
-        state = state.replace(u=state.u + done.lambda_.ravel() @ Z)
-        pushed = {m.names[i]: done.lambda_[j] for j, i in enumerate(which) if done.lambda_[j].any()}
-        return state, Numbers(state, m), Impact(state.t, pushed, done.energy, done.law)
+        impulses, energy, laws = np.zeros_like(v), 0.0, {law}
+        for some in groups(W):
+            if (v[some, 0] >= -self.slow).all():
+                continue
+            rows = (3 * some[:, None] + np.arange(3)).ravel()
+            done = blow(W[np.ix_(rows, rows)], v[some], e[some], now.mu[which[some]], law)
+            if done is None:
+                names = ", ".join(repr(m.names[i]) for i in which[some])
+                raise Jam(Outcome(Status.PAINLEVE, f"stopped at t = {state.t:.9g} s: no impulses of {names} "
+                                                   f"are found that part them; {Status.PAINLEVE.advice}"))
+            impulses[some], energy = done.lambda_, energy + done.energy
+            laws.add(done.law)
+        state = state.replace(u=state.u + impulses.ravel() @ Z)
+        pushed = {m.names[i]: impulses[j] for j, i in enumerate(which) if impulses[j].any()}
+        law = next(x for x in ("plastic", "poisson", "newton") if x in laws)
+        return state, Numbers(state, m), Impact(state.t, pushed, energy, law)
 
     def _forces(self, state: State, now: Numbers, which: np.ndarray, gives_way: np.ndarray
                 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -204,36 +212,38 @@ class Contacts:
         speed = np.hypot(*now.slip[which].T)
         directions = [now.slip[i] / s if s > self.kept and now.mu[i] > 0 else None
                       for i, s in zip(which, speed, strict=True)]
-        problem = ContactProblem(W, now.accelerations()[which].ravel(), now.mu[which], directions,
-                                 np.zeros(len(which)))
-        found = None if (problem.own() < JAMMED).any() else problem.solve()                  # (21)
-        if found is None:
-            names = ", ".join(repr(self.modes.names[i]) for i in which)
-            raise Jam(Outcome(Status.PAINLEVE, f"stopped at t = {state.t:.9g} s: no forces of {names} are "
-                                               f"found that keep them apart; {Status.PAINLEVE.advice}"))
-        found = problem.shared(found)
-        lam, a = found.lambda_, found.v
-        size = max(float(np.abs(lam).max()), 1e-300)
-        most = max(float(np.abs(problem.b).max()), 1e-300)
+        whole = ContactProblem(W, now.accelerations()[which].ravel(), now.mu[which], directions,
+                               np.zeros(len(which)))
         self.margin[which] = MARGIN * self.accuracy * self.length / scales.TIME_SCALE ** 2 / np.maximum(
             np.diag(W)[::3], 1e-300)
-        for j, i in enumerate(which):
-            closed[i] = lam[j, 0] > 1e-9 * size
-            rests[i] = not closed[i] and a[j, 0] <= 1e-6 * most
-            if not closed[i] or not self.modes.rubs[i]:
-                continue
-            way = directions[j]
-            if way is not None:
-                slide[i] = self.kept * way @ now.frames[i]
-                continue
-            friction, reach = float(np.hypot(*lam[j, 1:])), now.mu[i] * lam[j, 0]
-            moves = float(np.hypot(*a[j, 1:])) > 1e-7 * most
-            at_edge = friction >= (1 - 1e-6) * reach
-            if moves or (at_edge and friction > 0 and (len(which) > 1 or gives_way[i])):
-                d = a[j, 1:] if moves else -lam[j, 1:]
-                slide[i] = self.kept * d / np.hypot(*d) @ now.frames[i]
-            else:
-                stick[i] = True
+        for some in groups(W):
+            problem = whole.part(some)
+            found = None if (problem.own() < JAMMED).any() else problem.solve()              # (21)
+            if found is None:
+                names = ", ".join(repr(self.modes.names[i]) for i in which[some])
+                raise Jam(Outcome(Status.PAINLEVE, f"stopped at t = {state.t:.9g} s: no forces of {names} "
+                                                   f"are found that keep them apart; "
+                                                   f"{Status.PAINLEVE.advice}"))
+            found = problem.shared(found)
+            lam, a = found.lambda_, found.v
+            most = max(float(np.abs(problem.b).max()), 1e-300)
+            pushes = lam[:, 0] * np.diag(problem.W)[::3] > 1e-9 * most    # light bodies have small forces
+            for j, (i, way) in enumerate(zip(which[some], problem.directions, strict=True)):
+                closed[i] = pushes[j]
+                rests[i] = not closed[i] and a[j, 0] <= 1e-6 * most
+                if not closed[i] or not self.modes.rubs[i]:
+                    continue
+                if way is not None:
+                    slide[i] = self.kept * way @ now.frames[i]
+                    continue
+                friction, reach = float(np.hypot(*lam[j, 1:])), now.mu[i] * lam[j, 0]
+                moves = float(np.hypot(*a[j, 1:])) > 1e-7 * most
+                at_edge = friction >= (1 - 1e-6) * reach
+                if moves or (at_edge and friction > 0 and (len(some) > 1 or gives_way[i])):
+                    d = a[j, 1:] if moves else -lam[j, 1:]
+                    slide[i] = self.kept * d / np.hypot(*d) @ now.frames[i]
+                else:
+                    stick[i] = True
         return closed, stick, slide, rests
 
     def _words(self, before: tuple[np.ndarray, ...], after: tuple[np.ndarray, ...], impact: Impact | None

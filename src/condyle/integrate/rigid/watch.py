@@ -6,9 +6,15 @@
     slides    s . D + margin        it comes to rest, or turns to another direction
 
 and what does not apply is 1. Margins are a thousandth of the accuracy: rounding changes nothing.
+
+Between two looks a small body may come through a thin one, both gaps above zero. Where the gap's tangent at
+one of them reaches zero before the other, the run looks there too, a window past it, and again from there:
+
+    t_a - g_a / gdot_a + window < t_b,   t_b - g_b / gdot_b - window > t_a                                (24)
 """
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +24,9 @@ from condyle.integrate.events import Event, Witnesses
 from condyle.integrate.rigid.contacts import Contacts
 from condyle.integrate.rigid.numbers import in_few
 from condyle.system.state import State
+
+AGAIN = 12
+"""Rounds of (24)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,13 +54,11 @@ class RigidWitnesses(Witnesses):
         """(m, k, 3)."""
         c, m = self.contacts, self.contacts.modes
         compiled, k = like.system.compiled, len(self.contacts.modes.names)
-        nq, nu, where = like.q.size, like.u.size, like.system.compiled.model.tail
+        nu = like.u.size
         out = np.ones((len(t), k, 3))
         if not len(t):
             return out
-        tails = np.tile(like.tail, (len(t), 1))
-        tails[:, where["t"]], tails[:, where["z"]] = t[:, None], y[:, nq + nu:]
-        q, u = np.ascontiguousarray(y[:, :nq]), np.ascontiguousarray(y[:, nq:nq + nu])
+        q, u, tails = self._split(like, t, y)
         closed, stick, slide = c.holds(like)
         enabled = like.tail[m.enabled][m.switch] > 0.5
         rows = in_few(compiled.function("unilateral_rows"), q, u, tails)
@@ -73,3 +80,36 @@ class RigidWitnesses(Witnesses):
                     v = np.einsum("ma,mab->mb", slip[:, i], T[:, i])
                     out[:, i, 2] = v @ slide[i] / max(float(np.linalg.norm(slide[i])), 1e-300) + c.slow
         return out
+
+    def _split(self, like: State, t: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """q, u and tails at times t (m,) and y (m, n)."""
+        nq, nu, where = like.q.size, like.u.size, like.system.compiled.model.tail
+        tails = np.tile(like.tail, (len(t), 1))
+        tails[:, where["t"]], tails[:, where["z"]] = t[:, None], y[:, nq + nu:]
+        return np.ascontiguousarray(y[:, :nq]), np.ascontiguousarray(y[:, nq:nq + nu]), tails
+
+    def hidden(self, like: State, t: np.ndarray, y_at: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+        """(24): times between looks at which gaps that are open may be closed."""
+        c, m = self.contacts, self.contacts.modes
+        some = np.flatnonzero((like.tail[m.enabled][m.switch] > 0.5) & ~c.holds(like)[0])
+        if not len(some) or len(t) < 2:
+            return t[:0]
+
+        def look(x: np.ndarray) -> np.ndarray:
+            rows = in_few(like.system.compiled.function("unilateral_rows"), *self._split(like, x, y_at(x)))
+            return np.stack([rows[0][:, some], rows[1][:, some]], axis=2)
+
+        known, seen = t, look(t)
+        for _ in range(AGAIN):
+            (g, v), a, b = np.moveaxis(seen, 2, 0), known[:-1, None], known[1:, None]
+            apart = (g[:-1] > 0) & (g[1:] > 0)
+            with np.errstate(all="ignore"):
+                on = np.where(apart & (v[:-1] < 0), a - g[:-1] / v[:-1] + c.window, np.nan)
+                back = np.where(apart & (v[1:] > 0), b - g[1:] / v[1:] - c.window, np.nan)
+                new = np.r_[on[(on > a) & (on < b)], back[(back > a) & (back < b)]]          # (24)
+            new = np.setdiff1d(new, known)
+            if not len(new):
+                break
+            order = np.argsort(np.r_[known, new], kind="stable")
+            known, seen = np.r_[known, new][order], np.concatenate([seen, look(new)])[order]
+        return np.setdiff1d(known, t)

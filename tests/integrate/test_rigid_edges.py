@@ -1,0 +1,101 @@
+"""Rigid contacts at the edges: light beside heavy, small and fast, paradoxes."""
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import condyle as cd
+
+C = cd.contact
+
+
+def test_light_beside_heavy() -> None:
+    """An ant of 1 mg beside an elephant of 5 t, both sliding: each comes to rest as if it were alone. Before
+    contacts were solved in groups, the ant's force was rounding of the elephant's; it fell, and the run hung.
+    """
+    skin, system = C.Rigid(friction=0.3), cd.System()
+    for name, mass in (("elephant", 5e3), ("ant", 1e-6)):
+        system.add_body(name, mobilizer=cd.Translation(), mass=mass)
+    floor = C.HalfSpace("ground", (0, 1, 0), 0.0, skin)
+    system.add_contact("floor", floor, [C.Sphere("elephant", (0, 0, 0), 0.5, skin, name="elephant"),
+                                        C.Sphere("ant", (0, 0, 0), 1e-3, skin, name="ant")])
+    start = system.state(q={"elephant_ty": 0.5, "ant_ty": 1e-3, "ant_tx": 3.0},
+                         u={"elephant_tx": 1.0, "ant_tx": 1.0})
+    traj = cd.simulate(system, start, 0.5, accuracy=1e-6)
+    way = 1 / (2 * 0.3 * 9.81)
+    error = max(abs(traj["elephant_tx"][-1] - way), abs(traj["ant_tx"][-1] - 3 - way))
+    assert traj.finished and error < 1e-7 and traj["ant_ty"].min() > 1e-3 - 1e-9   # a tenth of the accuracy
+    assert traj[-1].contact_forces()[:, 1] == pytest.approx([5e3 * 9.81, 1e-6 * 9.81])
+
+
+@pytest.fixture(scope="module")
+def plate() -> cd.System:
+    """A ball of 1 mm, and a plate 4 mm thick in its way."""
+    steel, system = C.Rigid(restitution=0.5), cd.System()
+    system.add_body("ball", mobilizer=cd.Translation(), mass=1.0)
+    system.add_contact("plate", C.Box("ground", (0, -0.002, 0), (1, 0.002, 1), steel, edge=5e-4),
+                       C.Sphere("ball", (0, 0, 0), 0.001, steel))
+    return system
+
+
+@pytest.mark.parametrize("v", [0.0, 50.0])
+def test_small_bodies_do_not_pass_thin_ones(plate, v) -> None:
+    """In flight steps are long, and gaps are above zero on both sides of a plate: it is hit all the same."""
+    traj = cd.simulate(plate, plate.state(q={"ball_ty": 1.0}, u={"ball_ty": -v}), 0.6, accuracy=1e-4)
+    when = (np.sqrt(v * v + 2 * 9.81 * 0.999) - v) / 9.81
+    assert [e.name for e in traj.events] == ["plate touches"]
+    assert traj.events[0].t == pytest.approx(when, abs=2e-5)     # two windows
+    assert traj["ball_ty"].min() > 0.001 - 2e-5 * 60             # and what it flies in them
+
+
+def test_bullets_meet() -> None:
+    """Two balls of 1 mm at 100 m/s in the middle: the speed is handed on; 2.5 mm beside there is nothing."""
+    steel, system = C.Rigid(restitution=1.0), cd.System(gravity=(0, 0, 0))
+    for name in "ab":
+        system.add_body(name, mobilizer=cd.Translation(), mass=1.0)
+    system.add_contact("hit", *(C.Sphere(b, (0, 0, 0), 0.001, steel) for b in "ab"))
+    for beside, left in ((0.0, 0.0), (0.0025, 100.0)):
+        start = system.state(q={"a_tx": -1.0, "a_ty": beside}, u={"a_tx": 100.0})
+        traj = cd.simulate(system, start, 1.0, accuracy=1e-4)
+        assert traj.u[-1, [0, 3]] == pytest.approx([left, 100.0 - left], abs=1e-9)
+
+
+def test_kanes_pendulum() -> None:
+    """Kane and Levinson 1985: the tip of a double pendulum hits a rough floor. By Newton's law and within
+    Coulomb's cone it would gain a third of its energy; the run follows Poisson's law, says so, and energy
+    falls."""
+    rough, system = C.Rigid(0.834, 0.559), cd.System()
+    bar = {"X_BM": (0, 0.5, 0), "mass": 1.0, "inertia": (1 / 12, 1e-3, 1 / 12)}
+    system.add_body("upper", mobilizer=cd.Pin(), X_PF=(0, 1.6, 0), **bar)
+    system.add_body("lower", "upper", cd.Pin(), X_PF=(0, -0.5, 0), **bar)
+    system.add_contact("tip", C.HalfSpace("ground", (0, 1, 0), 0.0, rough),
+                       C.Point("lower", (0, -0.5, 0), rough))
+    a = 0.225                                                    # the other bar is such that the tip touches
+    start = system.state(q=[a, np.arccos(1.6 - np.cos(a)) - a], u=[0.157, -1.974])
+    J, M = system.station_jacobian(start.q, "lower", (0, -0.5, 0))[:2], start.mass_matrix()
+    before, W = J @ start.u, J @ np.linalg.solve(M, J.T)
+    p = np.linalg.solve(W, [0.0, -0.834 * before[1]] - before)   # Newton's law, and the tip sticks
+    gain = p @ (before + W @ p / 2)
+    assert abs(p[0]) < 0.559 * p[1] and gain > 0.36 * (0.5 * start.u @ M @ start.u)
+    traj = cd.simulate(system, start, 0.05, accuracy=1e-6)
+    hit = traj.impacts[0]
+    assert hit.law == "poisson" and hit.energy < 0
+    assert np.diff(traj.energy().values.sum(axis=1)).max() < 1e-6
+
+
+def test_floors_that_move(evidence) -> None:
+    """A ball on a plate that shakes leaves where the plate falls faster than it: A w^2 sin(w t) = g."""
+    A, w, clay, system = 0.05, 20.0, C.Rigid(), cd.System()
+    system.add_body("plate", mobilizer=cd.Slider(axis=(0, 1, 0)), mass=1.0,
+                    motion=cd.Prescribed(lambda t: A * np.sin(w * t)))
+    system.add_body("ball", mobilizer=cd.Slider(axis=(0, 1, 0)), mass=1.0)
+    system.add_contact("on it", C.HalfSpace("plate", (0, 1, 0), 0.0, clay),
+                       C.Sphere("ball", (0, 0, 0), 0.1, clay))
+    traj = cd.simulate(system, system.state(q={"ball": 0.1}, u={"ball": A * w}), 0.3, accuracy=1e-8)
+    assert [e.name for e in traj.events] == ["on it touches", "on it opens", "on it touches"]
+    error = abs(traj.events[1].t - np.arcsin(9.81 / (A * w * w)) / w)
+    assert error < 1e-8                                          # ten windows
+    evidence("ball on a plate that shakes: when it leaves [s]", error, 1e-8)
+    hit = traj.events[2].before                                  # plate and ball meet with different speeds
+    speeds = hit.u
+    assert traj.impacts[0].impulses["on it"][0] == pytest.approx(abs(speeds[0] - speeds[1]), rel=1e-6)
