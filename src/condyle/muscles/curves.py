@@ -9,7 +9,7 @@ a fibre with its tendon
 
     g y + beta x = f,    g, beta >= 0                                                     docs/theory (8)
 
-is solved for c by Newton's method in a bracket: this is the inverse at g = 1, beta = 0.
+is solved for c by Halley's method in a bracket: this is the inverse at g = 1, beta = 0.
 """
 from __future__ import annotations
 
@@ -24,16 +24,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from condyle.errors import DescriptionError
 from condyle.laws.described import Described, quantity
-from condyle.native.sweeps.lookup import Closure, get
+from condyle.native.sweeps.lookup import Closure, frozen, get
 from condyle.native.sweeps.solver import Solver
 from condyle.trace import Symbol, Traced, trace
 from condyle.trace.parameter import Parameter
 
 Positive = Annotated[Any, quantity("-", lowest=0.0, positive=True)]
 Seconds = Annotated[Any, quantity("s", lowest=0.0, positive=True)]
-TOL, LAST, LIMIT = 1e-10, 1e-7, 80
-"""Of a step of c; of one of Newton's, which leaves an error of its square; and steps at most: halving alone
+TOL, LAST, LIMIT = 1e-10, 1e-5, 80
+"""Of a step of c; of one of Halley's, which leaves an error of its cube; and steps at most: halving alone
 takes 35."""
+SHORTER = 1 / 30
+"""Times the step before: from there on Halley's steps are as short as LAST says. At a double root each is
+half as long as the one before."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -51,7 +54,7 @@ class Curve(Described):
         raise TypeError(f"{type(self).__name__} needs a formula")
 
     def inverse_formula(self, y: ca.SX) -> ca.SX:
-        """x at which the curve is y; by Newton's method where there is no closed form."""
+        """x at which the curve is y; by Halley's method where there is no closed form."""
         return self.balance(ca.SX(1), ca.SX(0), y)[0]
 
     def integral_formula(self, x: ca.SX) -> ca.SX:
@@ -103,6 +106,11 @@ class Curve(Described):
         """x and y at c, with what `near` gave. Without look-ups."""
         return c, self.formula(c)
 
+    def left(self, p: ca.SX, c: ca.SX, own: ca.SX) -> ca.SX:
+        """What is left of (8) at c, with what `near` gave, for p = (g, beta, f)."""
+        (g, beta, f), (x, y) = ca.vertsplit(p), self.along(c, own)
+        return g * y + beta * x - f
+
     def ends(self) -> Sequence[tuple[float, float]]:
         """x and y at the bounds of c."""
         return [(x, float(self.value(x))) for x in self.between or ()]
@@ -115,13 +123,12 @@ class Curve(Described):
     def balance(self, g: ca.SX, beta: ca.SX, f: ca.SX) -> tuple[ca.SX, ca.SX]:
         """x and y of (8), with first and second derivatives."""
         x, y, slope, bend, _ = ca.vertsplit(get(self._balance, ca.vertcat(g, beta, f)))
-        J, at = g * slope + beta, x
+        J, d = g * slope + beta, ca.SX(0)
         for _ in range(2):                                  # native/sweeps/implicit.py (1): values stay
-            d = at - x
-            at = at - (g * (y + slope * d + bend * d * d / 2) + beta * at - f) / J
-        at = ca.if_else(J > 0, at, x)
-        d = at - x
-        return at, y + slope * d + bend * d * d / 2
+            r = g * (y + slope * d + bend * d * d / 2) + beta * (x + d) - f
+            d = d - (r - frozen(r)) / J
+        d = ca.if_else(J > 0, d, 0)
+        return x + d, y + slope * d + bend * d * d / 2
 
     @cached_property
     def _balance(self) -> Solver:
@@ -136,10 +143,10 @@ class Curve(Described):
         at = ca.Function("along", [c, own], [x, y, dx, dy, ca.jacobian(dx, c), ca.jacobian(dy, c)])
         ends = self.ends()
 
-        def residual(p: ca.SX, c: ca.SX, own: ca.SX) -> tuple[ca.SX, ca.SX]:
-            g, beta, f = ca.vertsplit(p)
-            x, y, dx, dy, _, _ = at.call([c, own], True, False)
-            return g * y + beta * x - f, g * dy + beta * dx
+        p = ca.SX.sym("p", 3)
+        r = self.left(p, c, own)
+        dr = ca.jacobian(r, c)
+        residual = ca.Function("left", [p, c, own], [r, dr, ca.jacobian(dr, c)])
 
         def beyond(p: ca.SX) -> tuple[ca.SX, ca.SX]:
             """Whether the root is before the first or after the last point."""
@@ -157,14 +164,15 @@ class Curve(Described):
 
         def step(p: ca.SX, state: ca.SX) -> tuple[ca.SX, ca.SX]:
             c, a, b, before, *own = ca.vertsplit(state)
-            r, J = residual(p, c, ca.vertcat(ca.SX(0, 1), *own))
+            r, J, bend = residual.call([p, c, ca.vertcat(ca.SX(0, 1), *own)], True, False)
             a, b = ca.if_else(r <= 0, c, a), ca.if_else(r <= 0, b, c)
-            newton = c - r / J
-            # where two sections meet, Newton's steps may go to and fro
-            quick = ca.logic_and(ca.logic_and(newton >= a, newton <= b), ca.fabs(newton - c) <= before / 2)
-            after = ca.if_else(r == 0, c, ca.if_else(quick, newton, (a + b) / 2))
+            halley = c - r * J / (J * J - r * bend / 2)
+            # where two sections meet, its steps may go to and fro
+            quick = ca.logic_and(ca.logic_and(halley >= a, halley <= b), ca.fabs(halley - c) <= before / 2)
+            after = ca.if_else(r == 0, c, ca.if_else(quick, halley, (a + b) / 2))
             size = ca.fabs(after - c)
-            return ca.vertcat(after, a, b, size, *own), size > ca.if_else(quick, LAST, TOL)
+            found = ca.logic_and(quick, size <= SHORTER * before)
+            return ca.vertcat(after, a, b, size, *own), size > ca.if_else(found, LAST, TOL)
 
         def finish(p: ca.SX, state: ca.SX) -> ca.SX:
             g, beta, f = ca.vertsplit(p)

@@ -88,7 +88,8 @@ class Bezier(Curve):
         return [(x, y) for x, y, _ in (corners[0], corners[-1])]
 
     def near(self, g: ca.SX, beta: ca.SX, f: ca.SX) -> tuple[ca.SX, ca.SX]:
-        """In which section c is, by what is left of (8) at the corners; its number and polynomials."""
+        """In which section c is, by what is left of (8) at the corners; its number, its polynomials and that
+        of what is left of (8)."""
         rows = [ca.SX(ca.DM(np.concatenate([[k], *monomials(p).T]))) for k, p in enumerate(self.sections)]
         left = [g * y + beta * x - f for x, y, _ in self.corners()]
         row, a, b = rows[0], left[0], left[1]
@@ -97,12 +98,16 @@ class Bezier(Curve):
             row, a, b = (ca.if_else(later, new, old) for new, old in ((rows[k], row), (left[k], a),
                                                                       (left[k + 1], b)))
         share = ca.fmin(ca.fmax(a / (a - b), 0.0), 1.0)
-        return ca.vertcat(row[0] + ca.if_else(b > a, share, 0.5), row[0], row[0] + 1), row
+        own = ca.vertcat(row, g * row[7:] + beta * row[1:7] - ca.vertcat(f, ca.SX(5, 1)))
+        return ca.vertcat(row[0] + ca.if_else(b > a, share, 0.5), row[0], row[0] + 1), own
 
     def along(self, c: ca.SX, own: ca.SX) -> tuple[ca.SX, ca.SX]:
         k, *row = ca.vertsplit(own)
         x, y = (taylor(c - k, row[i:i + 6]) for i in (0, 6))
         return x, y
+
+    def left(self, p: ca.SX, c: ca.SX, own: ca.SX) -> ca.SX:
+        return taylor(c - own[0], ca.vertsplit(own[13:]))
 
     @cached_property
     def _knots(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, float, float]:

@@ -208,6 +208,30 @@ def test_long_kernels_travel_through_work():
                                    atol=10 * ROUNDING)
 
 
+@pytest.mark.parametrize("reads", ["parent.a", "parent.b"])
+def test_rows_of_one_state_side_by_side(reads):
+    """Rows that need what others have left before run in lanes, equal to the last bit; those that need what
+    others leave in the same pass one after the other."""
+    from condyle.native.ir.module import Module
+
+    case = Case(5)
+    x, up, root, gain, a = (sym(name) for name in ("x", "up", "root", "gain", "a"))
+    b = a
+    for _ in range(9):
+        b = ca.exp(-(b * gain + up)**2) + ca.sin(x + root) / (2 + x**2)
+    heavy = RowKernel({"x": x, reads: up, "root.a": root, "constant.gain": gain, "me.a": a},
+                      {"me.b": b, "y": b})
+    start = Pass([RowKernel({}, {"me.b": ca.SX(0.5)})] * 3)
+    rows = case.rows([case.outward(), start, Pass([None, heavy, None])])
+    module = Module(1)
+    rows.emit(module, "f")
+    assert ("@f.s2.t1.order" in module.text()) == (reads == "parent.a")
+    ways = [run(rows, (case.x, case.bias), how)[0][:, case.types == 1] for how in ("scalar", "lanes",
+                                                                                 "interpreted")]
+    np.testing.assert_array_equal(ways[0], ways[1])
+    np.testing.assert_allclose(ways[0], ways[2], rtol=0, atol=ROUNDING * N)
+
+
 def test_machine_code_does_not_grow_with_rows():
     from condyle.native.ir.module import Module
 

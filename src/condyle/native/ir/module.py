@@ -31,6 +31,13 @@ class Module:
         self._declared: dict[str, str] = {}
         self._defined: dict[str, int] = {}
         self._linked: dict[str, Callable[[], bytes]] = {}
+        self._abreast: dict[int, Module] = {}
+
+    def abreast(self, W: int) -> Module:
+        """The part of this module for W lanes, whose functions those of this one may call."""
+        if W not in self._abreast:
+            self._abreast[W] = Module(W, self.contract)
+        return self._abreast[W]
 
     def add(self, text: str) -> None:
         """Append a definition."""
@@ -84,7 +91,7 @@ class Module:
 
     def objects(self) -> list[bytes]:
         """The object files that this module needs beside its own."""
-        return [make() for make in self._linked.values()]
+        return [make() for make in self._all("_linked").values()]
 
     def compile(self) -> bytes:
         """Machine code, with all that is linked to it."""
@@ -97,4 +104,10 @@ class Module:
         self._linked.update(other._linked)
 
     def text(self) -> str:
-        return "\n".join([*self._parts, *self._declared.values()])
+        parts = dict.fromkeys(part for each in (self, *self._abreast.values()) for part in each._parts)
+        return "\n".join([*parts, *self._all("_declared").values()])
+
+    def _all(self, what: str) -> dict[str, Any]:
+        """What is declared or linked here, and in the parts for other lanes."""
+        return {name: x for each in (self, *self._abreast.values())
+                for name, x in getattr(each, what).items()}

@@ -11,6 +11,7 @@ from condyle.errors import NativeError
 from condyle.native.ir.module import Module
 from condyle.native.ir.values import BOOL, BYTE, Value
 from condyle.native.straight.emit import add_kernel, kernel_arguments, memories
+from condyle.native.sweeps import rows_abreast as abreast
 from condyle.native.sweeps.lookup import Staged
 from condyle.native.sweeps.sweep import Line, Pass, RowCall, Straight, Sweep, end
 
@@ -99,11 +100,20 @@ class SweepWriter:
     def _pass(self, tag: str, step: Pass, calls: dict[int, RowCall]) -> None:
         if not calls:
             return
-        b = self.b
         rows, numbers = step.order(self.sweep.types)
         mine = np.isin(numbers, list(calls))
         order = np.stack([rows[mine], numbers[mine]], axis=1)
-        table = self.module.table(f"{tag}.order", order.astype(np.int32))
+        together = abreast.numbers(self.sweep, step, calls, order) if self.W == 1 and not self.masked else ()
+        apart = ~np.isin(order[:, 1], together)
+        for number in together:
+            abreast.write(self, f"{tag}.t{number}", calls[number], order[order[:, 1] == number, 0])
+        self._one_by_one(tag, {k: call for k, call in calls.items() if k not in together}, order[apart])
+
+    def _one_by_one(self, tag: str, calls: dict[int, RowCall], order: np.ndarray) -> None:
+        """Rows and the numbers of their kernels, one after the other."""
+        if not len(order):
+            return
+        b, table = self.b, self.module.table(f"{tag}.order", order.astype(np.int32))
         with b.loop(len(order)) as k:
             i = b.entry(table, k * 2)
             done = b.label("done")
@@ -112,11 +122,11 @@ class SweepWriter:
             for number, call in calls.items():
                 b.place(labels[number])
                 used = {*(base for base, _ in (*call.ins, *call.outs)), *(base for base, _, _ in call.adds)}
-                self._row(f"{tag}.t{number}", call, self._pointers(i, used))
+                self._row(f"{tag}.t{number}", call, self.pointers(i, used))
                 b.jump(done)
             b.place(done)
 
-    def _pointers(self, i: Value, used: Collection[str]) -> dict[str, Value]:
+    def pointers(self, i: Value, used: Collection[str]) -> dict[str, Value]:
         """Where row i finds what its kernel uses."""
         b, out = self.b, {"root": self.rows}
         entries: dict[int, Value] = {}

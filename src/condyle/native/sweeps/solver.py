@@ -52,7 +52,8 @@ class Solver:
     Args:
         name: for messages and for the order in a stage: an identifier.
         start: p (needs,) -> x (n,), busy.
-        step: p, x -> x, busy; with a sum p, x, total -> x, busy.
+        step: p, x -> x, busy; with a sum p, x, total -> x, busy. The last numbers of x may be left out: they
+            stay.
         finish: p, x -> results (width - 1,).
         limit: steps at most.
         term: p, x, c -> a term of the sum that a step needs.
@@ -95,6 +96,10 @@ class Solver:
             one = ca.Function("term", [p, x, c], _columns(name, "term", [term(p, x, c)], 1), {"cse": True})
             totals = [ca.SX.sym("total", one.numel_out(0))]
         then = _columns(name, "step", step(p, x, *totals), 2)
+        if then[0].numel() != x.numel():
+            raise DescriptionError(f"Solver {name!r}: step returned {then[0].numel()} numbers for x; "
+                                   f"expected {x.numel()}, as many as start")
+        then[0] = _without_kept(x, then[0])
         return Solver(name, _function(name, "start", [p], first),
                       _function(name, "step", [p, x, *totals], then),
                       _function(name, "finish", [p, x], _columns(name, "finish", [finish(p, x)], 1)), limit,
@@ -106,9 +111,10 @@ class Solver:
         if not isinstance(self.limit, int) or isinstance(self.limit, bool) or self.limit < 0:
             raise DescriptionError(f"Solver {self.name!r}: limit = {self.limit!r}; expected an integer, 0 or "
                                    "more")
-        n = _sizes(self.start)[1][0]
+        n, moved = _sizes(self.start)[1][0], _sizes(self.step)[1][0]
         total = [self.term.numel_out(0)] if self.term else []
-        for part, ins, outs in (("start", [self.needs], [n, 1]), ("step", [self.needs, n, *total], [n, 1]),
+        for part, ins, outs in (("start", [self.needs], [n, 1]),
+                                ("step", [self.needs, n, *total], [min(n, moved), 1]),
                                 ("finish", [self.needs, n], [self.width - 1]),
                                 ("term", [self.needs, n, self.table.shape[1]], total),
                                 ("idle", [self.needs], [self.width - 1, 1])):
@@ -262,7 +268,7 @@ class Solver:
             terms = [_evaluated(self.term, p, x, np.tile(c[:, None], p.shape[1]))[0] for c in self.table
                      ] if self.term else []
             after = _evaluated(self.step, p, x, *[np.sum(terms, axis=0)] * bool(self.term))
-            x[:, live], busy[:, live] = after[0][:, live], after[1][:, live]
+            x[:len(after[0]), live], busy[:, live] = after[0][:, live], after[1][:, live]
         status = np.where(np.isnan(busy[0]), NAN, np.where(busy[0] != 0, LIMIT, OK)).astype(float)
         results = _evaluated(self.finish, p, x)[0]
         return np.vstack([np.where(status == OK, results, np.nan), status])
@@ -274,6 +280,12 @@ def _first(b: Builder, count: Value) -> Value:
     one = b.put(lanes, f"insertelement {lanes} poison, {count}, i64 0")
     all = b.put(lanes, f"shufflevector {one}, {lanes} poison, <{SUMS} x i32> zeroinitializer")
     return b.put(kind, f"icmp sgt {all}, <{', '.join(f'i64 {k}' for k in range(SUMS))}>")
+
+
+def _without_kept(x: ca.SX, after: ca.SX) -> ca.SX:
+    """What a step makes of x, without the last elements that it leaves as they are."""
+    moved = [k for k in range(x.numel()) if x[k].element_hash() != after[k].element_hash()]
+    return after[:max(moved, default=-1) + 1]
 
 
 def _sizes(f: ca.Function | Staged) -> tuple[list[int], list[int]]:
