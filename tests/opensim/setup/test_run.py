@@ -130,6 +130,24 @@ def test_a_file_without_a_document_around_the_tool(tmp_path):
     assert [p.name for p in run_setup(tmp_path / "id.xml").files] == ["id.sto"]
 
 
+def test_markers_that_are_lost_or_called_otherwise(tmp_path):
+    """What makes angles wrong is to be checked, with advice for a file."""
+    markers = "".join(f"""<Marker name="{name}"><socket_parent_frame>/bodyset/rod</socket_parent_frame>
+        <location>{place}</location></Marker>""" for name, place in (("top", "0 0 0.1"), ("tip", "0 -1 0")))
+    written(tmp_path, f"<MarkerSet><objects>{markers}</objects></MarkerSet>")
+    tasks = "".join(f'<IKMarkerTask name="{n}"><weight>1</weight></IKMarkerTask>' for n in ("top", "tip"))
+    (tmp_path / "ik.xml").write_text(document("InverseKinematicsTool", f"""<marker_file>walk.trc</marker_file>
+<output_motion_file>ik.mot</output_motion_file><IKTaskSet><objects>{tasks}</objects></IKTaskSet>"""))
+    seen = np.tile([[0.0, 0.0, 0.1], [0.1, -1.0, 0.0]], (4, 1, 1))
+    cd.Markers([0.0, 0.1, 0.2, 0.3], ["top", "Tip"], seen).save(tmp_path / "walk.trc")
+    check = " ".join(run_setup(tmp_path / "ik.xml").check)
+    assert "'Tip' for 'tip'; rename them in the file" in check and "names=" not in check
+    seen[2, 1] = 0.0
+    cd.Markers([0.0, 0.1, 0.2, 0.3], ["top", "tip"], seen).save(tmp_path / "walk.trc")
+    check = " ".join(run_setup(tmp_path / "ik.xml").check)
+    assert "tip is at exactly (0, 0, 0) in 1 frames" in check and "leave their cells empty" in check
+
+
 def test_the_command(tmp_path):
     """One file fails, the others do not; the exit code says so."""
     written(tmp_path)

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -30,8 +31,12 @@ SI = ("Units are S.I. units (second, meters, Newtons, ...)",
       "degrees (yes) or radians (no).")
 """Sentences that OpenSim writes into the headers of its files."""
 ADVICE = {"say so: degrees=True, or the unit 'deg'": "write inDegrees=yes into its header",
-          "Say degrees=True or False": "Write inDegrees=yes or no into its header"}
-"""What warnings advise in Python, and for a file."""
+          "Say degrees=True or False": "Write inDegrees=yes or no into its header",
+          "say zeros='missing', or zeros='keep' if they were there": "leave their cells empty if lost",
+          r"names=\{.*\} matches them": "rename them in the file"}
+"""What warnings advise in Python (a pattern), and for a file."""
+URGENT = "in degrees", "at exactly (0, 0, 0)", "may call otherwise"
+"""Warnings of what makes numbers wrong: to be checked, not only noted."""
 
 
 @dataclass
@@ -181,11 +186,11 @@ class Setup:
         return table
 
     def note(self, told: Sequence[Any]) -> None:
-        """Put warnings into the report, each once; those of angles in a wrong unit are to be checked."""
+        """Put warnings into the report, each once."""
         for text in dict.fromkeys(str(w.message) for w in told):
             for python, file in ADVICE.items():
-                text = text.replace(python, file)
-            where = self.report.check if "in degrees" in text else self.report.notes
+                text = re.sub(python, file, text)
+            where = self.report.check if any(words in text for words in URGENT) else self.report.notes
             where += [text] if text not in where else []
 
     def step(self, name: str, call: Callable[[], Any]) -> Any:
