@@ -9,6 +9,7 @@ import time
 import numpy as np
 import pytest
 
+import condyle as cd
 from condyle import files
 from condyle.table import Table
 from tests.process import run
@@ -100,3 +101,17 @@ def test_who_may_read_it(tmp_path):
         os.umask(umask)
     assert (tmp_path / "a.csv").stat().st_mode & 0o777 == 0o640
     assert (tmp_path / "b").stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("read", [cd.read_table, cd.read_markers, cd.read_osim, cd.read_external_loads,
+                                  cd.read_c3d])
+@pytest.mark.parametrize("name", ["9" * 400, "a\0b"], ids=["long", "zero"])
+def test_names_that_no_file_can_have(read, name):
+    for ending in (".sto", ".trc", ".osim", ".c3d"):
+        with pytest.raises(cd.CondyleError):
+            read(name + ending)
+
+
+def test_names_too_long_to_write(tmp_path):
+    with pytest.raises(cd.DescriptionError, match="a name of 254 letters is too long"):
+        cd.Table([0.0], ["a"], [[1.0]]).save(tmp_path / ("9" * 250 + ".csv"))

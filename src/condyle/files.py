@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import errno
 import glob
 import os
 import re
@@ -18,7 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from condyle.errors import MissingFileError
+from condyle.errors import DescriptionError, MissingFileError
 
 UNFINISHED = ".new"
 """How the name of a file at work ends."""
@@ -38,8 +39,9 @@ def existing(path: Path) -> Path:
         folder = path.absolute().parent
         there = folder.is_dir()
         names = sorted(p.name for p in folder.iterdir()) if there else []
-    except (OSError, ValueError):                           # a name that cannot be: opening it says so
-        return path
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise MissingFileError(f"{str(path)[:80]!r} is not the name of a file: {why}", str(path)) from None
     if not there:
         raise MissingFileError(f"there is no file {str(path)!r}: there is no folder {str(folder)!r}",
                                str(path))
@@ -63,13 +65,19 @@ def whole(path: Path, mode: str = "wb", *, private: bool = False, tidy: bool = T
         tidy: first remove what killed processes left of the same target, which lists the whole folder.
         options: more arguments of `open`.
     """
-    if not path.parent.is_dir():
+    if not os.path.isdir(path.parent):
         raise MissingFileError(f"{path.name!r} cannot be written: there is no folder {str(path.parent)!r}; "
                                "make it first", str(path))
     for orphan in orphans(path.parent, path.name) if tidy else ():
         remove(orphan)
-    descriptor, temporary = tempfile.mkstemp(UNFINISHED, f"{path.name}.{_machine()}.{os.getpid()}.",
-                                             path.parent)
+    try:
+        descriptor, temporary = tempfile.mkstemp(UNFINISHED, f"{path.name}.{_machine()}.{os.getpid()}.",
+                                                 path.parent)
+    except OSError as error:
+        if error.errno != errno.ENAMETOOLONG:
+            raise
+        raise DescriptionError(f"{path.name[:80]!r}... cannot be written: a name of {len(path.name)} letters "
+                               "is too long") from None
     try:
         with os.fdopen(descriptor, mode, **options) as file:
             yield file

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import importlib.util
 import io
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -150,8 +151,8 @@ def markers_of(path: Path, units: str | None) -> Markers:
 
 def _parts(path: Path) -> dict[str, Any]:
     """Arrays of a file, read in another process, which may crash or hang."""
-    if not path.is_file():
-        if path.is_dir():
+    if not os.path.isfile(path):
+        if os.path.isdir(path):
             raise DescriptionError(f"{path}: a folder; give the name of a file")
         existing(path)
     if path.suffix.lower() == ".trc":

@@ -8,6 +8,7 @@ x from corner 2 to corner 1, z normal to the surface. From a force at p with a f
 from __future__ import annotations
 
 import importlib.util
+import os
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,9 +40,9 @@ def write(path: str | Path, markers: Markers | None, analog: Table | None = None
         raise DescriptionError(f"save: expected the path of a .c3d file, got {path!r}; other files are "
                                "recording.markers.save(...) and recording.force_plates.save(...)")
     path = Path(path)
-    if not path.parent.is_dir() or path.is_dir():
+    if not os.path.isdir(path.parent) or os.path.isdir(path):
         raise DescriptionError(f"save: {str(path)!r}: " + (
-            "it is a folder; give the name of a file" if path.is_dir() else
+            "it is a folder; give the name of a file" if os.path.isdir(path) else
             f"there is no folder {str(path.parent)!r}; make it first"))
     if importlib.util.find_spec("ezc3d") is None:
         raise ImportError("writing .c3d files needs ezc3d, which is not installed: pip install "

@@ -1,6 +1,7 @@
 """Markers: places of named points over time, from files of motion capture."""
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -213,10 +214,10 @@ class Markers(Display):
         if path.suffix.lower() != ".trc":
             self.table().save(path)
             return
-        if not path.parent.is_dir():
+        if not os.path.isdir(path.parent):
             raise DescriptionError(f"Markers.save: {str(path)!r}: there is no folder {str(path.parent)!r}; "
                                    "make it first")
-        if path.is_dir():
+        if os.path.isdir(path):
             raise DescriptionError(f"Markers.save: {str(path)!r} is a folder; give the name of a file")
         trc.write(path, self.time, self.names, scaled(self.positions, LENGTHS[self.units]), self.units,
                   self.rate)

@@ -2,6 +2,7 @@
 is rewritten (versions.py), objects in files of their own are brought in, class defaults are set apart."""
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -62,7 +63,7 @@ def check_path(path: str | Path) -> Path:
     if not isinstance(path, (str, Path)):
         raise DescriptionError(f"expected the path of a file, got {path!r}")
     path = Path(path)
-    if path.is_dir():
+    if os.path.isdir(path):
         raise DescriptionError(f"{str(path)!r} is a folder; give the file in it")
     if reader := _OTHERS.get(path.suffix.lower()):
         raise DescriptionError(f"{path.name}: expected OpenSim's XML; a {path.suffix} is read by "

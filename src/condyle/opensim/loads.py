@@ -3,6 +3,7 @@ body."""
 from __future__ import annotations
 
 import difflib
+import os
 from pathlib import Path
 
 from condyle.errors import DescriptionError
@@ -71,10 +72,10 @@ def _table(reading: Reading, path: Path, element: Element, data: str | Path | Ta
     if named not in known:
         given = Path(named.replace("\\", "/"))
         beside = path.parent / given
-        file = beside if data is None and (beside.is_file() or not given.is_file()) else given
-        if not file.is_file():
+        file = beside if data is None and (os.path.isfile(beside) or not os.path.isfile(given)) else given
+        if not os.path.isfile(file):
             near = difflib.get_close_matches(file.name, [p.name for p in path.parent.glob("*")], n=2)
-            raise reading.error(element, f"there is no file {named!r} of its forces beside {path.name}"
+            raise reading.error(element, f"there is no file {named[:80]!r} of its forces beside {path.name}"
                                 + (f"; is it {' or '.join(near)}?" if near else ""))
         known[named] = read_table(file, degrees=False)          # forces and places: no angles in it
     return known[named]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from xml.etree.ElementTree import Element, ElementTree, indent
@@ -48,7 +49,7 @@ def write_osim(system: System, path: str | Path, *, parameters: Mapping[str, flo
     path = Path(path)
     if path.suffix.lower() != ".osim":
         raise DescriptionError(f"write_osim: {path.name!r}: the name must end in .osim")
-    if not path.parent.is_dir():
+    if not os.path.isdir(path.parent):
         raise DescriptionError(
             f"write_osim: {str(path)!r}: there is no folder {str(path.parent)!r}; make it first"
         )

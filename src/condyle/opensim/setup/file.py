@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 import re
 import warnings
 from collections.abc import Callable, Sequence
@@ -138,15 +139,15 @@ class Setup:
         places = [self.folder, *([self.folder / inputs] if inputs else []), Path.cwd()]
         for place in places:
             path = place / given.replace("\\", "/")
-            if path.is_file():
+            if os.path.isfile(path):
                 return path
         wanted = places[0] / given.replace("\\", "/")
-        if wanted.is_dir():
+        if os.path.isdir(wanted):
             raise self.error(f"{what}: {given!r} is a folder, not a file", element)
         there = ([p.name for p in wanted.parent.iterdir() if p.suffix.lower() == wanted.suffix.lower()]
-                 if wanted.parent.is_dir() else [])
+                 if os.path.isdir(wanted.parent) else [])
         near = difflib.get_close_matches(wanted.name, there, n=2)
-        raise self.error(f"{what}: there is no file {given!r} in {str(self.folder)!r}"
+        raise self.error(f"{what}: there is no file {given[:80]!r} in {str(self.folder)!r}"
                          + (f"; is it {' or '.join(near)}?" if near else ""), element)
 
     def needed(self, name: str, what: str, element: Element | None = None) -> Path:
@@ -208,7 +209,7 @@ class Setup:
     def results(self) -> Path:
         """The folder of results, which is made when it is first asked for."""
         folder = self.folder / (self.text("results_directory") or ".").replace("\\", "/")
-        if folder.exists() and not folder.is_dir():
+        if os.path.exists(folder) and not os.path.isdir(folder):
             raise self.error(f"<results_directory>: {str(folder)!r} is a file, not a folder")
         try:
             folder.mkdir(parents=True, exist_ok=True)
