@@ -278,3 +278,16 @@ def test_error_control_and_refusals_of_a_tableau_of_ones_own():
         cd.integrators.Explicit("wrong", "1", A=((),), b=(1,))
     with pytest.raises(cd.ArgumentError, match="missing a required argument: 'order'"):
         cd.integrators.Explicit("wrong", A=((),), b=(1,))
+
+
+def test_rkc_is_stable_far_along_the_negative_axis():
+    """|R| <= 1 of the test equation y' = lambda y, R = 1 + z b (I - z A)^-1 1; Merson's method is not."""
+    def amplification(name: str, z: float) -> float:
+        method = METHODS[name]
+        A = np.array([(*row, *[0.0] * (len(method.b) - len(row))) for row in method.A])
+        return abs(1 + z * np.array(method.b) @ np.linalg.solve(np.eye(len(A)) - z * A, np.ones(len(A))))
+
+    far = -0.65 * (len(METHODS["rkc"].b) ** 2 - 1)          # of the paper, damped
+    # rounding of polynomials of degree 5 whose terms are up to 1e4
+    assert max(amplification("rkc", z) for z in np.linspace(far, 0, 500)) <= 1 + 1e-11
+    assert amplification("merson", far) > 100

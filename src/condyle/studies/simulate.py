@@ -108,8 +108,8 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
         accuracy: one number for all, about the number of digits: 1e-3 is three (sherman2011 (5), (6)). Errors
             are taken as shares of a unit: 1 rad, one length of the system, and these in 0.1 s for speeds.
         integrator: "merson" (default), "dormand-prince", "dormand-prince-8", "fehlberg", "rk3", "rk2",
-            "verlet"; "rodas" where it is stiff, "rodas5p" there at accuracies below 1e-4; with `step` only:
-            "rk4", "semi-explicit-euler", "euler".
+            "verlet"; "rodas" where it is stiff, "rodas5p" there at accuracies below 1e-4, "rkc" where muscles
+            are and a few digits are enough; with `step` only: "rk4", "semi-explicit-euler", "euler".
             `cd.integrators.TimeStepping` for many rigid contacts.
             SciPy's "RK45", "DOP853" and "RK23" are "dormand-prince", "dormand-prince-8" and "rk3". Or a
             method of your own: see `cd.integrators`.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from condyle.arguments import missing
 from condyle.integrate.methods.base import Method
+from condyle.integrate.methods.chebyshev import RKC
 from condyle.integrate.methods.explicit import (
     DORMAND_PRINCE,
     DORMAND_PRINCE_8,
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
 __all__ = ["Explicit", "Method", "Rosenbrock", "TimeStepping"]
 
 METHODS: dict[str, Method] = {m.name: m for m in (
-    EULER, SemiExplicitEuler(), Verlet(), RK2, RK3, RK4, MERSON, FEHLBERG, DORMAND_PRINCE, DORMAND_PRINCE_8,
-    RODAS, RODAS5P)}
+    EULER, SemiExplicitEuler(), Verlet(), RK2, RKC, RK3, RK4, MERSON, FEHLBERG, DORMAND_PRINCE,
+    DORMAND_PRINCE_8, RODAS, RODAS5P)}
 """By the names that `cd.simulate(..., integrator=...)` takes."""
 
 _ELSEWHERE = {"Tableau": "Explicit", "RungeKutta": "Explicit", "Rodas": "Rosenbrock"}
