@@ -7,8 +7,9 @@ OpenSim's own tools: all that is asked of speed with OpenSim's files, in one run
 
 Both engines read the same files: model, motion, markers, ground reactions. Studies are timed on the frames of
 the trial, after a first call. OpenSim's time per frame is that of all frames minus that of two: reading files
-and making the model do not count, writing its results does. Ours is what a frame takes more, from ten times
-as many frames, by a spline, minus these; and all of a call, divided by its frames. Inverse kinematics is that
+and making the model do not count, writing its results does. Ours, and OpenSim's of inverse dynamics, is what
+a frame takes more, from ten times as many frames, by a spline, minus these; and all of a call, divided by its
+frames. Inverse kinematics is that
 of benchmarks.kinematics, OpenSim at its default accuracy. With `--trials`, a trial is whole beside whole:
 from files of motion and loads to files of results, with the model at hand; of OpenSim's tool all that it does
 from its setup file on, less reading the model and making its system. Processor time, one thread, the least of
@@ -142,8 +143,9 @@ def trial(what: str, system: cd.System, files: dict[str, str], part: slice,
 
 def studies(name: str, rounds: int, report: Report, trials: bool) -> None:
     few, table, files, part, system, reserves = calls(name, 1)
-    many, last = calls(name, MORE)[0], WALKS[name][-1][1]
+    (many, _, fine, *_), last = calls(name, MORE), WALKS[name][-1][1]
     process = OpenSimProcess(files, about_walk) if importlib.util.find_spec("opensim") else None
+    finer = OpenSimProcess(fine, about_walk)
     for what, (n, run) in few.items():
         more, longer = many[what]
         seconds = [np.inf, np.inf]
@@ -158,9 +160,13 @@ def studies(name: str, rounds: int, report: Report, trials: bool) -> None:
             start = start if what != "inverse_dynamics" else table.time[0]
             rows = int((table.time <= end + 1e-9).sum() - (table.time < start - 1e-9).sum())
             some = 1 if what == "static_optimization" else rounds
-            every, two = (min(process.ask("seconds", what, float(start), float(until)) for _ in range(some))
-                          for until in (end, start + step))
-            theirs = (every - two) / (rows - 2)
+            if what == "inverse_dynamics":                  # two frames would be lost in reading its files
+                ways, apart = [(process, end), (finer, end)], more - n
+            else:
+                ways, apart = [(process, start + step), (process, end)], rows - 2
+            spent = np.min([[each.ask("seconds", what, float(start), float(until)) for each, until in ways]
+                            for _ in range(some)], axis=0)
+            theirs = (spent[1] - spent[0]) / apart
             text += f"; OpenSim {1e6 * theirs:9.1f}: {theirs / mine:.0f} and {theirs / whole:.0f} times"
             claim(report, name, what, f"{what}, a frame", mine, theirs)
         if process and trials:
