@@ -407,7 +407,6 @@ def test_falling_chain_of_twenty_bodies(evidence) -> None:
              abs(last) / first, 1e-8)
 
 
-@pytest.mark.slow
 def test_disc_whirls_on_its_rim(evidence) -> None:
     """Euler's disc, its centre at rest: Omega^2 sin(theta) = 4 g / r for a rim that sticks."""
     r, tube, theta = 0.1, 1e-5, 0.6

@@ -340,3 +340,23 @@ def test_calls_that_cannot_be():
         run(method)
     with pytest.raises(cd.UnknownNameError, match=r"cd.integrators.TimeStepping\(...\)"):
         run("timestepping")
+
+
+def test_balls_at_one_place():
+    """Two balls with one centre have no direction to part in; they are told of, and part all the same."""
+    system, stone = balls(2), C.Rigid()
+    method = Stepping([C.HalfSpace("ground", UP, 0.0, stone), *spheres(2, stone)])
+    start = system.state(q={"b0_tz": 0.1, "b1_tz": 0.1})
+    with pytest.warns(RuntimeWarning, match=r"overlap.* by up to 0\.2"):
+        end = cd.simulate(system, start, 0.2, step=1e-3, integrator=method)[-1]
+    apart = abs(end["b1_tx"] - end["b0_tx"])
+    assert abs(apart - 0.2) < 2e-5 and abs(end["b0_tz"] - 0.1) < 2e-5        # slop
+
+
+def test_forces_that_are_no_numbers_end_a_run():
+    system = cd.System()
+    system.add_body("b", mobilizer=cd.Slider(), mass=1.0)
+    system.add_constraint("stop", cd.constraints.Stop("b", lower=0.0))
+    system.add_force("root", cd.forces.Custom(lambda s: {"b": np.sqrt(0.5 - s.t)}))
+    run = cd.simulate(system, system.state(), 1.0, step=0.01, integrator=Stepping())
+    assert run.status == cd.Status.NOT_FINITE and run.t[-1] == pytest.approx(0.51, abs=0.011)

@@ -129,9 +129,9 @@ class Crowd:
         d = c[j] - c[i]
         length = np.sqrt(np.einsum("mi,mi->m", d, d))
         gap = length - r[i] - r[j]
-        keep = self._kept(i, j, gap, reach) & (length > 0)
-        pair, gap = pair[keep], gap[keep]
-        n = d[keep] / length[keep, None]
+        keep = self._kept(i, j, gap, reach)
+        pair, gap, d, length = pair[keep], gap[keep], d[keep], length[keep]
+        n = np.where(length[:, None] > 0, d / np.where(length > 0, length, 1.0)[:, None], (1.0, 0.0, 0.0))
         return pair, gap, n, c[pair[:, 0]] + (r[pair[:, 0]] + gap / 2)[:, None] * n
 
     def _planes(self, c: np.ndarray, R: np.ndarray, p: np.ndarray, reach: np.ndarray
@@ -171,7 +171,6 @@ class Crowd:
         i, j, x = i[keep], j[keep], gap.ravel()[keep]
         n = np.einsum("mij,mj->mi", R_GS[i], u[i, j])
         return (np.stack([first + i, j], axis=1), x, n, c[j] - (self.radius[j] + x / 2)[:, None] * n)
-
 
     def _placed(self, R: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Axes and centres of all boxes, in ground."""

@@ -172,7 +172,7 @@ class _Run:
                 later = self.t_final if k + 1 == count else self.start.t + (k + 1) * self.step
                 q, u, z = self._step(now, later - now, q, u, z)
                 steps += 1
-                if not (np.isfinite(q).all() and np.isfinite(u).all()):
+                if not all(np.isfinite(x).all() for x in (q, u, z)):
                     status = Outcome(Status.NOT_FINITE, f"stopped at t = {later:.9g} s: a result is not "
                                                         f"finite; {Status.NOT_FINITE.advice}")
                     break
@@ -203,6 +203,8 @@ class _Run:
         free = u + h * compiled.function("forward_dynamics").fast(q, u, compiled.no_tau, tail)  # (6)
         if len(z):
             z = z + h * compiled.function("zdot").fast(q, u, tail)
+        if not np.isfinite(free).all():
+            return q, free, z
         free = source.kept(q, free, tail)
         seen = source.see(q, u, h, tail)
         U = source.spread(free)
