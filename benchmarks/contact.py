@@ -26,6 +26,12 @@ UP = (0.0, 1.0, 0.0)
 STATES, ROUNDS = 4096, 7
 
 
+def target(words: str, value: float, limit: float, most: bool = True) -> None:
+    """Print a target and whether it was met."""
+    met, sign = (value <= limit, "<=") if most else (value >= limit, ">=")
+    print(f"    target: {words} {sign} {limit:g}: {value:.3g}, {'met' if met else 'NOT MET'}")
+
+
 def batch(systems: list[cd.System], q: Any, u: Any, lanes: str, rounds: int = ROUNDS) -> list[float]:
     """Processor time of forward dynamics per state [s] of systems that take turns, so many lanes wide."""
     os.environ["CONDYLE_LANES"] = lanes
@@ -64,6 +70,11 @@ def pairs() -> None:
         q[:, 4:] = rng.uniform(-0.05, 0.05, (STATES, 3))
         cost = [1e9 * float(np.diff(batch(systems, q, u, lanes))[0]) / count for lanes in ("1", "4")]
         print(f"  {name:40s} {cost[0]:8.0f} {cost[1]:8.0f}")
+        if name == "sphere on half-space":
+            target("scalar [ns]", cost[0], 60)
+            target("a lane [ns]", cost[1], 25)
+        else:
+            target("convex pair, scalar [ns]", cost[0], 1000)
 
 
 def spheres() -> list[tuple[str, tuple[float, float, float], float]]:
@@ -93,9 +104,11 @@ def feet(peer: OpenSimProcess | None) -> None:
         bare, full = batch(systems, q, u, lanes, 60)
         print(f"human, {label}: {1e6 * bare:.2f} us, with 12 contacts {1e6 * full:.2f} us, "
               f"{full / bare:.2f} times")
+        target("with 12 contacts over without", full / bare, 1.3)
         if peer is not None and lanes == "1":
             them = min(peer.ask("seconds", "human", *opensim_states(q[:200], u[:200]))[0] for _ in range(5))
             print(f"  OpenSim's realizeAcceleration: {1e6 * them:.1f} us, {them / full:.0f} times ours")
+            target("OpenSim over ours", them / full, 20, most=False)
 
 
 def opensim_states(q: Any, u: Any) -> tuple[Any, Any]:
@@ -137,6 +150,7 @@ def bounce(peer: OpenSimProcess | None) -> None:
         print(f"bounce: OpenSim at {accuracy:g} {1e3 * seconds:.2f} ms, error {missed:.1e} m; "
               f"{fit[2]} at {fit[3]:g} {1e3 * fit[0]:.2f} ms, error {fit[1]:.1e} m: "
               f"{seconds / fit[0]:.0f} times")
+        target("OpenSim over ours", seconds / fit[0], 30, most=False)
     if not theirs:
         for seconds, missed, method, accuracy in ours:
             print(f"bounce: {method} at {accuracy:g}: {1e3 * seconds:.2f} ms, error {missed:.1e} m")

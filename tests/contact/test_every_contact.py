@@ -8,7 +8,7 @@ import pytest
 
 import condyle as cd
 from condyle import maximal
-from tests.contact.rig import FLOOR, KINDS, RUBBER, STEEL, touching, two
+from tests.contact.rig import FLOOR, KINDS, RUBBER, STEEL, egg, touching, two
 from tests.differences import STEPS, WEIGHTS
 from tests.forces.rig import rate
 
@@ -103,6 +103,21 @@ def test_reports_agree(name):
     np.testing.assert_allclose(system.centre_of_pressure(q, u, "touch"), P, atol=1e-12)
 
 
+@EVERY
+def test_order_of_surfaces_does_not_matter(name):
+    a, b = KINDS[name]
+    system, swapped = two(a, b), two(b, a)
+    q, u = touching(system, 14)
+    # solvers end at 1e-14 m, of depths of 2e-3
+    near = lambda x, y: np.testing.assert_allclose(x, y, rtol=0, atol=1e-11 * np.abs(y).max())
+    near(swapped.contact_wrenches(q, u)[0, ::-1], system.contact_wrenches(q, u)[0])
+    near(swapped.contact_depths(q), system.contact_depths(q))
+    near(swapped.contact_points(q), system.contact_points(q))
+    near(-swapped.contact_normals(q), system.contact_normals(q))
+    near(-swapped.contact_slips(q, u), system.contact_slips(q, u))
+    near(swapped.contact_losses(q, u), system.contact_losses(q, u))
+
+
 @pytest.mark.parametrize("name", ["plane, sphere", "sphere, sphere"])
 def test_energy_falls_by_what_is_lost(name):
     """Where curvatures stay, the elastic force has a potential: dE/dt = -lost."""
@@ -168,6 +183,27 @@ def test_parameters():
         system.forward_dynamics(q, u, parameters={"mu": 0.1})
 
 
+E = cd.Parameter("e", 0.01)
+N = cd.Parameter("e", 0.3)
+
+
+@pytest.mark.parametrize(("surface", "value", "words"), [
+    (cd.contact.Box("b", None, (0.1, 0.1, 0.1), STEEL, edge=E), 0.1, r"edge: must be below 0\.1"),
+    (cd.contact.Cylinder("b", None, 0.1, 0.3, STEEL, rim=E), 0.2, r"rim: must be below 0\.1"),
+    (cd.contact.Cylinder("b", None, 0.1, 0.3, STEEL, flat=E), 0.9, "flat: must be below"),
+    (cd.contact.Sphere("b", (0, 0, 0), 0.1, cd.contact.Material.elastic(1e6, N)), 0.7, "material: expected"),
+    (cd.contact.Implicit("b", None, egg, 0.19 + E, STEEL), -0.1, "size: must be at least"),
+    (cd.contact.HalfSpace("b", (E, 0, 0), 0.0, STEEL), 0.0, "zero vector"),
+], ids=lambda x: x if isinstance(x, str) else "")
+def test_parameters_that_make_no_surface(surface, value, words):
+    system = two(cd.contact.Sphere("a", (0, 0, 0), 0.1, STEEL), surface)
+    q = system.defaults()[0]
+    q[11] = 0.2
+    assert np.isfinite(system.contact_depths(q)).all()
+    with pytest.raises(cd.DescriptionError, match=words):
+        system.contact_depths(q, parameters={"e": value})
+
+
 def test_equality_repr_and_pickles():
     for a, b in KINDS.values():
         law = cd.contact.HuntCrossley(a, b)
@@ -213,6 +249,15 @@ REFUSED = [
     (lambda: cd.contact.HuntCrossley(FLOOR, cd.contact.HalfSpace("b", (0, 1, 0), 0, STEEL)),
      "no contact between HalfSpace and HalfSpace; HalfSpace touches Cylinder, Ell"),
     (lambda: cd.contact.HuntCrossley(FLOOR, cd.contact.Box("b", None, (1, 1, 1), STEEL)), "add_contact"),
+    *((lambda other=other: two().add_contact("x", other, cd.contact.Box("b", None, (1, 1, 1), STEEL)),
+       f"no contact between {type(other).__name__} and Box") for other in (
+           cd.contact.Ellipsoid("a", None, (1, 1, 1), STEEL), cd.contact.Cylinder("a", None, 1, 1, STEEL),
+           cd.contact.Torus("a", None, 1, 0.1, STEEL), cd.contact.Implicit("a", None, egg, 0.2, STEEL))),
+    (lambda: two().add_contact("x", *([cd.contact.Sphere(body, (0, 0, 0), 1, STEEL, name=n) for n in names]
+                                      for body, names in (("a", ("p.r", "p")), ("b", ("s", "r.s"))))),
+     r"two pairs would be called 'x\.p\.r\.s'"),
+    (lambda: cd.contact.Sphere("a", (0, 0, 0), 1, STEEL, cliques=3), "cliques: expected names"),
+    (lambda: cd.contact.Box("a", None, (0.1,) * 3, STEEL, edge=cd.Parameter("e", 0.2)), "edge: must be"),
     (lambda: cd.contact.HuntCrossley(FLOOR, "ball"), "expected a surface"),
     (lambda: cd.contact.HalfSpace("a", (0, 0, 0), 0, STEEL), "zero vector"),
     (lambda: cd.contact.Sphere("a", (0, 0, 0), -1, STEEL), "radius: expected one finite number"),
@@ -248,6 +293,22 @@ def test_beyond_the_terrain_is_named():
         system.forward_dynamics(q, u)
     run = cd.simulate(system, system.state(q=q, u=u), 0.1)
     assert run.status == cd.Status.CONTACT
+
+
+def test_a_ball_larger_than_a_hollow_is_named():
+    """It would touch at two points or more; one that fits touches at one."""
+    x = np.linspace(-1, 1, 21)
+    ground = cd.contact.HeightField("a", None, x, x, 0.1 * np.cos(6 * x)[:, None] * np.cos(5 * x), STEEL)
+    bottom = (np.pi / 6, 0.0)                                # radius 1 / (0.1 * 6^2) = 0.28 m
+    for r, fits in ((0.1, True), (0.5, False)):
+        system = two(ground, cd.contact.Sphere("b", (0, 0, 0), r, RUBBER))
+        q = system.defaults()[0]
+        q[11:] = *bottom, -0.1 + 0.99 * r
+        if fits:
+            assert system.contact_depths(q)[0] == pytest.approx(0.01 * r, rel=0.05)   # a spline of a cosine
+        else:
+            with pytest.raises(cd.ContactError, match="'touch' finds no closest points of HeightField"):
+                system.contact_depths(q)
 
 
 def test_depth_is_a_leaf():

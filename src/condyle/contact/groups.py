@@ -34,8 +34,11 @@ def pairs(name: str, a: Surface | Iterable[Surface], b: Surface | Iterable[Surfa
         short = "" if alone else r if isinstance(a, Surface) else p if isinstance(b, Surface) else f"{p}.{r}"
         for piece, x, y in _pieces(one, other):
             mine: Any = ElasticFoundation if law is HuntCrossley and (x.by_points or y.by_points) else law
-            out[".".join(filter(None, (name, short, piece)))] = (
-                mine(x, y, **options) if not _rigid(x, y, name, law, options) else rigid(x, y))
+            whole = ".".join(filter(None, (name, short, piece)))
+            if whole in out:
+                raise DescriptionError(f"add_contact {name!r}: two pairs would be called {whole!r}; give "
+                                       "surfaces names without dots")
+            out[whole] = mine(x, y, **options) if not _rigid(x, y, name, law, options) else rigid(x, y)
     if not out and b is None and len(first) == 1:
         raise DescriptionError(f"add_contact {name!r}: one surface touches nothing: give two, "
                                "add_contact(name, floor, ball), or a list")

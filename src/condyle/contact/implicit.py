@@ -13,19 +13,18 @@ makes the residual larger is shortened (39). Roots are stationary overlaps. A ro
     x S < 1,   S = K_b (K_a + K_b)^-1 K_a                                                                (39a)
 
 with the curvatures K in the tangent plane, and the only one where x is below the smallest radii of curvature
-of a and b together (36a). Where it is neither, the steps begin again at the points of a, of some all around,
-whose normals have the least overlap, and the least minimum counts. Where none is found, or the overlap along
-one of those normals is less, the result is NaN (40).
+of a and b together (36a). Where it is neither, the steps begin again, up to LOOKS times, at the points of a,
+of some all around, whose normals have the least overlap, and the least minimum counts. Where none is found,
+or the overlap along one of those normals is less, the result is NaN (40).
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
 import casadi as ca
-import numpy as np
 
 from condyle.contact.rounded import Rounded, rounded
 from condyle.contact.solids import Ellipsoid, Framed
@@ -44,8 +43,8 @@ LIMIT, NEAR = 60, 1e-9
 """Steps at most; the last one over the size of a."""
 OUTWARDS = 8
 """Newton's steps along the first line."""
-AWAY = 0.9
-"""Cosine from which on normals are near each other."""
+AWAY, NEARLY, LOOKS = 0.9, 1.05, 4
+"""Cosine from which on normals are near each other; overlaps up to this factor are worth a look; looks."""
 Level = Callable[[ca.SX, ca.SX], ca.SX]
 
 
@@ -90,6 +89,21 @@ class Implicit(Framed):
         rounded(law, _plain(size), what)                                      # refuses what is not convex
         object.__setattr__(self, "law", law)
         object.__setattr__(self, "function", None)
+
+    @property
+    def points(self) -> Rounded:
+        """Points all around."""
+        return rounded(self.law, _plain(self.size), "Implicit")
+
+    def check_parameters(self, values: Mapping[str, float]) -> None:
+        super().check_parameters(values)
+        size: Any = self.size
+        if isinstance(size, Expression) and not size.at(values)[0, 0] >= self.points.least:
+            raise DescriptionError(f"Implicit: size: must be at least {self.points.least:g} m, the furthest "
+                                   f"of its points, got {size.at(values)[0, 0]:g}")
+
+    def conditions(self) -> ca.SX:
+        return ca.vertcat(super().conditions(), sx(self.size) >= self.points.least)
 
     @property
     def form(self) -> Hashable:
@@ -143,7 +157,7 @@ def ellipsoid_implicit(a: Ellipsoid, A: Pose, b: Implicit, B: Pose) -> Touch:
 
 
 def implicit_implicit(a: Implicit, A: Pose, b: Implicit, B: Pose) -> Touch:
-    return _overlap(a, A, *b.frame(B), ca.SX(0, 1), b.law, rounded(b.law, _plain(b.size), "Implicit"))
+    return _overlap(a, A, *b.frame(B), ca.SX(0, 1), b.law, b.points)
 
 
 def _overlap(a: Implicit, A: Pose, R_b: ca.SX, p_b: ca.SX, numbers: ca.SX,
@@ -152,8 +166,7 @@ def _overlap(a: Implicit, A: Pose, R_b: ca.SX, p_b: ca.SX, numbers: ca.SX,
     R, c = R_a.T @ R_b, R_a.T @ (p_b - p_a)
     given = ca.vertcat(sx(a.size), ca.vec(R), c, numbers)
     pair = _Pair(a.law, which)
-    mine = rounded(a.law, _plain(a.size), "Implicit")
-    row = implicit(_solver(a.law, which, given.numel(), mine, other), pair.residual, given, unknowns=4)
+    row = implicit(_solver(a.law, which, given.numel(), a.points, other), pair.residual, given, unknowns=4)
     p, x = row[:3], row[3]
     n, K_a = pair.surface(p, given, first=True)
     _, K_b = pair.surface(p - x * n, given, first=False)
@@ -249,17 +262,23 @@ def _support(which: str, m: ca.SX, numbers: ca.SX, other: Rounded | None) -> tup
 
 @lru_cache(maxsize=64)
 def _around(which: str, mine: Rounded, other: Rounded | None, needs: int) -> TreeBest:
-    """given, a normal or zero, most -> point and normal of a with the least overlap, away from that one."""
-    def value(p: ca.SX, item: ca.SX) -> ca.SX:
-        m, n = item[3:6], -ca.reshape(p[1:10], 3, 3).T @ item[3:6]
-        d = ca.dot(m, item[:3] - p[10:13]) + _support(which, n, p[13:needs], other)[0]
-        return ca.if_else(ca.dot(m, p[needs:needs + 3]) > AWAY, ca.inf, d)
+    """given, LOOKS - 1 normals or zeros, most -> point and normal of a with the least overlap, away from
+    those. The overlap changes by at most both sizes and |c| with the normal."""
+    def overlap(p: ca.SX, item: ca.SX) -> ca.SX:
+        n = -ca.reshape(p[1:10], 3, 3).T @ item[3:6]
+        return ca.dot(item[3:6], item[:3] - p[10:13]) + _support(which, n, p[13:needs], other)[0]
 
-    tree = mine.tree
-    # every branch is looked at
-    return TreeBest.of("implicit_around", needs + 4, tree, lambda p, box: box[0] - 1e300, value,
-                       tree.nodes(lambda some: np.zeros(1), np.full(1, np.nan)), tree.blocks(mine.rows),
-                       mine.rows)
+    def value(p: ca.SX, item: ca.SX) -> ca.SX:
+        known = ca.mmax(ca.reshape(p[needs:-1], 3, LOOKS - 1).T @ item[3:6])
+        return ca.if_else(known > AWAY, ca.inf, overlap(p, item))
+
+    def bound(p: ca.SX, cap: ca.SX) -> ca.SX:
+        size = other.size if other is not None else ca.mmax(p[13:needs])
+        slack = 0 if other is None else other.apart
+        return overlap(p, cap) - (mine.size + size + ca.norm_2(p[10:13])) * cap[6] - slack
+
+    return TreeBest.of("implicit_around", needs + 3 * LOOKS - 2, mine.tree, bound, value, mine.caps,
+                       mine.tree.blocks(mine.rows), mine.rows)
 
 
 @lru_cache(maxsize=64)
@@ -302,10 +321,10 @@ def _solver(a: Traced, b: Traced | str, needs: int, mine: Rounded, other: Rounde
         sharp = (other.sharpest if other is not None else numbers[0] if b == "sphere"
                  else ca.mmin(numbers[:3]) ** 2 / ca.mmax(numbers[:3]))
         deep = ca.logic_not(ca.logic_and(good, y[3] < mine.sharpest + sharp))
-        lowest, away = ca.if_else(deep, ca.inf, -ca.inf), ca.SX(3, 1)
+        lowest, known_ones = ca.if_else(deep, ca.inf, -ca.inf), [ca.SX(3, 1)] * (LOOKS - 1)
         least = lowest
-        for _ in range(2):
-            row = get(_around(which, mine, other, needs), ca.vertcat(given, away, lowest))[:6]
+        for _ in range(LOOKS):
+            row = get(_around(which, mine, other, needs), ca.vertcat(given, *known_ones, lowest))[:6]
             some = ca.fabs(row[0]) < ca.inf
             m = row[3:6]
             support, more = _support(which, -ca.reshape(given[1:10], 3, 3).T @ m, numbers, other)
@@ -316,7 +335,9 @@ def _solver(a: Traced, b: Traced | str, needs: int, mine: Rounded, other: Rounde
             better = ca.logic_and(ca.logic_and(some, new[4] > 0),
                                   ca.logic_or(ca.logic_not(good), new[3] < y[3]))
             y, good = ca.if_else(better, new[:4], y), ca.logic_or(good, better)
-            away = m
+            # others are worth a look where they are not far above
+            lowest = ca.if_else(ca.logic_and(deep, good), NEARLY * y[3], lowest)
+            known_ones = [*known_ones[1:], ca.if_else(some, m, 0)]
         known = ca.logic_or(ca.logic_not(deep), y[3] <= least + 1e-9 * given[0])
         return ca.if_else(ca.logic_and(good, known), y, ca.SX.nan())                         # (40)
 

@@ -47,6 +47,8 @@ LIMIT, NEAR = 60, 1e-10
 """Newton's steps at most; the last one over the size of the surface."""
 TINY = 1e-14
 """Of the smallest radius: points of an ellipsoid nearer to a plane of symmetry count as so far from it."""
+PLANES = 48
+"""Planes around a mesh, beside those of its box."""
 Near = Callable[[ca.SX, ca.SX, ca.SX], ca.SX]
 Where = Callable[[ca.SX, ca.SX], tuple[ca.SX, ca.SX]]
 
@@ -61,6 +63,7 @@ class Seen:
         where: numbers, y -> x and n of (44).
         above: numbers, y -> at least x; it grows at most as fast as y moves.
         near: numbers, y, r -> above 0 where a point at most r from y may be inside; by default above + r.
+        within: numbers, y, r -> as where; x may be any number below -r for points that are as far outside.
         solved: x and n are NaN where a solver finds nothing.
     """
 
@@ -70,6 +73,11 @@ class Seen:
     above: Callable[[ca.SX, ca.SX], ca.SX]
     solved: bool = False
     near: Near | None = None
+    within: Callable[[ca.SX, ca.SX, ca.SX], tuple[ca.SX, ca.SX]] | None = None
+
+    def close(self, given: ca.SX, y: ca.SX, r: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """As `where` where y may be inside, or less than r outside; elsewhere x is any number below -r."""
+        return self.where(given, y) if self.within is None else self.within(given, y, r)
 
     def reach(self, given: ca.SX, y: ca.SX, r: ca.SX) -> ca.SX:
         """Above 0 where a point at most r from y may be inside."""
@@ -143,7 +151,8 @@ SIZES: dict[type, tuple[str, ...]] = {
 
 
 def _within(where: Where, above: Callable[[ca.SX, ca.SX], ca.SX] | None, key: tuple[Any, ...], sizes: int,
-            solved: bool = False, near: Near | None = None) -> Seen:
+            solved: bool = False, near: Near | None = None,
+            close: Callable[[ca.SX, ca.SX, ca.SX], tuple[ca.SX, ca.SX]] | None = None) -> Seen:
     """Of functions in the surface's own frame S; numbers are R_S, p_S and its sizes."""
     def local(g: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX]:
         R = ca.reshape(g[:9], 3, 3)
@@ -158,8 +167,14 @@ def _within(where: Where, above: Callable[[ca.SX, ca.SX], ca.SX] | None, key: tu
         y_S = local(g, y)[1]
         return where(g[12:], y_S)[0] if above is None else above(g[12:], y_S)
 
+    def within(g: ca.SX, y: ca.SX, r: ca.SX) -> tuple[ca.SX, ca.SX]:
+        R, y_S = local(g, y)
+        assert close is not None
+        x, n = close(g[12:], y_S, r)
+        return x, R @ n
+
     reach = None if near is None else lambda g, y, r: near(g[12:], local(g, y)[1], r)
-    return Seen(key, 12 + sizes, turned, bound, solved, reach)
+    return Seen(key, 12 + sizes, turned, bound, solved, reach, None if close is None else within)
 
 
 CLOSED: dict[type, tuple[Callable[..., Touch], int]] = {
@@ -337,20 +352,39 @@ def _ground(ground: HeightField) -> Seen:
 
 @lru_cache(maxsize=64)
 def _mesh(triangles: Any) -> Seen:
-    """(47)"""
+    """(47). Planes around the mesh, PLANES of them, tell of most points outside that they are: no search."""
     search = nearest_triangle(triangles)
-    low, high = triangles.box(np.arange(len(triangles.faces))).reshape(2, 3)
-    deepest = float((high - low).min()) / 2
+    extent = np.ptp(triangles.vertices, axis=0)
+    deepest = float(extent.min()) / 2
+    k = np.arange(PLANES) + 0.5
+    z, turn = 1 - 2 * k / PLANES, np.pi * (1 + 5 ** 0.5) * k
+    out = np.vstack([np.eye(3), -np.eye(3), np.stack([np.sqrt(1 - z ** 2) * np.cos(turn), np.sqrt(1 - z ** 2)
+                                                      * np.sin(turn), z], axis=1)])
+    heights = (out @ triangles.vertices.T).max(axis=1) + 1e-12 * extent.max()
+
+    def beyond(y: ca.SX) -> ca.SX:
+        """At most how far y is from the mesh."""
+        return ca.mmax(ca.DM(out) @ y - ca.DM(heights))
 
     def where(_: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX]:
         return on_triangle(get(search, ca.vertcat(y, ca.inf)), y)
 
-    def near(_: ca.SX, y: ca.SX, r: ca.SX) -> ca.SX:
-        """A point that is further from all faces than half the mesh's smallest side is outside."""
-        off = ca.sumsqr(ca.fmax(ca.fmax(ca.DM(low) - y, y - ca.DM(high)), 0))
-        most = ca.if_else(off > r ** 2, -1, (ca.fmax(r, deepest) * (1 + 1e-9)) ** 2)
-        row = get(search, ca.vertcat(y, most))
-        return ca.if_else(row[30] >= 0, on_triangle(row, y)[0] + r,
-                          ca.if_else(ca.sumsqr(y) < ca.inf, -1, ca.inf))
+    def close(_: ca.SX, y: ca.SX, r: ca.SX) -> tuple[ca.SX, ca.SX]:
+        off = beyond(y)
+        far = off > r
+        row = get(search, ca.vertcat(y, ca.if_else(far, -1, ca.inf)))
+        row = ca.if_else(far, ca.DM(search.rows[0]), row)    # any face: slopes stay finite
+        x, n = on_triangle(row, y)
+        return ca.if_else(far, -off, x), ca.if_else(far, 0, n)
 
-    return _within(where, None, ("mesh", triangles.digest), 0, near=near)
+    def near(_: ca.SX, y: ca.SX, r: ca.SX) -> ca.SX:
+        """Beyond a plane, that one tells. A point that is further from all faces than half the mesh's
+        smallest side is outside."""
+        off = beyond(y)
+        most = ca.if_else(off > 0, -1, (ca.fmax(r, deepest) * (1 + 1e-9)) ** 2)
+        row = get(search, ca.vertcat(y, most))
+        searched = ca.if_else(row[30] >= 0, on_triangle(row, y)[0] + r,
+                              ca.if_else(ca.sumsqr(y) < ca.inf, -1, ca.inf))
+        return ca.if_else(off > 0, r - off, searched)
+
+    return _within(where, None, ("mesh", triangles.digest), 0, near=near, close=close)

@@ -63,13 +63,16 @@ class Material(Described):
             viscous_friction: what the coefficient grows by with the speed of slip [s/m].
             transition_speed: slip at which friction is at its peak [m/s].
         """
-        nu = poisson.default if hasattr(poisson, "default") else poisson
-        if isinstance(nu, (int, float)) and not -1 < nu <= 0.5:
-            raise DescriptionError("Material.elastic: poisson must be above -1 and at most 0.5, got "
-                                   f"{poisson!r}")
-        given: Any = poisson
-        return cls(young / (1 - given * given), dissipation, static_friction, dynamic_friction,
-                   viscous_friction, transition_speed)
+        kept = number(poisson, "Material.elastic: poisson")
+        nu = float(kept.at()[0, 0]) if isinstance(kept, Expression) else kept
+        if not -1 < nu <= 0.5:
+            raise DescriptionError(f"Material.elastic: poisson must be above -1 and at most 0.5, got {nu:g}")
+        share: Any = 1 - nu * nu
+        if isinstance(kept, Expression):                     # at other values the modulus is not finite
+            nu = kept.sx
+            share = ca.if_else(ca.logic_and(nu > -1, nu <= 0.5), 1 - nu * nu, 0)
+        return cls(as_sx(young) / share, dissipation, static_friction, dynamic_friction, viscous_friction,
+                   transition_speed)
 
     def check_parameters(self, values: Mapping[str, float]) -> None:
         super().check_parameters(values)

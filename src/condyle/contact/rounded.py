@@ -14,10 +14,10 @@ from condyle.native.sweeps.tree import Tree
 from condyle.native.sweeps.tree_best import TreeBest
 from condyle.trace import Traced
 
-AROUND = 512
-"""Points."""
-HALVED = 60
-"""Times that the way out is halved."""
+AROUND = 2048
+"""Points on lines from the origin, and as many normals."""
+HALVED, POLISHED = 60, 8
+"""Times that the way out is halved; Newton's steps to a normal."""
 SURE = 0.5
 """The smallest radius of curvature may be so much smaller than at these points."""
 
@@ -27,7 +27,7 @@ class Rounded:
     """A convex surface by points. Two of equal rows are the same.
 
     Attributes:
-        rows: points [m] and normals, shape (AROUND, 6).
+        rows: points [m] and normals, which are spread all around, shape (AROUND, 6).
         sharpest: the smallest radius of curvature is no smaller [m].
     """
 
@@ -46,20 +46,47 @@ class Rounded:
 
     @cached_property
     def tree(self) -> Tree:
-        return Tree.of(self.rows[:, :3])
+        """Of the normals."""
+        return Tree.of(self.rows[:, 3:])
+
+    @cached_property
+    def caps(self) -> Array:
+        """Of the tree's branches: point and normal of one that is in the middle, and how far normals are
+        from that one, at most; shape (nodes, 7, 4)."""
+        n = self.rows[:, 3:]
+
+        def cap(some: np.ndarray) -> Array:
+            centre = some[np.argmin(np.linalg.norm(n[some] - n[some].mean(axis=0), axis=1))]
+            far = np.linalg.norm(n[some] - n[centre], axis=1).max()
+            return np.append(self.rows[centre], far * (1 + 1e-9))
+
+        return self.tree.nodes(cap, np.full(7, np.nan))
+
+    @cached_property
+    def size(self) -> float:
+        """No point is further from the origin [m]."""
+        return self.least + self.apart
+
+    @cached_property
+    def least(self) -> float:
+        """One is so far from it [m]."""
+        return float(np.linalg.norm(self.rows[:, :3], axis=1).max())
 
     @cached_property
     def apart(self) -> float:
-        """The support is at most so much larger than that of the points [m]: they are within half of the way
-        to the sixth nearest one, along the surface, and below its tangent planes."""
+        """The support is at most so much larger than that of the points [m]: normals are within half of the
+        way to the sixth nearest one, and points below tangent planes."""
+        from scipy.spatial import cKDTree
+
         p, n = self.rows[:, :3], self.rows[:, 3:]
-        near = np.argsort(np.linalg.norm(p[:, None] - p, axis=2), axis=1)[:, 1:7]
+        near = cKDTree(n).query(n, 7)[1]
         return float((n[:, None] * (p[:, None] - p[near])).sum(axis=2).max())
 
     @cached_property
     def furthest(self) -> TreeBest:
         """A direction, most -> the point furthest along it."""
-        tree, p = self.tree, self.rows[:, :3]
+        p = self.rows[:, :3]
+        tree = Tree.of(p)
 
         def ball(some: np.ndarray) -> Array:
             centre = (p[some].max(axis=0) + p[some].min(axis=0)) / 2
@@ -76,10 +103,11 @@ def _at(p: Array) -> str:
 
 @lru_cache(maxsize=64)
 def rounded(law: Traced, size: float, what: str) -> Rounded:
-    """Points where lines from the origin leave the surface.
+    """Points of all normals.
 
     Raises:
-        DescriptionError: at one of them the surface is not convex, or further away than its size.
+        DescriptionError: where a line from the origin leaves the surface it is not convex, or further away
+            than its size.
     """
     k = np.arange(AROUND) + 0.5
     z, turn = 1 - 2 * k / AROUND, np.pi * (1 + 5 ** 0.5) * k
@@ -98,21 +126,53 @@ def rounded(law: Traced, size: float, what: str) -> Rounded:
         middle = (low + high) / 2
         inside = at(middle * ways) < 0
         low, high = np.where(inside, middle, low), np.where(inside, high, middle)
-    p = high * ways
-    slopes, bends = (np.array(x.full()) for x in ca.Function(
-        "slopes", [y], [ca.densify(g), ca.densify(ca.vec(H))]).map(AROUND)(p))
-    long = np.linalg.norm(slopes, axis=0)
-    if not (long > 0).all() or not np.isfinite(bends).all():
-        worst = int(np.flatnonzero(~(long > 0) | ~np.isfinite(bends).all(axis=0))[0])
-        raise DescriptionError(f"{what}: has no normal or no curvature at {_at(p[:, worst])} m;"
+    slopes = ca.Function("slopes", [y], [f, ca.densify(g), ca.densify(ca.vec(H))]).map(AROUND)
+    first = _shaped((high * ways).T, slopes, size, what)
+    p = _polished(ways.T, first[0][np.argmax(ways.T @ first[0].T, axis=1)], slopes)
+    p = np.where(np.isnan(p).any(axis=1, keepdims=True), first[0], p)
+    p, n, kappa = _shaped(p, slopes, size, what)
+    return Rounded(np.ascontiguousarray(np.hstack([p, n])), SURE / max(kappa, first[2]))
+
+
+def _derivatives(slopes: ca.Function, p: Array) -> tuple[Array, Array, Array]:
+    f, g, H = (np.array(x.full()).T for x in slopes(p.T))
+    return f[:, 0], g, H.reshape(-1, 3, 3)
+
+
+def _shaped(p: Array, slopes: ca.Function, size: float, what: str) -> tuple[Array, Array, float]:
+    """Points of the surface, the normals there, and the largest curvature [1/m]; checked."""
+    _, g, bends = _derivatives(slopes, p)
+    long = np.linalg.norm(g, axis=1)
+    bad = ~(long > 0) | ~np.isfinite(bends).all(axis=(1, 2))
+    if bad.any():
+        worst = int(np.flatnonzero(bad)[0])
+        raise DescriptionError(f"{what}: has no normal or no curvature at {_at(p[worst])} m;"
                                " write a function whose gradient is not zero where it is zero")
-    n = (slopes / long).T
+    n = g / long[:, None]
     P = np.eye(3) - n[:, :, None] * n[:, None, :]
-    K = P @ bends.T.reshape(-1, 3, 3) @ P / long[:, None, None]
-    kappa = np.linalg.eigvalsh(K)
-    hollow = kappa[:, 0] < -1e-6 / size
-    if hollow.any():
+    kappa = np.linalg.eigvalsh(P @ bends @ P / long[:, None, None])
+    if kappa.min() < -1e-6 / size:
         worst = int(np.argmin(kappa[:, 0]))
-        raise DescriptionError(f"{what}: is not convex at {_at(p[:, worst])} m: it curves by "
+        raise DescriptionError(f"{what}: is not convex at {_at(p[worst])} m: it curves by "
                                f"{kappa[worst, 0]:.3g} 1/m there; take several, or a cd.contact.Mesh")
-    return Rounded(np.ascontiguousarray(np.hstack([p.T, n])), SURE / float(kappa[:, 2].max()))
+    return p, n, float(kappa[:, 2].max())
+
+
+def _polished(m: Array, p: Array, slopes: ca.Function) -> Array:
+    """Points whose normals are m, by Newton's method from p on f = 0, grad f = lambda m; NaN where that does
+    not come to the furthest point along m."""
+    start = (m * p).sum(axis=1)
+    with np.errstate(all="ignore"):
+        lambda_ = (m * _derivatives(slopes, p)[1]).sum(axis=1)
+        for _ in range(POLISHED):
+            f, g, H = _derivatives(slopes, p)
+            K = np.zeros((len(p), 4, 4))
+            K[:, :3, :3], K[:, :3, 3], K[:, 3, :3] = H, -m, g
+            r = np.concatenate([g - lambda_[:, None] * m, f[:, None]], axis=1)
+            good = np.isfinite(K).all(axis=(1, 2)) & (np.abs(np.linalg.det(np.nan_to_num(K))) > 0)
+            step = np.full_like(r, np.nan)
+            step[good] = -np.linalg.solve(K[good], r[good][:, :, None])[:, :, 0]
+            p, lambda_ = p + step[:, :3], lambda_ + step[:, 3]
+        done = np.linalg.norm(step[:, :3], axis=1) < 1e-9 * np.abs(start)
+        done &= ((m * p).sum(axis=1) >= start * (1 - 1e-9)) & (lambda_ > 0)
+    return np.where(done[:, None], p, np.nan)

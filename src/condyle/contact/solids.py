@@ -1,9 +1,10 @@
 """Surfaces that have a frame S of their own on the body: ellipsoid, torus, cylinder, box."""
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import product
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import casadi as ca
 import numpy as np
@@ -109,15 +110,27 @@ class Cylinder(Framed):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _check_edge("Cylinder: rim", self.rim, self.radius, _half(self.length))
-        plain = [x for x in (self.rim, self.flat, self.radius, _half(self.length)) if isinstance(x, float)]
-        if len(plain) == 4 and np.isfinite(plain[3]):
-            rim, flat, radius, half = plain
-            sides = radius - rim, half - rim
-            if not flat < min(sides) / max(sides):
-                most = min(sides) / max(sides)
-                raise DescriptionError(f"Cylinder: flat: must be below {most:g}, the ratio of "
-                                       f"radius and half the length without rims, got {flat:g}")
+        self._check_sizes({})
+
+    def check_parameters(self, values: Mapping[str, float]) -> None:
+        super().check_parameters(values)
+        self._check_sizes(values)
+
+    def conditions(self) -> ca.SX:
+        sides = ca.vertcat(sx(self.radius), sx(self.length) / 2) - sx(self.rim)
+        least, most = ca.mmin(sides), ca.mmax(sides)
+        return ca.vertcat(super().conditions(), least > 0, sx(self.flat) * most < least)
+
+    def _check_sizes(self, values: Mapping[str, float]) -> None:
+        rim, flat, radius, half = (float(_at(x, values)[0]) for x in (self.rim, self.flat, self.radius,
+                                                                      self.length))
+        half /= 2
+        if not rim < min(radius, half):
+            raise DescriptionError(f"Cylinder: rim: must be below {min(radius, half):g} m, got {rim:g}")
+        most = (min(radius, half) - rim) / (max(radius, half) - rim)
+        if not flat < most:
+            raise DescriptionError(f"Cylinder: flat: must be below {most:g}, the ratio of "
+                                   f"radius and half the length without rims, got {flat:g}")
 
     def pieces(self, other: Surface) -> dict[str, Surface]:
         if not isinstance(other, HalfSpace) or isinstance(self.made_of, Material):
@@ -136,8 +149,10 @@ class Cylinder(Framed):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Box(Framed):
-    """A box with rounded edges. Against half-spaces and other boxes it is spheres at its corners; spheres
-    meet its faces, and its edges as rounded ones that are as stiff as the faces.
+    """A box with rounded edges. Against half-spaces, height fields and other boxes it is small spheres at its
+    corners: edges of two boxes pass through each other, and a hill between the corners is not felt. Spheres
+    meet its faces, and its edges as rounded ones that are as stiff as the faces. Ellipsoids, cylinders, tori
+    and implicit surfaces do not touch it: take a cd.contact.Mesh for one of them.
 
     Args:
         body: whose it is, or its name.
@@ -149,18 +164,30 @@ class Box(Framed):
         cliques: names; surfaces that share one ignore each other in groups.
     """
 
+    met_by_corners: ClassVar[bool] = True
+
     half_lengths: Annotated[Numbers, quantity("m", 3, lowest=0.0, positive=True)]
     material: Folded
     edge: Length = field(default=1e-3, kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        half: Any = self.half_lengths
-        if not isinstance(half, Expression):
-            _check_edge("Box: edge", self.edge, *half)
+        self._check_edge({})
+
+    def check_parameters(self, values: Mapping[str, float]) -> None:
+        super().check_parameters(values)
+        self._check_edge(values)
+
+    def conditions(self) -> ca.SX:
+        return ca.vertcat(super().conditions(), sx(self.edge) < ca.mmin(sx(self.half_lengths)))
+
+    def _check_edge(self, values: Mapping[str, float]) -> None:
+        edge, least = float(_at(self.edge, values)[0]), float(_at(self.half_lengths, values).min())
+        if not edge < least:
+            raise DescriptionError(f"Box: edge: must be below {least:g} m, got {edge:g}")
 
     def pieces(self, other: Surface) -> dict[str, Surface]:
-        if isinstance(other, Sphere) or other.by_points:
+        if not other.met_by_corners:
             return {}
         R, p = placed(self.X)
         core = sx(self.half_lengths) - sx(self.edge)
@@ -172,14 +199,9 @@ class Box(Framed):
         return out
 
 
-def _half(length: Any) -> Any:
-    return length / 2 if isinstance(length, float) else np.inf
-
-
-def _check_edge(what: str, edge: Any, *sizes: Any) -> None:
-    plain = [x for x in sizes if isinstance(x, float)]
-    if isinstance(edge, float) and plain and not edge < min(plain):
-        raise DescriptionError(f"{what}: must be below {min(plain):g} m, got {edge:g}")
+def _at(kept: Any, values: Mapping[str, float]) -> np.ndarray:
+    """A kept number, or some, at values of Parameters, as a row."""
+    return np.ravel(kept.at(values) if isinstance(kept, Expression) else kept)
 
 
 def _given(kept: Any) -> Any:

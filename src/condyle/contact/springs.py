@@ -74,7 +74,7 @@ class Springs:
 
     def spring(self, given: ca.SX, layer: ca.SX, item: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
         """x, n, P and f_e of (49), (50); item = y, A."""
-        x, n = self.where.where(given, item[:3])
+        x, n = self.where.close(given, item[:3], self.reach(layer[8]))
         return x, n, item[:3] + layer[1] * x * n, layer[0] * item[3] * self.pressed(x, layer[8])[0]
 
     def normal_force(self, f_e: ca.SX, n: ca.SX, v: ca.SX, c: ca.SX) -> tuple[ca.SX, ca.SX]:

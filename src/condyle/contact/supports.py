@@ -21,13 +21,14 @@ touch or not. In a's frame, with c the centre of b and R its orientation,
 Newton's steps, with a shift that keeps (34) positive, at most 1/2 rad long (35), a quarter as long where d
 would grow (36), from the line between the centres. Where d is below the smallest radius of curvature of a
 plus that of b, there is one minimum. Where it is not, on that line, the steps begin at the best of some
-directions all around, and again at the best of those that are away from what was found; the smaller overlap
-counts (36a).
+directions that turn with a; again at the best of those that are away from what was found, of those that turn
+with b, and of both axes and what is across them; last wherever one of all those is still better. The smallest
+overlap counts (36a).
 """
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 
 import casadi as ca
 import numpy as np
@@ -46,12 +47,13 @@ NEAR = 1e-9
 """The last step [rad]; what remains is about its square."""
 FURTHEST = 0.5
 """The longest step [rad], of deep pairs APART."""
-AROUND = 2048
-"""Directions that deep pairs try first."""
+AROUND, CREASE = 2048, 128
+"""Directions that deep pairs try first: all around, and around the axis of a cylinder, where a side is."""
 APART = 0.05
 """Every direction is within this of one of them [rad]."""
-AWAY, NEARLY = 0.9, 1.25
-"""Cosine from which on directions are near each other; overlaps up to this factor are worth a look."""
+AWAY, NEARLY, SAME = 0.9, 1.25, 1e-12
+"""Cosine from which on directions are near each other; overlaps up to this factor are worth a look; those
+that differ less are the same."""
 
 
 @dataclass(frozen=True)
@@ -193,12 +195,13 @@ def _size(one: int, other: int, ball: bool) -> int:
 
 
 @cache
-def _around(one: int, other: int, ball: bool) -> TreeBest:
-    """Numbers of a pair, a direction or zero, most -> the direction, away from that one, with the least
-    overlap where one step of Newton's, of at most APART, would end: (36a). d changes by at most the sizes
+def _around(one: int, other: int, ball: bool, ahead: bool) -> TreeBest:
+    """Numbers of a pair, a direction or zero, most -> the direction with the least overlap; ahead: away from
+    that one, where one step of Newton's, of at most APART, would end: (36a). d changes by at most the sizes
     and |c| with the direction."""
-    k = np.arange(AROUND) + 0.5
-    z, turn = 1 - 2 * k / AROUND, np.pi * (1 + 5 ** 0.5) * k
+    k, turn = np.arange(AROUND) + 0.5, 2 * np.pi * np.arange(CREASE) / CREASE
+    z = np.concatenate([1 - 2 * k / AROUND, np.zeros(CREASE), [1, -1]])
+    turn = np.concatenate([np.pi * (1 + 5 ** 0.5) * k, turn, [0, 0]])
     ways = np.stack([np.sqrt(1 - z ** 2) * np.cos(turn), np.sqrt(1 - z ** 2) * np.sin(turn), z], axis=1)
     tree, size = Tree.of(ways), _size(one, other, ball)
 
@@ -209,11 +212,13 @@ def _around(one: int, other: int, ball: bool) -> TreeBest:
     def bound(p: ca.SX, cap: ca.SX) -> ca.SX:
         pair, R, c = _Pair.of(p, one, other, ball)
         most = pair.a.furthest + pair.b.furthest + ca.norm_2(c)
-        return pair.overlap(cap[:3], R, c)[0] - most * (cap[3] + APART)
+        return pair.overlap(cap[:3], R, c)[0] - most * (cap[3] + (APART if ahead else 0))
 
     def value(p: ca.SX, way: ca.SX) -> ca.SX:
         pair, R, c = _Pair.of(p, one, other, ball)
         d, g, hessian = pair.overlap(way, R, c)
+        if not ahead:
+            return d
         t = ca.horzcat(*tangents(way))
         H, slope = t.T @ hessian @ t - d * ca.SX.eye(2), t.T @ g
         det, most = H[0, 0] * H[1, 1] - H[0, 1] ** 2, APART * ca.norm_2(slope)
@@ -269,9 +274,32 @@ def _again(one: int, other: int, ball: bool) -> Solver:
 @cache
 def _solver(one: int, other: int, ball: bool) -> Solver:
     """Numbers of a pair -> n."""
-    def look(p: ca.SX, away: ca.SX, deep: ca.SX, most: ca.SX) -> tuple[ca.SX, ca.SX]:
-        best = get(_around(one, other, ball), ca.vertcat(p, away, ca.if_else(deep, most, -ca.inf)))
+    def look(p: ca.SX, away: ca.SX, most: ca.SX, ahead: bool = True) -> tuple[ca.SX, ca.SX]:
+        best = get(_around(one, other, ball, ahead), ca.vertcat(p, away, most))
         return best[:3], best[0] >= -1
+
+    def from_b(p: ca.SX, away: ca.SX, most: ca.SX, ahead: bool = True) -> tuple[ca.SX, ca.SX]:
+        """The same among directions that turn with b."""
+        pair, R, c = _Pair.of(p, one, other, ball)
+        assert R is not None
+        balls = [] if pair.a.ball is None else [pair.a.ball]
+        turned = ca.vertcat(*pair.b.radii, *pair.a.radii, *balls, R.T @ c, ca.vec(R.T))
+        best = get(_around(other, one, ball, ahead), ca.vertcat(turned, R.T @ away, most))
+        return R @ best[:3], best[0] >= -1
+
+    def axes(p: ca.SX, away: ca.SX, most: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """The best of both bodies' axes, and of what is across them: ends, and where sides meet."""
+        R = _Pair.of(p, one, other, ball)[1]
+        assert R is not None
+        across = ca.vertcat(-R[1, 2], R[0, 2], 0)
+        square = ca.sumsqr(across)
+        across = across / ca.sqrt(ca.if_else(square > 0, square, 1))
+        best, least = ca.SX([0, 0, 1]), overlap(p, ca.SX([0, 0, 1]))[0]
+        for n in (ca.SX([0, 0, -1]), R[:, 2], -R[:, 2], across, -across):
+            d = overlap(p, n)[0]
+            some = ca.logic_and(d < least, ca.sumsqr(n) > 0)
+            best, least = ca.if_else(some, n, best), ca.if_else(some, d, least)
+        return best, least < most
 
     def overlap(p: ca.SX, n: ca.SX) -> tuple[ca.SX, ca.SX]:
         pair, R, c = _Pair.of(p, one, other, ball)
@@ -283,16 +311,21 @@ def _solver(one: int, other: int, ball: bool) -> Solver:
         square = ca.sumsqr(c)
         n = ca.if_else(square > 0, c / ca.sqrt(ca.if_else(square > 0, square, 1)), ca.SX([1, 0, 0]))
         d, deep = overlap(p, n)
-        best, found = look(p, ca.SX(3, 1), deep, d)
+        best, found = look(p, ca.SX(3, 1), ca.if_else(deep, d, -ca.inf))
         return (_began(ca.if_else(found, best, n), ca.if_else(found, APART, FURTHEST)),
                 ca.if_else(square < ca.inf, 1, ca.SX.nan()))
 
     def finish(p: ca.SX, state: ca.SX) -> ca.SX:
         n = _ended(state)
         d, deep = overlap(p, n)
-        best, found = look(p, n, deep, NEARLY * d)
-        other_n = get(_again(one, other, ball), ca.vertcat(p, ca.if_else(found, best, n), found))[:3]
-        return ca.if_else(overlap(p, other_n)[0] < d, other_n, n)                            # (36a)
+        last = partial(look, ahead=False), partial(from_b, ahead=False)
+        for begin in (look, from_b, axes, *last) if other else (look, last[0]):
+            near = d * (1 - SAME) if begin in last else NEARLY * d
+            best, found = begin(p, n, ca.if_else(deep, near, -ca.inf))
+            new = get(_again(one, other, ball), ca.vertcat(p, ca.if_else(found, best, n), found))[:3]
+            less = overlap(p, new)[0]
+            n, d = ca.if_else(less < d, new, n), ca.fmin(less, d)                            # (36a)
+        return n
 
     return Solver.of("overlap_of_bodies", _size(one, other, ball), start,
                      lambda p, state: _stepped(*_Pair.of(p, one, other, ball), state), finish, LIMIT)

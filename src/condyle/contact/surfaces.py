@@ -1,7 +1,7 @@
 """Surfaces on bodies that may touch each other. Each names its body first and its material last."""
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Protocol
 
@@ -64,9 +64,11 @@ class Surface(Described):
         name: how groups call it; "" if nothing does.
         cliques: surfaces that have one in common ignore each other in groups.
         by_points: it meets others by points of its own, as meshes do.
+        met_by_corners: boxes touch it with their corners.
     """
 
     by_points: ClassVar[bool] = False
+    met_by_corners: ClassVar[bool] = False
 
     body: BodyName
     name: str = field(default="", kw_only=True)
@@ -81,7 +83,7 @@ class Surface(Described):
         if not isinstance(self.name, str):
             raise DescriptionError(f"{what}: name: expected text, got {self.name!r}")
         given: Any = self.cliques
-        kept = (given,) if isinstance(given, str) else tuple(given)
+        kept = (given,) if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
         if not all(isinstance(clique, str) for clique in kept):
             raise DescriptionError(f"{what}: cliques: expected names, got {given!r}")
         object.__setattr__(self, "cliques", kept)
@@ -103,9 +105,10 @@ class Surface(Described):
         return {}
 
 
-def directed(direction: Any, what: str) -> Any:
-    """A kept direction, of unit length where it is plain."""
-    values = np.ravel(direction.at()) if isinstance(direction, Expression) else np.array(direction)
+def directed(direction: Any, what: str, parameters: Mapping[str, float] | None = None) -> Any:
+    """A kept direction, of unit length where it is plain; checked at values of parameters."""
+    values = (np.ravel(direction.at(parameters or {})) if isinstance(direction, Expression)
+              else np.array(direction))
     if not values.any():
         raise DescriptionError(f"{what}: expected a direction, got the zero vector {tuple(values.tolist())}")
     if isinstance(direction, Expression):
@@ -126,6 +129,8 @@ class HalfSpace(Surface):
         cliques: names; surfaces that share one ignore each other in groups.
     """
 
+    met_by_corners: ClassVar[bool] = True
+
     normal: Annotated[Numbers, quantity("-", 3)]
     height: Annotated[Number, quantity("m")]
     material: Folded
@@ -133,6 +138,13 @@ class HalfSpace(Surface):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "normal", directed(self.normal, "HalfSpace: normal"))
+
+    def check_parameters(self, values: Mapping[str, float]) -> None:
+        super().check_parameters(values)
+        directed(self.normal, "HalfSpace: normal", values)
+
+    def conditions(self) -> ca.SX:
+        return ca.vertcat(super().conditions(), ca.sumsqr(sx(self.normal)) > 0)
 
     def plane(self, pose: Pose) -> tuple[ca.SX, ca.SX]:
         """Its unit normal in ground, and the distance along it from ground's origin [m]."""

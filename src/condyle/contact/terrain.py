@@ -4,15 +4,16 @@
     nearest point (s, t, h) to y:   (y_x - s) + (y_z - h) h_s = 0,   (y_y - t) + (y_z - h) h_t = 0        (42)
     curvature of the ground at it: -h'' / sqrt(1 + |h'|^2), as a tensor of its tangent plane              (43)
 
-(42) is solved by Newton's method from the point below y, over at most one cell a step. With the derivatives
-of h there up to the third, one more step gives the result its derivatives.
+At the nearest point the slopes of (42) by s and t are a matrix below zero (42a). (42) is solved by Newton's
+method from the point below y, over at most one cell a step. With the derivatives of h there up to the third,
+one more step gives the result its derivatives.
 """
 from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import casadi as ca
 import numpy as np
@@ -37,8 +38,9 @@ class HeightField(Framed):
     """Ground with hills: heights on an even grid, joined by a bicubic spline, above the x-y plane of S. All
     below is material. Spheres and meshes touch it, and boxes by their corners.
 
-    Beyond the grid there is no ground that anybody knows of: contacts there are NaN. A sphere must be
-    smaller than the hollows it rolls through.
+    Beyond the grid there is no ground that anybody knows of: contacts there are named, not solved. A sphere
+    must be smaller than the hollows it rolls through: one that touches a hollow of a smaller radius is named
+    too.
 
     Args:
         body: whose it is, or its name; "ground" as a rule.
@@ -50,6 +52,8 @@ class HeightField(Framed):
         name: how groups call it.
         cliques: names; surfaces that share one ignore each other in groups.
     """
+
+    met_by_corners: ClassVar[bool] = True
 
     x: Any
     y: Any
@@ -133,11 +137,16 @@ def height(field: HeightField, s: ca.SX, t: ca.SX) -> ca.SX:
     return _spline(field, s, t)[0]
 
 
+def _bent(y: ca.SX, h: list[ca.SX]) -> tuple[ca.SX, ca.SX, ca.SX]:
+    """Slopes of (42) by s and t."""
+    up = y[2] - h[0]
+    return -1 + up * h[3] - h[1] ** 2, up * h[4] - h[1] * h[2], -1 + up * h[5] - h[2] ** 2
+
+
 def _newton(y: ca.SX, s: ca.SX, t: ca.SX, h: list[ca.SX]) -> ca.SX:
     """Newton's step for (42)."""
-    up = y[2] - h[0]
+    up, (a, b, c) = y[2] - h[0], _bent(y, h)
     r = ca.vertcat(y[0] - s + up * h[1], y[1] - t + up * h[2])
-    a, b, c = -1 + up * h[3] - h[1] ** 2, up * h[4] - h[1] * h[2], -1 + up * h[5] - h[2] ** 2
     return -ca.vertcat(c * r[0] - b * r[1], a * r[1] - b * r[0]) / (a * c - b * b)
 
 
@@ -156,10 +165,12 @@ def _solver(ground: HeightField) -> Solver:
         return after, ca.if_else(long < ca.inf, moved > NEAR * cell, ca.SX.nan())
 
     def finish(y: ca.SX, at: ca.SX) -> ca.SX:
-        """Not a number where a border held it."""
+        """Not a number where a border held it, or where it is not the nearest point around."""
         h = _spline(ground, at[0], at[1])
+        a, b, c = _bent(y, h)
         free = ca.norm_2(_newton(y, at[0], at[1], h)) < 1e-6 * cell
-        return ca.if_else(free, ca.vertcat(at, *h), ca.SX.nan())
+        nearest = ca.logic_and(a < 0, a * c > b * b)                                         # (42a)
+        return ca.if_else(ca.logic_and(free, nearest), ca.vertcat(at, *h), ca.SX.nan())
 
     return Solver.of("nearest_ground", 3, lambda y: (y[:2], ca.SX(1)), step, finish, LIMIT)
 
@@ -186,4 +197,8 @@ def field_sphere(a: HeightField, A: Pose, b: Sphere, B: Pose) -> Touch:
     P = ca.SX.eye(3) - n @ n.T
     H = ca.blockcat([[bends[0], bends[1], 0], [bends[1], bends[2], 0], [0, 0, 0]])
     gap = R @ (P @ (ca.SX.eye(3) / sx(b.radius) - H / length) @ P) @ R.T           # (43)
+    bent = P @ (ca.SX.eye(3) - sx(b.radius) * H / length) @ P                      # of points too
+    total = ca.trace(bent)
+    fits = ca.logic_and(total > 0, total ** 2 > ca.sumsqr(bent))                   # both curvatures above 0
+    x = ca.if_else(ca.logic_and(x > 0, ca.logic_not(fits)), ca.SX.nan(), x)
     return Touch(x, R @ n, p + R @ Q, 2 / ca.trace(gap), gap, True)

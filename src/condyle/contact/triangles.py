@@ -169,6 +169,9 @@ def checked(vertices: Array, faces: np.ndarray, what: str) -> Triangles:
                                f"first near {_at(points[triangles[k, 0]])}; remesh the surface there")
     _check_closed(points, triangles, what)
     turned, count = _oriented(triangles)
+    if len(np.unique(_sides(turned), axis=0)) != 3 * len(turned):
+        raise DescriptionError(f"{what}: has one side only, as Klein's bottle: its faces cannot all face "
+                               "outwards; remesh the surface")
     if count:
         notes.append(f"{count} faces were turned over: their neighbours face the other way")
     if _volume(points[turned]) < 0:
@@ -177,6 +180,8 @@ def checked(vertices: Array, faces: np.ndarray, what: str) -> Triangles:
     turned, parts = _facing_outwards(points, turned)
     if parts:
         notes.append(f"{parts} of several closed parts were turned over: their faces faced inwards")
+    if not _volume(points[turned]) > FLAT * size ** 3:
+        raise DescriptionError(f"{what}: holds no volume: it is flat; give it two sides")
     if notes:
         warn(f"{what}: {'; '.join(notes)}")
     for array in (points, turned):

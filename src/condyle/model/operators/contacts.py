@@ -141,5 +141,9 @@ OPERATORS = (
              expressions=_springs, differentiable=False, serves="contact_pressures"),
     Operator("contact_wrenches", Stage.ACCELERATION, "q u", results={"F": "contacts 2 6"},
              status="accelerations", reads=READS, expressions=_wrenches, columns=_on_bodies),
+    Operator("contact_centres", Stage.ACCELERATION, "q u", results={"fP": "contacts 4"},
+             status="accelerations", reads=READS,
+             expressions=_of(lambda done: ca.vertcat(done.f_n * done.P, done.f_n)),
+             differentiable=False, serves="centre_of_pressure"),
     Operator("centre_of_pressure", Stage.ACCELERATION, "q u", columns=_of_group),
 )

@@ -105,8 +105,8 @@ class ContactOperators(Operators):
 
     @operator
     def centre_of_pressure(self, q: Vector, u: Vector, group: str, **options: Unpack[Options]) -> Array:
-        """The mean of a group's contact points, weighted with their normal forces, in ground [m], shape (...,
-        3); NaN where nothing touches.
+        """The mean of a group's contact points, of meshes of all triangles', weighted with their normal
+        forces, in ground [m], shape (..., 3); NaN where nothing touches.
 
         Args:
             q: coordinates, shape (..., nq).
@@ -117,9 +117,8 @@ class ContactOperators(Operators):
         if not rows:
             known = dict.fromkeys([*(name.partition(".")[0] for name in self.contacts), *self.contacts])
             raise UnknownNameError("group of contacts", group, known)
-        P, n = (self._run(f"contact_{what}", (q,), options)[..., rows, :] for what in ("points", "normals"))
-        f_n = (self._run("contact_forces", (q, u), options)[..., rows, :] * n).sum(axis=-1)
-        total = f_n.sum(axis=-1)[..., None]
+        found = self._run("contact_centres", (q, u), options)[..., rows, :].sum(axis=-2)
+        total = found[..., 3:]
         with np.errstate(all="ignore"):
-            centre: Array = (P * f_n[..., None]).sum(axis=-2) / np.where(total > 0, total, np.nan)
+            centre: Array = found[..., :3] / np.where(total > 0, total, np.nan)
         return centre
