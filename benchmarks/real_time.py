@@ -2,12 +2,13 @@
 buffer of 120 ms (condyle.viewer.delay_buffer), no frame missed.
 
     python -m benchmarks.real_time
-    python -m benchmarks.real_time --seconds 2 --most 400
+    python -m benchmarks.real_time --seconds 4 --minutes 10
 
 The buffer's clock is the processor time of this thread, so that neighbours on the machine do not count: it
 goes on while frames are simulated (`cd.simulate` to the next frame, accuracy 1e-3) and while their messages
 for the page are made, and jumps to the next frame's time when there is nothing to do. Sizes double
-until frames are missed, then the gap is halved three times.
+until frames are missed, then the gap is halved three times, as far as --minutes allow. The last lines say
+what held, what did not, and what was not tried.
 
 Trees are the random ones of trees.py, hanging, with dampers at their joints, let go from angles of at most
 half a radian. Beside each size: how many seconds MuJoCo simulates in a second, on the same tree with the same
@@ -21,7 +22,7 @@ import argparse
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -109,23 +110,48 @@ def played(start: cd.State, seconds: float, integrator: str) -> tuple[int, float
     return buffer.missed, (state.t - start.t) / max(steps, 1e-9), messages / max(steps, 1e-9)
 
 
-def largest(make: Callable[[int], cd.State], first: int, most: int, seconds: float, integrator: str,
-            say: Callable[[int, tuple[int, float, float]], None]) -> int:
-    """The largest size that misses no frame; of sizes that were tried."""
-    def holds(n: int) -> bool:
-        best = min((played(make(n), seconds, integrator) for _ in range(2)), key=lambda f: f[0])
-        say(n, best)
-        return best[0] == 0
+@dataclass
+class Search:
+    """Sizes that were tried.
 
-    low, n = 0, first
-    while n <= most and holds(n):
-        low, n = n, 2 * n
-    high = n
-    for _ in range(3):
-        middle = (low + high) // 2
-        if low and middle > low and high <= most:
-            low, high = (middle, high) if holds(middle) else (low, middle)
-    return low
+    Attributes:
+        held: the largest that missed no frame; 0 if none.
+        missed: the smallest that missed frames; None if all held.
+    """
+
+    held: int = 0
+    missed: int | None = None
+
+    def __str__(self) -> str:
+        held = f"{self.held} hold real time" if self.held else "none holds real time"
+        above = "larger ones were not tried" if self.missed is None else f"{self.missed} do not"
+        return f"{held} at {RATE:g} frames/s and {1e3 * DELAY:g} ms; {above}"
+
+
+def search(make: Callable[[int], cd.State], first: int, most: int, seconds: float, budget: float,
+           integrator: str, say: Callable[[int, tuple[int, float, float]], None]) -> Search:
+    """Double a size until frames are missed, then halve the gap three times; stop where the next size would
+    take longer than what is left of `budget` [s]."""
+    end, found, last, n = time.perf_counter() + budget, Search(), 0.0, first
+    for halves in range(4):
+        while n <= most and time.perf_counter() + 2.2 * last < end:
+            begin = time.perf_counter()
+            result = played(make(n), seconds, integrator)
+            say(n, result)
+            last = time.perf_counter() - begin
+            if result[0]:
+                found.missed = n
+                break
+            found.held = n
+            if found.missed is not None:
+                break
+            n *= 2
+        if found.missed is None or halves == 3:
+            break
+        n, last = (found.held + found.missed) // 2, 0.5 * last
+        if n in (0, found.held):
+            break
+    return found
 
 
 def mujoco_factor(bodies: int, integrator: str, seconds: float) -> float:
@@ -136,20 +162,18 @@ def mujoco_factor(bodies: int, integrator: str, seconds: float) -> float:
     model = trees.mujoco_model(made)
     model.opt.timestep, model.dof_damping[:] = STEP, DAMPING
     model.opt.integrator = getattr(mujoco.mjtIntegrator, f"mjINT_{integrator}")
-    best = 0.0
-    for _ in range(3):
-        data = mujoco.MjData(model)
-        data.qpos[:] = made.q[0]
-        begin = time.thread_time()
-        for _ in range(round(seconds * RATE)):
-            mujoco.mj_step(model, data, round(1 / RATE / STEP))
-        best = max(best, seconds / (time.thread_time() - begin))
-    return best
+    data = mujoco.MjData(model)
+    data.qpos[:] = made.q[0]
+    begin = time.thread_time()
+    for _ in range(round(seconds * RATE)):
+        mujoco.mj_step(model, data, round(1 / RATE / STEP))
+    return seconds / (time.thread_time() - begin)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=4.0, help="of motion per size")
+    parser.add_argument("--seconds", type=float, default=2.0, help="of motion per size")
+    parser.add_argument("--minutes", type=float, default=3.3, help="at most, of a quiet machine, all in all")
     parser.add_argument("--most", type=int, default=20_000, help="size at which to stop")
     parser.add_argument("--osim", help="a model file, played beside these")
     options = parser.parse_args()
@@ -162,19 +186,22 @@ def main() -> None:
 
     def beside(n: int, found: tuple[int, float, float]) -> None:
         try:
-            peers = [mujoco_factor(n, kind, min(options.seconds, 1.0)) for kind in ("RK4", "EULER")]
+            peers = [mujoco_factor(n, kind, min(options.seconds, 0.5)) for kind in ("RK4", "EULER")]
         except ImportError:
             peers = []
         say(n, found, "; MuJoCo's factor {:.2f} (RK4), {:.2f} (Euler)".format(*peers) if peers else "")
 
     cases: dict[str, tuple[Callable[[int], Any], int, str, Any]] = {
-        "bodies of a tree": (hanging, 50, "merson", beside),
+        "bodies of a tree": (hanging, 400, "merson", beside),
         "muscles with rigid tendons": (arms("rigid"), 60, "merson", say),
         "muscles with elastic tendons": (arms("elastic"), 24, "rodas", say)}
+    results = {}
     for what, (make, first, integrator, tell) in cases.items():
-        print(f"{what}, {integrator}:")
-        print(f"{what}: {largest(make, first, options.most, options.seconds, integrator, tell)} hold real "
-              f"time at {RATE:g} frames/s and {1e3 * DELAY:g} ms")
+        print(f"{what}, {integrator}:", flush=True)
+        results[what] = search(make, first, options.most, options.seconds, 60 * options.minutes / len(cases),
+                               integrator, tell)
+    for what, found in results.items():
+        print(f"{what}: {found}")
     if options.osim:
         system = cd.read_osim(options.osim)
         print(f"{options.osim}: {system!r}")

@@ -19,6 +19,7 @@ from condyle.system.state import State
 from condyle.system.system import System
 from condyle.viewer.page import page_of
 from condyle.viewer.session import Session
+from condyle.viewer.shown import titled
 
 LOOPBACK = "127.0.0.1"
 STATUS = 0.1
@@ -58,7 +59,7 @@ class View:
         self._address = f"{shown}:{self.port}"
         self.url = f"http://{self._address}/{self._token}/"
         live = {"path": f"/{self._token}/live", **self._session.controls()}
-        page = page_of(self._session.stream.scene(title or "live"), play=False, live=live)
+        page = page_of(self._session.stream.scene(title or titled(system)), play=False, live=live)
         self._page = page.replace("img-src data: blob:",
                                   f"img-src data: blob:; connect-src ws://{self._address}", 1).encode()
         self._thread = threading.Thread(target=self._server.serve_forever, name="condyle-view", daemon=True)

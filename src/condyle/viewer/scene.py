@@ -336,19 +336,21 @@ def _paint(layer: Layer, lines: list[paths.Line], color: Any
            ) -> tuple[tuple[str, str, float], Array | None, list[tuple[Table, list[str]]]]:
     """What muscles are coloured by: label, unit and greatest value; values from 0 to 1, shape (m, lines); and
     columns that come with them."""
+    lengths = _lengths(layer)
     if not layer.system.muscles:
-        return ("", "", 1.0), None, []
+        return ("", "", 1.0), None, lengths
     if hasattr(color, "activations"):
         color = color.activations
     if isinstance(color, Table):
-        return _painted(layer, lines, color)
+        paint, values, more = _painted(layer, lines, color)
+        return paint, values, more + lengths
     if color is None:
-        return ("", "", 1.0), None, []
+        return ("", "", 1.0), None, lengths
     if color not in PAINTS:
         raise UnknownNameError("quantity to colour muscles by", color, PAINTS, "or give a Table with a "
                                "column per muscle, or the result of cd.static_optimization")
     if not layer.known:
-        return ("", "", 1.0), None, []
+        return ("", "", 1.0), None, lengths
     system, batch = layer.system, layer.batch
     L, Ldot = batch.kernel("path_lengths"), batch.kernel("path_speeds")
     reported = list(system.compiled.model.reported)
@@ -357,15 +359,25 @@ def _paint(layer: Layer, lines: list[paths.Line], color: Any
     own = list(system.muscles)
     force = Table(layer.t, [f"{n}.tendon_force" for n in own], reports[:, :, reported.index("tendon_force")],
                   ["N"] * len(own))
-    length = Table(layer.t, [f"{n}.length" for n in system.paths], L, ["m"] * len(system.paths))
     activation = Table(layer.t, [f"{n}.activation" for n in own], reports[:, :, reported.index("activation")])
-    more = [(force, own), (length, list(system.paths))]
+    more = [(force, own), *lengths]
     have = set(layer.table.names)
     if not set(activation.names) <= have:
         more.insert(0, (activation, own))
     values = activation.values if color == "activation" else force.values
     largest = 1.0 if color == "activation" else float(np.nanmax(values, initial=1e-9))
     return (color, PAINTS[color], largest), _over_lines(layer, lines, own, values / largest), more
+
+
+def _lengths(layer: Layer) -> list[tuple[Table, list[str]]]:
+    """Of all paths, as columns; none in frames that cannot be drawn."""
+    names = list(layer.system.paths)
+    if not names:
+        return []
+    L = layer.batch.kernel("path_lengths")
+    if layer.good is not None:
+        L = np.where(layer.good[:, None], L, np.nan)
+    return [(Table(layer.t, [f"{name}.length" for name in names], L, ["m"] * len(names)), names)]
 
 
 def _painted(layer: Layer, lines: list[paths.Line], table: Table

@@ -68,13 +68,18 @@ class Session:
                 low, high = self._range(k)
                 coordinates.append({"name": name, "unit": units[k], "low": low, "high": high,
                                     "value": float(self.state.q[k]), "held": name in held})
-        own = [n for n in s.inputs if n != hand.FORCE and not n.startswith(f"{hand.FORCE}_")]
+        own = self._inputs()
         return {"coordinates": coordinates, "names": list(s.coordinates),
                 "parameters": [_slider(n, float(v)) for n, v in zip(s.parameters, self.state.parameters)],
                 "inputs": [_slider(n, float(self.state.inputs[s.inputs.index(n)]),
                                    (0.0, 1.0) if n in s.muscles else None) for n in own],
                 "integrators": [m.name for m in METHODS.values() if m.adaptive], "paths": list(s.paths),
                 "moves": bool(s.nq), "constrained": bool(s.constraints)}
+
+    def _inputs(self) -> list[str]:
+        """Those of the user's system: the hand has its own orders."""
+        held = hand.held(self.system, None)
+        return [name for name in self.system.inputs if name not in held]
 
     def _range(self, k: int) -> tuple[float, float]:
         """Where a coordinate may go [rad, m]."""
@@ -91,12 +96,15 @@ class Session:
     def obey(self, message: Any) -> dict[str, Any] | None:
         """Do what a page asks for; returns what to answer. Errors of users are answers too."""
         try:
-            if not isinstance(message, dict) or message.get("do") not in self._orders:
+            order = message.get("do") if isinstance(message, dict) else None
+            if not isinstance(order, str) or order not in self._orders:
                 raise DescriptionError(f"the page sent something unknown: {str(message)[:80]!r}")
             with self._lock:
-                answer = self._orders[message["do"]](message)
-        except (CondyleError, TypeError, ValueError, KeyError, IndexError) as error:
+                answer = self._orders[order](message)
+        except (CondyleError, TypeError, ValueError, IndexError) as error:
             return {"error": str(error)}
+        except KeyError as error:                            # errors of names are CondyleErrors
+            return {"error": f"the page sent an order without {error}"}
         self.changed.set()
         return answer
 
@@ -126,7 +134,7 @@ class Session:
         self._change(parameters={m["name"]: _number(m["value"])})
 
     def _input(self, m: Mapping[str, Any]) -> None:
-        _known("input", m["name"], self.system.inputs)
+        _known("input", m["name"], self._inputs())
         self._change(inputs={m["name"]: _number(m["value"])})
 
     def _change(self, **given: Any) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 from condyle.arguments import answered
 from condyle.arrays import real
 from condyle.errors import DescriptionError, ShapeError
+from condyle.system.system import System
 from condyle.table import Table, is_frame
 from condyle.viewer.layer import MOST, layers
 from condyle.viewer.page import Page
@@ -106,11 +107,13 @@ def scene_of(what: Any, *, motion: Any = None, compare: Any = None, offset: Any 
     for k, d in enumerate(out):                             # names in lists differ
         if k and d.name in [other.name for other in out[:k]]:
             d.name = f"{d.name} {k + 1}"
-    bodies = first[0].system.bodies
-    names = [b.name for b in bodies] or ["a system"]
-    return scene(out, title or (" and ".join(names) if len(names) < 3 else
-                                f"{names[0]} and {len(names) - 1} more bodies"), paint, first[0].system,
-                 strength)
+    return scene(out, title or titled(first[0].system), paint, first[0].system, strength)
+
+
+def titled(system: System) -> str:
+    """What a page is called that has no title."""
+    names = [b.name for b in system.bodies] or ["a system"]
+    return " and ".join(names) if len(names) < 3 else f"{names[0]} and {len(names) - 1} more bodies"
 
 
 def in_notebook() -> bool:

@@ -41,7 +41,7 @@ export class Live {
     if (status.slow) facts.push(`slowed to ${number(status.speed)}× to keep up`);
     this.facts.textContent = facts.join(', ');
     if (status.said !== this.said) this.say(this.said = status.said);
-    if (this.curve && !status.playing) this.mark(status);
+    if (this.curve) this.mark(status);
   }
 
   say(text) { this.words.textContent = text; }
@@ -60,7 +60,7 @@ export class Live {
   // ---- controls --------------------------------------------------------------------------------------------
   build() {
     const panel = make('section', { id: 'live' }), { info } = this;
-    this.play = make('button', { textContent: 'Run', onclick: () => this.send({ do: this.playing ? 'pause' : 'play' }) });
+    this.play = make('button', { textContent: 'Run', className: 'first', onclick: () => this.send({ do: this.playing ? 'pause' : 'play' }) });
     const reset = make('button', { textContent: 'Reset', onclick: () => { this.say(''); this.send({ do: 'reset' }); } });
     const save = make('button', { textContent: 'Save pose', onclick: () => this.send({ do: 'save' }) });
     this.facts = make('output', { className: 'facts' }); this.words = make('output', { className: 'words' }); this.words.setAttribute('role', 'alert');
@@ -85,7 +85,8 @@ export class Live {
     const speed = make('select', { ariaLabel: 'speed', onchange: (e) => this.send({ do: 'speed', value: +e.target.value }) }, ...[0.1, 0.25, 0.5, 1, 2].map((v) => make('option', { value: v, textContent: `${v}×`, selected: v === 1 })));
     const integrator = make('select', { ariaLabel: 'integrator', onchange: (e) => this.send({ do: 'integrator', value: e.target.value }) }, ...this.info.integrators.map((v) => make('option', { value: v, textContent: v, selected: v === 'merson' })));
     const accuracy = make('select', { ariaLabel: 'accuracy', onchange: (e) => this.send({ do: 'accuracy', value: +e.target.value }) }, ...[1e-2, 1e-3, 1e-4, 1e-6].map((v) => make('option', { value: v, textContent: v.toExponential(0), selected: v === 1e-3 })));
-    return make('p', { className: 'settings' }, speed, integrator, accuracy);
+    const named = (text, node) => make('label', {}, make('small', { textContent: text }), node);
+    return make('p', { className: 'settings' }, named('speed', speed), named('integrator', integrator), named('accuracy', accuracy));
   }
 
   slider(item, kind) {
@@ -104,16 +105,18 @@ export class Live {
     const path = make('select', { ariaLabel: 'path' }, ...this.info.paths.map((n) => make('option', { value: n, textContent: n })));
     const over = make('select', { ariaLabel: 'coordinate' }, ...this.info.coordinates.map((c) => make('option', { value: c.name, textContent: c.name })));
     this.ask = () => this.send({ do: 'curve', path: path.value, coordinate: over.value });
+    const wait = make('small', { textContent: 'The first curve compiles ...' });
+    this.waiting = wait;
     path.onchange = over.onchange = this.ask;
     this.canvas = make('canvas', { width: 600, height: 420, className: 'curve' });
     this.canvas.setAttribute('role', 'img');
-    const details = make('details', {}, make('summary', { textContent: 'Length and moment arm' }), make('p', { className: 'settings' }, path, over), this.canvas);
+    const details = make('details', {}, make('summary', { textContent: 'Length and moment arm' }), make('p', { className: 'settings' }, path, over), wait, this.canvas);
     details.ontoggle = () => { if (details.open) this.ask(); else this.curve = null; };
     return details;
   }
 
   plot(curve) {
-    this.curve = curve;
+    this.curve = curve; this.waiting.hidden = true;
     const g = this.canvas.getContext('2d'), style = getComputedStyle(this.canvas), { width: w, height: h } = this.canvas;
     const own = this.info.coordinates.find((c) => c.name === curve.coordinate), scale = own.unit === 'rad' ? DEGREE : 1;
     g.clearRect(0, 0, w, h);

@@ -151,7 +151,8 @@ const KEYS = {
 addEventListener('keydown', (e) => {
   const typing = e.target.matches?.('input[type=search], input[type=number], select') || $('help').open;
   const own = e.target.matches?.('button, summary, input[type=checkbox]') && (e.key === ' ' || e.key === 'Enter');
-  if (typing || own || e.ctrlKey || e.metaKey || e.altKey || !KEYS[e.key]) return;
+  const sliding = e.target.matches?.('input[type=range]:not(#timeline)') && /^(Arrow|Home|End)/.test(e.key);
+  if (typing || own || sliding || e.ctrlKey || e.metaKey || e.altKey || !KEYS[e.key]) return;
   e.preventDefault(); KEYS[e.key](e);
 });
 $('play').onclick = KEYS[' '];
