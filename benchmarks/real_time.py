@@ -193,8 +193,8 @@ def main() -> None:
 
     cases: dict[str, tuple[Callable[[int], Any], int, str, Any]] = {
         "bodies of a tree": (hanging, 400, "merson", beside),
-        "muscles with rigid tendons": (arms("rigid"), 60, "merson", say),
-        "muscles with elastic tendons": (arms("elastic"), 24, "rodas", say)}
+        "muscles with rigid tendons": (arms("rigid"), 120, "merson", say),
+        "muscles with elastic tendons": (arms("elastic"), 48, "rodas", say)}
     results = {}
     for what, (make, first, integrator, tell) in cases.items():
         print(f"{what}, {integrator}:", flush=True)

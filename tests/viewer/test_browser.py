@@ -105,6 +105,23 @@ def test_picking_and_plots(opened: Opened, arm: cd.System, bending: cd.Table, ac
     assert not tab.locator("#card").is_visible()
 
 
+def test_values_of_a_muscle(opened: Opened, arm: cd.System) -> None:
+    """What the card of a picked muscle says, with its unit, beside the state of that time."""
+    start = arm.equilibrate_muscles(arm.state(inputs=dict.fromkeys(arm.muscles, 0.3)))
+    run = cd.simulate(arm, start, t_final=0.2)
+    page = cd.show(run, open=False)
+    tab = opened(page)
+    tab.evaluate("condyle.draw(120)")
+    tab.evaluate("condyle.pick({figure: condyle.figures[0], kind: 'muscles', name: 'BRA'})")
+    texts = [row.split("\t")[:2] for row in tab.locator("#card-values tr").all_inner_texts()]
+    said = {label: float(value) for label, value in texts}
+    state = run(float(page.scene.layers[0].t[120]))
+    length = state.path_lengths()[arm.paths.index("BRA")]
+    assert said["length [m]"] == pytest.approx(length, rel=1e-3)   # four digits are shown
+    assert said["fiber_length [m]"] == pytest.approx(state["BRA.fiber_length"], rel=1e-3)
+    assert "tendon_force [N]" in said and "activation" in said
+
+
 def test_show_and_hide(opened: Opened, swing: cd.Trajectory) -> None:
     t = np.linspace(0, 2, 41)
     tip = swing.station_position("lower", (0.02, -0.3, 0.05), t=t).values

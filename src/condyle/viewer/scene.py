@@ -309,7 +309,9 @@ def _columns(layer: Layer) -> tuple[Table, list[str]]:
     owner |= {s: b.name for b in system.bodies for s in b.speeds if s not in owner}
     owners = [owner.get(name) or owner.get(name.removesuffix("_speed")) or name.rpartition(".")[0] or name
               for name in table.names]
-    return table, owners
+    units = ["m" if name.endswith(".fiber_length") else unit
+             for name, unit in zip(table.names, table.units, strict=True)]
+    return Table(table.time, table.names, table.values, units), owners
 
 
 def _joined(table: Table, owners: list[str], other: Table, whose: list[str] | None,
