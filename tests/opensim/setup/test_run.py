@@ -82,12 +82,24 @@ def test_what_is_wrong_is_said(tmp_path, change, words):
         run_setup(tmp_path / "id.xml")
 
 
-def test_loads_on_a_body_that_there_is_not(tmp_path):
+@pytest.mark.parametrize(("tag", "body"), [("applied_to_body", "rod"), ("force_expressed_in_body", "ground"),
+                                           ("point_expressed_in_body", "ground")])
+def test_loads_on_a_body_that_there_is_not(tmp_path, tag, body):
     written(tmp_path)
     (tmp_path / "id.xml").write_text(ID)
     loads = tmp_path / "loads.xml"
-    loads.write_text(loads.read_text().replace("rod<", "rodd<"))
-    with pytest.raises(cd.UnknownNameError, match=r"did you mean 'rod'\? \(<applied_to_body> of loads\.xml"):
+    loads.write_text(loads.read_text().replace(f"<{tag}>{body}<", f"<{tag}>rodd<"))
+    with pytest.raises(cd.UnknownNameError, match=rf"did you mean 'rod'\?.*<{tag}> of loads\.xml"):
+        run_setup(tmp_path / "id.xml")
+
+
+def test_loads_that_end_long_before_the_motion(tmp_path):
+    written(tmp_path)
+    (tmp_path / "id.xml").write_text(ID)
+    loads = cd.read_table(tmp_path / "loads.mot")
+    loads[:12].save(tmp_path / "loads.mot")
+    said = r"loads\.xml: rod_push is known from 0 to 0\.275 s, and the motion goes from 0\.2 to 0\.8 s"
+    with pytest.raises(cd.CondyleError, match=said):
         run_setup(tmp_path / "id.xml")
 
 

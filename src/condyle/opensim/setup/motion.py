@@ -6,7 +6,7 @@ import numpy as np
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.opensim.loads import labelled_loads
 from condyle.opensim.setup.file import Setup
-from condyle.opensim.setup.loads import continued
+from condyle.opensim.setup.loads import BEYOND, continued
 from condyle.presentation import cut
 from condyle.studies.columns import Columns
 from condyle.studies.external_load import ExternalLoad
@@ -108,15 +108,17 @@ def rows(motion: Motion, start: float, end: float) -> Motion:
 
 
 def check_bodies(file: str, system: System, loads: list[tuple[str, ExternalLoad]]) -> None:
-    """Refuse loads on bodies that the model does not have.
+    """Refuse loads on bodies, or expressed in bodies, that the model does not have.
 
     Raises:
         UnknownNameError: such a body, with the file of the loads.
     """
     known = [body.name for body in system.bodies]
     for _, load in loads:
-        if isinstance(load.body, str) and load.body not in (*known, "ground"):
-            raise UnknownNameError("body", load.body, known, f"<applied_to_body> of {file}")
+        for tag, body in (("applied_to_body", load.body), ("force_expressed_in_body", load.frame),
+                          ("point_expressed_in_body", load.point_frame)):
+            if isinstance(body, str) and body not in (*known, "ground"):
+                raise UnknownNameError("body", body, known, f"<{tag}> of {file}")
 
 
 def loads_of(setup: Setup, motion: Motion) -> list[tuple[str, ExternalLoad]]:
@@ -127,6 +129,12 @@ def loads_of(setup: Setup, motion: Motion) -> list[tuple[str, ExternalLoad]]:
     loads = setup.step("external loads", lambda: labelled_loads(path))
     check_bodies(path.name, motion.system, loads)
     longer = [(label, continued(load, float(motion.t[0]), float(motion.t[-1]))) for label, load in loads]
+    for label, load in longer:
+        first, last, (start, end) = load.table.time[0], load.table.time[-1], motion.t[[0, -1]]
+        if max(first - start, end - last) > BEYOND:
+            raise setup.error(f"{path.name}: {label} is known from {first:g} to {last:g} s, and the motion "
+                              f"goes from {start:g} to {end:g} s, more than {BEYOND:g} s beyond it; cut the "
+                              "motion by a time range, or record longer")
     if any(a is not b for (_, a), (_, b) in zip(loads, longer, strict=True)):
         first = loads[0][1].table.time
         setup.report.notes.append(f"{path.name}: its loads go from {first[0]:g} to {first[-1]:g} s, and are "
