@@ -267,7 +267,7 @@ class Reading:
             if frame in seen:
                 raise self.error(frame, "frames stand on each other in a circle")
             seen.add(frame)
-        if frame not in self.names:
+        if self.names and frame not in self.names:          # there are none where no System is made of it
             raise self.error(frame, "is neither in the BodySet nor in the components of the model")
         return frame, X
 
