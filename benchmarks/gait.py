@@ -159,7 +159,7 @@ def studies(name: str, rounds: int, report: Report, trials: bool) -> None:
             end = last if what != "inverse_dynamics" else table.time[-1]
             start = start if what != "inverse_dynamics" else table.time[0]
             rows = int((table.time <= end + 1e-9).sum() - (table.time < start - 1e-9).sum())
-            some = 1 if what == "static_optimization" else rounds
+            some = rounds if what in ("inverse_dynamics", "joint_reactions") else 1     # the others take long
             if what == "inverse_dynamics":                  # two frames would be lost in reading its files
                 ways, apart = [(process, end), (finer, end)], more - n
             else:
