@@ -49,15 +49,17 @@ def test_small_bodies_do_not_pass_thin_ones(plate, v) -> None:
 
 
 def test_bullets_meet() -> None:
-    """Two balls of 1 mm at 100 m/s in the middle: the speed is handed on; 2.5 mm beside there is nothing."""
+    """Two balls of 1 mm at 100 m/s in the middle: the speed is handed on; 1.5 mm beside it goes both ways, by
+    the normal where they touch; 2.5 mm beside there is nothing."""
     steel, system = C.Rigid(restitution=1.0), cd.System(gravity=(0, 0, 0))
     for name in "ab":
         system.add_body(name, mobilizer=cd.Translation(), mass=1.0)
     system.add_contact("hit", *(C.Sphere(b, (0, 0, 0), 0.001, steel) for b in "ab"))
-    for beside, left in ((0.0, 0.0), (0.0025, 100.0)):
+    for beside, left in ((0.0, 0.0), (0.0015, 100 * 0.75**2), (0.0025, 100.0)):
         start = system.state(q={"a_tx": -1.0, "a_ty": beside}, u={"a_tx": 100.0})
         traj = cd.simulate(system, start, 1.0, accuracy=1e-4)
-        assert traj.u[-1, [0, 3]] == pytest.approx([left, 100.0 - left], abs=1e-9)
+        # a thousandth of a window of 1e-5 s at 100 m/s, of 2 mm
+        assert traj.u[-1, [0, 3]] == pytest.approx([left, 100.0 - left], abs=0.1)
 
 
 def test_kanes_pendulum() -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -57,6 +57,8 @@ class Event:
     traced: bool = True
     name: str = ""
     law: Traced | None = field(init=False, default=None, repr=False)
+    share: ClassVar[float] = 1.0
+    """Of its window, to which its instant is narrowed."""
     asks: tuple[Leaf, ...] = field(init=False, default=(), repr=False)
 
     def __post_init__(self) -> None:

@@ -305,7 +305,8 @@ class Run:
 
             intervals = {j: isolate(value(j), partial(watch.sides.of, j), watch.events[j], float(before[j]),
                                     float(t[at]),
-                                    float(t[at + 1]), watch.windows[j]) for j in candidates}
+                                    float(t[at + 1]), watch.windows[j] * watch.events[j].share)
+                         for j in candidates}
             when = min(high for _, high in intervals.values())
             y = rows.y[k + 1] if when == rows.t[k + 1] else y_at(np.array([k]), np.array([when]))[0]
             here = watch.witnesses(self.like, np.array([when]), y[None])[0]
