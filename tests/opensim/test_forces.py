@@ -119,7 +119,7 @@ LAWS = {
         </norm_force_at_toe_end>
         <curviness>.4</curviness></TendonForceLengthCurve>""",
         lambda: muscles.Millard2012(
-            LINE, *FOUR, tendon="rigid",
+            LINE, *FOUR, tendon="rigid", default_fiber_length=0.1,     # OpenSim's, where a file gives none
             fiber_force_length_curve=muscles.MillardPassiveForceLength(strain=0.5, stiffness=4.0),
             tendon_force_length_curve=muscles.MillardTendonForceLength(0.1, 14.0, 0.6, 0.4))),
     "DeGrooteFregly2016Muscle": (PATH + NUMBERS + "<active_force_width_scale>1.5</active_force_width_scale>",

@@ -28,6 +28,8 @@ NAMES = {"max_isometric_force": ("max_isometric_force", 1000.0),
          "pennation_angle_at_optimal": ("pennation_angle", 0.0),
          "max_contraction_velocity": ("max_contraction_velocity", 10.0)}
 """What all muscles have: names here and OpenSim's defaults, by OpenSim's names."""
+USUAL = 0.1
+"""[m] default_fiber_length of Thelen's and Millard's muscles whose file gives none."""
 
 
 def common(reading: Reading, element: Element) -> dict[str, Any]:
@@ -51,9 +53,9 @@ def _switches(reading: Reading, element: Element) -> dict[str, Any]:
     return {"tendon": "rigid" if rigid else "elastic", "activation_dynamics": not instant}
 
 
-def _length(reading: Reading, element: Element) -> dict[str, Any]:
-    """Where the fibre begins."""
-    given = reading.number(element, "default_fiber_length", 0.0)
+def _length(reading: Reading, element: Element, otherwise: float) -> dict[str, Any]:
+    """Where the fibre begins; 0 stands for its optimal length."""
+    given = reading.number(element, "default_fiber_length", otherwise)
     usual = given <= 0 or given == reading.number(element, "optimal_fiber_length", 0.1)
     return {"default_fiber_length": None if usual else given}
 
@@ -61,7 +63,7 @@ def _length(reading: Reading, element: Element) -> dict[str, Any]:
 @_force("Thelen2003Muscle")
 def thelen2003(reading: Reading, element: Element) -> Thelen2003:
     return Thelen2003(
-        **common(reading, element), **_switches(reading, element), **_length(reading, element),
+        **common(reading, element), **_switches(reading, element), **_length(reading, element, USUAL),
         **_numbers(reading, element, FmaxTendonStrain=0.04, FmaxMuscleStrain=0.6, KshapeActive=0.45,
                    KshapePassive=5.0, Af=0.25, Flen=1.4, fv_linear_extrap_threshold=0.95,
                    maximum_pennation_angle=STEEPEST, activation_time_constant=0.015,
@@ -76,7 +78,8 @@ def millard2012(reading: Reading, element: Element) -> Millard2012:
     if numbers["fiber_damping"] < 0.001:                        # OpenSim's bound for no damping at all
         numbers["fiber_damping"] = 0.0
     return Millard2012(
-        **common(reading, element), **_switches(reading, element), **_length(reading, element), **numbers,
+        **common(reading, element), **_switches(reading, element), **_length(reading, element, USUAL),
+        **numbers,
         active_force_length_curve=_active(reading, element), force_velocity_curve=_velocity(reading, element),
         fiber_force_length_curve=_passive(reading, element),
         tendon_force_length_curve=_tendon(reading, element))
@@ -161,7 +164,7 @@ def degroote2016(reading: Reading, element: Element) -> DeGroote2016:
 def _older(reading: Reading, element: Element, *curves: str) -> dict[str, Any]:
     """Numbers of Schutte's and Delp's muscles; their time scale is 1 / v_max."""
     reading.skip(element, "ignore_tendon_compliance", "ignore_activation_dynamics")
-    return {**common(reading, element), **_length(reading, element),
+    return {**common(reading, element), **_length(reading, element, 0.0),
             "max_contraction_velocity": 1 / reading.number(element, "time_scale", 0.1),
             **_numbers(reading, element, activation1=7.667, activation2=1.459854, default_activation=0.05),
             **{name: reading.function(element, name) for name in ("tendon_force_length_curve",
