@@ -12,6 +12,7 @@ else.
 from __future__ import annotations
 
 import reprlib
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
@@ -78,13 +79,19 @@ def real(what: str, value: Any, expected: str = "real numbers") -> np.ndarray:
     return array.astype(np.float64, copy=False)
 
 
+def _masked(value: Any) -> bool:
+    """Whether it is a masked array. NumPy loads their module when it is first named, 30 ms: there are none
+    before."""
+    return "numpy.ma" in sys.modules and isinstance(value, np.ma.MaskedArray)
+
+
 def in_order(what: str, value: Any, expected: str = "real numbers") -> Any:
     """The values of what has labels x, y and z, in this order; anything without labels is returned as it is.
 
     Raises:
         ShapeError: of a table with other columns, and of masked entries.
     """
-    if isinstance(value, np.ma.MaskedArray):
+    if _masked(value):
         if np.ma.is_masked(value):
             where = tuple(map(int, np.argwhere(np.ma.getmaskarray(value))[0]))
             raise ShapeError(f"{what}: entry {where} is masked; expected {expected}: leave such rows out, or "
@@ -106,7 +113,7 @@ def in_order(what: str, value: Any, expected: str = "real numbers") -> Any:
 
 def gaps(value: Any) -> Any:
     """A recording in which masked entries are NaN: they were not measured."""
-    if isinstance(value, np.ma.MaskedArray):
+    if _masked(value):
         return np.ma.filled(value.astype(float), np.nan) if value.dtype.kind in "fiu" else value
     return value
 
