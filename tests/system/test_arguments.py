@@ -420,7 +420,7 @@ def test_what_depends_on_time(monkeypatch):
     drive.add_constraint("drive", cd.constraints.PrescribedMotion(lambda t: t**2, "a"))
     everything = set(joint.compiled.timed.operators)
     assert "mass_matrix" in everything and "body_pose" in everything
-    reports = {"contact_forces", "contact_losses", "contact_wrenches"}          # of rigid contacts
+    reports = {"contact_forces", "contact_losses", "contact_wrenches", "contact_centres"}  # of rigid contacts
     assert motion.compiled.timed.operators == {"forward_dynamics", "ydot", "multipliers", "prescribed",
                                                "position_change", *reports}
     assert own.compiled.timed.operators == custom.compiled.timed.operators
