@@ -63,6 +63,30 @@ def test_units(system):
         cd.Motion.of(system, cd.Table(T, ["hip", "knee"], smooth(), ["rad", "rad"]))
 
 
+def test_a_coordinate_that_turns_and_slides_is_never_converted():
+    """OpenSim's patella: its column is in radians or metres, as the file's author thinks of it."""
+    system = cd.System()
+    joint = cd.FunctionBased(("beta",), angles=(None, None, lambda q: q),
+                             translations=(lambda q: 0.1 * q, None, None), units=("1",))
+    system.add_body("patella", mobilizer=joint, mass=1.0, inertia=(1, 1, 1))
+    for unit in ("1", "rad", "m"):
+        q = cd.Motion.of(system, cd.Table(T, ["beta"], smooth()[:, :1], [unit])).q
+        np.testing.assert_array_equal(q, smooth()[:, :1])
+    with pytest.raises(cd.DescriptionError, match="'beta' is in 'deg'; this coordinate has the unit 1"):
+        cd.Motion.of(system, cd.Table(T, ["beta"], smooth()[:, :1], ["deg"]))
+
+
+def test_tables_that_contradict_constraints_are_told_of():
+    """A column of zeros for a coordinate that follows another: least squares meet in the middle."""
+    system = chain()
+    system.add_constraint("follows", cd.constraints.CoordinateCoupler(lambda a, b: a - b, ("hip", "knee")))
+    both = np.column_stack([smooth()[:, 0], smooth()[:, 0]])
+    q = cd.Motion.of(system, cd.Table(T, ["hip", "knee"], both, ["rad", "m"])).q      # no warning
+    np.testing.assert_allclose(q, both, rtol=0, atol=1e-12)  # they hold but for rounding
+    with pytest.warns(RuntimeWarning, match=r"contradicts the constraints \(follows\).* move 'hip' by"):
+        cd.Motion.of(system, cd.Table(T, ["hip", "knee"], both * [1, 0], ["rad", "m"]))
+
+
 def test_what_cannot_be_is_named(system):
     with pytest.raises(cd.UnknownNameError, match=r"no column 'knee', a coordinate.* Is it 'kne'\?"):
         cd.Motion.of(system, cd.Table(T, ["hip", "kne"], smooth(), degrees=False))

@@ -10,15 +10,19 @@ from numpy.typing import NDArray
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, ShapeError, warn
 from condyle.mobilizers import Coupled
+from condyle.presentation import cut
 from condyle.system.system import System
 from condyle.table import Table
 from condyle.tree import scales
 from condyle.tree.body import Body
 
 _FACTORS = {"rad": {"deg": math.pi / 180, "degrees": math.pi / 180, "°": math.pi / 180, "rad": 1.0},
-            "m": {"m": 1.0, "cm": 1e-2, "mm": 1e-3}}
+            "m": {"m": 1.0, "cm": 1e-2, "mm": 1e-3},
+            "1": {"1": 1.0, "rad": 1.0, "m": 1.0}}          # a coordinate that turns and slides
 
 
+CONTRADICTED = 0.02
+"""[rad, m] Constraints that move a coordinate further contradict it; measured ones are less wrong."""
 LARGEST = float(np.finfo(float).max)
 SMALL = 0.5
 """Angles that move by more than this, and stay within pi, look like radians."""
@@ -153,6 +157,16 @@ class Columns:
             if moved > SMALL:
                 warn(f"motion: the table is in degrees, and all {len(least)} angles stay within "
                      f"{far:.2g} degrees; if they are radians, say so: degrees=False")
+
+    def warn_of_constraints(self, system: System, table: Table, moved: Array) -> None:
+        """Warn where constraints moved coordinates, by `moved`, shape (m, n), further than recordings are
+        wrong."""
+        i, k = np.unravel_index(int(np.argmax(abs(moved))), moved.shape)
+        if abs(moved[i, k]) > CONTRADICTED:
+            warn(f"motion: the table contradicts the constraints ({cut(system.constraints)}): at t = "
+                 f"{table.time[i]:g} s they move {system.coordinates[self.places[k]]!r} by {moved[i, k]:.2g} "
+                 f"{self.units[k]}. Where a coordinate follows another, as that of a patella, leave its "
+                 "column out: the constraint gives it", RuntimeWarning)
 
     def warn_of_followers(self, system: System, table: Table, q: Array) -> None:
         """Warn of columns of coordinates that follow others, which are not read, where they say something

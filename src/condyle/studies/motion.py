@@ -314,6 +314,7 @@ def _of_table(system: System, table: Table, lowpass: float | None, state: State)
     known = q.copy() if changes else q
     if lowpass is not None:
         q[:, given.places] = low_pass(t, x, number("lowpass", lowpass, "a frequency [Hz]"))
+    before = q.copy() if system.constraints else q
     motion = _made(state, t, q, np.empty(0), np.empty(0), None)
     if missing or system.compiled.moves:
         motion.q = _filled(system, table, state, t, q, motion.tail, given.places, missing)
@@ -323,6 +324,8 @@ def _of_table(system: System, table: Table, lowpass: float | None, state: State)
     motion.ignored = given.ignored
     given.warn_of_followers(system, table, motion.q if lowpass is None else known)
     motion.lowpass = lowpass
+    if system.constraints:
+        given.warn_of_constraints(system, table, (motion.q - before)[:, given.places])
     if changes:
         for k, unit in zip(given.places, given.units, strict=True):
             d = motion.q[:, k] - known[:, k]
