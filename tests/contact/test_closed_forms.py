@@ -180,6 +180,20 @@ def test_energy_balance(law, evidence):
     assert error < 1e-8
 
 
+def test_a_disabled_contact_loses_nothing():
+    """Its surfaces pass through each other, whether a measure or the operator is asked."""
+    system = sliding(C.Material(1e5, 0.2, 0.9, 0.6, 0.1, 0.1), mobilizer=cd.Free())
+    system.add_measure("lost", cd.measures.Integral(lambda s: s.ask(C.Loss(system.force("floor")))[0]))
+    lost = {}
+    for disabled in ([], ["floor"]):
+        start = system.state(q={"b_ty": 0.05}, u={"b_vx": 1.0, "b_vy": -0.5}, disabled=disabled)
+        run = cd.simulate(system, start, 0.01)
+        assert (start.contact_losses()[0] == 0) == bool(disabled)
+        lost[len(disabled)] = run["lost"][-1]
+    assert lost[0] > 0
+    assert lost[1] == 0
+
+
 # ---- derivatives against 50 digits ---------------------------------------------------------------------
 
 

@@ -253,6 +253,13 @@ def test_soft_contacts(evidence):
     high = Stepping(stiffness=1e9, damping=1e5)                  # as good as hard
     run = cd.simulate(system, system.state(q={"b": 0.3}), 0.5, step=1e-3, integrator=high)
     assert abs(run["b"][-1] - 0.1) < 1e-6
+    start = system.state(q={"b": 0.11}, u={"b": -1.0}, disabled=["gravity"])
+    run = cd.simulate(system, start, 0.03, step=1e-4, integrator=Stepping(stiffness=k, damping=2e3))
+    deep = 0.1 - run["b"]
+    assert np.abs(run.u[:np.argmax(deep > 0), 0] + 1).max() < 1e-9       # nothing is damped before it touches
+    a, b = np.roots([2.0, 2e3, k])                               # 2 x'' + d x' + k x = 0 from x' = 1
+    t = np.log(b / a) / (a - b)
+    assert abs(deep.max() / ((np.exp(a * t) - np.exp(b * t)) / (a - b)) - 1) < 0.06  # d h / m = 0.1, order 1
     for given, words in (({"stiffness": -1.0}, "above zero"), ({"damping": 1.0}, "give a stiffness too")):
         with pytest.raises(cd.DescriptionError, match=words):
             Stepping(**given)

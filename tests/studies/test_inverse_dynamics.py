@@ -76,6 +76,22 @@ def test_external_loads_act_as_time_series_do():
     np.testing.assert_allclose(twice, 2 * once, rtol=0, atol=1e-11)
 
 
+def test_what_a_load_gives_is_the_callers():
+    """Its numbers may be changed and columns renamed: the next study has those of the Table."""
+    system = cd.System()
+    system.add_body("b", mobilizer=cd.Translation(), mass=1.0)
+    t = np.linspace(0, 1, 11)
+    moved = cd.Motion(system, t, np.zeros((11, 3)), np.zeros((11, 3)), np.zeros((11, 3)))
+    table = cd.Table(t, ["fx", "fy", "fz", "gx", "gy", "gz"], np.tile([1.0, 2, 3, 4, 5, 6], (11, 1)))
+    load = cd.ExternalLoad("b", table, force="f")
+    force = load.acting(moved)[1]
+    force += 10.0
+    np.testing.assert_allclose(load.acting(moved)[1][0], [1, 2, 3])
+    table.names = (*table.names[3:], *table.names[:3])
+    np.testing.assert_allclose(load.acting(moved)[1][0], [4, 5, 6])
+
+
+
 @pytest.mark.parametrize("unknown", [np.nan, 0.0])
 def test_points_that_do_not_matter(unknown):
     """Force plates know no point without a force: what they write there instead has no part in the moments,

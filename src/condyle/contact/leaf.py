@@ -60,8 +60,8 @@ class Depth(Composed):
 
 @dataclass(frozen=True, eq=False)
 class Loss(Leaf):
-    """Power that a contact loses by dissipation and friction [W], at least 0; its integral over a run, by
-    `cd.measures.Integral`, is the energy lost.
+    """Power that a contact loses by dissipation and friction [W], at least 0, and 0 while it is disabled; its
+    integral over a run, by `cd.measures.Integral`, is the energy lost.
 
     Args:
         law: the contact, as it was added: `system.force("heel")`.
@@ -92,4 +92,5 @@ class Loss(Leaf):
         self.law.check(tree)
 
     def value(self, s: View) -> ca.SX:
-        return self.law.forces(s).lost
+        on = getattr(s, "acting", {}).get(self.law.description(), 1)
+        return ca.if_else(on, self.law.forces(s).lost, 0)

@@ -20,6 +20,7 @@ class View:
 
     Attributes:
         plain: nobody takes derivatives of what laws make of it.
+        acting: whether contacts are enabled, by their descriptions; those that are not there count as such.
     """
 
     plain = False
@@ -29,6 +30,7 @@ class View:
         self.z, self.law = ca.SX(0, 1), ""
         self.states: dict[str, ca.SX] = {}
         self.known: dict[str, ca.SX] = {}
+        self.acting: dict[str, ca.SX] = {}
         self.biases: dict[Any, Pair] | None = None          # accelerations of M at udot = 0, by body
 
     def _index(self, body: str) -> int:

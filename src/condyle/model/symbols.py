@@ -65,6 +65,8 @@ class Symbols:
         if id(kin) not in self._views:
             view = self._views[id(kin)] = View(self.model.tree, kin, self.t, self["q"], self["u"])
             view.plain = self.plain
+            view.acting = {force.description(): self.enabled[i] for i, (name, force)
+                           in enumerate(self.model.forces.items()) if name in self.model.contacts}
             view.states = {name: self.z[k] for k, (name, _) in enumerate(state_variables(self.model.forces))}
         return self._views[id(kin)]
 

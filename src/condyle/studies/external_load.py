@@ -99,7 +99,7 @@ class ExternalLoad:
 
     def acting(self, motion: Motion) -> tuple[Array, Array, Array]:
         """Point [m], force [N] and torque [N m] in ground, shape (m, 3) each."""
-        return self._in_ground(motion, _sampled((self,), motion)[:, 0])
+        return self._in_ground(motion, _sampled((self,), motion)[:, 0].copy())    # which are the caller's
 
     def _in_ground(self, motion: Motion, x: Array) -> tuple[Array, Array, Array]:
         """The same from what was recorded, shape (m, 13)."""
@@ -144,11 +144,11 @@ class _Recorded:
     """Curves through the columns of a Table, for as long as its numbers stay as they were.
 
     Attributes:
-        numbers: times and values of the Table, as they are in memory: NaN is like any other.
+        numbers: times and values of the Table, as they are in memory (NaN is like any other), and names.
         curves: numbers in the rows of the Table and the curve through them, by the columns of some loads.
     """
 
-    numbers: tuple[bytes, bytes]
+    numbers: tuple[bytes, bytes, tuple[str, ...]]
     curves: dict[Any, tuple[Array, Any]]
 
 
@@ -160,7 +160,7 @@ def _sampled(loads: Sequence[ExternalLoad], motion: Motion) -> Array:
     each with its first two components again after it, then torque; zero for what is not given."""
     table, t = loads[0].table, motion.t
     time, known = table.time, _recorded.get(table)
-    numbers = time.tobytes(), table.values.tobytes()
+    numbers = time.tobytes(), table.values.tobytes(), table.names
     if known is None or known.numbers != numbers:
         known = _recorded[table] = _Recorded(numbers, {})
     key = tuple([(load.force, load.point, load.torque) for load in loads])

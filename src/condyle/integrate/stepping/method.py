@@ -23,7 +23,8 @@ Soft contacts, of stiffness k and damping d, have springs and dampers that push 
     p_n / h = max(-k (g + h v_n) - d v_n, 0):      s = 1 / (h^2 k + h d),   c = -s h k g                  (12)
 
 in (7), in place of (8), (10) and (11): they sink by f / k under a force f, oscillate, and are stable for any
-step; k without limit is the hard contact. Friction is that of (3).
+step; k without limit is the hard contact. Where the gap is open, v_n + g / h is in place of v_n, so that
+c = -g / h: nothing is damped before it touches. Friction is that of (3).
 
 Constraints that act both ways take their part of what forces and impulses do: u* is brought to their
 velocities by the least kinetic energy, Z is that of docs/theory/rigid_contact.md (16), and q+, u+ are brought
@@ -248,8 +249,9 @@ class _Run:
         m, solve = self.method, self.solve
         s = 1 / (h * h * k + h * m.damping)
         U, p = self._warm(seen, free)
-        self.done += solve(solve.rows(seen.G, seen.Z, seen.blocks, seen.mu, s), -s * h * k * seen.gap, U, p,
-                           m.tolerance, m.sweeps)[1]
+        c = -seen.gap * np.where(seen.gap > 0, 1 / h, s * h * k)
+        self.done += solve(solve.rows(seen.G, seen.Z, seen.blocks, seen.mu, s), c, U, p, m.tolerance,
+                           m.sweeps)[1]
         self.keys, self.impulses = seen.key, p
         return U
 
