@@ -19,6 +19,8 @@ import condyle as cd
 from condyle.paths import Cylinder, Ellipsoid, Sphere, Wrap
 
 TOUCH = 1e-6
+BARRIER = 1e-8
+"""IPOPT's first one: its own, 0.1, throws a string off two surfaces, to another side of one of them."""
 ROUNDING = "Search_Direction_Becomes_Too_Small"
 """What IPOPT says where rounding lets it come no nearer."""
 
@@ -44,7 +46,8 @@ def tight(start: np.ndarray, surfaces: list[tuple[Wrap, Any]], count: int) -> fl
     g = ca.vertcat(*(outside(w, x, X) for w, X in surfaces))
     energy = count * ca.sumsqr(d) / steps[-1] ** 2                                                  # (1)
     solver = ca.nlpsol("string", "ipopt", {"x": ca.vec(x), "f": energy, "g": g}, {
-        "print_time": False, "ipopt": {"print_level": 0, "sb": "yes", "tol": 1e-10, "max_iter": 500}})
+        "print_time": False, "ipopt": {"print_level": 0, "sb": "yes", "tol": 1e-10, "max_iter": 500,
+                                        "mu_init": BARRIER}})
     found = solver(x0=first[1:-1].T.ravel(), lbg=0)
     if not solver.stats()["success"] and solver.stats()["return_status"] != ROUNDING:
         raise RuntimeError(solver.stats()["return_status"])
