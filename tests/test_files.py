@@ -112,6 +112,16 @@ def test_names_that_no_file_can_have(read, name):
             read(name + ending)
 
 
+def test_a_folder_without_leave_to_write_is_named_with_the_users_file(tmp_path, monkeypatch):
+    def refuse(suffix, prefix, folder):
+        raise PermissionError(13, "Permission denied", f"{folder}/{prefix}x{suffix}")
+
+    monkeypatch.setattr("tempfile.mkstemp", refuse)
+    with pytest.raises(PermissionError) as told:
+        cd.Table([0.0], ["a"], [[1.0]]).save(tmp_path / "run.csv")
+    assert told.value.filename == str(tmp_path / "run.csv")
+
+
 def test_names_too_long_to_write(tmp_path):
     with pytest.raises(cd.DescriptionError, match="a name of 254 letters is too long"):
         cd.Table([0.0], ["a"], [[1.0]]).save(tmp_path / ("9" * 250 + ".csv"))

@@ -17,6 +17,7 @@ TABLE = cd.Table([0, 1, 2], ["a", "b"], [[1, 2], [3, 4], [5, 6]], ["m", ""], sta
     (lambda: cd.Table([0, 1], ["a"], [[1], [2]], ["m", "s"]), "1 names ('a',) need as many units, got 2"),
     (lambda: cd.Table([0, 1], [7], [[1], [2]]), "names and units are text"),
     (lambda: cd.Table([0, 1], ["a"], [1, 2]), "values of shape (m, 1), got time (2,) and values (2,)"),
+    (lambda: cd.Table([0], ["a", "b", "c"], [[1, 2, 3]], "deg"), "expected one per column, ['deg', 'deg']"),
     (lambda: TABLE[0], "rows by a slice, table[2:10]"),
     (lambda: TABLE[["a", "total"]], "unknown column 'total'"),
 ])
@@ -66,6 +67,16 @@ def test_files_that_cannot_be_written(tmp_path):
                         (3, "got 3")):
         with pytest.raises(cd.DescriptionError, match=words):
             TABLE.save(path)
+
+
+def test_degrees_that_a_csv_cannot_say_are_warned_of(tmp_path):
+    angles = cd.Table([0, 1], ["knee"], [[1.0], [2.0]], degrees=True)
+    with pytest.warns(UserWarning, match=r"'a\.csv': angles are in degrees.*degrees=True"):
+        angles.save(tmp_path / "a.csv")
+    cd.Table([0, 1], ["knee"], [[1.0], [2.0]], ["deg"], degrees=True).save(tmp_path / "b.csv")
+    assert cd.read_table(tmp_path / "b.csv").units == ("deg",)
+    angles.save(tmp_path / "c.npz")
+    assert cd.read_table(tmp_path / "c.npz").degrees
 
 
 @pytest.mark.parametrize("ending", ["csv", "npz"])

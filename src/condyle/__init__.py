@@ -162,7 +162,17 @@ _ELSEWHERE = {
     "Joint": "a mobilizer such as cd.Pin, an argument of system.add_body",
     "Spring": "cd.forces.TwoPointSpring, or MobilitySpring on a coordinate",
     "Damper": "cd.forces.TwoPointDamper, or MobilityDamper on a coordinate",
-    "Model": "cd.System", "solve_ivp": "cd.simulate(system, state, t_final)"}
+    "Model": "cd.System; a file of OpenSim is read by cd.read_osim(path)",
+    "solve_ivp": "cd.simulate(system, state, t_final)",
+    **{f"{name}Joint": f"cd.{name}" for name in ("Ball", "Ellipsoid", "Gimbal", "Pin", "Planar", "Slider",
+                                                 "Universal", "Weld")},
+    "CustomJoint": "cd.FunctionBased",
+    **dict.fromkeys(("read_mot", "read_sto", "read_csv"), "cd.read_table(path)"),
+    "read_trc": "cd.read_markers(path)",
+    **dict.fromkeys(("load", "load_model", "read_model"), "cd.read_osim(path)"),
+    "write_table": "table.save('run.sto')", "write_markers": "markers.save('walk.trc')",
+    "IK": "cd.inverse_kinematics", "ID": "cd.inverse_dynamics", "SO": "cd.static_optimization",
+    "JR": "cd.joint_reactions", "plot": "cd.show, or .plot() of a Trajectory"}
 """What other libraries call it."""
 
 _spoken(Coordinate, Discrete, Event, Input, Markers, Motion, Parameter, Prescribed, SimmSpline, Spline,

@@ -75,6 +75,7 @@ def whole(path: Path, mode: str = "wb", *, private: bool = False, tidy: bool = T
                                                  path.parent)
     except OSError as error:
         if error.errno != errno.ENAMETOOLONG:
+            error.filename = str(path)                      # the user's name, not that of the unfinished file
             raise
         raise DescriptionError(f"{path.name[:80]!r}... cannot be written: a name of {len(path.name)} letters "
                                "is too long") from None

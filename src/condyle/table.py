@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from condyle import files
 from condyle.arrays import Array, gaps
-from condyle.errors import DescriptionError, ShapeError, UnknownNameError
+from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
 from condyle.presentation import Block, Display, cut, page, rows_of, span
 
 
@@ -96,7 +96,9 @@ class Table(Display):
         "to_csv": "table.save('run.csv')", "columns": "table.names", "index": "table.time",
         "shape": "table.values.shape", "mean": "of the array: table.values.mean(axis=0)",
         "iloc": "table[2:10] for rows",
-        "loc": "table['knee'] for a column", "to_numpy": "table.values"}
+        "loc": "table['knee'] for a column", "to_numpy": "table.values",
+        **dict.fromkeys(("write", "to_sto", "to_mot", "to_file"), "table.save('run.sto'), or .mot, .csv"),
+        "head": "table[:5], the first rows", "tail": "table[-5:], the last rows"}
 
     def __init__(self, time: ArrayLike, names: Sequence[str], values: ArrayLike,
                  units: Sequence[str] | None = None, *,
@@ -107,6 +109,11 @@ class Table(Display):
         except (TypeError, ValueError) as error:
             raise ShapeError(f"Table: time and values must be numbers: {error}") from None
         names = (names,) if isinstance(names, str) else tuple(names)
+        if isinstance(units, str) and len(names) != 1:
+            raise ShapeError(f"Table: units: expected one per column, {[units] * min(len(names), 2)} for the "
+                             f"first {min(len(names), 2)} of {len(names)}, got {units!r}; [{units!r}] * "
+                             f"{len(names)} is the same for all")
+        units = (units,) if isinstance(units, str) else units
         self.names, self.units = names, tuple(units if units is not None else [""] * len(names))
         self.status = status
         if degrees is not None and not isinstance(degrees, (bool, np.bool_)):
@@ -294,6 +301,10 @@ class Table(Display):
             with files.whole(path) as file:
                 np.savez_compressed(file, **parts)
             return
+        if ending == ".csv" and self.degrees and not any(self.units):
+            warn(f"Table.save: {path.name!r}: angles are in degrees, which a .csv says in the titles of its "
+                 "columns, but which columns are angles is not known here: read it by "
+                 "cd.read_table(path, degrees=True), or save as .mot, .sto or .npz")
         with files.whole(path, "w", newline="", encoding="utf-8") as file:
             if ending == ".csv":
                 rows = csv.writer(file)

@@ -247,7 +247,7 @@ def test_groups_and_cliques():
 REFUSED = [
     (lambda: cd.contact.HuntCrossley(FLOOR, FLOOR), "both surfaces are on body 'a'"),
     (lambda: cd.contact.HuntCrossley(FLOOR, cd.contact.HalfSpace("b", (0, 1, 0), 0, STEEL)),
-     "no contact between HalfSpace and HalfSpace; HalfSpace touches Cylinder, Ell"),
+     r"no contact between HalfSpace and HalfSpace; HalfSpace touches Cylinder, Ell.*a cd\.contact\.Mesh in"),
     (lambda: cd.contact.HuntCrossley(FLOOR, cd.contact.Box("b", None, (1, 1, 1), STEEL)), "add_contact"),
     *((lambda other=other: two().add_contact("x", other, cd.contact.Box("b", None, (1, 1, 1), STEEL)),
        f"no contact between {type(other).__name__} and Box") for other in (
@@ -265,6 +265,7 @@ REFUSED = [
     (lambda: cd.contact.Material(1e6, 0, 0.2, 0.5), "at least dynamic_friction"),
     (lambda: cd.contact.Material(0.0), "above 0"),
     (lambda: cd.contact.Material.elastic(1e6, 0.7), "at most 0.5"),
+    (lambda: cd.contact.Material.elastic(-1e6, 0.3), "young must be above 0 .*got -1000000"),
     (lambda: cd.contact.Implicit("a", None, lambda x, y, z: x + 1, 1.0, STEEL), "negative at the origin"),
     (lambda: cd.contact.Implicit("a", None, lambda x, y, z: x**2 + y**2 / 2 + z**2 - 0.08, 0.3,
                                  STEEL), "beyond size = 0.3 m towards"),

@@ -60,6 +60,8 @@ def load() -> cd.ExternalLoad:
     (lambda s: cd.inverse_dynamics(cd.scale(s, mass=9.5), None), r"cd\.System first.*it has one: \.system"),
     (lambda s: cd.muscle_analysis(s, cd.Markers(T, s.markers, seen(s))), r"cd\.inverse_kinematics"),
     (lambda s: cd.inverse_dynamics(s, np.zeros((11, 3))), r"cd\.Table\(t, system\.coordinates, values"),
+    (lambda s: cd.inverse_dynamics(s, dict.fromkeys(ANGLES, T)), r"got dict; name its columns: cd\.Table"),
+    (lambda s: cd.System("leg.osim"), r"got 'leg\.osim'; a model file of OpenSim is read by cd\.read_osim"),
     (lambda s: cd.joint_reactions(s, still(), [load()]), "external_loads="),
     (lambda s: cd.low_pass(cd.Markers(T, s.markers, seen(s)), 6), r"markers\.table\(\)"),
     (lambda s: cd.show(cd.Markers(T, s.markers, seen(s))), "markers=markers"),
@@ -169,3 +171,17 @@ def test_a_layer_in_millimetres():
     with pytest.warns(UserWarning, match=r"a layer of 3 m on a mesh that is 0\.1 m large"):
         cd.contact.Mesh("foot", None, (square, [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)]), 3,
                         cd.contact.Material(1e6))
+
+
+def test_times_that_are_not_in_seconds_are_asked_about():
+    t = 10.0 * np.arange(30)                                 # milliseconds of 100 frames per second
+    with pytest.warns(UserWarning, match="frames are 10 s or more apart; are times in seconds"):
+        cd.inverse_dynamics(leg(), cd.Table(t, ANGLES, np.zeros((30, 3)), degrees=False))
+
+
+def test_markers_that_are_missing_as_zeros_are_asked_about():
+    system = leg()
+    places = seen(system)
+    places[3:5, 1] = 0.0
+    with pytest.warns(UserWarning, match=r"'THI' is at exactly \(0, 0, 0\) in 2 of 11 frames.*must be NaN"):
+        cd.inverse_kinematics(system, cd.Markers(T, system.markers, places))

@@ -50,6 +50,14 @@ def test_sliders_keep_couplers(system):
     assert session.obey({"do": "save"}) == {"saved": dict(zip(("hip", "knee"), session.state.q.tolist()))}
 
 
+def test_where_no_page_can_be(system):
+    with pytest.raises(cd.DescriptionError, match=r"from 0 to 65535, .*, got 99999"):
+        cd.view(system, open=False, port=99999)
+    with (cd.view(system, open=False) as first,
+          pytest.raises(cd.CondyleError, match=f"port {first.port}: .*port=0 takes a port that is free")):
+        cd.view(system, open=False, port=first.port)
+
+
 @pytest.mark.parametrize(("message", "said"), [
     ({"do": "pose", "name": "hipp", "value": 0.1}, "hip"),
     ({"do": "pose", "name": "hip", "value": 7.0}, "between"),

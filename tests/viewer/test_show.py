@@ -82,6 +82,22 @@ def test_mistakes_are_told(call: Any, error: type[Exception], words: str, arm: c
         call(arm, bending)
 
 
+def test_what_is_of_another_time_is_warned_of(arm: cd.System, bending: cd.Table) -> None:
+    t = bending.time + 50
+    other = cd.Table(t, arm.muscles, np.zeros((len(t), len(arm.muscles))))
+    push = cd.Arrows("push", t, np.zeros((len(t), 3)), np.ones((len(t), 3)))
+    for name, beside in (("color", other), ("plots", other), ("arrows", push)):
+        with pytest.warns(UserWarning, match=f"show: {name}: .* from 50 to .*: none is shown"):
+            cd.show(arm, motion=bending, open=False, **{name: beside})  # type: ignore[arg-type]
+
+
+def test_colours_and_plots_from_pandas(arm: cd.System, bending: cd.Table) -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"time": bending.time, "BIClong": bending.time / 2})
+    scene = cd.show(arm, motion=bending, color=frame, plots=frame, open=False).scene
+    assert scene.paint[0] == "activation" and "BIClong" in scene.layers[0].columns.names
+
+
 def test_bad_frames_are_said(arm: cd.System, bending: cd.Table) -> None:
     values = bending.values.copy()
     values[20:23, 0] = np.nan

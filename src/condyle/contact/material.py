@@ -67,6 +67,8 @@ class Material(Described):
         nu = float(kept.at()[0, 0]) if isinstance(kept, Expression) else kept
         if not -1 < nu <= 0.5:
             raise DescriptionError(f"Material.elastic: poisson must be above -1 and at most 0.5, got {nu:g}")
+        if isinstance(young, (int, float)) and not young > 0:
+            raise DescriptionError(f"Material.elastic: young must be above 0 [Pa], got {young!r}")
         share: Any = 1 - nu * nu
         if isinstance(kept, Expression):                     # at other values the modulus is not finite
             nu = kept.sx

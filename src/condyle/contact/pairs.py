@@ -185,7 +185,8 @@ def check_pair(a: Surface, b: Surface, what: str) -> None:
         known = sorted({other.__name__ for pair in PAIRS for one, other in (pair, pair[::-1])
                         if one is kinds[0]})
         raise DescriptionError(f"{what}: no contact between {kinds[0].__name__} and {kinds[1].__name__}; "
-                               f"{kinds[0].__name__} touches {', '.join(known) or 'nothing'}")
+                               f"{kinds[0].__name__} touches {', '.join(known) or 'nothing'} here; a "
+                               "cd.contact.Mesh in place of one touches all but points")
 
 
 def check_yielding(a: Surface, b: Surface, what: str) -> None:

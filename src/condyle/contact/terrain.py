@@ -103,7 +103,7 @@ def _even(grid: Any, what: str) -> tuple[float, ...]:
     if x.ndim != 1 or len(x) < 4 or not np.isfinite(x).all() or not (np.diff(x) > 0).all() or np.ptp(
             np.diff(x)) > 1e-9 * np.ptp(x):
         raise DescriptionError(f"{what}: expected at least 4 numbers that rise evenly, such as "
-                               f"np.linspace(0, 1, 11), got shape {x.shape}")
+                               f"np.linspace(0, 1, 11), got {np.array2string(x, threshold=6)}")
     return tuple(x.tolist())
 
 

@@ -155,7 +155,7 @@ class Markers(Display):
                  if name.endswith(ends[0]) and all(name[:-2] + end in table for end in ends)]
         if not found:
             raise DescriptionError("Markers: no columns NAME_x, NAME_y, NAME_z in this table; it has "
-                                   f"{cut(table.names)}")
+                                   f"{cut(table.names)}. A motion is read by cd.read_table(path)")
         if len(table.time) > 1 and not (np.diff(table.time) > 0).all():
             raise DescriptionError("Markers: the rows of this table are not over increasing times")
         places = np.empty((len(table), len(found), 3))

@@ -86,5 +86,6 @@ def _checked(source: Any, path: str = "") -> tuple[Array, np.ndarray]:
         raise DescriptionError(f"{where}: it has no triangles")
     if triangles.min() < 0 or triangles.max() >= len(vertices):
         raise DescriptionError(f"{where}: triangles name vertices {triangles.min()} to {triangles.max()}, "
-                               f"but there are {len(vertices)}, from 0")
+                               f"but there are {len(vertices)}, from 0"
+                               + ("; if they count from 1, subtract 1" if triangles.min() == 1 else ""))
     return vertices, triangles

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from condyle.arguments import answered
 from condyle.arrays import Array, Vector
-from condyle.errors import DescriptionError, ShapeError, UnknownNameError
+from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
 from condyle.fit.frames import Frames
 from condyle.fit.goals import Coordinate
 from condyle.integrate.trajectory import Trajectory
@@ -263,7 +263,7 @@ def _check_motion(motion: Any) -> None:
                 else "; cd.inverse_kinematics(system, markers).motion has the angles"
                 if isinstance(motion, Markers)
                 else "; name its columns: cd.Table(t, system.coordinates, values, degrees=False)"
-                if isinstance(motion, np.ndarray) else "")
+                if isinstance(motion, (np.ndarray, dict)) else "")
         raise DescriptionError("motion: expected a Table of coordinates, a cd.Motion, a Trajectory or "
                                f"Frames, got {type(motion).__name__}{hint}")
 
@@ -301,6 +301,9 @@ def _of_table(system: System, table: Table, lowpass: float | None, state: State)
     t = check_times("motion", table.time)
     known_steps = steps(t)
     _refuse_doubles(t, known_steps[0])
+    if len(t) >= 20 and known_steps[0] >= 1:
+        warn(f"motion: its frames are {known_steps[0]:g} s or more apart; are times in seconds? Milliseconds "
+             "are divided by 1000, numbers of frames by the frames per second")
     given = Columns.of(system, table)
     x, least, most, inside = given.read(table, t)
     given.warn_of_degrees()

@@ -2,6 +2,7 @@
 them by name."""
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -53,6 +54,9 @@ class Parts(Display):
         self.about: dict[str, str] = {}
         self.groups: dict[str, tuple[str, ...]] = {}
         self._thaw()
+        if isinstance(gravity, (str, os.PathLike)):
+            raise DescriptionError(f"System: gravity: expected three numbers [m/s^2], got {str(gravity)!r}; "
+                                   "a model file of OpenSim is read by cd.read_osim(path)")
         law = gravity if isinstance(gravity, Gravity) else Gravity(gravity)
         self._tree.register(law.parameters())
         # bodies it excludes are looked up when the system freezes

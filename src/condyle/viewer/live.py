@@ -47,13 +47,22 @@ class View:
         check_system("view", system)
         if state is not None and state.system is not system:
             raise DescriptionError("view: the state belongs to another system; make it with system.state()")
+        if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port <= 65535:
+            raise DescriptionError("view: port: expected a whole number from 0 to 65535, 0 for any that is "
+                                   f"free, got {port!r}")
         self.system, self.saved = system, []  # type: ignore[var-annotated]
         self._given = (state, number("view: rate", rate, "frames per second"),
                        number("view: delay", delay, "[s]"))
         self._token = secrets.token_urlsafe(18)
         self._session = self._new()                          # compiles, and refuses what cannot be
-        self._server = serve(self._talk, host, port, process_request=self._answer, max_size=LARGEST,
-                             compression=None)
+        try:
+            self._server = serve(self._talk, host, port, process_request=self._answer, max_size=LARGEST,
+                                 compression=None)
+        except OSError as error:
+            self._session.close()
+            raise CondyleError(f"view: cannot listen at {host!r}, port {port}: {error.strerror or error}; "
+                               "host= is an address of this machine, port=0 takes a port that is free"
+                               ) from None
         self.host, self.port = host, self._server.socket.getsockname()[1]
         shown = f"[{host}]" if ":" in host else host
         self._address = f"{shown}:{self.port}"

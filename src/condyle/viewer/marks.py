@@ -93,11 +93,11 @@ def measured(markers: Any, t: Array) -> Measured:
     if positions.shape != (len(time), len(names), 3):
         raise ShapeError(f"show: markers: positions must have shape {(len(time), len(names), 3)}, got "
                          f"{positions.shape}")
-    _warn_of_times("markers", time, t, 8)
+    warn_of_times("markers", time, t)
     return Measured(names, _nearest(time, positions.reshape(len(time), -1), t).reshape(len(t), -1, 3))
 
 
-def _warn_of_times(what: str, time: Array, t: Array, depth: int) -> None:
+def warn_of_times(what: str, time: Array, t: Array) -> None:
     """Warn if what is shown beside a motion has none of its times."""
     if len(time) and len(t) > 1 and (time[-1] < t[0] or time[0] > t[-1]):
         warn(f"show: {what}: they are from {time[0]:g} to {time[-1]:g} s, the motion from {t[0]:g} "
@@ -159,6 +159,7 @@ def arrows(given: Any, layer: Layer) -> list[Arrows]:
     out: list[Arrows] = []
     for item in given if isinstance(given, Sequence) and not isinstance(given, str) else [given]:
         if isinstance(item, Arrows):
+            warn_of_times("arrows", item.time, layer.t)
             out.append(item)
         elif isinstance(item, ExternalLoad):
             out.append(_of_load(item, layer))
@@ -173,7 +174,7 @@ def arrows(given: Any, layer: Layer) -> list[Arrows]:
 def _of_load(load: ExternalLoad, layer: Layer) -> Arrows:
     """The force of a load, from the point where it acts."""
     system, t = layer.system, layer.t
-    _warn_of_times("arrows", np.asarray(load.table.time), t, 9)
+    warn_of_times("arrows", np.asarray(load.table.time), t)
     inside = (t >= load.table.time[0] - 1e-9) & (t <= load.table.time[-1] + 1e-9)
     point, force = (np.full((len(t), 3), np.nan) for _ in range(2))
     if inside.any():

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import shutil
 import subprocess
 import tempfile
@@ -15,6 +16,7 @@ import numpy as np
 
 from condyle import files
 from condyle.arguments import answered
+from condyle.arrays import Array
 from condyle.errors import CondyleError, DescriptionError
 from condyle.viewer.drawing import figure_of
 from condyle.viewer.page import Page
@@ -57,12 +59,12 @@ def picture(what: Any, path: str | Path, *, t: float | None = None, size: tuple[
     Raises:
         DescriptionError: another ending, a renderer that is not there, something that cannot be shown.
     """
-    path = Path(path)
+    path = _path("picture", path)
     if path.suffix.lower() not in (".png", ".svg"):
         raise DescriptionError(f"picture: {str(path)!r}: it ends in .png or .svg; cd.show makes .html, "
                                "cd.movie .mp4 and .gif")
     scene = scene_of(what, **options)
-    frame = 0 if t is None else int(np.argmin(np.abs(scene.layers[0].t - _time(t))))
+    frame = 0 if t is None else _frame(scene.layers[0].t, _time(t))
     how = _renderer(renderer if path.suffix.lower() == ".png" or renderer == "browser" else "matplotlib")
     if path.suffix.lower() == ".svg":
         if how == "browser":
@@ -101,7 +103,7 @@ def movie(what: Any, path: str | Path, *, rate: float = 25.0, speed: float = 1.0
     Raises:
         DescriptionError: another ending, ffmpeg is missing, something that cannot be shown.
     """
-    path = Path(path)
+    path = _path("movie", path)
     ending = path.suffix.lower()
     if ending not in (".mp4", ".gif", ".png"):
         raise DescriptionError(f"movie: {str(path)!r}: it ends in .mp4, .gif or .png")
@@ -120,6 +122,20 @@ def movie(what: Any, path: str | Path, *, rate: float = 25.0, speed: float = 1.0
         if ending == ".gif":
             return _gif(path, pictures, rate)
         return _mp4(path, pictures, rate, ffmpeg)
+
+
+def _path(what: str, path: Any) -> Path:
+    if not isinstance(path, (str, os.PathLike)):
+        raise DescriptionError(f"{what}: expected cd.{what}(what is shown, path), got {type(path).__name__} "
+                               "as the path")
+    return Path(path)
+
+
+def _frame(times: Array, t: float) -> int:
+    """The frame nearest to a time; a single pose is that of all times."""
+    if len(times) > 1 and not times[0] - 1e-9 <= t <= times[-1] + 1e-9:
+        raise DescriptionError(f"picture: t = {t:g} s: the motion goes from {times[0]:g} to {times[-1]:g} s")
+    return int(np.argmin(np.abs(times - t)))
 
 
 def _time(t: Any) -> float:

@@ -12,7 +12,7 @@ from condyle.forces.gravity import Gravity
 from condyle.presentation import cut
 from condyle.spatial import quaternion_from_rotation
 from condyle.system.system import System
-from condyle.table import Table, distinct
+from condyle.table import Table, distinct, is_frame
 from condyle.trace.parameter import Expression
 from condyle.tree import scales
 from condyle.viewer import contacts, marks, paths
@@ -163,7 +163,8 @@ def draw(layer: Layer, color: str | Table | Any, markers: Any = None, arrows: An
         peaks = Table(layer.t, distinct([f"{p.name}.pressure" for p in maps]),
                       np.stack([p.values.max(axis=1) for p in maps], axis=1), ["Pa"] * len(maps))
         more.append((peaks, [p.name for p in maps]))
-    for table, whose in (*more, *((t, None) for t in ([plots] if isinstance(plots, Table) else plots))):
+    alone = isinstance(plots, Table) or is_frame(plots)
+    for table, whose in (*more, *((t, None) for t in ([plots] if alone else plots))):
         columns, owners = _joined(columns, owners, table, whose, layer.t)
     reach = scales.reach(system.bodies) or 1.0
     shapes, said = parts_of(system)
@@ -315,10 +316,13 @@ def _columns(layer: Layer) -> tuple[Table, list[str]]:
 
 
 def _joined(table: Table, owners: list[str], other: Table, whose: list[str] | None,
-            t: Array) -> tuple[Table, list[str]]:
+            t: Array, what: str = "plots") -> tuple[Table, list[str]]:
     """A Table with the columns of another, at its times, linear between rows, none outside of them."""
+    if is_frame(other):
+        other = Table.from_pandas(other)
     if not isinstance(other, Table):
         raise DescriptionError(f"show: plots: expected Tables, got {type(other).__name__}")
+    marks.warn_of_times(what, other.time, t)
     if np.array_equal(other.time, t):
         values = other.values
     else:
@@ -343,12 +347,14 @@ def _paint(layer: Layer, lines: list[paths.Line], color: Any
         return ("", "", 1.0), None, lengths
     if hasattr(color, "activations"):
         color = color.activations
+    if is_frame(color):
+        color = Table.from_pandas(color)
     if isinstance(color, Table):
         paint, values, more = _painted(layer, lines, color)
         return paint, values, more + lengths
     if color is None:
         return ("", "", 1.0), None, lengths
-    if color not in PAINTS:
+    if not isinstance(color, str) or color not in PAINTS:
         raise UnknownNameError("quantity to colour muscles by", color, PAINTS, "or give a Table with a "
                                "column per muscle, or the result of cd.static_optimization")
     if not layer.known:
@@ -393,7 +399,7 @@ def _painted(layer: Layer, lines: list[paths.Line], table: Table
     part = table[names]
     label = "force" if unit == "N" else "activation" if not unit else "value"
     part = Table(part.time, [f"{name}.{label}" for name in names], part.values, part.units)
-    joined, _ = _joined(Table(layer.t, [], np.zeros((len(layer.t), 0))), [], part, names, layer.t)
+    joined, _ = _joined(Table(layer.t, [], np.zeros((len(layer.t), 0))), [], part, names, layer.t, "color")
     finite = joined.values[np.isfinite(joined.values)]
     largest = max(float(finite.max(initial=0.0)), 1e-9)
     if label == "activation" and largest <= 1.0 + 1e-6:

@@ -101,6 +101,7 @@ def marker_tasks(system: System, t: Array, data: Sequence[str], positions: Array
     wanted = np.flatnonzero((w > 0).any(axis=0))            # a weight of zero leaves a marker out
     used, w = [columns[k] for k in wanted], w[:, wanted]
     positions = positions[:, used]
+    _warn_of_zeros([called[k] for k in used], positions)
     absent = np.isnan(positions)
     w[absent[..., 0] | absent[..., 1] | absent[..., 2]] = 0.0
     if not w.any():
@@ -147,6 +148,16 @@ def _called(system: System, data: Sequence[str], names: Mapping[str, str] | None
 def _plain(name: str) -> str:
     """A name without dots, spaces and capitals."""
     return "".join(c for c in name.lower() if c.isalnum())
+
+
+def _warn_of_zeros(names: Sequence[str], positions: Array) -> None:
+    """Warn of markers at (0, 0, 0) in some frames: so some programs write those that were not seen."""
+    zero = (positions == 0).all(axis=2)
+    if zero.any() and not zero.all():
+        worst = int(zero.sum(axis=0).argmax())
+        warn(f"{WHO}: {names[worst]!r} is at exactly (0, 0, 0) in {int(zero[:, worst].sum())} of {len(zero)} "
+             "frames; if it was not seen there, these numbers must be NaN: "
+             "p = markers.positions; p[(p == 0).all(axis=2)] = np.nan")
 
 
 def _warn_of_spelling(missing: Sequence[str], extra: Sequence[str]) -> None:
