@@ -173,6 +173,14 @@ def test_a_layer_in_millimetres():
                         cd.contact.Material(1e6))
 
 
+def test_points_of_loads_in_millimetres_are_asked_about():
+    table = load().table
+    scaled = cd.Table(table.time, table.names, table.values * ([1.0] * 3 + [400.0] * 3), table.units)
+    push = cd.ExternalLoad("foot", scaled, force=("fx", "fy", "fz"), point=("px", "py", "pz"))
+    with pytest.warns(UserWarning, match="'foot': its point 'px' .* is 400 m away.*in metres"):
+        cd.inverse_dynamics(leg(), still(), [push])
+
+
 def test_times_that_are_not_in_seconds_are_asked_about():
     t = 10.0 * np.arange(30)                                 # milliseconds of 100 frames per second
     with pytest.warns(UserWarning, match="frames are 10 s or more apart; are times in seconds"):

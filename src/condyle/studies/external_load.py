@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from condyle.arrays import Array
-from condyle.errors import DescriptionError, ShapeError, UnknownNameError
+from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
 from condyle.studies.motion import Motion
 from condyle.studies.smoothing import spline
 from condyle.table import Table
@@ -131,6 +131,10 @@ class ExternalLoad:
             if columns is self.point:                       # where there is no force, it does not matter
                 still = (x[:, :3] == 0).all(axis=1)
                 own = _bridged(time, own, still & (np.isnan(own).any(axis=1) | (own == 0).all(axis=1)))
+                far = float(np.median(np.abs(own[~still]).max(axis=1))) if not still.all() else 0.0
+                if far > 50:
+                    warn(f"ExternalLoad on {self.body!r}: its point {columns[0]!r} .. is {far:.0f} m away in "
+                         "half of the rows or more; are points in metres? Divide millimetres by 1000")
             if not np.isfinite(own).all():
                 i, j = np.argwhere(~np.isfinite(own))[0]
                 raise ShapeError(f"ExternalLoad on {self.body!r}: {columns[j]!r} is {own[i, j]} at t = "
