@@ -496,6 +496,8 @@ def leg() -> cd.System:
     (lambda leg, state: cd.Parameter("mass", "3"), "its default is one finite number, got '3'"),
     (lambda leg, state: leg.copy().add_body("foot", "shank", cd.Pin(), coordinates={"ankle": 0.3}),
      "cd.Coordinate(name, default)"),
+    (lambda leg, state: setattr(leg.copy(), "gravity", (0, 0, 0)), "cd.System(gravity=...)"),
+    (lambda leg, state: setattr(leg.copy(), "mass", 3.0), "'mass' cannot be set"),
 ])
 def test_the_answer_says_what_to_do(leg, mistake, words):
     with pytest.raises(cd.CondyleError) as told:

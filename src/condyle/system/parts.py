@@ -28,6 +28,10 @@ from condyle.tree.body import Body
 from condyle.tree.tree import Tree
 
 
+SET = frozenset({"notes", "about", "groups"})
+"""Attributes of a System that may be set: readers of files do."""
+
+
 class Parts(Display):
     """What a System is made of, by name.
 
@@ -55,12 +59,21 @@ class Parts(Display):
         self.groups: dict[str, tuple[str, ...]] = {}
         self._thaw()
         if isinstance(gravity, (str, os.PathLike)):
-            raise DescriptionError(f"System: gravity: expected three numbers [m/s^2], got {str(gravity)!r}; "
-                                   "a model file of OpenSim is read by cd.read_osim(path)")
+            raise DescriptionError("System: gravity: expected three finite numbers or cd.Parameters [m/s^2], "
+                                   f"got {str(gravity)!r}; a model file of OpenSim is read by "
+                                   "cd.read_osim(path)")
         law = gravity if isinstance(gravity, Gravity) else Gravity(gravity)
         self._tree.register(law.parameters())
         # bodies it excludes are looked up when the system freezes
         self._forces["gravity"] = law
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name == "gravity" or not (name.startswith("_") or name in SET or hasattr(type(self), name)):
+            hint = ("its gravity is cd.System(gravity=...), or of a copy system.copy(forces={'gravity': "
+                    "cd.forces.Gravity(...)})" if name == "gravity" else
+                    "it is described by add_body, add_force, add_constraint and their like")
+            raise DescriptionError(f"System: {name!r} cannot be set; {hint}")
+        super().__setattr__(name, value)
 
     def _thaw(self) -> None:
         self._frozen: str | None = None
