@@ -1,4 +1,5 @@
 """Meshes that touch, written as .osim with files of their own."""
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -43,6 +44,7 @@ def placed(system):
 
 
 @pytest.mark.peers
+@pytest.mark.skipif(find_spec("opensim") is None, reason="opensim is not installed (extra: peers)")
 def test_meshes_in_opensim(evidence, tmp_path):
     system = meshes()
     cd.write_osim(system, tmp_path / "pile.osim")
