@@ -27,7 +27,6 @@ from condyle.tree.attached import Geometry, Marker
 from condyle.tree.body import Body
 from condyle.tree.tree import Tree
 
-
 SET = frozenset({"notes", "about", "groups"})
 """Attributes of a System that may be set: readers of files do."""
 

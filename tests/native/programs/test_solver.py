@@ -219,7 +219,7 @@ def test_refusals():
     outside = ca.SX.sym("outside")
     with pytest.raises(cd.DescriptionError, match="uses outside, no arguments of it"):
         Solver.of("s", 1, lambda p: (p, outside), lambda p, x: (x, 0), lambda p, x: x, 3)
-    with pytest.raises(cd.DescriptionError, match="step returned 2 numbers for x; expected 1, as many as start"):
+    with pytest.raises(cd.DescriptionError, match="step returned 2 numbers for x; expected 1, as many"):
         Solver.of("s", 1, lambda p: (p, 1), lambda p, x: (ca.vertcat(x, x), 0), lambda p, x: x, 3)
     with pytest.raises(cd.DescriptionError, match="limit = -1"):
         halvings(-1)
