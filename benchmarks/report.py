@@ -39,7 +39,7 @@ class Claim:
 
     @property
     def met(self) -> bool:
-        return self.value >= self.target if self.relation == ">=" else self.value <= self.target
+        return bool(self.value >= self.target if self.relation == ">=" else self.value <= self.target)
 
 
 @dataclass
