@@ -61,7 +61,7 @@ CUTOFF = 6.0
 MORE = 10
 OURS = ("merson", "dormand-prince", "rkc")
 """Methods of our runs. Jacobians of 54 muscles take rodas 100 times as long."""
-ACCURACIES = tuple(float(f"{10 ** (-k / 2):.0e}") for k in range(1, 13))
+ACCURACIES = tuple(float(f"{10 ** (-k / 3):.0e}") for k in range(2, 19))
 Engine = Callable[[float, str], tuple[float, float]]
 """Error and seconds of a run at an accuracy by a method."""
 FEW, TURNS = 3, 4
