@@ -103,6 +103,19 @@ def test_loads_that_end_long_before_the_motion(tmp_path):
         run_setup(tmp_path / "id.xml")
 
 
+def test_points_that_jump_to_zero_are_told_of(tmp_path):
+    """OpenSim's splines go through such zeros: its moments near them differ."""
+    written(tmp_path)
+    (tmp_path / "id.xml").write_text(ID)
+    assert not [line for line in run_setup(tmp_path / "id.xml").notes if "points of" in line]
+    loads = cd.read_table(tmp_path / "loads.mot")
+    values = loads.values.copy()
+    values[20:25] = 0.0
+    cd.Table(loads.time, loads.names, values, degrees=False).save(tmp_path / "loads.mot")
+    told = [line for line in run_setup(tmp_path / "id.xml").notes if "points of" in line]
+    assert "loads.xml: points of rod_push are zero or missing where there is no force" in told[0]
+
+
 def test_a_filter_above_what_the_rows_show_and_degrees_unsaid(tmp_path):
     written(tmp_path)
     (tmp_path / "id.xml").write_text(ID.replace(">-1<", ">600<"))

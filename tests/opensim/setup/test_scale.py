@@ -71,3 +71,33 @@ def test_a_subject_of_twice_the_size(tmp_path):
     report = run_setup(tmp_path / "scale.xml")
     assert [p.name for p in report.files] == ["placed.osim", "moved.xml", "pose.mot"]
     assert cd.read_osim(tmp_path / "placed.osim").body("rod").mass == system.body("rod").mass
+
+
+def test_measurements_that_measure_nothing(tmp_path):
+    """As in OpenSim, where a setup without an order scaled nothing and was taken as one of measurements here;
+    a measurement without pairs ended the run, and one of bodies that there are not said nothing."""
+    written(tmp_path)
+    (tmp_path / "markers.xml").write_text(MARKERS)
+    places = np.array([[0, 0, 0], [0, -2.0, 0]])
+    cd.Markers([0.0, 1.0], ["top", "tip"], np.stack([places, places])).save(tmp_path / "static.trc")
+
+    def scaled(text: str) -> tuple[float, str]:
+        (tmp_path / "scale.xml").write_text(text)
+        report = run_setup(tmp_path / "scale.xml")
+        return cd.read_osim(tmp_path / "scaled.osim").marker("tip").station[1], " ".join(report.check)
+
+    pairs = "<MarkerPair><markers>top tip</markers></MarkerPair>"
+    file = "<marker_file>static.trc</marker_file><time_range>0 1</time_range>\n<output_model_file>scaled"
+    for old, new, said in (
+        ("<scaling_order>measurements</scaling_order>", "", "names neither measurements nor manualScale"),
+        ("<scaling_order>measurements", "<scaling_order>", "names neither measurements nor manualScale"),
+        (pairs, "", "length is left out: it has no pairs"),
+        ('name="rod"><axes>X Y Z', 'name="rot"><axes>X Y Z', "length is left out: the model has no body 'rot'"),
+        ("<axes>X Y Z</axes>", "<axes></axes>", "length is left out: the model has no body 'rod' to scale"),
+        (file, "<output_model_file>scaled", "length is left out: <marker_file> of the <ModelScaler>"),
+    ):
+        assert old in SCALE
+        place, check = scaled(SCALE.replace(old, new, 1))
+        assert place == -1.0
+        assert said in check
+    assert scaled(SCALE)[0] == -2.0

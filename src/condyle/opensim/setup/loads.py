@@ -1,4 +1,4 @@
-"""External loads that end before a motion does."""
+"""External loads that end before a motion does, and those whose points jump."""
 from __future__ import annotations
 
 import numpy as np
@@ -33,3 +33,14 @@ def continued(load: ExternalLoad, start: float, end: float) -> ExternalLoad:
     longer = Table(np.concatenate([t for t, _ in parts]), table.names, np.concatenate([v for _, v in parts]),
                    table.units)
     return ExternalLoad(load.body, longer, load.force, load.point, load.torque, load.frame, load.point_frame)
+
+
+def jumps(load: ExternalLoad) -> bool:
+    """Whether the point of a load is zero or missing in rows without a force, and elsewhere is not:
+    cd.ExternalLoad leads it straight over such rows, and OpenSim's spline goes through them."""
+    if load.force is None or load.point is None:
+        return False
+    still = (load.table[list(load.force)].values == 0).all(axis=1)
+    p = load.table[list(load.point)].values
+    absent = (p == 0).all(axis=1) | np.isnan(p).any(axis=1)
+    return bool((still & absent).any() and (~still & ~absent).any())

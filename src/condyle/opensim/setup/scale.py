@@ -77,22 +77,12 @@ def _scaling(setup: Setup, scaler: Element, system: System, markers: Markers | N
     if odd := [w for w in words if w not in names]:
         raise setup.error(f"<scaling_order>: expected some of {', '.join(names)}, got {' '.join(odd)}",
                           scaler)
-    order = [names[w] for w in words] or ["measurements"]
+    order = [names[w] for w in words]
+    if not order:
+        setup.report.check.append("<scaling_order> names neither measurements nor manualScale: no size changes,"
+                                  " as in OpenSim")
     known = {body.name for body in system.bodies}
-    measurements = []
-    for element in setup.objects("MeasurementSet", scaler):
-        if not setup.flag("apply", True, element) or markers is None:
-            continue
-        pairs = [tuple(setup.words("markers", pair)) for pair in setup.objects("MarkerPairSet", element)]
-        bodies = {b.name: "".join(setup.words("axes", b)).lower()
-                  for b in setup.objects("BodyScaleSet", element)}
-        lacking = [m for pair in pairs for m in pair if m not in markers.names or m not in system.markers]
-        if lacking:
-            setup.report.check.append(f"measurement {element.name} is left out: no marker "
-                                      f"{', '.join(dict.fromkeys(lacking))} in model and recording")
-            continue
-        bodies = {name: axes for name, axes in bodies.items() if name in known}
-        measurements.append(Measurement(element.name, pairs, bodies))  # type: ignore[arg-type]
+    measurements = _measurements(setup, scaler, system, markers) if "measurements" in order else []
     factors = {}
     for element in setup.objects("ScaleSet", scaler):
         name = setup.text("segment", element.name, element)
@@ -106,6 +96,34 @@ def _scaling(setup: Setup, scaler: Element, system: System, markers: Markers | N
     return {"measurements": measurements, "factors": factors, "order": order,
             "preserve_mass_distribution": setup.flag("preserve_mass_distribution", False, scaler),
             "time": (start, end) if np.isfinite([start, end]).all() and markers is not None else None}
+
+
+def _measurements(setup: Setup, scaler: Element, system: System,
+                  markers: Markers | None) -> list[Measurement]:
+    """The measurements of a <ModelScaler> that can be taken; a line says why others are left out."""
+    known = {body.name for body in system.bodies}
+    out = []
+    for element in setup.objects("MeasurementSet", scaler):
+        if not setup.flag("apply", True, element):
+            continue
+        pairs = [tuple(setup.words("markers", pair)) for pair in setup.objects("MarkerPairSet", element)]
+        bodies = {b.name: "".join(setup.words("axes", b)) for b in setup.objects("BodyScaleSet", element)}
+        found = {name: axes for name, axes in bodies.items() if name in known and axes}
+        lacking = [m for pair in pairs for m in pair
+                   if markers is not None and (m not in markers.names or m not in system.markers)]
+        why = ("<marker_file> of the <ModelScaler> names no file" if markers is None
+               else "it has no pairs of markers" if not pairs
+               else f"no marker {', '.join(dict.fromkeys(lacking))} in model and recording" if lacking
+               else f"the model has no body {', '.join(map(repr, bodies))} to scale along an axis"
+               if not found else "")
+        if why:
+            setup.report.check.append(f"measurement {element.name} is left out: {why}")
+            continue
+        if others := [name for name in bodies if name not in known]:
+            setup.report.notes.append(f"measurement {element.name}: the model has no body "
+                                      f"{', '.join(others)}")
+        out.append(Measurement(element.name, pairs, found))  # type: ignore[arg-type]
+    return out
 
 
 def _placed(setup: Setup, placer: Element, system: System, static: Markers) -> Scaling:
