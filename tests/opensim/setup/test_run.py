@@ -173,6 +173,34 @@ def test_markers_that_are_lost_or_called_otherwise(tmp_path):
     assert "tip is at exactly (0, 0, 0) in 1 frames" in check and "leave their cells empty" in check
 
 
+def test_markers_without_weight_are_reported(tmp_path):
+    """OpenSim has markers whose task has the weight zero in its files of errors and places, and follows them
+    not; those whose task does not apply are in neither."""
+    places = {"top": "0 0 0.1", "tip": "0 -1 0", "side": "0.1 -0.5 0", "off": "0 -0.3 0"}
+    markers = "".join(f"""<Marker name="{name}"><socket_parent_frame>/bodyset/rod</socket_parent_frame>
+        <location>{place}</location></Marker>""" for name, place in places.items())
+    written(tmp_path, f"<MarkerSet><objects>{markers}</objects></MarkerSet>")
+    tasks = "".join(f'<IKMarkerTask name="{n}"><apply>{a}</apply><weight>{w}</weight></IKMarkerTask>'
+                    for n, a, w in (("top", "true", 1), ("tip", "true", 1), ("side", "true", 0),
+                                    ("off", "false", 1)))
+    (tmp_path / "ik.xml").write_text(document("InverseKinematicsTool", f"""<marker_file>walk.trc</marker_file>
+<report_marker_locations>true</report_marker_locations><output_motion_file>ik.mot</output_motion_file>
+<IKTaskSet><objects>{tasks}</objects></IKTaskSet>"""))
+    system = cd.read_osim(tmp_path / "model.osim")
+    X = system.body_pose([0.3], "rod")
+    names = ["side", "off", "tip", "top"]
+    seen = np.array([X.R @ system.marker(n).station + X.p for n in names])
+    seen[:2] += 0.03, 0, 0.04
+    cd.Markers([0.0, 0.1], names, np.array([seen, seen])).save(tmp_path / "walk.trc")
+    run_setup(tmp_path / "ik.xml")
+    errors = cd.read_table(tmp_path / "small_ik_marker_errors.sto")
+    np.testing.assert_allclose(errors["marker_error_max"], 0.05, atol=1e-6)      # digits that are written
+    np.testing.assert_allclose(errors["marker_error_RMS"], 0.05 / np.sqrt(3), atol=1e-6)
+    found = cd.read_table(tmp_path / "small_ik_model_marker_locations.sto")
+    assert found.names == tuple(f"{n}_t{axis}" for n in ("side", "tip", "top") for axis in "xyz")
+    np.testing.assert_allclose(found.values[0, :3], seen[0] - [0.03, 0, 0.04], atol=1e-6)
+
+
 def test_the_command(tmp_path):
     """One file fails, the others do not; the exit code says so."""
     written(tmp_path)

@@ -92,7 +92,7 @@ def test_measurements_that_measure_nothing(tmp_path):
         ("<scaling_order>measurements</scaling_order>", "", "names neither measurements nor manualScale"),
         ("<scaling_order>measurements", "<scaling_order>", "names neither measurements nor manualScale"),
         (pairs, "", "length is left out: it has no pairs"),
-        ('name="rod"><axes>X Y Z', 'name="rot"><axes>X Y Z', "length is left out: the model has no body 'rot'"),
+        ('name="rod"><axes>X Y Z', 'name="rot"><axes>X Y Z', "left out: the model has no body 'rot'"),
         ("<axes>X Y Z</axes>", "<axes></axes>", "length is left out: the model has no body 'rod' to scale"),
         (file, "<output_model_file>scaled", "length is left out: <marker_file> of the <ModelScaler>"),
     ):

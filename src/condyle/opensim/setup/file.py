@@ -34,9 +34,12 @@ SI = ("Units are S.I. units (second, meters, Newtons, ...)",
 ADVICE = {"say so: degrees=True, or the unit 'deg'": "write inDegrees=yes into its header",
           "Say degrees=True or False": "Write inDegrees=yes or no into its header",
           "say zeros='missing', or zeros='keep' if they were there": "leave their cells empty if lost",
-          r"names=\{.*\} matches them": "rename them in the file"}
+          r"names=\{.*\} matches them": "rename them in the file",
+          r"Does another axis point up, cd.read_markers\(path, vertical='z'\)":
+              "Does another axis point up (condyle convert walk.trc turned.trc --vertical z)"}
 """What warnings advise in Python (a pattern), and for a file."""
-URGENT = "in degrees", "at exactly (0, 0, 0)", "may call otherwise"
+URGENT = ("in degrees", "at exactly (0, 0, 0)", "may call otherwise", "this is not the motion",
+          "are positions in metres", "are points in metres")
 """Warnings of what makes numbers wrong: to be checked, not only noted."""
 
 

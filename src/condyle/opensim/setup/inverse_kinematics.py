@@ -12,10 +12,11 @@ from condyle.opensim.element import Element
 from condyle.opensim.setup.coordinates import clamped, file_order, in_degrees
 from condyle.opensim.setup.file import SI, Setup
 from condyle.presentation import cut
-from condyle.studies.kinematics.result import InverseKinematics
+from condyle.studies.kinematics.result import TOTALS, InverseKinematics
 from condyle.studies.kinematics.solve import inverse_kinematics
 from condyle.studies.smoothing import spline
 from condyle.system.system import System
+from condyle.table import Table
 
 RMS, LARGEST = 2.0, 4.0
 """[cm] Errors of markers that OpenSim's guidelines allow."""
@@ -44,16 +45,41 @@ def run(setup: Setup) -> None:
         limits=clamped(setup, system) or False))
     write_motion(setup, system, result)
     prefix = f"{setup.tool.name}_"
+    places = reported(setup, tasks, system, markers, result)
     if setup.flag("report_errors", True):
-        totals = result.totals
+        totals = totals_of(places, markers)
         setup.save(f"{prefix}ik_marker_errors.sto", "Model Marker Errors from IK", totals.time, totals.names,
                    totals.values)
     if setup.flag("report_marker_locations", False):
-        places = result.marker_positions
         names = [f"{name}_t{axis}" for name in places.names for axis in "xyz"]
         setup.save(f"{prefix}ik_model_marker_locations.sto", "Model Marker Locations from IK", places.time,
                    names, places.positions)
     judge(setup, result)
+
+
+def reported(setup: Setup, tasks: list[Element], system: System, markers: Markers,
+             result: InverseKinematics) -> Markers:
+    """Where the model has the markers that were followed and those whose task has the weight zero, which
+    OpenSim reports too, in the order of the recording."""
+    tasked = {task.name for task in tasks if task.tag == "IKMarkerTask" and setup.flag("apply", True, task)}
+    followed = result.marker_positions
+    names = [n for n in markers.names if n in followed.names or (n in tasked and n in system.markers)]
+    places = [followed[n] if n in followed.names else
+              system.station_position(result.frames.q, system.marker(n).body, system.marker(n).station,
+                                     t=followed.time)
+              for n in names]
+    return Markers(followed.time, names, np.stack(places, axis=1)) if names else followed
+
+
+def totals_of(places: Markers, markers: Markers) -> Table:
+    """Errors of each frame over the markers that were seen, as in `InverseKinematics.totals`."""
+    seen = np.stack([markers[n][:len(places.time)] for n in places.names], axis=1)
+    e = np.linalg.norm(places.positions - seen, axis=2)
+    count = np.isfinite(e).sum(axis=1)
+    total = np.where(count > 0, np.nansum(e * e, axis=1), np.nan)
+    largest = np.fmax.reduce(e, axis=1, initial=0.0) + 0.0 * total
+    rms = np.sqrt(total / np.maximum(count, 1))
+    return Table(places.time, TOTALS, np.stack([total, rms, largest], axis=1))
 
 
 def within(markers: Markers, limits: tuple[float, ...]) -> Markers:

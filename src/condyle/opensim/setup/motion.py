@@ -140,7 +140,8 @@ def loads_of(setup: Setup, motion: Motion) -> list[tuple[str, ExternalLoad]]:
         setup.report.notes.append(f"{path.name}: its loads go from {first[0]:g} to {first[-1]:g} s, and are "
                                   "continued in straight lines to cover the motion, as in OpenSim")
     if jumping := [label for label, load in loads if jumps(load)]:
-        setup.report.notes.append(f"{path.name}: points of {', '.join(jumping)} are zero or missing where "
-                                  "there is no force, and go straight to the next known one; OpenSim's splines go to "
-                                  "zero and back, so that its moments differ near touch-down and lift-off")
+        setup.report.notes.append(f"{path.name}: points of {', '.join(jumping)} are zero or missing "
+                                  "where there is no force, and go straight to the next known one; OpenSim's "
+                                  "splines go to zero and back, so that its moments differ near touch-down "
+                                  "and lift-off")
     return longer

@@ -79,8 +79,8 @@ def _scaling(setup: Setup, scaler: Element, system: System, markers: Markers | N
                           scaler)
     order = [names[w] for w in words]
     if not order:
-        setup.report.check.append("<scaling_order> names neither measurements nor manualScale: no size changes,"
-                                  " as in OpenSim")
+        setup.report.check.append("<scaling_order> names neither measurements nor manualScale: no size "
+                                  "changes, as in OpenSim")
     known = {body.name for body in system.bodies}
     measurements = _measurements(setup, scaler, system, markers) if "measurements" in order else []
     factors = {}
