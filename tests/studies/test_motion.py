@@ -99,6 +99,11 @@ def test_what_cannot_be_is_named(system):
             cd.Motion.of(system, cd.Table(time, ["hip", "knee"], smooth(), degrees=False))
     with pytest.raises(cd.ShapeError, match="3 frames are too few"):
         cd.Motion.of(system, cd.Table(T[:3], ["hip", "knee"], smooth()[:3], degrees=False))
+    whole = cd.Motion(system, T, smooth())
+    for none in (whole[:0], whole[5:2], whole.table()[:0]):
+        for study in (cd.inverse_dynamics, cd.joint_reactions, cd.induced_accelerations):
+            with pytest.raises(cd.ShapeError, match="there are no frames"):
+                study(system, none)
     with pytest.raises(cd.DescriptionError, match="read it by"):
         cd.Motion.of(system, "walk.mot")
     with pytest.raises(cd.DescriptionError, match="belongs to another system"):

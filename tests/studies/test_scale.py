@@ -203,6 +203,8 @@ def test_frames_that_count():
         cd.scale(system, data, [thigh], time=(4, 5))
     with pytest.raises(cd.DescriptionError, match="never seen together"):
         cd.scale(system, data[2:3], [thigh])
+    with pytest.raises(cd.DescriptionError, match="there are no frames"):
+        cd.scale(system, data.between(7, 9), [thigh])
 
 
 def test_parameters_stay_where_numbers_scale_and_are_refused_by_name_where_not():

@@ -39,6 +39,7 @@ from condyle.system.variables import place, variable_names, variables
 from condyle.table import Table, is_frame
 from condyle.tree import scales
 
+NO_FRAMES = "there are no frames; was a time cut out that was not recorded?"
 FEWEST = 4
 """Frames that the spline of degree 5 needs."""
 TOO_NEAR = 1e-7
@@ -160,6 +161,8 @@ class Motion(States[State]):
         if isinstance(motion, Motion):
             if state is not None:
                 raise DescriptionError("state: this Motion has one already; make it with state=...")
+            if not len(motion):
+                raise ShapeError(f"motion: {NO_FRAMES}")
             return motion
         batch = motion._batch()
         return _made(state or motion.start, batch.t, motion.q, motion.u, motion.udot,
@@ -344,7 +347,8 @@ def check_times(what: str, t: Any) -> Array:
     except (TypeError, ValueError):
         raise ShapeError(f"{what}: times must be numbers [s], shape (m,), got {t!r}") from None
     if t.ndim != 1 or not len(t):
-        raise ShapeError(f"{what}: expected times [s] of shape (m,), got shape {t.shape}")
+        raise ShapeError(f"{what}: " + (NO_FRAMES if t.shape == (0,) else
+                         f"expected times [s] of shape (m,), got shape {t.shape}"))
     later = t[1:] > t[:-1]
     if later.all() and math.isfinite(t[0]) and math.isfinite(t[-1]):
         return t

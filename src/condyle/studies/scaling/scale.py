@@ -103,6 +103,9 @@ def scale(
     order = _order(order)
     if markers is not None and not isinstance(markers, Markers):
         raise DescriptionError(f"scale: markers: expected cd.read_markers('static.trc'), got {markers!r}")
+    if markers is not None and not len(markers.time):
+        raise DescriptionError("scale: markers: there are no frames; was a time cut out that was not "
+                               "recorded?")
     place = markers is not None if place_markers is None else bool(place_markers)
     if markers is None and (measurements or place):
         raise DescriptionError(
