@@ -68,6 +68,8 @@ def whole(path: Path, mode: str = "wb", *, private: bool = False, tidy: bool = T
     if not os.path.isdir(path.parent):
         raise MissingFileError(f"{path.name!r} cannot be written: there is no folder {str(path.parent)!r}; "
                                "make it first", str(path))
+    if os.path.isdir(path):
+        raise DescriptionError(f"{str(path)!r} cannot be written: it is a folder")
     for orphan in orphans(path.parent, path.name) if tidy else ():
         remove(orphan)
     try:

@@ -30,6 +30,8 @@ def meant_for(tag: str) -> str:
         return "; a model is read by cd.read_osim(path) and shown by: condyle view MODEL.osim"
     if tag == "ExternalLoads":
         return "; it is read by cd.read_external_loads(path), for an argument of the studies"
+    if tag.startswith(("CMC_", "Control", "IKTask")) and tag != "ControllerSet":
+        return f"; a {tag} is part of the setup of a tool, whose file names it"
     if tag.endswith("Set"):
         return f"; a file of a {tag} is added to a model by cd.read_osim('model.osim', add=path)"
     return ""

@@ -60,7 +60,8 @@ def test_a_walking_trial(tmp_path, evidence, folder, setup, file):
 
 def test_tools_that_are_missing_are_named(tmp_path):
     for tool, words in (("RRATool", "residual reduction"), ("CMCTool", "computed muscle control"),
-                        ("MocoStudy", "no tool that runs here")):
+                        ("MocoStudy", "no tool that runs here"),
+                        ("CMC_TaskSet", "a CMC_TaskSet is part of the setup of a tool")):
         (tmp_path / "a.xml").write_text(document(tool, ""))
         with pytest.raises(cd.DescriptionError, match=f"{tool}.*{words}"):
             run_setup(tmp_path / "a.xml")
@@ -100,6 +101,14 @@ def test_loads_that_end_long_before_the_motion(tmp_path):
     loads[:12].save(tmp_path / "loads.mot")
     said = r"loads\.xml: rod_push is known from 0 to 0\.275 s, and the motion goes from 0\.2 to 0\.8 s"
     with pytest.raises(cd.CondyleError, match=said):
+        run_setup(tmp_path / "id.xml")
+
+
+def test_a_folder_in_the_place_of_a_result(tmp_path):
+    written(tmp_path)
+    (tmp_path / "id.xml").write_text(ID)
+    (tmp_path / "out" / "id.sto").mkdir(parents=True)
+    with pytest.raises(cd.DescriptionError, match=r"id\.sto' cannot be written: it is a folder"):
         run_setup(tmp_path / "id.xml")
 
 
