@@ -8,20 +8,13 @@ import numpy as np
 import pytest
 
 import condyle as cd
+from tests.zoo import two_pins
 
 F, C = cd.forces, cd.constraints
 POINTS = ("thigh", (0, 0, 0), "shank", (0, 0, 0))
 
 
-def leg() -> cd.System:
-    system = cd.System()
-    for name, parent, joint in (("thigh", "ground", "hip"), ("shank", "thigh", "knee")):
-        system.add_body(name, parent, cd.Pin(), X_BM=(0, 0.4, 0), mass=3.0, inertia=(0.05, 0.01, 0.05),
-                        coordinates=joint)
-    return system
-
-
-LEG = leg()
+LEG = two_pins()
 STATE = LEG.state(q=[1.0, 0.1])
 
 
@@ -47,7 +40,7 @@ STATE = LEG.state(q=[1.0, 0.1])
     (lambda: cd.Screw(), "It is Screw(pitch, axis='z')"),
     (lambda: cd.Custom("k", None), "transform: expected a function"),
     (lambda: cd.goals.Station("thigh", point=(0, 0, 0), position=(0, 0, 0)), "did you mean station=?"),
-    (lambda: leg().add_body("foot", "shank", joint=cd.Pin()), "it is mobilizer=, such as cd.Pin()"),
+    (lambda: two_pins().add_body("foot", "shank", joint=cd.Pin()), "it is mobilizer=, such as cd.Pin()"),
     (lambda: LEG.state(qq=1.0), "did you mean q=?"),
     (lambda: cd.assemble_frames(LEG, STATE, [], times=[0.0]), "times are t="),
     (lambda: cd.Parameter(3.0), "It is Parameter(name, default)"),

@@ -1,5 +1,5 @@
-"""One system with every family of mobilizers, Parameters, an Input and forces of several kinds, and a state
-of it."""
+"""A leg of two pins; one system with every family of mobilizers, Parameters, an Input and forces of several
+kinds, and a state of it."""
 from __future__ import annotations
 
 import functools
@@ -9,6 +9,15 @@ import numpy as np
 import condyle as cd
 from condyle.spatial import rotation_z
 from tests.mobilizers.every import LOOP, RIPPLE, SURFACE, frames
+
+
+def two_pins() -> cd.System:
+    """Thigh and shank, coordinates hip and knee."""
+    system = cd.System()
+    for name, parent, joint in (("thigh", "ground", "hip"), ("shank", "thigh", "knee")):
+        system.add_body(name, parent, cd.Pin(), X_BM=(0, 0.4, 0), mass=3.0, inertia=(0.05, 0.01, 0.05),
+                        coordinates=joint)
+    return system
 
 
 def zoo(tables: bool = True) -> cd.System:

@@ -11,7 +11,7 @@ from tests.process import output
 
 
 def test_help_names_every_command(tmp_path: Path) -> None:
-    done = condyle("--help", cwd=tmp_path)
+    done = condyle_here("--help", cwd=tmp_path)
     assert done.returncode == 0
     for command in ("demo", "analyze", "simulate", "cache"):
         assert command in done.stdout
@@ -48,8 +48,8 @@ def test_cache_is_filled_told_and_cleared(tmp_path: Path) -> None:
     output("-c", fill, environment={"CONDYLE_CACHE_DIR": str(directory)})
     held = len(list(directory.iterdir()))
     assert held > 0
-    assert condyle("cache", "info", cwd=tmp_path).stdout.startswith(f"{directory}: {held} entr")
-    cleared = condyle("cache", "clear", cwd=tmp_path).stdout
+    assert condyle_here("cache", "info", cwd=tmp_path).stdout.startswith(f"{directory}: {held} entr")
+    cleared = condyle_here("cache", "clear", cwd=tmp_path).stdout
     assert cleared == f"{directory}: {held} {'entry' if held == 1 else 'entries'} removed\n"
     assert list(directory.iterdir()) == []
     assert condyle_here("cache", "clear", cwd=tmp_path).stdout == f"{directory}: 0 entries removed\n"

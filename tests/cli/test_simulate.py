@@ -68,7 +68,7 @@ def test_mistakes_are_one_line(text: str | None, arguments: tuple[str, ...], wor
 def test_a_run_that_stops_early_says_so_and_leaves_what_it_has(tmp_path: Path) -> None:
     law = "system.add_force('bad', cd.forces.Custom(lambda s: {'hip': 1 / (0.2 - s.t) ** 0.5}))\n"
     (tmp_path / "leg.py").write_text(LEG + law)
-    done = condyle("simulate", "leg.py", "1", cwd=tmp_path)
+    done = condyle_here("simulate", "leg.py", "1", cwd=tmp_path)
     assert done.returncode == 1
     assert "stopped at t = 0." in done.stdout
     assert len((tmp_path / "motion.csv").read_text().splitlines()) > 2
@@ -90,14 +90,14 @@ def test_what_was_computed_is_kept_however_often_the_run_is_told_to_end(name: st
 def test_nothing_is_overwritten_unless_told(tmp_path: Path) -> None:
     (tmp_path / "leg.py").write_text(LEG)
     (tmp_path / "motion.csv").write_text("mine")
-    done = condyle("simulate", "leg.py", "0.1", cwd=tmp_path)
+    done = condyle_here("simulate", "leg.py", "0.1", cwd=tmp_path)
     assert done.returncode == 1
     assert "motion.csv: exists already" in done.stderr
     # what is wrong first
     assert "nope.py: no such file" in condyle_here("simulate", "nope.py", "0.1", cwd=tmp_path).stderr
     assert "--force" in done.stderr
     assert (tmp_path / "motion.csv").read_text() == "mine"
-    assert condyle("simulate", "leg.py", "0.1", "--force", cwd=tmp_path).returncode == 0
+    assert condyle_here("simulate", "leg.py", "0.1", "--force", cwd=tmp_path).returncode == 0
     assert (tmp_path / "motion.csv").read_text().startswith("time")
 
 

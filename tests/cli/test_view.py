@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import condyle as cd
-from tests.process import output, run
+from tests.cli.process import condyle_here
+from tests.process import output
 
 
 def test_view(tmp_path: Path) -> None:
@@ -19,7 +20,7 @@ def test_view(tmp_path: Path) -> None:
     assert "elbow.html" in said and "11 frames" in said
     text = (tmp_path / "elbow.html").read_text(encoding="utf-8")
     assert "<title>arm26 moves as in elbow.sto</title>" in text and "BIClong" in text
-    result = run("-m", "condyle", "view", "arm26", "-o", "elbow.html", "--no-open", cwd=tmp_path)
+    result = condyle_here("view", "arm26", "-o", "elbow.html", "--no-open", cwd=tmp_path)
     assert result.returncode == 1 and "--force" in result.stderr
 
 

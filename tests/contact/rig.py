@@ -1,6 +1,7 @@
 """Two free bodies, and a contact of every kind between them."""
 from __future__ import annotations
 
+import mpmath as mp
 import numpy as np
 
 import condyle as cd
@@ -71,3 +72,14 @@ def touching(system: cd.System, seed: int, depth: float = 2e-3) -> tuple[np.ndar
         x, n = system.contact_depths(q)[0], system.contact_normals(q)[0]
         q[11:14] += (x - depth) * n
     return q, u
+
+
+def in_fifty_digits(f, N, q, u) -> tuple[np.ndarray, np.ndarray]:
+    """f(q, u), which takes and gives lists of mpf, and its derivatives along the manifold by q, then by u."""
+    with mp.workdps(50):
+        moved = lambda x, e, d: [mp.mpf(a) + e * mp.mpf(b) for a, b in zip(x, d, strict=True)]
+        at = lambda e, dq, du: f(moved(q, e, dq), moved(u, e, du))
+        h = mp.mpf(10)**-15                                  # central differences err by its square
+        columns = [(n, 0 * u) for n in N.T] + [(0 * q, n) for n in np.eye(len(u))]
+        slopes = [[(a - b) / (2 * h) for a, b in zip(at(h, *c), at(-h, *c), strict=True)] for c in columns]
+        return np.array(at(0, 0 * q, 0 * u), dtype=float), np.array(slopes, dtype=float).T

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import condyle as cd
+from tests.contact.rig import in_fifty_digits
 
 C = cd.contact
 UP = (0.0, 1.0, 0.0)
@@ -241,14 +242,8 @@ def test_derivatives_against_fifty_digits(slip, evidence):
     q[5] += system.contact_depths(q)[0] - 1e-3
     u = np.array([0.02, 0.03, -0.01, slip, -0.2, 0.3 * slip])
     found = system.contact_wrenches(q, u)[0, 1]
-    with mp.workdps(50):
-        exact = lambda e, dq, du: _wrench([mp.mpf(a) + e * mp.mpf(b) for a, b in zip(q, dq)],
-                                          [mp.mpf(a) + e * mp.mpf(b) for a, b in zip(u, du)], radii)
-        np.testing.assert_allclose(found, [float(x) for x in exact(0, 0 * q, 0 * u)], rtol=1e-9, atol=1e-9)
-        N, h = system.N(q), mp.mpf(10)**-15
-        columns = [(N[:, j], 0 * u) for j in range(6)] + [(0 * q, e) for e in np.eye(6)]
-        slopes = np.array([[float((a - b) / (2 * h)) for a, b in zip(exact(h, *c), exact(-h, *c))]
-                           for c in columns]).T
+    exact, slopes = in_fifty_digits(lambda q, u: _wrench(q, u, radii), system.N(q), q, u)
+    np.testing.assert_allclose(found, exact, rtol=1e-9, atol=1e-9)
     J = system.jacobian("contact_wrenches", q, u, wrt=("q", "u"))
     ours = np.hstack([J["q"], J["u"]])[6:]
     error = np.abs(ours - slopes).max() / np.abs(slopes).max()

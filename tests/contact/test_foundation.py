@@ -11,7 +11,19 @@ import condyle as cd
 from condyle import contact, maximal
 from condyle.studies.scaling.attached import moved_contact
 from tests.contact.meshes import box, icosphere, refined
-from tests.contact.rig import FLOOR, HILLS, RUBBER, STEEL, TILTED, X_GRID, Y_GRID, egg, touching, two
+from tests.contact.rig import (
+    FLOOR,
+    HILLS,
+    RUBBER,
+    STEEL,
+    TILTED,
+    X_GRID,
+    Y_GRID,
+    egg,
+    in_fifty_digits,
+    touching,
+    two,
+)
 from tests.differences import STEPS, WEIGHTS
 
 BALL = contact.Mesh("b", TILTED, icosphere(1, 0.1), 0.01, RUBBER)
@@ -213,15 +225,8 @@ def test_derivatives_against_fifty_digits(ball):
     q = np.array([0.8, 0.2, -0.4, 0.4, 0.01, 0.05, -0.02])
     q[:4] /= np.linalg.norm(q[:4])
     u = np.array([0.2, 0.3, -0.1, 0.06, -0.2, 0.03])
-    with mp.workdps(50):
-        exact = lambda e, dq, du: _springs([mp.mpf(a) + e * mp.mpf(b) for a, b in zip(q, dq)],
-                                           [mp.mpf(a) + e * mp.mpf(b) for a, b in zip(u, du)], mesh, ball)
-        found = system.contact_wrenches(q, u)[0, 1]
-        np.testing.assert_allclose(found, [float(x) for x in exact(0, 0 * q, 0 * u)], rtol=1e-10, atol=1e-10)
-        N, h = system.N(q), mp.mpf(10)**-15
-        columns = [(N[:, j], 0 * u) for j in range(6)] + [(0 * q, e) for e in np.eye(6)]
-        slopes = np.array([[float((a - b) / (2 * h)) for a, b in zip(exact(h, *c), exact(-h, *c))]
-                           for c in columns]).T
+    exact, slopes = in_fifty_digits(lambda q, u: _springs(q, u, mesh, ball), system.N(q), q, u)
+    np.testing.assert_allclose(system.contact_wrenches(q, u)[0, 1], exact, rtol=1e-10, atol=1e-10)
     J = system.jacobian("contact_wrenches", q, u, wrt=("q", "u"))
     ours = np.hstack([J["q"], J["u"]])[6:]
     assert np.abs(ours - slopes).max() < 1e-12 * np.abs(slopes).max()

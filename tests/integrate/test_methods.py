@@ -13,6 +13,7 @@ from condyle.integrate.methods.base import Method, Step
 from condyle.integrate.methods.rosenbrock import RODAS, RODAS5P
 from condyle.native.programs.nodes import Call, Ints, kernel
 from condyle.studies.simulate import SCIPY
+from tests.integrate.test_ensemble import swinging
 
 
 def double_pendulum() -> cd.System:
@@ -175,17 +176,10 @@ def test_every_method_runs_a_system_with_tables_and_quaternions(name):
 def test_loops_and_a_straight_line_give_the_same_motion(name, monkeypatch):
     """The right-hand side in both layouts: quaternions, splines, parameters, a force with states of its
     own."""
-    x = np.linspace(-3, 3, 25)
     ends = []
     for layout in ("unrolled", "looped"):
         monkeypatch.setenv("CONDYLE_LAYOUT", layout)
-        system = cd.System()
-        system.add_body("base", mobilizer=cd.Free(), mass=cd.Parameter("mass", 2.0), inertia=(0.1, 0.2, 0.25))
-        knee = cd.FunctionBased("knee", angles=(None, None, lambda q: q),
-                                translations=(cd.Spline(x, 0.05 * np.sin(x)), None, None))
-        system.add_body("shank", parent="base", mobilizer=knee, X_BM=(0, 0.4, 0), mass=3.0,
-                        inertia=(0.05, 0.01, 0.05))
-        system.add_force("warm", cd.forces.NoseHooverThermostat(300.0, 0.4, boltzmann=2e-3))
+        system = swinging()
         start = system.state(u=np.linspace(-1, 1, system.nu), parameters={"mass": 2.5})
         assert len(start.z)
         ends.append(cd.simulate(system, start, 0.3, integrator=name, step=1e-3).y[-1])

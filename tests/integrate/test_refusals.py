@@ -5,15 +5,12 @@ import numpy as np
 import pytest
 
 import condyle as cd
+from tests.zoo import two_pins
 
 
 @pytest.fixture(scope="module")
 def leg() -> cd.System:
-    system = cd.System()
-    for name, parent, joint in (("thigh", "ground", "hip"), ("shank", "thigh", "knee")):
-        system.add_body(name, parent, cd.Pin(), X_BM=(0, 0.4, 0), mass=3.0, inertia=(0.05, 0.01, 0.05),
-                        coordinates=joint)
-    return system
+    return two_pins()
 
 
 @pytest.mark.parametrize(("mistake", "words"), [

@@ -22,7 +22,7 @@ from condyle.native.sweeps.lookup import assembled
 from tests.mobilizers.every import BENT, EVERY, LOOP, RADII, RING, RIPPLE, SURFACE, frames
 
 EPS = np.finfo(float).eps
-STATES = 100
+STATES = 40
 # Every entry is a sum of some tens of products of numbers up to about 3.
 ROUNDING = 200 * EPS
 S = mpf(10) ** -15

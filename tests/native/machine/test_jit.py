@@ -26,6 +26,12 @@ def test_code_that_is_no_code():
         jit.compile_ir("define double @f( {")
 
 
+def test_short_code_is_compiled_once():
+    """Whoever asks again, for another system, has the same bytes."""
+    assert jit.compile_ir(GOOD) is jit.compile_ir("".join([*GOOD]))
+    assert jit.compile_ir(GOOD) != jit.compile_ir(GOOD.replace("1.0", "2.0"))
+
+
 def test_unknown_name():
     with pytest.raises(NativeError, match="'g'"):
         jit.Library(jit.compile_ir(GOOD)).address("g")

@@ -78,7 +78,17 @@ def compile_ir(text: str, optimise: int = 1) -> bytes:
     Code generation level 1 equals 3 on our straight lines; no IR passes are run.
     """
     host()
+    return (_compile_once if len(text) < _SHORT else _compile)(text, optimise)
+
+
+def _compile(text: str, optimise: int) -> bytes:
     return parallel.join(parallel.compile_all(parallel.divide(text), lambda: _target_machine(optimise)))
+
+
+# What does not depend on numbers of a system, such as the check of Parameters where it has none, is the same
+# text for many systems.
+_compile_once = functools.lru_cache(maxsize=64)(_compile)
+_SHORT = 50_000                                             # characters: 64 of them are 3 MB
 
 
 def join(objects: Sequence[bytes]) -> bytes:
