@@ -222,7 +222,8 @@ def _check_tendons(system: System, start: Members) -> None:
     tendons, at, default = programs["tendons"]
     unset = (start.y[:, system.nq + system.nu:][:, at] == default).all(axis=0) if at else ()
     if names := [name for name, same in zip(tendons, unset, strict=True) if same]:
-        warn(f"simulate: elastic tendons of {', '.join(names)} have their default states, in which "
+        some = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if names[6:] else "")
+        warn(f"simulate: elastic tendons of {some} have their default states, in which "
              "they do not balance their fibres; start from system.equilibrate_muscles(state)")
 
 
