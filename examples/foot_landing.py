@@ -22,14 +22,13 @@ start = system.state(q={"foot_qw": np.cos(angle / 2), "foot_qz": np.sin(angle / 
 landing = cd.simulate(system, start, 1.5, accuracy=1e-5, integrator="rodas")
 
 t = np.linspace(0, 1.5, 751)
-states = [landing(s) for s in t]
-force = np.array([s.contact_forces()[:, 1].sum() for s in states])
-touched = np.array([system.centre_of_pressure(s.q, s.u, "sole")[0]
-                    - s.body_pose("foot").p[0] for s in states])
+forces = landing.contact_forces(t=t)                     # fx, fy, fz of each sphere [N]
+force = forces.values.reshape(len(t), -1, 3)[:, :, 1].sum(axis=1)
+touched = landing.centre_of_pressure("sole", t=t)["sole_px"] - landing(t)["foot_tx"]
 first = touched[np.isfinite(touched)][0]
 print(f"peak force {force.max():.0f} N, {force.max() / (5 * 9.81):.1f} times the weight")
 print(f"centre of pressure: from {100 * first:.1f} cm to {100 * touched[-1]:.1f} cm")
 
 assert abs(force[-1] / (5 * 9.81) - 1) < 1e-3            # it stands
 assert first < -0.05 and abs(touched[-1]) < 0.01         # heel first, then below the mass
-assert np.linalg.norm(states[-1].u) < 1e-3
+assert np.linalg.norm(landing[-1].u) < 1e-3

@@ -40,9 +40,9 @@ system.add_contact("knee", tibia, femur)
 system.add_force("load", cd.forces.ConstantForce("femur", (OFF, 0.1, 0), (0, -LOAD, 0)))
 
 run = cd.simulate(system, system.state(), 0.15, accuracy=1e-3, integrator="rodas")
-q, u = run[-1].q, run[-1].u
-pressure, area = system.contact_pressures(q, u, "knee", "femur"), femur.triangles.areas
-force = system.contact_forces(q, u)[0, 1]
+end = run[-1]
+pressure, area = end.contact_pressures("knee", "femur"), femur.triangles.areas
+force = end.contact_forces()[0, 1]
 loaded = femur.triangles.centroids[:, 0] > 0
 share = (pressure * area)[loaded].sum() / (pressure @ area)
 print(f"{(pressure > 0).sum()} of {len(area)} triangles of the femur touch")

@@ -22,8 +22,8 @@ start = system.state(q={"top_qw": np.cos(tilt / 2), "top_qx": np.sin(tilt / 2),
 run = cd.simulate(system, start, 4.0, accuracy=1e-6)
 
 t = np.linspace(0, 4.0, 401)
-upright = np.array([run(s).body_pose("top").R[1, 1] for s in t])  # cosine of the tilt
-energy = np.array([sum(run(s).energy()) for s in t])
+upright = run.body_pose("top", t=t).R[:, 1, 1]          # cosine of the tilt
+energy = run.energy(t=t).values.sum(axis=1)
 print("tilt in degrees:", np.degrees(np.arccos(upright[::50])).round(0))
 print(f"mass centre: up by {1000 * BELOW * (upright[0] - upright[-1]):.1f} mm")
 

@@ -36,6 +36,7 @@ STATE = LEG.state(q=[1.0, 0.1])
     (lambda: F.MobilityStop("hip", 0.0, 1.0, 10.0, damping=1.0), "did you mean dissipation=?"),
     (lambda: F.TwoPointSpring("thigh", "shank", 1.0, 1.0), "missing a required argument: 'stiffness'"),
     (lambda: C.Rod(*POINTS), "missing a required argument: 'length'. It is Rod(a, p_a, b, p_b, length)"),
+    (lambda: cd.Reset(catch="foot"), "no argument catch=; it is caught="),
     (lambda: cd.Slider(direction="x"), "did you mean axis=?"),
     (lambda: cd.Screw(), "It is Screw(pitch, axis='z')"),
     (lambda: cd.Custom("k", None), "transform: expected a function"),

@@ -13,6 +13,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 import condyle
+from condyle.model.operators import OPERATORS
 from tests.process import output
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -199,3 +200,10 @@ def test_the_recursions_are_all_there() -> None:
         head = path.read_text(encoding="utf-8").split('"""')[1:2]
         if head and re.search(r"\(1\)$", head[0], re.MULTILINE):
             assert f"<!-- docstring: {path.relative_to(package).as_posix()} -->" in text, path.name
+
+
+def test_operators_with_derivatives_are_listed() -> None:
+    page = (DOCS / "guide" / "derivatives.md").read_text(encoding="utf-8")
+    rows = page.split("## Which operators")[1].split("The others are put together")[0].splitlines()
+    listed = {name.split()[0] for row in rows[4:] if row for name in row.split("|")[2].split(",")}
+    assert listed == {name for name, operator in OPERATORS.items() if operator.derivable and operator.public}

@@ -145,10 +145,10 @@ def __getattr__(name: str) -> object:
         return getattr(importlib.import_module(_LATER[name]), name)
     if name.startswith("_"):
         raise AttributeError(f"module 'condyle' has no attribute {name!r}")
-    rooms = {n: f"cd.{room.__name__.rpartition('.')[2]}.{n}"
+    rooms = [f"cd.{room.__name__.rpartition('.')[2]}.{name}"
              for room in (contact, shapes, functions, constraints, forces, paths, muscles)
-             for n in room.__all__}
-    raise _missing("condyle", name, __all__, rooms | _ELSEWHERE)
+             if name in room.__all__]
+    raise _missing("condyle", name, __all__, ({name: " or ".join(rooms)} if rooms else {}) | _ELSEWHERE)
 
 
 _LATER = {**dict.fromkeys(("read_external_loads", "read_osim", "write_osim"), "condyle.opensim"),
@@ -172,7 +172,8 @@ _ELSEWHERE = {
     **dict.fromkeys(("load", "load_model", "read_model"), "cd.read_osim(path)"),
     "write_table": "table.save('run.sto')", "write_markers": "markers.save('walk.trc')",
     "IK": "cd.inverse_kinematics", "ID": "cd.inverse_dynamics", "SO": "cd.static_optimization",
-    "JR": "cd.joint_reactions", "plot": "cd.show, or .plot() of a Trajectory"}
+    "JR": "cd.joint_reactions", "Contact": "system.add_contact(name, a, b), with surfaces of cd.contact",
+    "plot": "cd.show, or .plot() of a Trajectory"}
 """What other libraries call it."""
 
 _spoken(Coordinate, Discrete, Event, Input, Markers, Motion, Parameter, Prescribed, SimmSpline, Spline,

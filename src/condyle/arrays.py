@@ -225,7 +225,7 @@ def _from_mapping(what: str, value: Mapping[Any, Any], shape: str, entries: Entr
                          f"{reprlib.repr(value)}; give the numbers in their order, not by name")
     for key in value:
         if key not in entries.names:
-            raise UnknownNameError(entries.noun, key, entries.names, what)
+            raise _unknown(what, str(key), entries)
     if entries.default is None and len(value) < len(entries.names):
         raise ShapeError(f"{what}: {_lacks(entries, value)}")
     expected = "one number" if one else "a number, or one per state"
@@ -234,6 +234,19 @@ def _from_mapping(what: str, value: Mapping[Any, Any], shape: str, entries: Entr
         if one and v.ndim:
             raise ShapeError(f"{what}: {entries.noun} {key!r}: expected one number, got shape {v.shape}")
     return _joined(what, given, entries)
+
+
+def _unknown(what: str, key: str, entries: Entries) -> UnknownNameError:
+    """The error for a name that is not there; of free bodies it knows what is meant."""
+    body, _, end = key.rpartition("_")
+    speed = f"{body}_{ {'t': 'v', 'r': 'w', 'q': 'w'}.get(end[:1], '')}{end[1:]}"
+    if speed in entries.names:
+        return UnknownNameError(entries.noun, key, [speed], what)
+    if end in ("rx", "ry", "rz") and f"{body}_qw" in entries.names:
+        return UnknownNameError(entries.noun, key, [f"{body}_q{axis}" for axis in "wxyz"],
+                                f"{what}: {body!r} turns by a quaternion; with coordinates='euler' its "
+                                "mobilizer has three angles [rad]")
+    return UnknownNameError(entries.noun, key, entries.names, what)
 
 
 def _joined(what: str, columns: Mapping[str, np.ndarray], entries: Entries) -> np.ndarray:

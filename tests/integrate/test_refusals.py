@@ -27,6 +27,7 @@ def leg() -> cd.System:
     (lambda leg, state: cd.simulate(leg, {"q": np.zeros(2)}, 1.0), "got q of shape (2,); one state is "
                                                                    "system.state(q=...)"),
     (lambda leg, state: cd.simulate(leg, state, 1.0, integrator="BDF"), "where it is stiff use 'rodas'"),
+    (lambda leg, state: cd.simulate(leg, state, 1.0, integrator="implicit"), "where it is stiff use 'rodas'"),
     (lambda leg, state: cd.simulate(leg, state, 0.1)("knee"), "t: expected times [s]"),
     (lambda leg, state: cd.simulate(leg, state, 0.1)["hipp"], "did you mean 'hip'"),
     (lambda leg, state: cd.simulate(leg, state, 0.1, events="hip"), "such as cd.Event(lambda s: "

@@ -14,6 +14,7 @@ from condyle.arrays import Entries, vector
 from condyle.integrate.members import Members
 from condyle.model.operators import OPERATORS as RECORDS
 from condyle.system.operators import METHODS
+from tests.contact.meshes import box
 
 SOLID = {"mass": 1.0, "inertia": (0.1, 0.1, 0.1)}
 OPERATORS = {name: record for name, record in RECORDS.items() if record.public}
@@ -34,6 +35,8 @@ def leg(time: bool = False) -> cd.System:
     skin = cd.contact.Material(1e5)
     system.add_contact("floor", cd.contact.HalfSpace("ground", (0, 1, 0), -9.0, skin),
                        cd.contact.Sphere("shank", (0, 0, 0), 0.1, skin))
+    system.add_contact("sole", cd.contact.HalfSpace("ground", (0, 1, 0), -9.0, skin),
+                       cd.contact.Mesh("shank", None, box(0.1), 0.02, skin))
     if time:
         system.add_force("wind", cd.forces.ExternalWrench("bob",
                                                           force=([0, 1, 2], np.arange(9.0).reshape(3, 3))))
@@ -58,6 +61,7 @@ def arguments(system: cd.System, name: str) -> dict[str, object]:
     qdot, qddot = rng.normal(size=(2, N, system.nq))
     known = {"q": q, "u": u, "udot": udot, "qdot": qdot, "qddot": qddot, "f": f, "tau": tau,
              "body": "shank", "station": P, "X_BS": P, "constraint": "tie", "group": "floor",
+             "contact": "sole",
              "about": P, "lambda_": rng.normal(size=(N, 1))}
     asked = inspect.signature(METHODS[name]).parameters
     return {p: known[p] for p in asked if p in known}

@@ -61,7 +61,7 @@ CONSTRAINED = {"multipliers", "constraint_errors", "constraint_jacobian", "const
 ALONG_PATHS = {"path_lengths", "path_speeds", "moment_arms", "path_points"}
 # Those of contacts: tests/contact.
 OF_CONTACTS = {f"contact_{what}" for what in ("depths", "points", "normals", "patches", "slips", "forces",
-                                              "losses", "wrenches")} | {"centre_of_pressure"}
+                                              "losses", "pressures", "wrenches")} | {"centre_of_pressure"}
 TAIL = ("t", "z", "inputs", "parameters")
 
 

@@ -9,6 +9,7 @@ import pytest
 import condyle as cd
 from condyle.viewer import contacts
 from condyle.viewer.constraints import constraint_parts
+from condyle.viewer.drawing import figure_of
 from condyle.viewer.implicit import implicit_shape
 from condyle.viewer.shown import scene_of
 from condyle.viewer.stream import Stream
@@ -188,3 +189,17 @@ def test_a_bob_hangs_at_the_end_of_its_stick() -> None:
         stick = next(p for p in scene_of(system).layers[0].parts if p.kind == "bodies"
                      and isinstance(p.shape, cd.shapes.Capsule))
         assert 2 * stick.shape.half_length == pytest.approx(length)
+
+
+def test_pictures_show_the_surfaces_of_ground() -> None:
+    """Nothing else stands for a stair or a hill: a ball would rest on air."""
+    wood = cd.contact.Material(1e6)
+    system = cd.System()
+    system.add_body("ball", mobilizer=cd.Free(), mass=1.0, inertia=(0.004,) * 3)
+    stair = cd.contact.Box("ground", (0.5, -0.2, 0), (0.2, 0.2, 0.2), wood)
+    system.add_contact("stair", stair, cd.contact.Sphere("ball", (0, 0, 0), 0.1, wood))
+    scene = scene_of(system.state(q={"ball_ty": 0.1}))
+    with_it = len(figure_of(scene, view="top").axes[0].collections[1].get_paths())
+    scene.layers[0].parts = [p for p in scene.layers[0].parts if "stair: ground" not in p.name]
+    without = len(figure_of(scene, view="top").axes[0].collections[1].get_paths())
+    assert with_it - without == 4                           # two of the upper face, two of a side

@@ -38,7 +38,10 @@ spoken(AccelerationOnly, Ball, ConstantAcceleration, ConstantAngle, ConstantCoor
 
 _ELSEWHERE = {
     "Coupler": "CoordinateCoupler, or SpeedCoupler", "Distance": "Rod",
-    "Custom": "Holonomic, or Nonholonomic on velocities"}
+    "Custom": "Holonomic, or Nonholonomic on velocities",
+    **dict.fromkeys(("CoordinateLimit", "JointLimit", "Limit"), "Stop; of springs cd.forces.MobilityStop"),
+    **dict.fromkeys(("Cable", "String", "Tether"), "Rope"),
+    "Contact": "system.add_contact(name, a, b) with surfaces of cd.contact.Rigid"}
 """What other libraries call it."""
 
 

@@ -80,6 +80,9 @@ def _named(name: str, which: str, given: Surface | Iterable[Surface]) -> dict[st
         if not isinstance(surface, Surface):
             raise DescriptionError(f"add_contact {name!r}: {which}: expected surfaces such as "
                                    f"cd.contact.Sphere(...), got {surface!r}")
+        if (first := next(i for i, s in enumerate(surfaces) if s is surface)) < k:
+            raise DescriptionError(f"add_contact {name!r}: {which}: surface {k} is surface {first} once more "
+                                   "and would push twice; leave one out")
         label = surface.name or str(k)
         if label in out:
             raise DescriptionError(f"add_contact {name!r}: {which}: two surfaces are called {label!r}; give "

@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import casadi as ca
 import numpy as np
 
+from condyle.arguments import answered
 from condyle.errors import DescriptionError
 from condyle.laws.described import Described, number, quantity, sx
 from condyle.trace import Number
@@ -49,6 +50,8 @@ class Material(Described):
         self._check_friction({})
 
     @classmethod
+    @answered({"E": "it is young=", "youngs_modulus": "it is young=", "nu": "it is poisson=",
+               "friction": "it is static_friction= and dynamic_friction="}, skip=1, name="Material.elastic")
     def elastic(cls, young: Number, poisson: Number, dissipation: Number = 0.0, static_friction: Number = 0.0,
                 dynamic_friction: Number = 0.0, viscous_friction: Number = 0.0,
                 transition_speed: Number = 0.01) -> Material:

@@ -47,7 +47,7 @@ class HeightField(Framed):
         X: frame S on the body, z upwards: a Transform, a 3-vector or None.
         x: grid along x of S [m], evenly rising, shape (m,), at least 4.
         y: grid along y of S [m], evenly rising, shape (n,), at least 4.
-        heights: along z of S [m], shape (m, n).
+        heights: along z of S [m], shape (m, n): heights[i, j] is at x[i], y[j].
         material: a Material.
         name: how groups call it.
         cliques: names; surfaces that share one ignore each other in groups.
@@ -65,10 +65,18 @@ class HeightField(Framed):
         super().__post_init__()
         for axis in "xy":
             object.__setattr__(self, axis, _even(getattr(self, axis), f"HeightField: {axis}"))
-        h = np.array(self.heights, dtype=float)
-        if h.shape != (len(self.x), len(self.y)) or not np.isfinite(h).all():
-            raise DescriptionError(f"HeightField: heights: expected finite numbers of shape ({len(self.x)}, "
-                                   f"{len(self.y)}), those of x and y, got shape {h.shape}")
+        if callable(self.heights):
+            raise DescriptionError("HeightField: heights: expected an array, got a function; give its values "
+                                   "on the grid, f(*np.meshgrid(x, y, indexing='ij'))")
+        h, wanted = np.array(self.heights, dtype=float), (len(self.x), len(self.y))
+        if h.shape != wanted:
+            turned = "; the first index goes with x: give heights.T" if h.shape == wanted[::-1] else ""
+            raise DescriptionError(f"HeightField: heights: expected finite numbers of shape {wanted}, those "
+                                   f"of x and y, got shape {h.shape}{turned}")
+        if not np.isfinite(h).all():
+            i, j = (int(k[0]) for k in np.nonzero(~np.isfinite(h)))
+            raise DescriptionError(f"HeightField: heights: expected finite numbers, got {h[i, j]} at "
+                                   f"[{i}, {j}], x = {self.x[i]:g}, y = {self.y[j]:g} m")
         object.__setattr__(self, "heights", tuple(map(tuple, h.tolist())))
         c = _coefficients(_coefficients(h).T).T
         patches = np.lib.stride_tricks.sliding_window_view(c, (4, 4)).reshape(-1, 4, 4)
@@ -103,7 +111,8 @@ def _even(grid: Any, what: str) -> tuple[float, ...]:
     if x.ndim != 1 or len(x) < 4 or not np.isfinite(x).all() or not (np.diff(x) > 0).all() or np.ptp(
             np.diff(x)) > 1e-9 * np.ptp(x):
         raise DescriptionError(f"{what}: expected at least 4 numbers that rise evenly, such as "
-                               f"np.linspace(0, 1, 11), got {np.array2string(x, threshold=6)}")
+                               "np.linspace(0, 1, 11), got "
+                               + (np.array2string(x, threshold=6) if x.ndim == 1 else f"shape {x.shape}"))
     return tuple(x.tolist())
 
 

@@ -44,6 +44,9 @@ _ELSEWHERE = {
     "ExpressionBasedPointToPointForce": "TwoPointFunction", "ExpressionBasedPathForce": "PathFunction",
     "ExpressionBasedBushingForce": "FunctionBushing", "SpringGeneralizedForce": "MobilitySpring",
     "PointToPointSpring": "TwoPointSpring",
+    **dict.fromkeys(("Contact", "ContactForce", "ElasticFoundation", "ElasticFoundationForce", "HuntCrossley",
+                     "HuntCrossleyForce", "SmoothSphereHalfSpaceForce"),
+                    "system.add_contact(name, a, b), with surfaces and laws of cd.contact"),
     "Actuator": "CoordinateActuator, PathActuator, PointToPointActuator or TorqueActuator"}
 """What other libraries call it."""
 

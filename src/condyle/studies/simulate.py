@@ -57,7 +57,7 @@ ELSEWHERE = {
 
 SCIPY = {"RK45": "dormand-prince", "DOP853": "dormand-prince-8", "RK23": "rk3"}
 """The same methods under SciPy's names."""
-IMPLICIT = ("Radau", "BDF", "LSODA")
+IMPLICIT = ("radau", "bdf", "lsoda", "stiff", "implicit", "ida", "cvode")
 
 
 @overload
@@ -222,7 +222,8 @@ def _check_tendons(system: System, start: Members) -> None:
     tendons, at, default = programs["tendons"]
     unset = (start.y[:, system.nq + system.nu:][:, at] == default).all(axis=0) if at else ()
     if names := [name for name, same in zip(tendons, unset, strict=True) if same]:
-        warn(f"simulate: elastic tendons of {', '.join(names)} have their default states, in which "
+        some = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if names[6:] else "")
+        warn(f"simulate: elastic tendons of {some} have their default states, in which "
              "they do not balance their fibres; start from system.equilibrate_muscles(state)")
 
 
@@ -289,7 +290,7 @@ def _method(integrator: Any) -> Method:
     if isinstance(integrator, type) and issubclass(integrator, Method | TimeStepping):
         raise DescriptionError(f"simulate: integrator is the class {integrator.__name__}; write brackets and "
                                "its numbers after it, or give the name of a method, such as 'merson'")
-    hint = ("where it is stiff use 'rodas'" if integrator in IMPLICIT else
+    hint = ("where it is stiff use 'rodas'" if str(integrator).lower() in IMPLICIT else
             "time stepping is cd.integrators.TimeStepping(...)" if "step" in str(integrator).lower() else "")
     raise UnknownNameError("integrator", integrator, METHODS, hint)
 

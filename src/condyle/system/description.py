@@ -105,6 +105,13 @@ class Description(Copies):
             names of the forces or constraints.
         """
         made = pairs(name, a, b, law, options, RigidContact)
+        there = {frozenset(map(id, law.surfaces())): known for known, law in (*self._forces.items(),
+                 *self._constraints.items()) if isinstance(law, ContactLaw | RigidContact)}
+        for pair, one in made.items():
+            twice = there.get(frozenset(map(id, one.surfaces())), pair)
+            if twice != pair:
+                raise DescriptionError(f"add_contact {name!r}: these two surfaces touch already, as "
+                                       f"{twice!r}, and would push twice; leave one of them out")
         for pair, one in made.items():
             self.add_constraint(pair, one) if isinstance(one, Constraint) else self.add_force(pair, one)
         return tuple(made)

@@ -18,6 +18,7 @@ from condyle.presentation import Block, Display, cut, number, page
 from condyle.spatial import Transform
 from condyle.system.fitted import fit_q, fit_u
 from condyle.system.operators import METHODS
+from condyle.system.operators.contacts import TOUCHES
 from condyle.system.operators.public import state_method
 from condyle.system.variables import place, recorded, variables
 from condyle.tree.body import Body
@@ -83,7 +84,7 @@ class State(Display, OfState):
         "simulate": "cd.simulate(system, state, t_final)",
         "jacobian": "system.jacobian(operator, q, u, wrt=...)",
         "measure": "part of a run: cd.simulate(...).measure(name); integrals and samples are state[name]",
-        "set": "state.replace(q={'knee': 0.3}): a new State"}
+        "set": "state.replace(q={'knee': 0.3}): a new State", **TOUCHES}
 
     system: System
     t: float

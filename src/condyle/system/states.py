@@ -20,6 +20,7 @@ from condyle.presentation import Block, Display, page
 from condyle.spatial import Transform
 from condyle.system.given import nth
 from condyle.system.operators import METHODS
+from condyle.system.operators.contacts import TOUCHES
 from condyle.system.operators.public import asked, operator, state_method
 from condyle.system.state import State
 from condyle.system.system import System
@@ -141,7 +142,7 @@ class States(Generic[Item], Display, OfStates):
     elsewhere: ClassVar[dict[str, str]] = {
         "save": "a method of Tables: .table().save('run.csv')",
         "to_csv": "a method of Tables: .table().save('run.csv')",
-        "time": "t, times [s]", "names": "in the Table: .table().names"}
+        "time": "t, times [s]", "names": "in the Table: .table().names", **TOUCHES}
 
     if TYPE_CHECKING:
         @property

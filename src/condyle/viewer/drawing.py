@@ -17,7 +17,7 @@ FINE = 260
 """Triangles of a shape."""
 ROOM = 1.16
 """How much wider a picture is than what is in it."""
-HIDDEN = ("inertias", "surfaces", "contacts")
+HIDDEN = ("inertias", "surfaces")
 
 
 @dataclass

@@ -100,7 +100,9 @@ class Page:
     def __repr__(self) -> str:
         first = self.scene.layers[0]
         where = f", {str(self.path)!r}" if self.path else ""
-        return f"Page({self.scene.title!r}: {len(first.t)} frames, {len(first.bodies) - 1} bodies{where})"
+        size = [f"{n} {noun if n == 1 else plural}" for n, noun, plural in
+                ((len(first.t), "frame", "frames"), (len(first.bodies) - 1, "body", "bodies"))]
+        return f"Page({self.scene.title!r}: {', '.join(size)}{where})"
 
 
 def thinned(scene: Scene, stride: int) -> Scene:

@@ -139,6 +139,7 @@ OPERATORS = (
              columns=_each("lost [W]")),
     Operator("contact_springs", Stage.FORCE, "q u", results={"p": "springs"}, reads="joints forces",
              expressions=_springs, differentiable=False, serves="contact_pressures"),
+    Operator("contact_pressures", Stage.FORCE, "q u"),
     Operator("contact_wrenches", Stage.ACCELERATION, "q u", results={"F": "contacts 2 6"},
              status="accelerations", reads=READS, expressions=_wrenches, columns=_on_bodies),
     Operator("contact_centres", Stage.ACCELERATION, "q u", results={"fP": "contacts 4"},

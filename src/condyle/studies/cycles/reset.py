@@ -145,7 +145,7 @@ class Reset:
         return new, np.vstack([np.linalg.pinv(N_of(new)) @ D["q"], D["u"], D["z"]])
 
 
-spoken(Reset)
+spoken(Reset, answers={"catch": "it is caught=", "release": "it is released="})
 
 
 def _flat(result: Any, found: list[tuple[tuple[str, str], ...]]) -> list[Any]:

@@ -1,7 +1,7 @@
 """Contacts: where they are and what they exert."""
 from __future__ import annotations
 
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
 
@@ -14,6 +14,19 @@ from condyle.native.sweeps.tree import kernel as tree_kernel
 from condyle.system.operators.base import Operators
 from condyle.system.operators.options import Options
 from condyle.system.operators.public import operator
+from condyle.tree.body import Body
+
+TOUCHES = {
+    **dict.fromkeys(("grf", "ground_reaction", "ground_reaction_force", "ground_reaction_forces",
+                     "ground_reactions"),
+                    "contact_forces(), one per contact: their sum is the ground reaction; "
+                    "centre_of_pressure(group) is where it acts"),
+    **dict.fromkeys(("friction", "friction_forces", "normal_forces"),
+                    "contact_forces(), of which contact_normals() gives the normal part"),
+    **dict.fromkeys(("contact_moments", "contact_torques"), "contact_wrenches()"),
+    **dict.fromkeys(("gaps", "overlap", "penetration", "penetrations"), "contact_depths()"),
+    "cop": "centre_of_pressure(group)", "pressures": "contact_pressures(contact, body)"}
+"""What others call these, of states and runs."""
 
 
 class ContactOperators(Operators):
@@ -67,7 +80,8 @@ class ContactOperators(Operators):
         force [N], in ground, shape (..., n, 2, 6)."""
         return self._run("contact_wrenches", (q, u), options)
 
-    def contact_pressures(self, q: Vector, u: Vector, contact: str, body: Any = None,
+    @operator
+    def contact_pressures(self, q: Vector, u: Vector, contact: str, body: Body | str | None = None,
                           **options: Unpack[Options]) -> Array:
         """Pressure on each triangle of a mesh [Pa], shape (..., triangles), in the order of
         `surface.triangles.faces`; zero where it does not touch.

@@ -1,0 +1,94 @@
+"""Mistakes of those who let bodies touch for the first time: the answer names what is meant."""
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import condyle as cd
+from tests.contact.meshes import icosphere
+
+C = cd.contact
+RUBBER, STONE = C.Material(1e6), C.Rigid(friction=0.5)
+X = np.linspace(-1, 1, 5)
+
+
+def ball() -> cd.System:
+    system = cd.System()
+    system.add_body("ball", mobilizer=cd.Free(), mass=1.0, inertia=(0.004,) * 3)
+    return system
+
+
+def surfaces(material: C.Material | C.Rigid = RUBBER) -> tuple[C.HalfSpace, C.Sphere]:
+    return C.HalfSpace("ground", (0, 1, 0), 0.0, material), C.Sphere("ball", (0, 0, 0), 0.1, material)
+
+
+def heights(h: object, x: np.ndarray = X, y: np.ndarray = X) -> C.HeightField:
+    return C.HeightField("ground", None, x, y, h, RUBBER)
+
+
+@pytest.mark.parametrize(("call", "says"), [
+    (lambda: C.Material(stiffness=1e6), r"stiffness=; it is modulus= \[Pa\]"),
+    (lambda: C.Material(young=1e6), r"young=; it is Material\.elastic\(young, poisson\), in Pa"),
+    (lambda: C.Material(1e6, mu=0.5), "mu=; it is static_friction= and dynamic_friction=, equal"),
+    (lambda: C.Material(1e6, restitution=0.5), r"cd\.contact\.Rigid\(restitution=\)"),
+    (lambda: C.Material.elastic(E=1e6, nu=0.3), "Material.elastic: there is no argument E=; it is young="),
+    (lambda: C.Rigid(mu=0.5), "mu=; it is friction="),
+    (lambda: C.Rigid(stiffness=1e6), r"what yields is made of a cd\.contact\.Material"),
+    (lambda: C.Sphere("ball", (0, 0, 0), diameter=0.2, material=RUBBER), "it is radius=, half of it"),
+    (lambda: C.Box("ball", None, size=(1, 1, 1), material=RUBBER), "it is half_lengths=, half of each"),
+    (lambda: ball().add_contact("c", *surfaces(), friction=0.5), "part of the surfaces' material"),
+    (lambda: heights(lambda x, y: x * y), "got a function; give its values on the grid"),
+    (lambda: heights(np.zeros((4, 5)), X, X[:4]), r"first index goes with x: give heights\.T"),
+    (lambda: heights(np.where(np.eye(5) > 0, np.nan, 0)[::-1]), r"got nan at \[0, 4\], x = -1, y = 1 m"),
+    (lambda: heights(np.zeros((5, 5)), np.meshgrid(X, X)[0]), r"11\), got shape \(5, 5\)"),
+    (lambda: ball().state(q={"ball_rx": 0.1}), "'ball' turns by a quaternion; with coordinates='euler'"),
+    (lambda: ball().state(u={"ball_tx": 0.1}), r"unknown speed 'ball_tx'; did you mean 'ball_vx'\? "),
+    (lambda: ball().state(u={"ball_rz": 0.1}), r"unknown speed 'ball_rz'; did you mean 'ball_wz'\? "),
+])
+def test_what_is_meant(call, says) -> None:
+    with pytest.raises((cd.DescriptionError, cd.ArgumentError, cd.UnknownNameError), match=says):
+        call()
+
+
+def test_angles_by_the_name_that_the_error_tells() -> None:
+    system = cd.System()
+    system.add_body("ball", mobilizer=cd.Free(coordinates="euler"), mass=1.0, inertia=(0.004,) * 3)
+    assert system.state(q={"ball_rx": 0.1})["ball_rx"] == 0.1
+
+
+@pytest.mark.parametrize(("where", "name", "says"), [
+    (C, "Terrain", "it is HeightField"), (C, "Stop", r"it is cd\.constraints\.Stop"),
+    (C, "Stairs", "a list of Box"), (cd.constraints, "Cable", "it is Rope"),
+    (cd.constraints, "JointLimit", "it is Stop"), (cd.forces, "HuntCrossley", r"system\.add_contact"),
+    (cd, "Sphere", r"cd\.contact\.Sphere or cd\.shapes\.Sphere or cd\.paths\.Sphere"),
+    (cd, "Contact", r"system\.add_contact"), (cd, "HalfSpace", r"it is cd\.contact\.HalfSpace$"),
+    (ball().state(), "grf", r"it is contact_forces\(\)"), (ball().state(), "cop", "centre_of_pressure"),
+    (ball().state(), "penetration", r"contact_depths\(\)")])
+def test_names_elsewhere(where, name, says) -> None:
+    with pytest.raises(AttributeError, match=says):
+        getattr(where, name)
+
+
+@pytest.mark.parametrize("material", [RUBBER, STONE])
+def test_surfaces_do_not_touch_twice(material) -> None:
+    floor, sphere = surfaces(material)
+    with pytest.raises(cd.DescriptionError, match="b: surface 1 is surface 0 once more and would"):
+        ball().add_contact("c", floor, [sphere, sphere])
+    system = ball()
+    system.add_contact("c", floor, sphere)
+    with pytest.raises(cd.DescriptionError, match="'d': these two surfaces touch already, as 'c'"):
+        system.add_contact("d", [sphere], floor)
+    assert system.contacts == ("c",)
+    system.add_contact("d", floor, C.Sphere("ball", (0, 0, 0), 0.1, material))      # another surface
+
+
+def test_pressures_of_states_and_runs() -> None:
+    system = ball()
+    mesh = C.Mesh("ball", None, icosphere(1, 0.1), 0.02, RUBBER)
+    system.add_contact("c", C.HalfSpace("ground", (0, 1, 0), 0.0, RUBBER), mesh)
+    run = cd.simulate(system, system.state(q={"ball_ty": 0.08}), 0.01)
+    expected = system.contact_pressures(run.q, run.u, "c")
+    assert expected.shape == (len(run), len(mesh.triangles.faces)) and expected.max() > 0
+    np.testing.assert_array_equal(run.contact_pressures("c"), expected)
+    np.testing.assert_array_equal(run[-1].contact_pressures("c", "ball"), expected[-1])
+    np.testing.assert_array_equal(run.contact_pressures("c", t=[run.t[-1]]), expected[-1:])
