@@ -43,7 +43,8 @@ from condyle.errors import DescriptionError, warn
 from condyle.integrate.manifold import Manifold
 from condyle.integrate.measured import samples
 from condyle.integrate.step_rows import StepRows
-from condyle.integrate.stepping.rows import Contacts, Described, FreeBodies, open_state
+from condyle.integrate.stepping.free import FreeBodies
+from condyle.integrate.stepping.rows import Contacts, Described, open_state
 from condyle.integrate.stepping.sweeps import Sweeps
 from condyle.integrate.trajectory import Statistics, Trajectory
 from condyle.status import Outcome, Status
@@ -147,54 +148,72 @@ class _Run:
         if sampled := [*samples(system)]:
             raise DescriptionError(f"TimeStepping: {sampled[0]!r} is sampled while a run goes on, which this "
                                    "method does not; use another integrator")
-        self.source: FreeBodies | Described = (FreeBodies(self.start, self.method.among) if self.method.among
-                                               else Described(self.start))
         if not self.method.among and not system.unilateral:
             raise DescriptionError("TimeStepping: nothing can touch: give it surfaces, TimeStepping([floor, "
                                    "ball]), or the system a rigid contact by system.add_contact; without "
                                    "contacts take another integrator, such as 'merson'")
-        if self.method.stiffness is not None and self.source.rebounds(self.start):
+        self.free = FreeBodies(self.start, self.method.among, self.method) if self.method.among else None
+        self.source = Described(self.start) if self.free is None else None
+        rebounds = self.source.rebounds(self.start) if self.free is None else self.free.crowd.e.any()
+        if self.method.stiffness is not None and rebounds:
             raise DescriptionError("TimeStepping: soft contacts rebound by their stiffness and damping; give "
                                    "their materials restitution 0")
-        self.solve = Sweeps(self.source.n)
         self.tail, self.where = np.array(self.start.tail), system.compiled.model.tail
-        self.done = 0
+        self.done = self.steps = 0
 
     def go(self) -> Trajectory:
-        t, (q, u, z) = self.start.t, (np.array(x) for x in (self.start.q, self.start.u, self.start.z))
-        count = max(1, int(np.ceil((self.t_final - t) / self.step - 1e-9)))
-        self._warn_of_overlaps(q, u)
-        kept = [(t, q, u, z)]
+        count = max(1, int(np.ceil((self.t_final - self.start.t) / self.step - 1e-9)))
         status = Outcome(Status.FINISHED)
-        steps = 0
         try:
-            for k in range(count):
-                now = self.start.t + k * self.step
-                later = self.t_final if k + 1 == count else self.start.t + (k + 1) * self.step
-                q, u, z = self._step(now, later - now, q, u, z)
-                steps += 1
-                if not all(np.isfinite(x).all() for x in (q, u, z)):
-                    status = Outcome(Status.NOT_FINITE, f"stopped at t = {later:.9g} s: a result is not "
-                                                        f"finite; {Status.NOT_FINITE.advice}")
-                    break
-                if (k + 1) % int(self.method.every) == 0 or k + 1 == count:
-                    kept.append((later, q, u, z))
-                if self.report is not None and k % REPORTS == 0:
-                    self.report((k + 1) / count)
+            good = self._crowd(count) if self.free is not None else self._described(count)
+            if not good:
+                later = min(self.start.t + self.steps * self.step, self.t_final)
+                status = Outcome(Status.NOT_FINITE, f"stopped at t = {later:.9g} s: a result is not "
+                                                    f"finite; {Status.NOT_FINITE.advice}")
         except KeyboardInterrupt:
             status = Outcome(Status.INTERRUPTED)
-        times = np.array([row[0] for row in kept])
-        y = np.array([np.concatenate(row[1:]) for row in kept])
+        times, y = self.kept() if self.free is None else self.free.kept()
+        if self.free is not None:
+            self.steps, self.done = self.free.steps, self.free.sweeps
         method: Any = self.method
         rows = StepRows(times, y, np.zeros_like(y), np.empty((len(y), 0, y.shape[1])), method)
-        return Trajectory(self.start, rows, status, Statistics(steps, 0, steps, 0, self.done), self.manifold)
+        return Trajectory(self.start, rows, status, Statistics(self.steps, 0, self.steps, 0, self.done),
+                          self.manifold)
 
-    def _warn_of_overlaps(self, q: np.ndarray, u: np.ndarray) -> None:
-        """Warn of a start that is no start: a body behind a floor, a joint beyond its stop."""
+    def _crowd(self, count: int) -> bool:
+        """All by native code; whether results are finite."""
+        assert self.free is not None
+        return self.free.go(self.t_final, self.step, count, self.report, self._warn_of_overlaps)
+
+    def _described(self, count: int) -> bool:
+        """Step by step; whether results are finite."""
+        t, (q, u, z) = self.start.t, (np.array(x) for x in (self.start.q, self.start.u, self.start.z))
+        self.solve = Sweeps(self.source.n)
         gap = self.source.see(q, u, self.step, self.tail).gap
-        if self.method.stiffness is None and len(gap) and gap.min() < -DEEP:
+        self._warn_of_overlaps(gap.min(initial=np.inf))
+        self.rows = [(t, q, u, z)]
+        for k in range(count):
+            now = self.start.t + k * self.step
+            later = self.t_final if k + 1 == count else self.start.t + (k + 1) * self.step
+            q, u, z = self._step(now, later - now, q, u, z)
+            self.steps += 1
+            if not all(np.isfinite(x).all() for x in (q, u, z)):
+                return False
+            if (k + 1) % int(self.method.every) == 0 or k + 1 == count:
+                self.rows.append((later, q, u, z))
+            if self.report is not None and k % REPORTS == 0:
+                self.report((k + 1) / count)
+        return True
+
+    def kept(self) -> tuple[np.ndarray, np.ndarray]:
+        """Times and rows y of the steps until now."""
+        return np.array([row[0] for row in self.rows]), np.array([np.concatenate(r[1:]) for r in self.rows])
+
+    def _warn_of_overlaps(self, gap: float) -> None:
+        """Warn of a start that is no start: a body behind a floor, a joint beyond its stop."""
+        if self.method.stiffness is None and gap < -DEEP:
             warn(f"TimeStepping: at t = {self.start.t:g} s surfaces overlap, or stops are passed, "
-                 f"by up to {-gap.min():.3g} [m, rad]; they are pushed apart within some steps, "
+                 f"by up to {-gap:.3g} [m, rad]; they are pushed apart within some steps, "
                  "faster than anything moves: start with gaps", RuntimeWarning)
 
     def _step(self, t: float, h: float, q: np.ndarray, u: np.ndarray, z: np.ndarray
