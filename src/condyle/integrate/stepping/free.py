@@ -120,8 +120,8 @@ class FreeBodies:
         ws["y"] = np.concatenate([start.q, start.u, start.z])
         ws["p"] = start.tail[self.system.compiled.model.tail["inputs"].start:]
         soft = m.stiffness is not None
-        for name, value in {"t_0": start.t, "t_final": t_final, "step": step, "count": count, "every": int(m.every), "k": 0,
-                            "row": 1, "total": 0, "tolerance": m.tolerance, "sweeps": int(m.sweeps),
+        for name, value in {"t_0": start.t, "t_final": t_final, "step": step, "count": count,
+                            "every": int(m.every), "k": 0, "row": 1, "total": 0, "tolerance": m.tolerance, "sweeps": int(m.sweeps),
                             "soft": soft, "stiffness": m.stiffness or 0.0, "damping": m.damping,
                             "correction": m.correction, "slop": m.slop}.items():
             ws[name] = value
@@ -204,7 +204,7 @@ class FreeBodies:
         self.keys, m = keys, len(keys) + 1
         self.counts["capacity"] = m
         self.streams |= {"W": W, "contacts": np.zeros((m, CONTACT)), "impulses": np.zeros((m, 3)),
-                         "again": np.zeros((m, 3)), "extras": np.zeros((m, 2))}
+                         "again": np.zeros((m, 3))}
 
     def _poses(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """R_GB (n + 1, 3, 3) and origins (n + 1, 3) of all bodies and of ground, the last."""

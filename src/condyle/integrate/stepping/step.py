@@ -11,7 +11,7 @@ takes steps until a body has used that up, or all are done.
 """
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import partial
 
 import casadi as ca
 import numpy as np
@@ -29,19 +29,22 @@ BODY = 18
 and the room around it."""
 POSE = 15
 """R_GB by columns, its origin, its centre of mass."""
-CONTACT = 23
-"""D by rows, both arms, mu, w_n, w_t, three c: with restitution, without, of overlaps; a, b."""
+CONTACT = 38
+"""D by rows, both arms, mu, w_n, w_t, three c: with restitution, without, of overlaps; 1 / m and the inverse of
+the inertia of a and of b; who they are, a, b; the place of the pair in the list. """
 
-_ONE = ("t t_next h k count until t_0 step t_final every row stale bad busy going m i j more c a b s mode most done "
-        "sweeps total tolerance soft stiffness damping correction slop least near gap T_0 T_1 T_half T_free "
-        "grows deep x record flat").split()
-_SIZES = {"body": BODY, "pose": POSE, "pose_b": POSE, "inertia": 7, "inertia_b": 7, "q": 7, "u_old": 6,
-          "udot": 6, "before": 6, "before_b": 6, "free": 6, "free_b": 6, "u_a": 6, "u_b": 6, "reach": 2,
-          "reach_b": 2, "budget": 1, "ball": 5, "centre": 3, "centre_b": 3, "n": 3, "P": 3, "contact": CONTACT,
-          "p": 3, "extra": 2, "way": 2, "number": 1}
-_STREAMS = {"bodies": BODY, "poses": POSE, "inertias": 7, "Q": 7, "V": 6, "A": 6, "U_before": 6, "U_free": 6,
-            "U": 6, "plastic": 6, "shift": 6, "reaches": 2, "budgets": 1, "balls": 5, "centres": 3, "W": 3,
-            "contacts": CONTACT, "impulses": 3, "again": 3, "extras": 2} | NARROW
+_ONE = """t t_next h k count until t_0 step t_final every row stale bad busy going m i j on a b s mode most done
+    sweeps total tolerance soft stiffness damping correction slop least near gap T_0 T_1 T_half T_free grows
+    deep x record flat"""
+_SIZES = {"pose": POSE, "pose_b": POSE, "in_a": 7, "in_b": 7, "before": 6, "before_b": 6, "free": 6,
+          "free_b": 6, "u_a": 6, "u_b": 6, "reach": 2, "reach_b": 2, "centre": 3, "centre_b": 3, "n": 3, "P": 3,
+          "impulse": 3, "contact": CONTACT, "number": 1}
+_BODIES = {"bodies": BODY, "poses": POSE, "inertias": 7, "U_before": 6, "U_free": 6, "U": 6, "plastic": 6,
+           "shift": 6, "reaches": 2, "budgets": 1, "Q": 7, "V": 6, "A": 6}
+_CONTACTS = {"contacts": CONTACT, "impulses": 3, "again": 3}
+_STREAMS = _BODIES | _CONTACTS | {"balls": 5, "centres": 3, "W": 3} | NARROW
+_WALK = {"n_bodies": _BODIES, "n_balls": ("balls", "centres"), "capacity": _CONTACTS}
+"""What moves on with each count."""
 
 
 def build(system: System, gathers: bool) -> Made:
@@ -53,13 +56,11 @@ def build(system: System, gathers: bool) -> Made:
     """
     eq = equations(system)
     n, nz = eq.n, eq.n - eq.nq - eq.nu
-    sizes = dict.fromkeys(_ONE, 1) | _SIZES | {"y": n, "f": n, "p": eq.parameters}
-    sizes |= {f"row_{kind}": size for kind, size in NARROW.items()}
-    sizes["p"], sizes["impulse"] = eq.parameters, 3
+    sizes = dict.fromkeys(_ONE.split(), 1) | _SIZES | {"y": n, "f": n, "p": eq.parameters}
     streams = {name: Stream(size) for name, size in _STREAMS.items()} | {"T": Stream(1), "Y": Stream(n)}
     tables: dict[str, np.ndarray] = {}
     rhs = RightHandSide(eq, sizes, streams, tables)
-    tree = _Tree(sizes)
+    tree = _Tree(sizes | _STREAMS | dict.fromkeys(("z", "zdot"), 1) | {"places": 2, "rates": 2})
     gather: list[Node] = []
     scatter: list[Node] = []
     if gathers:
@@ -70,10 +71,8 @@ def build(system: System, gathers: bool) -> Made:
     z: list[Node] = []
     if nz:
         streams |= {"z": Stream(1), "zdot": Stream(1)}
-        z = [tree.over("auxiliaries", [Get("z", "i", "number"), Get("zdot", "i", "x"),
-                                       tree.k(lambda z, zdot, h: z + h * zdot, "number x h", "number"),
-                                       Put("number", "z", "i")])]
-    step: list[Node] = [*tree.contacts(), *tree.leave(), *scatter, *z, *tree.record()]
+        z = [Scan("auxiliaries", tree.k(lambda z, zdot, h: z + h * zdot, "z zdot h", "z"), ("z", "zdot"))]
+    step: list[Node] = [*tree.contacts(), tree.leave(), *scatter, *z, *tree.record()]
     body: list[Node] = [tree.clock(), rhs("t", "y", "f"), *gather, *tree.enter(), If("going", step),
                         tree.k(lambda k, until, stale, bad: (k < until) * (stale == 0) * (bad == 0),
                                "k until stale bad", "busy")]
@@ -84,34 +83,30 @@ def build(system: System, gathers: bool) -> Made:
 
 
 class _Tree:
-    """Parts of the program."""
+    """Parts of the program. Kernels read and write the current rows of streams in place."""
 
     def __init__(self, sizes: dict[str, int]) -> None:
         self.sizes = sizes
-        self.next = self.k(lambda i: i + 1, "i", "i")
-        self.first = self.k(lambda: 0, "", "i")
-        self.update = self.k(_update, "contact impulse u_a u_b inertia inertia_b most s mode",
-                             "impulse u_a u_b most")
-        self.ends = self.k(lambda contact: (contact[-2], contact[-1]), "contact", "a b")
-        self.going = self.k(lambda i, m: (i + 1, i + 1 < m), "i m", "i more")
+        self.zero = self.k(lambda: ca.SX.zeros(3), "", "again")
+        self.next = self.k(lambda contact, i, m: (contact[-3], contact[-2], i + 1, i < m), "contacts i m",
+                           "a b i on")
 
     def k(self, fn: object, ins: str, outs: str) -> Kernel:
         return kernel(fn, ins, outs, self.sizes)  # type: ignore[arg-type]
 
-    def over(self, count: str, body: Sequence[Node]) -> Node:
-        """For i of a count."""
-        return [self.first, Scan(count, [*body, self.next])]
+    def over(self, count: str, *body: Node) -> Node:
+        """For bodies, balls."""
+        return Scan(count, body, tuple(_WALK[count]))
 
-    def each(self, body: Sequence[Node]) -> Node:
-        """For every contact i."""
-        return [self.k(lambda m: (0, m > 0), "m", "i more"), While("more", [*body, self.going], "capacity")]
+    def each(self, *body: Node) -> Node:
+        """For every contact; a and b are its bodies."""
+        return [self.k(lambda: 0, "", "i"), self.over("capacity", self.next, If("on", body))]
 
     def moved(self, places: str, source: str, target: str, back: bool = False) -> Node:
         """Numbers from where they are to where they belong."""
-        ends = self.k(lambda w: (w[1], w[0]) if back else (w[0], w[1]), "way", "a b")
-        return self.over("rated" if places == "rates" else "moved",
-                         [Get(places, "i", "way"), ends, Get(source, "a", "number"),
-                          Put("number", target, "b")])
+        ends = self.k(lambda w: (w[1], w[0]) if back else (w[0], w[1]), places, "a b")
+        return Scan("rated" if places == "rates" else "moved",
+                    [ends, Get(source, "a", "number"), Put("number", target, "b")], (places,))
 
     def clock(self) -> Node:
         def at(k: ca.SX, count: ca.SX, t_0: ca.SX, step: ca.SX, t_final: ca.SX) -> tuple[ca.SX, ...]:
@@ -122,101 +117,74 @@ class _Tree:
 
     def enter(self) -> list[Node]:
         """Where bodies are, how fast with all forces and no contacts, (6), and how far they may come."""
-        return [self.k(lambda: (0, 0), "", "stale bad"), self.over("n_bodies", [
-            Get("Q", "i", "q"), Get("V", "i", "u_old"), Get("A", "i", "udot"), Get("bodies", "i", "body"),
-            Get("reaches", "i", "reach"), Get("budgets", "i", "budget"),
-            self.k(_enter, "q u_old udot body h reach budget stale bad",
-                   "pose inertia before free reach stale bad"),
-            Put("pose", "poses", "i"), Put("inertia", "inertias", "i"), Put("before", "U_before", "i"),
-            Put("free", "U_free", "i"), Put("free", "U", "i"), Put("reach", "reaches", "i")]),
-            self.k(lambda stale, bad: (stale + bad == 0), "stale bad", "going")]
+        return [self.k(lambda: (0, 0), "", "stale bad"),
+                self.over("n_bodies", self.k(_enter, "Q V A bodies h reaches budgets stale bad",
+                                             "poses inertias U_before U_free U shift reaches stale bad")),
+                self.k(lambda stale, bad: stale + bad == 0, "stale bad", "going")]
 
     def contacts(self) -> list[Node]:
         """Who touches, and impulses: (7), (8), (10)-(12)."""
-        find: list[Node] = [
-            self.over("n_balls", [Get("balls", "i", "ball"), self.k(lambda b: b[0], "ball", "a"),
-                                Get("poses", "a", "pose"), self.k(_centre, "ball pose", "centre"),
-                                Put("centre", "centres", "i")]),
-            self.k(lambda: (0, 0, np.inf), "", "m c least")]
+        centre = [self.k(lambda b: b[0], "balls", "a"), Get("poses", "a", "pose"),
+                  self.k(_centre, "balls pose", "centres")]
+        find: list[Node] = [self.over("n_balls", *centre), self.k(lambda: (0, 0, np.inf), "", "m flat least")]
+        both = lambda table, a, b: [Get(table, "a", a), Get(table, "b", b)]
         for kind in NARROW:
-            row = f"row_{kind}"
-            head = self.k(lambda r: (r[0], r[1], r[4], r[5]), row, "a b i j")
-            near: list[Node] = []
+            near: list[Node]
             if kind == "pairs":
                 near = [Get("centres", "i", "centre"), Get("centres", "j", "centre_b"),
-                        self.k(apart, f"centre centre_b {row}", "gap n P")]
+                        self.k(apart, f"centre centre_b {kind}", "gap n P")]
             elif kind != "given":
                 near = [Get("centres", "j", "centre"), Get("poses", "a", "pose"),
-                        self.k(plane if kind == "planes" else box, f"centre pose {row}", "gap n P")]
+                        self.k(plane if kind == "planes" else box, f"centre pose {kind}", "gap n P")]
             else:
-                near = [self.k(lambda r: (r[4], r[5:8], r[8:11]), row, "gap n P")]
-            find.append([self.k(lambda: 0, "", "flat"), Scan(f"n_{kind}", [
-                Get(kind, "flat", row), head, *near, Get("reaches", "a", "reach"),
-                Get("reaches", "b", "reach_b"),
+                near = [self.k(lambda r: (r[4], r[5:8], r[8:11]), kind, "gap n P")]
+            meet = self.k(_meet, f"{kind} gap n P pose pose_b in_a in_b before before_b free free_b h flat "
+                                 "soft stiffness damping correction slop", "contact s")
+            find.append(Scan(f"n_{kind}", [
+                self.k(lambda r: (r[0], r[1], r[4], r[5]), kind, "a b i j"), *near,
+                *both("reaches", "reach", "reach_b"),
                 self.k(lambda gap, x, y, least: (gap <= x[0] + y[0], ca.fmin(gap, least)),
                        "gap reach reach_b least", "near least"),
-                Get("W", "c", "impulse"),
-                If("near", [Get("poses", "a", "pose"), Get("poses", "b", "pose_b"),
-                            Get("inertias", "a", "inertia"), Get("inertias", "b", "inertia_b"),
-                            Get("U_before", "a", "before"), Get("U_before", "b", "before_b"),
-                            Get("U_free", "a", "free"), Get("U_free", "b", "free_b"),
-                            self.k(_meet, f"{row} gap n P pose pose_b inertia inertia_b before before_b free "
-                                          "free_b h c soft stiffness damping correction slop",
-                                   "contact extra s"),
-                            Put("contact", "contacts", "m"), Put("extra", "extras", "m"),
+                If("near", [*both("poses", "pose", "pose_b"), *both("inertias", "in_a", "in_b"),
+                            *both("U_before", "before", "before_b"), *both("U_free", "free", "free_b"), meet,
+                            Put("contact", "contacts", "m"), Get("W", "flat", "impulse"),
                             Put("impulse", "impulses", "m"), self.k(lambda m: m + 1, "m", "m")]),
-                self.k(lambda: ca.SX.zeros(3), "", "impulse"), Put("impulse", "W", "c"),
-                self.k(lambda c, flat: (c + 1, flat + 1), "c flat", "c flat")])])
+                self.k(lambda flat: (ca.SX.zeros(3), flat + 1), "flat", "impulse x"),
+                Put("impulse", "W", "flat"), self.k(lambda x: x, "x", "flat")], (kind,)))
         return [*find, If("m", self._impulses())]
 
     def _impulses(self) -> list[Node]:
-        warm = [Get("contacts", "i", "contact"), self.ends, Get("impulses", "i", "impulse"),
-                Get("U", "a", "u_a"), Get("U", "b", "u_b"), Get("inertias", "a", "inertia"),
-                Get("inertias", "b", "inertia_b"),
-                self.k(_pushed, "contact impulse u_a u_b inertia inertia_b", "u_a u_b"),
-                Put("u_a", "U", "a"), Put("u_b", "U", "b")]
-        nothing = [self.k(lambda: ca.SX.zeros(3), "", "impulse"), Put("impulse", "again", "i")]
-        energy = self.over("n_bodies", [
-            Get("U_free", "i", "free"), Get("U", "i", "u_a"), Get("plastic", "i", "u_b"),
-            Get("poses", "i", "pose"), Get("bodies", "i", "body"),
-            self.k(_energies, "free u_a u_b pose body T_free T_1 T_0 T_half", "T_free T_1 T_0 T_half")])
+        pair = lambda U: [Get(U, "a", "u_a"), Get(U, "b", "u_b")]
+        warm = [*pair("U"), self.k(_pushed, "contacts impulses u_a u_b", "u_a u_b"), Put("u_a", "U", "a"),
+                Put("u_b", "U", "b")]
         none = self.k(lambda: (0, 0, 0, 0), "", "T_free T_1 T_0 T_half")
-        between: list[Node] = [
-            self.over("n_bodies", [Get("U_free", "i", "free"), Put("free", "plastic", "i")]),
-            self.each(nothing), *self._solve("plastic", "again", 1), none, energy,
-            self.k(_within, "T_free T_0 T_1 T_half", "x"),
-            self.over("n_bodies", [Get("U", "i", "u_a"), Get("plastic", "i", "u_b"),
-                                 self.k(lambda x, high, low: low + x * (high - low), "x u_a u_b", "u_a"),
-                                 Put("u_a", "U", "i")])]
-        back: list[Node] = [self.each(nothing), *self._solve("shift", "again", 2)]
-        return [self.each(warm), *self._solve("U", "impulses", 0),
-                self.k(lambda: 0, "", "deep"),
-                self.each([Get("extras", "i", "extra"), Get("impulses", "i", "impulse"),
-                           self.k(lambda e, deep: (e[0], ca.fmax(e[1], deep)), "extra deep", "c deep"),
-                           Put("impulse", "W", "c")]),
-                none, energy, self.k(lambda T_1, T_free, soft: (T_1 > T_free) * (1 - soft),
-                                     "T_1 T_free soft", "grows"),
-                If("grows", between), If("deep", back)]
+        energy = [none, self.over("n_bodies", self.k(
+            _energies, "U_free U plastic poses bodies T_free T_1 T_0 T_half", "T_free T_1 T_0 T_half"))]
+        between = [self.over("n_bodies", self.k(lambda u: u, "U_free", "plastic")), self.each(self.zero),
+                   self._solve("plastic", "again", 1), energy, self.k(_within, "T_free T_0 T_1 T_half", "x"),
+                   self.over("n_bodies", self.k(lambda x, high, low: low + x * (high - low), "x U plastic",
+                                                "U"))]
+        keep = [self.k(lambda c, deep: (c[-1], ca.fmax(c[20], deep)), "contacts deep", "flat deep"),
+                self.k(lambda p: p, "impulses", "impulse"), Put("impulse", "W", "flat")]
+        return [self.each(*warm), self._solve("U", "impulses", 0), self.k(lambda: 0, "", "deep"),
+                self.each(*keep), energy,
+                self.k(lambda T, most, soft: (T > most) * (1 - soft), "T_1 T_free soft", "grows"),
+                If("grows", between), If("deep", [self.each(self.zero), self._solve("shift", "again", 2)])]
 
-    def _solve(self, U: str, p: str, mode: int) -> list[Node]:
+    def _solve(self, U: str, p: str, mode: int) -> Node:
         """sweeps.py (1)-(4)."""
-        one = [Get("contacts", "i", "contact"), self.ends, Get(p, "i", "impulse"), Get(U, "a", "u_a"),
-               Get(U, "b", "u_b"), Get("inertias", "a", "inertia"), Get("inertias", "b", "inertia_b"),
-               self.update, Put("impulse", p, "i"), Put("u_a", U, "a"), Put("u_b", U, "b")]
-        return [self.k(lambda: (mode, 0, 1), "", "mode done busy"),
-                While("busy", [self.k(lambda: 0, "", "most"), self.each(one),
-                               self.k(lambda most, tolerance, done, sweeps, total: (
-                                   (most > tolerance) * (done + 1 < sweeps), done + 1, total + 1),
-                                   "most tolerance done sweeps total", "busy done total")], "most_sweeps")]
+        one = [Get(U, "a", "u_a"), Get(U, "b", "u_b"),
+               self.k(partial(_update, mode), f"contacts {p} u_a u_b most s", f"{p} u_a u_b most"),
+               Put("u_a", U, "a"), Put("u_b", U, "b")]
+        ends = self.k(lambda most, tolerance, done, sweeps, total: (
+            (most > tolerance * tolerance) * (done + 1 < sweeps), done + 1, total + 1),
+            "most tolerance done sweeps total", "busy done total")
+        return [self.k(lambda: (0, 1), "", "done busy"),
+                While("busy", [self.k(lambda: 0, "", "most"), self.each(*one), ends], "most_sweeps")]
 
-    def leave(self) -> list[Node]:
+    def leave(self) -> Node:
         """(9), with quaternions of unit length."""
-        return [self.over("n_bodies", [
-            Get("Q", "i", "q"), Get("U", "i", "u_a"), Get("shift", "i", "u_b"), Get("poses", "i", "pose"),
-            Get("bodies", "i", "body"), Get("reaches", "i", "reach"),
-            self.k(_leave, "q u_a u_b pose body reach h bad", "q u_old reach bad u_b"),
-            Put("q", "Q", "i"), Put("u_old", "V", "i"), Put("reach", "reaches", "i"),
-            Put("u_b", "shift", "i")])]
+        return self.over("n_bodies", self.k(_leave, "Q U shift poses bodies reaches h bad", "Q V reaches bad"))
 
     def record(self) -> list[Node]:
         count = self.k(lambda k, count, every, bad: (
@@ -241,8 +209,8 @@ def _enter(q: ca.SX, u: ca.SX, udot: ca.SX, body: ca.SX, h: ca.SX, reach: ca.SX,
     at_com = lambda v: ca.vertcat(v[:3], v[3:] + ca.cross(v[:3], c))
     travel = h * (ca.norm_2(u[3:]) + ca.norm_2(u[:3]) * body[16])    # ends of long boxes move as they turn
     size = ca.sum1(ca.fabs(later))
-    return (ca.vertcat(ca.vec(R), q[4:], q[4:] + c), inverse, at_com(u), at_com(later),
-            ca.vertcat(body[17] + 2 * travel, reach[1]), ca.fmax(stale, reach[1] + 2 * travel > budget),
+    return (ca.vertcat(ca.vec(R), q[4:], q[4:] + c), inverse, at_com(u), at_com(later), at_com(later),
+            ca.SX.zeros(6), ca.vertcat(body[17] + 2 * travel, reach[1]), ca.fmax(stale, reach[1] + 2 * travel > budget),
             ca.fmax(bad, 1 - (size < np.inf)))
 
 
@@ -257,8 +225,8 @@ def _response(r: ca.SX, inertia: ca.SX, d: ca.SX) -> ca.SX:
 
 
 def _meet(row: ca.SX, gap: ca.SX, n: ca.SX, P: ca.SX, pose_a: ca.SX, pose_b: ca.SX, in_a: ca.SX, in_b: ca.SX,
-          before_a: ca.SX, before_b: ca.SX, free_a: ca.SX, free_b: ca.SX, h: ca.SX, c: ca.SX, soft: ca.SX,
-          k: ca.SX, d: ca.SX, correction: ca.SX, slop: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+          before_a: ca.SX, before_b: ca.SX, free_a: ca.SX, free_b: ca.SX, h: ca.SX, place: ca.SX, soft: ca.SX,
+          k: ca.SX, d: ca.SX, correction: ca.SX, slop: ca.SX) -> tuple[ca.SX, ca.SX]:
     a, b, e, mu = (row[i] for i in range(4))
     t_1, t_2 = tangents(n)
     r_a, r_b = P - pose_a[12:], P - pose_b[12:]
@@ -270,27 +238,26 @@ def _meet(row: ca.SX, gap: ca.SX, n: ca.SX, P: ca.SX, pose_a: ca.SX, pose_b: ca.
     hard = ca.if_else(gap > 0, -gap / h, 0)                                                  # (8)
     back = ca.if_else(ca.logic_and(gap + h * v <= 0, e * v < 0), ca.fmin(v_free - v, 0) - e * v, -np.inf)
     deep = ca.fmax(-gap - slop, 0)
-    push = ca.if_else(deep > 0, correction * deep / h, hard)                                 # (10)
+    push = ca.if_else(soft, 0, ca.if_else(deep > 0, correction * deep / h, hard))            # (10)
     springy = -gap * ca.if_else(gap > 0, 1 / h, s * h * k)                                   # (12)
     first = ca.if_else(soft, springy, ca.fmax(hard, back))
-    row = ca.vertcat(n, t_1, t_2, r_a, r_b, mu, w_n, w_t, first, hard, push, a, b)
-    return row, ca.vertcat(c, ca.if_else(soft, 0, correction * deep)), s
+    return ca.vertcat(n, t_1, t_2, r_a, r_b, mu, w_n, w_t, first, hard, push, in_a, in_b, a, b, place), s
 
 
-def _pushed(contact: ca.SX, dp: ca.SX, u_a: ca.SX, u_b: ca.SX, in_a: ca.SX, in_b: ca.SX
-           ) -> tuple[ca.SX, ca.SX]:
+def _pushed(contact: ca.SX, dp: ca.SX, u_a: ca.SX, u_b: ca.SX) -> tuple[ca.SX, ca.SX]:
+    """Speeds after an impulse."""
     p = contact[0:3] * dp[0] + contact[3:6] * dp[1] + contact[6:9] * dp[2]
     turn = lambda r, x: symmetric(x[1:]) @ ca.cross(r, p)
+    in_a, in_b = contact[21:28], contact[28:35]
     return (u_a - ca.vertcat(turn(contact[9:12], in_a), in_a[0] * p),
             u_b + ca.vertcat(turn(contact[12:15], in_b), in_b[0] * p))
 
 
-def _update(contact: ca.SX, p: ca.SX, u_a: ca.SX, u_b: ca.SX, in_a: ca.SX, in_b: ca.SX, most: ca.SX,
-            s: ca.SX, mode: ca.SX) -> tuple[ca.SX, ...]:
-    """sweeps.py (1)-(4)."""
-    mu, w_n, w_t = (contact[15 + i] for i in range(3))
-    c = ca.if_else(mode == 0, contact[18], ca.if_else(mode == 1, contact[19], contact[20]))
-    mu = mu * (mode < 2)
+def _update(mode: int, contact: ca.SX, p: ca.SX, u_a: ca.SX, u_b: ca.SX, most: ca.SX, s: ca.SX
+            ) -> tuple[ca.SX, ...]:
+    """sweeps.py (1)-(4); modes are the three c, overlaps are taken back without friction. `most` is the square
+    of what changed."""
+    mu, w_n, w_t, c = 0 if mode == 2 else contact[15], contact[16], contact[17], contact[18 + mode]
     rel = (u_b[3:] + ca.cross(u_b[:3], contact[12:15]) - u_a[3:] - ca.cross(u_a[:3], contact[9:12]))
     v = [ca.dot(contact[3 * i:3 * i + 3], rel) for i in range(3)]                            # (1)
     p_n = ca.fmax(p[0] - w_n * (v[0] + s * p[0] - c), 0)                                     # (2)
@@ -298,9 +265,9 @@ def _update(contact: ca.SX, p: ca.SX, u_a: ca.SX, u_b: ca.SX, in_a: ca.SX, in_b:
     length, reach = ca.norm_2(free), mu * p_n
     p_t = free * ca.if_else(length > reach, reach / ca.if_else(length > 0, length, 1), 1)    # (3)
     dp = ca.vertcat(p_n, p_t) - p
-    moved = ca.fmax(ca.fabs(dp[0]) / w_n, ca.norm_2(dp[1:]) / w_t)
-    u_a, u_b = _pushed(contact, dp, u_a, u_b, in_a, in_b)                                     # (4)
-    return p + dp, u_a, u_b, ca.fmax(most, moved)
+    changed = ca.fmax((dp[0] / w_n) ** 2, ca.sumsqr(dp[1:] / w_t))
+    u_a, u_b = _pushed(contact, dp, u_a, u_b)                                                # (4)
+    return p + dp, u_a, u_b, ca.fmax(most, changed)
 
 
 def _energies(free: ca.SX, high: ca.SX, low: ca.SX, pose: ca.SX, body: ca.SX, *sums: ca.SX
@@ -336,4 +303,4 @@ def _leave(q: ca.SX, u: ca.SX, shift: ca.SX, pose: ca.SX, body: ca.SX, reach: ca
     q = ca.vertcat(e, q[4:] + h * move[3:])                                                  # (9)
     spent = reach[1] + h * (ca.norm_2(move[3:]) + ca.norm_2(w) * body[16])
     size = ca.sum1(ca.fabs(q)) + ca.sum1(ca.fabs(u))
-    return (q, u, ca.vertcat(reach[0], spent), ca.fmax(bad, 1 - (size < np.inf)), ca.SX.zeros(6))
+    return (q, u, ca.vertcat(reach[0], spent), ca.fmax(bad, 1 - (size < np.inf)))
