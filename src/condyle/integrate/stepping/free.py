@@ -121,8 +121,9 @@ class FreeBodies:
         ws["p"] = start.tail[self.system.compiled.model.tail["inputs"].start:]
         soft = m.stiffness is not None
         for name, value in {"t_0": start.t, "t_final": t_final, "step": step, "count": count,
-                            "every": int(m.every), "k": 0, "row": 1, "total": 0, "tolerance": m.tolerance, "sweeps": int(m.sweeps),
-                            "soft": soft, "stiffness": m.stiffness or 0.0, "damping": m.damping,
+                            "every": int(m.every), "k": 0, "row": 1, "total": 0,
+                            "tolerance": m.tolerance, "sweeps": int(m.sweeps), "soft": soft,
+                            "stiffness": m.stiffness or 0.0, "damping": m.damping,
                             "correction": m.correction, "slop": m.slop}.items():
             ws[name] = value
         kept = 2 + count // int(m.every)
@@ -145,6 +146,11 @@ class FreeBodies:
             elif told is not None:
                 told(ws)
         return not ws["bad"][0]
+
+    @property
+    def rebounds(self) -> bool:
+        """Whether some surface has a restitution."""
+        return bool(self.crowd.e.any())
 
     @property
     def steps(self) -> int:

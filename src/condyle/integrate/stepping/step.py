@@ -30,15 +30,15 @@ and the room around it."""
 POSE = 15
 """R_GB by columns, its origin, its centre of mass."""
 CONTACT = 38
-"""D by rows, both arms, mu, w_n, w_t, three c: with restitution, without, of overlaps; 1 / m and the inverse of
-the inertia of a and of b; who they are, a, b; the place of the pair in the list. """
+"""D by rows, both arms, mu, w_n, w_t, three c: with restitution, without, of overlaps; 1 / m and the
+inverse of the inertia of a and of b; who they are, a, b; the place of the pair in the list."""
 
-_ONE = """t t_next h k count until t_0 step t_final every row stale bad busy going m i j on a b s mode most done
+_ONE = """t t_next h k count until t_0 step t_final every row stale bad busy going m i j on a b s most done
     sweeps total tolerance soft stiffness damping correction slop least near gap T_0 T_1 T_half T_free grows
     deep x record flat"""
 _SIZES = {"pose": POSE, "pose_b": POSE, "in_a": 7, "in_b": 7, "before": 6, "before_b": 6, "free": 6,
-          "free_b": 6, "u_a": 6, "u_b": 6, "reach": 2, "reach_b": 2, "centre": 3, "centre_b": 3, "n": 3, "P": 3,
-          "impulse": 3, "contact": CONTACT, "number": 1}
+          "free_b": 6, "u_a": 6, "u_b": 6, "reach": 2, "reach_b": 2, "centre": 3, "centre_b": 3, "n": 3,
+          "P": 3, "impulse": 3, "nothing": 3, "contact": CONTACT, "number": 1}
 _BODIES = {"bodies": BODY, "poses": POSE, "inertias": 7, "U_before": 6, "U_free": 6, "U": 6, "plastic": 6,
            "shift": 6, "reaches": 2, "budgets": 1, "Q": 7, "V": 6, "A": 6}
 _CONTACTS = {"contacts": CONTACT, "impulses": 3, "again": 3}
@@ -124,8 +124,8 @@ class _Tree:
 
     def contacts(self) -> list[Node]:
         """Who touches, and impulses: (7), (8), (10)-(12)."""
-        centre = [self.k(lambda b: b[0], "balls", "a"), Get("poses", "a", "pose"),
-                  self.k(_centre, "balls pose", "centres")]
+        centre: list[Node] = [self.k(lambda b: b[0], "balls", "a"), Get("poses", "a", "pose"),
+                              self.k(_centre, "balls pose", "centres")]
         find: list[Node] = [self.over("n_balls", *centre), self.k(lambda: (0, 0, np.inf), "", "m flat least")]
         both = lambda table, a, b: [Get(table, "a", a), Get(table, "b", b)]
         for kind in NARROW:
@@ -149,14 +149,13 @@ class _Tree:
                             *both("U_before", "before", "before_b"), *both("U_free", "free", "free_b"), meet,
                             Put("contact", "contacts", "m"), Get("W", "flat", "impulse"),
                             Put("impulse", "impulses", "m"), self.k(lambda m: m + 1, "m", "m")]),
-                self.k(lambda flat: (ca.SX.zeros(3), flat + 1), "flat", "impulse x"),
-                Put("impulse", "W", "flat"), self.k(lambda x: x, "x", "flat")], (kind,)))
+                Put("nothing", "W", "flat"), self.k(lambda flat: flat + 1, "flat", "flat")], (kind,)))
         return [*find, If("m", self._impulses())]
 
     def _impulses(self) -> list[Node]:
         pair = lambda U: [Get(U, "a", "u_a"), Get(U, "b", "u_b")]
-        warm = [*pair("U"), self.k(_pushed, "contacts impulses u_a u_b", "u_a u_b"), Put("u_a", "U", "a"),
-                Put("u_b", "U", "b")]
+        warm: list[Node] = [*pair("U"), self.k(_pushed, "contacts impulses u_a u_b", "u_a u_b"),
+                            Put("u_a", "U", "a"), Put("u_b", "U", "b")]
         none = self.k(lambda: (0, 0, 0, 0), "", "T_free T_1 T_0 T_half")
         energy = [none, self.over("n_bodies", self.k(
             _energies, "U_free U plastic poses bodies T_free T_1 T_0 T_half", "T_free T_1 T_0 T_half"))]
@@ -164,18 +163,20 @@ class _Tree:
                    self._solve("plastic", "again", 1), energy, self.k(_within, "T_free T_0 T_1 T_half", "x"),
                    self.over("n_bodies", self.k(lambda x, high, low: low + x * (high - low), "x U plastic",
                                                 "U"))]
-        keep = [self.k(lambda c, deep: (c[-1], ca.fmax(c[20], deep)), "contacts deep", "flat deep"),
-                self.k(lambda p: p, "impulses", "impulse"), Put("impulse", "W", "flat")]
+        keep: list[Node] = [
+            self.k(lambda c, deep: (c[-1], ca.fmax(c[20], deep)), "contacts deep", "flat deep"),
+            self.k(lambda p: p, "impulses", "impulse"), Put("impulse", "W", "flat")]
         return [self.each(*warm), self._solve("U", "impulses", 0), self.k(lambda: 0, "", "deep"),
                 self.each(*keep), energy,
-                self.k(lambda T, most, soft: (T > most) * (1 - soft), "T_1 T_free soft", "grows"),
+                self.k(lambda T, most, soft: (most < T) * (1 - soft), "T_1 T_free soft", "grows"),
                 If("grows", between), If("deep", [self.each(self.zero), self._solve("shift", "again", 2)])]
 
     def _solve(self, U: str, p: str, mode: int) -> Node:
         """sweeps.py (1)-(4)."""
-        one = [Get(U, "a", "u_a"), Get(U, "b", "u_b"),
-               self.k(partial(_update, mode), f"contacts {p} u_a u_b most s", f"{p} u_a u_b most"),
-               Put("u_a", U, "a"), Put("u_b", U, "b")]
+        one: list[Node] = [
+            Get(U, "a", "u_a"), Get(U, "b", "u_b"),
+            self.k(partial(_update, mode), f"contacts {p} u_a u_b most s", f"{p} u_a u_b most"),
+            Put("u_a", U, "a"), Put("u_b", U, "b")]
         ends = self.k(lambda most, tolerance, done, sweeps, total: (
             (most > tolerance * tolerance) * (done + 1 < sweeps), done + 1, total + 1),
             "most tolerance done sweeps total", "busy done total")
@@ -184,7 +185,8 @@ class _Tree:
 
     def leave(self) -> Node:
         """(9), with quaternions of unit length."""
-        return self.over("n_bodies", self.k(_leave, "Q U shift poses bodies reaches h bad", "Q V reaches bad"))
+        return self.over("n_bodies", self.k(_leave, "Q U shift poses bodies reaches h bad",
+                                            "Q V reaches bad"))
 
     def record(self) -> list[Node]:
         count = self.k(lambda k, count, every, bad: (
@@ -210,8 +212,8 @@ def _enter(q: ca.SX, u: ca.SX, udot: ca.SX, body: ca.SX, h: ca.SX, reach: ca.SX,
     travel = h * (ca.norm_2(u[3:]) + ca.norm_2(u[:3]) * body[16])    # ends of long boxes move as they turn
     size = ca.sum1(ca.fabs(later))
     return (ca.vertcat(ca.vec(R), q[4:], q[4:] + c), inverse, at_com(u), at_com(later), at_com(later),
-            ca.SX.zeros(6), ca.vertcat(body[17] + 2 * travel, reach[1]), ca.fmax(stale, reach[1] + 2 * travel > budget),
-            ca.fmax(bad, 1 - (size < np.inf)))
+            ca.SX.zeros(6), ca.vertcat(body[17] + 2 * travel, reach[1]),
+            ca.fmax(stale, reach[1] + 2 * travel > budget), ca.fmax(bad, 1 - (size < np.inf)))
 
 
 def _centre(ball: ca.SX, pose: ca.SX) -> ca.SX:
@@ -255,8 +257,8 @@ def _pushed(contact: ca.SX, dp: ca.SX, u_a: ca.SX, u_b: ca.SX) -> tuple[ca.SX, c
 
 def _update(mode: int, contact: ca.SX, p: ca.SX, u_a: ca.SX, u_b: ca.SX, most: ca.SX, s: ca.SX
             ) -> tuple[ca.SX, ...]:
-    """sweeps.py (1)-(4); modes are the three c, overlaps are taken back without friction. `most` is the square
-    of what changed."""
+    """sweeps.py (1)-(4); modes are the three c, overlaps are taken back without friction. `most` is the
+    square of what changed."""
     mu, w_n, w_t, c = 0 if mode == 2 else contact[15], contact[16], contact[17], contact[18 + mode]
     rel = (u_b[3:] + ca.cross(u_b[:3], contact[12:15]) - u_a[3:] - ca.cross(u_a[:3], contact[9:12]))
     v = [ca.dot(contact[3 * i:3 * i + 3], rel) for i in range(3)]                            # (1)
