@@ -49,6 +49,22 @@ def pendulum() -> cd.System:
     return system
 
 
+def test_a_bar_says_what_is_compiled(notebook, tmp_path, monkeypatch):
+    """In the first run alone, and no longer when it has ended."""
+    monkeypatch.setenv("CONDYLE_CACHE_DIR", str(tmp_path))
+    pictures, texts = notebook(ZMQInteractiveShell()), []
+    system = pendulum()
+    system.add_constraint("stop", cd.constraints.Stop("leg", upper=1.1, restitution=0.5))
+    for _ in range(2):
+        cd.simulate(system, system.state(q=[1.0], u=[2.0]), 0.5, progress=True)
+        texts.append([p["text/plain"] for p in pictures])
+        pictures.clear()
+    assert "simulate: compiling the loop of steps 0 %" in texts[0]
+    assert any("compiling forward_dynamics" in text for text in texts[0])    # at the first bounce
+    assert not any("compiling" in text for text in texts[1])
+    assert system.copy().state().udot.size == 1 and not pictures
+
+
 @pytest.mark.parametrize("shell", [ZMQInteractiveShell(), ColabShell()])
 def test_a_bar_in_a_notebook(shell, notebook, monkeypatch):
     pictures = notebook(shell)

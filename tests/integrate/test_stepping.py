@@ -132,6 +132,62 @@ def test_all_pairs_and_neighbours_agree():
     assert np.abs(one.q - other.q).max() < 1e-8              # sums in another order, and impacts between
 
 
+def test_awkward_bodies_both_ways():
+    """The native program for free bodies, and general constraints: centres of mass off the origin, unequal
+    inertias, a body that only translates, a half-space on a body that turns, a ball on a box."""
+    stone, rng = C.Rigid(0.2, 0.4), np.random.default_rng(1)
+    def made() -> cd.System:
+        system = cd.System(gravity=(0, 0, -9.81))
+        system.add_body("slider", mobilizer=cd.Translation(), mass=0.7, inertia=(1, 1, 1))
+        system.add_body("egg", mobilizer=cd.Free(), mass=0.5, com=(0.02, 0.01, -0.03),
+                        inertia=(0.002, 0.003, 0.004))
+        system.add_body("plate", mobilizer=cd.Free(), mass=2.0, com=(0, 0.01, -0.05),
+                        inertia=(0.1, 0.12, 0.2))
+        system.add_force("spin", cd.forces.Custom(lambda s: {"egg_wz": 0.01 + 0.02 * s.t}))
+        return system
+    slider, egg = (C.Sphere(b, (0, 0, 0), 0.1, stone) for b in ("slider", "egg"))
+    plate = C.HalfSpace("plate", UP, 0.0, stone, cliques=("under",))
+    floor = C.HalfSpace("ground", UP, 0.0, stone)
+    block, feet = C.Box("ground", (0.0, 0.0, -0.1), (0.3, 0.3, 0.1), stone, cliques=("under",)), [
+        C.Point("plate", p, stone) for p in ((0.4, 0.4, -0.1), (-0.4, 0.4, -0.1), (0, -0.4, -0.1))]
+    q, u = {"slider_tz": 0.35, "slider_tx": 0.3, "egg_tz": 0.36, "plate_tz": 0.12}, rng.normal(0, 0.3, 15)
+    crowd, described = made(), made()
+    for foot in feet:
+        described.add_contact(f"foot {feet.index(foot)}", floor, foot)
+    for name, a, b in (("slides", plate, slider), ("rolls", plate, egg), ("each other", slider, egg),
+                       ("slider on floor", floor, slider), ("egg on floor", floor, egg),
+                       ("slider on box", block, slider), ("egg on box", block, egg)):
+        described.add_contact(name, a, b)
+    options = {"sweeps": 3000, "tolerance": 1e-12}
+    runs = [cd.simulate(s, s.state(q=q, u=u), 0.25, step=1e-3, integrator=m) for s, m in (
+        (crowd, Stepping([plate, slider, egg, floor, block, *feet], **options)),
+        (described, Stepping(**options)))]
+    assert np.abs(np.diff(runs[0].u[:, 0])).max() > 0.01     # something hit the slider
+    assert np.abs(runs[0].q - runs[1].q).max() < 1e-7        # sums in another order, and impacts between
+
+
+def test_lists_are_made_in_time():
+    """Steps with the lists of pairs that are made now and then, and with new ones in every step."""
+    system, m, rng = balls(8, radius=0.1), C.Rigid(0.5, 0.3), np.random.default_rng(5)
+    walls = [C.HalfSpace("ground", n, d, m) for n, d in ((UP, 0.0), *(
+        (side, -0.5) for side in ((1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0))))]
+    q = system.defaults()[0].reshape(-1, 7)
+    q[:, 4:] = [(0.5 * (k & 1) - 0.25, 0.25 * (k & 2) - 0.25, 0.2 + 0.125 * (k & 4)) for k in range(8)]
+    start = system.state(q=q.ravel(), u=rng.normal(0, 5.0, system.nu))
+    method = Stepping([*walls, *spheres(8, m)])
+    run, state = cd.simulate(system, start, 0.3, step=2e-3, integrator=method), start
+    p = run.q.reshape(len(run.t), 8, 7)[:, :, 4:]
+    i, j = np.triu_indices(8, 1)
+    assert np.linalg.norm(p[:, i] - p[:, j], axis=2).min() > 0.2 - 1e-3 and p[:, :, 2].min() > 0.1 - 1e-3
+    assert np.abs(p[:, :, :2]).max() < 0.4 + 1e-3
+    cold = Stepping([*walls, *spheres(8, m)], sweeps=5000, tolerance=1e-13)
+    whole = cd.simulate(system, start, 0.1, step=2e-3, integrator=cold)
+    for k in range(50):                                      # impulses of the last step are no guess here
+        state = cd.simulate(system, state.replace(t=0.002 * k), 0.002 * (k + 1), step=2e-3,
+                            integrator=cold)[-1]
+    assert np.abs(state.q - whole[-1].q).max() < 1e-8        # tolerance of sweeps, and impacts between
+
+
 def test_ends_of_a_rod_that_spins():
     """A long box turns about its middle, and its end comes to the floor by 4 cm in a step: it is seen in
     time, and turned back. Without its spin counted it was 5 mm in the floor."""
@@ -368,3 +424,21 @@ def test_forces_that_are_no_numbers_end_a_run():
     system.add_force("root", cd.forces.Custom(lambda s: {"b": np.sqrt(0.5 - s.t)}))
     run = cd.simulate(system, system.state(), 1.0, step=0.01, integrator=Stepping())
     assert run.status == cd.Status.NOT_FINITE and run.t[-1] == pytest.approx(0.51, abs=0.011)
+
+
+def test_forces_that_are_no_numbers_among_free_bodies():
+    system, stone = balls(2), C.Rigid()
+    system.add_force("root", cd.forces.Custom(lambda s: {"b0_vx": np.sqrt(0.05 - s.t)}))
+    run = cd.simulate(system, system.state(q={"b0_tz": 1.0, "b1_tz": 2.0}), 1.0, step=0.01,
+                      integrator=Stepping(spheres(2, stone)))
+    assert run.status == cd.Status.NOT_FINITE and run.t[-1] == pytest.approx(0.06)
+    assert np.isfinite(run.q).all()
+
+
+def test_auxiliary_states_and_progress():
+    """An integral of time beside a ball, by Euler's steps; shares of a run rise."""
+    system, stone, seen = balls(1), C.Rigid(), []
+    system.add_measure("low", cd.measures.Integral(lambda s: s.t))
+    run = cd.simulate(system, system.state(q={"b0_tz": 0.1}), 0.1, step=1e-2, progress=seen.append,
+                      integrator=Stepping([C.HalfSpace("ground", UP, 0.0, stone), *spheres(1, stone)]))
+    assert run.z[-1] == pytest.approx(0.01 ** 2 * 45, rel=1e-12) and seen == sorted(seen) and seen[-1] == 1.0

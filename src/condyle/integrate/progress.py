@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from condyle.errors import DescriptionError
+from condyle.native.machine import notice
 
 Report = Callable[[float], object]
 
@@ -23,7 +24,8 @@ def check_progress(who: str, progress: Any) -> None:
 
 
 def shown(title: str) -> tuple[Report, Callable[[], object]]:
-    """A progress bar: call the first with the share done, the second at the end."""
+    """A progress bar: call the first with the share done, the second at the end. It says what is compiled,
+    where that is not known from an earlier run."""
     if in_notebook():
         return _in_notebook(title)
     from rich.progress import Progress
@@ -31,7 +33,12 @@ def shown(title: str) -> tuple[Report, Callable[[], object]]:
     bar: Any = Progress(transient=True)
     task = bar.add_task(title, total=1.0)
     bar.start()
-    return lambda share: bar.update(task, completed=share), bar.stop
+    deaf = notice.listen(lambda what: bar.update(task, description=_titled(title, what)))
+    return lambda share: bar.update(task, completed=share), lambda: (deaf(), bar.stop())
+
+
+def _titled(title: str, what: str) -> str:
+    return f"{title}: compiling {what}" if what else title
 
 
 def in_notebook() -> bool:
@@ -44,16 +51,18 @@ def in_notebook() -> bool:
 def _in_notebook(title: str) -> tuple[Report, Callable[[], object]]:
     from IPython.display import display  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
-    def picture(share: float) -> dict[str, str]:
-        text = f"{title} {100 * share:.0f} %"
+    def picture(share: float, what: str = "") -> dict[str, str]:
+        text = f"{_titled(title, what)} {100 * share:.0f} %"
         return {"text/plain": text, "text/html": f'<progress value="{share:.4f}" max="1"></progress> {text}'}
 
     handle: Any = display(picture(0.0), raw=True, display_id=True)
-    last = [time.perf_counter()]
+    last, done = [time.perf_counter()], [0.0]
 
     def report(share: float) -> None:
+        done[0] = share
         if (now := time.perf_counter()) - last[0] >= EVERY:
             last[0] = now
             handle.update(picture(share), raw=True)
 
-    return report, lambda: handle.update({"text/plain": "", "text/html": ""}, raw=True)
+    deaf = notice.listen(lambda what: handle.update(picture(done[0], what), raw=True))
+    return report, lambda: (deaf(), handle.update({"text/plain": "", "text/html": ""}, raw=True))

@@ -1,8 +1,8 @@
 """Many surfaces, and which of them are near each other.
 
 Spheres and points are found by a k-d tree of their centres (SciPy's), within the largest two radii;
-half-spaces and boxes are few and are compared with all of them. Then closest points in closed form, as in
-contact/pairs.py; those of two boxes are in boxes.py.
+half-spaces and boxes are few and are compared with all of them. Closest points are found in each step, by
+nearest.py; those of two boxes by boxes.py.
 """
 from __future__ import annotations
 
@@ -19,31 +19,24 @@ from condyle.contact.solids import Box, placed
 from condyle.contact.surfaces import HalfSpace, Sphere, Surface
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.integrate.stepping import boxes
+from condyle.integrate.stepping.nearest import NARROW
 from condyle.laws.described import sx
 from condyle.system.system import System
 
 KINDS = (HalfSpace, Sphere, Point, Box)
 
 
-@dataclass(frozen=True)
-class Near:
-    """Pairs of surfaces that are near each other, m of them.
+@dataclass
+class Listed:
+    """Pairs of surfaces of a kind, m of them.
 
     Attributes:
-        bodies: a and b, shape (m, 2); -1 for ground.
-        gap: between them [m], below zero where they overlap, shape (m,).
-        n: unit normal from a to b, in ground, shape (m, 3).
-        P: halfway between the closest points [m], in ground, shape (m, 3).
-        pair: which surfaces, shape (m, 2): the same in every step.
-        point: which of a pair's points, shape (m,), below POINTS.
+        rows: what the kernels of nearest.py read, shape (m, NARROW[kind]); ground is body -1.
+        key: whole numbers that stay the same in every list, shape (m,).
     """
 
-    bodies: np.ndarray
-    gap: np.ndarray
-    n: np.ndarray
-    P: np.ndarray
-    pair: np.ndarray
-    point: np.ndarray
+    rows: np.ndarray
+    key: np.ndarray
 
 
 class Crowd:
@@ -93,8 +86,8 @@ class Crowd:
         self.core = np.array([_plain(b.half_lengths, "half-lengths") for b in blocks]).reshape(-1, 3)
         self.core = self.core - self.edge[:, None]
 
-    def near(self, R: np.ndarray, p: np.ndarray, reach: np.ndarray) -> Near:
-        """Pairs whose gap is at most the sum of what both of their bodies may reach.
+    def near(self, R: np.ndarray, p: np.ndarray, reach: np.ndarray) -> dict[str, Listed]:
+        """Pairs whose gap is at most the sum of what both of their bodies may reach, by kinds.
 
         Args:
             R: R_GB of all bodies and ground, the last, shape (n + 1, 3, 3).
@@ -103,12 +96,23 @@ class Crowd:
         """
         mine = self.body[:self.balls]
         c = p[mine] + np.einsum("mij,mj->mi", R[mine], self.centre)
-        found = [self._spheres(c[:self.spheres], reach), self._planes(c, R, p, reach),
-                 self._boxes(c[:self.spheres], R, p, reach)]
-        point = np.zeros(sum(len(x[0]) for x in found), int)
-        *more, which = self._two_boxes(R, p, reach)
-        pair, gap, n, P = (np.concatenate(x) for x in zip(*found, more, strict=True))
-        return Near(self.body[pair], gap, n, P, pair, np.append(point, which))
+        pairs, planes, boxes_ = (self._spheres(c[:self.spheres], reach), self._planes(c, R, p, reach),
+                                 self._boxes(c[:self.spheres], R, p, reach))
+        plane, box = planes[:, 0] - self.balls, boxes_[:, 0] - self.balls - len(self.normal)
+        turned = np.swapaxes(self.R_BS, 1, 2).reshape(-1, 9)                   # by columns
+        zero = lambda x: np.zeros((len(x), 1))
+        ball = lambda x: np.column_stack([zero(x), x[:, 1], self.radius[x[:, 1]]])
+        return {"pairs": self._listed(pairs, pairs, self.radius[pairs]),
+                "planes": self._listed(planes, ball(planes), self.normal[plane], self.height[plane]),
+                "boxes": self._listed(boxes_, ball(boxes_), self.core[box], self.edge[box], turned[box],
+                                      self.p_BS[box]),
+                "given": Listed(np.empty((0, NARROW["given"])), np.empty(0, int))}
+
+    def _listed(self, pair: np.ndarray, *more: np.ndarray, point: np.ndarray | int = 0) -> Listed:
+        i, j = pair.T
+        return Listed(np.column_stack([self.body[pair], _mean(self.e[i], self.e[j]),
+                                       _mean(self.mu[i], self.mu[j]), *more]),
+                      (i * len(self.body) + j) * boxes.POINTS + point)
 
     def _kept(self, i: np.ndarray, j: np.ndarray, gap: np.ndarray, reach: np.ndarray) -> np.ndarray:
         """Which pairs count."""
@@ -118,68 +122,51 @@ class Crowd:
             keep &= ~(self.cliques[i] & self.cliques[j]).any(axis=1)
         return keep
 
-    def _spheres(self, c: np.ndarray, reach: np.ndarray) -> tuple[np.ndarray, ...]:
+    def _spheres(self, c: np.ndarray, reach: np.ndarray) -> np.ndarray:
         if len(c) < 2:
-            return _none()
+            return np.empty((0, 2), int)
         from scipy.spatial import cKDTree
 
         r, most = self.radius[:self.spheres], float(reach.max())
         pair = cKDTree(c).query_pairs(2 * (float(r.max()) + most), output_type="ndarray")
-        i, j = pair[:, 0], pair[:, 1]
-        d = c[j] - c[i]
-        length = np.sqrt(np.einsum("mi,mi->m", d, d))
-        gap = length - r[i] - r[j]
-        keep = self._kept(i, j, gap, reach)
-        pair, gap, d, length = pair[keep], gap[keep], d[keep], length[keep]
-        n = np.where(length[:, None] > 0, d / np.where(length > 0, length, 1.0)[:, None], (1.0, 0.0, 0.0))
-        return pair, gap, n, c[pair[:, 0]] + (r[pair[:, 0]] + gap / 2)[:, None] * n
+        i, j = pair.T
+        gap = np.linalg.norm(c[j] - c[i], axis=1) - r[i] - r[j]
+        return np.asarray(pair[self._kept(i, j, gap, reach)])
 
-    def _planes(self, c: np.ndarray, R: np.ndarray, p: np.ndarray, reach: np.ndarray
-                ) -> tuple[np.ndarray, ...]:
+    def _planes(self, c: np.ndarray, R: np.ndarray, p: np.ndarray, reach: np.ndarray) -> np.ndarray:
+        """Half-spaces of bodies that move are listed with all: they have no end."""
         if not len(self.normal) or not len(c):
-            return _none()
-        first = self.balls
-        owner = self.body[first:first + len(self.normal)]
+            return np.empty((0, 2), int)
+        owner = self.body[self.balls:self.balls + len(self.normal)]
         n = np.einsum("mij,mj->mi", R[owner], self.normal)
         height = self.height + np.einsum("mi,mi->m", n, p[owner])
-        gap = n @ c.T - height[:, None] - self.radius
-        i, j = np.divmod(np.arange(gap.size), len(c))
-        keep = np.flatnonzero(self._kept(first + i, j, gap.ravel(), reach))
-        i, j, x = i[keep], j[keep], gap.ravel()[keep]
-        return (np.stack([first + i, j], axis=1), x, n[i],
-                c[j] - (self.radius[j] + x / 2)[:, None] * n[i])
+        gap = np.where(owner[:, None] < 0, n @ c.T - height[:, None] - self.radius, -np.inf)
+        return self._all(self.balls, gap, reach)
 
-    def _boxes(self, c: np.ndarray, R: np.ndarray, p: np.ndarray, reach: np.ndarray
-               ) -> tuple[np.ndarray, ...]:
-        """A box is all points at most `edge` from a smaller one; a centre within that one leaves by the
-        nearest face: contact/pairs.py."""
+    def _boxes(self, c: np.ndarray, R: np.ndarray, p: np.ndarray, reach: np.ndarray) -> np.ndarray:
+        """Balls near boxes; those within are nearer still."""
         if not self.boxes or not len(c):
-            return _none()
-        first = self.balls + len(self.normal)
+            return np.empty((0, 2), int)
         R_GS, centre = self._placed(R, p)
         y = np.einsum("bji,bmj->bmi", R_GS, c[None] - centre[:, None])
         core = self.core[:, None]
-        away = y - np.clip(y, -core, core)
-        length = np.sqrt(np.einsum("bmi,bmi->bm", away, away))
-        inside = core - np.abs(y)
-        face = np.eye(3)[np.argmin(inside, axis=2)] * np.where(y < 0, -1.0, 1.0)
-        out = length > 0
-        u = np.where(out[..., None], away / np.where(out, length, 1.0)[..., None], face)
-        gap = np.where(out, length, -inside.min(axis=2)) - self.edge[:, None] - self.radius[:self.spheres]
-        i, j = np.divmod(np.arange(gap.size), len(c))
-        keep = np.flatnonzero(self._kept(first + i, j, gap.ravel(), reach))
-        i, j, x = i[keep], j[keep], gap.ravel()[keep]
-        n = np.einsum("mij,mj->mi", R_GS[i], u[i, j])
-        return (np.stack([first + i, j], axis=1), x, n, c[j] - (self.radius[j] + x / 2)[:, None] * n)
+        gap = (np.linalg.norm(y - np.clip(y, -core, core), axis=2) - self.edge[:, None]
+               - self.radius[:self.spheres])
+        return self._all(self.balls + len(self.normal), gap, reach)
+
+    def _all(self, first: int, gap: np.ndarray, reach: np.ndarray) -> np.ndarray:
+        """Which surfaces from `first` on are near which balls; gaps (k, m)."""
+        i, j = np.divmod(np.arange(gap.size), gap.shape[1])
+        keep = self._kept(first + i, j, gap.ravel(), reach)
+        return np.column_stack([first + i[keep], j[keep]])
 
     def _placed(self, R: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Axes and centres of all boxes, in ground."""
         owner = self.body[self.balls + len(self.normal):]
         return R[owner] @ self.R_BS, p[owner] + np.einsum("mij,mj->mi", R[owner], self.p_BS)
 
-    def _two_boxes(self, R: np.ndarray, p: np.ndarray, reach: np.ndarray) -> tuple[np.ndarray, ...]:
-        if len(self.boxes) < 2:
-            return *_none(), np.empty(0, int)
+    def two_boxes(self, R: np.ndarray, p: np.ndarray, reach: np.ndarray) -> Listed:
+        """Contacts of boxes with boxes; arguments as of `near`."""
         first = self.balls + len(self.normal)
         R_GS, centre = self._placed(R, p)
         half = self.core + self.edge[:, None]
@@ -190,11 +177,13 @@ class Crowd:
         i, j = i[keep], j[keep]
         far = reach[self.body[first + i]] + reach[self.body[first + j]]
         pair, point, gap, n, P = boxes.touching(R_GS[i], centre[i], half[i], R_GS[j], centre[j], half[j], far)
-        return np.stack([first + i[pair], first + j[pair]], axis=1), gap, n, P, point
+        return self._listed(np.column_stack([first + i[pair], first + j[pair]]), gap, n, P, point=point)
 
 
-def _none() -> tuple[np.ndarray, ...]:
-    return np.empty((0, 2), int), np.empty(0), np.empty((0, 3)), np.empty((0, 3))
+def _mean(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """docs/theory/rigid_contact.md (1)."""
+    both = x + y
+    return np.divide(2 * x * y, both, out=np.zeros_like(both), where=both > 0)
 
 
 def _plain(value: Any, what: str) -> Any:

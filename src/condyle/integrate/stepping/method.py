@@ -33,7 +33,7 @@ to them after (9).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -43,8 +43,9 @@ from condyle.errors import DescriptionError, warn
 from condyle.integrate.manifold import Manifold
 from condyle.integrate.measured import samples
 from condyle.integrate.step_rows import StepRows
-from condyle.integrate.stepping.rows import Contacts, Described, FreeBodies, open_state
-from condyle.integrate.stepping.sweeps import Sweeps
+from condyle.integrate.stepping.described import DescribedRun
+from condyle.integrate.stepping.free import FreeBodies
+from condyle.integrate.stepping.rows import open_state
 from condyle.integrate.trajectory import Statistics, Trajectory
 from condyle.status import Outcome, Status
 from condyle.system.given import number
@@ -52,8 +53,6 @@ from condyle.system.state import State
 
 DEEP = 1e-3
 """[m, rad] Overlaps at the start that are more than rounded numbers."""
-REPORTS = 64
-"""A progress bar is told after so many steps."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +123,7 @@ spoken(TimeStepping, answers={"surfaces": "it is among=, or the first argument",
 
 @dataclass
 class _Run:
-    """A run while it goes on."""
+    """A run: what it refuses, and what it gives."""
 
     method: TimeStepping
     start: State
@@ -132,8 +131,6 @@ class _Run:
     step: float
     manifold: Manifold
     report: Callable[[float], object] | None
-    impulses: np.ndarray = field(default_factory=lambda: np.empty((0, 3)))
-    keys: np.ndarray = field(default_factory=lambda: np.empty(0, int))
 
     def __post_init__(self) -> None:
         self.start = open_state(self.start)
@@ -147,133 +144,36 @@ class _Run:
         if sampled := [*samples(system)]:
             raise DescriptionError(f"TimeStepping: {sampled[0]!r} is sampled while a run goes on, which this "
                                    "method does not; use another integrator")
-        self.source: FreeBodies | Described = (FreeBodies(self.start, self.method.among) if self.method.among
-                                               else Described(self.start))
         if not self.method.among and not system.unilateral:
             raise DescriptionError("TimeStepping: nothing can touch: give it surfaces, TimeStepping([floor, "
                                    "ball]), or the system a rigid contact by system.add_contact; without "
                                    "contacts take another integrator, such as 'merson'")
-        if self.method.stiffness is not None and self.source.rebounds(self.start):
+        self.steps: FreeBodies | DescribedRun = (
+            FreeBodies(self.start, self.method.among, self.method) if self.method.among
+            else DescribedRun(self.start, self.method))
+        if self.method.stiffness is not None and self.steps.rebounds:
             raise DescriptionError("TimeStepping: soft contacts rebound by their stiffness and damping; give "
                                    "their materials restitution 0")
-        self.solve = Sweeps(self.source.n)
-        self.tail, self.where = np.array(self.start.tail), system.compiled.model.tail
-        self.done = 0
 
     def go(self) -> Trajectory:
-        t, (q, u, z) = self.start.t, (np.array(x) for x in (self.start.q, self.start.u, self.start.z))
-        count = max(1, int(np.ceil((self.t_final - t) / self.step - 1e-9)))
-        self._warn_of_overlaps(q, u)
-        kept = [(t, q, u, z)]
-        status = Outcome(Status.FINISHED)
-        steps = 0
+        count = max(1, int(np.ceil((self.t_final - self.start.t) / self.step - 1e-9)))
+        status, run = Outcome(Status.FINISHED), self.steps
         try:
-            for k in range(count):
-                now = self.start.t + k * self.step
-                later = self.t_final if k + 1 == count else self.start.t + (k + 1) * self.step
-                q, u, z = self._step(now, later - now, q, u, z)
-                steps += 1
-                if not all(np.isfinite(x).all() for x in (q, u, z)):
-                    status = Outcome(Status.NOT_FINITE, f"stopped at t = {later:.9g} s: a result is not "
-                                                        f"finite; {Status.NOT_FINITE.advice}")
-                    break
-                if (k + 1) % int(self.method.every) == 0 or k + 1 == count:
-                    kept.append((later, q, u, z))
-                if self.report is not None and k % REPORTS == 0:
-                    self.report((k + 1) / count)
+            if not run.go(self.t_final, self.step, count, self.report, self._warn_of_overlaps):
+                later = min(self.start.t + run.steps * self.step, self.t_final)
+                status = Outcome(Status.NOT_FINITE, f"stopped at t = {later:.9g} s: a result is not "
+                                                    f"finite; {Status.NOT_FINITE.advice}")
         except KeyboardInterrupt:
             status = Outcome(Status.INTERRUPTED)
-        times = np.array([row[0] for row in kept])
-        y = np.array([np.concatenate(row[1:]) for row in kept])
+        times, y = run.kept()
         method: Any = self.method
         rows = StepRows(times, y, np.zeros_like(y), np.empty((len(y), 0, y.shape[1])), method)
-        return Trajectory(self.start, rows, status, Statistics(steps, 0, steps, 0, self.done), self.manifold)
+        return Trajectory(self.start, rows, status, Statistics(run.steps, 0, run.steps, 0, run.sweeps),
+                          self.manifold)
 
-    def _warn_of_overlaps(self, q: np.ndarray, u: np.ndarray) -> None:
+    def _warn_of_overlaps(self, gap: float) -> None:
         """Warn of a start that is no start: a body behind a floor, a joint beyond its stop."""
-        gap = self.source.see(q, u, self.step, self.tail).gap
-        if self.method.stiffness is None and len(gap) and gap.min() < -DEEP:
+        if self.method.stiffness is None and gap < -DEEP:
             warn(f"TimeStepping: at t = {self.start.t:g} s surfaces overlap, or stops are passed, "
-                 f"by up to {-gap.min():.3g} [m, rad]; they are pushed apart within some steps, "
+                 f"by up to {-gap:.3g} [m, rad]; they are pushed apart within some steps, "
                  "faster than anything moves: start with gaps", RuntimeWarning)
-
-    def _step(self, t: float, h: float, q: np.ndarray, u: np.ndarray, z: np.ndarray
-              ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        compiled, source, tail = self.start.system.compiled, self.source, self.tail
-        tail[self.where["t"]], tail[self.where["z"]] = t, z
-        free = u + h * compiled.function("forward_dynamics").fast(q, u, compiled.no_tau, tail)  # (6)
-        if len(z):
-            z = z + h * compiled.function("zdot").fast(q, u, tail)
-        if not np.isfinite(free).all():
-            return q, free, z
-        free = source.kept(q, free, tail)
-        seen = source.see(q, u, h, tail)
-        U = source.spread(free)
-        shift = np.zeros_like(U)
-        if len(seen.gap):
-            U, shift = self._contacts(seen, source.spread(u), U, h)
-        u = source.joined(U)
-        q = q + h * compiled.function("qdot").fast(q, source.joined(U + shift), tail)        # (9)
-        tail[self.where["t"]] = t + h
-        q, u = source.brought(q, u, tail)
-        return q, u, z
-
-    def _contacts(self, seen: Contacts, before: np.ndarray, free: np.ndarray, h: float
-                  ) -> tuple[np.ndarray, np.ndarray]:
-        """u+ of (7) and s of (10)."""
-        m, solve = self.method, self.solve
-        if m.stiffness is not None:
-            return self._soft(seen, free, h, float(m.stiffness)), np.zeros_like(free)
-        rows = solve.rows(seen.G, seen.Z, seen.blocks, seen.mu, 0.0)
-        v, v_free = (np.einsum("main,man->m", seen.G[:, :, :1], x[seen.blocks]) for x in (before, free))
-        c = np.where(seen.gap > 0, -seen.gap / h, 0.0)                                       # (8)
-        back = np.where((seen.gap + h * v <= 0) & (seen.e * v < 0),
-                        np.minimum(v_free - v, 0.0) - seen.e * v, -np.inf)
-        U, p = self._warm(seen, free)
-        self.done += solve(rows, np.maximum(c, back), U, p, m.tolerance, m.sweeps)[1]
-        if self.source.energy(U) > (T := self.source.energy(free)):
-            plastic, p_0 = free.copy(), np.zeros_like(p)
-            self.done += solve(rows, c, plastic, p_0, m.tolerance, m.sweeps)[1]
-            U = self._within(plastic, U, T)
-        self.keys, self.impulses = seen.key, p
-        shift = np.zeros_like(U)
-        deep = np.maximum(-seen.gap - m.slop, 0.0)
-        if m.correction and deep.any():                                                      # (10)
-            back = np.where(deep > 0, m.correction * deep / h, c)
-            self.done += solve(solve.without_friction(rows), back, shift, np.zeros_like(p), m.tolerance,
-                               m.sweeps)[1]
-        return U, shift
-
-    def _soft(self, seen: Contacts, free: np.ndarray, h: float, k: float) -> np.ndarray:
-        """u+ of (12)."""
-        m, solve = self.method, self.solve
-        s = 1 / (h * h * k + h * m.damping)
-        U, p = self._warm(seen, free)
-        c = -seen.gap * np.where(seen.gap > 0, 1 / h, s * h * k)
-        self.done += solve(solve.rows(seen.G, seen.Z, seen.blocks, seen.mu, s), c, U, p, m.tolerance,
-                           m.sweeps)[1]
-        self.keys, self.impulses = seen.key, p
-        return U
-
-    def _warm(self, seen: Contacts, free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Speeds with the impulses of the last step for contacts that there were, and these."""
-        key = seen.key
-        p = np.zeros((len(key), 3))
-        if len(self.keys):
-            order = np.argsort(self.keys)
-            at = np.minimum(np.searchsorted(self.keys[order], key), len(order) - 1)
-            same = self.keys[order][at] == key
-            p[same] = self.impulses[order[at[same]]]
-        U = free.copy()
-        np.add.at(U, seen.blocks, np.einsum("main,mi->man", seen.Z, p))
-        return U, p
-
-    def _within(self, low: np.ndarray, high: np.ndarray, most: float) -> np.ndarray:
-        """(11)."""
-        T = lambda x: self.source.energy(low + x * (high - low))
-        T_0, T_1 = T(0.0), T(1.0)
-        a = 2 * (T_1 + T_0 - 2 * T(0.5))                     # T(x) = T_0 + b x + a x^2
-        b = T_1 - T_0 - a
-        x = (-b + np.sqrt(max(b * b - 4 * a * (T_0 - most), 0.0))) / (2 * a) if a > 0 else 0.0
-        return np.asarray(low + np.clip(x, 0.0, 1.0) * (high - low))
-

@@ -30,7 +30,7 @@ from condyle.native.calls.finite import FiniteArgument
 from condyle.native.calls.gufunc import InnerLoop, add_loop
 from condyle.native.calls.report import Report
 from condyle.native.ir.module import Module
-from condyle.native.machine import cache, jit, threads
+from condyle.native.machine import cache, jit, notice, threads
 from condyle.native.straight.composite import Composite
 from condyle.native.straight.emit import add_kernel
 
@@ -305,7 +305,8 @@ class _Evaluator:
 
             found = cache.loaded(key, load)
             if found is None:
-                code, facts = self._machine_code(W, ins, outs)
+                with notice.compiling(self.name):
+                    code, facts = self._machine_code(W, ins, outs)
                 cache.store(key, code, facts)
                 start = time.perf_counter()
             loop, operations = found or load(code, facts)

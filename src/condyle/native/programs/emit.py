@@ -20,7 +20,7 @@ import numpy as np
 
 from condyle.native.ir.module import Module
 from condyle.native.ir.values import BOOL, LONG, POINTER, VOID, Value
-from condyle.native.programs.lanes import add_lane_copy, add_row, add_take, each_lane
+from condyle.native.programs.lanes import add_lane_copy, add_row, add_row_of_one, add_take, each_lane
 from condyle.native.programs.nodes import (
     Call,
     External,
@@ -296,7 +296,11 @@ class ProgramWriter:
             address, rows = self._word(word, POINTER), self._word(word + 1)
             strides = (size, 1, 0) if self.streams[table].shared else strides
         slices = (self._at(self._slice[n]) for n in (node.index, array, node.status))
-        b.call(add_row(self.module, "get" if isinstance(node, Get) else "put"), address, *slices, rows,
+        which = "get" if isinstance(node, Get) else "put"
+        if W == 1:
+            b.call(add_row_of_one(self.module, which, size), address, *slices, rows)
+            return
+        b.call(add_row(self.module, which), address, *slices, rows,
                self._bits(place), size,
                *strides)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from condyle.native.machine import cache
+from condyle.native.machine import cache, notice
 from condyle.native.programs.program import Program
 
 Made = tuple[Program, dict[str, np.ndarray]]
@@ -23,8 +23,9 @@ def kept(key: str, make: Callable[[], Made]) -> Made:
 
     if (found := cache.loaded(key, load)) is not None:
         return found
-    program, tables = make()
-    code, layout = program.pack()
+    with notice.compiling("the loop of steps"):
+        program, tables = make()
+        code, layout = program.pack()
     cache.store(key, code, {"layout": layout, "tables": {name: table.tolist() for name,
                                                          table in tables.items()}})
     return program, tables

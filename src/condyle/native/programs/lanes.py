@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from condyle.native.ir.builder import Builder
 from condyle.native.ir.module import Module
-from condyle.native.ir.values import DOUBLE, INT, LONG, POINTER, Value
+from condyle.native.ir.values import BOOL, DOUBLE, INT, LONG, POINTER, Value
 from condyle.native.programs.nodes import LaneStatus
 
 
@@ -42,6 +42,26 @@ def add_row(module: Module, which: str) -> str:
                     b.store(b.load(source, DOUBLE), target)
 
     return module.define(f"program.{which}", write)
+
+
+def add_row_of_one(module: Module, which: str, size: int) -> str:
+    """The same for one lane and rows of a size that is known, moved at once."""
+    def write(name: str) -> None:
+        with module.function(name, [*[POINTER] * 4, LONG]) as b:
+            table, index, array, status, rows = b.arguments
+            x, n = b.load(index, DOUBLE), b.convert("sitofp", rows, DOUBLE)
+            inside = b.compare("oge", x, 0.0) & b.compare("olt", x, n)
+            with b.when(inside, False):
+                old = b.load(status, DOUBLE)
+                b.store(b.select(b.compare("oeq", old, 0.0), float(LaneStatus.INDEX), old), status)
+            edge = b.select(b.compare("oge", x, n), b.convert("sitofp", rows - 1, DOUBLE), 0.0)
+            i = b.convert("fptosi", b.select(inside, x, edge), LONG)
+            with b.when(inside if which == "put" else b.compare("sgt", rows, 0)):
+                there = b.at(table, i * size)
+                target, source = (array, there) if which == "get" else (there, array)
+                b.outside("llvm.memmove.p0.p0.i64", target, source, 8 * size, b.number(0, BOOL))
+
+    return module.define(f"program.{which}.{size}", write)
 
 
 def add_take(module: Module) -> str:

@@ -1,0 +1,308 @@
+"""A step of a crowd of free bodies as one native program: forces, who touches, impulses, where they go.
+
+Each body has the velocity v of its centre of mass and w, in ground, the mass m and the inertia I about that
+centre, so that a contact at P with directions D = (n, t_1, t_2), arms r = P - x, needs no matrix:
+
+    v_rel = D (v_b + w_b x r_b - v_a - w_a x r_a)                                                          (5)
+    an impulse p:   v_b += D' p / m_b,   w_b += I_b^-1 (r_b x D' p),   and less of a
+
+Python lists pairs that may come near (crowd.py), each body with what it may travel until then; the program
+takes steps until a body has used that up, or all are done.
+"""
+from __future__ import annotations
+
+from functools import partial
+
+import casadi as ca
+import numpy as np
+
+from condyle.contact.surfaces import tangents
+from condyle.integrate.equations import RightHandSide, equations
+from condyle.integrate.stepping.nearest import NARROW, apart, box, plane, symmetric
+from condyle.native.programs.kept import Made
+from condyle.native.programs.nodes import Get, If, Kernel, Node, Put, Scan, Stream, While, kernel
+from condyle.native.programs.program import Program
+from condyle.system.system import System
+
+BODY = 18
+"""Numbers of a body: 1 / m, centre of mass (3), inertia and its inverse (6 each), its reach from the origin
+and the room around it."""
+POSE = 15
+"""R_GB by columns, its origin, its centre of mass."""
+CONTACT = 38
+"""D by rows, both arms, mu, w_n, w_t, three c: with restitution, without, of overlaps; 1 / m and the
+inverse of the inertia of a and of b; who they are, a, b; the place of the pair in the list."""
+
+_ONE = """t t_next h k count until t_0 step t_final every row stale bad busy going m i j on a b s most done
+    sweeps total tolerance soft stiffness damping correction slop least near gap T_0 T_1 T_half T_free grows
+    deep x record flat"""
+_SIZES = {"pose": POSE, "pose_b": POSE, "in_a": 7, "in_b": 7, "before": 6, "before_b": 6, "free": 6,
+          "free_b": 6, "u_a": 6, "u_b": 6, "reach": 2, "reach_b": 2, "centre": 3, "centre_b": 3, "n": 3,
+          "P": 3, "impulse": 3, "nothing": 3, "contact": CONTACT, "number": 1}
+_BODIES = {"bodies": BODY, "poses": POSE, "inertias": 7, "U_before": 6, "U_free": 6, "U": 6, "plastic": 6,
+           "shift": 6, "reaches": 2, "budgets": 1, "Q": 7, "V": 6, "A": 6}
+_CONTACTS = {"contacts": CONTACT, "impulses": 3, "again": 3}
+_STREAMS = _BODIES | _CONTACTS | {"balls": 5, "centres": 3, "W": 3} | NARROW
+_WALK = {"n_bodies": _BODIES, "n_balls": ("balls", "centres"), "capacity": _CONTACTS}
+"""What moves on with each count."""
+
+
+def build(system: System, gathers: bool) -> Made:
+    """The program.
+
+    Args:
+        system: of free bodies.
+        gathers: some bodies only translate, so that coordinates are not rows of seven.
+    """
+    eq = equations(system)
+    n, nz = eq.n, eq.n - eq.nq - eq.nu
+    sizes = dict.fromkeys(_ONE.split(), 1) | _SIZES | {"y": n, "f": n, "p": eq.parameters}
+    streams = {name: Stream(size) for name, size in _STREAMS.items()} | {"T": Stream(1), "Y": Stream(n)}
+    tables: dict[str, np.ndarray] = {}
+    rhs = RightHandSide(eq, sizes, streams, tables)
+    tree = _Tree(sizes | _STREAMS | dict.fromkeys(("z", "zdot"), 1) | {"places": 2, "rates": 2})
+    gather: list[Node] = []
+    scatter: list[Node] = []
+    if gathers:
+        streams |= {name: Stream(1) for name in ("y_flat", "f_flat", "padded")} | {
+            "places": Stream(2), "rates": Stream(2)}
+        gather = [tree.moved("places", "y_flat", "padded"), tree.moved("rates", "f_flat", "padded")]
+        scatter = [tree.moved("places", "padded", "y_flat", back=True)]
+    z: list[Node] = []
+    if nz:
+        streams |= {"z": Stream(1), "zdot": Stream(1)}
+        z = [Scan("auxiliaries", tree.k(lambda z, zdot, h: z + h * zdot, "z zdot h", "z"), ("z", "zdot"))]
+    step: list[Node] = [*tree.contacts(), tree.leave(), *scatter, *z, *tree.record()]
+    body: list[Node] = [tree.clock(), rhs("t", "y", "f"), *gather, *tree.enter(), If("going", step),
+                        tree.k(lambda k, until, stale, bad: (k < until) * (stale == 0) * (bad == 0),
+                               "k until stale bad", "busy")]
+    whole = [tree.k(lambda: 1, "", "busy"), While("busy", body, "limit")]
+    counts = ["limit", "n_bodies", "n_balls", "capacity", "most_sweeps", *(f"n_{kind}" for kind in NARROW)]
+    counts += ["moved", "rated"] * gathers + ["auxiliaries"] * bool(nz)
+    return Program(whole, sizes, streams=streams, counts=counts), tables
+
+
+class _Tree:
+    """Parts of the program. Kernels read and write the current rows of streams in place."""
+
+    def __init__(self, sizes: dict[str, int]) -> None:
+        self.sizes = sizes
+        self.zero = self.k(lambda: ca.SX.zeros(3), "", "again")
+        self.next = self.k(lambda contact, i, m: (contact[-3], contact[-2], i + 1, i < m), "contacts i m",
+                           "a b i on")
+
+    def k(self, fn: object, ins: str, outs: str) -> Kernel:
+        return kernel(fn, ins, outs, self.sizes)  # type: ignore[arg-type]
+
+    def over(self, count: str, *body: Node) -> Node:
+        """For bodies, balls."""
+        return Scan(count, body, tuple(_WALK[count]))
+
+    def each(self, *body: Node) -> Node:
+        """For every contact; a and b are its bodies."""
+        return [self.k(lambda: 0, "", "i"), self.over("capacity", self.next, If("on", body))]
+
+    def moved(self, places: str, source: str, target: str, back: bool = False) -> Node:
+        """Numbers from where they are to where they belong."""
+        ends = self.k(lambda w: (w[1], w[0]) if back else (w[0], w[1]), places, "a b")
+        return Scan("rated" if places == "rates" else "moved",
+                    [ends, Get(source, "a", "number"), Put("number", target, "b")], (places,))
+
+    def clock(self) -> Node:
+        def at(k: ca.SX, count: ca.SX, t_0: ca.SX, step: ca.SX, t_final: ca.SX) -> tuple[ca.SX, ...]:
+            t, later = t_0 + k * step, ca.if_else(k + 1 >= count, t_final, t_0 + (k + 1) * step)
+            return t, later, later - t
+
+        return self.k(at, "k count t_0 step t_final", "t t_next h")
+
+    def enter(self) -> list[Node]:
+        """Where bodies are, how fast with all forces and no contacts, (6), and how far they may come."""
+        return [self.k(lambda: (0, 0), "", "stale bad"),
+                self.over("n_bodies", self.k(_enter, "Q V A bodies h reaches budgets stale bad",
+                                             "poses inertias U_before U_free U shift reaches stale bad")),
+                self.k(lambda stale, bad: stale + bad == 0, "stale bad", "going")]
+
+    def contacts(self) -> list[Node]:
+        """Who touches, and impulses: (7), (8), (10)-(12)."""
+        centre: list[Node] = [self.k(lambda b: b[0], "balls", "a"), Get("poses", "a", "pose"),
+                              self.k(_centre, "balls pose", "centres")]
+        find: list[Node] = [self.over("n_balls", *centre), self.k(lambda: (0, 0, np.inf), "", "m flat least")]
+        both = lambda table, a, b: [Get(table, "a", a), Get(table, "b", b)]
+        for kind in NARROW:
+            near: list[Node]
+            if kind == "pairs":
+                near = [Get("centres", "i", "centre"), Get("centres", "j", "centre_b"),
+                        self.k(apart, f"centre centre_b {kind}", "gap n P")]
+            elif kind != "given":
+                near = [Get("centres", "j", "centre"), Get("poses", "a", "pose"),
+                        self.k(plane if kind == "planes" else box, f"centre pose {kind}", "gap n P")]
+            else:
+                near = [self.k(lambda r: (r[4], r[5:8], r[8:11]), kind, "gap n P")]
+            meet = self.k(_meet, f"{kind} gap n P pose pose_b in_a in_b before before_b free free_b h flat "
+                                 "soft stiffness damping correction slop", "contact s")
+            find.append(Scan(f"n_{kind}", [
+                self.k(lambda r: (r[0], r[1], r[4], r[5]), kind, "a b i j"), *near,
+                *both("reaches", "reach", "reach_b"),
+                self.k(lambda gap, x, y, least: (gap <= x[0] + y[0], ca.fmin(gap, least)),
+                       "gap reach reach_b least", "near least"),
+                If("near", [*both("poses", "pose", "pose_b"), *both("inertias", "in_a", "in_b"),
+                            *both("U_before", "before", "before_b"), *both("U_free", "free", "free_b"), meet,
+                            Put("contact", "contacts", "m"), Get("W", "flat", "impulse"),
+                            Put("impulse", "impulses", "m"), self.k(lambda m: m + 1, "m", "m")]),
+                Put("nothing", "W", "flat"), self.k(lambda flat: flat + 1, "flat", "flat")], (kind,)))
+        return [*find, If("m", self._impulses())]
+
+    def _impulses(self) -> list[Node]:
+        pair = lambda U: [Get(U, "a", "u_a"), Get(U, "b", "u_b")]
+        warm: list[Node] = [*pair("U"), self.k(_pushed, "contacts impulses u_a u_b", "u_a u_b"),
+                            Put("u_a", "U", "a"), Put("u_b", "U", "b")]
+        none = self.k(lambda: (0, 0, 0, 0), "", "T_free T_1 T_0 T_half")
+        energy = [none, self.over("n_bodies", self.k(
+            _energies, "U_free U plastic poses bodies T_free T_1 T_0 T_half", "T_free T_1 T_0 T_half"))]
+        between = [self.over("n_bodies", self.k(lambda u: u, "U_free", "plastic")), self.each(self.zero),
+                   self._solve("plastic", "again", 1), energy, self.k(_within, "T_free T_0 T_1 T_half", "x"),
+                   self.over("n_bodies", self.k(lambda x, high, low: low + x * (high - low), "x U plastic",
+                                                "U"))]
+        keep: list[Node] = [
+            self.k(lambda c, deep: (c[-1], ca.fmax(c[20], deep)), "contacts deep", "flat deep"),
+            self.k(lambda p: p, "impulses", "impulse"), Put("impulse", "W", "flat")]
+        return [self.each(*warm), self._solve("U", "impulses", 0), self.k(lambda: 0, "", "deep"),
+                self.each(*keep), energy,
+                self.k(lambda T, most, soft: (most < T) * (1 - soft), "T_1 T_free soft", "grows"),
+                If("grows", between), If("deep", [self.each(self.zero), self._solve("shift", "again", 2)])]
+
+    def _solve(self, U: str, p: str, mode: int) -> Node:
+        """sweeps.py (1)-(4)."""
+        one: list[Node] = [
+            Get(U, "a", "u_a"), Get(U, "b", "u_b"),
+            self.k(partial(_update, mode), f"contacts {p} u_a u_b most s", f"{p} u_a u_b most"),
+            Put("u_a", U, "a"), Put("u_b", U, "b")]
+        ends = self.k(lambda most, tolerance, done, sweeps, total: (
+            (most > tolerance * tolerance) * (done + 1 < sweeps), done + 1, total + 1),
+            "most tolerance done sweeps total", "busy done total")
+        return [self.k(lambda: (0, 1), "", "done busy"),
+                While("busy", [self.k(lambda: 0, "", "most"), self.each(*one), ends], "most_sweeps")]
+
+    def leave(self) -> Node:
+        """(9), with quaternions of unit length."""
+        return self.over("n_bodies", self.k(_leave, "Q U shift poses bodies reaches h bad",
+                                            "Q V reaches bad"))
+
+    def record(self) -> list[Node]:
+        count = self.k(lambda k, count, every, bad: (
+            k + 1, (bad == 0) * ca.logic_or(ca.fmod(k + 1, every) == 0, k + 1 >= count)),
+            "k count every bad", "k record")
+        return [count, If("record", [Put("t_next", "T", "row"), Put("y", "Y", "row"),
+                                     self.k(lambda row: row + 1, "row", "row")])]
+
+
+# ---- kernels -----------------------------------------------------------------------------------------------
+
+def _enter(q: ca.SX, u: ca.SX, udot: ca.SX, body: ca.SX, h: ca.SX, reach: ca.SX, budget: ca.SX, stale: ca.SX,
+           bad: ca.SX) -> tuple[ca.SX, ...]:
+    w, x, y, z = (q[i] for i in range(4))
+    R = ca.vertcat(ca.horzcat(1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)),
+                   ca.horzcat(2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)),
+                   ca.horzcat(2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)))
+    c = R @ body[1:4]
+    J = R @ symmetric(body[10:16]) @ R.T
+    inverse = ca.vertcat(body[0], J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2])
+    later = u + h * udot                                                                     # (6)
+    at_com = lambda v: ca.vertcat(v[:3], v[3:] + ca.cross(v[:3], c))
+    travel = h * (ca.norm_2(u[3:]) + ca.norm_2(u[:3]) * body[16])    # ends of long boxes move as they turn
+    size = ca.sum1(ca.fabs(later))
+    return (ca.vertcat(ca.vec(R), q[4:], q[4:] + c), inverse, at_com(u), at_com(later), at_com(later),
+            ca.SX.zeros(6), ca.vertcat(body[17] + 2 * travel, reach[1]),
+            ca.fmax(stale, reach[1] + 2 * travel > budget), ca.fmax(bad, 1 - (size < np.inf)))
+
+
+def _centre(ball: ca.SX, pose: ca.SX) -> ca.SX:
+    return pose[9:12] + ca.reshape(pose[:9], 3, 3) @ ball[1:4]
+
+
+def _response(r: ca.SX, inertia: ca.SX, d: ca.SX) -> ca.SX:
+    """Velocity along d by a unit impulse along d."""
+    turn = ca.cross(r, d)
+    return inertia[0] + ca.dot(turn, symmetric(inertia[1:]) @ turn)
+
+
+def _meet(row: ca.SX, gap: ca.SX, n: ca.SX, P: ca.SX, pose_a: ca.SX, pose_b: ca.SX, in_a: ca.SX, in_b: ca.SX,
+          before_a: ca.SX, before_b: ca.SX, free_a: ca.SX, free_b: ca.SX, h: ca.SX, place: ca.SX, soft: ca.SX,
+          k: ca.SX, d: ca.SX, correction: ca.SX, slop: ca.SX) -> tuple[ca.SX, ca.SX]:
+    a, b, e, mu = (row[i] for i in range(4))
+    t_1, t_2 = tangents(n)
+    r_a, r_b = P - pose_a[12:], P - pose_b[12:]
+    rate = lambda x, y: ca.dot(n, y[3:] + ca.cross(y[:3], r_b) - x[3:] - ca.cross(x[:3], r_a))
+    v, v_free = rate(before_a, before_b), rate(free_a, free_b)
+    s = ca.if_else(soft, 1 / (h * h * k + h * d), 0)
+    W = [_response(r_a, in_a, x) + _response(r_b, in_b, x) for x in (n, t_1, t_2)]
+    w_n, w_t = 1 / ca.fmax(W[0] + s, 1e-300), 1 / ca.fmax(W[1] + W[2], 1e-300)
+    hard = ca.if_else(gap > 0, -gap / h, 0)                                                  # (8)
+    back = ca.if_else(ca.logic_and(gap + h * v <= 0, e * v < 0), ca.fmin(v_free - v, 0) - e * v, -np.inf)
+    deep = ca.fmax(-gap - slop, 0)
+    push = ca.if_else(soft, 0, ca.if_else(deep > 0, correction * deep / h, hard))            # (10)
+    springy = -gap * ca.if_else(gap > 0, 1 / h, s * h * k)                                   # (12)
+    first = ca.if_else(soft, springy, ca.fmax(hard, back))
+    return ca.vertcat(n, t_1, t_2, r_a, r_b, mu, w_n, w_t, first, hard, push, in_a, in_b, a, b, place), s
+
+
+def _pushed(contact: ca.SX, dp: ca.SX, u_a: ca.SX, u_b: ca.SX) -> tuple[ca.SX, ca.SX]:
+    """Speeds after an impulse."""
+    p = contact[0:3] * dp[0] + contact[3:6] * dp[1] + contact[6:9] * dp[2]
+    turn = lambda r, x: symmetric(x[1:]) @ ca.cross(r, p)
+    in_a, in_b = contact[21:28], contact[28:35]
+    return (u_a - ca.vertcat(turn(contact[9:12], in_a), in_a[0] * p),
+            u_b + ca.vertcat(turn(contact[12:15], in_b), in_b[0] * p))
+
+
+def _update(mode: int, contact: ca.SX, p: ca.SX, u_a: ca.SX, u_b: ca.SX, most: ca.SX, s: ca.SX
+            ) -> tuple[ca.SX, ...]:
+    """sweeps.py (1)-(4); modes are the three c, overlaps are taken back without friction. `most` is the
+    square of what changed."""
+    mu, w_n, w_t, c = 0 if mode == 2 else contact[15], contact[16], contact[17], contact[18 + mode]
+    rel = (u_b[3:] + ca.cross(u_b[:3], contact[12:15]) - u_a[3:] - ca.cross(u_a[:3], contact[9:12]))
+    v = [ca.dot(contact[3 * i:3 * i + 3], rel) for i in range(3)]                            # (1)
+    p_n = ca.fmax(p[0] - w_n * (v[0] + s * p[0] - c), 0)                                     # (2)
+    free = p[1:] - w_t * ca.vertcat(v[1], v[2])
+    length, reach = ca.norm_2(free), mu * p_n
+    p_t = free * ca.if_else(length > reach, reach / ca.if_else(length > 0, length, 1), 1)    # (3)
+    dp = ca.vertcat(p_n, p_t) - p
+    changed = ca.fmax((dp[0] / w_n) ** 2, ca.sumsqr(dp[1:] / w_t))
+    u_a, u_b = _pushed(contact, dp, u_a, u_b)                                                # (4)
+    return p + dp, u_a, u_b, ca.fmax(most, changed)
+
+
+def _energies(free: ca.SX, high: ca.SX, low: ca.SX, pose: ca.SX, body: ca.SX, *sums: ca.SX
+              ) -> tuple[ca.SX, ...]:
+    """Kinetic energies are added to their sums, T(1/2) last."""
+    R, inertia = ca.reshape(pose[:9], 3, 3), symmetric(body[4:10])
+
+    def T(u: ca.SX) -> ca.SX:
+        w = R.T @ u[:3]
+        return (ca.dot(w, inertia @ w) + ca.sumsqr(u[3:]) / body[0]) / 2
+
+    return tuple(s + T(u) for s, u in zip(sums, (free, high, low, (low + high) / 2), strict=True))
+
+
+def _within(most: ca.SX, T_0: ca.SX, T_1: ca.SX, T_half: ca.SX) -> ca.SX:
+    """x of (11); T(x) = T_0 + b x + a x^2."""
+    a = 2 * (T_1 + T_0 - 2 * T_half)
+    b = T_1 - T_0 - a
+    root = ca.sqrt(ca.fmax(b * b - 4 * a * (T_0 - most), 0))
+    x = ca.if_else(a > 0, (root - b) / (2 * ca.if_else(a > 0, a, 1)), 0)
+    return ca.fmin(ca.fmax(x, 0), 1)
+
+
+def _leave(q: ca.SX, u: ca.SX, shift: ca.SX, pose: ca.SX, body: ca.SX, reach: ca.SX, h: ca.SX, bad: ca.SX
+           ) -> tuple[ca.SX, ...]:
+    c = pose[12:] - pose[9:12]
+    at_origin = lambda v: ca.vertcat(v[:3], v[3:] - ca.cross(v[:3], c))
+    u, move = at_origin(u), at_origin(u + shift)
+    e, w = q[:4], move[:3]
+    rate = ca.vertcat(-ca.dot(w, e[1:]), e[0] * w + ca.cross(w, e[1:])) / 2
+    e = e + h * rate
+    e = e / ca.sqrt(ca.sumsqr(e))
+    q = ca.vertcat(e, q[4:] + h * move[3:])                                                  # (9)
+    spent = reach[1] + h * (ca.norm_2(move[3:]) + ca.norm_2(w) * body[16])
+    size = ca.sum1(ca.fabs(q)) + ca.sum1(ca.fabs(u))
+    return (q, u, ca.vertcat(reach[0], spent), ca.fmax(bad, 1 - (size < np.inf)))
