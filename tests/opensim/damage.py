@@ -1,21 +1,25 @@
 """Model files that are damaged in many ways. Each ends in a System or in a CondyleError, never otherwise:
 
-    python -m tests.opensim.damage 10000 [SEED]
+    python -m tests.opensim.damage 10000 [SEED] [models | loads | setups]
 
-tries as many, of every .osim in the reference folder and a small one, and prints what came of them.
+tries as many, of every .osim in the reference folder and a small one, and prints what came of them; or of its
+files of ExternalLoads, or of its setup files of a walk, which run as far as they can.
 """
 from __future__ import annotations
 
 import random
 import re
+import shutil
 import sys
 import tempfile
 import time
 import traceback
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tests.opensim.files import REFERENCE, pendulum
 
@@ -95,23 +99,65 @@ def originals() -> list[bytes]:
     return [small] + [p.read_bytes() for p in sorted(REFERENCE.rglob("*.osim")) if p.stat().st_size < 300_000]
 
 
-def tried(count: int, seed: int, files: list[bytes]) -> Iterator[tuple[str, int, str]]:
+@dataclass
+class Kind:
+    """Files of one kind: what to damage, where (the others stay beside them), and what reads one."""
+
+    files: list[tuple[str, bytes]]
+    beside: Path | None
+    read: Callable[[Path], Any]
+
+
+def models(files: list[bytes]) -> Kind:
+    import condyle as cd
+
+    return Kind([("damaged.osim", data) for data in files], None, cd.read_osim)
+
+
+def _inside(folder: Path, words: bytes) -> list[tuple[str, bytes]]:
+    found = [(p.relative_to(folder).as_posix(), p.read_bytes()) for p in sorted(folder.rglob("*.xml"))]
+    return [(name, data) for name, data in found if words in data]
+
+
+def loads() -> Kind:
+    import condyle as cd
+
+    folder = REFERENCE / "gait10dof18musc_pipeline"
+    return Kind(_inside(folder, b"<ExternalLoads"), folder, cd.read_external_loads)
+
+
+def setups() -> Kind:
+    from condyle.opensim.setup.run import run_setup
+
+    folder = REFERENCE / "gait10dof18musc_pipeline"
+    return Kind([*_inside(folder, b"<InverseDynamicsTool"), *_inside(folder, b"<AnalyzeTool")[:1]], folder,
+                run_setup)
+
+
+def tried(count: int, seed: int, kind: Kind) -> Iterator[tuple[str, int, str]]:
     """(way, number, outcome) of damaged files; the outcome is "read", "refused" or what else happened."""
     import condyle as cd
 
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "damaged.osim"
+        deep = Path(folder) / "a" / "b" / "c" / "d" / "e"   # ../../.. stays inside
+        if kind.beside is None:
+            deep.mkdir(parents=True)
+        else:
+            shutil.copytree(kind.beside, deep, ignore=shutil.ignore_patterns("Output*", "so_phys*"))
+        for path in deep.rglob("*"):
+            path.chmod(0o755)
         for k in range(count):
             rng = random.Random(f"{seed} {k}")
             way = rng.choice(WAYS)
-            path.write_bytes(way(rng.choice(files), rng))
+            name, data = rng.choice(kind.files)
+            (deep / name).write_bytes(way(data, rng))
             start = time.process_time()
             try:
                 with warnings.catch_warnings():
-                    warnings.simplefilter("ignore", UserWarning)
-                    cd.read_osim(path)
+                    warnings.simplefilter("ignore")
+                    kind.read(deep / name)
                 outcome = "read"
-            except cd.CondyleError as error:
+            except (cd.CondyleError, FileNotFoundError) as error:
                 outcome = "refused" if str(error) else "refused without a word"
             except Exception as error:
                 last = traceback.extract_tb(error.__traceback__)[-1]
@@ -123,7 +169,9 @@ def tried(count: int, seed: int, files: list[bytes]) -> Iterator[tuple[str, int,
 
 if __name__ == "__main__":
     outcomes: Counter[tuple[str, str]] = Counter()
-    for way, number, outcome in tried(int(sys.argv[1]), int((sys.argv[2:] or "0")[0]), originals()):
+    what = {"models": lambda: models(originals()), "loads": loads, "setups": setups}
+    chosen = what[(sys.argv[3:] or ["models"])[0]]()
+    for way, number, outcome in tried(int(sys.argv[1]), int((sys.argv[2:] or "0")[0]), chosen):
         outcomes[way, outcome] += 1
         if outcome not in ("read", "refused"):
             print(number, way, outcome, flush=True)

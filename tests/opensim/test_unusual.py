@@ -1,6 +1,7 @@
 """Classes that few files have: numbers are those of OpenSim 4.6, run once for these files."""
 from __future__ import annotations
 
+import re
 import warnings
 
 import numpy as np
@@ -244,3 +245,40 @@ def test_a_coupler_with_a_constant(tmp_path):
     assert "OpenSim 4.6 holds 'x' at zero instead" in str(system.notes[0])
     q, u = system.project([0.3, 0.1], [0.2, 0.5])
     np.testing.assert_allclose((*q, *u), (0.3, 0.4, 0.2, 0.0), atol=1e-9)
+
+
+def test_the_second_joint_of_a_name_has_its_own_frames(tmp_path):
+    """OpenSim calls it hinge_0; its frame "rod_offset" is not that of the first."""
+    more = """<WeldJoint name="hinge"><socket_parent_frame>rod_offset</socket_parent_frame>
+      <socket_child_frame>tip_offset</socket_child_frame><frames>
+      <PhysicalOffsetFrame name="rod_offset"><socket_parent>/bodyset/rod</socket_parent>
+        <translation>0 -0.55 0</translation></PhysicalOffsetFrame>
+      <PhysicalOffsetFrame name="tip_offset"><socket_parent>/bodyset/tip</socket_parent></PhysicalOffsetFrame>
+      </frames></WeldJoint></objects></JointSet>"""
+    text = pendulum(inside="<coordinates><Coordinate name='angle'/></coordinates>")
+    tip = ("<Body name='tip'><mass>1</mass><mass_center>0 0 0</mass_center><inertia>1 1 1 0 0 0</inertia></Body>"
+           "</objects></BodySet>")
+    path = tmp_path / "two.osim"
+    path.write_text(text.replace("</objects></JointSet>", more).replace("</objects></BodySet>", tip))
+    system = cd.read_osim(path)
+    # rod: M is 0.1 above its origin, F is turned by 0.2 about z
+    assert system.body_pose([-0.2], "tip").p == pytest.approx([0, 1 - 0.1 - 0.55, 0], abs=1e-15)
+
+
+def test_names_of_geometry_are_written_as_opensim_takes_them(tmp_path):
+    system = cd.System()
+    for name in ("/bodyset/tibia/bone", "bone", "a b*c"):
+        system.add_geometry("ground", cd.shapes.Sphere(0.1), name=name)
+    cd.write_osim(system, tmp_path / "bones.osim")
+    assert re.findall('<Sphere name="(.*?)"', (tmp_path / "bones.osim").read_text()) == [
+        "bone", "bone_1", "a_b_c"]
+
+
+def test_a_muscle_whose_activation_stays(tmp_path):
+    path = cd.paths.Path([("ground", (0, 0.4, 0)), ("rod", (0.05, 0, 0))])
+    system = cd.System()
+    system.add_body("rod", mobilizer=cd.Pin(), mass=1.0, inertia=(1, 1, 1))
+    system.add_force("m", cd.muscles.Schutte1993(
+        path, max_isometric_force=100.0, optimal_fiber_length=0.1, tendon_slack_length=0.25, activation1=0.0,
+        activation2=0.0))
+    assert system.zdot([0.1], [0.0], inputs=[0.9])[system.state_variables.index("m.activation")] == 0

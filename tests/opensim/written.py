@@ -138,6 +138,18 @@ def forces() -> cd.System:
             "c", (0.1, 0.2, 0), (1, 2, 3), (0.4, 0.5, 0.6), station_frame="ground"
         ),
         "path_spring": law.PathSpring(path, 50.0, 0.1, 0.02),
+        "fitted": law.PathSpring(
+            cd.paths.FunctionPath(
+                F.Polynomial((0.3, 0.05, -0.02, 0.03, 0.01), ((0, 0), (1, 0), (0, 1), (1, 1), (2, 1))),
+                ("qa", "qc"),
+            ),
+            80.0,
+            0.1,
+            0.02,
+        ),
+        "fitted_one": law.PathSpring(
+            cd.paths.FunctionPath(cd.SimmSpline(Q, 0.3 + Q**2 / 20), "qa"), 60.0, 0.1
+        ),
         "ligament": law.Blankevoort1991Ligament(path, 50.0, 0.2),
         "cable": law.PathActuator(path, 10.0, control=0.3),
         "motor": law.CoordinateActuator("qa", 2.0, control=0.4, min_control=-1.0, max_control=1.0),

@@ -19,7 +19,7 @@ from condyle.errors import DescriptionError
 from condyle.laws.described import quantity, sx
 from condyle.laws.view import View
 from condyle.muscles import simm
-from condyle.muscles.curves import Curve, Positive
+from condyle.muscles.curves import Curve
 from condyle.muscles.muscle import Muscle
 from condyle.trace.parameter import Parameter
 
@@ -68,8 +68,8 @@ class SimmMuscle(Muscle):
 
     fiber_damping: Annotated[Any, quantity("-", lowest=0.0)] = field(default=0.0, kw_only=True)
     minimum_activation: Annotated[Any, quantity("-", lowest=0.0)] = field(default=0.0, kw_only=True)
-    activation1: Positive = field(default=7.667, kw_only=True)
-    activation2: Positive = field(default=1.459854, kw_only=True)
+    activation1: Annotated[Any, quantity("-", lowest=0.0)] = field(default=7.667, kw_only=True)
+    activation2: Annotated[Any, quantity("-", lowest=0.0)] = field(default=1.459854, kw_only=True)
 
     TENDONS: ClassVar[tuple[str, ...]] = ("elastic",)
     CURVES: ClassVar[tuple[str, ...]] = ("tendon_force_length_curve", "active_force_length_curve",

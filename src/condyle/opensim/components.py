@@ -30,12 +30,21 @@ class Components:
             level = element.name or (element.tag.lower() if element.tag.endswith("Set") else "")
             path = f"{above}/{level}" if level else above
             if level:
+                if path in self._paths and not element.tag.endswith("Set"):
+                    path = self._free(path)
                 self._paths.setdefault(path, element)
                 if not above and element.tag.endswith("Set"):
                     self._paths.setdefault("/" + element.tag.lower(), element)
                 self._path_of[element] = path
                 self._named.setdefault(level, []).append(element)
             waiting += [(child, path) for child in reversed(element.children)]
+
+    def _free(self, path: str) -> str:
+        """The path of the second component of a name, whose parts are its own: OpenSim appends _0, _1, ..."""
+        k = 0
+        while f"{path}_{k}" in self._paths:
+            k += 1
+        return f"{path}_{k}"
 
     def path(self, element: Element) -> str:
         """Where an element is, such as /bodyset/femur."""

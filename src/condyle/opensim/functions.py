@@ -118,22 +118,22 @@ def piecewise_constant(reading: Reading, element: Element) -> Function:
 def multivariate_polynomial(reading: Reading, element: Element) -> Function:
     """Its terms are in the order of their exponents, the last variable's growing first."""
     variables, order = (int(reading.number(element, name, 0.0)) for name in ("dimension", "order"))
-    if not 1 <= variables <= 8 or not 0 <= order <= 20 or math.comb(variables + order, order) > MOST_TERMS:
-        raise reading.error(element, f"expected a dimension of 1 to 8 and an order of 0 to 20, with at most "
+    if not 1 <= variables <= 16 or not 0 <= order <= 20 or math.comb(variables + order, order) > MOST_TERMS:
+        raise reading.error(element, f"expected a dimension of 1 to 16 and an order of 0 to 20, with at most "
                                      f"{MOST_TERMS} terms; got {variables} and {order}")
-    exponents = _exponents(variables, order)
+    powers = exponents(variables, order)
     c = reading.numbers(element, "coefficients")
-    if len(c) != len(exponents):
+    if len(c) != len(powers):
         raise reading.error(element, f"a polynomial of {variables} variables and order {order} has "
-                                     f"{len(exponents)} coefficients; got {len(c)}")
-    return Polynomial(c, exponents)
+                                     f"{len(powers)} coefficients; got {len(c)}")
+    return Polynomial(c, powers)
 
 
-def _exponents(variables: int, order: int) -> list[tuple[int, ...]]:
+def exponents(variables: int, order: int) -> list[tuple[int, ...]]:
     """Of all terms of a polynomial, at most `order` together."""
     if variables == 0:
         return [()]
-    return [(e, *rest) for e in range(order + 1) for rest in _exponents(variables - 1, order - e)]
+    return [(e, *rest) for e in range(order + 1) for rest in exponents(variables - 1, order - e)]
 
 
 @reads("ExpressionBasedFunction")

@@ -33,7 +33,7 @@ SETS = {
     "ForceSet": "it does not act",
     "MarkerSet": "there is no such marker",
     "ContactGeometrySet": "nothing touches it",
-    "ProbeSet": "it measures nothing",
+    "ProbeSet": "motions do not change",
     "AnalysisSet": "it is not run",
     "components": "it does not act",
 }

@@ -18,6 +18,7 @@ from condyle.paths import (
     ConditionalPoint,
     Cylinder,
     Ellipsoid,
+    FunctionPath,
     MovingPoint,
     Path,
     Point,
@@ -42,7 +43,8 @@ def path(reading: Reading, element: Element) -> Path:
     if found is None:
         raise reading.error(element, "it has no path")
     if not reading.reads(found):
-        raise DescriptionError(str(reading.error(found, "this kind of path is not read; GeometryPath is")))
+        raise DescriptionError(str(reading.error(found, "this kind of path is not read; GeometryPath and "
+                                                        "FunctionBasedPath are")))
     return reading.read(found)  # type: ignore[no-any-return]
 
 
@@ -57,6 +59,59 @@ def geometry_path(reading: Reading, element: Element) -> Path:
             kept[k] = Point(kept[k].body, kept[k].p)
     wraps = [reading.read(e) for e in reading.objects(element, "PathWrapSet")]
     return Path(kept, [wrap for made in wraps if (wrap := _between(made, len(kept))) is not None])
+
+
+@reads("FunctionBasedPath")
+def function_based_path(reading: Reading, element: Element) -> FunctionPath:
+    given = reading.words(element, "coordinate_paths")
+    length = reading.function(element, "length_function")
+    if length is None or not given:
+        raise reading.error(element, "expected <length_function> and <coordinate_paths>")
+    names = tuple(reading.coordinate(element, name) for name in given)
+    arms = [reading.read(e) for e in reading.objects(element, "moment_arm_functions")]
+    speed = reading.function(element, "lengthening_speed_function")
+    for what, function, count in (("length_function", length, len(names)), *(
+            ("moment_arm_functions", f, len(names)) for f in arms),
+            ("lengthening_speed_function", speed, 2 * len(names))):
+        if function is not None and function.variables not in (count, None):
+            raise reading.error(element, f"{what}: expected a function of {count} variables, got one of "
+                                         f"{function.variables}")
+    if arms and len(arms) != len(names):
+        raise reading.error(element, f"expected {len(names)} moment_arm_functions, one per coordinate, or "
+                                     f"none, got {len(arms)}")
+    path = FunctionPath(length, names)
+    _compare_derivatives(reading, element, path, arms, speed)
+    return path
+
+
+SAMPLES = 64
+"""Poses at which functions of a FunctionBasedPath are compared."""
+ALIKE = 1e-9
+"""[m, m/s] They differ by less where they are derivatives, with coefficients of 17 digits."""
+
+
+def _compare_derivatives(reading: Reading, element: Element, path: FunctionPath, arms: list[Any],
+                         speed: Any) -> None:
+    """Moment arms and speed are those of the length here; a note says where a file's are others."""
+    every = {c.name: c for b in reading.system._tree.bodies for c in b.coordinates}
+    rng = np.random.default_rng(0)
+    q, u = np.empty((2, len(path.coordinates), SAMPLES))
+    for k, name in enumerate(path.coordinates):
+        low, high = every[name].range or (-1.0, 1.0)
+        q[k] = rng.uniform(max(low, -3.0), min(high, 3.0), SAMPLES)
+        u[k] = rng.normal(size=SAMPLES)
+    slopes = [np.asarray(path.function.derivative(q, np.eye(len(q), dtype=int)[k].tolist()))
+              for k in range(len(q))]
+    off = max((float(np.abs(f(*q) + slope).max()) for f, slope in zip(arms, slopes, strict=False)),
+              default=0.0)
+    if not off < ALIKE:
+        reading.remark(element, "its moment_arm_functions are not the derivatives of its length, by up to "
+                                f"{off:.2g} m; here moment arms are those derivatives")
+    if speed is not None:
+        off = float(np.abs(speed(*q, *u) - sum(s * v for s, v in zip(slopes, u, strict=True))).max())
+        if not off < ALIKE:
+            reading.remark(element, "its lengthening_speed_function is not the rate of its length, by up to "
+                                    f"{off:.2g} m/s at speeds of about 1; here it is that rate")
 
 
 def _between(made: tuple[Wrap, tuple[int, int]] | None, count: int) -> Wrap | None:

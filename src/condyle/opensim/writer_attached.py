@@ -11,7 +11,7 @@ import numpy as np
 
 from condyle.errors import warn
 from condyle.opensim.writing import Writing
-from condyle.opensim.xml import append, element
+from condyle.opensim.xml import FORBIDDEN, append, element
 from condyle.shapes import Box, Cylinder, Ellipsoid, Frame, Line, Mesh, Sphere
 from condyle.spatial import Transform, euler_from_rotation, rotation_x
 from condyle.tree.attached import Geometry, Marker
@@ -33,7 +33,7 @@ def marker(m: Marker, to: Writing) -> Element:
 
 def geometry(name: str, body: Element, to: Writing) -> None:
     """Add what is drawn on a body: on the body itself, or on a frame of its own."""
-    attached, frames = [], []
+    attached, frames, taken = [], [], set[str]()
     for g in to.system.geometry:
         made = as_geometry(g.shape, to) if g.body == name else None
         if made is None:
@@ -43,7 +43,7 @@ def geometry(name: str, body: Element, to: Writing) -> None:
                     f"{g.shape!r}; no number depends on it"
                 )
             continue
-        made.set("name", "_".join(g.name.split()))
+        made.set("name", _free(g.name, taken))
         made.append(_looks(g))
         X = g.X_BS @ Z_TO_Y if isinstance(g.shape, Cylinder) else g.X_BS
         append(made, "socket_frame", "..")
@@ -64,6 +64,16 @@ def geometry(name: str, body: Element, to: Writing) -> None:
         append(body, "components", frames)
     if attached:
         append(body, "attached_geometry", attached)
+
+
+def _free(name: str, taken: set[str]) -> str:
+    """The last part of a geometry's name, in characters that OpenSim takes; no two on a body are equal."""
+    own = "".join("_" if c in FORBIDDEN else c for c in name.rpartition("/")[2].strip()) or "geometry"
+    made, k = own, 0
+    while made in taken:
+        k, made = k + 1, f"{own}_{k}"
+    taken.add(made)
+    return made
 
 
 def _looks(g: Geometry) -> Element:

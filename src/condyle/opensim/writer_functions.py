@@ -24,6 +24,7 @@ from condyle.functions import (
     Spline,
 )
 from condyle.laws.function import LawFunction
+from condyle.opensim.functions import exponents
 from condyle.opensim.writing import Writing
 from condyle.opensim.xml import element
 from condyle.trace import Symbol, Traced
@@ -60,11 +61,7 @@ def _(f: Linear, to: Writing, where: str) -> Element:
 
 @function.register
 def _(f: Polynomial, to: Writing, where: str) -> Element:
-    powers = f.exponents or tuple((k,) for k in range(len(f.coefficients)))
-    order = max(map(sum, powers))
-    terms: dict[tuple[int, ...], float] = {}
-    for e, value in zip(powers, f.coefficients, strict=True):
-        terms[tuple(e)] = terms.get(tuple(e), 0.0) + to.number(value, where)
+    terms, order = _terms(f, to, where)
     if f.variables == 1:
         return element(
             "PolynomialFunction", coefficients=[terms.get((k,), 0.0) for k in range(order, -1, -1)]
@@ -74,6 +71,23 @@ def _(f: Polynomial, to: Writing, where: str) -> Element:
         "accelerations would be wrong"
     )
     return constant(0.0)
+
+
+def _terms(f: Polynomial, to: Writing, where: str) -> tuple[dict[tuple[int, ...], float], int]:
+    """Coefficients by exponents, and the largest sum of exponents."""
+    powers = f.exponents or tuple((k,) for k in range(len(f.coefficients)))
+    terms: dict[tuple[int, ...], float] = {}
+    for e, value in zip(powers, f.coefficients, strict=True):
+        terms[tuple(e)] = terms.get(tuple(e), 0.0) + to.number(value, where)
+    return terms, max(map(sum, powers))
+
+
+def of_several(f: Polynomial, to: Writing, where: str) -> Element:
+    """A polynomial of several variables, where OpenSim asks for first derivatives alone."""
+    terms, order = _terms(f, to, where)
+    count = len(next(iter(terms)))
+    return element("MultivariatePolynomialFunction", dimension=count, order=order,
+                   coefficients=[terms.get(e, 0.0) for e in exponents(count, order)])
 
 
 @function.register

@@ -8,10 +8,22 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from condyle.opensim.writer_functions import function
+from condyle.functions import Polynomial
+from condyle.opensim.writer_functions import function, of_several
 from condyle.opensim.writing import Writing
 from condyle.opensim.xml import element, text
-from condyle.paths import ConditionalPoint, Cylinder, Ellipsoid, MovingPoint, Path, Point, Sphere, Torus, Wrap
+from condyle.paths import (
+    ConditionalPoint,
+    Cylinder,
+    Ellipsoid,
+    FunctionPath,
+    MovingPoint,
+    Path,
+    Point,
+    Sphere,
+    Torus,
+    Wrap,
+)
 from condyle.paths.surfaces import QUADRANTS, Surface
 from condyle.spatial import euler_from_rotation
 from condyle.trace import Traced
@@ -23,6 +35,8 @@ FAR = 1e6
 def geometry_path(path: Path, owner: str, to: Writing) -> Element:
     """A GeometryPath; its surfaces become wrap objects of their bodies, once for all paths."""
     where = f"path of {owner!r}"
+    if isinstance(path, FunctionPath):
+        return _function_based(path, to, where)
     points = [_point(p, f"{owner}-P{i}", to, f"{where}: point {i - 1}") for i, p in enumerate(path.points, 1)]
     wraps: list[Element] = []
     for w in path.wraps:
@@ -39,6 +53,17 @@ def geometry_path(path: Path, owner: str, to: Writing) -> Element:
     made = element("GeometryPath", "path")
     for kind, objects in (("PathPointSet", points), ("PathWrapSet", wraps)):
         made.append(element(kind, objects=objects))
+    return made
+
+
+def _function_based(path: FunctionPath, to: Writing, where: str) -> Element:
+    """A FunctionBasedPath; moment arms and speed are left to OpenSim, which takes derivatives of the length
+    too."""
+    several = isinstance(path.function, Polynomial) and path.function.variables != 1
+    length = (of_several if several else function)(path.function, to, where)
+    made = element("path")
+    made.append(element("FunctionBasedPath", "path", length_function=[length],
+                        coordinate_paths=" ".join(to.coordinate(name) for name in path.coordinates)))
     return made
 
 

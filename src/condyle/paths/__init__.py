@@ -2,6 +2,7 @@
 one."""
 
 from condyle.arguments import missing, spoken
+from condyle.paths.function_path import FunctionPath
 from condyle.paths.implicit import ImplicitSurface
 from condyle.paths.path import Path
 from condyle.paths.points import ConditionalPoint, MovingPoint, Point, Wrap
@@ -12,6 +13,7 @@ __all__ = [
     "ConditionalPoint",
     "Cylinder",
     "Ellipsoid",
+    "FunctionPath",
     "ImplicitSurface",
     "MovingPoint",
     "Path",
@@ -22,7 +24,8 @@ __all__ = [
     "Wrap",
 ]
 
-spoken(ConditionalPoint, Cylinder, Ellipsoid, ImplicitSurface, MovingPoint, Path, Point, Sphere, Torus)
+spoken(ConditionalPoint, Cylinder, Ellipsoid, FunctionPath, ImplicitSurface, MovingPoint, Path, Point, Sphere,
+       Torus)
 spoken(Wrap, answers={
     "quadrant": "it belongs to the surface: cd.paths.Cylinder(0.02, quadrant='x')",
     "side": "it is the quadrant of the surface: cd.paths.Cylinder(0.02, quadrant='x')",
@@ -30,7 +33,8 @@ spoken(Wrap, answers={
     "range": "it is between=(first, last), points counted from 0"})
 
 _ELSEWHERE = {
-    "GeometryPath": "Path", "PathPoint": "Point", "ViaPoint": "Point", "Via": "Point",
+    "GeometryPath": "Path", "FunctionBasedPath": "FunctionPath", "PathPoint": "Point", "ViaPoint": "Point",
+    "Via": "Point",
     "ConditionalPathPoint": "ConditionalPoint", "MovingPathPoint": "MovingPoint", "PathWrap": "Wrap",
     "WrapCylinder": "Cylinder", "WrapSphere": "Sphere", "WrapEllipsoid": "Ellipsoid", "WrapTorus": "Torus",
     "Implicit": "ImplicitSurface"}

@@ -56,6 +56,8 @@ def lines(batch: Batch, R: Array, p: Array) -> list[Line]:
     number = {"ground": 0, **{b.name: b.index + 1 for b in system.bodies}}
     flat, at, out = batch.kernel("path_points"), 0, []
     for name, path in system.compiled.model.paths.items():
+        if not path.points:                                 # a function of coordinates has no places
+            continue
         count = numbers(path)
         X, part = polygon_parts(path, flat[:, at:at + count], ALONG)
         at += count

@@ -412,5 +412,6 @@ def _over_lines(layer: Layer, lines: list[paths.Line], names: list[str], values:
     """Values (m, names) as values of all lines, NaN for others."""
     out = np.full((len(layer.t), len(lines)), np.nan)
     at = {line.name: k for k, line in enumerate(lines)}
-    out[:, [at[name] for name in names]] = np.clip(values, 0, 1)
+    drawn = [k for k, name in enumerate(names) if name in at]           # paths without places are not
+    out[:, [at[names[k]] for k in drawn]] = np.clip(values[:, drawn], 0, 1)
     return out

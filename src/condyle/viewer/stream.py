@@ -72,7 +72,7 @@ class Polygons:
         owner: list[int] = []
         groups: dict[Any, tuple[Surface, list[int]]] = {}
         self.sizes: list[int] = []
-        for k, path in enumerate(paths):
+        for k, path in enumerate(path for path in paths if path.points):
             n = len(path.points)
             wraps = [w for span in path.length.spans for w in span.wraps]
             X += [at + 3 * i for i in range(n)]

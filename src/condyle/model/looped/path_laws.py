@@ -108,7 +108,7 @@ class PathKind:
 def is_row(model: Model, law: PathLaw) -> bool:
     """Whether the path of a law is a sum of spans that may be rows."""
     length = law.path.length
-    if getattr(length, "spans", None) is None:               # a path of a user
+    if not hasattr(length, "constant"):                      # a function of coordinates, or a path of a user
         return False
     placed = [model.placed[B] for body in length.bodies if (B := model.tree.body(body).index) >= 0]
     varying = any(isinstance(x, ca.SX) for body in placed for x in (body.R_MB, body.p_MB))

@@ -23,7 +23,7 @@ from condyle.contact import ElasticFoundation, HuntCrossley, Implicit, Mesh
 from condyle.errors import DescriptionError
 from condyle.functions import Function, Scaled
 from condyle.laws.described import Described, Role, placed
-from condyle.paths import Cylinder, Ellipsoid, MovingPoint, Path, Sphere, Torus, Wrap
+from condyle.paths import Cylinder, Ellipsoid, FunctionPath, MovingPoint, Path, Sphere, Torus, Wrap
 from condyle.spatial import Transform
 from condyle.studies.scaling.bodies import Factors, times
 from condyle.trace import Symbol, Traced
@@ -32,6 +32,8 @@ from condyle.tree.attached import Geometry
 
 def scaled_path(path: Path, s: Factors, where: str) -> Path:
     """A path over bodies of other sizes."""
+    if isinstance(path, FunctionPath):                       # as in OpenSim
+        return path
     points = [_point(p, s[p.body], where) for p in path.points]
     wraps = [_wrap(w, s[w.body], where) for w in path.wraps]
     return path if points == list(path.points) and wraps == list(path.wraps) else Path(points, wraps)

@@ -1,0 +1,133 @@
+"""Paths without places: a length that is a function of coordinates, as fitted to a path over surfaces.
+
+    L = f(q),    Ldot = sum of f_k qdot_k,    moment arms -f_k                                             (1)
+"""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from condyle.errors import DescriptionError
+from condyle.functions import Function
+from condyle.functions.base import exact
+from condyle.laws.leaf import Composed, Leaf
+from condyle.laws.leaves import Coordinate
+from condyle.laws.view import View
+from condyle.paths.path import Path
+from condyle.paths.points import Wrap
+from condyle.paths.span import Span
+from condyle.trace import Traced, trace
+from condyle.trace.parameter import Parameter
+from condyle.tree.tree import Tree
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FunctionPath(Path):
+    """A path whose length is a function of coordinates, as OpenSim's FunctionBasedPath. It acts on these
+    coordinates alone, by -dL/dq, and is not drawn.
+
+    Args:
+        function: the length [m], one argument a coordinate: a function such as `cd.functions.Polynomial`, or
+            a formula of your own.
+        coordinates: their names; one may stand alone.
+    """
+
+    points: tuple[Any, ...] = field(default=(), init=False, repr=False)
+    wraps: tuple[Wrap, ...] = field(default=(), init=False, repr=False)
+    function: Any
+    coordinates: Any
+
+    def __post_init__(self) -> None:
+        names = (self.coordinates,) if isinstance(self.coordinates, str) else tuple(self.coordinates)
+        if not names or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+            raise DescriptionError("FunctionPath: coordinates: expected names, each once, got "
+                                   f"{self.coordinates!r}")
+        object.__setattr__(self, "coordinates", names)
+        object.__setattr__(self, "function", _kept(self.function, names))
+
+    def check(self, tree: Tree) -> None:
+        self.length.check(tree, "FunctionPath")
+
+    def parameters(self) -> list[Parameter]:
+        return []
+
+    def check_parameters(self, values: Mapping[str, float]) -> None:
+        pass
+
+    def conditions(self) -> ca.SX:
+        return ca.SX(0, 1)
+
+    @cached_property
+    def length(self) -> FunctionLength:  # type: ignore[override]
+        return FunctionLength(self.function, self.coordinates)
+
+    def description(self) -> str:
+        return f"FunctionPath({self.coordinates}, {self.length.serial})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"points": (), "wraps": (), "function": self.function, "coordinates": self.coordinates}
+
+
+@dataclass(frozen=True, eq=False)
+class FunctionLength(Composed):
+    """A function of coordinates [m]: (1).
+
+    Attributes:
+        spans: none.
+    """
+
+    function: Any
+    names: tuple[str, ...]
+
+    spans: tuple[Span, ...] = ()
+
+    @property
+    def label(self) -> str:
+        return f"length of a path that depends on {', '.join(self.names)}"
+
+    @cached_property
+    def serial(self) -> str:
+        """Text that determines the function."""
+        own = self.function.serial if isinstance(self.function, Traced) else exact(self.function)
+        if own is None:
+            q = [ca.SX.sym(f"q{k}") for k in range(len(self.names))]
+            own = ca.Function("L", q, [self.of(*q)]).serialize()
+        return str(own)
+
+    @cached_property
+    def text(self) -> str:  # type: ignore[override]
+        return f"{self.label} {self.serial}"
+
+    @property
+    def parts(self) -> list[Leaf]:
+        return [Coordinate(name) for name in self.names]
+
+    def of(self, *y: ca.SX) -> ca.SX:
+        f = self.function
+        return ca.SX(f.apply(*y) if isinstance(f, Traced) else f(*y))
+
+    def ranges(self, rng: np.random.Generator) -> list[tuple[float, float]]:
+        return [(0.1, 0.5)]
+
+    def touched(self, s: View) -> ca.SX:
+        """What drawing needs: nothing, it has no places."""
+        return ca.SX(0, 1)
+
+
+def _kept(f: Any, names: tuple[str, ...]) -> Any:
+    """A function of this package or a user's function, as a FunctionPath keeps it."""
+    if isinstance(f, Function) and not f.uses_parameters:
+        if f.variables not in (len(names), None):
+            raise DescriptionError(f"FunctionPath: {f!r} is a function of {f.variables} variable(s); there "
+                                   f"are {len(names)} coordinates: {', '.join(names)}")
+        return f
+    law = trace(f, names, what="FunctionPath: function", outputs=())
+    if law.outside or law.tables:
+        raise DescriptionError(f"FunctionPath: {f!r} holds Parameters or splines; expected a formula of "
+                               f"{', '.join(names)} with numbers, or a function such as cd.SimmSpline itself")
+    return law
