@@ -43,7 +43,7 @@ LIMIT, NEAR = 60, 1e-9
 """Steps at most; the last one over the size of a."""
 OUTWARDS = 8
 """Newton's steps along the first line."""
-AWAY, NEARLY, LOOKS = 0.9, 1.05, 4
+AWAY, NEARLY, LOOKS = 0.97, 1.05, 4
 """Cosine from which on normals are near each other; overlaps up to this factor are worth a look; looks."""
 Level = Callable[[ca.SX, ca.SX], ca.SX]
 
@@ -334,8 +334,11 @@ def _solver(a: Traced, b: Traced | str, needs: int, mine: Rounded, other: Rounde
         deep = ca.logic_not(ca.logic_and(good, y[3] < mine.sharpest + sharp))
         lowest, known_ones = ca.if_else(deep, ca.inf, -ca.inf), [ca.SX(3, 1)] * (LOOKS - 1)
         least = lowest
-        for _ in range(LOOKS):
-            row = get(_around(which, mine, other, needs), ca.vertcat(given, *known_ones, lowest))[:6]
+        for look in range(LOOKS + 1):
+            last = look == LOOKS                             # wherever one of all has a smaller overlap
+            away = [ca.SX(3, 1)] * (LOOKS - 1) if last else known_ones
+            most = ca.if_else(ca.logic_and(deep, good), y[3] * (1 - 1e-12), lowest) if last else lowest
+            row = get(_around(which, mine, other, needs), ca.vertcat(given, *away, most))[:6]
             some = ca.fabs(row[0]) < ca.inf
             m = row[3:6]
             support, more = _support(which, -ca.reshape(given[1:10], 3, 3).T @ m, numbers, other)
