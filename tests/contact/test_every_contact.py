@@ -63,18 +63,6 @@ def test_derivatives_against_differences(name):
 
 
 @EVERY
-def test_once_differentiable_at_touch_down(name):
-    """Forces and their slopes go to zero together: x^(3/2) and x^(1/2)."""
-    system = two(*KINDS[name])
-    q, u = touching(system, 4, depth=0.0)
-    n = system.contact_normals(q)[0]
-    at = lambda x: np.abs(system.contact_forces(q + np.concatenate([np.zeros(11), -x * n]), 0 * u)).max()
-    assert at(-1e-6) == 0.0
-    # eight times the force at four times the depth
-    assert at(4e-8) / at(1e-8) == pytest.approx(8.0, rel=1e-3)
-
-
-@EVERY
 def test_both_formulations_agree(name):
     system = two(*KINDS[name], gravity=(0, -9.81, 0))
     q, u = touching(system, 5)

@@ -19,7 +19,7 @@ from condyle.contact.material import Combined
 
 def _slip(square: ca.SX, m: Combined) -> tuple[ca.SX, ca.SX]:
     """s^2, and s where it is above zero, else 1."""
-    s2 = square / m.v_t ** 2
+    s2 = square * (1 / m.v_t ** 2)
     return s2, ca.sqrt(ca.if_else(s2 > 0, s2, 1))
 
 
@@ -28,14 +28,14 @@ def stribeck(square: ca.SX, m: Combined) -> ca.SX:
     s2, s = _slip(square, m)
     falling = m.mu_s - (m.mu_s - m.mu_d) * step((s - 1) / 2)
     per_s = ca.if_else(s2 < 1, m.mu_s * s2 * (10 + s * (6 * s - 15)), ca.if_else(s2 < 9, falling, m.mu_d) / s)
-    return per_s / m.v_t + m.mu_v
+    return per_s * (1 / m.v_t) + m.mu_v
 
 
 def hollars(square: ca.SX, m: Combined) -> ca.SX:
-    """(10) over v, of v^2 [m^2/s^2]."""
-    s2, s = _slip(square, m)
-    level = m.mu_d + 2 * (m.mu_s - m.mu_d) / (1 + s2)
-    return level / (m.v_t * ca.if_else(s2 < 1, 1, s)) + m.mu_v
+    """(10) over v, of v^2 [m^2/s^2]; over one denominator: a division takes longer than all else."""
+    s2 = square * (1 / m.v_t ** 2)
+    level = (m.mu_d * (1 + s2) + 2 * (m.mu_s - m.mu_d)) * (1 / m.v_t)
+    return level / ((1 + s2) * ca.sqrt(ca.fmax(s2, 1))) + m.mu_v
 
 
 def smoothed(square: ca.SX, m: Combined) -> ca.SX:

@@ -43,7 +43,7 @@ LIMIT, NEAR = 60, 1e-9
 """Steps at most; the last one over the size of a."""
 OUTWARDS = 8
 """Newton's steps along the first line."""
-AWAY, NEARLY, LOOKS = 0.9, 1.05, 4
+AWAY, NEARLY, LOOKS = 0.97, 1.05, 4
 """Cosine from which on normals are near each other; overlaps up to this factor are worth a look; looks."""
 Level = Callable[[ca.SX, ca.SX], ca.SX]
 
@@ -133,6 +133,12 @@ LEVELS: dict[str, Level] = {"sphere": _sphere, "plane": _plane, "ellipsoid": _el
 """What an implicit surface may touch beside its like: functions of a point and some numbers."""
 
 
+SUPPORTS: dict[Traced | str, Level] = {
+    "sphere": lambda m, numbers: numbers[0] * m,
+    "ellipsoid": lambda m, numbers: numbers[:3] ** 2 * m / ca.norm_2(numbers[:3] * m)}
+"""The furthest point in a direction of the frame of b."""
+
+
 def _level(which: Traced | str) -> Level:
     if isinstance(which, str):
         return LEVELS[which]
@@ -178,7 +184,7 @@ class _Pair:
     """Two levels in the frame of the first; given = size of a, R_ab, c, numbers of b."""
 
     def __init__(self, a: Traced | str, b: Traced | str) -> None:
-        self.f_a, self.f_b = _level(a), _level(b)
+        self.f_a, self.f_b, self.which = _level(a), _level(b), b
 
     def value(self, z: ca.SX, given: ca.SX, first: bool) -> ca.SX:
         if first:
@@ -201,9 +207,14 @@ class _Pair:
         return n, P @ H @ P / length
 
     def residual(self, y: ca.SX, given: ca.SX) -> ca.SX:
-        """(37), (38), of y = (p, x)."""
+        """(37), (38), of y = (p, x); (38a) where b has a support."""
         f_a, g_a, _ = self.derivatives(y[:3], given, True)
         n_a = g_a / ca.norm_2(g_a)
+        if self.which in SUPPORTS:
+            R = ca.reshape(given[1:10], 3, 3)
+            away = y[:3] - given[10:13] - R @ SUPPORTS[self.which](-R.T @ n_a, given[13:])
+            t = tangents(n_a)
+            return ca.vertcat(f_a / ca.norm_2(g_a), ca.dot(n_a, away) - y[3], *(ca.dot(e, away) for e in t))
         f_b, g_b, _ = self.derivatives(y[:3] - y[3] * n_a, given, False)
         n_b = g_b / ca.norm_2(g_b)
         t = tangents(n_a)
@@ -323,8 +334,11 @@ def _solver(a: Traced, b: Traced | str, needs: int, mine: Rounded, other: Rounde
         deep = ca.logic_not(ca.logic_and(good, y[3] < mine.sharpest + sharp))
         lowest, known_ones = ca.if_else(deep, ca.inf, -ca.inf), [ca.SX(3, 1)] * (LOOKS - 1)
         least = lowest
-        for _ in range(LOOKS):
-            row = get(_around(which, mine, other, needs), ca.vertcat(given, *known_ones, lowest))[:6]
+        for look in range(LOOKS + 1):
+            last = look == LOOKS                             # wherever one of all has a smaller overlap
+            away = [ca.SX(3, 1)] * (LOOKS - 1) if last else known_ones
+            most = ca.if_else(ca.logic_and(deep, good), y[3] * (1 - 1e-12), lowest) if last else lowest
+            row = get(_around(which, mine, other, needs), ca.vertcat(given, *away, most))[:6]
             some = ca.fabs(row[0]) < ca.inf
             m = row[3:6]
             support, more = _support(which, -ca.reshape(given[1:10], 3, 3).T @ m, numbers, other)

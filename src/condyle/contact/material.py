@@ -15,7 +15,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.arguments import answered
-from condyle.errors import DescriptionError
+from condyle.errors import DescriptionError, warn
 from condyle.laws.described import Described, number, quantity, sx
 from condyle.trace import Number
 from condyle.trace.parameter import Expression, as_sx
@@ -34,8 +34,8 @@ class Material(Described):
         static_friction: coefficient at the peak, at least the dynamic one.
         dynamic_friction: coefficient of fast sliding, at least 0.
         viscous_friction: what the coefficient grows by with the speed of slip [s/m], at least 0.
-        transition_speed: slip at which friction is at its peak [m/s], above 0. Of two materials the larger
-            one counts.
+        transition_speed: slip at which friction is at its peak [m/s], at least 1e-12. Of two materials the
+            larger one counts.
     """
 
     modulus: Annotated[Number, quantity("Pa", lowest=0.0, positive=True)]
@@ -43,11 +43,14 @@ class Material(Described):
     static_friction: Annotated[Number, MU] = 0.0
     dynamic_friction: Annotated[Number, MU] = 0.0
     viscous_friction: Annotated[Number, quantity("s/m", lowest=0.0)] = 0.0
-    transition_speed: Annotated[Number, quantity("m/s", lowest=0.0, positive=True)] = 0.01
+    transition_speed: Annotated[Number, quantity("m/s", lowest=1e-12)] = 0.01
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._check_friction({})
+        least, most = self._check_friction({})
+        if most > least == 0:
+            warn(f"Material: static_friction = {most:g} without dynamic_friction: what slips faster than 3 "
+                 "transition_speed slides freely; equal numbers are plain Coulomb friction")
 
     @classmethod
     @answered({"E": "it is young=", "youngs_modulus": "it is young=", "nu": "it is poisson=",
@@ -86,12 +89,14 @@ class Material(Described):
     def conditions(self) -> ca.SX:
         return ca.vertcat(super().conditions(), sx(self.static_friction) >= sx(self.dynamic_friction))
 
-    def _check_friction(self, values: Mapping[str, float]) -> None:
+    def _check_friction(self, values: Mapping[str, float]) -> tuple[float, float]:
+        """Dynamic and static friction at values of Parameters."""
         least, most = (float(x.at(values)[0, 0]) if isinstance(x, Expression) else x
                        for x in (self.dynamic_friction, self.static_friction))
         if not least <= most:
             raise DescriptionError("Material: static_friction must be at least dynamic_friction, got "
                                    f"{most:g} and {least:g}; equal numbers are plain Coulomb friction")
+        return least, most
 
 
 @dataclass(frozen=True)

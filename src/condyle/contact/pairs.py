@@ -86,10 +86,12 @@ def sphere_torus(a: Sphere, A: Pose, b: Torus, B: Pose) -> Touch:
 
 def sphere_cylinder(a: Sphere, A: Pose, b: Cylinder, B: Pose) -> Touch:
     """The cylinder is all points at most `rim` from a smaller one; a centre within that one is pushed out by
-    the side or the end, whichever is nearer. Rounded edges are as stiff as the ends."""
+    the side or the end, whichever is nearer, and one on the axis, where all sides are equally near, along x
+    of S. Rounded edges are as stiff as the ends."""
     R, p = b.frame(B)
     y, rim = R.T @ (a.centre_at(A) - p), sx(b.rim)
     rho, out = _unit(ca.vertcat(y[:2], 0))
+    out = ca.if_else(rho > 0, out, ca.SX([1, 0, 0]))
     place, core = ca.vertcat(rho, y[2]), ca.vertcat(sx(b.radius), sx(b.length) / 2) - rim
     distance, away = _unit(place - ca.fmax(ca.fmin(place, core), -core))
     inside = core - ca.fabs(place)                                                # both above 0 within

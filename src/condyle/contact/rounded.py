@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
 import casadi as ca
@@ -14,8 +14,8 @@ from condyle.native.sweeps.tree import Tree
 from condyle.native.sweeps.tree_best import TreeBest
 from condyle.trace import Traced
 
-AROUND = 2048
-"""Points on lines from the origin, and as many normals."""
+AROUND, DENSE = 2048, 16384
+"""Points on lines from the origin, and as many normals; normals whose points give the support."""
 HALVED, POLISHED = 60, 8
 """Times that the way out is halved; Newton's steps to a normal."""
 SURE = 0.5
@@ -29,10 +29,12 @@ class Rounded:
     Attributes:
         rows: points [m] and normals, which are spread all around, shape (AROUND, 6).
         sharpest: the smallest radius of curvature is no smaller [m].
+        slopes: of a point: the function, its gradient and its Hessian.
     """
 
     rows: Array
     sharpest: float
+    slopes: ca.Function = field(repr=False)
 
     @cached_property
     def text(self) -> str:
@@ -65,7 +67,7 @@ class Rounded:
     @cached_property
     def size(self) -> float:
         """No point is further from the origin [m]."""
-        return self.least + self.apart
+        return 1.01 * self.least                             # points are 0.05 rad apart at most
 
     @cached_property
     def least(self) -> float:
@@ -73,19 +75,31 @@ class Rounded:
         return float(np.linalg.norm(self.rows[:, :3], axis=1).max())
 
     @cached_property
+    def dense(self) -> tuple[Array, Array]:
+        """Points [m] and normals, each of shape (DENSE, 3)."""
+        from scipy.spatial import cKDTree
+
+        ways, f = _ways(DENSE), self.slopes.map(DENSE)
+        near = self.rows[cKDTree(self.rows[:, 3:]).query(ways)[1], :3]
+        p = _polished(ways, near, f)
+        p = np.where(np.isnan(p).any(axis=1, keepdims=True), near, p)
+        g = _derivatives(f, p)[1]
+        return p, g / np.linalg.norm(g, axis=1, keepdims=True)
+
+    @cached_property
     def apart(self) -> float:
         """The support is at most so much larger than that of the points [m]: normals are within half of the
         way to the sixth nearest one, and points below tangent planes."""
         from scipy.spatial import cKDTree
 
-        p, n = self.rows[:, :3], self.rows[:, 3:]
+        p, n = self.dense
         near = cKDTree(n).query(n, 7)[1]
         return float((n[:, None] * (p[:, None] - p[near])).sum(axis=2).max())
 
     @cached_property
     def furthest(self) -> TreeBest:
         """A direction, most -> the point furthest along it."""
-        p = self.rows[:, :3]
+        p = self.dense[0]
         tree = Tree.of(p)
 
         def ball(some: np.ndarray) -> Array:
@@ -95,6 +109,13 @@ class Rounded:
         along = lambda m, c: -ca.dot(m[:3], c[:3])
         return TreeBest.of("furthest_point", 4, tree, lambda m, c: along(m, c) - ca.norm_2(m[:3]) * c[3],
                            along, tree.nodes(ball, np.full(4, np.nan)), tree.blocks(p), p)
+
+
+def _ways(count: int) -> Array:
+    """Even directions, shape (count, 3)."""
+    k = np.arange(count) + 0.5
+    z, turn = 1 - 2 * k / count, np.pi * (1 + 5 ** 0.5) * k
+    return np.stack([np.sqrt(1 - z ** 2) * np.cos(turn), np.sqrt(1 - z ** 2) * np.sin(turn), z], axis=1)
 
 
 def _at(p: Array) -> str:
@@ -109,9 +130,7 @@ def rounded(law: Traced, size: float, what: str) -> Rounded:
         DescriptionError: where a line from the origin leaves the surface it is not convex, or further away
             than its size.
     """
-    k = np.arange(AROUND) + 0.5
-    z, turn = 1 - 2 * k / AROUND, np.pi * (1 + 5 ** 0.5) * k
-    ways = np.stack([np.sqrt(1 - z ** 2) * np.cos(turn), np.sqrt(1 - z ** 2) * np.sin(turn), z])
+    ways = _ways(AROUND).T
     y = ca.SX.sym("y", 3)
     f = law.function.call([y[0], y[1], y[2]], True, False)[0]
     H, g = ca.hessian(f, y)
@@ -126,12 +145,13 @@ def rounded(law: Traced, size: float, what: str) -> Rounded:
         middle = (low + high) / 2
         inside = at(middle * ways) < 0
         low, high = np.where(inside, middle, low), np.where(inside, high, middle)
-    slopes = ca.Function("slopes", [y], [f, ca.densify(g), ca.densify(ca.vec(H))]).map(AROUND)
+    one = ca.Function("slopes", [y], [f, ca.densify(g), ca.densify(ca.vec(H))])
+    slopes = one.map(AROUND)
     first = _shaped((high * ways).T, slopes, size, what)
     p = _polished(ways.T, first[0][np.argmax(ways.T @ first[0].T, axis=1)], slopes)
     p = np.where(np.isnan(p).any(axis=1, keepdims=True), first[0], p)
     p, n, kappa = _shaped(p, slopes, size, what)
-    return Rounded(np.ascontiguousarray(np.hstack([p, n])), SURE / max(kappa, first[2]))
+    return Rounded(np.ascontiguousarray(np.hstack([p, n])), SURE / max(kappa, first[2]), one)
 
 
 def _derivatives(slopes: ca.Function, p: Array) -> tuple[Array, Array, Array]:

@@ -244,7 +244,7 @@ def _stepped(pair: _Pair, R: ca.SX | None, c: ca.SX, state: ca.SX) -> tuple[ca.S
     trial = trial / ca.norm_2(trial)
     d, g, hessian = pair.overlap(trial, R, c)
     size = pair.a.furthest + pair.b.furthest
-    worse = d > d_old + 1e-15 * size
+    worse = d > d_old + 1e-13 * size
     t = ca.horzcat(*tangents(trial))
     H, slope = t.T @ hessian @ t - d * ca.SX.eye(2), t.T @ g
     mean, half = (H[0, 0] + H[1, 1]) / 2, ca.sqrt(((H[0, 0] - H[1, 1]) / 2) ** 2 + H[0, 1] ** 2)

@@ -26,6 +26,7 @@ from condyle.integrate.stepping.method import TimeStepping
 from condyle.integrate.trajectory import Trajectory
 from condyle.native.machine.threads import thread_count
 from condyle.presentation import cut
+from condyle.studies.deep_contacts import warn_of_deep_contacts
 from condyle.studies.stepped import stepped
 from condyle.system.given import BYTES_PER_EVENT, check_step, check_system, error_weights, number
 from condyle.system.operators.muscles import elastic_tendons
@@ -188,6 +189,7 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
              "shorter step")
     _check_constraints(system, start, accuracy)
     _check_tendons(system, start)
+    warn_of_deep_contacts(system, start)
     report, stop = shown("simulate") if progress is True else (progress or None, None)
     settings = Settings(float(t_final), accuracy, w, step, max_step, given, scales.TIME_SCALE * accuracy,
                         report)

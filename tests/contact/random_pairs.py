@@ -1,0 +1,566 @@
+"""Random pairs of every kind of surfaces, and certificates of where they are closest that know nothing of the
+solvers: `python -m tests.contact.random_pairs 100000` prints a table, one row per kind.
+
+A third of the pairs is apart, a third within 1e-6 of its size of touch-down, a third deep, up to concentric.
+Convex bodies have a support h(u) = max u . p. With n from a to b, c the centre of b in a's frame, and
+
+    d(n) = h_a(n) + h_b(-n) - c . n
+
+the depth is the least d of all n. A row is right where
+
+    1. Q is on a's surface and Q - x n on b's, by the equations of the surfaces;
+    2. n . Q = h_a(n) and -n . (Q - x n) = h_b(-n): both are furthest along n, so x = d(n);
+    3. where x < 0 that is a proof: no points are nearer than planes between them. Where x > 0 a search over
+       directions of a and of b, refined without slopes, finds no smaller d.
+
+Rings and terrain are not convex: there a search for the nearest point of the ring's circle, or of SciPy's
+spline through the heights, takes the place of 2 and 3.
+"""
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import dataclass, field
+from functools import cache
+
+import numpy as np
+
+import condyle as cd
+from condyle import contact
+
+MADE_OF = contact.Material(1e6)
+FLAT = 1e-3
+"""Default of cylinders and rings."""
+
+
+def dot(a, b):
+    return np.einsum("...i,...i->...", a, b)
+
+
+def unit(v):
+    return v / np.linalg.norm(v, axis=-1, keepdims=True)
+
+
+class Shape:
+    """A kind of surface: sizes (N, k), in its own frame. `support` broadcasts over directions (..., 3)."""
+
+    needs = 0
+
+    def first(self):
+        """Sizes that Parameters begin with."""
+        return self.sizes(np.random.default_rng(0), 1)[0]
+
+    def sizes(self, rng, count):
+        """Overall from 1 mm to 10 m, each length from a tenth of that to all of it."""
+        scale = 10.0**rng.uniform(-3, 1, (count, 1))
+        return scale * 10.0**rng.uniform(-1, 0, (count, self.needs))
+
+    def large(self, s):
+        """Half of the extent."""
+        return s.max(axis=1)
+
+
+class Sphere(Shape):
+    needs = 1
+
+    def surface(self, body, p):
+        return contact.Sphere(body, (0, 0, 0), p[0], MADE_OF)
+
+    def support(self, s, u):
+        return s[..., 0]
+
+    def off(self, s, p):
+        return np.linalg.norm(p, axis=-1) - s[:, 0]
+
+
+class Ellipsoid(Shape):
+    needs = 3
+
+    def surface(self, body, p):
+        return contact.Ellipsoid(body, None, p, MADE_OF)
+
+    def support(self, s, u):
+        return np.sqrt(dot(s**2, u**2))
+
+    def off(self, s, p):
+        r = np.linalg.norm(p / s, axis=1)
+        return (r - 1) * r / np.linalg.norm(p / s**2, axis=1)               # to first order
+
+
+class Cylinder(Shape):
+    """Radius, length and rim: spheres meet it as it is."""
+
+    needs = 3
+
+    def sizes(self, rng, count):
+        s = super().sizes(rng, count)
+        s[:, 2] = np.minimum(s[:, 0], s[:, 1] / 2) * 10.0**rng.uniform(-3, -0.3, count)
+        return s
+
+    def surface(self, body, p):
+        return contact.Cylinder(body, None, p[0], p[1], MADE_OF, rim=p[2])
+
+    def core(self, s):
+        return s[..., 0] - s[..., 2], s[..., 1] / 2 - s[..., 2]
+
+    def support(self, s, u):
+        out, up = self.core(s)
+        return s[..., 2] + out * np.hypot(u[..., 0], u[..., 1]) + up * np.abs(u[..., 2])
+
+    def off(self, s, p):
+        out, up = self.core(s)
+        by = np.stack([np.hypot(p[:, 0], p[:, 1]) - out, np.abs(p[:, 2]) - up], axis=1)
+        return (np.linalg.norm(np.maximum(by, 0), axis=1) + np.minimum(by.max(axis=1), 0)) - s[:, 2]
+
+
+class Crowned(Cylinder):
+    """The same as the others meet it: (31b)."""
+
+    def parts(self, s):
+        out, up = self.core(s)
+        return (out - FLAT * up) / (1 - FLAT**2), (up - FLAT * out) / (1 - FLAT**2)
+
+    def support(self, s, u):
+        (disc, needle), across = self.parts(s), u[..., 0]**2 + u[..., 1]**2
+        along = u[..., 2]**2
+        flat, thin = np.sqrt(across + FLAT**2 * along), np.sqrt(FLAT**2 * across + along)
+        return s[..., 2] + disc * flat + needle * thin
+
+    off = None
+    """It has no equation: the furthest point along n does instead."""
+
+    def furthest(self, s, u):
+        disc, needle = (x[:, None] for x in self.parts(s))
+        flat, thin = np.array([1, 1, FLAT]), np.array([FLAT, FLAT, 1])
+        return s[:, 2:3] * u + sum(size * d**2 * u / np.linalg.norm(d * u, axis=1)[:, None]
+                                   for size, d in ((disc, flat), (needle, thin)))
+
+
+class Box(Shape):
+    """Half-lengths and edge."""
+
+    needs = 4
+
+    def sizes(self, rng, count):
+        s = super().sizes(rng, count)
+        s[:, 3] = s[:, :3].min(axis=1) * 10.0**rng.uniform(-3, -0.1, count)
+        return s
+
+    def large(self, s):
+        return np.linalg.norm(s[:, :3], axis=1)
+
+    def surface(self, body, p):
+        return contact.Box(body, None, p[:3], MADE_OF, edge=p[3])
+
+    def support(self, s, u):
+        return s[..., 3] + dot(s[..., :3] - s[..., 3:], np.abs(u))
+
+    def off(self, s, p):
+        by = np.abs(p) - (s[:, :3] - s[:, 3:])
+        return (np.linalg.norm(np.maximum(by, 0), axis=1) + np.minimum(by.max(axis=1), 0)) - s[:, 3]
+
+
+@dataclass
+class Written(Shape):
+    """A surface in Python whose support is known: sum of |(x - m) / r|^power = 1."""
+
+    radii: tuple[float, float, float]
+    middle: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    power: int = 2
+
+    def sizes(self, rng, count):
+        return np.zeros((count, 0))
+
+    def large(self, s):
+        return np.full(len(s), max(self.radii))
+
+    def surface(self, body, p):
+        (a, b, c), (k, m, n), e = self.radii, self.middle, self.power
+
+        def f(x, y, z):
+            return ((x - k) / a)**e + ((y - m) / b)**e + ((z - n) / c)**e - 1
+
+        return contact.Implicit(body, None, f, 1.5 * max(self.radii) + np.linalg.norm(self.middle), MADE_OF)
+
+    def support(self, s, u):
+        dual = self.power / (self.power - 1)
+        return (np.abs(np.array(self.radii) * u)**dual).sum(axis=-1)**(1 / dual) + u @ np.array(self.middle)
+
+    def off(self, s, p):
+        z = (p - self.middle) / np.array(self.radii)
+        f = (z**self.power).sum(axis=1) - 1
+        return f / np.linalg.norm(self.power * z**(self.power - 1) / self.radii, axis=1)
+
+
+PEBBLE = Written((0.3, 0.2, 0.1), (0.05, -0.03, 0.02))
+SOAP = Written((0.2, 0.12, 0.25), power=4)
+GRAIN = Written((0.02, 0.015, 0.03), (0.0, 0.002, 0.0))
+
+
+@dataclass
+class Result:
+    """What a run of one kind found."""
+
+    kind: str
+    pairs: int
+    named: int = 0
+    wrong: int = 0
+    searched: int = 0
+    off_surface: float = 0.0
+    off_depth: float = 0.0
+    beyond: float = 0.0
+    seconds: float = 0.0
+    bad: list[int] = field(default_factory=list)
+
+    def row(self) -> str:
+        solved = self.pairs - self.named - self.wrong
+        return (f"| {self.kind} | {self.pairs:,} | {solved:,} | {self.named:,} | {self.wrong:,} | "
+                f"{self.off_surface:.0e} | {self.off_depth:.0e} | {self.searched:,} | "
+                f"{self.beyond:.0e} |")
+
+
+HEAD = """| pair | run | solved | named | wrong | off the surfaces | off d(n) | searched | above the search |
+|---|---|---|---|---|---|---|---|---|"""
+
+
+def rotations(q):
+    """Of quaternions (N, 4), shape (N, 3, 3)."""
+    w, x, y, z = q.T
+    entries = [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y),
+               2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x),
+               2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)]
+    return np.stack(entries, axis=1).reshape(-1, 3, 3)
+
+
+def poses(rng, count):
+    """Both turned at random, at the origin."""
+    q = np.zeros((count, 14))
+    for k in (0, 7):
+        q[:, k:k + 4] = unit(rng.normal(size=(count, 4)))
+    return q
+
+
+class Asked:
+    """A system of two bodies with one contact, and what it says of many states at once."""
+
+    def __init__(self, a, b):
+        P, needs = [cd.Parameter(f"s{k}", x) for k, x in enumerate([*a.first(), *b.first()])], a.needs
+        self.system = cd.System(gravity=(0, 0, 0))
+        for body in "ab":
+            self.system.add_body(body, mobilizer=cd.Free(), mass=1.0, inertia=(1, 1, 1))
+        self.system.add_contact("touch", a.surface("a", P[:needs]), b.surface("b", P[needs:]))
+
+    def __call__(self, what, q, sizes):
+        tail = {"parameters": self.ordered(sizes)} if sizes.shape[1] else {}
+        try:
+            return getattr(self.system, f"contact_{what}")(q, **tail)[:, 0]
+        except cd.ContactError as error:
+            found = np.asarray(error.result).reshape(len(q), -1)
+            return found[:, 0] if what == "depths" else found
+
+    def ordered(self, sizes):
+        """As the system has its Parameters."""
+        return sizes[:, [int(name[1:]) for name in self.system.parameters]]
+
+    def where(self, q, sizes):
+        """x, n and Q, of equal materials."""
+        x, n, P = (self(what, q, sizes) for what in ("depths", "normals", "points"))
+        return x, n, P + 0.5 * x[:, None] * n
+
+
+@cache
+def fibonacci(count):
+    k = np.arange(count) + 0.5
+    z, turn = 1 - 2 * k / count, np.pi * (1 + 5**0.5) * k
+    return np.stack([np.sqrt(1 - z**2) * np.cos(turn), np.sqrt(1 - z**2) * np.sin(turn), z], axis=1)
+
+
+def least(overlap, ways, starts=3, rounds=45):
+    """The least overlap near the best of directions (N, m, 3) each, refined by steps that shrink."""
+    d = overlap(ways)
+    best, rows = d.min(axis=1), np.arange(len(d))
+    for _ in range(starts):
+        n = ways[rows, np.argmin(d, axis=1)]
+        d = np.where(np.einsum("nmi,ni->nm", ways, n) > 0.95, np.inf, d)
+        at, step = overlap(n[:, None])[:, 0], np.full(len(n), 0.1)
+        for _ in range(rounds):
+            t = unit(np.cross(n, np.where(np.abs(n[:, :1]) < 0.6, [[1.0, 0, 0]], [[0, 1.0, 0]])))
+            e = np.cross(n, t)
+            by = np.stack([t, -t, e, -e, (t + e) * 0.7, (t - e) * 0.7, (e - t) * 0.7, -(t + e) * 0.7], axis=1)
+            trial = unit(n[:, None] + step[:, None, None] * by)
+            values = overlap(trial)
+            pick = np.argmin(values, axis=1)
+            better = values[rows, pick] < at
+            n = np.where(better[:, None], trial[rows, pick], n)
+            at, step = np.minimum(values[rows, pick], at), np.where(better, step, step * 0.5)
+        best = np.minimum(best, at)
+    return best
+
+
+def convex(kind, count, seed=0, around=300, search=None):
+    """Two bodies with supports."""
+    one, other = CONVEX[kind]
+    rng = np.random.default_rng([seed, *kind.encode()])
+    ask = Asked(one, other)
+    s_a, s_b = one.sizes(rng, count), other.sizes(rng, count)
+    sizes = np.hstack([s_a, s_b])
+    size = np.maximum(one.large(s_a), other.large(s_b))
+    small = np.minimum(one.large(s_a), other.large(s_b))
+    q = poses(rng, count)
+    R_a, R_b = rotations(q[:, :4]), rotations(q[:, 7:11])
+    local = lambda R, v: np.einsum("nji,nj->ni", R, v)
+    third = np.arange(count) % 3
+    w = unit(rng.normal(size=(count, 3)))
+    touches = one.support(s_a, local(R_a, w)) + other.support(s_b, local(R_b, -w))
+    far = np.where(third == 2, touches * rng.uniform(0, 1, count), touches + small * rng.uniform(0, 3, count))
+    far[(third == 2) & (rng.uniform(size=count) < 0.02)] = 0.0               # concentric
+    q[:, 11:] = far[:, None] * w
+    x, n, Q, seconds = grazed(ask, rng, q, sizes, small, third)
+    out = Result(kind, count, searched=0, seconds=seconds)
+    none = np.zeros(count, bool)
+    if kind == "sphere, sphere":                             # of one centre: no normal, as is stated
+        none = (far == 0) & ~n.any(axis=1) & (np.abs(x - touches) < 1e-15 * size)
+        n[none], Q[none] = w[none], s_a[none] * w[none]
+    good = np.isfinite(x)
+    # 1: on both surfaces
+    p_a, p_b = local(R_a, Q), local(R_b, Q - x[:, None] * n - q[:, 11:])
+    n_a, n_b = local(R_a, n), local(R_b, -n)
+    off = np.zeros(count)
+    for shape, s, p, m in ((one, s_a, p_a, n_a), (other, s_b, p_b, n_b)):
+        by = (np.linalg.norm(p - shape.furthest(s, m), axis=1) if shape.off is None
+              else np.abs(shape.off(s, p)))
+        off = np.maximum(off, by / size)
+    # 2: furthest along n
+    h_a, h_b = one.support(s_a, n_a), other.support(s_b, n_b)
+    d = h_a + h_b - dot(n, q[:, 11:])
+    depth = np.maximum(np.abs(h_a - dot(n_a, p_a)), np.abs(h_b - dot(n_b, p_b)))
+    depth = np.maximum(np.maximum(depth, np.abs(d - x)), size * np.abs(dot(n, n) - 1)) / size
+    # 3: nothing is below
+    deep = np.flatnonzero(good & (x > 0))
+    if search is not None and len(deep) > search:
+        deep = np.sort(rng.choice(deep, search, replace=False))
+    beyond = np.zeros(count)
+    for rows in np.array_split(deep, max(1, len(deep) // 1000)):
+        turn = lambda R, v: np.einsum("nij,nmj->nmi", R, v)
+        every = np.vstack([fibonacci(around), np.eye(3), -np.eye(3)])
+        every = np.broadcast_to(every, (len(rows), *every.shape))
+        across = np.cross(R_a[rows, :, 2], R_b[rows, :, 2])
+        ways = np.concatenate([turn(R_a[rows], every), turn(R_b[rows], every), across[:, None],
+                               -across[:, None], n[rows, None]], axis=1)
+        ways = unit(ways)
+
+        def overlap(v, rows=rows):
+            back = lambda R, v: np.einsum("nji,nmj->nmi", R[rows], v)
+            return (one.support(s_a[rows, None], back(R_a, v)) + other.support(s_b[rows, None], -back(R_b, v))
+                    - np.einsum("nmi,ni->nm", v, q[rows, 11:]))
+
+        beyond[rows] = np.maximum(x[rows] - least(overlap, ways), 0) / small[rows]
+    out.searched = len(deep)
+    judged(out, good, off, depth, beyond)
+    out.details = {"x": x, "n": n, "Q": Q, "q": q, "sizes": sizes, "off": off, "depth": depth,
+                   "beyond": beyond, "ask": ask, "small": small, "size": size, "third": third}
+    return out
+
+
+CONVEX = {
+    "sphere, sphere": (Sphere(), Sphere()), "sphere, ellipsoid": (Sphere(), Ellipsoid()),
+    "ellipsoid, ellipsoid": (Ellipsoid(), Ellipsoid()), "sphere, cylinder": (Sphere(), Cylinder()),
+    "ellipsoid, cylinder": (Ellipsoid(), Crowned()), "cylinder, cylinder": (Crowned(), Crowned()),
+    "sphere, box": (Sphere(), Box()), "sphere, implicit": (Sphere(), PEBBLE),
+    "sphere, implicit of power 4": (Sphere(), SOAP), "ellipsoid, implicit": (Ellipsoid(), PEBBLE),
+    "ellipsoid, implicit of power 4": (Ellipsoid(), SOAP), "implicit, implicit": (PEBBLE, PEBBLE),
+    "implicit, smaller implicit": (PEBBLE, GRAIN), "implicit, implicit of power 4": (PEBBLE, SOAP),
+    "both of power 4": (SOAP, SOAP)}
+
+
+class Ring(Shape):
+    """Radius and radius of the tube; on half-spaces with the support of a ring that is flat within FLAT."""
+
+    needs = 2
+
+    def sizes(self, rng, count):
+        s = super().sizes(rng, count)
+        s[:, 1] = s[:, 0] * 10.0**rng.uniform(-2, -0.1, count)
+        return s
+
+    def large(self, s):
+        return s.sum(axis=1)
+
+    def surface(self, body, p):
+        return contact.Torus(body, None, p[0], p[1], MADE_OF)
+
+    def support(self, s, u):
+        return s[:, 0] * np.sqrt(u[:, 0]**2 + u[:, 1]**2 + FLAT**2) + s[:, 1]
+
+    off = None
+
+    def furthest(self, s, u):
+        e = u[:, :2] / np.sqrt(u[:, 0]**2 + u[:, 1]**2 + FLAT**2)[:, None]
+        return s[:, :1] * np.hstack([e, np.zeros((len(u), 1))]) + s[:, 1:] * u
+
+
+class Floor(Shape):
+    """A tilted half-space."""
+
+    normal = unit(np.array([0.2, 1.0, -0.1]))
+
+    def sizes(self, rng, count):
+        return np.zeros((count, 0))
+
+    def surface(self, body, p):
+        return contact.HalfSpace(body, self.normal, 0.0, MADE_OF)
+
+
+def grazed(ask, rng, q, sizes, small, third):
+    """x, n, Q, with a third moved to within 1e-6 of the smaller size of touch-down; and seconds."""
+    began = time.process_time()
+    x, n, _ = ask.where(q, sizes)
+    graze = (third == 1) & np.isfinite(x)
+    q[graze, 11:] += ((x + small * rng.uniform(-1e-6, 1e-6, len(q)))[:, None] * n)[graze]
+    return *ask.where(q, sizes), time.process_time() - began
+
+
+def judged(out, good, off, depth, beyond, allowed=1e-9):
+    """Fill in a result."""
+    bad = good & ((off > allowed) | (depth > 1e-12) | (beyond > 1e-9))
+    out.named, out.wrong, out.bad = int((~good).sum()), int(bad.sum()), np.flatnonzero(bad).tolist()
+    if good.any():
+        out.off_surface, out.off_depth, out.beyond = (float(y[good].max()) for y in (off, depth, beyond))
+    return out
+
+
+def on_floors(kind, count, seed=0, **_):
+    """On a plane the depth is a support: nothing to search."""
+    one, other = Floor(), FLOORS[kind]
+    rng, ask = np.random.default_rng([seed, *kind.encode()]), Asked(one, other)
+    s, q, third = other.sizes(rng, count), poses(rng, count), np.arange(count) % 3
+    size = other.large(s)
+    R_a, R_b = rotations(q[:, :4]), rotations(q[:, 7:11])
+    n_G = R_a @ one.normal
+    m = np.einsum("nji,nj->ni", R_b, -n_G)
+    h, along = other.support(s, m), unit(rng.normal(size=(count, 3)))
+    along -= dot(along, n_G)[:, None] * n_G
+    up = np.where(third == 2, h * rng.uniform(-1, 1, count), h + size * rng.uniform(0, 3, count))
+    q[:, 11:] = up[:, None] * n_G + size[:, None] * along
+    x, n, Q, seconds = grazed(ask, rng, q, s, size, third)
+    p = np.einsum("nji,nj->ni", R_b, Q - x[:, None] * n - q[:, 11:])
+    off = (np.linalg.norm(p - other.furthest(s, m), axis=1) if other.off is None
+           else np.maximum(np.abs(other.off(s, p)), np.abs(dot(m, p) - h)))
+    depth = np.maximum(np.abs(h - dot(n_G, q[:, 11:]) - x), np.abs(dot(n_G, Q)))
+    depth = np.maximum(depth, size * np.linalg.norm(n - n_G, axis=1))
+    return judged(Result(kind, count, seconds=seconds), np.isfinite(x), off / size, depth / size, 0 * size,
+                  1e-9 if kind != "plane, torus" else FLAT)                  # which is as much thicker
+
+
+def corners(kind, count, seed=0, **_):
+    """A box on a plane: the deepest of eight corners has the depth of the rounded box."""
+    one, other, rng = Floor(), Box(), np.random.default_rng([seed, *kind.encode()])
+    ask, s, q = Asked(one, other), other.sizes(rng, count), poses(rng, count)
+    R_a, R_b = rotations(q[:, :4]), rotations(q[:, 7:11])
+    n_G, size = R_a @ one.normal, other.large(s)
+    h = other.support(s, np.einsum("nji,nj->ni", R_b, -n_G))
+    third = np.arange(count) % 3
+    up = np.where(third == 0, h + size * rng.uniform(0, 3, count), np.where(
+        third == 1, h + size * rng.uniform(-1e-6, 1e-6, count), h * rng.uniform(-1, 1, count)))
+    q[:, 11:] = up[:, None] * n_G
+    began = time.process_time()
+    x = ask.system.contact_depths(q, parameters=ask.ordered(s)).max(axis=1)
+    depth = np.abs(x - (h - up)) / size
+    out = Result(kind, count, seconds=time.process_time() - began)
+    return judged(out, np.isfinite(x), 0 * x, depth, 0 * x)
+
+
+def in_rings(kind, count, seed=0, **_):
+    """The nearest point of the circle, of 240 refined by steps that shrink."""
+    one, other, rng = Sphere(), Ring(), np.random.default_rng([seed, *kind.encode()])
+    ask, s_a, s_b, q = Asked(one, other), one.sizes(rng, count), other.sizes(rng, count), poses(rng, count)
+    third, R_b = np.arange(count) % 3, rotations(q[:, 7:11])
+    angle, size = rng.uniform(0, 2 * np.pi, count), np.maximum(s_a[:, 0], other.large(s_b))
+    small = np.minimum(s_a[:, 0], s_b[:, 1])
+    out = unit(rng.normal(size=(count, 3)))
+    circle = lambda a: s_b[:, :1] * np.stack([np.cos(a), np.sin(a), 0 * a], axis=1)
+    far = np.where(third == 2, (s_a[:, 0] + s_b[:, 1]) * rng.uniform(0, 1, count),
+                   s_a[:, 0] + s_b[:, 1] + small * rng.uniform(0, 3, count))
+    q[:, 11:] = -np.einsum("nij,nj->ni", R_b, circle(angle) + far[:, None] * out)
+    x, n, Q, seconds = grazed(ask, rng, q, np.hstack([s_a, s_b]), small, third)
+    y = -np.einsum("nji,nj->ni", R_b, q[:, 11:])                             # centre of the ball in the ring
+    a, least_one = np.zeros(count), np.full(count, np.inf)
+    for try_ in np.linspace(0, 2 * np.pi, 240, endpoint=False):
+        d = np.linalg.norm(y - circle(np.full(count, try_)), axis=1)
+        a, least_one = np.where(d < least_one, try_, a), np.minimum(d, least_one)
+    step = np.full(count, 0.03)
+    for _ in range(80):
+        for sign in (1, -1):
+            d = np.linalg.norm(y - circle(a + sign * step), axis=1)
+            better = d < least_one
+            a, least_one = np.where(better, a + sign * step, a), np.minimum(d, least_one)
+        step *= 0.7
+    p = np.einsum("nji,nj->ni", R_b, Q - x[:, None] * n - q[:, 11:])
+    off = np.abs(np.hypot(np.hypot(p[:, 0], p[:, 1]) - s_b[:, 0], p[:, 2]) - s_b[:, 1])
+    off = np.maximum(off, np.abs(np.linalg.norm(Q, axis=1) - s_a[:, 0])) / size
+    depth = np.abs(s_a[:, 0] + s_b[:, 1] - least_one - x) / size
+    depth = np.maximum(depth, np.abs(dot(n, n) - 1))
+    return judged(Result(kind, count, searched=count, seconds=seconds), np.isfinite(x), off, depth, 0 * x)
+
+
+def on_hills(kind, count, seed=0, **_):
+    """SciPy's spline through the heights: the nearest of a fine grid, refined by steps that shrink."""
+    from scipy.interpolate import NdBSpline, make_interp_spline
+    from scipy.spatial import cKDTree
+
+    from tests.contact.rig import HILLS, X_GRID, Y_GRID
+
+    rng = np.random.default_rng([seed, *kind.encode()])
+    along = make_interp_spline(X_GRID, HILLS, k=3, bc_type="natural")
+    both = make_interp_spline(Y_GRID, along.c.T, k=3, bc_type="natural")
+    spline = NdBSpline((along.t, both.t), np.ascontiguousarray(both.c.T), k=3)
+    grid = np.linspace(-1, 1, 801)
+    fine = np.stack(np.meshgrid(grid, grid, indexing="ij"), axis=-1).reshape(-1, 2)
+    ground = np.column_stack([fine, spline(fine)])
+    hills = Floor()
+    hills.surface = lambda body, p: contact.HeightField(body, None, X_GRID, Y_GRID, HILLS, MADE_OF)
+    ask, third = Asked(hills, Sphere()), np.arange(count) % 3
+    r = 10.0**rng.uniform(-3, 0, (count, 1))
+    q = poses(rng, count)
+    q[:, :4] = 1, 0, 0, 0
+    st = rng.uniform(-0.8, 0.8, (count, 2))
+    slopes = np.stack([spline(st, nu=(1, 0)), spline(st, nu=(0, 1))], axis=1)
+    up = unit(np.hstack([-slopes, np.ones((count, 1))]))
+    far = np.where(third == 2, r[:, 0] * rng.uniform(-0.5, 1, count), r[:, 0] + rng.uniform(0, 0.3, count))
+    q[:, 11:] = np.column_stack([st, spline(st)]) + far[:, None] * up
+    x, n, Q, seconds = grazed(ask, rng, q, r, r[:, 0], third)
+    c = q[:, 11:]
+    at = fine[cKDTree(ground).query(c)[1]]
+    far_of = lambda at: np.linalg.norm(np.column_stack([at, spline(at)]) - c, axis=1)
+    best, step = far_of(at), np.full(count, 0.003)
+    for _ in range(60):
+        better = np.zeros(count, bool)
+        for way in ((1, 0), (-1, 0), (0, 1), (0, -1)):
+            trial = np.clip(at + step[:, None] * np.array(way), -1, 1)
+            d = far_of(trial)
+            less = d < best
+            at, best, better = np.where(less[:, None], trial, at), np.minimum(d, best), better | less
+        step = np.where(better, step, step / 2)
+    good = np.isfinite(x)
+    sign = np.where(c[:, 2] < spline(np.clip(c[:, :2], -1, 1)), -1, 1)
+    p = np.nan_to_num(Q)
+    off = np.maximum(np.abs(p[:, 2] - spline(np.clip(p[:, :2], -1, 1))),
+                     np.abs(np.linalg.norm(Q - x[:, None] * n - c, axis=1) - r[:, 0]))
+    beyond = np.abs(x - (r[:, 0] - sign * best))
+    out = judged(Result(kind, count, searched=count, seconds=seconds), good, off, 0 * x,
+                 np.where(good, np.maximum(beyond - 1e-9, 0), 0))            # steps end at 1e-10 of slopes
+    out.details = {"x": x, "r": r[:, 0], "best": best, "sign": sign, "third": third, "c": c, "at": at, "Q": Q}
+    return out
+
+
+FLOORS = {"plane, sphere": Sphere(), "plane, ellipsoid": Ellipsoid(), "plane, cylinder": Crowned(),
+          "plane, torus": Ring(), "plane, implicit": PEBBLE, "plane, implicit of power 4": SOAP}
+KINDS = {**dict.fromkeys(FLOORS, on_floors), "plane, box": corners, **dict.fromkeys(CONVEX, convex),
+         "sphere, torus": in_rings, "terrain, sphere": on_hills}
+
+
+if __name__ == "__main__":
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 3000
+    print(HEAD)
+    for kind in sys.argv[2:] or KINDS:
+        print(KINDS[kind](kind, count).row(), flush=True)
