@@ -43,3 +43,12 @@ def box(half: float) -> tuple[np.ndarray, np.ndarray]:
     corners = np.array([(x, y, z) for x in (-half, half) for y in (-half, half) for z in (-half, half)])
     return corners, np.array([(0, 1, 3), (0, 3, 2), (4, 6, 7), (4, 7, 5), (0, 4, 5), (0, 5, 1), (2, 3, 7),
                               (2, 7, 6), (0, 2, 6), (0, 6, 4), (1, 5, 7), (1, 7, 3)])
+
+
+def winding(corners: np.ndarray, y: np.ndarray) -> float:
+    """Solid angle of the surface over 4 pi: 1 inside, 0 outside (Van Oosterom and Strackee 1983)."""
+    a, b, c = (corners[:, k] - y for k in range(3))
+    A, B, C = (np.linalg.norm(x, axis=1) for x in (a, b, c))
+    top = (a * np.cross(b, c)).sum(1)
+    low = A * B * C + (a * b).sum(1) * C + (b * c).sum(1) * A + (c * a).sum(1) * B
+    return float(np.arctan2(top, low).sum() / (2 * np.pi))

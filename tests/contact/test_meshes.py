@@ -12,7 +12,7 @@ from condyle.contact.nearest import nearest_triangle, on_triangle
 from condyle.contact.surfaces import GivenPose
 from condyle.native.calls.function import NativeFunction
 from condyle.native.sweeps.lookup import assembled, get
-from tests.contact.meshes import box, icosphere
+from tests.contact.meshes import box, icosphere, winding
 from tests.contact.rig import STEEL, egg
 
 HERE = ca.SX.eye(3), ca.SX(3, 1)
@@ -147,15 +147,6 @@ def brute(corners: np.ndarray, y: np.ndarray) -> np.ndarray:
         t = np.clip(((y - p) * (q - p)).sum(1) / ((q - p)**2).sum(1), 0, 1)
         best = np.minimum(best, np.linalg.norm(y - p - t[:, None] * (q - p), axis=1))
     return np.where(inside, np.abs(((y - a) * n).sum(1)), best)
-
-
-def winding(corners: np.ndarray, y: np.ndarray) -> float:
-    """Solid angle of the surface over 4 pi: 1 inside, 0 outside (Van Oosterom and Strackee 1983)."""
-    a, b, c = (corners[:, k] - y for k in range(3))
-    A, B, C = (np.linalg.norm(x, axis=1) for x in (a, b, c))
-    top = (a * np.cross(b, c)).sum(1)
-    low = A * B * C + (a * b).sum(1) * C + (b * c).sum(1) * A + (c * a).sum(1) * B
-    return float(np.arctan2(top, low).sum() / (2 * np.pi))
 
 
 def test_depth_in_a_mesh_with_hollows(evidence):

@@ -18,7 +18,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.contact.friction import hollars, smoothed, stribeck
-from condyle.contact.inside import Seen, numbers_of, seen
+from condyle.contact.inside import Near, Seen, numbers_of, seen
 from condyle.contact.law import ContactLaw, Forces
 from condyle.contact.material import harmonic
 from condyle.contact.mesh import Mesh
@@ -41,17 +41,19 @@ MATERIAL = LAYER - 1
 # all triangles
 
 
-def _reach(springs: Springs) -> Callable[[ca.SX, ca.SX], ca.SX]:
+def _near(springs: Springs, ask: Near) -> Callable[[ca.SX, ca.SX], ca.SX]:
     """A ball of centroids may touch: its centre is less than its radius, and what springs reach, away."""
-    where = springs.where
-    return lambda p, ball: where.reach(p[:where.size], ball[:3], ball[3] + springs.reach(p[-1]))
+    size = springs.where.size
+    return lambda p, ball: ask(p[:size], ball[:3], ball[3] + springs.reach(p[-1]))
 
 
 def _tables(mesh: Triangles) -> tuple[np.ndarray, np.ndarray]:
-    """Balls of the branches, and centroids and areas of the faces."""
-    items = np.column_stack([mesh.centroids, mesh.areas])
+    """Balls of the branches, and centroids and areas of the faces, of which some have none: they fill blocks
+    that are not full."""
     none = np.array([0.0, 0.0, 0.0, -np.inf])
-    return mesh.tree.nodes(mesh.ball, none), mesh.tree.blocks(items, np.append(mesh.centroids[0], 0.0))
+    items = mesh.tree.blocks(np.column_stack([mesh.centroids, mesh.areas]))
+    items[:, 3] = np.where(mesh.tree.order < 0, 0.0, items[:, 3])
+    return mesh.tree.nodes(mesh.ball, none), items
 
 
 @lru_cache(maxsize=256)
@@ -64,7 +66,9 @@ def _sum(which: str, mesh: Triangles, springs: Springs, needs: int,
         return ca.vec(ca.densify(ca.jacobian(term(p, item), p)[:, list(columns or ())]))
 
     name, f = (f"foundation_{which}", term) if columns is None else (f"foundation_{which}_slopes", slopes)
-    return TreeSum.of(name, needs, mesh.tree, _reach(springs), f, *_tables(mesh))
+    where = springs.where
+    return TreeSum.of(name, needs, mesh.tree, _near(springs, where.reach), f, *_tables(mesh),
+                      where.quick and _near(springs, where.quick))
 
 
 def _summed(which: str, mesh: Triangles, springs: Springs, p: ca.SX) -> ca.SX:

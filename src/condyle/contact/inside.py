@@ -30,7 +30,7 @@ import numpy as np
 
 from condyle.contact.implicit import OUTWARDS, Implicit
 from condyle.contact.mesh import Mesh
-from condyle.contact.nearest import nearest_triangle, on_triangle
+from condyle.contact.nearest import most, nearest_triangle, on_triangle
 from condyle.contact.pairs import sphere_box, sphere_cylinder, sphere_torus
 from condyle.contact.solids import Box, Cylinder, Ellipsoid, Framed, Torus
 from condyle.contact.surfaces import GivenPose, HalfSpace, Pose, Sphere, Surface, tangents
@@ -47,8 +47,8 @@ LIMIT, NEAR = 60, 1e-10
 """Newton's steps at most; the last one over the size of the surface."""
 TINY = 1e-14
 """Of the smallest radius: points of an ellipsoid nearer to a plane of symmetry count as so far from it."""
-PLANES = 48
-"""Planes around a mesh, beside those of its box."""
+SLABS = 24
+"""Pairs of planes around a mesh, beside those of its box."""
 Near = Callable[[ca.SX, ca.SX, ca.SX], ca.SX]
 Where = Callable[[ca.SX, ca.SX], tuple[ca.SX, ca.SX]]
 
@@ -62,7 +62,9 @@ class Seen:
         size: of the numbers.
         where: numbers, y -> x and n of (44).
         above: numbers, y -> at least x; it grows at most as fast as y moves.
-        near: numbers, y, r -> above 0 where a point at most r from y may be inside; by default above + r.
+        near: numbers, y, r -> above 0 where a point at most r from y may be inside; by default above + r. A
+            second number may be above 0 where all these points are inside.
+        quick: numbers, y, r -> the first of these where it is soon known, else infinity.
         within: numbers, y, r -> as where; x may be any number below -r for points that are as far outside.
         solved: x and n are NaN where a solver finds nothing.
     """
@@ -74,6 +76,7 @@ class Seen:
     solved: bool = False
     near: Near | None = None
     within: Callable[[ca.SX, ca.SX, ca.SX], tuple[ca.SX, ca.SX]] | None = None
+    quick: Near | None = None
 
     def close(self, given: ca.SX, y: ca.SX, r: ca.SX) -> tuple[ca.SX, ca.SX]:
         """As `where` where y may be inside, or less than r outside; elsewhere x is any number below -r."""
@@ -152,7 +155,8 @@ SIZES: dict[type, tuple[str, ...]] = {
 
 def _within(where: Where, above: Callable[[ca.SX, ca.SX], ca.SX] | None, key: tuple[Any, ...], sizes: int,
             solved: bool = False, near: Near | None = None,
-            close: Callable[[ca.SX, ca.SX, ca.SX], tuple[ca.SX, ca.SX]] | None = None) -> Seen:
+            close: Callable[[ca.SX, ca.SX, ca.SX], tuple[ca.SX, ca.SX]] | None = None,
+            quick: Near | None = None) -> Seen:
     """Of functions in the surface's own frame S; numbers are R_S, p_S and its sizes."""
     def local(g: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX]:
         R = ca.reshape(g[:9], 3, 3)
@@ -173,8 +177,10 @@ def _within(where: Where, above: Callable[[ca.SX, ca.SX], ca.SX] | None, key: tu
         x, n = close(g[12:], y_S, r)
         return x, R @ n
 
-    reach = None if near is None else lambda g, y, r: near(g[12:], local(g, y)[1], r)
-    return Seen(key, 12 + sizes, turned, bound, solved, reach, None if close is None else within)
+    def asked(f: Near | None) -> Near | None:
+        return f and (lambda g, y, r: f(g[12:], local(g, y)[1], r))
+
+    return Seen(key, 12 + sizes, turned, bound, solved, asked(near), close and within, asked(quick))
 
 
 CLOSED: dict[type, tuple[Callable[..., Touch], int]] = {
@@ -352,39 +358,55 @@ def _ground(ground: HeightField) -> Seen:
 
 @lru_cache(maxsize=64)
 def _mesh(triangles: Any) -> Seen:
-    """(47). Planes around the mesh, PLANES of them, tell of most points outside that they are: no search."""
-    search = nearest_triangle(triangles)
+    """(47). Pairs of planes around the mesh tell of most points outside that they are: no search."""
+    search, of_one = nearest_triangle(triangles, together=True), nearest_triangle(triangles)
     extent = np.ptp(triangles.vertices, axis=0)
     deepest = float(extent.min()) / 2
-    k = np.arange(PLANES) + 0.5
-    z, turn = 1 - 2 * k / PLANES, np.pi * (1 + 5 ** 0.5) * k
-    out = np.vstack([np.eye(3), -np.eye(3), np.stack([np.sqrt(1 - z ** 2) * np.cos(turn), np.sqrt(1 - z ** 2)
-                                                      * np.sin(turn), z], axis=1)])
-    heights = (out @ triangles.vertices.T).max(axis=1) + 1e-12 * extent.max()
+    k = np.arange(SLABS) + 0.5
+    z, turn = 1 - k / SLABS, np.pi * (1 + 5 ** 0.5) * k
+    out = np.vstack([np.eye(3), np.stack([np.sqrt(1 - z ** 2) * np.cos(turn), np.sqrt(1 - z ** 2)
+                                          * np.sin(turn), z], axis=1)])
+    heights = out @ triangles.vertices.T
+    low, high = heights.min(axis=1), heights.max(axis=1)
+    middles, halves = (low + high) / 2, (high - low) / 2 + 1e-12 * extent.max()
 
     def beyond(y: ca.SX) -> ca.SX:
         """At most how far y is from the mesh."""
-        return ca.mmax(ca.DM(out) @ y - ca.DM(heights))
+        each = ca.fabs(ca.DM(out) @ y - ca.DM(middles)) - ca.DM(halves)
+        while each.numel() > 1:                              # pairs: none waits for all others
+            half = each.numel() // 2
+            each = ca.vertcat(most(each[:half], each[half:2 * half]), each[2 * half:])
+        return each
 
     def where(_: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX]:
-        return on_triangle(get(search, ca.vertcat(y, ca.inf)), y)
+        return on_triangle(get(of_one, ca.vertcat(y, ca.inf)), y)
 
     def close(_: ca.SX, y: ca.SX, r: ca.SX) -> tuple[ca.SX, ca.SX]:
         off = beyond(y)
         far = off > r
-        row = get(search, ca.vertcat(y, ca.if_else(far, -1, ca.inf)))
+        row = get(search, ca.vertcat(y, ca.if_else(far, -ca.inf, ca.inf)))
         row = ca.if_else(far, ca.DM(search.rows[0]), row)    # any face: slopes stay finite
         x, n = on_triangle(row, y)
         return ca.if_else(far, -off, x), ca.if_else(far, 0, n)
 
+    def soon(y: ca.SX, r: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """How far beyond, and whether that is all to know: where there are no points r is -inf."""
+        off = beyond(y)
+        return off, ca.logic_or(off > 0, r < 0)
+
     def near(_: ca.SX, y: ca.SX, r: ca.SX) -> ca.SX:
         """Beyond a plane, that one tells. A point that is further from all faces than half the mesh's
         smallest side is outside."""
-        off = beyond(y)
-        most = ca.if_else(off > 0, -1, (ca.fmax(r, deepest) * (1 + 1e-9)) ** 2)
-        row = get(search, ca.vertcat(y, most))
-        searched = ca.if_else(row[30] >= 0, on_triangle(row, y)[0] + r,
-                              ca.if_else(ca.sumsqr(y) < ca.inf, -1, ca.inf))
-        return ca.if_else(off > 0, r - off, searched)
+        off, known = soon(y, r)
+        furthest = ca.if_else(known, -ca.inf, (ca.fmax(r, deepest) * (1 + 1e-9)) ** 2)
+        row = get(search, ca.vertcat(y, furthest))
+        x, found = on_triangle(row, y)[0], row[30] >= 0
+        searched = ca.if_else(found, x + r, ca.if_else(ca.sumsqr(y) < ca.inf, -1, ca.inf))
+        sure = ca.if_else(ca.logic_and(found, ca.logic_not(known)), x - r, -1)
+        return ca.vertcat(ca.if_else(known, r - off, searched), sure)
 
-    return _within(where, None, ("mesh", triangles.digest), 0, near=near, close=close)
+    def quick(_: ca.SX, y: ca.SX, r: ca.SX) -> ca.SX:
+        off, known = soon(y, r)
+        return ca.if_else(known, r - off, ca.inf)
+
+    return _within(where, None, ("mesh", triangles.digest), 0, near=near, close=close, quick=quick)

@@ -6,6 +6,7 @@ from the signs of six products (Ericson, Real-Time Collision Detection, 5.1.5).
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -44,21 +45,58 @@ def _nearest(corners: ca.SX, y: ca.SX) -> tuple[ca.SX, list[ca.SX]]:
 
 
 @lru_cache(maxsize=64)
-def nearest_triangle(mesh: Triangles) -> TreeBest:
+def nearest_triangle(mesh: Triangles, together: bool = False) -> TreeBest:
     """y, most -> corners, normals of the face, its corners and its edges, and its number: 31 numbers of the
-    nearest face; NaN where none is nearer than the root of `most`."""
-    tree, corners = mesh.tree, mesh.corners.reshape(-1, 9)
-    rows = np.column_stack([corners, mesh.normals, mesh.corner_normals.reshape(-1, 9),
-                            mesh.edge_normals.reshape(-1, 9), np.arange(len(corners))])
+    nearest face; NaN where none is nearer than the root of `most`. `together`: of four points in lanes that
+    are near each other."""
+    tree = mesh.tree
+    rows = np.column_stack([mesh.corners.reshape(-1, 9), mesh.normals, mesh.corner_normals.reshape(-1, 9),
+                            mesh.edge_normals.reshape(-1, 9), np.arange(len(mesh.faces))])
 
-    def bound(p: ca.SX, box: ca.SX) -> ca.SX:
-        return ca.sumsqr(ca.fmax(ca.fmax(box[:3] - p[:3], p[:3] - box[3:6]), 0))
+    return TreeBest.of("nearest_triangle", 4, tree, _box_distance, _face_distance,
+                       tree.nodes(mesh.box, np.append(np.zeros(12), np.full(3, -np.inf))),
+                       tree.blocks(_faces(mesh)), rows, together)
 
-    def value(p: ca.SX, corners: ca.SX) -> ca.SX:
-        return ca.sumsqr(_nearest(corners, p[:3])[0] - p[:3])
 
-    return TreeBest.of("nearest_triangle", 4, tree, bound, value, tree.nodes(mesh.box, np.full(6, np.nan)),
-                       tree.blocks(corners), rows)
+def most(x: Any, y: Any) -> ca.SX:
+    """As fmax in one instruction; y where one is NaN."""
+    return ca.if_else(x > y, x, y)
+
+
+def _least(x: Any, y: Any) -> ca.SX:
+    """As fmin in one instruction; y where one is NaN."""
+    return ca.if_else(x < y, x, y)
+
+
+def _box_distance(p: ca.SX, box: ca.SX) -> ca.SX:
+    """Square of the distance to a box with axes of its own: Triangles.box."""
+    y = ca.reshape(box[:9], 3, 3).T @ p[:3] - box[9:12]
+    return ca.sumsqr(most(ca.SX(3, 1), ca.fabs(y) - box[12:15]))
+
+
+def _faces(mesh: Triangles) -> np.ndarray:
+    """What distances to faces take: a, b - a, c - a, the normal, 1 over the squares of the sides ab, ac, bc,
+    and products of b - a and c - a; shape (m, 18)."""
+    a, b, c = mesh.corners.transpose(1, 0, 2)
+    dot = lambda x, y: (x * y).sum(axis=1)
+    ab, ac = b - a, c - a
+    return np.column_stack([a, ab, ac, mesh.normals, 1 / dot(ab, ab), 1 / dot(ac, ac),
+                            1 / dot(c - b, c - b), dot(ab, ab), dot(ab, ac), dot(ac, ac)])
+
+
+def _face_distance(p: ca.SX, face: ca.SX) -> ca.SX:
+    """Square of the distance to a triangle: to its plane where the foot is within, else to its nearest side.
+    As `_nearest` without divisions, for searches."""
+    ab, ac, n, over = face[3:6], face[6:9], face[9:12], face[12:15]
+    ap = p[:3] - face[:3]
+    d1, d2 = ca.dot(ab, ap), ca.dot(ac, ap)
+    d3, d4, d5, d6 = d1 - face[15], d2 - face[16], d1 - face[16], d2 - face[17]
+    to = lambda y, along, d, over: ca.sumsqr(y - _least(most(d * over, 0), 1) * along)
+    side = _least(_least(to(ap, ab, d1, over[0]), to(ap, ac, d2, over[1])),
+                  to(ap - ab, ac - ab, d4 - d3, over[2]))
+    va, vb, vc = d3 * d6 - d5 * d4, d5 * d2 - d1 * d6, d1 * d4 - d3 * d2
+    within = _least(_least(va, vb), vc) >= 0
+    return ca.if_else(within, ca.dot(n, ap) ** 2, side)
 
 
 def on_triangle(row: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX]:

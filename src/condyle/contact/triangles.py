@@ -121,9 +121,30 @@ class Triangles:
         return np.append(centre, np.linalg.norm(p - centre, axis=1).max() * (1 + 1e-9) + 1e-300)
 
     def box(self, faces: np.ndarray) -> Array:
-        """Lowest and highest coordinates of some faces."""
-        p = self.corners[faces]
-        return np.concatenate([p.min(axis=(0, 1)), p.max(axis=(0, 1))])
+        """Axes, one after the other, and middles and halves of the sides along them, of a box that holds some
+        faces. An axis is their mean normal, unless the box of the coordinate axes is smaller."""
+        p, found = self.corners[faces].reshape(-1, 3), []
+        for R in (np.eye(3), _axes(self._crossed[faces].sum(axis=0), p)):
+            q = p @ R.T
+            sides = np.ptp(q, axis=0)
+            found.append((float(sides @ np.roll(sides, 1)), R, q.min(axis=0), q.max(axis=0)))
+        _, R, low, high = min(found, key=lambda box: box[0])
+        slack = 4e-15 * np.abs(p).max()                      # coordinates along the axes are rounded
+        return np.concatenate([R.ravel(), (low + high) / 2, (high - low) / 2 + slack])
+
+
+def _axes(n: Array, points: Array) -> Array:
+    """Rows of a rotation: across n, along which points are spread most, across both, and n."""
+    length = float(np.linalg.norm(n))
+    if not length > 0:
+        return np.eye(3)
+    n = n / length
+    u = np.cross(n, np.eye(3)[np.argmin(np.abs(n))])
+    u /= np.linalg.norm(u)
+    plane = np.stack([u, np.cross(n, u)])
+    q = (points - points.mean(axis=0)) @ plane.T
+    w = np.linalg.eigh(q.T @ q)[1] @ np.eye(2)[1] @ plane
+    return np.stack([w, np.cross(n, w), n])
 
 
 def _sides(faces: np.ndarray) -> np.ndarray:

@@ -33,11 +33,17 @@ def term(p: ca.SX, c: ca.SX) -> ca.SX:
     return ca.if_else(x <= 0, 0, c[3] * ca.vertcat(x ** 2, ca.sin(x)))
 
 
-def plane_sum(n: int, slopes: bool = False) -> TreeSum:
+def plane_sum(n: int, slopes: bool = False, telling: bool = False) -> TreeSum:
+    """`telling`: reach says where nothing is left out, and is asked only where a first look does not tell."""
     P, tree = points(n), Tree.of(points(n))
+    reach = lambda p, c: above(p, c[:3]) + c[3] * ca.norm_2(p[:3])
+    if telling:
+        both = lambda p, c: ca.vertcat(reach(p, c), above(p, c[:3]) - c[3] * ca.norm_2(p[:3]))
+        quick = lambda p, c: ca.if_else(reach(p, c) < 0.3, reach(p, c), ca.inf)
+        return TreeSum.of("plane_telling", 4, tree, both, term, tree.nodes(ball(P), [0, 0, 0, -np.inf]),
+                          tree.blocks(np.column_stack([P, np.ones(n)]), [0, 0, 0, 0]), quick)
     f = (lambda p, c: ca.vec(ca.densify(ca.jacobian(term(p, c), p)))) if slopes else term
-    return TreeSum.of("plane_slopes" if slopes else "plane", 4, tree,
-                      lambda p, c: above(p, c[:3]) + c[3] * ca.norm_2(p[:3]), f,
+    return TreeSum.of("plane_slopes" if slopes else "plane", 4, tree, reach, f,
                       tree.nodes(ball(P), [0, 0, 0, -np.inf]),
                       tree.blocks(np.column_stack([P, np.ones(n)]), [0, 0, 0, 0]))
 
@@ -61,11 +67,12 @@ def test_every_item_has_one_place(n):
     assert reached >= set(range(len(tree.order) - 1))
 
 
+@pytest.mark.parametrize("telling", [False, True])
 @pytest.mark.parametrize("n", [1, 17, 300])
-def test_sum(n):
+def test_sum(n, telling):
     """By the tree, in scalar code and lanes, against NumPy over all items."""
-    total, p = plane_sum(n), ca.SX.sym("p", 4)
-    f = native(lambda: ([p], [get(total, p)]), [("p", 4)], [("y", 2)], f"sum {n}")
+    total, p = plane_sum(n, telling=telling), ca.SX.sym("p", 4)
+    f = native(lambda: ([p], [get(total, p)]), [("p", 4)], [("y", 2)], f"sum {n} {telling}")
     at = np.random.default_rng(0).normal(size=(23, 4))
     x = np.maximum(at[:, 3:] - at[:, :3] @ points(n).T, 0)
     expected = np.stack([(x ** 2).sum(axis=1), np.sin(x).sum(axis=1)], axis=1)
@@ -101,13 +108,15 @@ def test_frozen_numbers():
     np.testing.assert_array_equal(J(np.array([3.0, 5.0])), [6, 0, 0, 10])
 
 
+@pytest.mark.parametrize("together", [False, True])
 @pytest.mark.parametrize("n", [1, 17, 300])
-def test_best(n):
+def test_best(n, together):
     P, tree, q = points(n), Tree.of(points(n)), ca.SX.sym("q", 3)
     best = TreeBest.of("nearest", 4, tree, lambda p, c: ca.fmax(ca.norm_2(p[:3] - c[:3]) - c[3], 0) ** 2,
                        lambda p, c: ca.sumsqr(p[:3] - c), tree.nodes(ball(P), np.full(4, np.nan)),
-                       tree.blocks(P), np.column_stack([P, np.arange(n)]))
-    f = native(lambda: ([q], [get(best, ca.vertcat(q, ca.inf))]), [("q", 3)], [("row", 4)], f"best {n}")
+                       tree.blocks(P), np.column_stack([P, np.arange(n)]), together)
+    f = native(lambda: ([q], [get(best, ca.vertcat(q, ca.inf))]), [("q", 3)], [("row", 4)],
+               f"best {n} {together}")
     at = np.random.default_rng(1).normal(size=(23, 3))
     found = f(at)
     np.testing.assert_array_equal(found[:, 3], ((at[:, None] - P) ** 2).sum(-1).argmin(axis=1))

@@ -122,10 +122,11 @@ def text_of(f: Kernel) -> str:
     return f.text if isinstance(f, Staged) else f.serialize()
 
 
-def add(module: Module, f: Kernel, name: str) -> int:
-    """Define a kernel whose first input is the same in all lanes; returns blocks of work."""
-    return f.emit(module, name, uniform=(0,)) if isinstance(f, Staged) else add_kernel(module, f, name,
-                                                                                       uniform=(0,))
+def add(module: Module, f: Kernel, name: str, uniform: int = 0) -> int:
+    """Define a kernel with one input, the first by default, that is the same in all lanes; returns blocks of
+    work."""
+    return f.emit(module, name, uniform=(uniform,)) if isinstance(f, Staged) else add_kernel(
+        module, f, name, uniform=(uniform,))
 
 
 def sizes(f: Kernel) -> tuple[list[int], list[int]]:
@@ -172,6 +173,12 @@ def linked(module: Module, symbol: str, text: str, write: Callable[[Module, str]
 
     exact = "" if module.contract else ".exact"
     return module.define(f"{symbol}.{module.lanes.W}{exact}", define)
+
+
+def copied(b: Builder, source: Value, step: int, target: Value, by: int, count: int) -> None:
+    """Copy doubles, each `step` after the last, to places `by` apart."""
+    for j in range(count):
+        b.store(b.load(b.at(source, j * step), DOUBLE), b.at(target, j * by))
 
 
 def write_lanes(own: Module, symbol: str, one: str, W: int, needs: int, width: int, work: int) -> int:

@@ -5,8 +5,8 @@
 A branch is left out where bound(p, branch), which is at most the value of every item below it, is not below
 the least value so far: branch and bound, the nearest branch first. Of equal values the one that is found
 first counts. Values from the last element of p on, `most`, do not count: where there is no other, and where
-p is NaN, the row is NaN. States in lanes come one after the other, and equal scalar ones
-to the last bit.
+p is NaN, the row is NaN. States in lanes come one after the other, and equal scalar ones to the last bit; of
+those that go through the tree together, where items have equal values, another one may be found.
 
 A derivative takes the row as constant: the item is data, and what is computed from its numbers has
 derivatives.
@@ -22,15 +22,11 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
-from condyle.native.ir.builder import Builder
 from condyle.native.ir.module import Module
-from condyle.native.ir.values import DOUBLE, LONG, POINTER, Value
+from condyle.native.ir.values import LONG, POINTER, Value
 from condyle.native.sweeps import tree as trees
 from condyle.native.sweeps.tree import SIDE, Kernel, Tree
-
-_LINE = 64                                                  # bytes that memory moves at once
-_ORDER = ((0, 1), (2, 3), (0, 2), (1, 3), (1, 2))
-"""Pairs that are put in order one after the other to sort four."""
+from condyle.native.sweeps.tree_search import write_search, write_together
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,6 +41,7 @@ class TreeBest:
         nodes: numbers of the branches, shape (nodes, numbers, 4); NaN where there is none.
         items: numbers of the items, shape (blocks, numbers, 4); those at empty places are of a neighbour.
         rows: what comes out, by place, shape (4 blocks, width).
+        together: four points in lanes are near each other, and go through the tree together.
 
     p ends with `most`.
     """
@@ -56,15 +53,16 @@ class TreeBest:
     nodes: np.ndarray
     items: np.ndarray
     rows: np.ndarray
+    together: bool = False
 
     @staticmethod
     def of(name: str, needs: int, tree: Tree, bound: Callable[[ca.SX, ca.SX], ca.SX],
            value: Callable[[ca.SX, ca.SX], ca.SX], nodes: np.ndarray, items: np.ndarray,
-           rows: np.ndarray) -> TreeBest:
+           rows: np.ndarray, together: bool = False) -> TreeBest:
         """From Python functions of SX columns, with rows (n, width) of the items; needs: size of p."""
         by_place = np.ascontiguousarray(tree.blocks(rows).transpose(0, 2, 1).reshape(-1, rows.shape[1]))
         return TreeBest(name, tree, trees.kernel("bound", needs, nodes.shape[1], bound),
-                        trees.kernel("value", needs, items.shape[1], value), nodes, items, by_place)
+                        trees.kernel("value", needs, items.shape[1], value), nodes, items, by_place, together)
 
     @property
     def needs(self) -> int:
@@ -77,7 +75,8 @@ class TreeBest:
     @cached_property
     def text(self) -> str:
         """What determines it, the same in every process."""
-        h = hashlib.sha256(f"{self.name}\0{trees.text_of(self.bound)}\0{trees.text_of(self.value)}".encode())
+        h = hashlib.sha256(f"{self.name}\0{trees.text_of(self.bound)}\0{trees.text_of(self.value)}\0"
+                           f"{self.together}".encode())
         for array in (self.tree.links, self.nodes, self.items, self.rows):
             h.update(repr(array.shape).encode() + array.tobytes())
         return h.hexdigest()
@@ -96,63 +95,36 @@ class TreeBest:
                             lambda own, symbol: self._write(own, symbol, W))
 
     def _write(self, own: Module, symbol: str, W: int) -> int:
-        """(1)"""
-        n, (_, K, _), (_, m, _) = self.width, self.nodes.shape, self.items.shape
-        work = SIDE * max(trees.add(own, f, f"{symbol}.{part}")
-                          for part, f in (("bound", self.bound), ("value", self.value)))
-        tables = [own.table(f"{symbol}.{part}", array) for part, array in (
-            ("nodes", self.nodes), ("items", self.items), ("rows", self.rows),
-            ("links", self.tree.links.astype(np.int32)))]
-        nodes, items, rows, links = tables
-        stacked = (SIDE - 1) * self.tree.depth + SIDE
-        with own.function(f"{symbol}.one", [POINTER] * 3) as b:
-            p, row, memory = b.arguments
-            four = b.aligned(memory, _LINE)
-            best_at, where_at, top_at = (b.at(four, SIDE + k) for k in range(3))
-            bounds, stack = b.at(four, 2 * SIDE), b.at(four, 2 * SIDE + stacked)
-            free = b.at(stack, stacked)
+        """(1). The row behind the last is of NaN: that of no item."""
+        n, needs = self.width, self.needs
+        rows = own.table(f"{symbol}.rows", np.vstack([self.rows, np.full(n, np.nan)]))
+        together = self.together and W == SIDE
+        work = (write_together if together else write_search)(self, own, f"{symbol}.search")
+        with own.function(symbol, [POINTER] * 3, internal=False) as b:
+            index, row, rest = b.arguments
 
-            def push(bound: Value, to: Value) -> None:
-                with b.when(b.compare("olt", bound, b.load(best_at, DOUBLE))):
-                    place = b.load(top_at, LONG)
-                    b.store(bound, b.at(bounds, place))
-                    b.store(to, b.at(stack, place))
-                    b.store(place + 1, top_at)
+            def copy(where: Value, lane: Value | int) -> None:
+                place = b.select(b.compare("sge", where, 0), where, len(self.rows))
+                trees.copied(b, b.at(b.symbol(rows), place * n), 1, b.at(row, lane), W, n)
 
-            b.store(b.load(b.at(p, self.needs - 1), DOUBLE), best_at)
-            b.store(b.number(-1, LONG), where_at)
-            b.store(b.number(0, LONG), top_at)
-            push(b.number(-math.inf, DOUBLE), b.number(0, LONG))
-            with b.repeat():
-                top = b.load(top_at, LONG)
-                b.leave_unless(b.compare("sgt", top, 0))
-                b.store(top - 1, top_at)
-                to = b.load(b.at(stack, top - 1), LONG)
-                near = b.load(b.at(bounds, top - 1), DOUBLE)
-                with b.when(b.compare("olt", near, b.load(best_at, DOUBLE))):
-                    inner = b.compare("sge", to, 0)
-                    with b.when(inner):
-                        b.call(f"{symbol}.bound", p, b.at(b.symbol(nodes), to * (K * SIDE)), four, free)
-                        pairs = [(b.load(b.at(four, k), DOUBLE), trees.link(b, links, to * SIDE + k))
-                                 for k in range(SIDE)]
-                        for bound, branch in reversed(_sorted(b, pairs)):
-                            push(bound, branch)
-                    with b.otherwise():
-                        block = to ^ -1
-                        b.call(f"{symbol}.value", p, b.at(b.symbol(items), block * (m * SIDE)), four, free)
-                        for k in range(SIDE):
-                            value, least = b.load(b.at(four, k), DOUBLE), b.load(best_at, DOUBLE)
-                            less = b.compare("olt", value, least)
-                            b.store(b.select(less, value, least), best_at)
-                            b.store(b.select(less, block * SIDE + k, b.load(where_at, LONG)), where_at)
-            where = b.load(where_at, LONG)
-            found = b.compare("sge", where, 0)
-            place = b.at(b.symbol(rows), b.select(found, where, 0) * n)
-            with b.loop(n) as j:
-                x = b.load(b.at(place, j), DOUBLE)
-                b.store(b.select(found, x, b.number(math.nan, DOUBLE)), b.at(row, j))
-        needed = _LINE // 8 + 2 * SIDE + 2 * stacked + work
-        return trees.write_lanes(own, symbol, f"{symbol}.one", W, self.needs, n, needed)
+            with b.side_by_side(W):
+                most = b.load(b.at(index, (needs - 1) * W))
+                some = b.any(b.compare("ogt", most, b.number(-math.inf)))
+                with b.when(some, holds=False):
+                    for j in range(n):
+                        b.store(b.number(math.nan), b.at(row, j * W))
+            with b.otherwise():
+                if together:
+                    found = b.call(f"{symbol}.search", index, rest, result=b.lanes.I)
+                    for k in range(W):
+                        copy(b.put(LONG, f"extractelement {found}, i64 {k}"), k)
+                else:
+                    p, free = (index, rest) if W == 1 else (rest, b.at(rest, needs))
+                    with b.loop(W) as lane:
+                        if W > 1:
+                            trees.copied(b, b.at(index, lane), W, p, 1, needs)
+                        copy(b.call(f"{symbol}.search", p, free, result=LONG), lane)
+        return -(-(needs + work) // W)
 
     def evaluate(self, p: np.ndarray) -> np.ndarray:
         """Rows (width, states) at p (needs, states), by CasADi's evaluator: among all items."""
@@ -168,14 +140,3 @@ class TreeBest:
         lost = ~(values < p[-1][:, None]).any(axis=1)
         best = np.argmin(np.where(np.isnan(values), np.inf, values), axis=1)
         return np.where(lost, np.nan, self.rows[there[best]].T)
-
-
-def _sorted(b: Builder, pairs: list[tuple[Value, Value]]) -> list[tuple[Value, Value]]:
-    """By their first values, the least first."""
-    pairs = list(pairs)
-    for i, j in _ORDER:
-        (x, k), (y, l) = pairs[i], pairs[j]
-        right = b.compare("ole", x, y)
-        pairs[i] = b.select(right, x, y), b.select(right, k, l)
-        pairs[j] = b.select(right, y, x), b.select(right, l, k)
-    return pairs

@@ -13,6 +13,7 @@ derivatives, for which the items are data.
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -36,7 +37,9 @@ class TreeSum:
     Args:
         name: for messages and for the order in a stage: an identifier.
         tree: of the items.
-        reach: p, numbers of a branch -> one number.
+        reach: p, numbers of a branch -> one number, and perhaps another that is above zero where no item
+            below is left out: nothing is asked there any more.
+        quick: p, numbers of a branch -> the first of these where it is soon known, else infinity; or None.
         add: p, numbers of an item, sums (width,) -> sums with its term.
         nodes: numbers of the branches, shape (nodes, numbers, 4).
         items: numbers of the items, shape (blocks, numbers, 4); those at empty places have the term 0.
@@ -48,16 +51,19 @@ class TreeSum:
     add: Kernel
     nodes: np.ndarray
     items: np.ndarray
+    quick: Kernel | None = None
 
     @staticmethod
     def of(name: str, needs: int, tree: Tree, reach: Callable[[ca.SX, ca.SX], ca.SX],
-           term: Callable[[ca.SX, ca.SX], ca.SX], nodes: np.ndarray, items: np.ndarray) -> TreeSum:
+           term: Callable[[ca.SX, ca.SX], ca.SX], nodes: np.ndarray, items: np.ndarray,
+           quick: Callable[[ca.SX, ca.SX], ca.SX] | None = None) -> TreeSum:
         """From Python functions of SX columns; needs: size of p."""
         p, c = ca.SX.sym("p", needs), ca.SX.sym("c", items.shape[1])
         one = ca.densify(term(p, c))
         total = ca.SX.sym("total", one.numel())
         add = assembled("add", [p, c, total], [ca.cse(total + one)])
-        return TreeSum(name, tree, trees.kernel("reach", needs, nodes.shape[1], reach), add, nodes, items)
+        kernel = lambda f: trees.kernel("reach", needs, nodes.shape[1], f)
+        return TreeSum(name, tree, kernel(reach), add, nodes, items, quick and kernel(quick))
 
     @property
     def needs(self) -> int:
@@ -70,7 +76,8 @@ class TreeSum:
     @cached_property
     def text(self) -> str:
         """What determines it, the same in every process."""
-        h = hashlib.sha256(f"{self.name}\0{trees.text_of(self.reach)}\0{trees.text_of(self.add)}".encode())
+        kernels = [f for f in (self.reach, self.add, self.quick) if f is not None]
+        h = hashlib.sha256("\0".join([self.name, *map(trees.text_of, kernels)]).encode())
         for array in (self.tree.links, self.nodes, self.items):
             h.update(repr(array.shape).encode() + array.tobytes())
         return h.hexdigest()
@@ -91,15 +98,17 @@ class TreeSum:
     def _write(self, own: Module, symbol: str, W: int) -> int:
         """(1)"""
         n, (_, K, _), (_, m, _) = self.width, self.nodes.shape, self.items.shape
-        work = max(trees.add(own, self.reach, f"{symbol}.reach"),
-                   trees.add(own, self.add, f"{symbol}.add")) * SIDE
+        work = SIDE * max(trees.add(own, f, f"{symbol}.{part}") for part, f in (
+            ("reach", self.reach), ("add", self.add), ("quick", self.quick)) if f is not None)
+        tells = trees.sizes(self.reach)[1][0] > 1           # where nothing is left out
+        empty = ~(len(self.tree.order) - 1)
         nodes, items = own.table(f"{symbol}.nodes", self.nodes), own.table(f"{symbol}.items", self.items)
         links = own.table(f"{symbol}.links", self.tree.links.astype(np.int32))
         stacked = (SIDE - 1) * self.tree.depth + SIDE
         with own.function(f"{symbol}.one", [POINTER] * 3) as b:
             p, row, memory = b.arguments
             sums = b.aligned(memory, _LINE)
-            reach, stack = b.at(sums, SIDE * n), b.at(sums, SIDE * n + SIDE)
+            reach, stack = b.at(sums, SIDE * n), b.at(sums, SIDE * (n + 2))
             top_at, free = b.at(stack, stacked), b.at(stack, stacked + 8 - stacked % 8)
             for j in range(n):
                 b.store(b.number(0.0), b.at(sums, j * SIDE))
@@ -108,26 +117,38 @@ class TreeSum:
             with b.repeat():
                 top = b.load(top_at, LONG)
                 b.leave_unless(b.compare("sgt", top, 0))
-                node = b.load(b.at(stack, top - 1), LONG)
+                waits = b.load(b.at(stack, top - 1), LONG)
                 b.store(top - 1, top_at)
-                b.call(f"{symbol}.reach", p, b.at(b.symbol(nodes), node * (K * SIDE)), reach, free)
+                node, all_below = waits >> 1, waits & 1
+                b.store(b.number(1.0), reach)
+                b.store(b.number(1.0), b.at(reach, SIDE))
+                with b.when(b.compare("eq", all_below, 0)):
+                    at = b.at(b.symbol(nodes), node * (K * SIDE))
+                    if self.quick is None:
+                        b.call(f"{symbol}.reach", p, at, reach, free)
+                    else:
+                        b.store(b.number(0.0), b.at(reach, SIDE))
+                        b.call(f"{symbol}.quick", p, at, reach, free)
+                        with b.when(b.any(b.compare("ueq", b.load(reach), b.number(math.inf)))):
+                            b.call(f"{symbol}.reach", p, at, reach, free)
                 # NaN goes everywhere
-                some = b.convert("zext", b.as_bits(b.compare("ugt", b.load(reach), 0.0)), LONG)
+                above = (b.compare("ugt", b.load(b.at(reach, k)), 0.0) for k in (0, SIDE))
+                some, sure = (b.convert("zext", b.as_bits(truth), LONG) for truth in above)
                 for k in range(SIDE):
                     with b.when(b.compare("ne", some & (1 << k), 0)):
                         to = trees.link(b, links, node * SIDE + k)
                         inner = b.compare("sge", to, 0)
                         with b.when(inner):
                             place = b.load(top_at, LONG)
-                            b.store(to, b.at(stack, place))
+                            b.store((to << 1) | ((sure >> k) & 1) if tells else to << 1, b.at(stack, place))
                             b.store(place + 1, top_at)
-                        with b.otherwise():
+                        with b.otherwise(), b.when(b.compare("ne", to, empty)):
                             at = b.at(b.symbol(items), (to ^ -1) * (m * SIDE))
                             b.call(f"{symbol}.add", p, at, sums, sums, free)
             for j in range(n):
                 s = [b.load(b.at(sums, j * SIDE + k), DOUBLE) for k in range(SIDE)]
                 b.store((s[0] + s[1]) + (s[2] + s[3]), b.at(row, j))
-        needed = _LINE // 8 + SIDE * n + SIDE + stacked + 16 + work
+        needed = _LINE // 8 + SIDE * (n + 2) + stacked + 16 + work
         return trees.write_lanes(own, symbol, f"{symbol}.one", W, self.needs, n, needed)
 
     def evaluate(self, p: np.ndarray) -> np.ndarray:
