@@ -77,7 +77,6 @@ def pytest_collection() -> Generator[None, Any, Any]:
     try:
         return (yield)
     finally:
-        gc.freeze()
         gc.enable()
 
 

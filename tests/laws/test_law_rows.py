@@ -15,6 +15,7 @@ from condyle.model.layouts import build_looped_gradient, prefers_loops
 from condyle.model.looped.law_rows import FEWEST, law_kinds
 from condyle.native.sweeps.sweep import Line
 from condyle.spatial import rotation_x, rotation_y
+from tests.model.test_path_rows import in_both
 
 BODIES = 6
 
@@ -44,29 +45,32 @@ def laws(rng: np.random.Generator, n: int):
         yield cd.forces.ConstantTorque(b, rng.uniform(-5, 5, 3))
 
 
+def full(seed: int, turned: bool, alone: Law) -> cd.System:
+    """A chain with tables of laws, and one that is no row."""
+    rng = np.random.default_rng(seed)
+    system = chain(rng, turned)
+    for k, law in enumerate(laws(rng, FEWEST)):
+        system.add_force(f"law{k}", law)
+    system.add_force("alone", alone)
+    return system
+
+
+def states(system: cd.System, seed: int, n: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return system.compiled.normalised(rng.uniform(-1, 1, (n, system.nq))), rng.uniform(-2, 2, (n, system.nu))
+
+
 @pytest.mark.parametrize("turned", [False, True])
 def test_rows_equal_the_straight_line(monkeypatch, turned):
-    results = {}
-    # a straight line takes long to compile
-    for layout, evaluator in (("looped", "native"), ("unrolled", "casadi")):
-        rng = np.random.default_rng(3)
-        monkeypatch.setenv("CONDYLE_LAYOUT", layout)
-        monkeypatch.setenv("CONDYLE_EVALUATOR", evaluator)
-        system = chain(rng, turned)
-        for k, law in enumerate(laws(rng, FEWEST)):
-            system.add_force(f"law{k}", law)
-        system.add_force("alone", cd.forces.MobilitySpring("b1", 5.0, 0.1))
-        rng = np.random.default_rng(4)
-        q, u = system.compiled.normalised(rng.uniform(-1, 1, (5, system.nq))), rng.uniform(-2, 2,
-                                                                                           (5, system.nu))
+    def call(system):
+        q, u = states(system, 4, 5)
         assert len(law_kinds(system.compiled.model)) == 6
-        off = {"disabled": ["law3", "law8"]}
-        results[layout] = [system.forward_dynamics(q, u), system.inverse_dynamics(q, u, u),
-                           system.applied_forces(q, u),
-                           system.forward_dynamics(q, u, **off), system.forward_dynamics(q[0], u[0])]
-    for a, b in zip(results["looped"], results["unrolled"], strict=True):
-        # Sums of fifty loads in another order.
-        np.testing.assert_allclose(a, b, rtol=0, atol=1e-12 * np.abs(b).max())
+        return {"udot": system.forward_dynamics(q, u), "tau": system.inverse_dynamics(q, u, u),
+                "f": system.applied_forces(q, u), "one": system.forward_dynamics(q[0], u[0]),
+                "off": system.forward_dynamics(q, u, disabled=["law3", "law8"])}
+
+    # Sums of fifty loads in another order.
+    in_both(monkeypatch, lambda: full(3, turned, cd.forces.MobilitySpring("b1", 5.0, 0.1)), call, 1e-12)
 
 
 def test_five_hundred_springs_are_one_kernel():
@@ -94,25 +98,13 @@ def test_laws_with_parameters_stay_out():
 def test_gradients_of_rows_equal_those_of_the_straight_line(monkeypatch, turned):
     """vjp of forward dynamics: the reverse of a pass of laws is a pass; one law is disabled, one is no
     row."""
-    results = {}
-    for layout, evaluator in (("looped", "native"), ("unrolled", "casadi")):
-        rng = np.random.default_rng(7)
-        monkeypatch.setenv("CONDYLE_LAYOUT", layout)
-        monkeypatch.setenv("CONDYLE_EVALUATOR", evaluator)
-        system = chain(rng, turned)
-        for k, law in enumerate(laws(rng, FEWEST)):
-            system.add_force(f"law{k}", law)
-        system.add_force("alone", cd.forces.TwoPointForce("b1", (0, 0.1, 0), "b4", (0.1, 0, 0),
-                                                          cd.Parameter("f", 3.0)))
-        rng = np.random.default_rng(8)
-        q, u = system.compiled.normalised(rng.uniform(-1, 1, (17, system.nq))), rng.uniform(-2, 2,
-                                                                                            (17, system.nu))
-        options = {"cotangent": u, "wrt": ("q", "u", "tau"), "disabled": ["law2"]}
-        results[layout] = system.vjp("forward_dynamics", q, u, u, **options)
-    for name, expected in results["unrolled"].items():
-        # Sums of a hundred terms in another order.
-        np.testing.assert_allclose(results["looped"][name], expected, rtol=0,
-                                   atol=1e-11 * np.abs(expected).max())
+    def call(system):
+        q, u = states(system, 8, 17)
+        return system.vjp("forward_dynamics", q, u, u, cotangent=u, wrt=("q", "u", "tau"), disabled=["law2"])
+
+    alone = cd.forces.TwoPointForce("b1", (0, 0.1, 0), "b4", (0.1, 0, 0), cd.Parameter("f", 3.0))
+    # Sums of a hundred terms in another order.
+    in_both(monkeypatch, lambda: full(7, turned, alone), call, 1e-11)
 
 
 def test_gradients_do_not_grow_with_laws(monkeypatch):
