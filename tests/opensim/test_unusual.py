@@ -256,8 +256,8 @@ def test_the_second_joint_of_a_name_has_its_own_frames(tmp_path):
       <PhysicalOffsetFrame name="tip_offset"><socket_parent>/bodyset/tip</socket_parent></PhysicalOffsetFrame>
       </frames></WeldJoint></objects></JointSet>"""
     text = pendulum(inside="<coordinates><Coordinate name='angle'/></coordinates>")
-    tip = ("<Body name='tip'><mass>1</mass><mass_center>0 0 0</mass_center><inertia>1 1 1 0 0 0</inertia></Body>"
-           "</objects></BodySet>")
+    tip = ("<Body name='tip'><mass>1</mass><mass_center>0 0 0</mass_center><inertia>1 1 1 0 0 0</inertia>"
+           "</Body></objects></BodySet>")
     path = tmp_path / "two.osim"
     path.write_text(text.replace("</objects></JointSet>", more).replace("</objects></BodySet>", tip))
     system = cd.read_osim(path)

@@ -91,7 +91,7 @@ class Material(Described):
 
     def _check_friction(self, values: Mapping[str, float]) -> tuple[float, float]:
         """Dynamic and static friction at values of Parameters."""
-        least, most = (float(x.at(values)[0, 0]) if isinstance(x, Expression) else x
+        least, most = (float(x.at(values)[0, 0]) if isinstance(x, Expression) else float(x)
                        for x in (self.dynamic_friction, self.static_friction))
         if not least <= most:
             raise DescriptionError("Material: static_friction must be at least dynamic_friction, got "
