@@ -143,7 +143,7 @@ def test_tables_of_contacts(name, monkeypatch):
             monkeypatch.delenv("CONDYLE_EVALUATOR")
         system = two()
         for k in range(8):
-            system.add_contact(f"c{k}", a, b)
+            system.add_force(f"c{k}", cd.contact.HuntCrossley(a, b))
         q, u = touching(system, 9)
         found.append([system.forward_dynamics(q, u)])
         if name == "plane, sphere":
