@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import shutil
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -59,6 +60,31 @@ def test_files(ran):
         *(f"small_Act_{x}.sto" for x in ("force", "speed", "power"))}
     assert any("analysis Probes is not there" in text for text in report.check)
     assert any("motor, of the peak moment" in text for text in report.check)     # it has to do all
+
+
+def test_reactions_of_joints_that_there_are_not(tmp_path):
+    """They take their words of <apply_on_bodies> and <express_in_frame> with them, as in OpenSim: the next
+    joint had another's. Lists of other lengths are refused, as in OpenSim."""
+    written(tmp_path)
+    joint = next(iter(joint_names(tmp_path / "model.osim")))
+    reactions = f"""<JointReaction name="JR">{COMMON}<joint_names>knee {joint}</joint_names>
+<apply_on_bodies>parent child</apply_on_bodies><express_in_frame>rod ground</express_in_frame>
+</JointReaction>"""
+    text = document("AnalyzeTool", f"""<results_directory>out</results_directory>
+<coordinates_file>motion.mot</coordinates_file><AnalysisSet><objects>{reactions}</objects></AnalysisSet>""")
+    (tmp_path / "a.xml").write_text(text)
+    report = run_setup(tmp_path / "a.xml")
+    assert any("there is no knee in the model" in line for line in report.check)
+    found = cd.read_table(tmp_path / "out" / "small_JR_ReactionLoads.sto")
+    assert found.names[0] == f"{joint}_on_rod_in_ground_fx" and len(found.names) == 9
+    (tmp_path / "a.xml").write_text(text.replace("parent child", "parent child child"))
+    with pytest.raises(cd.DescriptionError, match="<apply_on_bodies> has 3 words for 2 joints"):
+        run_setup(tmp_path / "a.xml")
+
+
+def joint_names(path):
+    """Names of the joints of a model file."""
+    return [e.get("name") for e in ElementTree.parse(path).getroot().find(".//JointSet/objects")]
 
 
 def test_kinematics(ran):

@@ -92,3 +92,22 @@ def test_external_loads(tmp_path):
 def test_what_is_wrong_is_said(tmp_path, controller, words):
     with pytest.raises(cd.CondyleError, match=words):
         ran(tmp_path, controller)
+
+
+def test_excitations_beyond_their_range_are_told_of(tmp_path):
+    """OpenSim lets activations leave 0 to 1 with them; here they stay, in silence before."""
+    muscle = """<ForceSet><objects><Thelen2003Muscle name="flexor"><GeometryPath><PathPointSet><objects>
+<PathPoint name="a"><socket_parent_frame>/ground</socket_parent_frame><location>0.1 0.1 0</location>
+</PathPoint><PathPoint name="b"><socket_parent_frame>/bodyset/rod</socket_parent_frame>
+<location>0.05 -0.3 0</location>
+</PathPoint></objects></PathPointSet></GeometryPath><optimal_fiber_length>0.2</optimal_fiber_length>
+<tendon_slack_length>0.2</tendon_slack_length></Thelen2003Muscle></objects></ForceSet>"""
+    written(tmp_path, more=muscle)
+    text = FORWARD.replace("<states_file>start.sto</states_file>", "").replace("EXTERNAL", "")
+    text = text.replace("CONTROLLER", FILE).replace("0.5</final", "0.12</final")
+    (tmp_path / "forward.xml").write_text(text)
+    for value, told in (("0.2", False), ("-0.3", True), ("1.2", True)):
+        (tmp_path / "controls.xml").write_text(CONTROLS.replace("motor", "flexor").replace(
+            "<value>0.2<", f"<value>{value}<"))
+        check = run_setup(tmp_path / "forward.xml").check
+        assert any("controls of flexor leave 0 to 1" in line for line in check) == told

@@ -101,3 +101,10 @@ def test_measurements_that_measure_nothing(tmp_path):
         assert place == -1.0
         assert said in check
     assert scaled(SCALE)[0] == -2.0
+    gone = np.stack([places, places])
+    gone[0, 0], gone[1, 1] = np.nan, np.nan
+    cd.Markers([0.0, 1.0], ["top", "tip"], gone).save(tmp_path / "static.trc")
+    placer = SCALE.index("<MarkerPlacer><apply>") + len("<MarkerPlacer><apply>")
+    place, check = scaled(SCALE[:placer] + SCALE[placer:].replace("true", "false", 1))
+    assert place == -1.0
+    assert "length is left out: top and tip are never seen together" in check

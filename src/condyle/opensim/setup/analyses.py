@@ -12,7 +12,7 @@ from condyle.forces.base import GROUPS
 from condyle.opensim.element import Element
 from condyle.opensim.reading import Reading
 from condyle.opensim.setup.coordinates import file_order, in_degrees, speed_names
-from condyle.opensim.setup.file import SI
+from condyle.opensim.setup.file import SI, Setup
 from condyle.spatial import Transform, euler_from_rotation
 from condyle.studies.given_forces import given_forces
 from condyle.studies.joint_reactions import COLUMNS, joint_reactions
@@ -133,12 +133,15 @@ def joint_reaction(trial: Trial, element: Element) -> None:
     joints = joints_of(trial)
     known = trial.chosen(element, "joint_names", list(joints))
     asked = [word.rpartition("/")[2] for word in setup.words("joint_names", element)]
-    chosen = [joint for joint in asked if joint in known] or known      # one may be asked for several times
-    sides = _spread(setup.words("apply_on_bodies", element) or ["child"], len(chosen))
-    frames = _spread(setup.words("express_in_frame", element) or ["ground"], len(chosen))
+    if not asked or asked[0].lower() == "all":
+        asked = known
+    sides = _spread(setup, element, "apply_on_bodies", "child", len(asked))
+    frames = _spread(setup, element, "express_in_frame", "ground", len(asked))
     keep = trial.kept(element)
     names, values = [], []
-    for joint, side, frame in zip(chosen, sides, frames, strict=True):
+    for joint, side, frame in zip(asked, sides, frames, strict=True):   # one may be asked for several times
+        if joint not in known:
+            continue
         parent, child = joints[joint]
         where, X = (frame, None) if frame in ("child", "parent") else _frame(trial, element, frame)
         call = partial(joint_reactions, system, motion, forces, trial.loads, on=side, frame=where,
@@ -202,5 +205,10 @@ def body_order(model: Element, system: System) -> list[str]:
     return [*listed, *(body.name for body in system.bodies if body.name not in listed)]
 
 
-def _spread(values: list[str], count: int) -> list[str]:
+def _spread(setup: Setup, element: Element, name: str, default: str, count: int) -> list[str]:
+    """One word per joint, or one for all."""
+    values = setup.words(name, element) or [default]
+    if len(values) not in (1, count):
+        raise setup.error(f"<{name}> has {len(values)} words for {count} joints: expected one for all, or "
+                          "one each", element)
     return values if len(values) == count else values[:1] * count

@@ -21,6 +21,7 @@ from condyle.opensim.setup.loads import continued
 from condyle.opensim.setup.motion import check_bodies
 from condyle.opensim.setup.states import columns_of, default_state, state_columns
 from condyle.opensim.setup.trial import Trial
+from condyle.presentation import cut
 from condyle.studies.external_load import ExternalLoad
 from condyle.studies.motion import Motion
 from condyle.studies.simulate import simulate
@@ -162,6 +163,11 @@ def _write(setup: Setup, traj: Trajectory, controls: dict[str, Control]) -> None
         if n in controls:
             values[:, k] = np.broadcast_to(np.asarray(controls[n](t), dtype=float), t.shape)
     setup.save(f"{name}_controls.sto", "controls", t, driven_ones, values, precision=precision)
+    beyond = [n for k, n in enumerate(driven_ones) if isinstance(system.force(n), Muscle)
+              and (values[:, k].min() < 0 or values[:, k].max() > 1)]
+    if beyond:
+        setup.report.check.append(f"controls of {cut(beyond)} leave 0 to 1: excitations stay within it "
+                                  "here, and in OpenSim activations leave it too")
     labels, values, angles = state_columns(setup, system, traj.q, traj.u, traj.z)
     setup.save(f"{name}_states.sto", name, t, labels, values, precision=precision)
     words = ["", "# SIMM Motion File Header:", f"name {name}", f"datacolumns {len(labels) + 1}",

@@ -18,7 +18,7 @@ from condyle.opensim.setup.states import default_state, state_columns
 from condyle.opensim.writer import write_osim
 from condyle.opensim.xml import VERSION, whole_set
 from condyle.opensim.xml import element as made
-from condyle.studies.scaling.measurements import Measurement
+from condyle.studies.scaling.measurements import Measurement, frames
 from condyle.studies.scaling.result import Scaling
 from condyle.studies.scaling.scale import scale
 from condyle.system.system import System
@@ -82,7 +82,9 @@ def _scaling(setup: Setup, scaler: Element, system: System, markers: Markers | N
         setup.report.check.append("<scaling_order> names neither measurements nor manualScale: no size "
                                   "changes, as in OpenSim")
     known = {body.name for body in system.bodies}
-    measurements = _measurements(setup, scaler, system, markers) if "measurements" in order else []
+    start, end = setup.numbers("time_range", (-np.inf, np.inf), scaler)
+    time = (start, end) if np.isfinite([start, end]).all() and markers is not None else None
+    measurements = _measurements(setup, scaler, system, markers, time) if "measurements" in order else []
     factors = {}
     for element in setup.objects("ScaleSet", scaler):
         name = setup.text("segment", element.name, element)
@@ -92,14 +94,13 @@ def _scaling(setup: Setup, scaler: Element, system: System, markers: Markers | N
             factors[name] = setup.numbers("scales", (1.0, 1.0, 1.0), element)
         elif "manual" in order:
             setup.report.check.append(f"<ScaleSet>: there is no body {name!r} in the model")
-    start, end = setup.numbers("time_range", (-np.inf, np.inf), scaler)
     return {"measurements": measurements, "factors": factors, "order": order,
             "preserve_mass_distribution": setup.flag("preserve_mass_distribution", False, scaler),
-            "time": (start, end) if np.isfinite([start, end]).all() and markers is not None else None}
+            "time": time}
 
 
-def _measurements(setup: Setup, scaler: Element, system: System,
-                  markers: Markers | None) -> list[Measurement]:
+def _measurements(setup: Setup, scaler: Element, system: System, markers: Markers | None,
+                  time: tuple[float, float] | None) -> list[Measurement]:
     """The measurements of a <ModelScaler> that can be taken; a line says why others are left out."""
     known = {body.name for body in system.bodies}
     out = []
@@ -114,6 +115,8 @@ def _measurements(setup: Setup, scaler: Element, system: System,
         why = ("<marker_file> of the <ModelScaler> names no file" if markers is None
                else "it has no pairs of markers" if not pairs
                else f"no marker {', '.join(dict.fromkeys(lacking))} in model and recording" if lacking
+               else f"{' and '.join(unseen)} are never seen together"
+               if (unseen := _unseen(pairs, markers, time))
                else f"the model has no body {', '.join(map(repr, bodies))} to scale along an axis"
                if not found else "")
         if why:
@@ -124,6 +127,16 @@ def _measurements(setup: Setup, scaler: Element, system: System,
                                       f"{', '.join(others)}")
         out.append(Measurement(element.name, pairs, found))  # type: ignore[arg-type]
     return out
+
+
+def _unseen(pairs: list[tuple[str, ...]], markers: Markers,
+            time: tuple[float, float] | None) -> tuple[str, ...]:
+    """The first pair of markers that no frame has both of."""
+    rows = frames(markers, time)
+    for pair in pairs:
+        if np.isnan([markers[name][rows] for name in pair]).any(axis=(0, 2)).all():
+            return pair
+    return ()
 
 
 def _placed(setup: Setup, placer: Element, system: System, static: Markers) -> Scaling:
