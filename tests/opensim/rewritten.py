@@ -84,7 +84,7 @@ def compared(path: Path, count: int = 3, seed: int = 0) -> dict[str, Any]:
         told, before = ask(path, "drawn", count, seed)
         after = ask(ours, "numbers", told)
         out: dict[str, Any] = {"unset": before["unset"] + after["unset"], "ours": apart(before, after)}
-        if max(v[0] for v in out["ours"].values()) > 1e-9:
+        if max((v[0] for v in out["ours"].values()), default=0.0) > 1e-9:
             try:
                 ask(path, "save", str(own))
                 out["own"] = apart(before, ask(own, "numbers", told))

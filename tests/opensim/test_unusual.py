@@ -103,7 +103,7 @@ def test_constant_curvature(tmp_path):
 def test_what_is_unknown_inside_a_force_is_noted(tmp_path):
     system = read(tmp_path, with_force("<Mystery/>"))
     assert "push" not in system.forces and "Mystery: is not known" in str(system.notes[0])
-    path = """<ForceSet name="forceset"><objects><PathSpring name="cord"><path><FunctionBasedPath name="p"/>
+    path = """<ForceSet name="forceset"><objects><PathSpring name="cord"><path><Scholz2015GeometryPath name="p"/>
 </path><resting_length>1</resting_length><stiffness>1</stiffness></PathSpring></objects></ForceSet>"""
     system = read(tmp_path, pendulum(inside=ANGLE, more=path))
     assert system.paths == () and "this kind of path is not read" in str(system.notes[0])
@@ -271,7 +271,7 @@ def test_names_of_geometry_are_written_as_opensim_takes_them(tmp_path):
         system.add_geometry("ground", cd.shapes.Sphere(0.1), name=name)
     cd.write_osim(system, tmp_path / "bones.osim")
     assert re.findall('<Sphere name="(.*?)"', (tmp_path / "bones.osim").read_text()) == [
-        "bone", "bone_1", "a_b_c"]
+        "bone", "bone_0", "a_b_c"]
 
 
 def test_a_muscle_whose_activation_stays(tmp_path):

@@ -338,3 +338,17 @@ def test_markers_on_ground_count_in_the_mean():
     system.add_marker("elbow", "arm", (0.1, 0, 0))          # a system in use takes more
     more = cd.inverse_kinematics(system, data | {"elbow": np.array([[0.0, 0.3, 0.0]])}, t=[0.0])
     np.testing.assert_allclose(more.errors.values, [[0.1, 0.1, 0.2]], atol=1e-12)
+
+
+def test_another_axis_that_points_up_is_asked_about():
+    """A free pelvis follows markers of a world that is turned: no error tells."""
+    system = walker()
+    q = 0.1 * motion(system, 5)
+    upright = seen(system, q)
+    cd.inverse_kinematics(system, upright)                   # no warning
+    z_up = cd.Markers(upright.time, upright.names, np.asarray(upright.positions)[..., [2, 0, 1]])
+    with pytest.warns(RuntimeWarning, match=r"lies along z in most frames.*vertical='z'"):
+        found = cd.inverse_kinematics(system, z_up)
+    assert found.rms.max() < 1e-6                            # it fits
+    with pytest.warns(RuntimeWarning, match="lies along z"):
+        cd.scale(system, z_up)

@@ -76,7 +76,7 @@ def trial_of(setup: Setup) -> Trial:
     known = table is not None and all(n in columns_of(table) for n in system.state_variables)
     trial = Trial(setup, system, motion, smooth, loads_of(setup, motion),
                   lambda: _states(setup, system, motion, table, controls),
-                  int(setup.number("output_precision", 8)), unknown="" if known else UNKNOWN,
+                  setup.count("output_precision", 8, 30), unknown="" if known else UNKNOWN,
                   first=int(np.searchsorted(whole.t, motion.t[0])))
     if known or few:                        # accelerations that the model has in these states, as in OpenSim
         trial.motion = trial.run

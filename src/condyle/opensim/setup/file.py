@@ -110,6 +110,13 @@ class Setup:
         """The number of a property; it may be infinite."""
         return self.reading.number(element or self.tool, name, default, finite=False)
 
+    def count(self, name: str, default: int, most: int, element: Element | None = None) -> int:
+        """The whole number of a property."""
+        found = self.number(name, default, element)
+        if not -most <= found <= most:
+            raise self.error(f"{name}: expected a whole number of at most {most}, got {found:g}", element)
+        return int(found)
+
     def numbers(self, name: str, default: Sequence[float],
                 element: Element | None = None) -> tuple[float, ...]:
         """The numbers of a property, as many as the default has."""

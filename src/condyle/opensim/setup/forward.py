@@ -112,7 +112,7 @@ def _trial(setup: Setup, traj: Trajectory, loads: list[tuple[str, ExternalLoad]]
     motion = Motion.of(traj.system, traj)
     where = traj.system.compiled.model.tail
     return Trial(setup, traj.system, motion, motion, loads,
-                 lambda: (traj.z, motion.tail[:, where["inputs"]]), int(setup.number("output_precision", 8)),
+                 lambda: (traj.z, motion.tail[:, where["inputs"]]), setup.count("output_precision", 8, 30),
                  acting=True)
 
 
@@ -156,7 +156,7 @@ def _wrench(load: ExternalLoad, file: str) -> ExternalWrench:
 def _write(setup: Setup, traj: Trajectory, controls: dict[str, Control]) -> None:
     """Files of controls and states, with OpenSim's labels."""
     system, t, name = traj.system, traj.t, setup.tool.name
-    precision = int(setup.number("output_precision", 8))
+    precision = setup.count("output_precision", 8, 30)
     driven_ones = [n for n in system.forces if isinstance(system.force(n), (Muscle, Actuator))]
     values = np.zeros((len(t), len(driven_ones)))
     for k, n in enumerate(driven_ones):

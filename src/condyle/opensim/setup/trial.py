@@ -86,7 +86,7 @@ class Trial:
     def kept(self, element: Element) -> NDArray[np.intp]:
         """Frames that an analysis records: those whose row in the whole table is a multiple of
         <step_interval>, and always the first and last. OpenSim does not look at start_time and end_time."""
-        every = max(int(self.setup.number("step_interval", 1, element)), 1)
+        every = max(self.setup.count("step_interval", 1, 10**9, element), 1)
         k, last = np.arange(len(self.motion)), len(self.motion) - 1
         return np.flatnonzero(((k + self.first) % every == 0) | (k == 0) | (k == last))
 

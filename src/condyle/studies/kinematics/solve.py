@@ -21,6 +21,7 @@ from condyle.studies.kinematics.result import InverseKinematics
 from condyle.studies.kinematics.start import better_start
 from condyle.studies.kinematics.swaps import find_swaps
 from condyle.studies.kinematics.tasks import ALL, Rows, Tasks
+from condyle.studies.kinematics.upright import lies_along
 from condyle.studies.motion import _default
 from condyle.system.given import check_state, check_system
 from condyle.system.state import State
@@ -108,7 +109,7 @@ def inverse_kinematics(system: System, markers: Markers | Mapping[str, ArrayLike
         frames = solve(tasks, better.replace(t=start.t), ALL, progress)
     result = InverseKinematics(frames, tasks)
     vars(result)["swaps"] = find_swaps(frames, tasks, result._distances, solve)
-    _warn(result)
+    _warn(result, start)
     return result
 
 
@@ -152,7 +153,7 @@ def _tasks(system: System, markers: Any, weights: Any, coordinates: Any, coordin
     return Tasks(system, time, found, sensed, values, others)
 
 
-def _warn(result: InverseKinematics) -> None:
+def _warn(result: InverseKinematics, start: State) -> None:
     if len(result.unseen):
         first = int(result.unseen[0])
         warn(f"{WHO}: nothing was measured in {len(result.unseen)} of {len(result)} frames, the "
@@ -167,5 +168,9 @@ def _warn(result: InverseKinematics) -> None:
                  "not the motion. Does another axis point up, cd.read_markers(path, vertical='z')? "
                  "Is the model scaled, are coordinates= in radians? report() tells more",
                  RuntimeWarning)
+    if axis := lies_along(start, result.tasks):
+        warn(f"{WHO}: what points up in the model lies along {axis} in most frames. Does {axis} point up in "
+             f"the data, cd.read_markers(path, vertical={axis!r})? Then gravity comes from the side here; "
+             "if the subject lies, all is well", RuntimeWarning)
     for swap in result.swaps:
         warn(f"{WHO}: {swap}", RuntimeWarning)

@@ -169,6 +169,29 @@ def _move(tasks: Tasks, i: int, at: Configurations, root: Body, turn: Array | No
     return rigid_move(x, y, w, axes, turn) if points >= FEWEST else None
 
 
+MANY = 5
+"""Markers of one tree from which it is known how it lies."""
+
+
+def whole_moves(state: State, tasks: Tasks, rows: Sequence[int]) -> list[Transform]:
+    """How the tree with most markers moves as a whole from a pose to some frames, if it is free to."""
+    assert tasks.markers is not None
+    roots = [_root(state.system.body(name)) for name in tasks.markers.bodies]
+    free = [root for root in roots if root is not None and root.mobilizer.nu == 6]
+    if len(free) < MANY:
+        return []
+    most = max(dict.fromkeys(free), key=free.count)
+    mine = np.array([root is most for root in roots])
+    x = tasks.markers.places(Configurations(state.system, state.q[None], state.tail[None]))[0]
+    out = []
+    for i in rows:
+        w = np.where(mine, tasks.markers.weights[i], 0.0)
+        seen = w > 0
+        if seen.sum() >= MANY:
+            out.append(rigid_move(x[seen], tasks.markers.positions[i, seen], w[seen]))
+    return out
+
+
 def rigid_move(x: Array, y: Array, w: Array, axes: Array | float = 0.0,
                turn: Array | None = None) -> Transform:
     """The Transform that takes points x (n, 3) nearest to y (n, 3), with weights w (n,): (1).
