@@ -352,7 +352,9 @@ def _solver(a: Traced, b: Traced | str, needs: int, mine: Rounded, other: Rounde
             # others are worth a look where they are not far above
             lowest = ca.if_else(ca.logic_and(deep, good), NEARLY * y[3], lowest)
             known_ones = [*known_ones[1:], ca.if_else(some, m, 0)]
-        known = ca.logic_or(ca.logic_not(deep), y[3] <= least + 1e-9 * given[0])
+        lost = ca.logic_and(some, ca.logic_not(new[4] > 0))  # a smaller overlap, and no minimum near it
+        known = ca.logic_and(ca.logic_not(lost), y[3] <= least + 1e-9 * given[0])
+        known = ca.logic_or(ca.logic_not(deep), known)
         return ca.if_else(ca.logic_and(good, known), y, ca.SX.nan())                         # (40)
 
     return Solver.of("overlap_of_implicit", needs, start, pair.stepped, finish, LIMIT)

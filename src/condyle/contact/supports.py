@@ -42,12 +42,14 @@ from condyle.native.sweeps.solver import Solver
 from condyle.native.sweeps.tree import Tree
 from condyle.native.sweeps.tree_best import TreeBest
 
-LIMIT = 200
+LIMIT = 1000
 NEAR = 1e-9
 """The last step [rad]; what remains is about its square."""
+SHORT = 1e-7
+"""A short step [rad]."""
 FURTHEST = 0.5
 """The longest step [rad], of deep pairs APART."""
-AROUND, CREASE = 2048, 128
+AROUND, CREASE = 2048, 512
 """Directions that deep pairs try first: all around, and around the axis of a cylinder, where a side is."""
 APART = 0.05
 """Every direction is within this of one of them [rad]."""
@@ -244,7 +246,8 @@ def _stepped(pair: _Pair, R: ca.SX | None, c: ca.SX, state: ca.SX) -> tuple[ca.S
     trial = trial / ca.norm_2(trial)
     d, g, hessian = pair.overlap(trial, R, c)
     size = pair.a.furthest + pair.b.furthest
-    worse = d > d_old + 1e-13 * size
+    # d is flat at its minimum, and its last digits are noise: they do not shorten the last steps
+    worse = d > d_old + ca.if_else(ca.sumsqr(s) < SHORT ** 2, 1e-13, 1e-15) * size
     t = ca.horzcat(*tangents(trial))
     H, slope = t.T @ hessian @ t - d * ca.SX.eye(2), t.T @ g
     mean, half = (H[0, 0] + H[1, 1]) / 2, ca.sqrt(((H[0, 0] - H[1, 1]) / 2) ** 2 + H[0, 1] ** 2)
