@@ -113,38 +113,58 @@ class Triangles:
         """Of the faces, at their centroids."""
         return Tree.of(self.centroids)
 
-    def ball(self, faces: np.ndarray) -> Array:
-        """Centre and radius of a ball that holds the centroids of some faces."""
-        p = self.centroids[faces]
-        centre = (p.max(axis=0) + p.min(axis=0)) / 2
+    @cached_property
+    def balls(self) -> Array:
+        """Centres and radii of balls that hold the centroids of the faces below each branch of the tree;
+        radius -inf where there is no branch: Tree.nodes."""
+        faces, starts = self.tree.branches()
+        p, of = self.centroids[faces], _branch_of(faces, starts)
+        centre = (np.maximum.reduceat(p, starts) + np.minimum.reduceat(p, starts)) / 2
+        radius = np.maximum.reduceat(np.linalg.norm(p - centre[of], axis=1), starts)
         # a little larger: distances are rounded
-        return np.append(centre, np.linalg.norm(p - centre, axis=1).max() * (1 + 1e-9) + 1e-300)
+        return self.tree.by_branch(np.column_stack([centre, radius * (1 + 1e-9) + 1e-300]),
+                                   np.array([0, 0, 0, -np.inf]))
 
-    def box(self, faces: np.ndarray) -> Array:
-        """Axes, one after the other, and middles and halves of the sides along them, of a box that holds some
-        faces. An axis is their mean normal, unless the box of the coordinate axes is smaller."""
-        p, found = self.corners[faces].reshape(-1, 3), []
-        for R in (np.eye(3), _axes(self._crossed[faces].sum(axis=0), p)):
-            q = p @ R.T
-            sides = np.ptp(q, axis=0)
-            found.append((float(sides @ np.roll(sides, 1)), R, q.min(axis=0), q.max(axis=0)))
-        _, R, low, high = min(found, key=lambda box: box[0])
-        slack = 4e-15 * np.abs(p).max()                      # coordinates along the axes are rounded
-        return np.concatenate([R.ravel(), (low + high) / 2, (high - low) / 2 + slack])
+    @cached_property
+    def boxes(self) -> Array:
+        """Axes, one after the other, and middles and halves of the sides along them, of boxes that hold the
+        faces below each branch of the tree; halves of -inf where there is no branch: Tree.nodes. An axis is
+        the mean normal of these faces, unless the box of the coordinate axes is smaller."""
+        faces, starts = self.tree.branches()
+        p, of, best = self.corners[faces], _branch_of(faces, starts), None
+        for R in (np.broadcast_to(np.eye(3), (len(starts), 3, 3)), self._axes(faces, starts)):
+            q = np.einsum("ick,ijk->icj", p, R[of])
+            low = np.minimum.reduceat(q.min(axis=1), starts)
+            high = np.maximum.reduceat(q.max(axis=1), starts)
+            sides = high - low
+            found = np.column_stack([R.reshape(-1, 9), (low + high) / 2, sides / 2])
+            area = (sides * np.roll(sides, 1, axis=1)).sum(axis=1)
+            best = (area, found) if best is None else (area, np.where((area < best[0])[:, None], found,
+                                                                      best[1]))
+        assert best is not None
+        best[1][:, 12:] += 4e-15 * np.abs(self.vertices).max()          # coordinates along axes are rounded
+        return self.tree.by_branch(best[1], np.append(np.zeros(12), np.full(3, -np.inf)))
+
+    def _axes(self, faces: np.ndarray, starts: np.ndarray) -> Array:
+        """Rotations, their rows: across the mean normal, along which corners are spread most, across both,
+        the mean normal."""
+        n = np.add.reduceat(self._crossed[faces], starts)
+        length = np.linalg.norm(n, axis=1)[:, None]
+        n = np.where(length > 0, n, (0, 0, 1)) / np.where(length > 0, length, 1)
+        u = np.cross(n, np.eye(3)[np.argmin(np.abs(n), axis=1)])
+        u /= np.linalg.norm(u, axis=1)[:, None]
+        v, of = np.cross(n, u), _branch_of(faces, starts)
+        x, y = (np.einsum("ick,ik->ic", self.corners[faces], w[of]) for w in (u, v))
+        mean = lambda z: (np.add.reduceat(z.mean(axis=1), starts) / np.bincount(of))
+        x, y = (z - mean(z)[of][:, None] for z in (x, y))
+        turn = np.arctan2(2 * mean(x * y), mean(x * x) - mean(y * y))[:, None] / 2
+        w = np.cos(turn) * u + np.sin(turn) * v
+        return np.stack([w, np.cross(n, w), n], axis=1)
 
 
-def _axes(n: Array, points: Array) -> Array:
-    """Rows of a rotation: across n, along which points are spread most, across both, and n."""
-    length = float(np.linalg.norm(n))
-    if not length > 0:
-        return np.eye(3)
-    n = n / length
-    u = np.cross(n, np.eye(3)[np.argmin(np.abs(n))])
-    u /= np.linalg.norm(u)
-    plane = np.stack([u, np.cross(n, u)])
-    q = (points - points.mean(axis=0)) @ plane.T
-    w = np.linalg.eigh(q.T @ q)[1] @ np.eye(2)[1] @ plane
-    return np.stack([w, np.cross(n, w), n])
+def _branch_of(faces: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """The branch of each item of Tree.branches."""
+    return np.repeat(np.arange(len(starts)), np.diff([*starts, len(faces)]))
 
 
 def _sides(faces: np.ndarray) -> np.ndarray:
