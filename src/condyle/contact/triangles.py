@@ -20,6 +20,8 @@ from condyle.native.sweeps.tree import Tree
 
 SAME = 1e-9
 """Corners nearer to each other than this, over the size of the mesh, are one."""
+MANY = 64
+"""Corners of a part, at most, by which is told whether it is within another."""
 FLAT = 1e-12
 """Faces smaller than this, over the size of the mesh squared, have no area."""
 
@@ -218,9 +220,17 @@ def checked(vertices: Array, faces: np.ndarray, what: str) -> Triangles:
     if _volume(points[turned]) < 0:
         turned = turned[:, ::-1]
         notes.append("all faces were turned over: they faced inwards")
-    turned, parts = _facing_outwards(points, turned)
+    turned, parts, within, through = _facing_outwards(points, turned)
     if parts:
         notes.append(f"{parts} of several closed parts were turned over: their faces faced inwards")
+    if within:
+        notes.append(f"{within} of several closed parts were left out: they are within another, and no "
+                     "hollows, which face inwards")
+        used, turned = np.unique(turned, return_inverse=True)
+        points, turned = points[used], turned.reshape(-1, 3)
+    if through is not None:
+        notes.append(f"closed parts go through each other, near {_at(through)}: there, faces that are inside "
+                     "count as the surface too; join the parts to one")
     if not _volume(points[turned]) > FLAT * size ** 3:
         raise DescriptionError(f"{what}: holds no volume: it is flat; give it two sides")
     if notes:
@@ -286,9 +296,10 @@ def _oriented(faces: np.ndarray) -> tuple[np.ndarray, int]:
     return np.where(turn[:, None] == 1, faces[:, ::-1], faces), int(turn.sum())
 
 
-def _facing_outwards(points: Array, faces: np.ndarray) -> tuple[np.ndarray, int]:
+def _facing_outwards(points: Array, faces: np.ndarray) -> tuple[np.ndarray, int, int, Array | None]:
     """Parts that hang together by no edge face outwards, each by itself, but for hollows: those that face
-    inwards and are within another part. How many were turned."""
+    inwards and are within another part. How many were turned, how many left out, those that face outwards and
+    are within another, and a point where two parts go through each other, if so."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -296,19 +307,42 @@ def _facing_outwards(points: Array, faces: np.ndarray) -> tuple[np.ndarray, int]
     count, label = connected_components(coo_array((np.ones(len(a)), (a, b)), (len(points), len(points))),
                                         directed=False)
     if count == 1:
-        return faces, 0
+        return faces, 0, 0, None
     part = label[faces[:, 0]]
     about = points - points.mean(axis=0)
     six = (about[faces[:, 0]] * np.cross(about[faces[:, 1]], about[faces[:, 2]])).sum(axis=1)
-    wrong = [k for k in np.flatnonzero(np.bincount(part, six) < 0) if not any(
-        _within(points[np.flatnonzero(label == k)[:8]], points[faces[part == other]])
-        for other in range(count) if other != k)]
-    return np.where(np.isin(part, wrong)[:, None], faces[:, ::-1], faces), len(wrong)
+    inwards = np.bincount(part, six) < 0
+    order = np.argsort(label, kind="stable")
+    each = np.split(order, np.cumsum(np.bincount(label))[:-1])
+    low, high = (np.array([f(points[some], axis=0) for some in each]) for f in (np.min, np.max))
+    holders: list[list[int]] = [[] for _ in range(count)]
+    through: Array | None = None
+    for k in range(count):
+        for other in np.flatnonzero((low < high[k]).all(axis=1) & (low[k] < high).all(axis=1)):
+            if other != k:
+                some = each[k][:: -(-len(each[k]) // MANY)]
+                inside = _within(points[some], points[faces[part == other]])
+                if inside.any() and not inside.all():
+                    through = points[some[np.argmax(inside)]]
+                elif inside.all():
+                    holders[k].append(int(other))
+    wrong = [k for k in np.flatnonzero(inwards) if not holders[k]]
+    # within a solid, and in no hollow of it
+    needless = [k for k in np.flatnonzero(~inwards) if sum(1 - 2 * int(inwards[o] and o not in wrong)
+                                                           for o in holders[k]) > 0]
+    faces = np.where(np.isin(part, wrong)[:, None], faces[:, ::-1], faces)
+    return faces[~np.isin(part, needless)], len(wrong), len(needless), through
 
 
-def _within(some: Array, corners: Array) -> bool:
-    """Whether points are all in a closed surface: they see it all around (van Oosterom and Strackee 1983)."""
-    a, b, c = (corners[None, :, k] - some[:, None] for k in range(3))
-    dot, (p, q, r) = lambda x, y: (x * y).sum(axis=2), (np.linalg.norm(x, axis=2) for x in (a, b, c))
-    half = np.arctan2(dot(a, np.cross(b, c)), p * q * r + dot(a, b) * r + dot(b, c) * p + dot(c, a) * q)
-    return bool((np.abs(half.sum(axis=1)) > np.pi).all())    # 2 pi inside, 0 outside
+def _within(points: Array, corners: Array) -> np.ndarray:
+    """Whether points are in a closed surface: they see it all around (van Oosterom and Strackee 1983)."""
+    dot = lambda x, y: (x * y).sum(axis=1)
+
+    def half(y: Array) -> float:
+        a, b, c = (corners[:, k] - y for k in range(3))
+        p, q, r = (np.linalg.norm(x, axis=1) for x in (a, b, c))
+        top = dot(a, np.cross(b, c))
+        return float(np.arctan2(top, p * q * r + dot(a, b) * r + dot(b, c) * p + dot(c, a) * q).sum())
+
+    # 2 pi inside, 0 outside, pi on a face
+    return np.array([abs(half(y)) > 1.5 * np.pi for y in points])
