@@ -204,3 +204,15 @@ def test_nearest_face_of_lanes():
     for together, alone in zip(f(points), zip(*(f(p) for p in points), strict=True), strict=True):
         np.testing.assert_array_equal(together, alone)
     assert np.isnan(f(np.array([0, np.nan, 0]))[1])
+
+
+def test_parts_within_and_through_others():
+    """A solid in a solid is left out; a hollow stays; parts that go through each other are named."""
+    v, f = box(0.1)
+    both = lambda w, g: (np.concatenate([v, w]), np.concatenate([f, g + len(v)]))
+    with pytest.warns(UserWarning, match="1 of several closed parts were left out"):
+        assert len(mesh(both(0.5 * v, f)).triangles.faces) == 12
+    hollow = mesh(both(0.5 * v, f[:, ::-1])).triangles
+    assert len(hollow.faces) == 24 and hollow.volume == pytest.approx(0.008 * (1 - 0.125), rel=1e-12)
+    with pytest.warns(UserWarning, match=r"closed parts go through each other, near \("):
+        mesh(both(v + (0.1, 0.05, 0.03), f))

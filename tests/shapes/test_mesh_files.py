@@ -104,3 +104,18 @@ def test_a_damaged_file_is_named(content: bytes, tmp_path: Path) -> None:
     path.write_bytes(content)
     with pytest.raises(cd.DescriptionError, match=r"bone\.vtp"):
         cd.shapes.Mesh(path).surface()
+
+
+def test_files_that_are_none_say_why(tmp_path: Path) -> None:
+    (tmp_path / "folder.stl").mkdir()
+    (tmp_path / "empty.ply").write_bytes(b"")
+    with pytest.raises(cd.DescriptionError, match="is a folder, not a file"):
+        cd.shapes.Mesh(tmp_path / "folder.stl").surface()
+    with pytest.raises(cd.DescriptionError, match="the file is empty"):
+        cd.shapes.Mesh(tmp_path / "empty.ply").surface()
+    path = tmp_path / "bone.vtp"
+    text = vtp("ascii")
+    start = text.index(b">", text.index(b'Name="offsets"')) + 1
+    path.write_bytes(text[:start] + b"3 1 9 12" + text[text.index(b"<", start):])
+    with pytest.raises(cd.DescriptionError, match="offsets of its polygons do not fit their corners"):
+        cd.shapes.Mesh(path).surface()

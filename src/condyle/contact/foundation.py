@@ -50,10 +50,9 @@ def _near(springs: Springs, ask: Near) -> Callable[[ca.SX, ca.SX], ca.SX]:
 def _tables(mesh: Triangles) -> tuple[np.ndarray, np.ndarray]:
     """Balls of the branches, and centroids and areas of the faces, of which some have none: they fill blocks
     that are not full."""
-    none = np.array([0.0, 0.0, 0.0, -np.inf])
     items = mesh.tree.blocks(np.column_stack([mesh.centroids, mesh.areas]))
     items[:, 3] = np.where(mesh.tree.order < 0, 0.0, items[:, 3])
-    return mesh.tree.nodes(mesh.ball, none), items
+    return mesh.balls, items
 
 
 @lru_cache(maxsize=256)
@@ -83,6 +82,7 @@ def _summed(which: str, mesh: Triangles, springs: Springs, p: ca.SX) -> ca.SX:
 def _deepest(mesh: Triangles, where: Seen) -> TreeBest:
     """Numbers of the other -> centroid, area and number of the face that is deepest in it."""
     nodes, _ = _tables(mesh)
+    nodes = nodes.copy()
     nodes[:, 3] = np.where(np.isinf(nodes[:, 3]), np.nan, nodes[:, 3])
     items = np.column_stack([mesh.centroids, mesh.areas])
     g = where.size

@@ -24,10 +24,11 @@ class Mesh(Framed):
 
     It touches half-spaces, spheres, ellipsoids, cylinders, tori, boxes, height fields, convex implicit
     surfaces and its like, by `cd.contact.ElasticFoundation`, which `system.add_contact` takes for it.
-    Triangles go counter-clockwise from outside. They are checked when the surface is made: corners at one
-    place are one; faces that are there twice are left out, and those that face the other way are turned over,
-    with a warning. A surface with holes, with edges of more than two faces or with faces without area is
-    refused.
+    Triangles go counter-clockwise from outside. They are checked when the surface is made, and what is mended
+    comes with a warning: corners at one place are one; faces that are there twice and solids within a solid
+    are left out; faces that face the other way are turned over. Closed parts that go through each other are
+    named; that one part goes through itself is not noticed. A surface with holes, with edges of more than two
+    faces or with faces without area is refused.
 
     Args:
         body: whose it is, or its name.

@@ -54,8 +54,7 @@ def nearest_triangle(mesh: Triangles, together: bool = False) -> TreeBest:
                             mesh.edge_normals.reshape(-1, 9), np.arange(len(mesh.faces))])
 
     return TreeBest.of("nearest_triangle", 4, tree, _box_distance, _face_distance,
-                       tree.nodes(mesh.box, np.append(np.zeros(12), np.full(3, -np.inf))),
-                       tree.blocks(_faces(mesh)), rows, together)
+                       mesh.boxes, tree.blocks(_faces(mesh)), rows, together)
 
 
 def most(x: Any, y: Any) -> ca.SX:
@@ -69,7 +68,7 @@ def _least(x: Any, y: Any) -> ca.SX:
 
 
 def _box_distance(p: ca.SX, box: ca.SX) -> ca.SX:
-    """Square of the distance to a box with axes of its own: Triangles.box."""
+    """Square of the distance to a box with axes of its own: Triangles.boxes."""
     y = ca.reshape(box[:9], 3, 3).T @ p[:3] - box[9:12]
     return ca.sumsqr(most(ca.SX(3, 1), ca.fabs(y) - box[12:15]))
 

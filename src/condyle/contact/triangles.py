@@ -20,6 +20,8 @@ from condyle.native.sweeps.tree import Tree
 
 SAME = 1e-9
 """Corners nearer to each other than this, over the size of the mesh, are one."""
+MANY = 64
+"""Corners of a part, at most, by which is told whether it is within another."""
 FLAT = 1e-12
 """Faces smaller than this, over the size of the mesh squared, have no area."""
 
@@ -113,38 +115,58 @@ class Triangles:
         """Of the faces, at their centroids."""
         return Tree.of(self.centroids)
 
-    def ball(self, faces: np.ndarray) -> Array:
-        """Centre and radius of a ball that holds the centroids of some faces."""
-        p = self.centroids[faces]
-        centre = (p.max(axis=0) + p.min(axis=0)) / 2
+    @cached_property
+    def balls(self) -> Array:
+        """Centres and radii of balls that hold the centroids of the faces below each branch of the tree;
+        radius -inf where there is no branch: Tree.nodes."""
+        faces, starts = self.tree.branches()
+        p, of = self.centroids[faces], _branch_of(faces, starts)
+        centre = (np.maximum.reduceat(p, starts) + np.minimum.reduceat(p, starts)) / 2
+        radius = np.maximum.reduceat(np.linalg.norm(p - centre[of], axis=1), starts)
         # a little larger: distances are rounded
-        return np.append(centre, np.linalg.norm(p - centre, axis=1).max() * (1 + 1e-9) + 1e-300)
+        return self.tree.by_branch(np.column_stack([centre, radius * (1 + 1e-9) + 1e-300]),
+                                   np.array([0, 0, 0, -np.inf]))
 
-    def box(self, faces: np.ndarray) -> Array:
-        """Axes, one after the other, and middles and halves of the sides along them, of a box that holds some
-        faces. An axis is their mean normal, unless the box of the coordinate axes is smaller."""
-        p, found = self.corners[faces].reshape(-1, 3), []
-        for R in (np.eye(3), _axes(self._crossed[faces].sum(axis=0), p)):
-            q = p @ R.T
-            sides = np.ptp(q, axis=0)
-            found.append((float(sides @ np.roll(sides, 1)), R, q.min(axis=0), q.max(axis=0)))
-        _, R, low, high = min(found, key=lambda box: box[0])
-        slack = 4e-15 * np.abs(p).max()                      # coordinates along the axes are rounded
-        return np.concatenate([R.ravel(), (low + high) / 2, (high - low) / 2 + slack])
+    @cached_property
+    def boxes(self) -> Array:
+        """Axes, one after the other, and middles and halves of the sides along them, of boxes that hold the
+        faces below each branch of the tree; halves of -inf where there is no branch: Tree.nodes. An axis is
+        the mean normal of these faces, unless the box of the coordinate axes is smaller."""
+        faces, starts = self.tree.branches()
+        p, of, best = self.corners[faces], _branch_of(faces, starts), None
+        for R in (np.broadcast_to(np.eye(3), (len(starts), 3, 3)), self._axes(faces, starts)):
+            q = np.einsum("ick,ijk->icj", p, R[of])
+            low = np.minimum.reduceat(q.min(axis=1), starts)
+            high = np.maximum.reduceat(q.max(axis=1), starts)
+            sides = high - low
+            found = np.column_stack([R.reshape(-1, 9), (low + high) / 2, sides / 2])
+            area = (sides * np.roll(sides, 1, axis=1)).sum(axis=1)
+            best = (area, found) if best is None else (area, np.where((area < best[0])[:, None], found,
+                                                                      best[1]))
+        assert best is not None
+        best[1][:, 12:] += 4e-15 * np.abs(self.vertices).max()          # coordinates along axes are rounded
+        return self.tree.by_branch(best[1], np.append(np.zeros(12), np.full(3, -np.inf)))
+
+    def _axes(self, faces: np.ndarray, starts: np.ndarray) -> Array:
+        """Rotations, their rows: across the mean normal, along which corners are spread most, across both,
+        the mean normal."""
+        n = np.add.reduceat(self._crossed[faces], starts)
+        length = np.linalg.norm(n, axis=1)[:, None]
+        n = np.where(length > 0, n, (0, 0, 1)) / np.where(length > 0, length, 1)
+        u = np.cross(n, np.eye(3)[np.argmin(np.abs(n), axis=1)])
+        u /= np.linalg.norm(u, axis=1)[:, None]
+        v, of = np.cross(n, u), _branch_of(faces, starts)
+        x, y = (np.einsum("ick,ik->ic", self.corners[faces], w[of]) for w in (u, v))
+        mean = lambda z: (np.add.reduceat(z.mean(axis=1), starts) / np.bincount(of))
+        x, y = (z - mean(z)[of][:, None] for z in (x, y))
+        turn = np.arctan2(2 * mean(x * y), mean(x * x) - mean(y * y))[:, None] / 2
+        w = np.cos(turn) * u + np.sin(turn) * v
+        return np.stack([w, np.cross(n, w), n], axis=1)
 
 
-def _axes(n: Array, points: Array) -> Array:
-    """Rows of a rotation: across n, along which points are spread most, across both, and n."""
-    length = float(np.linalg.norm(n))
-    if not length > 0:
-        return np.eye(3)
-    n = n / length
-    u = np.cross(n, np.eye(3)[np.argmin(np.abs(n))])
-    u /= np.linalg.norm(u)
-    plane = np.stack([u, np.cross(n, u)])
-    q = (points - points.mean(axis=0)) @ plane.T
-    w = np.linalg.eigh(q.T @ q)[1] @ np.eye(2)[1] @ plane
-    return np.stack([w, np.cross(n, w), n])
+def _branch_of(faces: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """The branch of each item of Tree.branches."""
+    return np.repeat(np.arange(len(starts)), np.diff([*starts, len(faces)]))
 
 
 def _sides(faces: np.ndarray) -> np.ndarray:
@@ -198,9 +220,17 @@ def checked(vertices: Array, faces: np.ndarray, what: str) -> Triangles:
     if _volume(points[turned]) < 0:
         turned = turned[:, ::-1]
         notes.append("all faces were turned over: they faced inwards")
-    turned, parts = _facing_outwards(points, turned)
+    turned, parts, within, through = _facing_outwards(points, turned)
     if parts:
         notes.append(f"{parts} of several closed parts were turned over: their faces faced inwards")
+    if within:
+        notes.append(f"{within} of several closed parts were left out: they are within another, and no "
+                     "hollows, which face inwards")
+        used, turned = np.unique(turned, return_inverse=True)
+        points, turned = points[used], turned.reshape(-1, 3)
+    if through is not None:
+        notes.append(f"closed parts go through each other, near {_at(through)}: there, faces that are inside "
+                     "count as the surface too; join the parts to one")
     if not _volume(points[turned]) > FLAT * size ** 3:
         raise DescriptionError(f"{what}: holds no volume: it is flat; give it two sides")
     if notes:
@@ -266,9 +296,10 @@ def _oriented(faces: np.ndarray) -> tuple[np.ndarray, int]:
     return np.where(turn[:, None] == 1, faces[:, ::-1], faces), int(turn.sum())
 
 
-def _facing_outwards(points: Array, faces: np.ndarray) -> tuple[np.ndarray, int]:
+def _facing_outwards(points: Array, faces: np.ndarray) -> tuple[np.ndarray, int, int, Array | None]:
     """Parts that hang together by no edge face outwards, each by itself, but for hollows: those that face
-    inwards and are within another part. How many were turned."""
+    inwards and are within another part. How many were turned, how many left out, those that face outwards and
+    are within another, and a point where two parts go through each other, if so."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -276,19 +307,42 @@ def _facing_outwards(points: Array, faces: np.ndarray) -> tuple[np.ndarray, int]
     count, label = connected_components(coo_array((np.ones(len(a)), (a, b)), (len(points), len(points))),
                                         directed=False)
     if count == 1:
-        return faces, 0
+        return faces, 0, 0, None
     part = label[faces[:, 0]]
     about = points - points.mean(axis=0)
     six = (about[faces[:, 0]] * np.cross(about[faces[:, 1]], about[faces[:, 2]])).sum(axis=1)
-    wrong = [k for k in np.flatnonzero(np.bincount(part, six) < 0) if not any(
-        _within(points[np.flatnonzero(label == k)[:8]], points[faces[part == other]])
-        for other in range(count) if other != k)]
-    return np.where(np.isin(part, wrong)[:, None], faces[:, ::-1], faces), len(wrong)
+    inwards = np.bincount(part, six) < 0
+    order = np.argsort(label, kind="stable")
+    each = np.split(order, np.cumsum(np.bincount(label))[:-1])
+    low, high = (np.array([f(points[some], axis=0) for some in each]) for f in (np.min, np.max))
+    holders: list[list[int]] = [[] for _ in range(count)]
+    through: Array | None = None
+    for k in range(count):
+        for other in np.flatnonzero((low < high[k]).all(axis=1) & (low[k] < high).all(axis=1)):
+            if other != k:
+                some = each[k][:: -(-len(each[k]) // MANY)]
+                inside = _within(points[some], points[faces[part == other]])
+                if inside.any() and not inside.all():
+                    through = points[some[np.argmax(inside)]]
+                elif inside.all():
+                    holders[k].append(int(other))
+    wrong = [k for k in np.flatnonzero(inwards) if not holders[k]]
+    # within a solid, and in no hollow of it
+    needless = [k for k in np.flatnonzero(~inwards) if sum(1 - 2 * int(inwards[o] and o not in wrong)
+                                                           for o in holders[k]) > 0]
+    faces = np.where(np.isin(part, wrong)[:, None], faces[:, ::-1], faces)
+    return faces[~np.isin(part, needless)], len(wrong), len(needless), through
 
 
-def _within(some: Array, corners: Array) -> bool:
-    """Whether points are all in a closed surface: they see it all around (van Oosterom and Strackee 1983)."""
-    a, b, c = (corners[None, :, k] - some[:, None] for k in range(3))
-    dot, (p, q, r) = lambda x, y: (x * y).sum(axis=2), (np.linalg.norm(x, axis=2) for x in (a, b, c))
-    half = np.arctan2(dot(a, np.cross(b, c)), p * q * r + dot(a, b) * r + dot(b, c) * p + dot(c, a) * q)
-    return bool((np.abs(half.sum(axis=1)) > np.pi).all())    # 2 pi inside, 0 outside
+def _within(points: Array, corners: Array) -> np.ndarray:
+    """Whether points are in a closed surface: they see it all around (van Oosterom and Strackee 1983)."""
+    dot = lambda x, y: (x * y).sum(axis=1)
+
+    def half(y: Array) -> float:
+        a, b, c = (corners[:, k] - y for k in range(3))
+        p, q, r = (np.linalg.norm(x, axis=1) for x in (a, b, c))
+        top = dot(a, np.cross(b, c))
+        return float(np.arctan2(top, p * q * r + dot(a, b) * r + dot(b, c) * p + dot(c, a) * q).sum())
+
+    # 2 pi inside, 0 outside, pi on a face
+    return np.array([abs(half(y)) > 1.5 * np.pi for y in points])

@@ -21,6 +21,8 @@ def read_mesh_file(path: str) -> tuple[Array, np.ndarray]:
     Raises:
         DescriptionError: the file is missing, is no mesh, or needs a package that is not installed.
     """
+    if os.path.isdir(path):
+        raise DescriptionError(f"mesh {path!r}: is a folder, not a file")
     if not os.path.isfile(path):
         folder, name = os.path.split(path)
         there = os.listdir(folder or ".") if os.path.isdir(folder or ".") else []
@@ -28,6 +30,8 @@ def read_mesh_file(path: str) -> tuple[Array, np.ndarray]:
         raise DescriptionError(f"mesh {path!r}: there is no such file"
                                + (f" in {os.getcwd()!r}" if not os.path.isabs(path) else "")
                                + (f"; is it {' or '.join(map(repr, near))}?" if near else ""))
+    if not os.path.getsize(path):
+        raise DescriptionError(f"mesh {path!r}: the file is empty")
     if path.lower().endswith(".vtp"):
         return read_vtp(path)
     try:
@@ -40,4 +44,8 @@ def read_mesh_file(path: str) -> tuple[Array, np.ndarray]:
         vertices, triangles = np.asarray(loaded.vertices, dtype=float), np.asarray(loaded.faces)
     except Exception as error:
         raise DescriptionError(f"mesh {path!r}: trimesh cannot read it: {error}") from error
+    if not len(triangles):
+        kind = os.path.splitext(path)[1]
+        raise DescriptionError(f"mesh {path!r}: it has no triangles; is it damaged, or of another kind than "
+                               f"{kind}?")
     return vertices, triangles

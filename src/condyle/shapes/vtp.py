@@ -110,6 +110,8 @@ def _cells(corners: np.ndarray, ends: np.ndarray,
            cut: Callable[[np.ndarray, np.ndarray, int], np.ndarray]) -> list[np.ndarray]:
     starts = np.concatenate([[0], ends[:-1]]).astype(np.int64)
     sizes = ends - starts
+    if (sizes < 0).any() or (len(ends) and ends[-1] > len(corners)):
+        raise ValueError("offsets of its polygons do not fit their corners")
     return [cut(corners, starts[sizes == n], k) for n in np.unique(sizes) for k in range(1, n - 1)]
 
 

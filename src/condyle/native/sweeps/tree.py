@@ -86,6 +86,19 @@ class Tree:
                 out[k, :, j] = of(items)
         return out
 
+    def branches(self) -> tuple[np.ndarray, np.ndarray]:
+        """Items below all branches, one branch after the other, and where each begins."""
+        each = [items for branches in self.below for items in branches]
+        return np.concatenate(each), np.cumsum([0, *map(len, each[:-1])])
+
+    def by_branch(self, numbers: np.ndarray, none: np.ndarray) -> np.ndarray:
+        """As `nodes`, of numbers in the order of `branches`, shape (branches, numbers)."""
+        out = np.repeat(np.repeat(np.asarray(none, dtype=float)[None, :, None], len(self.links), 0), SIDE, 2)
+        counts = [len(branches) for branches in self.below]
+        node = np.repeat(np.arange(len(counts)), counts)
+        out[node, :, np.arange(len(node)) - np.repeat(np.cumsum([0, *counts[:-1]]), counts)] = numbers
+        return out
+
     def blocks(self, items: np.ndarray, none: np.ndarray | None = None) -> np.ndarray:
         """Numbers of the items, (n, numbers), by place, shape (blocks, numbers, 4); where there is no item,
         `none`, or those of a neighbour."""
