@@ -149,8 +149,8 @@ def test_rattleback_against_another_program(evidence) -> None:
 
 @pytest.mark.parametrize("masses", [(1.0, 0.01, 100.0, 1e-4), (1.0, 1.0, 1.0, 1.0)])
 def test_elastic_tower_keeps_its_energy(masses) -> None:
-    """Four balls that touch fall on a floor: by Newton's law all come back with their speed. A light one among
-    them made rounding look like energy, and the tower stopped dead."""
+    """Four balls that touch fall on a floor: by Newton's law all come back with their speed. A light one
+    made rounding look like energy, and the tower stopped dead."""
     k = len(masses)
     W, v = np.zeros((3 * k, 3 * k)), np.zeros((k, 3))
     for i in range(k):                                       # contact i is under ball i
