@@ -136,6 +136,7 @@ def test_awkward_bodies_both_ways():
     """The native program for free bodies, and general constraints: centres of mass off the origin, unequal
     inertias, a body that only translates, a half-space on a body that turns, a ball on a box."""
     stone, rng = C.Rigid(0.2, 0.4), np.random.default_rng(1)
+
     def made() -> cd.System:
         system = cd.System(gravity=(0, 0, -9.81))
         system.add_body("slider", mobilizer=cd.Translation(), mass=0.7, inertia=(1, 1, 1))
@@ -145,6 +146,7 @@ def test_awkward_bodies_both_ways():
                         inertia=(0.1, 0.12, 0.2))
         system.add_force("spin", cd.forces.Custom(lambda s: {"egg_wz": 0.01 + 0.02 * s.t}))
         return system
+
     slider, egg = (C.Sphere(b, (0, 0, 0), 0.1, stone) for b in ("slider", "egg"))
     plate = C.HalfSpace("plate", UP, 0.0, stone, cliques=("under",))
     floor = C.HalfSpace("ground", UP, 0.0, stone)
@@ -154,10 +156,8 @@ def test_awkward_bodies_both_ways():
     crowd, described = made(), made()
     for foot in feet:
         described.add_contact(f"foot {feet.index(foot)}", floor, foot)
-    for name, a, b in (("slides", plate, slider), ("rolls", plate, egg), ("each other", slider, egg),
-                       ("slider on floor", floor, slider), ("egg on floor", floor, egg),
-                       ("slider on box", block, slider), ("egg on box", block, egg)):
-        described.add_contact(name, a, b)
+    for name, a, b in (("slides", plate, slider), ("rolls", plate, egg), ("slider on box", block, slider)):
+        described.add_contact(name, a, b)                    # the others are far apart
     options = {"sweeps": 3000, "tolerance": 1e-12}
     runs = [cd.simulate(s, s.state(q=q, u=u), 0.25, step=1e-3, integrator=m) for s, m in (
         (crowd, Stepping([plate, slider, egg, floor, block, *feet], **options)),

@@ -17,7 +17,7 @@ import numpy as np
 from condyle.constraints.solve.complementarity import Answer, ContactProblem
 
 MADE = 1e-9
-"""Share of the energy of what meets that counts as rounding in (20)."""
+"""Share of the work of all impulses, each taken as positive, that counts as rounding in (20)."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,6 @@ def blow(W: np.ndarray, v: np.ndarray, e: np.ndarray, mu: np.ndarray, law: str) 
         mu: friction, shape (k,).
         law: "newton" or "poisson".
     """
-    rough = float(np.abs(v).max()) ** 2 / max(float(np.diag(W).max()), 1e-300)
     order = {"newton": ("newton", "poisson", "plastic"), "poisson": ("poisson", "plastic")}[law]
     for one in order if e.any() else ("plastic",):
         made = {"newton": _newton, "poisson": _poisson, "plastic": _plastic}[one](W, v, e, mu)
@@ -67,7 +66,7 @@ def blow(W: np.ndarray, v: np.ndarray, e: np.ndarray, mu: np.ndarray, law: str) 
             continue
         after = v + (W @ made.ravel()).reshape(-1, 3)                                        # (17)
         energy = float((made * (after + v)).sum()) / 2                                       # (20)
-        if energy <= MADE * rough:
+        if energy <= MADE * float((np.abs(made) * (np.abs(after) + np.abs(v))).sum()):
             return Blow(made, after, min(energy, 0.0), one if e.any() else law)
     return None
 

@@ -1,5 +1,6 @@
 """Time stepping: rigid contacts with fixed steps, without events, for many at once. docs/theory/stepping.md.
 
-`crowd` finds who is near whom among many surfaces, `rows` has what a step needs of them, or of the
-constraints of a system that act one way, `sweeps` solves for the impulses, `method` is the integrator.
+`method` is the integrator. Free bodies: `crowd` finds who may come near whom, `step` is the native program of
+a run with closest points of `nearest`, `boxes` those of boxes, and `free` runs it. Other systems: `rows` has
+what a step needs of their constraints that act one way, `sweeps` solves for the impulses, `described` runs.
 """
