@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import casadi as ca
@@ -12,6 +11,7 @@ from condyle.arrays import Array
 from condyle.errors import DescriptionError
 from condyle.native.sweeps.tree import Tree
 from condyle.native.sweeps.tree_best import TreeBest
+from condyle.records import dataclass
 from condyle.trace import Traced
 
 AROUND = 2048

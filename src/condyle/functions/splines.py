@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from condyle.arrays import Array, bare, real
 from condyle.errors import DescriptionError, warn
 from condyle.functions.base import Number, numbers, plain_numbers
 from condyle.functions.pieces import Piecewise
+from condyle.records import dataclass
 
 DEGREES = (3, 5, 7)
 

@@ -9,7 +9,7 @@ action: sides.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,6 +18,7 @@ from condyle.errors import DescriptionError, TraceError, UnknownNameError
 from condyle.integrate.scalars import Scalars
 from condyle.laws.ask import check_function, traced_law
 from condyle.laws.leaf import Leaf
+from condyle.records import dataclass
 from condyle.system.given import number
 from condyle.system.state import State
 from condyle.system.system import System

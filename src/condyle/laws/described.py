@@ -12,7 +12,7 @@ import math
 import sys
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, fields
 from types import ModuleType
 from typing import Annotated, Any, get_type_hints
 
@@ -25,6 +25,7 @@ from condyle.laws.function import law_function
 from condyle.laws.names import body_name, known_body, name
 from condyle.native.sweeps.solver import Solver
 from condyle.native.sweeps.table import Table
+from condyle.records import dataclass
 from condyle.spatial import Transform
 from condyle.trace.parameter import Expression, Parameter, as_sx
 from condyle.trace.quantity import Quantity

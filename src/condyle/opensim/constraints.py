@@ -2,7 +2,6 @@
 frame has: so does OpenSim (for its defects see docs/guide/opensim.md)."""
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from condyle import constraints
@@ -11,6 +10,7 @@ from condyle.functions import Constant, Function
 from condyle.opensim.element import Element
 from condyle.opensim.reading import Reading
 from condyle.opensim.registry import reads
+from condyle.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
+from condyle.records import dataclass
 from condyle.studies.motion import Motion
 from condyle.studies.smoothing import spline
 from condyle.table import Table

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import difflib
 import math
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -27,6 +26,7 @@ from condyle.fit.goals import Coordinate
 from condyle.integrate.trajectory import Trajectory
 from condyle.io.markers import Markers
 from condyle.presentation import Block, cut, rows_of, span
+from condyle.records import dataclass
 from condyle.status import Outcome, Status
 from condyle.studies.assemble import assemble_frames, coordinates_of_speeds
 from condyle.studies.columns import Columns

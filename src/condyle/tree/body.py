@@ -2,12 +2,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import casadi as ca
 
 from condyle.mobilizers import Mobilizer, Weld
+from condyle.records import dataclass
 from condyle.spatial import MassProperties, Transform
 from condyle.trace.parameter import Expression
 from condyle.tree.prescribed import Driver

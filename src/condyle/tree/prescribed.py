@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -26,6 +25,7 @@ from condyle.mobilizers import Mobilizer, motion
 from condyle.mobilizers.constants import text
 from condyle.native.sweeps.lookup import Closure
 from condyle.presentation import brief
+from condyle.records import dataclass
 from condyle.trace import DEFAULTED, Symbol, Traced, trace
 from condyle.trace.parameter import Input, Parameter
 

@@ -7,7 +7,6 @@ contact/pairs.py; those of two boxes are in boxes.py.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
@@ -20,6 +19,7 @@ from condyle.contact.surfaces import HalfSpace, Sphere, Surface
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.integrate.stepping import boxes
 from condyle.laws.described import sx
+from condyle.records import dataclass
 from condyle.system.system import System
 
 KINDS = (HalfSpace, Sphere, Point, Box)

@@ -33,7 +33,7 @@ to them after (9).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -46,6 +46,7 @@ from condyle.integrate.step_rows import StepRows
 from condyle.integrate.stepping.rows import Contacts, Described, FreeBodies, open_state
 from condyle.integrate.stepping.sweeps import Sweeps
 from condyle.integrate.trajectory import Statistics, Trajectory
+from condyle.records import dataclass
 from condyle.status import Outcome, Status
 from condyle.system.given import number
 from condyle.system.state import State

@@ -8,7 +8,6 @@ For a free body with the spatial inertia M_B in ground, a contact at P with dire
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from condyle.integrate.rigid.numbers import in_few
 from condyle.integrate.stepping.boxes import POINTS
 from condyle.integrate.stepping.crowd import Crowd
 from condyle.mobilizers import Free, Translation
+from condyle.records import dataclass
 from condyle.system.state import State
 from condyle.system.system import System
 

@@ -32,7 +32,6 @@ import os
 import stat
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -41,6 +40,7 @@ import casadi as ca
 from condyle import files, settings
 from condyle.errors import warn
 from condyle.native.machine import jit
+from condyle.records import dataclass
 
 _MAGIC = b"condyle machine code 1\n"
 _SUFFIX = ".code"

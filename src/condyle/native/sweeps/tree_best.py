@@ -16,7 +16,6 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 
 import casadi as ca
@@ -27,6 +26,7 @@ from condyle.native.ir.module import Module
 from condyle.native.ir.values import DOUBLE, LONG, POINTER, Value
 from condyle.native.sweeps import tree as trees
 from condyle.native.sweeps.tree import SIDE, Kernel, Tree
+from condyle.records import dataclass
 
 _LINE = 64                                                  # bytes that memory moves at once
 _ORDER = ((0, 1), (2, 3), (0, 2), (1, 3), (1, 2))
