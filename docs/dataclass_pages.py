@@ -14,3 +14,4 @@ class Dataclasses(griffe.Extension):
             name = value.function if isinstance(value, griffe.ExprCall) else value
             if isinstance(name, griffe.ExprName) and name.canonical_path == "condyle.records.dataclass":
                 name.name, name.parent = "dataclasses.dataclass", None
+                cls.labels.add("dataclass")

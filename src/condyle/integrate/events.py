@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from condyle.arguments import spoken
 from condyle.errors import DescriptionError, TraceError, UnknownNameError
 from condyle.integrate.scalars import Scalars
 from condyle.laws.ask import check_function, traced_law
@@ -155,3 +156,6 @@ def _float(event: Event, value: Any) -> float:
         raise DescriptionError(f"Event({event.name}): the witness returned {value!r}; expected one "
                                f"number{hint}")
     return float(value)
+
+
+spoken(Event)

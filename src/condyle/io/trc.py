@@ -23,7 +23,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from condyle import files
+import condyle.files as files
 from condyle.arrays import Array
 from condyle.errors import DescriptionError
 from condyle.io.tables import LENGTHS, is_number, lines_of, no_number, number

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from condyle import constraints
+import condyle.constraints as constraints
 from condyle.errors import DescriptionError
 from condyle.functions import Function
 from condyle.mobilizers import Free, Mobilizer

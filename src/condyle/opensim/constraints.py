@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from condyle import constraints
+import condyle.constraints as constraints
 from condyle.constraints import Constraint
 from condyle.functions import Constant, Function
 from condyle.opensim.element import Element

@@ -18,7 +18,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from condyle.arguments import answered
+from condyle.arguments import answered, spoken
 from condyle.arrays import Array, Vector
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
 from condyle.fit.frames import Frames
@@ -462,3 +462,6 @@ def _continuous(system: System, q: Array) -> Array:
         sign = np.sign((part[1:] * part[:-1]).sum(axis=1))
         part[1:] *= np.cumprod(np.where(sign == 0, 1, sign))[:, None]
     return q
+
+
+spoken(Motion)

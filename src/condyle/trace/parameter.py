@@ -13,6 +13,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from condyle.arguments import spoken
 from condyle.arrays import Array
 from condyle.errors import DescriptionError
 from condyle.trace import DEFAULTED, Symbol, to_sx
@@ -164,3 +165,6 @@ class Registry:
 
     def copy(self) -> Registry:
         return Registry(self.kind, list(self))
+
+
+spoken(Discrete, Input, Parameter)

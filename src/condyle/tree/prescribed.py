@@ -17,6 +17,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from condyle.arguments import spoken
 from condyle.arrays import Array, Entries, bare, by_label, real
 from condyle.errors import DescriptionError
 from condyle.functions.base import Function
@@ -314,3 +315,6 @@ class Driver:
 
     def __repr__(self) -> str:
         return f"Prescribed({self.level}=...)"
+
+
+spoken(Prescribed)

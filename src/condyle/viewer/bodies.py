@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from condyle import shapes
+import condyle.shapes as shapes
 from condyle.arrays import Array
 from condyle.contact import Mesh as ContactMesh
 from condyle.errors import DescriptionError

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from condyle import contact, shapes
+import condyle.contact as contact
+import condyle.shapes as shapes
 from condyle.arrays import Array
 from condyle.constraints.unilateral import RigidContact
 from condyle.contact.law import ContactLaw

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from condyle import paths, shapes
+import condyle.paths as paths
+import condyle.shapes as shapes
 from condyle.arrays import Array
 from condyle.forces.path import PathLaw
 from condyle.paths.drawing import numbers, polygon_parts

@@ -37,7 +37,8 @@ from typing import Any, TypeVar
 
 import casadi as ca
 
-from condyle import files, settings
+import condyle.files as files
+import condyle.settings as settings
 from condyle.errors import warn
 from condyle.native.machine import jit
 from condyle.records import dataclass

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import llvmlite
 import llvmlite.binding as llvm
 
-from condyle import settings
+import condyle.settings as settings
 from condyle.errors import NativeError
 from condyle.native.machine import elf, parallel
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from condyle import files
+import condyle.files as files
 from condyle.arrays import Array
 from condyle.errors import DescriptionError
 from condyle.io import read_table
