@@ -51,7 +51,7 @@ def test_import_loads_three_packages_only(tmp_path: Path) -> None:
         "print(*(n for n in new if getattr(sys.modules.get(n), '__spec__', None)))"
     )
     loaded = set(output("-c", script, cwd=tmp_path).split())
-    assert loaded - sys.stdlib_module_names - {"condyle"} == {"numpy", "casadi", "llvmlite"}
+    assert loaded - sys.stdlib_module_names - {"condyle"} <= {"numpy", "casadi", "llvmlite"}
 
 
 def test_package_is_typed() -> None:

@@ -6,106 +6,115 @@ code.
     system.add_body("thigh", mobilizer=cd.Pin(), X_BM=(0, .2, 0), mass=7, inertia=(.1, .02, .1))
     udot = system.forward_dynamics(*system.defaults())
 """
-import importlib
+from importlib import import_module as _import
+from threading import RLock as _RLock
 from typing import TYPE_CHECKING
 
-from condyle import loading as _loading  # noqa: F401  # isort: skip  # before any CasADi
-from condyle import constraints, contact, forces, functions, measures, muscles, paths, shapes
-from condyle.arguments import missing as _missing
-from condyle.arguments import spoken as _spoken
-from condyle.errors import (
-    ArgumentError,
-    CondyleError,
-    ConstraintError,
-    ContactError,
-    ConvergenceError,
-    DescriptionError,
-    FrozenError,
-    NativeError,
-    PathError,
-    ShapeError,
-    SingularError,
-    TraceError,
-    UnknownNameError,
-)
-from condyle.fit import goals
-from condyle.fit.frames import Frames
-from condyle.forces import Wrench
-from condyle.functions import SimmSpline, Spline
-from condyle.integrate import methods as integrators
-from condyle.integrate.ensemble import Ensemble
-from condyle.integrate.events import Event
-from condyle.integrate.trajectory import Trajectory
-from condyle.io import Markers, Recording, read_c3d, read_markers, read_table
-from condyle.mobilizers import (
-    Ball,
-    BendStretch,
-    Bushing,
-    CantileverFreeBeam,
-    Coupled,
-    Custom,
-    Cylinder,
-    Ellipsoid,
-    EllipticSlider,
-    Free,
-    FreeLine,
-    FunctionBased,
-    Gimbal,
-    LineOrientation,
-    Mobilizer,
-    Pin,
-    Planar,
-    Screw,
-    Slider,
-    SphericalCoords,
-    SplineCurve,
-    SplineSurface,
-    Translation,
-    Universal,
-    Weld,
-    compose,
-    read_mobilizer,
-)
-from condyle.model.operators.record import Stage
-from condyle.spatial import Transform
-from condyle.status import Status
-from condyle.studies.assemble import assemble, assemble_frames
-from condyle.studies.cycles.limit_cycle import LimitCycle, limit_cycle
-from condyle.studies.cycles.reset import Reset
-from condyle.studies.external_load import ExternalLoad
-from condyle.studies.induced_accelerations import InducedAccelerations, induced_accelerations
-from condyle.studies.inverse_dynamics import inverse_dynamics
-from condyle.studies.joint_reactions import joint_reactions
-from condyle.studies.joints.frames import MeasuredFrames
-from condyle.studies.joints.frames_file import read_frames
-from condyle.studies.joints.function_based import FunctionBasedFit, fit_function_based
-from condyle.studies.joints.markers import marker_positions, relative_frames
-from condyle.studies.joints.result import JointFit
-from condyle.studies.joints.spline_curve import fit_spline_curve
-from condyle.studies.joints.spline_surface import fit_spline_surface
-from condyle.studies.kinematics.imus import IMUs, calibrate_imus
-from condyle.studies.kinematics.result import InverseKinematics
-from condyle.studies.kinematics.solve import inverse_kinematics
-from condyle.studies.low_pass import low_pass
-from condyle.studies.motion import Motion
-from condyle.studies.muscle_analysis import MuscleAnalysis, muscle_analysis
-from condyle.studies.relax import relax
-from condyle.studies.scaling.measurements import Measurement
-from condyle.studies.scaling.result import Scaling
-from condyle.studies.scaling.scale import scale
-from condyle.studies.simulate import simulate
-from condyle.studies.static_optimization import StaticOptimization, static_optimization
-from condyle.system.state import State
-from condyle.system.system import System
-from condyle.table import Table
-from condyle.trace import where
-from condyle.trace.parameter import Discrete, Input, Parameter
-from condyle.tree.body import Body, Coordinate
-from condyle.tree.prescribed import Prescribed
+from condyle import loading as _loading  # before any CasADi
 
 if TYPE_CHECKING:
-    from condyle import maximal, models
+    from condyle import (
+        constraints,
+        contact,
+        forces,
+        functions,
+        maximal,
+        measures,
+        models,
+        muscles,
+        paths,
+        shapes,
+    )
+    from condyle.errors import (
+        ArgumentError,
+        CondyleError,
+        ConstraintError,
+        ContactError,
+        ConvergenceError,
+        DescriptionError,
+        FrozenError,
+        NativeError,
+        PathError,
+        ShapeError,
+        SingularError,
+        TraceError,
+        UnknownNameError,
+    )
+    from condyle.fit import goals
+    from condyle.fit.frames import Frames
+    from condyle.forces import Wrench
+    from condyle.functions import SimmSpline, Spline
+    from condyle.integrate import methods as integrators
+    from condyle.integrate.ensemble import Ensemble
+    from condyle.integrate.events import Event
+    from condyle.integrate.trajectory import Trajectory
+    from condyle.io import Markers, Recording, read_c3d, read_markers, read_table
+    from condyle.mobilizers import (
+        Ball,
+        BendStretch,
+        Bushing,
+        CantileverFreeBeam,
+        Coupled,
+        Custom,
+        Cylinder,
+        Ellipsoid,
+        EllipticSlider,
+        Free,
+        FreeLine,
+        FunctionBased,
+        Gimbal,
+        LineOrientation,
+        Mobilizer,
+        Pin,
+        Planar,
+        Screw,
+        Slider,
+        SphericalCoords,
+        SplineCurve,
+        SplineSurface,
+        Translation,
+        Universal,
+        Weld,
+        read_mobilizer,
+    )
+    from condyle.mobilizers.compose import compose
+    from condyle.model.operators.record import Stage
     from condyle.opensim import read_external_loads, read_osim, write_osim
+    from condyle.spatial import Transform
+    from condyle.status import Status
+    from condyle.studies.assemble import assemble, assemble_frames
+    from condyle.studies.cycles.limit_cycle import LimitCycle, limit_cycle
+    from condyle.studies.cycles.reset import Reset
+    from condyle.studies.external_load import ExternalLoad
+    from condyle.studies.induced_accelerations import InducedAccelerations, induced_accelerations
+    from condyle.studies.inverse_dynamics import inverse_dynamics
+    from condyle.studies.joint_reactions import joint_reactions
+    from condyle.studies.joints.frames import MeasuredFrames
+    from condyle.studies.joints.frames_file import read_frames
+    from condyle.studies.joints.function_based import FunctionBasedFit, fit_function_based
+    from condyle.studies.joints.markers import marker_positions, relative_frames
+    from condyle.studies.joints.result import JointFit
+    from condyle.studies.joints.spline_curve import fit_spline_curve
+    from condyle.studies.joints.spline_surface import fit_spline_surface
+    from condyle.studies.kinematics.imus import IMUs, calibrate_imus
+    from condyle.studies.kinematics.result import InverseKinematics
+    from condyle.studies.kinematics.solve import inverse_kinematics
+    from condyle.studies.low_pass import low_pass
+    from condyle.studies.motion import Motion
+    from condyle.studies.muscle_analysis import MuscleAnalysis, muscle_analysis
+    from condyle.studies.relax import relax
+    from condyle.studies.scaling.measurements import Measurement
+    from condyle.studies.scaling.result import Scaling
+    from condyle.studies.scaling.scale import scale
+    from condyle.studies.simulate import simulate
+    from condyle.studies.static_optimization import StaticOptimization, static_optimization
+    from condyle.system.state import State
+    from condyle.system.system import System
+    from condyle.table import Table
+    from condyle.trace import where
+    from condyle.trace.parameter import Discrete, Input, Parameter
+    from condyle.tree.body import Body, Coordinate
+    from condyle.tree.prescribed import Prescribed
     from condyle.viewer import Arrows, Page, View, movie, picture, show, view
 
 __version__ = "0.1.0"
@@ -131,29 +140,106 @@ __all__ = [
     "simulate", "static_optimization", "view", "where", "write_osim",
 ]
 
+_ROOMS = {**{name: name for name in ("constraints", "contact", "forces", "functions", "maximal", "measures",
+                                     "models", "muscles", "paths", "shapes")},
+          "goals": "fit.goals", "integrators": "integrate.methods"}
+"""Modules of the package by their public name."""
+
+_NAMES = {name: module for module, names in {
+    "errors": (
+        "ArgumentError CondyleError ConstraintError ContactError ConvergenceError DescriptionError "
+        "FrozenError NativeError PathError ShapeError SingularError TraceError UnknownNameError"),
+    "fit.frames": "Frames",
+    "forces": "Wrench",
+    "functions": "SimmSpline Spline",
+    "integrate.ensemble": "Ensemble",
+    "integrate.events": "Event",
+    "integrate.trajectory": "Trajectory",
+    "io": "Markers Recording read_c3d read_markers read_table",
+    "mobilizers": (
+        "Ball BendStretch Bushing CantileverFreeBeam Coupled Custom Cylinder Ellipsoid EllipticSlider "
+        "Free FreeLine FunctionBased Gimbal LineOrientation Mobilizer Pin Planar Screw Slider "
+        "SphericalCoords SplineCurve SplineSurface Translation Universal Weld read_mobilizer"),
+    "mobilizers.compose": "compose",
+    "model.operators.record": "Stage",
+    "opensim": "read_external_loads read_osim write_osim",
+    "spatial": "Transform",
+    "status": "Status",
+    "studies.assemble": "assemble assemble_frames",
+    "studies.cycles.limit_cycle": "LimitCycle limit_cycle",
+    "studies.cycles.reset": "Reset",
+    "studies.external_load": "ExternalLoad",
+    "studies.induced_accelerations": "InducedAccelerations induced_accelerations",
+    "studies.inverse_dynamics": "inverse_dynamics",
+    "studies.joint_reactions": "joint_reactions",
+    "studies.joints.frames": "MeasuredFrames",
+    "studies.joints.frames_file": "read_frames",
+    "studies.joints.function_based": "FunctionBasedFit fit_function_based",
+    "studies.joints.markers": "marker_positions relative_frames",
+    "studies.joints.result": "JointFit",
+    "studies.joints.spline_curve": "fit_spline_curve",
+    "studies.joints.spline_surface": "fit_spline_surface",
+    "studies.kinematics.imus": "IMUs calibrate_imus",
+    "studies.kinematics.result": "InverseKinematics",
+    "studies.kinematics.solve": "inverse_kinematics",
+    "studies.low_pass": "low_pass",
+    "studies.motion": "Motion",
+    "studies.muscle_analysis": "MuscleAnalysis muscle_analysis",
+    "studies.relax": "relax",
+    "studies.scaling.measurements": "Measurement",
+    "studies.scaling.result": "Scaling",
+    "studies.scaling.scale": "scale",
+    "studies.simulate": "simulate",
+    "studies.static_optimization": "StaticOptimization static_optimization",
+    "system.state": "State",
+    "system.system": "System",
+    "table": "Table",
+    "trace": "where",
+    "trace.parameter": "Discrete Input Parameter",
+    "tree.body": "Body Coordinate",
+    "tree.prescribed": "Prescribed",
+    "viewer": "Arrows Page View movie picture show view",
+}.items() for name in names.split()}
+"""The modules of all other public names."""
+
+_ONE = _RLock()
+"""One thread loads at a time: of two that load a package and a module in it, Python lets one see a half. No
+module of the package asks for its names while it is loaded, so that none waits here for a lock of an import
+and for this one."""
+
 
 def __dir__() -> list[str]:
     """What users may use: rooms that hold the machinery are importable, but are not shown."""
     return [*__all__, "__version__"]
 
 
-def __getattr__(name: str) -> object:
-    """What is loaded when it is asked for: an import should be quick."""
-    if name in ("maximal", "models"):
-        return importlib.import_module(f"condyle.{name}")
-    if name in _LATER:
-        return getattr(importlib.import_module(_LATER[name]), name)
+if not TYPE_CHECKING:                                       # they would take any name to be there
+    def __getattr__(name: str) -> object:
+        """Load what is asked for: a program waits for what it uses only (PEP 562)."""
+        if name not in _ROOMS and name not in _NAMES:
+            return _other(name)
+        with _ONE, _loading.collector_paused():
+            found = (_import(f"condyle.{_ROOMS[name]}") if name in _ROOMS
+                     else getattr(_import(f"condyle.{_NAMES[name]}"), name))
+        globals()[name] = found
+        return found
+
+
+def _other(name: str) -> object:
+    """A module that is not public, or an error that says what is near."""
     if name.startswith("_"):
         raise AttributeError(f"module 'condyle' has no attribute {name!r}")
-    rooms = [f"cd.{room.__name__.rpartition('.')[2]}.{name}"
-             for room in (contact, shapes, functions, constraints, forces, paths, muscles)
-             if name in room.__all__]
-    raise _missing("condyle", name, __all__, ({name: " or ".join(rooms)} if rooms else {}) | _ELSEWHERE)
+    from importlib.util import find_spec
 
+    if find_spec(f"condyle.{name}"):
+        return _import(f"condyle.{name}")
+    from condyle.arguments import missing
 
-_LATER = {**dict.fromkeys(("read_external_loads", "read_osim", "write_osim"), "condyle.opensim"),
-          **dict.fromkeys(("Arrows", "Page", "View", "movie", "picture", "show", "view"), "condyle.viewer")}
-"""Where names are that are loaded when they are asked for."""
+    rooms = [f"cd.{room}.{name}"
+             for room in ("contact", "shapes", "functions", "constraints", "forces", "paths", "muscles")
+             if name in _import(f"condyle.{room}").__all__]
+    raise missing("condyle", name, __all__, ({name: " or ".join(rooms)} if rooms else {}) | _ELSEWHERE)
+
 
 _ELSEWHERE = {
     "Hinge": "cd.Pin", "Revolute": "cd.Pin", "Prismatic": "cd.Slider", "Spherical": "cd.Ball",
@@ -175,11 +261,3 @@ _ELSEWHERE = {
     "JR": "cd.joint_reactions", "Contact": "system.add_contact(name, a, b), with surfaces of cd.contact",
     "plot": "cd.show, or .plot() of a Trajectory"}
 """What other libraries call it."""
-
-_spoken(Coordinate, Discrete, Event, Input, Markers, Motion, Parameter, Prescribed, SimmSpline, Spline,
-        System, Table, Transform)
-_spoken(ExternalLoad, answers={
-    "force_frame": "it is frame=", "applied_to_body": "it is body=",
-    "force_identifier": "it is force=", "point_identifier": "it is point=",
-    "torque_identifier": "it is torque=",
-    "force_expressed_in_body": "it is frame=", "point_expressed_in_body": "it is point_frame="})

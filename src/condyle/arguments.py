@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 from condyle.errors import ArgumentError
+from condyle.records import change_init
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -61,18 +62,7 @@ def spoken(*classes: Any, answers: Mapping[str, str] | None = None) -> None:
         answers: what to say of arguments that they do not have.
     """
     for cls in classes:
-        _speak(cls, cls.__init__, answers)
-
-
-def _speak(cls: Any, init: Callable[..., None], answers: Mapping[str, str] | None) -> None:
-    @functools.wraps(init)
-    def __init__(self: Any, *arguments: Any, **named: Any) -> None:
-        try:
-            init(self, *arguments, **named)
-        except TypeError:
-            check_call(cls.__name__, inspect.signature(init), (self, *arguments), named, answers, skip=1)
-            raise
-    cls.__init__ = __init__
+        change_init(cls, answered(answers, skip=1, name=cls.__name__))
 
 
 def check_call(name: str, signature: inspect.Signature, arguments: tuple[Any, ...], named: Mapping[str, Any],

@@ -14,7 +14,6 @@ from __future__ import annotations
 import reprlib
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from math import isfinite
 from typing import Any, TypeAlias
 
@@ -22,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from condyle.errors import ShapeError, UnknownNameError
+from condyle.records import dataclass
 
 _FLOAT = np.dtype(np.float64)
 _LONG = 20

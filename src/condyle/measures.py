@@ -18,7 +18,7 @@ equations of motion that depend on their own past would be others than those tha
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar
 
 import casadi as ca
@@ -31,6 +31,7 @@ from condyle.laws.ask import AskedState, answers, traced_law
 from condyle.laws.described import quantity
 from condyle.laws.names import name as checked_name
 from condyle.laws.view import Loads, View
+from condyle.records import dataclass
 from condyle.trace.parameter import Discrete, Parameter
 
 __all__ = ["Delay", "Integral", "Maximum", "Measure", "Minimum", "SampleAndHold"]

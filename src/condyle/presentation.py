@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from condyle.arguments import missing
+from condyle.records import dataclass
 
 NAMES = 6
 """Names that a repr shows."""

@@ -10,7 +10,8 @@ from typing import Any, ClassVar, NoReturn, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from condyle import files
+import condyle.files as files
+from condyle.arguments import spoken
 from condyle.arrays import Array, gaps
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
 from condyle.presentation import Block, Display, cut, page, rows_of, span
@@ -359,3 +360,6 @@ class Table(Display):
         if size > 1 and self.names == tuple(f"{n}_{k + 1}" for n in names for k in range(size)):
             return names, size
         return list(self.names), 1
+
+
+spoken(Table)

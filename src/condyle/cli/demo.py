@@ -3,7 +3,6 @@ computes."""
 from __future__ import annotations
 
 import webbrowser
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +14,7 @@ from condyle.cli.page import Section
 from condyle.cli.steps import Steps
 from condyle.cli.study import CONFIGURATIONS, Study, count, study
 from condyle.native.machine.interrupts import patient
+from condyle.records import dataclass
 from condyle.viewer.shown import has_screen
 
 DATA = Path(__file__).parent / "data" / "arm26_opensim.csv"

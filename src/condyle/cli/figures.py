@@ -5,11 +5,12 @@ import html
 import io
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from condyle.records import dataclass
 from condyle.table import Table
 
 COLOURS = ("#0b84c6", "#e08a00", "#0aa076", "#c765a8", "#d55e00", "#7f7fd6", "#8a9a2c", "#b0703c",

@@ -3,9 +3,10 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from condyle.cli.figures import Figure, rows, svg
+from condyle.records import dataclass
 
 
 @dataclass

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 import condyle as cd
 from condyle.arrays import Array
 from condyle.cli.steps import Steps
+from condyle.records import dataclass
 from condyle.studies.muscle_analysis import path_geometry
 from condyle.studies.slips import slips
 from condyle.tree import scales

@@ -13,7 +13,6 @@ sherman2011 (10)-(15). G' lambda is a force p_x' lambda (or v_y', a_z' lambda) o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -24,6 +23,7 @@ from condyle.forces.base import Force
 from condyle.laws.described import Described, sx
 from condyle.laws.leaf import Leaf
 from condyle.native.sweeps.lookup import Closure
+from condyle.records import dataclass
 from condyle.trace.parameter import Expression, Input, Parameter
 from condyle.tree.tree import Tree
 

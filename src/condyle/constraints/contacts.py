@@ -6,7 +6,6 @@ common point, that keeps them from slipping.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any, ClassVar
 
@@ -18,6 +17,7 @@ from condyle.errors import DescriptionError
 from condyle.laws.described import BodyName, Station, quantity, sx
 from condyle.laws.leaf import Leaf
 from condyle.laws.leaves import AngularVelocity, Rotation, StationPosition, StationVelocity
+from condyle.records import dataclass
 from condyle.tree.tree import Tree
 
 PARALLEL = 1e-8

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
 import casadi as ca
@@ -17,6 +16,7 @@ from condyle.laws.described import CoordinateName, quantity, sx
 from condyle.laws.leaf import Leaf
 from condyle.laws.leaves import Coordinate, Speed, SpeedRate
 from condyle.laws.names import name
+from condyle.records import dataclass
 from condyle.trace import is_truth
 
 Value = Annotated[Any, quantity("")]

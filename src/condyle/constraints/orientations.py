@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
 import casadi as ca
@@ -15,6 +14,7 @@ from condyle.errors import DescriptionError
 from condyle.laws.described import BodyName, Frame, placed, quantity, sx
 from condyle.laws.leaf import Leaf
 from condyle.laws.leaves import Rotation
+from condyle.records import dataclass
 from condyle.spatial import Transform
 from condyle.trace.parameter import Expression, as_sx
 

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
 import casadi as ca
@@ -13,6 +12,7 @@ from condyle.errors import DescriptionError
 from condyle.laws.described import BodyName, Station, quantity, sx
 from condyle.laws.leaf import Leaf
 from condyle.laws.leaves import Rotation, StationPosition
+from condyle.records import dataclass
 from condyle.trace.parameter import Expression
 
 ORIGIN = (0.0, 0.0, 0.0)

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 import casadi as ca
@@ -12,6 +11,7 @@ from condyle.constraints.points import ORIGIN, Direction, two_bodies
 from condyle.laws.described import BodyName, Station
 from condyle.laws.leaf import Leaf
 from condyle.laws.leaves import AngularVelocity, Rotation, StationPosition, StationVelocity
+from condyle.records import dataclass
 
 
 @dataclass(frozen=True, eq=False, repr=False)

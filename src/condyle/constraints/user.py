@@ -12,7 +12,7 @@ expression.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import Any, ClassVar
 
 import casadi as ca
@@ -24,6 +24,7 @@ from condyle.laws.ask import AskedMotion, AskedState, traced_law
 from condyle.laws.described import text
 from condyle.laws.leaf import Leaf
 from condyle.laws.leaves import GivenInput
+from condyle.records import dataclass
 from condyle.trace import Traced
 from condyle.trace.parameter import Parameter
 

@@ -10,7 +10,7 @@ which a tree leaves out those that cannot touch: native/sweeps/tree_sum.py. Deri
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import Annotated, Any, ClassVar
 
@@ -33,6 +33,7 @@ from condyle.laws.view import Loads, View
 from condyle.native.sweeps.lookup import get, sloped
 from condyle.native.sweeps.tree_best import TreeBest
 from condyle.native.sweeps.tree_sum import TreeSum
+from condyle.records import dataclass
 from condyle.trace.parameter import as_sx
 
 MATERIAL = LAYER - 1

@@ -20,7 +20,7 @@ or the overlap along one of those normals is less, the result is NaN (40).
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import Any
 
@@ -36,6 +36,7 @@ from condyle.native.sweeps.implicit import implicit
 from condyle.native.sweeps.lookup import get
 from condyle.native.sweeps.solver import Solver
 from condyle.native.sweeps.tree_best import TreeBest
+from condyle.records import dataclass
 from condyle.trace import Traced, trace
 from condyle.trace.parameter import Expression
 

@@ -21,7 +21,6 @@ A mesh: the nearest point of the nearest triangle (47), by a search in a tree.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
 
@@ -41,6 +40,7 @@ from condyle.laws.described import Datum, sx
 from condyle.native.sweeps.implicit import implicit
 from condyle.native.sweeps.lookup import get
 from condyle.native.sweeps.solver import Solver
+from condyle.records import dataclass
 from condyle.trace import Traced
 
 LIMIT, NEAR = 60, 1e-10

@@ -17,7 +17,7 @@ On b the force acts at P, on a its opposite at the same point of space.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Any, ClassVar
 
 import casadi as ca
@@ -31,6 +31,7 @@ from condyle.contact.touch import Touch
 from condyle.forces.base import Law
 from condyle.laws.described import Part, quantity, sx
 from condyle.laws.view import Loads, View
+from condyle.records import dataclass
 from condyle.trace import Number
 
 BLEND = 0.01

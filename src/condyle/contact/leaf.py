@@ -3,7 +3,6 @@ b))`."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import casadi as ca
 
@@ -15,6 +14,7 @@ from condyle.errors import DescriptionError
 from condyle.laws.leaf import Composed, Leaf
 from condyle.laws.leaves import Rotation, StationPosition
 from condyle.laws.view import View
+from condyle.records import dataclass
 from condyle.trace.parameter import Parameter
 from condyle.tree.tree import Tree
 

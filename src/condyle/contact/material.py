@@ -8,7 +8,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 import casadi as ca
@@ -17,6 +16,7 @@ import numpy as np
 from condyle.arguments import answered
 from condyle.errors import DescriptionError, warn
 from condyle.laws.described import Described, number, quantity, sx
+from condyle.records import dataclass
 from condyle.trace import Number
 from condyle.trace.parameter import Expression, as_sx
 

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,6 +11,7 @@ from condyle.contact.solids import Framed
 from condyle.contact.surfaces import Folded, Length
 from condyle.contact.triangles import Triangles, checked
 from condyle.errors import DescriptionError, warn
+from condyle.records import dataclass
 from condyle.shapes import Mesh as MeshShape
 
 LARGE = 5.0

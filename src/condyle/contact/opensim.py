@@ -1,7 +1,6 @@
 """OpenSim's contact forces as they are in version 4.6, quirks included: docs/theory/contact.md (21)-(24)."""
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
 import casadi as ca
@@ -12,6 +11,7 @@ from condyle.contact.material import Combined
 from condyle.contact.surfaces import HalfSpace, Length, Sphere, Surface, directed
 from condyle.laws.described import BodyName, Station, quantity, sx
 from condyle.laws.view import View
+from condyle.records import dataclass
 from condyle.trace import Number, Numbers
 
 

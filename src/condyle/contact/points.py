@@ -1,7 +1,6 @@
 """Points of bodies: what a convex body touches a plane with."""
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -12,6 +11,7 @@ from condyle.contact.rigid import Rigid
 from condyle.contact.surfaces import Folded, Pose, Surface
 from condyle.errors import DescriptionError
 from condyle.laws.described import Station, sx
+from condyle.records import dataclass
 from condyle.shapes import Mesh
 
 

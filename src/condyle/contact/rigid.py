@@ -5,13 +5,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 import casadi as ca
 
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.laws.described import Described, number, quantity, sx
+from condyle.records import dataclass
 from condyle.trace import Number
 from condyle.trace.parameter import Expression, as_sx
 

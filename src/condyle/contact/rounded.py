@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property, lru_cache
 
 import casadi as ca
@@ -12,6 +12,7 @@ from condyle.arrays import Array
 from condyle.errors import DescriptionError
 from condyle.native.sweeps.tree import Tree
 from condyle.native.sweeps.tree_best import TreeBest
+from condyle.records import dataclass
 from condyle.trace import Traced
 
 AROUND, DENSE = 2048, 16384

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import product
 from typing import Annotated, Any, ClassVar
 
@@ -13,6 +13,7 @@ from condyle.contact.material import Material
 from condyle.contact.surfaces import Folded, HalfSpace, Length, Pose, Sphere, Surface, tangents
 from condyle.errors import DescriptionError
 from condyle.laws.described import Frame, placed, quantity, sx
+from condyle.records import dataclass
 from condyle.spatial import Transform
 from condyle.trace import Number, Numbers
 from condyle.trace.parameter import Expression

@@ -25,7 +25,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import casadi as ca
 
@@ -33,6 +32,7 @@ from condyle.contact.friction import smoothed
 from condyle.contact.inside import Seen
 from condyle.contact.law import damped
 from condyle.contact.material import Combined
+from condyle.records import dataclass
 
 LAYER = 9
 """Numbers of a layer: K w, s, c*, three of friction, transition speed; K; d."""

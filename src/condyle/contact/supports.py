@@ -27,7 +27,6 @@ overlap counts (36a).
 """
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache, partial
 
 import casadi as ca
@@ -41,6 +40,7 @@ from condyle.native.sweeps.lookup import frozen, get
 from condyle.native.sweeps.solver import Solver
 from condyle.native.sweeps.tree import Tree
 from condyle.native.sweeps.tree_best import TreeBest
+from condyle.records import dataclass
 
 LIMIT = 1000
 NEAR = 1e-9

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Any, ClassVar, Protocol
 
 import casadi as ca
@@ -13,6 +13,7 @@ from condyle.contact.rigid import Rigid
 from condyle.errors import DescriptionError
 from condyle.laws.described import BodyName, Described, Role, Station, quantity, sx
 from condyle.laws.view import View
+from condyle.records import dataclass
 from condyle.trace import Number, Numbers
 from condyle.trace.parameter import Expression
 

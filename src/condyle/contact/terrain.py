@@ -11,7 +11,7 @@ one more step gives the result its derivatives.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -26,6 +26,7 @@ from condyle.laws.described import sx
 from condyle.native.sweeps.lookup import get
 from condyle.native.sweeps.solver import Solver
 from condyle.native.sweeps.table import Table
+from condyle.records import dataclass
 
 LIMIT, NEAR = 50, 1e-10
 """Newton's steps at most; the last one over the size of a cell."""

@@ -10,9 +10,9 @@ A pair of kinds of surfaces is one function in a list: pairs.py.
 """
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import casadi as ca
+
+from condyle.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any
 
@@ -17,6 +17,7 @@ import numpy as np
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, warn
 from condyle.native.sweeps.tree import Tree
+from condyle.records import dataclass
 
 SAME = 1e-9
 """Corners nearer to each other than this, over the size of the mesh, are one."""

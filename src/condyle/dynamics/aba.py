@@ -34,7 +34,7 @@ Trees in which bodies share speeds are solved by sharing.py, with the same resul
 """
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import casadi as ca
@@ -62,6 +62,7 @@ from condyle.dynamics.row import ZERO, Row, StraightRow, StraightTree
 from condyle.dynamics.sharing import Factors
 from condyle.dynamics.view import Loads
 from condyle.errors import DescriptionError
+from condyle.records import dataclass
 from condyle.tree.tree import Tree
 
 SMALLEST_PIVOT = 3e-14

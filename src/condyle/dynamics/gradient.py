@@ -33,7 +33,7 @@ bodies gives, summed tip to base alike,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import casadi as ca
@@ -44,6 +44,7 @@ from condyle.dynamics.inline import inlined
 from condyle.dynamics.kinematics import Kinematics, Pair
 from condyle.mobilizers import Mobilizer, motion
 from condyle.native.sweeps.lookup import Closure
+from condyle.records import dataclass
 from condyle.tree.tree import Tree
 
 cross = ca.cross

@@ -19,7 +19,7 @@ so that  alpha = alpha_P + c_w + H_w udot,   a = a_P + alpha_P x r + c_v + H_v u
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import casadi as ca
@@ -27,6 +27,7 @@ import casadi as ca
 from condyle.dynamics.inertia import add, add_cross, add_scaled, shift_motion
 from condyle.dynamics.inline import inlined
 from condyle.mobilizers import Mobilizer, motion
+from condyle.records import dataclass
 from condyle.tree.layout import BodyConstants
 from condyle.tree.tree import Tree
 

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import casadi as ca
@@ -13,6 +12,7 @@ from condyle.model.model import description
 from condyle.model.symbols import Symbols
 from condyle.native.calls.function import NativeFunction
 from condyle.native.sweeps.lookup import assembled
+from condyle.records import dataclass
 from condyle.system.system import System
 
 _GROUND = np.array([1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])

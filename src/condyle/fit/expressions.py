@@ -4,8 +4,6 @@ How goals add up to the cost, its gradient and its Gauss-Newton matrix is in cos
 """
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import casadi as ca
 
 from condyle.constraints.solve.corrections import moved, normalised
@@ -16,6 +14,7 @@ from condyle.model.model import Model
 from condyle.model.symbols import Symbols
 from condyle.native.sweeps.lookup import Staged, assembled
 from condyle.native.sweeps.sweep import Sweep
+from condyle.records import dataclass
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,6 @@ frames failed."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +14,7 @@ from condyle.fit.configurations import Configurations
 from condyle.fit.goals import Goal
 from condyle.fit.loop import FLAT, FOUND, INFO, STATIONARY, UNFINISHED, VIOLATED
 from condyle.presentation import Block, cut, rows_of, span
+from condyle.records import dataclass
 from condyle.status import Outcome, Status
 from condyle.system.given import nth
 from condyle.system.state import State

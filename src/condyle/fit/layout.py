@@ -7,7 +7,7 @@ of the goals, `Goal.code`, and not on their numbers.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from itertools import accumulate, pairwise
 
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from condyle.fit.goals import Goal
+from condyle.records import dataclass
 from condyle.tree.tree import Tree
 
 HEAD = 2

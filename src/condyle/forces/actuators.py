@@ -9,7 +9,7 @@ cd.functions of the time is given. Names are OpenSim's.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Annotated, Any, Self
 
 import casadi as ca
@@ -23,6 +23,7 @@ from condyle.forces.path import PathLaw
 from condyle.forces.two_point import TwoPoint
 from condyle.laws.described import BodyName, Station, quantity, sx
 from condyle.laws.view import Loads, View
+from condyle.records import dataclass
 from condyle.trace import Number
 from condyle.trace.parameter import Input
 

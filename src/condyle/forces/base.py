@@ -7,7 +7,7 @@ are CasADi SX.
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import ClassVar
 
 import casadi as ca
@@ -18,6 +18,7 @@ from condyle.laws.described import Described
 from condyle.laws.leaves import StateVariable
 from condyle.laws.names import state_named
 from condyle.laws.view import Loads, View
+from condyle.records import dataclass
 from condyle.trace.parameter import Expression, Parameter
 from condyle.tree.tree import Tree
 

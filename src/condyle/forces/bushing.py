@@ -14,7 +14,7 @@ Equations
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Any
 
 import casadi as ca
@@ -25,6 +25,7 @@ from condyle.functions import Formula, Function
 from condyle.laws.described import BodyName, Frame, placed, quantity, sx
 from condyle.laws.function import LawFunction, law_function
 from condyle.laws.view import Loads, View
+from condyle.records import dataclass
 from condyle.trace import Numbers, Symbol
 
 

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated
 
 import casadi as ca
@@ -11,6 +10,7 @@ from condyle.errors import DescriptionError
 from condyle.forces.mobility import OnCoordinate
 from condyle.laws.described import quantity, sx
 from condyle.laws.view import Loads, View
+from condyle.records import dataclass
 from condyle.trace import Number
 from condyle.trace.parameter import Expression
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Annotated, Any
 
@@ -21,6 +21,7 @@ from condyle.functions.splines import is_series, natural, straight, warn_of_over
 from condyle.laws.described import BodyName, Role, Station, quantity, sx
 from condyle.laws.function import LawFunction, law_function
 from condyle.laws.view import Loads, View
+from condyle.records import dataclass
 from condyle.trace import Numbers, Symbol
 from condyle.trace.parameter import Parameter
 

@@ -5,7 +5,7 @@ expression-based forces are these with formulas.
 """
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Any
 
 import casadi as ca
@@ -15,6 +15,7 @@ from condyle.forces.path import PathLaw
 from condyle.forces.two_point import TwoPoint
 from condyle.laws.described import function_of, quantity, sx
 from condyle.laws.view import Loads, View
+from condyle.records import dataclass
 from condyle.trace import Number
 
 

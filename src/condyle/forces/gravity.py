@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Any
 
 import casadi as ca
@@ -12,6 +12,7 @@ from condyle.forces.base import Law
 from condyle.laws.described import quantity, sx
 from condyle.laws.names import body_name, known_body
 from condyle.laws.view import Loads, View
+from condyle.records import dataclass
 from condyle.trace import Number
 from condyle.trace.parameter import Expression
 from condyle.tree.body import Body

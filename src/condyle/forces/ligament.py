@@ -5,7 +5,6 @@ Biomechanical Engineering 113, 263-269; the damping is that of OpenSim's Blankev
 """
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 import casadi as ca
@@ -14,6 +13,7 @@ from condyle.forces.path import PathLaw
 from condyle.functions import SimmSpline
 from condyle.laws.described import function_of, quantity, sx
 from condyle.laws.view import View
+from condyle.records import dataclass
 from condyle.trace import Number
 
 FADE = 0.01

@@ -7,7 +7,7 @@ speeds.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Any
 
 import casadi as ca
@@ -19,6 +19,7 @@ from condyle.forces.external import Signal, at_time
 from condyle.laws.described import CoordinateName, quantity, sx
 from condyle.laws.names import owner, speed_named, speed_of
 from condyle.laws.view import Loads, View
+from condyle.records import dataclass
 from condyle.trace import Number
 from condyle.trace.parameter import Expression
 from condyle.tree.tree import Tree

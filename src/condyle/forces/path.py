@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
 import casadi as ca
@@ -15,6 +14,7 @@ from condyle.forces.base import Law
 from condyle.laws.described import quantity, sx
 from condyle.laws.view import Loads, View
 from condyle.paths import Path
+from condyle.records import dataclass
 from condyle.trace import Number
 from condyle.trace.parameter import Parameter
 from condyle.tree.tree import Tree

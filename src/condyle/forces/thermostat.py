@@ -2,7 +2,7 @@
 (1992)."""
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Any
 
 import casadi as ca
@@ -13,6 +13,7 @@ from condyle.errors import DescriptionError
 from condyle.forces.base import Law
 from condyle.laws.described import quantity, sx
 from condyle.laws.view import Loads, View
+from condyle.records import dataclass
 from condyle.trace import Number
 from condyle.tree.tree import Tree
 

@@ -8,7 +8,7 @@ derivatives stay finite.
 """
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Any
 
 import casadi as ca
@@ -17,6 +17,7 @@ from condyle.forces.base import Law
 from condyle.forces.external import Signal, at_time
 from condyle.laws.described import BodyName, Station, quantity, sx
 from condyle.laws.view import Loads, View
+from condyle.records import dataclass
 from condyle.trace import Number
 
 

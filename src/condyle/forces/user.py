@@ -13,7 +13,7 @@ expression: it runs as machine code, pickles without the function, and has exact
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any
 
@@ -28,6 +28,7 @@ from condyle.laws.leaf import Leaf
 from condyle.laws.names import body_name, known_body, speed_named
 from condyle.laws.view import Loads, View
 from condyle.native.sweeps.lookup import Closure
+from condyle.records import dataclass
 from condyle.trace import Numbers, Traced
 from condyle.trace.parameter import Parameter
 from condyle.tree.body import Body

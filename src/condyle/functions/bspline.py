@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from condyle.arrays import Array
 from condyle.errors import DescriptionError, warn
 from condyle.functions.base import Number, numbers, plain_numbers
 from condyle.functions.pieces import Piecewise
+from condyle.records import dataclass
 
 
 @dataclass(frozen=True, eq=False, repr=False)

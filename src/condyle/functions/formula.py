@@ -16,7 +16,6 @@ import itertools
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
 
@@ -25,6 +24,7 @@ import numpy as np
 
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.functions.base import Function
+from condyle.records import dataclass
 
 LONGEST, DEEPEST, LARGEST = 10_000, 50, 20_000
 """Characters of a text; brackets, signs and powers within each other; and operations where named parts are

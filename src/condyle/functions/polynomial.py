@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from condyle.arrays import Array
 from condyle.errors import DescriptionError
 from condyle.functions.base import Function, Number, as_operand, numbers
+from condyle.records import dataclass
 
 
 @dataclass(frozen=True, eq=False, repr=False)

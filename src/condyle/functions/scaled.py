@@ -2,11 +2,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from condyle.errors import DescriptionError
 from condyle.functions.base import Function, Number, as_operand, number
+from condyle.records import dataclass
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from condyle.arguments import spoken
 from condyle.arrays import Array, bare, real
 from condyle.errors import DescriptionError, warn
 from condyle.functions.base import Number, numbers, plain_numbers
 from condyle.functions.pieces import Piecewise
+from condyle.records import dataclass
 
 DEGREES = (3, 5, 7)
 
@@ -278,3 +279,6 @@ def check_points(name: str, x: Sequence[float] | Array, y: Sequence[Number] | Ar
             "two points share one x: keep one of them" if step[k] == 0 else "sort the points by x"
         raise DescriptionError(f"{name}: x must increase strictly, but x[{k}] = {x[k]:g} and x[{k + 1}] = "
                                f"{x[k + 1]:g}; {advice}")
+
+
+spoken(SimmSpline, Spline)

@@ -16,7 +16,6 @@ and the run begins anew just after.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -30,6 +29,7 @@ from condyle.native.calls.function import SIMD_FROM, NativeFunction
 from condyle.native.sweeps.lookup import Staged, assembled
 from condyle.paths.path import PathLength
 from condyle.paths.span import Span
+from condyle.records import dataclass
 from condyle.system.state import State
 from condyle.system.system import System
 

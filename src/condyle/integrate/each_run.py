@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from concurrent.futures import wait
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 
 import numpy as np
@@ -24,6 +24,7 @@ from condyle.integrate.step_rows import StepRows
 from condyle.integrate.trajectory import Statistics, Trajectory
 from condyle.native.machine import threads
 from condyle.native.programs.program import Program
+from condyle.records import dataclass
 from condyle.status import Outcome, Status
 
 

@@ -1,7 +1,7 @@
 """What a simulation of many members gives back."""
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any
 
@@ -18,6 +18,7 @@ from condyle.integrate.methods import Method
 from condyle.integrate.step_rows import StepRows
 from condyle.integrate.trajectory import Occurrence, Statistics, Trajectory
 from condyle.presentation import LINES, Block, cut, rows_of, span
+from condyle.records import dataclass
 from condyle.status import Outcome, Status
 from condyle.system.states import Batch, States
 from condyle.system.system import System

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import wait
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 
 import numpy as np
@@ -23,6 +23,7 @@ from condyle.integrate.step_rows import StepRows
 from condyle.integrate.timed import timed
 from condyle.native.machine import threads
 from condyle.native.programs.program import Program, Workspace
+from condyle.records import dataclass
 
 LOG_BYTES = 8e6
 """The memory of a thread's log of steps; it is emptied when it is nearly full."""

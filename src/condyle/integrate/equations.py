@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass
 from functools import partial
 
 import casadi as ca
@@ -23,6 +22,7 @@ from condyle.model.symbols import Symbols
 from condyle.native.programs.evaluated import Evaluated
 from condyle.native.programs.nodes import Kernel, Node, Put, Scan, Stream
 from condyle.native.sweeps.lookup import Staged, assembled, has_frozen
+from condyle.records import dataclass
 from condyle.system.system import System
 
 

@@ -9,15 +9,17 @@ action: sides.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar
 
 import numpy as np
 
+from condyle.arguments import spoken
 from condyle.errors import DescriptionError, TraceError, UnknownNameError
 from condyle.integrate.scalars import Scalars
 from condyle.laws.ask import check_function, traced_law
 from condyle.laws.leaf import Leaf
+from condyle.records import dataclass
 from condyle.system.given import number
 from condyle.system.state import State
 from condyle.system.system import System
@@ -154,3 +156,6 @@ def _float(event: Event, value: Any) -> float:
         raise DescriptionError(f"Event({event.name}): the witness returned {value!r}; expected one "
                                f"number{hint}")
     return float(value)
+
+
+spoken(Event)

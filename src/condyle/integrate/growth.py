@@ -19,7 +19,7 @@ an event P is taken for the identity.
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,6 +32,7 @@ from condyle.integrate.methods import METHODS, Method
 from condyle.integrate.native import native
 from condyle.integrate.run import Settings
 from condyle.native.machine.threads import thread_count
+from condyle.records import dataclass
 from condyle.status import Status
 from condyle.system.given import error_weights
 from condyle.system.state import State

@@ -8,13 +8,13 @@ other, is a break.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
 from condyle.native.straight.graph import CHOICE
+from condyle.records import dataclass
 
 MOST = 200_000
 """Breaks of one function; one with more is taken as curved."""

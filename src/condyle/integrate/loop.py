@@ -13,7 +13,6 @@ control.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import casadi as ca
@@ -27,6 +26,7 @@ from condyle.integrate.projection import Projector
 from condyle.integrate.smooth import some, unchanged
 from condyle.native.programs.nodes import Get, If, Kernel, Node, Put, Stream, While, kernel
 from condyle.native.programs.program import Program
+from condyle.records import dataclass
 
 _SCALARS = ("t", "t_end", "h", "h_try", "h_max", "fixed", "accuracy", "err", "accept", "busy", "fresh",
             "zero",

@@ -3,7 +3,6 @@ and one that joins what they find."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import casadi as ca
 import numpy as np
@@ -13,6 +12,7 @@ from condyle.native.programs.nodes import External, Kernel, Node, Stream
 from condyle.native.programs.program import compile_kernel
 from condyle.native.straight.composite import Composite
 from condyle.native.sweeps.lookup import Staged
+from condyle.records import dataclass
 
 
 @dataclass(frozen=True, eq=False)

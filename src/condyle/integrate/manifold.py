@@ -2,12 +2,11 @@
 constraints."""
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from condyle.constraints.solve.multipliers import NOISE
 from condyle.constraints.solve.projection import project
+from condyle.records import dataclass
 from condyle.system.system import System
 from condyle.tree import scales
 

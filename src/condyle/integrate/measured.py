@@ -8,7 +8,6 @@ g at the asked time itself is added.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +16,7 @@ from condyle.errors import ShapeError, UnknownNameError
 from condyle.integrate.events import later
 from condyle.integrate.scalars import Scalars
 from condyle.measures import Delay, Maximum, SampleAndHold
+from condyle.records import dataclass
 from condyle.system.state import State
 from condyle.system.system import System
 

@@ -2,13 +2,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
 
 from condyle.arrays import Entries, complaint, real, unusable, vector
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError
+from condyle.records import dataclass
 from condyle.system.state import State
 from condyle.system.system import System
 

@@ -23,7 +23,6 @@ see Projector.on_constraints.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import casadi as ca
 import numpy as np
@@ -44,6 +43,7 @@ from condyle.model.model import Model
 from condyle.model.symbols import Symbols
 from condyle.native.programs.nodes import If, Kernel, Node, Stream, While, kernel
 from condyle.native.sweeps.lookup import Closure, Staged, assembled
+from condyle.records import dataclass
 from condyle.tree.scales import TIME_SCALE, length
 
 ROUNDS = 8

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 
 import numpy as np
@@ -29,6 +29,7 @@ from condyle.integrate.timed import timed
 from condyle.integrate.trajectory import Occurrence, Statistics, Trajectory
 from condyle.integrate.watch import Watch
 from condyle.native.programs.program import Program
+from condyle.records import dataclass
 from condyle.status import Outcome, Status
 from condyle.system.state import State
 

@@ -1,11 +1,12 @@
 """The steps of a run, and the polynomials between them: methods/base.py (1)."""
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
 from condyle.integrate.methods import Method
+from condyle.records import dataclass
 
 
 @dataclass(frozen=True, eq=False)

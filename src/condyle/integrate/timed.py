@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -34,6 +33,7 @@ from condyle.model.time import TimeReader, time_readers
 from condyle.native.straight.graph import CHOICE, Graph
 from condyle.native.sweeps.lookup import Origin, lookups_in
 from condyle.native.sweeps.table import Table
+from condyle.records import dataclass
 from condyle.system.system import System
 
 TIME, STATE, CURVED = 1, 2, 4

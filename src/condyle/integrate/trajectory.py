@@ -1,7 +1,7 @@
 """What a simulation gives back: states at its steps, and between them."""
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
@@ -16,6 +16,7 @@ from condyle.integrate.measured import history, measured
 from condyle.integrate.rigid.impact import Impact
 from condyle.integrate.step_rows import StepRows
 from condyle.presentation import Block, cut, number, rows_of, span
+from condyle.records import dataclass
 from condyle.status import Outcome, Status
 from condyle.system.state import State
 from condyle.system.states import Batch, States

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from condyle import files
+import condyle.files as files
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, warn
 from condyle.io.tables import LENGTHS

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from condyle.arguments import answered
+from condyle.arguments import answered, spoken
 from condyle.arrays import Array, gaps
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
 from condyle.files import existing
@@ -352,3 +352,6 @@ def _read(path: Path, units: str | None) -> Markers:
         return Markers.from_table(read_table(path, degrees=False), units=units or "")
     raise DescriptionError(f"read_markers: {str(path)!r}: expected a file that ends in .trc or .c3d, or in "
                            ".csv, .npz, .sto with columns NAME_x, NAME_y, NAME_z")
+
+
+spoken(Markers)

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from condyle import settings
+import condyle.settings as settings
 from condyle.native.ir.builder import Builder
 from condyle.native.ir.module import Module
 from condyle.native.ir.values import BOOL, BYTE, DOUBLE, LONG, POINTER, Value

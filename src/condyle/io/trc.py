@@ -18,16 +18,16 @@ import itertools
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
 
-from condyle import files
+import condyle.files as files
 from condyle.arrays import Array
 from condyle.errors import DescriptionError
 from condyle.io.tables import LENGTHS, is_number, lines_of, no_number, number
+from condyle.records import dataclass
 from condyle.table import distinct
 
 _SAID = {"meter": "m", "meters": "m", "metre": "m", "metres": "m", "centimeter": "cm", "centimeters": "cm",

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import functools
 import math
+import os
 import sys
-import uuid
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, fields
 from types import ModuleType
 from typing import Annotated, Any, get_type_hints
 
@@ -25,6 +25,7 @@ from condyle.laws.function import law_function
 from condyle.laws.names import body_name, known_body, name
 from condyle.native.sweeps.solver import Solver
 from condyle.native.sweeps.table import Table
+from condyle.records import dataclass
 from condyle.spatial import Transform
 from condyle.trace.parameter import Expression, Parameter, as_sx
 from condyle.trace.quantity import Quantity
@@ -275,7 +276,7 @@ def _value(value: Any) -> str:
                None) and value.__module__.startswith("condyle.") and hasattr(value, "__qualname__"):
         # of this package, whose sources are part of every key
         return f"{value.__module__}.{value.__qualname__}"
-    return uuid.uuid4().hex
+    return os.urandom(16).hex()
 
 
 def number(value: Any, what: str) -> Any:
@@ -286,5 +287,8 @@ def number(value: Any, what: str) -> Any:
 
 def sx(value: Any) -> ca.SX:
     """A kept number as an expression."""
-    return value.sx if isinstance(value,
-                                  Expression) else ca.sparsify(ca.SX(ca.DM(np.asarray(value, dtype=float))))
+    if isinstance(value, Expression):
+        return value.sx
+    if type(value) is tuple and all(type(x) is float for x in value):
+        return ca.sparsify(ca.SX(list(value)))               # half the time of an array
+    return ca.sparsify(ca.SX(ca.DM(np.asarray(value, dtype=float))))

@@ -2,13 +2,13 @@
 an expression."""
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
 
 from condyle.errors import DescriptionError
 from condyle.functions import Function
+from condyle.records import dataclass
 from condyle.trace import Symbol, Traced, trace
 from condyle.trace.parameter import Parameter
 

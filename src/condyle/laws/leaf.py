@@ -14,7 +14,7 @@ one that is a function of other leaves is a `Composed` leaf and has (2) to (4) f
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -24,6 +24,7 @@ import numpy as np
 from condyle.laws.names import known_body
 from condyle.laws.view import Loads, MovingView, View
 from condyle.native.sweeps.lookup import Closure
+from condyle.records import dataclass
 from condyle.trace.parameter import Parameter
 from condyle.tree.tree import Tree
 

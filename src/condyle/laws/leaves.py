@@ -1,7 +1,6 @@
 """The quantities that laws ask of a state, one class each: condyle.laws.leaf."""
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import casadi as ca
@@ -12,6 +11,7 @@ from condyle.laws.described import sx, text
 from condyle.laws.leaf import Leaf
 from condyle.laws.names import owner, speed_named
 from condyle.laws.view import Loads, MovingView, View
+from condyle.records import dataclass
 from condyle.spatial import rotation_from_quaternion
 from condyle.trace.parameter import Discrete, Expression, Input, Parameter
 from condyle.tree.tree import Tree

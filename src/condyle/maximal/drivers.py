@@ -7,7 +7,6 @@ of their speeds.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from condyle.arrays import Array
 from condyle.maximal.numbers import Numbers
+from condyle.records import dataclass
 from condyle.tree.tree import Tree
 
 

@@ -11,7 +11,7 @@ multipliers lambda_r: the driving force of a speed is tau = -lambda_r.
 """
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from condyle.arrays import Array
 from condyle.errors import CondyleError
 from condyle.maximal.freedom import RANK, Freedom
+from condyle.records import dataclass
 
 
 @dataclass(frozen=True)

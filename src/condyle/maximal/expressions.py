@@ -14,7 +14,6 @@ where z are accelerations and w the velocities whose rates they are.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
@@ -27,6 +26,7 @@ from condyle.maximal.drivers import Drivers
 from condyle.maximal.joint import Joint
 from condyle.maximal.laws import View, exerted
 from condyle.maximal.numbers import Numbers
+from condyle.records import dataclass
 from condyle.spatial import quaternion_rate_matrix, rotation_from_quaternion
 from condyle.tree.tree import Tree
 

@@ -11,8 +11,6 @@ and V = (V_P, V_B, su)
 """
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import casadi as ca
 import numpy as np
 
@@ -20,6 +18,7 @@ from condyle.maximal.pairs import Pair, Relative, pair_of, turned_apart
 from condyle.mobilizers import Mobilizer, motion
 from condyle.mobilizers.base import Reversed
 from condyle.native.sweeps.lookup import Closure
+from condyle.records import dataclass
 from condyle.spatial import (
     quaternion_conjugate,
     quaternion_from_rotation,

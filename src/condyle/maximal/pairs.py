@@ -12,7 +12,6 @@ Every other mobilizer keeps its q as massless unknowns: joint.py.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import casadi as ca
 import numpy as np
@@ -20,6 +19,7 @@ import numpy as np
 from condyle.arrays import Array
 from condyle.mobilizers import Ball, Cylinder, Free, Mobilizer, Pin, Planar, Screw, Slider, Translation, Weld
 from condyle.mobilizers.constants import sx
+from condyle.records import dataclass
 from condyle.spatial import quaternion_conjugate, quaternion_multiply
 
 Z = (0.0, 0.0, 1.0)

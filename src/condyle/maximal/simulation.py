@@ -17,7 +17,7 @@ nothing. After each step y becomes P(y).
 """
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,6 +28,7 @@ from condyle.errors import CondyleError, DescriptionError
 from condyle.maximal.drivers import DriverValues
 from condyle.maximal.equations import accelerations
 from condyle.maximal.freedom import Freedom
+from condyle.records import dataclass
 from condyle.status import Outcome, Status
 from condyle.tree.scales import TIME_SCALE, length
 

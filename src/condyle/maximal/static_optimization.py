@@ -19,7 +19,6 @@ with sigma going to zero; then (37) is solved once more, exactly, on these bound
 """
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import casadi as ca
@@ -34,6 +33,7 @@ from condyle.maximal.laws import Loads, View
 from condyle.maximal.numbers import Numbers
 from condyle.maximal.operators import of
 from condyle.muscles import Muscle
+from condyle.records import dataclass
 
 if TYPE_CHECKING:
     from condyle.system.system import System

@@ -3,7 +3,7 @@ docs/theory/maximal.md."""
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import casadi as ca
@@ -18,6 +18,7 @@ from condyle.maximal.expressions import Expressions, PlacedJoint
 from condyle.maximal.joint import Frame, Joint
 from condyle.maximal.pairs import PAIRS
 from condyle.mobilizers import Mobilizer
+from condyle.records import dataclass
 from condyle.spatial import Transform, quaternion_from_rotation
 
 if TYPE_CHECKING:

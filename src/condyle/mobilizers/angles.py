@@ -4,11 +4,10 @@ Equation numbers are those of docs/theory/mobilizers.md. u = qdot throughout.
 """
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import casadi as ca
 
 from condyle.mobilizers.base import Mobilizer, RelativeMotion, zeros
+from condyle.records import dataclass
 from condyle.spatial import rotation_from_euler, rotation_x, rotation_y
 
 

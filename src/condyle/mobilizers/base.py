@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import field, fields, is_dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,7 @@ from condyle.mobilizers.fitted import Bounds, fit_pose, fit_velocity
 from condyle.mobilizers.traced import JointMotion, motion, motion_at
 from condyle.mobilizers.units import coordinate_units, speed_units
 from condyle.native.sweeps.lookup import Closure, Origin
+from condyle.records import dataclass
 from condyle.spatial import Transform
 
 STARTS = 24

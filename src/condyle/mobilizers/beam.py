@@ -1,13 +1,12 @@
 """A body at the free end of a slender beam: CantileverFreeBeam."""
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import casadi as ca
 
 from condyle.mobilizers.angles import xyz_motion
 from condyle.mobilizers.base import Mobilizer, RelativeMotion
 from condyle.mobilizers.constants import conditions_on, constant, sx
+from condyle.records import dataclass
 from condyle.trace import Number
 
 

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 import casadi as ca
@@ -12,6 +11,7 @@ from condyle.arrays import Array
 from condyle.errors import DescriptionError
 from condyle.mobilizers.base import Mobilizer, RelativeMotion
 from condyle.native.sweeps.lookup import Origin
+from condyle.records import dataclass
 
 
 def compose(first: Mobilizer, *others: Mobilizer) -> Mobilizer:

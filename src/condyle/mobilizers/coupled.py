@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import casadi as ca
@@ -15,6 +15,7 @@ from condyle.mobilizers.constants import names_of, parameters_of, text
 from condyle.mobilizers.function_based import Law, kept, law_of, times
 from condyle.mobilizers.traced import motion
 from condyle.mobilizers.units import coordinate_units, given_units
+from condyle.records import dataclass
 from condyle.trace import Traced
 
 

@@ -1,13 +1,13 @@
 """CurveReport: the pace and the curvature of a spline curve, to print and to plot."""
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from condyle.arrays import Array
 from condyle.presentation import Block, Display, number, page
+from condyle.records import dataclass
 from condyle.spatial import Metric
 
 

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -16,6 +15,7 @@ from condyle.mobilizers.constants import constants, names_of, parameters_of, tex
 from condyle.mobilizers.derivation import derived_motion
 from condyle.mobilizers.units import QUATERNION, given_units
 from condyle.native.sweeps.lookup import Closure
+from condyle.records import dataclass
 from condyle.trace import Symbol, Traced, symbols, trace
 
 TOLERANCE = 1e-9

@@ -1,8 +1,6 @@
 """A body on an ellipsoid: seth2010 section 2.3."""
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import casadi as ca
 import numpy as np
 
@@ -10,6 +8,7 @@ from condyle.errors import DescriptionError
 from condyle.mobilizers.base import RelativeMotion
 from condyle.mobilizers.constants import conditions_on, constants, sx
 from condyle.mobilizers.orientation import OrientationMobilizer
+from condyle.records import dataclass
 from condyle.trace import Numbers
 
 

@@ -1,13 +1,12 @@
 """A body that slides along an ellipse: lee2008 (17)-(20)."""
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import casadi as ca
 
 from condyle.mobilizers.base import Mobilizer, RelativeMotion
 from condyle.mobilizers.constants import conditions_on, constant, sx
 from condyle.mobilizers.lower_pairs import LETTERS, column
+from condyle.records import dataclass
 from condyle.trace import Number
 
 

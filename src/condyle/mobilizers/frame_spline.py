@@ -2,7 +2,6 @@
 docs/theory/spline_joints.md (1)-(8)."""
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +14,7 @@ from condyle.functions.pieces import taylor
 from condyle.mobilizers import bsplines
 from condyle.mobilizers.control_frames import steps_between
 from condyle.mobilizers.screws import SIZE, Path, along, screws
+from condyle.records import dataclass
 from condyle.spatial import Transform
 from condyle.spatial.algebra import matrix, vector
 

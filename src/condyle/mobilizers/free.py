@@ -1,12 +1,11 @@
 """Free orientation, with and without translation: Ball, Free."""
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import casadi as ca
 
 from condyle.mobilizers.base import RelativeMotion, zeros
 from condyle.mobilizers.orientation import OrientationMobilizer
+from condyle.records import dataclass
 
 
 @dataclass(frozen=True, eq=False, repr=False)

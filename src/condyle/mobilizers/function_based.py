@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import casadi as ca
@@ -15,6 +15,7 @@ from condyle.mobilizers.base import Mobilizer, RelativeMotion, zeros
 from condyle.mobilizers.constants import names_of, parameters_of, text
 from condyle.mobilizers.lower_pairs import LETTERS, Axis, column, rotation_about_axis, unit_axis
 from condyle.mobilizers.units import coordinate_units, given_units
+from condyle.records import dataclass
 from condyle.trace import Symbol, Traced, trace
 from condyle.trace.symbol import scalar
 

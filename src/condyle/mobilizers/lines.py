@@ -4,14 +4,13 @@ Equation numbers are those of docs/theory/mobilizers.md.
 """
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import casadi as ca
 import numpy as np
 
 from condyle.arrays import Array
 from condyle.mobilizers.base import Mobilizer, RelativeMotion, zeros
 from condyle.mobilizers.orientation import Quaternion
+from condyle.records import dataclass
 from condyle.spatial import quaternion_from_rotation
 
 

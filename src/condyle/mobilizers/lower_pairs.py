@@ -5,7 +5,6 @@ Equation numbers are those of docs/theory/mobilizers.md; seth2010's are named. u
 """
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
@@ -15,6 +14,7 @@ from condyle.arrays import in_order
 from condyle.errors import DescriptionError
 from condyle.mobilizers.base import Mobilizer, RelativeMotion, zeros
 from condyle.mobilizers.constants import conditions_on, constant, sx
+from condyle.records import dataclass
 from condyle.spatial import rotation_about, rotation_x, rotation_y, rotation_z
 from condyle.trace import Number
 

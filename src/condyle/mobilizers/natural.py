@@ -2,8 +2,6 @@
 docs/theory/spline_joints.md (10)-(13)."""
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,6 +10,7 @@ from condyle.errors import DescriptionError
 from condyle.mobilizers import bsplines
 from condyle.mobilizers.control_frames import steps_between
 from condyle.mobilizers.frame_spline import FrameSpline
+from condyle.records import dataclass
 from condyle.spatial import Metric, Transform, exp_se3, log_se3
 
 MOST_ITERATIONS = 100

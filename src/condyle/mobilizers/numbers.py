@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 
 import casadi as ca
@@ -20,6 +20,7 @@ from condyle.mobilizers.base import Mobilizer, RelativeMotion
 from condyle.mobilizers.traced import form_of, remember, traced
 from condyle.native.sweeps.lookup import Closure, Origin, register
 from condyle.native.sweeps.table import Numbers, Table
+from condyle.records import dataclass
 
 FIXED = "t", "q", "u", "outside"
 """Arguments of traced equations before the rows that they look up."""

@@ -13,8 +13,6 @@ Any length of q means the rotation of its direction; (14) keeps the length. Eule
 """
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import casadi as ca
 import numpy as np
 
@@ -22,6 +20,7 @@ from condyle.arrays import Array
 from condyle.errors import DescriptionError
 from condyle.mobilizers.base import Mobilizer
 from condyle.mobilizers.units import QUATERNION
+from condyle.records import dataclass
 from condyle.spatial import quaternion_rate_matrix, rotation_from_euler, rotation_from_quaternion
 
 

@@ -5,8 +5,6 @@ docs/theory/mobilizers.md. u = qdot throughout.
 """
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import casadi as ca
 import numpy as np
 
@@ -14,6 +12,7 @@ from condyle.errors import DescriptionError
 from condyle.mobilizers.base import Mobilizer, RelativeMotion, zeros
 from condyle.mobilizers.constants import conditions_on, constant, sx
 from condyle.mobilizers.lower_pairs import LETTERS, column
+from condyle.records import dataclass
 from condyle.spatial import rotation_y, rotation_z
 from condyle.trace import Number
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, field
 from functools import cached_property
 from typing import Any
 
@@ -29,6 +29,7 @@ from condyle.mobilizers.natural import MOST_FRAMES, naturally
 from condyle.mobilizers.screws import Path
 from condyle.native.sweeps.lookup import Origin, get
 from condyle.native.sweeps.table import Numbers
+from condyle.records import dataclass
 from condyle.spatial import Metric, Transform, exp_se3, log_so3
 from condyle.trace.quantity import POSITIVE
 

@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -33,6 +32,7 @@ from condyle.mobilizers.twists import AXES, chain
 from condyle.mobilizers.units import given_units
 from condyle.native.sweeps.lookup import get
 from condyle.native.sweeps.table import Table
+from condyle.records import dataclass
 from condyle.spatial import Transform, rotation_about
 from condyle.trace import Symbol, Traced
 

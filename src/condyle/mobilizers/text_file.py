@@ -20,7 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from condyle import files, functions
+import condyle.files as files
+import condyle.functions as functions
 from condyle.errors import CondyleError, DescriptionError, UnknownNameError
 from condyle.functions import Function
 from condyle.mobilizers.base import Mobilizer, Reversed

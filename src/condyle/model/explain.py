@@ -1,13 +1,12 @@
 """What `system.explain(state)` says."""
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import casadi as ca
 import numpy as np
 
 from condyle.model.intermediates import intermediates
 from condyle.model.model import Model
+from condyle.records import dataclass
 
 
 @dataclass(frozen=True)

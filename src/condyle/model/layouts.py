@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from condyle import settings
+import condyle.settings as settings
 from condyle.forces.path import PathLaw
 from condyle.mobilizers import motion_size
 from condyle.model.looped import passes

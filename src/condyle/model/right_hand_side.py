@@ -5,8 +5,6 @@ it.
 """
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import casadi as ca
 import numpy as np
 
@@ -14,6 +12,7 @@ from condyle.constraints.solve.multipliers import ROUNDING
 from condyle.model.operators.dynamics import forward_dynamics
 from condyle.model.operators.rates import qdot, zdot
 from condyle.model.symbols import Symbols
+from condyle.records import dataclass
 
 
 @dataclass(frozen=True)

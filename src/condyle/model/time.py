@@ -3,7 +3,6 @@ read."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -17,6 +16,7 @@ from condyle.laws.leaf import Leaf
 from condyle.mobilizers import motion
 from condyle.model.model import Model
 from condyle.native.sweeps.lookup import lookups_in
+from condyle.records import dataclass
 from condyle.tree.body import Body
 from condyle.tree.tree import Tree
 

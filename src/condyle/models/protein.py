@@ -19,7 +19,6 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +27,7 @@ from numpy.typing import NDArray
 
 from condyle.errors import DescriptionError
 from condyle.mobilizers import Mobilizer, SplineCurve, Weld, compose
+from condyle.records import dataclass
 from condyle.spatial import Transform, exp_se3, log_se3, quaternion_from_rotation
 from condyle.system.system import System
 

@@ -18,7 +18,6 @@ d is from the left to the right foot. So nothing is left over for the pelvis: re
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -30,6 +29,7 @@ from condyle.io.markers import Markers
 from condyle.mobilizers import Pin, Planar
 from condyle.muscles import Thelen2003
 from condyle.paths import Path
+from condyle.records import dataclass
 from condyle.system.system import System
 from condyle.table import Table
 from condyle.tree.body import Coordinate

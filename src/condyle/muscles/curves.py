@@ -14,7 +14,7 @@ is solved for c by Halley's method in a bracket: this is the inverse at g = 1, b
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Annotated, Any
 
@@ -26,6 +26,7 @@ from condyle.errors import DescriptionError
 from condyle.laws.described import Described, quantity
 from condyle.native.sweeps.lookup import Closure, frozen, get
 from condyle.native.sweeps.solver import Solver
+from condyle.records import dataclass
 from condyle.trace import Symbol, Traced, trace
 from condyle.trace.parameter import Parameter
 

@@ -1,7 +1,7 @@
 """The muscle of De Groote, Kinney, Rao, Fregly 2016, as OpenSim has it."""
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Annotated, Any
 
@@ -14,6 +14,7 @@ from condyle.laws.view import View
 from condyle.muscles.activation import smooth
 from condyle.muscles.curves import Curve, Positive
 from condyle.muscles.muscle import Fibre, Muscle
+from condyle.records import dataclass
 
 
 @dataclass(frozen=True, eq=False, repr=False)

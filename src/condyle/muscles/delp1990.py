@@ -7,7 +7,7 @@ over l_0 v_max^2, with v_n = v_M / (v_max l_0).
 """
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -18,6 +18,7 @@ from condyle.laws.view import View
 from condyle.muscles.curves import Curve, Positive
 from condyle.muscles.muscle import Fibre
 from condyle.muscles.schutte1993 import SimmMuscle
+from condyle.records import dataclass
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
@@ -15,6 +14,7 @@ from condyle.laws.ask import AskedState, answers, traced_law
 from condyle.laws.described import sx
 from condyle.laws.leaf import Leaf
 from condyle.laws.view import View
+from condyle.records import dataclass
 from condyle.trace import Symbol, Traced
 from condyle.trace.parameter import Parameter
 from condyle.tree.tree import Tree

@@ -1,7 +1,7 @@
 """The Hill muscle of ruggiero2020 (20), (21), with any curves."""
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import casadi as ca
@@ -15,6 +15,7 @@ from condyle.muscles.thelen2003 import (
     ThelenPassiveForceLength,
     ThelenTendonForceLength,
 )
+from condyle.records import dataclass
 from condyle.trace.parameter import Parameter
 
 CURVES = {"active_force_length": None, "passive_force_length": None, "tendon_force_length": None,

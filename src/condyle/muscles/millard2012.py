@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Annotated, Any
 
@@ -25,6 +25,7 @@ from condyle.functions.pieces import Pieces, taylor
 from condyle.laws.described import quantity, sx
 from condyle.muscles.curves import Curve, Seconds
 from condyle.muscles.muscle import Muscle
+from condyle.records import dataclass
 
 KNOTS = 60
 """Pieces per section."""

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Annotated, Any, ClassVar
 
 import casadi as ca
@@ -31,6 +31,7 @@ from condyle.laws.view import View
 from condyle.muscles.activation import first_order
 from condyle.muscles.curves import Seconds
 from condyle.muscles.excitation import AskedExcitation, ExcitationRole, excitation_at
+from condyle.records import dataclass
 from condyle.trace.parameter import Expression, Input, Parameter
 from condyle.tree.tree import Tree
 

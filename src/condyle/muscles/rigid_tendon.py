@@ -1,7 +1,7 @@
 """OpenSim's RigidTendonMuscle."""
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Annotated, Any, ClassVar
 
@@ -12,6 +12,7 @@ from condyle.laws.view import View
 from condyle.muscles import simm
 from condyle.muscles.curves import Curve
 from condyle.muscles.muscle import Fibre, Muscle
+from condyle.records import dataclass
 from condyle.trace.parameter import Parameter
 
 

@@ -9,7 +9,7 @@ and with a damping beta, so that f = g f_V(v) + beta v has a root in closed form
 """
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Annotated, Any, ClassVar
 
@@ -21,6 +21,7 @@ from condyle.laws.view import View
 from condyle.muscles import simm
 from condyle.muscles.curves import Curve
 from condyle.muscles.muscle import Muscle
+from condyle.records import dataclass
 from condyle.trace.parameter import Parameter
 
 K, M = 0.15, 1.4

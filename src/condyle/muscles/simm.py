@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
 
@@ -11,6 +10,7 @@ import casadi as ca
 from condyle.forces.ligament import TOE
 from condyle.functions import Function, SimmSpline
 from condyle.muscles.curves import Curve, PythonCurve, curve
+from condyle.records import dataclass
 
 ACTIVE = SimmSpline(
     (-5.307692, -4.307692, -1.923077, -0.884615, -0.269231, 0.230769, 0.461538, 0.52725, 0.62875, 0.71875,

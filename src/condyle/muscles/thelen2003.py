@@ -1,7 +1,7 @@
 """The muscle of Thelen 2003, as OpenSim has it."""
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Annotated, Any
 
@@ -12,6 +12,7 @@ from condyle.errors import DescriptionError
 from condyle.laws.described import quantity, sx
 from condyle.muscles.curves import Curve, Positive
 from condyle.muscles.muscle import Muscle
+from condyle.records import dataclass
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -3,12 +3,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from condyle import constraints
+import condyle.constraints as constraints
 from condyle.errors import DescriptionError
 from condyle.functions import Function
 from condyle.mobilizers import Free, Mobilizer
@@ -17,6 +16,7 @@ from condyle.opensim.element import Element
 from condyle.opensim.graph import Edge, spanning
 from condyle.opensim.joints import Joint, coordinates
 from condyle.opensim.reading import Reading
+from condyle.records import dataclass
 from condyle.spatial import MassProperties, Transform
 from condyle.tree.body import Coordinate
 from condyle.tree.prescribed import Prescribed

@@ -2,15 +2,15 @@
 frame has: so does OpenSim (for its defects see docs/guide/opensim.md)."""
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
-from condyle import constraints
+import condyle.constraints as constraints
 from condyle.constraints import Constraint
 from condyle.functions import Constant, Function
 from condyle.opensim.element import Element
 from condyle.opensim.reading import Reading
 from condyle.opensim.registry import reads
+from condyle.records import dataclass
 
 
 @dataclass(frozen=True)

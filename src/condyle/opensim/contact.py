@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from condyle import shapes
+import condyle.shapes as shapes
 from condyle.contact import (
     HalfSpace,
     Material,

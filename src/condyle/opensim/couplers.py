@@ -7,7 +7,7 @@ follows the other body. Couplers that are neither stay constraints, and are note
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from condyle.errors import DescriptionError
@@ -16,6 +16,7 @@ from condyle.mobilizers import Coupled, Mobilizer, has_rates
 from condyle.opensim.element import Element
 from condyle.opensim.joints import Joint
 from condyle.opensim.reading import Reading
+from condyle.records import dataclass
 
 LONG = 10_000
 """Letters of a text that names nothing any more."""

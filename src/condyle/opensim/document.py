@@ -3,13 +3,14 @@ is rewritten (versions.py), objects in files of their own are brought in, class 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from condyle.errors import DescriptionError
 from condyle.opensim.element import Element, read_elements
 from condyle.opensim.notes import Note
 from condyle.opensim.versions import NEWEST, OLDEST, upgrade
+from condyle.records import dataclass
 
 MOST_FILES = 100
 _OTHERS = {".trc": "cd.read_markers", ".c3d": "cd.read_c3d", **dict.fromkeys((".mot", ".sto", ".csv", ".npz"),

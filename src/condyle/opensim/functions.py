@@ -4,7 +4,6 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,6 +27,7 @@ from condyle.opensim.element import Element
 from condyle.opensim.reading import Reading
 from condyle.opensim.registry import reads
 from condyle.opensim.smoothing import smoothed
+from condyle.records import dataclass
 
 MOST_TERMS = 20_000
 """Of a polynomial of several variables."""

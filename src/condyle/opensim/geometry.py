@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from condyle import shapes
+import condyle.shapes as shapes
 from condyle.errors import CondyleError, DescriptionError
 from condyle.opensim.document import inside
 from condyle.opensim.element import Element

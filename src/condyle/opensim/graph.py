@@ -8,8 +8,9 @@ carries. What is not joined to ground is joined to it by a free joint. Joints th
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
 from typing import Generic, TypeVar
+
+from condyle.records import dataclass
 
 Node = TypeVar("Node", bound=Hashable)
 

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ from condyle.opensim.element import Element
 from condyle.opensim.reading import Reading
 from condyle.opensim.registry import reads
 from condyle.opensim.scapula import Scapulothoracic
+from condyle.records import dataclass
 from condyle.spatial import Transform, rotation_about, rotation_x, rotation_y, rotation_z
 from condyle.trace import where
 

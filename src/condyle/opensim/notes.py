@@ -2,9 +2,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from condyle.errors import warn
+from condyle.records import dataclass
 
 
 @dataclass(frozen=True)

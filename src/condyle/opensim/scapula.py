@@ -6,7 +6,6 @@ w, 0) of it through the point o = (o_x, o_y, 0).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ import numpy as np
 from condyle.functions import Linear
 from condyle.mobilizers import Ellipsoid, FunctionBased, Mobilizer, compose
 from condyle.mobilizers.compose import Composition
+from condyle.records import dataclass
 from condyle.spatial import Transform, rotation_about
 
 QUARTER = rotation_about((0.0, 0.0, 1.0), math.pi / 2)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from xml.etree.ElementTree import Element, ElementTree, indent
 
-from condyle import files
+import condyle.files as files
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.forces.gravity import Gravity
 from condyle.opensim import (  # noqa: F401  # they register themselves

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 from xml.etree.ElementTree import Element
 
@@ -11,6 +11,7 @@ from condyle.mobilizers.base import Reversed
 from condyle.opensim.writer_functions import law
 from condyle.opensim.writing import Writing, joint_name
 from condyle.opensim.xml import element
+from condyle.records import dataclass
 from condyle.tree.body import Body, Coordinate
 
 

@@ -8,7 +8,7 @@ coordinates, is a CustomJoint. A reversed mobilizer is the same joint with its t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import singledispatch
 from typing import Any
 from xml.etree.ElementTree import Element
@@ -41,6 +41,7 @@ from condyle.opensim.scapula import scapulothoracic
 from condyle.opensim.writer_functions import constant, function, law
 from condyle.opensim.writing import Writing, joint_name
 from condyle.opensim.xml import element
+from condyle.records import dataclass
 from condyle.spatial import Transform, euler_from_rotation, rotation_from_quaternion
 from condyle.tree.body import Body, Coordinate
 

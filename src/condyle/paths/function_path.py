@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any
 
@@ -21,6 +21,7 @@ from condyle.laws.view import View
 from condyle.paths.path import Path
 from condyle.paths.points import Wrap
 from condyle.paths.span import Span
+from condyle.records import dataclass
 from condyle.trace import Traced, trace
 from condyle.trace.parameter import Parameter
 from condyle.tree.tree import Tree

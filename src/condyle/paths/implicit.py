@@ -12,7 +12,7 @@ geodesic is found by shooting.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import Any
 
@@ -25,6 +25,7 @@ from condyle.paths.round import MANDATORY, NONE, Quadrant
 from condyle.paths.segment import across_to, cross, dot, norm, unit
 from condyle.paths.shooting import Level, Shooting, Start
 from condyle.paths.surfaces import Surface
+from condyle.records import dataclass
 from condyle.trace import Traced, trace
 
 LOOKS, DIRECTIONS = 12, 16

@@ -29,7 +29,6 @@ the longer side may be a saddle of length: it is not looked for here.
 """
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import casadi as ca
@@ -39,6 +38,7 @@ from condyle.native.sweeps.solver import Solver
 from condyle.paths.round import NONE
 from condyle.paths.segment import ROW, Segment, cross, dot, either, inverse, norm, straight, unit
 from condyle.paths.silhouette import Ends, Silhouette
+from condyle.records import dataclass
 
 STEP, BACK, CONVERGED, ROUNDS = 0.6, 0.35, 2e-6, 40
 """Longest step in z; factor after a step that did not help; |dz| at which to stop, which leaves |dz|^2 in z

@@ -7,7 +7,6 @@ The constant is what lies between points of one body. Spans (span.py) are leaves
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -22,6 +21,7 @@ from condyle.paths.points import ConditionalPoint, Point, Wrap
 from condyle.paths.span import TOUCHED, Span
 from condyle.paths.split import split
 from condyle.paths.surfaces import Surface
+from condyle.records import dataclass
 from condyle.trace.parameter import Parameter
 from condyle.tree.tree import Tree
 

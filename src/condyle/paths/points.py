@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any
 
@@ -17,6 +17,7 @@ from condyle.laws.described import BodyName, CoordinateName, Described, Frame, R
 from condyle.laws.leaf import Composed, Leaf
 from condyle.laws.leaves import Coordinate, Rotation, StationPosition
 from condyle.paths.surfaces import Surface
+from condyle.records import dataclass
 from condyle.spatial import Transform
 from condyle.trace import Traced, trace
 from condyle.trace.parameter import Parameter

@@ -14,12 +14,11 @@ Jacobi fields (segment.py (3)): cylinder a = 1, r = arc; sphere a = cos theta, r
 """
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import casadi as ca
 import numpy as np
 
 from condyle.paths.segment import SMALLEST, Segment, cross, dot, either, inverse, norm, straight
+from condyle.records import dataclass
 
 NONE, WRAPPED, MANDATORY = 0, 1, 2
 """What a rule says of a segment: straight; over the surface if no other segment is; over the surface."""

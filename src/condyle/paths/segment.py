@@ -21,9 +21,11 @@ through B,
 """
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
 import casadi as ca
+
+from condyle.records import dataclass
 
 cross, dot = ca.cross, ca.dot
 

@@ -25,7 +25,7 @@ here they are not swapped.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -36,6 +36,7 @@ from condyle.native.sweeps.solver import Solver
 from condyle.paths.round import MANDATORY, WRAPPED
 from condyle.paths.segment import Segment, across_to, cross, dot, norm, unit
 from condyle.paths.surfaces import WIDTH, Surface
+from condyle.records import dataclass
 
 SWEEP, NEWTON, CHECK = 0, 1, 2
 SWEEPS, MORE, RETURNS, ROUNDS = 8, 40, 6, 100

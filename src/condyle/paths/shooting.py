@@ -30,7 +30,6 @@ taken where the path comes closest to B.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -40,6 +39,7 @@ import numpy as np
 from condyle.native.sweeps.lookup import get
 from condyle.native.sweeps.solver import Solver
 from condyle.paths.segment import ROW, Segment, cross, dot, either, norm, straight, unit
+from condyle.records import dataclass
 
 AIMED = 1e-8
 """Change of theta [rad] at which (1) is solved: the error that is left is its square."""

@@ -6,13 +6,13 @@ outside point U are a circle, the silhouette of U. A path that is tangent to the
 """
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import casadi as ca
 
 from condyle.paths.round import MANDATORY, NONE, Quadrant, arc_tangent
 from condyle.paths.segment import across_to, cross, dot, inverse, norm, unit
+from condyle.records import dataclass
 
 OUTSIDE = 1e-4
 """An end is inside where sum (x/radii)^2 - 1 is below minus this: OpenSim's rule."""

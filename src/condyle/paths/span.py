@@ -26,7 +26,6 @@ exact: the Schur complement.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, islice, pairwise
 from typing import Any
@@ -45,6 +44,7 @@ from condyle.paths.segment import Segment, cross, dot, inverse, length, norm
 from condyle.paths.several import Chain
 from condyle.paths.surfaces import WIDTH, Surface
 from condyle.paths.twins import Twinned
+from condyle.records import dataclass
 from condyle.trace.parameter import Expression
 
 

@@ -9,7 +9,7 @@ by its class.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from typing import Annotated, Any, ClassVar
 
@@ -24,6 +24,7 @@ from condyle.native.sweeps.solver import Solver
 from condyle.paths import ellipsoid, round
 from condyle.paths.round import NONE
 from condyle.paths.segment import ROW, Segment, dot, norm
+from condyle.records import dataclass
 from condyle.trace.parameter import Expression
 
 QUADRANTS = {"all": (0, 0, 0), "x": (1, 0, 0), "-x": (-1, 0, 0), "y": (0, 1, 0), "-y": (0, -1, 0),

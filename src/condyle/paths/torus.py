@@ -10,7 +10,6 @@ OpenSim 4.6 looks for the point closest to a circle of twice the radius, by mist
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any
 
@@ -24,6 +23,7 @@ from condyle.paths.round import NONE, WRAPPED, Quadrant
 from condyle.paths.segment import SMALLEST, cross, dot, norm, unit
 from condyle.paths.shooting import Level, Shooting, Start
 from condyle.paths.surfaces import Surface
+from condyle.records import dataclass
 
 ITERATIONS = 12
 """Of Newton's method for the point of a line that is closest to a circle."""

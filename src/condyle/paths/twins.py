@@ -12,7 +12,7 @@ where its link i goes, `span.coordinates[i]` its coordinate i, and `span.numbers
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -23,6 +23,7 @@ from condyle.laws.described import Datum, Described, sx, text
 from condyle.laws.leaf import Composed
 from condyle.paths.points import Point, Wrap
 from condyle.paths.surfaces import QUADRANTS
+from condyle.records import dataclass
 from condyle.trace.parameter import Expression, Parameter
 
 

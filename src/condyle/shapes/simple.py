@@ -1,13 +1,13 @@
 """Shapes of a few numbers."""
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from condyle.arrays import Array
 from condyle.errors import DescriptionError
+from condyle.records import dataclass
 from condyle.shapes.base import Shape, points, positive, triple
 
 AROUND = 32

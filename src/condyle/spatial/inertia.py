@@ -1,13 +1,12 @@
 """Mass properties of a rigid body: checked once, then numbers."""
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import casadi as ca
 import numpy as np
 
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, ShapeError
+from condyle.records import dataclass
 from condyle.spatial.algebra import Value, numbers, too_large
 from condyle.spatial.rotations import skew
 from condyle.spatial.transform import Transform

@@ -7,6 +7,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from condyle.arguments import spoken
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, ShapeError
 from condyle.spatial.algebra import Value, apply, as_matrix, as_vector, holds_symbol, is_symbolic, transpose
@@ -211,3 +212,6 @@ def _check_rotation(R: Array, what: str) -> None:
 def _check_position(p: Array, what: str) -> None:
     if not np.isfinite(p).all():
         raise DescriptionError(f"{what}: p has a number that is not finite: {p}")
+
+
+spoken(Transform)

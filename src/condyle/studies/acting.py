@@ -10,7 +10,7 @@ an arm does not look for the paths of its muscles. What a study applies comes wi
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Annotated, Any
 
 import casadi as ca
@@ -28,6 +28,7 @@ from condyle.laws.described import quantity, sx
 from condyle.laws.leaves import StateVariable
 from condyle.laws.view import View
 from condyle.model.model import Model
+from condyle.records import dataclass
 from condyle.studies.motion import Motion
 from condyle.system.states import Batch
 from condyle.system.system import System

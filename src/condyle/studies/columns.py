@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +10,7 @@ from condyle.arrays import Array
 from condyle.errors import DescriptionError, ShapeError, warn
 from condyle.mobilizers import Coupled
 from condyle.presentation import cut
+from condyle.records import dataclass
 from condyle.system.system import System
 from condyle.table import Table
 from condyle.tree import scales

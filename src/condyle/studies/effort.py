@@ -18,12 +18,12 @@ each |.| the largest component, rows of A scaled to unit length.
 """
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from condyle.arrays import Array
+from condyle.records import dataclass
 
 TOLERANCE = 1e-10
 """Of the bounds, in the variables' units."""

@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from condyle import settings
+import condyle.settings as settings
 from condyle.arrays import Array
 from condyle.native.ir.builder import Builder
 from condyle.native.ir.module import Module

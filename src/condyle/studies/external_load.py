@@ -2,15 +2,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
+from condyle.arguments import spoken
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
+from condyle.records import dataclass
 from condyle.studies.motion import Motion
 from condyle.studies.smoothing import spline
 from condyle.table import Table
@@ -256,3 +257,10 @@ def loads_on(motion: Motion, external_loads: Any) -> dict[str, Array]:
 def stacked(by_name: dict[str, Array]) -> Array | None:
     """Arrays (m, ...) side by side, shape (m, n, ...); None for none."""
     return np.array([*by_name.values()]).swapaxes(0, 1) if by_name else None
+
+
+spoken(ExternalLoad, answers={
+    "force_frame": "it is frame=", "applied_to_body": "it is body=",
+    "force_identifier": "it is force=", "point_identifier": "it is point=",
+    "torque_identifier": "it is torque=",
+    "force_expressed_in_body": "it is frame=", "point_expressed_in_body": "it is point_frame="})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
 from condyle.forces.actuators import Actuator
 from condyle.forces.path import PathLaw
 from condyle.presentation import cut
+from condyle.records import dataclass
 from condyle.studies.external_load import ExternalLoad
 from condyle.studies.motion import Motion
 from condyle.system.system import System

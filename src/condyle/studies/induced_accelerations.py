@@ -13,7 +13,7 @@ in their place answers at once (sherman2011 section 5.3).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -28,6 +28,7 @@ from condyle.forces.base import GROUPS
 from condyle.integrate.trajectory import Trajectory
 from condyle.model.operators import columns
 from condyle.presentation import Display, cut, page, rows_of, span
+from condyle.records import dataclass
 from condyle.status import Outcome, Status
 from condyle.studies.acting import acting, of_groups
 from condyle.studies.external_load import ExternalLoad, loads_on, stacked

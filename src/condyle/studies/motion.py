@@ -13,13 +13,12 @@ from __future__ import annotations
 
 import difflib
 import math
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from condyle.arguments import answered
+from condyle.arguments import answered, spoken
 from condyle.arrays import Array, Vector
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
 from condyle.fit.frames import Frames
@@ -27,6 +26,7 @@ from condyle.fit.goals import Coordinate
 from condyle.integrate.trajectory import Trajectory
 from condyle.io.markers import Markers
 from condyle.presentation import Block, cut, rows_of, span
+from condyle.records import dataclass
 from condyle.status import Outcome, Status
 from condyle.studies.assemble import assemble_frames, coordinates_of_speeds
 from condyle.studies.columns import Columns
@@ -466,3 +466,6 @@ def _continuous(system: System, q: Array) -> Array:
         sign = np.sign((part[1:] * part[:-1]).sum(axis=1))
         part[1:] *= np.cumprod(np.where(sign == 0, 1, sign))[:, None]
     return q
+
+
+spoken(Motion)

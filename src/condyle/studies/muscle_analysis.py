@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -16,6 +16,7 @@ from condyle.forces.base import Force
 from condyle.integrate.trajectory import Trajectory
 from condyle.muscles import Muscle
 from condyle.presentation import Block, Display, cut, page, rows_of, span
+from condyle.records import dataclass
 from condyle.studies.acting import acting
 from condyle.studies.given_forces import at_times, warn_of_others
 from condyle.studies.motion import Motion

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -17,6 +16,7 @@ from condyle.errors import ConvergenceError, DescriptionError, warn
 from condyle.fit.frames import Frames
 from condyle.integrate.trajectory import Trajectory
 from condyle.presentation import Block, Display, cut, page, rows_of, span
+from condyle.records import dataclass
 from condyle.status import Outcome, Status
 from condyle.studies.acting import acting, warn_of_one_way
 from condyle.studies.actors import WHO, Actors, directions

@@ -4,7 +4,6 @@ from __future__ import annotations
 import importlib
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, overload
 
@@ -17,6 +16,7 @@ from condyle.model.operators import OPERATORS
 from condyle.model.operators.record import Operator
 from condyle.native.calls.function import NativeFunction
 from condyle.presentation import Block, Display, page
+from condyle.records import dataclass
 from condyle.spatial import Transform
 from condyle.system.given import nth
 from condyle.system.operators import METHODS

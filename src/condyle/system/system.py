@@ -8,7 +8,7 @@ from typing import Any, overload
 import numpy as np
 from casadi import Function
 
-from condyle.arguments import answered
+from condyle.arguments import answered, spoken
 from condyle.arrays import Array, Entries, Vector, check_finite, vector
 from condyle.constraints.solve.projection import project
 from condyle.errors import ArgumentError, DescriptionError, ShapeError, UnknownNameError
@@ -290,3 +290,6 @@ class System(RateOperators, DynamicsOperators, BodyOperators, PathOperators, Mus
         if W.shape != (self.nu,) or not (np.isfinite(W) & (W > 0)).all():
             raise ShapeError(f"project: weights: expected {self.nu} numbers above zero, got {given!r}")
         return W
+
+
+spoken(System)

@@ -3,13 +3,13 @@ one wording."""
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
 from condyle.errors import DescriptionError
+from condyle.records import dataclass
 
 
 @dataclass(frozen=True)

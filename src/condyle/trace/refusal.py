@@ -10,11 +10,11 @@ import linecache
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass
 from types import CodeType, FrameType, TracebackType
 from typing import Any, NoReturn
 
 from condyle.errors import TraceError
+from condyle.records import dataclass
 
 
 @dataclass

@@ -4,7 +4,6 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from condyle.arrays import Array
 from condyle.errors import TraceError
 from condyle.native.sweeps.lookup import Closure, Origin, lookups_in
+from condyle.records import dataclass
 from condyle.trace.refusal import REMEDIES, UserCall, check_arity, describe, evaluate, refusal_first
 from condyle.trace.symbol import Symbol, defaulted_in, is_number, is_symbolic, is_truth, scalar, symbols
 

@@ -1,13 +1,13 @@
 """What is fixed to bodies and moves nothing: markers, and geometry to draw."""
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from condyle.arrays import real
 from condyle.errors import DescriptionError, ShapeError
+from condyle.records import dataclass
 from condyle.shapes import Shape
 from condyle.spatial import Transform
 

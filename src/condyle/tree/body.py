@@ -2,12 +2,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import casadi as ca
 
+from condyle.arguments import spoken
 from condyle.mobilizers import Mobilizer, Weld
+from condyle.records import dataclass
 from condyle.spatial import MassProperties, Transform
 from condyle.trace.parameter import Expression
 from condyle.tree.prescribed import Driver
@@ -110,3 +112,6 @@ class Body:
         names = (f", follows {self.follows.name!r}" if self.follows else
                  f", {', '.join(c.name for c in self.coordinates)}" if self.coordinates else "")
         return f"Body({self.name!r}, {self.mobilizer!r} on {self.parent.name!r}, {self.mass:g} kg{names})"
+
+
+spoken(Coordinate)

@@ -11,13 +11,14 @@ order of `BodyConstants`, so that loops over bodies read them where they are.
 """
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
 from condyle.arrays import Array
+from condyle.records import dataclass
 from condyle.spatial import MassProperties, Transform
 from condyle.tree.body import Body
 from condyle.tree.tree import Tree

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
+from condyle.arguments import spoken
 from condyle.arrays import Array, Entries, bare, by_label, real
 from condyle.errors import DescriptionError
 from condyle.functions.base import Function
@@ -26,6 +26,7 @@ from condyle.mobilizers import Mobilizer, motion
 from condyle.mobilizers.constants import text
 from condyle.native.sweeps.lookup import Closure
 from condyle.presentation import brief
+from condyle.records import dataclass
 from condyle.trace import DEFAULTED, Symbol, Traced, trace
 from condyle.trace.parameter import Input, Parameter
 
@@ -314,3 +315,6 @@ class Driver:
 
     def __repr__(self) -> str:
         return f"Prescribed({self.level}=...)"
+
+
+spoken(Prescribed)

@@ -1,15 +1,14 @@
 """What bodies look like: the geometry of a System, or sticks between joints and ellipsoids of inertia."""
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from condyle import shapes
+import condyle.shapes as shapes
 from condyle.arrays import Array
 from condyle.contact import Mesh as ContactMesh
 from condyle.errors import DescriptionError
 from condyle.mobilizers import Ellipsoid, SplineCurve, SplineSurface
+from condyle.records import dataclass
 from condyle.shapes import Shape
 from condyle.spatial import Transform
 from condyle.system.system import System

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from condyle import shapes
+import condyle.shapes as shapes
 from condyle.arrays import Array
 from condyle.constraints.base import Constraint
 from condyle.spatial import Transform

@@ -1,15 +1,16 @@
 """Contacts as they are drawn: surfaces that may touch, patches where they do, and arrows of their forces."""
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from condyle import contact, shapes
+import condyle.contact as contact
+import condyle.shapes as shapes
 from condyle.arrays import Array
 from condyle.constraints.unilateral import RigidContact
 from condyle.contact.law import ContactLaw
+from condyle.records import dataclass
 from condyle.shapes import Shape
 from condyle.spatial import Transform
 from condyle.system.system import System

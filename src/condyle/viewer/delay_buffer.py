@@ -16,13 +16,14 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
 from condyle.arrays import Array
 from condyle.errors import DescriptionError
+from condyle.records import dataclass
 
 PATIENCE = 3
 """Frames missed within a second before the speed falls."""

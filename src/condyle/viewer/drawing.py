@@ -1,13 +1,14 @@
 """A scene as a matplotlib figure, without a browser: triangles and muscles, sorted by depth and painted."""
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
 from condyle.arrays import Array
 from condyle.errors import DescriptionError
+from condyle.records import dataclass
 from condyle.viewer.page import VIEWS, coarser
 from condyle.viewer.scene import Drawn, Scene
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from condyle import shapes
+import condyle.shapes as shapes
 from condyle.arrays import Array
 
 FINE, ROUGH = 18, 24

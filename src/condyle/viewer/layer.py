@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from condyle.integrate.ensemble import Ensemble
 from condyle.integrate.trajectory import Trajectory
 from condyle.io.markers import Markers
 from condyle.presentation import cut
+from condyle.records import dataclass
 from condyle.status import Status
 from condyle.studies.columns import Columns
 from condyle.studies.motion import Motion, check_times

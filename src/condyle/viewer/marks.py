@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from condyle.arrays import Array, real
 from condyle.errors import DescriptionError, ShapeError, warn
+from condyle.records import dataclass
 from condyle.studies.external_load import ExternalLoad
 from condyle.studies.motion import Motion
 from condyle.system.system import System

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from condyle import files, shapes
+import condyle.files as files
+import condyle.shapes as shapes
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.spatial import quaternion_from_rotation

@@ -1,15 +1,16 @@
 """Paths of muscles, ligaments and springs as polygons whose points are in the frames of bodies."""
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from condyle import paths, shapes
+import condyle.paths as paths
+import condyle.shapes as shapes
 from condyle.arrays import Array
 from condyle.forces.path import PathLaw
 from condyle.paths.drawing import numbers, polygon_parts
+from condyle.records import dataclass
 from condyle.shapes import Shape
 from condyle.spatial import Transform
 from condyle.system.states import Batch

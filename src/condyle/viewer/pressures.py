@@ -1,12 +1,12 @@
 """Pressure on the triangles of meshes that touch, over time."""
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from condyle.arrays import Array
+from condyle.records import dataclass
 from condyle.viewer.contacts import frame, laws
 from condyle.viewer.layer import Layer
 

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from condyle import mobilizers, shapes
+import condyle.mobilizers as mobilizers
+import condyle.shapes as shapes
 from condyle.arrays import Array
 from condyle.shapes import Shape
 from condyle.system.system import System

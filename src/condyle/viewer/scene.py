@@ -1,7 +1,7 @@
 """Scene: all that is drawn, as numbers over frames. Pages, pictures and movies are made of it."""
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from condyle.arrays import Array
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.forces.gravity import Gravity
 from condyle.presentation import cut
+from condyle.records import dataclass
 from condyle.spatial import quaternion_from_rotation
 from condyle.system.system import System
 from condyle.table import Table, distinct, is_frame

@@ -31,9 +31,11 @@ Groups of contacts that do not act on each other are problems of their own:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
+
+from condyle.records import dataclass
 
 SIDES = (8, 32)
 """N of (13), tried one after the other."""

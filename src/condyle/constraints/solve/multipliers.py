@@ -52,7 +52,6 @@ still the directions in which G' is redundant.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache, reduce
 
 import casadi as ca
@@ -60,6 +59,7 @@ import casadi as ca
 from condyle.constraints.solve.equations import ConstraintEquations
 from condyle.dynamics.crba import mass_matrix
 from condyle.dynamics.factors import factorisation
+from condyle.records import dataclass
 from condyle.tree.tree import Tree
 
 REGULAR = 1e-12

@@ -10,11 +10,12 @@ larger is halved.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
 from condyle.errors import ConstraintError
+from condyle.records import dataclass
 
 NEWTON = 50
 HALVINGS = 12

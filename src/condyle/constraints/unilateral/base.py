@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Self
 
@@ -34,6 +34,7 @@ from condyle.contact.rigid import RESTITUTION, check_law, check_restitution
 from condyle.laws.described import number, quantity, sx
 from condyle.laws.leaf import Leaf
 from condyle.native.sweeps.lookup import Closure
+from condyle.records import dataclass
 from condyle.trace.parameter import Discrete
 from condyle.tree.tree import Tree
 

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Annotated, Any
 
@@ -18,6 +18,7 @@ from condyle.laws.described import Part, number, quantity, sx
 from condyle.laws.leaf import Composed, Leaf
 from condyle.laws.leaves import AngularVelocity, Rotation, StationPosition, StationVelocity
 from condyle.native.sweeps.lookup import Closure
+from condyle.records import dataclass
 from condyle.trace.parameter import Discrete, Parameter
 
 STEEP = 0.9

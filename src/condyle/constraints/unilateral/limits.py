@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Any, ClassVar
 
 import casadi as ca
@@ -18,6 +18,7 @@ from condyle.errors import DescriptionError, warn
 from condyle.laws.described import BodyName, CoordinateName, Station, quantity, sx
 from condyle.laws.leaf import Leaf
 from condyle.laws.leaves import Coordinate, StationPosition
+from condyle.records import dataclass
 from condyle.trace.parameter import Expression
 from condyle.tree import scales
 from condyle.tree.tree import Tree

@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import casadi as ca
@@ -25,6 +25,7 @@ from condyle.laws.code import class_code
 from condyle.laws.described import _value
 from condyle.laws.names import known_body
 from condyle.presentation import brief
+from condyle.records import dataclass
 from condyle.tree.tree import Tree
 
 if TYPE_CHECKING:

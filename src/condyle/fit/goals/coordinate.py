@@ -1,7 +1,6 @@
 """A coordinate with a value: its row of the Jacobian is its row of N."""
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import casadi as ca
@@ -12,6 +11,7 @@ from condyle.dynamics.view import View
 from condyle.fit.configurations import Configurations
 from condyle.fit.goals.base import Goal
 from condyle.laws.names import name, owner
+from condyle.records import dataclass
 from condyle.system.system import System
 from condyle.tree import scales
 from condyle.tree.tree import Tree

@@ -2,12 +2,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
 
 from condyle.fit.goals.base import Goal
+from condyle.records import dataclass
 
 
 @dataclass(frozen=True, eq=False, repr=False)

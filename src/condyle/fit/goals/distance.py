@@ -5,7 +5,6 @@ where they coincide.
 """
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import casadi as ca
@@ -18,6 +17,7 @@ from condyle.errors import DescriptionError, ShapeError
 from condyle.fit.configurations import Configurations
 from condyle.fit.goals.base import Goal, point
 from condyle.laws.names import body_name, known_body
+from condyle.records import dataclass
 from condyle.tree.body import Body
 from condyle.tree.tree import Tree
 

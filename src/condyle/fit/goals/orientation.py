@@ -5,7 +5,6 @@ inertias of the body; the gradient w phi is exact at any angle.
 """
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import casadi as ca
@@ -16,6 +15,7 @@ from condyle.errors import ShapeError
 from condyle.fit.configurations import Configurations
 from condyle.fit.goals.base import Goal, check_moves
 from condyle.laws.names import body_name
+from condyle.records import dataclass
 from condyle.spatial import exponential, log_so3
 from condyle.tree.body import Body
 from condyle.tree.tree import Tree

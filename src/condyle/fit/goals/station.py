@@ -15,7 +15,6 @@ ground, with R = R_GB, p = p_GB, y = xm - p,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Self
 
 import casadi as ca
@@ -25,6 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 from condyle.fit.configurations import Configurations
 from condyle.fit.goals.base import Goal, check_moves, point
 from condyle.laws.names import body_name
+from condyle.records import dataclass
 from condyle.tree.body import Body
 from condyle.tree.tree import Tree
 

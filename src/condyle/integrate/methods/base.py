@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import ClassVar
 
@@ -29,6 +29,7 @@ from condyle.integrate.equations import Equations, RightHandSide
 from condyle.integrate.projection import Rate
 from condyle.laws.code import class_code
 from condyle.native.programs.nodes import Node
+from condyle.records import dataclass
 
 Weights = tuple[float, ...]
 

@@ -13,7 +13,6 @@ for that of order 8.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
@@ -26,6 +25,7 @@ from condyle.integrate.methods import dormand_prince_8 as dp8
 from condyle.integrate.methods.base import Method, Step, Weights, combined
 from condyle.integrate.projection import Rate
 from condyle.native.programs.nodes import Node, kernel
+from condyle.records import dataclass
 
 ROUNDING = 1e-12
 """Sums of published coefficients are right to this."""

@@ -9,7 +9,6 @@ Stages are evaluated where they are, also near a loss of rank on the constraints
 """
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import casadi as ca
@@ -19,6 +18,7 @@ from condyle.integrate.equations import Equations, RightHandSide
 from condyle.integrate.methods.base import Method, Step, Weights, combined
 from condyle.integrate.projection import Rate
 from condyle.native.programs.nodes import Call, Ints, Node, kernel
+from condyle.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,14 +1,13 @@
 """Semi-explicit Euler: the new speeds move the coordinates."""
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import casadi as ca
 
 from condyle.integrate.equations import Equations, RightHandSide
 from condyle.integrate.methods.base import Method, Step
 from condyle.integrate.projection import Rate
 from condyle.native.programs.nodes import kernel
+from condyle.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,6 @@ out.
 """
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import casadi as ca
 import numpy as np
 
@@ -17,6 +15,7 @@ from condyle.integrate.equations import Equations, RightHandSide
 from condyle.integrate.methods.base import Method, Step
 from condyle.integrate.projection import Rate
 from condyle.native.programs.nodes import While, kernel
+from condyle.records import dataclass
 
 CONVERGED, ROUNDS = 1e-14, 50
 """Implicit parts are iterated until nothing changes by more than this share of 1 + |y|, at most so many

@@ -12,7 +12,7 @@
 """
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from condyle.constraints.solve.projection import project
 from condyle.errors import DescriptionError
 from condyle.integrate.rigid.impact import Impact, blow
 from condyle.integrate.rigid.numbers import Modes, Numbers
+from condyle.records import dataclass
 from condyle.status import Outcome, Status
 from condyle.system.state import State
 from condyle.system.system import System

@@ -10,11 +10,10 @@ too, one without rebound. An impact says which law it followed.
 """
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from condyle.constraints.solve.complementarity import Answer, ContactProblem
+from condyle.records import dataclass
 
 MADE = 1e-9
 """Share of the work of all impulses, each taken as positive, that counts as rounding in (20)."""

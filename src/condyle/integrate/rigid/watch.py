@@ -15,7 +15,6 @@ one of them reaches zero before the other, the run looks there too, a window pas
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -24,6 +23,7 @@ from condyle.errors import CondyleError
 from condyle.integrate.events import Event, Witnesses
 from condyle.integrate.rigid.contacts import Contacts
 from condyle.integrate.rigid.numbers import in_few
+from condyle.records import dataclass
 from condyle.system.state import State
 
 AGAIN = 12

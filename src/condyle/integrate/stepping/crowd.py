@@ -7,7 +7,6 @@ nearest.py; those of two boxes by boxes.py.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
@@ -21,6 +20,7 @@ from condyle.errors import DescriptionError, UnknownNameError
 from condyle.integrate.stepping import boxes
 from condyle.integrate.stepping.nearest import NARROW
 from condyle.laws.described import sx
+from condyle.records import dataclass
 from condyle.system.system import System
 
 KINDS = (HalfSpace, Sphere, Point, Box)

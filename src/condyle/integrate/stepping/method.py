@@ -33,7 +33,6 @@ to them after (9).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -47,6 +46,7 @@ from condyle.integrate.stepping.described import DescribedRun
 from condyle.integrate.stepping.free import FreeBodies
 from condyle.integrate.stepping.rows import open_state
 from condyle.integrate.trajectory import Statistics, Trajectory
+from condyle.records import dataclass
 from condyle.status import Outcome, Status
 from condyle.system.given import number
 from condyle.system.state import State

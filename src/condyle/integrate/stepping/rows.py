@@ -2,12 +2,11 @@
 and numbers."""
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from condyle.constraints.solve.projection import project
 from condyle.integrate.rigid.numbers import in_few
+from condyle.records import dataclass
 from condyle.system.state import State
 from condyle.system.system import System
 

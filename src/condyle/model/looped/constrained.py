@@ -10,7 +10,6 @@ where M^-1 G' lambda is taken from eps, and an outward pass makes x of it (visit
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
@@ -34,6 +33,7 @@ from condyle.model.looped.passes import (
 )
 from condyle.model.looped.tables import Looped
 from condyle.model.looped.visits import Visit, Visits
+from condyle.records import dataclass
 
 
 def _held_of(name: str) -> Callable[[Visit], list[ca.SX]]:

@@ -2,7 +2,7 @@
 expressions, packed into columns."""
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from condyle.dynamics.kinematics import BodyKinematics, step
 from condyle.mobilizers import Mobilizer, sines_first
+from condyle.records import dataclass
 from condyle.tree.layout import LOWER, BodyConstants
 
 if TYPE_CHECKING:

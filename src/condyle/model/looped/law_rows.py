@@ -8,7 +8,7 @@ once over symbols for these. Fields of its parts (surfaces of a contact) are cal
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import cached_property
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ from condyle.dynamics.inertia import shift_motion
 from condyle.dynamics.kinematics import Pair
 from condyle.forces.base import Law
 from condyle.laws.described import Datum, Described, Role
+from condyle.records import dataclass
 
 if TYPE_CHECKING:
     from condyle.model.looped.draft import Draft

@@ -3,7 +3,7 @@ length (path_rows.py)."""
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -16,6 +16,7 @@ from condyle.laws.described import Datum, text
 from condyle.model.looped.law_rows import FEWEST
 from condyle.model.looped.span_rows import has_row
 from condyle.paths.span import Span
+from condyle.records import dataclass
 from condyle.trace.parameter import Expression
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from condyle.laws.leaves import Coordinate, Rotation, StationPosition
 from condyle.model.looped.law_rows import RowLoads
 from condyle.paths.segment import Segment
 from condyle.paths.span import Span
+from condyle.records import dataclass
 
 if TYPE_CHECKING:
     from condyle.model.looped.draft import Draft

@@ -6,7 +6,6 @@ these kernels are small however the paths run.
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
@@ -17,6 +16,7 @@ from condyle.model.flat import column, rows
 from condyle.model.looped import path_operators as looped
 from condyle.model.operators.record import Operator, Stage
 from condyle.model.symbols import Symbols
+from condyle.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any
 
@@ -33,6 +33,7 @@ from condyle.model.operators.columns import Columns
 from condyle.model.symbols import Symbols
 from condyle.native.sweeps.lookup import Staged, assembled
 from condyle.paths.drawing import numbers
+from condyle.records import dataclass
 
 
 class Stage(enum.IntEnum):

@@ -19,7 +19,6 @@ import platform
 import sys
 import sysconfig
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -30,6 +29,7 @@ from condyle.native.ir.builder import Builder
 from condyle.native.ir.module import Module
 from condyle.native.ir.values import BOOL, BYTE, DOUBLE, INT, LONG, POINTER, Value
 from condyle.native.machine.jit import Library
+from condyle.records import dataclass
 
 # offsets in a Python object, a float and a tuple, and in NumPy 2's array
 _TYPE = 8

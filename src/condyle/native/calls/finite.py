@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from condyle.native.ir.builder import Builder
 from condyle.native.ir.module import Module
 from condyle.native.ir.values import BOOL, DOUBLE, LONG, POINTER, Value, wide
+from condyle.records import dataclass
 
 SUMS = 4
 # doubles from which a loop is shorter than a straight line

@@ -22,7 +22,7 @@ import casadi as ca
 import llvmlite.binding
 import numpy as np
 
-from condyle import settings
+import condyle.settings as settings
 from condyle.arrays import Entries, complaint, place, unusable, vector
 from condyle.errors import NativeError, ShapeError
 from condyle.native.calls import fastcall

@@ -17,7 +17,6 @@ import functools
 import importlib
 import weakref
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,6 +26,7 @@ from condyle.native.ir.builder import Builder
 from condyle.native.ir.module import Module
 from condyle.native.ir.values import BYTE, DOUBLE, INT, LONG, POINTER, Value
 from condyle.native.machine.jit import Library
+from condyle.records import dataclass
 
 # bytes: a cache line, and the widest vector register
 _ALIGN = 64

@@ -1,7 +1,7 @@
 """What it took to make machine code."""
 from __future__ import annotations
 
-from dataclasses import dataclass
+from condyle.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from condyle.native.ir.values import BOOL, DOUBLE, INT, LONG, POINTER, VOID, Lanes, Number, Value, constant
+from condyle.records import dataclass
 
 if TYPE_CHECKING:
     from condyle.native.ir.module import Module

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
-from condyle import settings
+import condyle.settings as settings
 from condyle.errors import DescriptionError
 
 _lock = threading.Lock()

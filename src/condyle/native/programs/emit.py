@@ -12,7 +12,7 @@ Workspace, in words of 8 bytes (element j of lane l of a slice at [j W + l], eac
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import casadi as ca
@@ -41,6 +41,7 @@ from condyle.native.programs.nodes import (
 from condyle.native.straight.composite import Composite
 from condyle.native.straight.emit import add_kernel, kernel_arguments
 from condyle.native.sweeps.rolled import rolled
+from condyle.records import dataclass
 
 RESUME, BUDGET, STOP, HEADER, LINE = 0, 1, 2, 8, 8
 # the kernels' scratch memory; where it is, is known at the end

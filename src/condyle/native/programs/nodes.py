@@ -19,13 +19,14 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import casadi as ca
 
 from condyle.errors import UnknownNameError
 from condyle.native.straight.composite import Composite
+from condyle.records import dataclass
 
 
 class LaneStatus(enum.IntEnum):

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import casadi as ca
+
+from condyle.records import dataclass
 
 FEWEST, MOST = 5, 16
 """Leaves of a tree that becomes a table: for fewer selections are as quick, and two registers of eight lanes

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 from typing import Any, Protocol
@@ -25,6 +24,7 @@ from condyle.native.straight.emit import add_kernel, kernel_arguments
 from condyle.native.sweeps.abreast import Way, arranged
 from condyle.native.sweeps.carried import carried
 from condyle.native.sweeps.table import Frozen, Numbers, Table
+from condyle.records import dataclass
 
 
 class Origin(Protocol):

@@ -14,7 +14,7 @@ line adds them; all else is the same.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import reduce
 
 import casadi as ca
@@ -22,6 +22,7 @@ import numpy as np
 
 from condyle.native.straight.graph import Instructions
 from condyle.native.sweeps.sweep import Pass, RowKernel, Sweep
+from condyle.records import dataclass
 
 LONG = 1000
 """Operations from which on a straight line is looked at."""

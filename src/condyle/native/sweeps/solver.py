@@ -23,7 +23,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any
 
@@ -37,6 +37,7 @@ from condyle.native.ir.values import BOOL, LONG, POINTER, Value, wide
 from condyle.native.machine import cache
 from condyle.native.straight.emit import add_kernel
 from condyle.native.sweeps.lookup import Staged, lookups_in
+from condyle.records import dataclass
 
 SUMS = 4
 """Sums that terms go to in turn."""

@@ -15,7 +15,7 @@ to fields is added one after the other, so that two links of a row may lead to o
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any
 
@@ -25,6 +25,7 @@ import numpy as np
 from condyle.errors import NativeError
 from condyle.native.ir.module import Module
 from condyle.native.sweeps.lookup import Staged, assembled, lookups_in
+from condyle.records import dataclass
 
 Place = str | tuple[int, str]
 

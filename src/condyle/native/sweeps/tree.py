@@ -8,7 +8,6 @@ machine code does not depend on how many items there are.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import casadi as ca
 import numpy as np
@@ -19,6 +18,7 @@ from condyle.native.ir.values import DOUBLE, INT, LONG, POINTER, Value
 from condyle.native.machine import cache
 from condyle.native.straight.emit import add_kernel
 from condyle.native.sweeps.lookup import Staged, assembled
+from condyle.records import dataclass
 
 SIDE = 4
 """Items of a block, branches of a node, and lanes of the kernels."""

@@ -16,7 +16,6 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 
 import casadi as ca
@@ -27,6 +26,7 @@ from condyle.native.ir.values import LONG, POINTER, Value
 from condyle.native.sweeps import tree as trees
 from condyle.native.sweeps.tree import SIDE, Kernel, Tree
 from condyle.native.sweeps.tree_search import write_search, write_together
+from condyle.records import dataclass
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -15,7 +15,6 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 
 import casadi as ca
@@ -26,6 +25,7 @@ from condyle.native.ir.values import DOUBLE, LONG, POINTER
 from condyle.native.sweeps import tree as trees
 from condyle.native.sweeps.lookup import assembled
 from condyle.native.sweeps.tree import SIDE, Kernel, Tree
+from condyle.records import dataclass
 
 _LINE = 64                                                  # bytes that memory moves at once
 

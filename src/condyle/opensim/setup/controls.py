@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
-from condyle import files
+import condyle.files as files
 from condyle.arrays import Array
 
 

@@ -6,13 +6,13 @@ import os
 import re
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from condyle import files
+import condyle.files as files
 from condyle.arrays import Array
 from condyle.errors import DescriptionError
 from condyle.io import read_table
@@ -23,6 +23,7 @@ from condyle.opensim.model import system_of
 from condyle.opensim.notes import listed
 from condyle.opensim.reading import REQUIRED, Reading
 from condyle.opensim.sets import add_sets, clear, read_set
+from condyle.records import dataclass
 from condyle.system.system import System
 from condyle.table import Table
 

@@ -9,7 +9,6 @@ b is -Gdot u for velocities and zero for all else, so that contributions add up 
 """
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,6 +21,7 @@ from condyle.opensim.element import Element
 from condyle.opensim.setup.coordinates import file_order, in_degrees, speed_names
 from condyle.opensim.setup.file import SI
 from condyle.opensim.setup.force_report import actuators
+from condyle.records import dataclass
 from condyle.studies.acting import acting, of_groups
 from condyle.studies.external_load import ExternalLoad
 from condyle.studies.induced_accelerations import each_answer, generalised_forces

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from condyle import files
+import condyle.files as files
 from condyle.arrays import Array
 from condyle.forces.actuators import Actuator
 from condyle.forces.base import GROUPS

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from condyle import files
+import condyle.files as files
 from condyle.io.markers import Markers, read_markers
 from condyle.opensim.document import Document
 from condyle.opensim.element import Element

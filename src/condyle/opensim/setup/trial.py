@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -12,6 +11,7 @@ from condyle.arrays import Array
 from condyle.forces.base import GROUPS
 from condyle.opensim.element import Element
 from condyle.opensim.setup.file import Setup
+from condyle.records import dataclass
 from condyle.studies.acting import acting, of_groups
 from condyle.studies.external_load import ExternalLoad, loads_on, stacked
 from condyle.studies.motion import Motion, with_states

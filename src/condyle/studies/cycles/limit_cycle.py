@@ -13,7 +13,7 @@ circle.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ from condyle.integrate.measured import samples
 from condyle.integrate.methods import Method
 from condyle.integrate.timed import timed
 from condyle.integrate.trajectory import Trajectory
+from condyle.records import dataclass
 from condyle.status import Status
 from condyle.studies.cycles.reset import Reset
 from condyle.studies.cycles.tangents import Differentiated, basis, change, moved, options_of

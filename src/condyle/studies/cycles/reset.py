@@ -14,7 +14,7 @@ Then values are set: x+ = values(x), whose derivatives are those of the traced f
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -24,6 +24,7 @@ from condyle.arguments import spoken
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, TraceError, UnknownNameError
 from condyle.laws.ask import traced_law
+from condyle.records import dataclass
 from condyle.studies.cycles.tangents import Differentiated, Law, N_of, options_of
 from condyle.system.given import flag
 from condyle.system.state import State

@@ -7,7 +7,6 @@ refused, and the error names the sample.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from condyle.arrays import Array, gaps, matrices, real
 from condyle.errors import DescriptionError, ShapeError, warn
 from condyle.presentation import Display, cut, span
+from condyle.records import dataclass
 from condyle.spatial import Transform, log_so3, rotation_from_quaternion
 from condyle.table import Table
 

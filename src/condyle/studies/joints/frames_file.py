@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from condyle import files
+import condyle.files as files
 from condyle.arguments import answered
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, UnknownNameError, warn

@@ -19,7 +19,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,7 @@ from condyle.functions import BSpline, Linear
 from condyle.mobilizers import FunctionBased
 from condyle.mobilizers.lower_pairs import LETTERS, unit_axis
 from condyle.presentation import cut
+from condyle.records import dataclass
 from condyle.spatial import Metric, Transform, euler_from_rotation, exp_so3, log_so3, skew
 from condyle.studies.joints.frames import check_frames
 from condyle.studies.joints.independent import NAMES, Candidate, independent_function, rank, table_of

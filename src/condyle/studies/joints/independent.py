@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ import numpy as np
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.presentation import Block
+from condyle.records import dataclass
 from condyle.studies.joints.products import basis, uniform_knots
 
 NAMES = ("angle1", "angle2", "angle3", "translation1", "translation2", "translation3")

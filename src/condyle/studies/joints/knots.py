@@ -7,13 +7,14 @@ support from knot j - k // 2 on, so that knot j is where frame j is.
 """
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import perm
 
 import numpy as np
 
 from condyle.arrays import Array
 from condyle.mobilizers import bsplines
+from condyle.records import dataclass
 
 
 @dataclass(frozen=True, eq=False)

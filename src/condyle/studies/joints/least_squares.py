@@ -11,12 +11,13 @@ has here exactly.
 """
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
 from condyle.arrays import Array
+from condyle.records import dataclass
 from condyle.spatial import Transform, exp_se3, log_se3
 from condyle.studies.joints import local
 from condyle.studies.joints.knots import Knots

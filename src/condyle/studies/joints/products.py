@@ -8,13 +8,13 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from condyle.arrays import Array
 from condyle.errors import DescriptionError
+from condyle.records import dataclass
 
 MOST_PRODUCTS = 4_000_000
 """Products of two B-splines that are held at a time: 32 MB of them, and their places."""

@@ -1,7 +1,6 @@
 """JointFit: a joint made from measured frames, and how well it reproduces them."""
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,6 +10,7 @@ from condyle.arrays import Array
 from condyle.errors import DescriptionError
 from condyle.mobilizers import Mobilizer, motion_at
 from condyle.presentation import Block, Display, number, page, rows_of
+from condyle.records import dataclass
 from condyle.spatial import Metric, Transform, log_se3, log_so3
 from condyle.status import Outcome, Status
 from condyle.studies.joints.frames import MeasuredFrames

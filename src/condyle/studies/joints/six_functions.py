@@ -17,7 +17,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from dataclasses import replace as changed
 from functools import cached_property
 from typing import Any
@@ -26,6 +25,7 @@ import numpy as np
 
 from condyle.arrays import Array
 from condyle.errors import ConvergenceError, DescriptionError, warn
+from condyle.records import dataclass
 from condyle.spatial import Transform, log_se3, skew
 from condyle.status import Outcome, Status
 from condyle.studies.joints.products import Grid, factored, gram, moment

@@ -8,11 +8,12 @@ left out at once, ten times, and w has a floor in these fits.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from condyle.arrays import Array
+from condyle.records import dataclass
 from condyle.studies.joints.knots import Knots
 from condyle.studies.joints.least_squares import CurveProblem, start
 from condyle.table import Table

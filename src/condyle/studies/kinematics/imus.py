@@ -16,7 +16,6 @@ so that the model walks where W points. `dataclasses.replace(imus, heading=0.0)`
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,6 +25,7 @@ from condyle.arguments import answered
 from condyle.arrays import Array, gaps, real
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError
 from condyle.presentation import Block, Display, cut, page
+from condyle.records import dataclass
 from condyle.spatial import exp_so3, log_so3, rotation_from_quaternion, rotation_x, rotation_y, rotation_z
 from condyle.studies.kinematics.given import times, weights_over
 from condyle.studies.kinematics.tasks import SensorTasks

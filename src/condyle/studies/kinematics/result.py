@@ -2,7 +2,6 @@
 look at."""
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -16,6 +15,7 @@ from condyle.fit.frames import Frames
 from condyle.fit.loop import INFO
 from condyle.io.markers import Markers
 from condyle.presentation import Block, Display, cut, page, rows_of, span
+from condyle.records import dataclass
 from condyle.spatial import log_so3
 from condyle.status import Outcome, Status
 from condyle.studies.kinematics.given import near_names

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from condyle.arrays import Array
 from condyle.fit.frames import Frames
 from condyle.fit.loop import INFO
+from condyle.records import dataclass
 from condyle.studies.kinematics.tasks import Rows, Tasks
 
 FAR, WORSE = 0.03, 3.0

@@ -12,7 +12,6 @@ as much as w_c markers that have all the weight. What is NaN was not measured: i
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 from condyle.arrays import Array
 from condyle.fit.configurations import Configurations
 from condyle.fit.goals import Coordinate, Goal, Orientation, Station
+from condyle.records import dataclass
 from condyle.system.system import System
 
 Rows = slice | NDArray[np.intp]

@@ -17,7 +17,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from condyle import shapes
+import condyle.shapes as shapes
 from condyle.arrays import Array
 from condyle.contact import ElasticFoundation, HuntCrossley, Implicit, Mesh
 from condyle.errors import DescriptionError

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from condyle.arrays import Array, real
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError
 from condyle.io.markers import Markers
+from condyle.records import dataclass
 from condyle.system.system import System
 
 AXES = "xyz"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
 from condyle.presentation import Block, Display, page
+from condyle.records import dataclass
 from condyle.studies.kinematics.result import InverseKinematics
 from condyle.studies.scaling.measurements import Measured
 from condyle.system.system import System

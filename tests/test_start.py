@@ -1,0 +1,101 @@
+"""What `import condyle` loads, and when the rest is loaded: tests of a quick start, none of its time."""
+from __future__ import annotations
+
+import ast
+import importlib
+from pathlib import Path
+
+import pytest
+
+import condyle as cd
+from tests.opensim.files import reference
+from tests.process import output
+
+SOURCE = Path(cd.__file__)
+LOADED = "import sys; print(*sorted(m for m in sys.modules if m.startswith('condyle')))"
+
+
+def test_import_loads_no_room():
+    """A program waits for what it uses."""
+    assert output("-c", f"import condyle; {LOADED}").split() == ["condyle", "condyle.loading"]
+
+
+@pytest.mark.parametrize(("line", "rooms"), [
+    ("cd.System().add_body('a', mobilizer=cd.Pin(), mass=1, inertia=(1, 1, 1))",
+     ("studies", "fit", "integrate", "io", "models", "opensim", "viewer", "maximal", "cli")),
+    ("cd.read_table", ("native.sweeps", "mobilizers", "system", "studies", "opensim")),
+    ("cd.simulate", ("opensim", "viewer", "maximal", "models", "cli", "studies.joints", "studies.scaling",
+                     "studies.kinematics")),
+    ("cd.read_osim", ("viewer", "models", "maximal", "cli", "opensim.writer", "opensim.setup", "studies",
+                      "fit", "integrate")),
+    ("cd.CondyleError", ("native", "mobilizers", "system"))])
+def test_what_is_not_used_is_not_loaded(line, rooms):
+    loaded = output("-c", f"import condyle as cd; {line}; {LOADED}").split()
+    assert [m for m in loaded for room in rooms if f"{m}.".startswith(f"condyle.{room}.")] == []
+
+
+def test_the_lists_of_public_names_agree():
+    """What type checkers see, what `*` and completion give, and where names are found: three lists of one
+    file. Names are the same objects in all."""
+    tree = ast.parse(SOURCE.read_text(encoding="utf-8"))
+    (block,) = [node for node in tree.body if isinstance(node, ast.If)
+                and ast.unparse(node.test) == "TYPE_CHECKING"]
+    seen = {alias.asname or alias.name: (node.module, alias.name) for node in block.body
+            if isinstance(node, ast.ImportFrom) for alias in node.names}
+    assert sorted(seen) == sorted(cd.__all__) == sorted(set(cd.__all__))
+    assert sorted(cd._ROOMS | cd._NAMES) == sorted(seen)
+    assert not cd._ROOMS.keys() & cd._NAMES.keys()
+    for name, (module, there) in seen.items():
+        source = importlib.import_module(module)
+        assert getattr(cd, name) is getattr(source, there), name
+        assert vars(cd)[name] is getattr(cd, name)            # the next time it is found at once
+
+
+def test_no_public_name_is_that_of_a_module():
+    """`import condyle.x` binds x in condyle: a public name x that is no module would be lost."""
+    modules = {path.stem for path in SOURCE.parent.iterdir() if path.suffix == ".py" or path.is_dir()}
+    assert not modules & cd._NAMES.keys()
+
+
+def test_no_module_asks_the_package_for_names_while_it_is_loaded():
+    """It might wait for the lock of another thread, which waits for this module: write
+    `import condyle.shapes as shapes` instead of `from condyle import shapes`."""
+    asking = [f"{path}:{node.lineno}" for path in SOURCE.parent.rglob("*.py") if path != SOURCE
+              for node in ast.parse(path.read_text(encoding="utf-8")).body
+              if isinstance(node, ast.ImportFrom) and node.module == "condyle"]
+    assert asking == []
+
+
+def test_modules_are_attributes():
+    said = output("-c", "import condyle; print(condyle.native.__name__, condyle.goals.__name__, "
+                        "condyle.viewer.__name__, hasattr(condyle, 'nothing'), hasattr(condyle, '_nothing'))")
+    assert said.split() == ["condyle.native", "condyle.fit.goals", "condyle.viewer", "False", "False"]
+    script = "from condyle import *; import condyle; assert set(condyle.__all__) <= set(globals())"
+    output("-W", "ignore", "-c", script)
+
+
+def test_threads_that_ask_first_at_once():
+    """Each asks for another name, in a process where none is loaded."""
+    script = """
+import sys, threading, condyle as cd
+sys.setswitchinterval(1e-5)
+names = cd.__all__[::5] + ["simulate", "System", "read_osim", "forces", "muscles", "contact", "System"]
+start, found = threading.Barrier(len(names)), {}
+def ask(name):
+    start.wait()
+    found[name] = getattr(cd, name)
+threads = [threading.Thread(target=ask, args=(name,)) for name in names]
+[t.start() for t in threads]; [t.join() for t in threads]
+assert all(found[name] is getattr(cd, name) for name in names), set(names) - set(found)
+"""
+    for _ in range(2):
+        output("-W", "error", "-c", script)
+
+
+def test_a_first_result_does_not_load_what_it_does_not_use():
+    """From a model's file to accelerations."""
+    path = reference("opensim/Gait2354_Simbody/subject01_simbody.osim")
+    loaded = output("-W", "ignore", "-c", f"import condyle as cd; cd.read_osim({str(path)!r}).state().udot; "
+                                          f"{LOADED}").split()
+    unused = ("viewer", "maximal", "models", "cli", "studies", "fit", "integrate", "opensim.writer")
+    assert [m for m in loaded for room in unused if f"{m}.".startswith(f"condyle.{room}.")] == []
