@@ -104,7 +104,8 @@ def test_what_is_unknown_inside_a_force_is_noted(tmp_path):
     system = read(tmp_path, with_force("<Mystery/>"))
     assert "push" not in system.forces and "Mystery: is not known" in str(system.notes[0])
     path = """<ForceSet name="forceset"><objects><PathSpring name="cord"><path>
-<Scholz2015GeometryPath name="p"/></path><resting_length>1</resting_length><stiffness>1</stiffness></PathSpring></objects></ForceSet>"""
+<Scholz2015GeometryPath name="p"/></path>
+<resting_length>1</resting_length><stiffness>1</stiffness></PathSpring></objects></ForceSet>"""
     system = read(tmp_path, pendulum(inside=ANGLE, more=path))
     assert system.paths == () and "this kind of path is not read" in str(system.notes[0])
 
