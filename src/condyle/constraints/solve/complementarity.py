@@ -81,9 +81,9 @@ def lemke(A: np.ndarray, b: np.ndarray, limit: int | None = None) -> np.ndarray 
 
     def pivot(row: int, column: int) -> int:
         T[row] /= T[row, column]
-        for r in range(n):
-            if r != row:
-                T[r] -= T[r, column] * T[row]
+        others = T[:, column].copy()
+        others[row] = 0.0
+        np.subtract(T, np.outer(others, T[row]), out=T)
         out, basis[row] = basis[row], column
         return out
 
