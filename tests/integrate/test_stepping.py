@@ -353,6 +353,23 @@ def test_rows_kept():
     assert np.isclose(run(0.105)["b0_tz"], run.q[[10, 11], 6].mean())  # a line between
 
 
+@pytest.mark.parametrize("described", [False, True], ids=["among", "constraints"])
+def test_forces_at_an_instant_are_not_known(described):
+    """A ball at rest is pushed, by impulses: no operator may say that nothing pushes it, or that it falls."""
+    system, stone = balls(1), C.Rigid()
+    surfaces = [C.HalfSpace("ground", UP, 0.0, stone), *spheres(1, stone)]
+    if described:
+        system.add_contact("floor", *surfaces)
+    method = Stepping([] if described else surfaces)
+    run = cd.simulate(system, system.state(q={"b0_tz": 0.1}), 0.1, step=1e-3, integrator=method)
+    for ask in (run.contact_forces, lambda: run.udot, lambda: run.reactions("b0")):
+        with pytest.raises(cd.DescriptionError, match="impulses of contacts over its steps"):
+            ask()
+    f = 0.5 * (np.diff(run.u, axis=0) / 1e-3 - (0, 0, 0, 0, 0, -9.81))
+    assert abs(f[5:, 5] - 0.5 * 9.81).max() < 1e-9               # what the error says
+    assert run.energy().values.shape == (101, 2)                 # all else is known
+
+
 def test_refusals():
     system, stone, soft = balls(2), C.Rigid(), C.Material(1e6)
     own, start = spheres(2, stone), None

@@ -281,7 +281,8 @@ class Trajectory(States[State]):
             return self._at_times(t := np.atleast_1d(t), self.at(t))._batch()
         tail = Batch.tails(self.system, self.tails(np.arange(len(self))), self.t, self.z)
         arrays = {"q": lambda: self.q, "u": lambda: self.u, "udot": lambda: self.udot}
-        return Batch(self.system, self.t, tail, arrays, self.status)
+        return Batch(self.system, self.t, tail, arrays, self.status,
+                     unknown=getattr(self.rows.method, "unknown", ""))
 
     def growth(self, weights: ArrayLike | None = None) -> Growth:
         """How perturbations grow along this run, `traj.growth().overall` in one number. Expect an error of

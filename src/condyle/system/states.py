@@ -11,9 +11,9 @@ import numpy as np
 
 from condyle.arguments import check_call
 from condyle.arrays import Array
-from condyle.errors import ShapeError, UnknownNameError
+from condyle.errors import DescriptionError, ShapeError, UnknownNameError
 from condyle.model.operators import OPERATORS
-from condyle.model.operators.record import Operator
+from condyle.model.operators.record import Operator, Stage
 from condyle.native.calls.function import NativeFunction
 from condyle.presentation import Block, Display, page
 from condyle.records import dataclass
@@ -47,6 +47,7 @@ class Batch:
         status: of the run that gave them.
         member: whose state it is, where there are several, shape (m,).
         there: whether there is such a state, shape (m,): where not, results are NaN.
+        unknown: why accelerations of these states are not known, where they are not.
     """
 
     system: System
@@ -56,6 +57,7 @@ class Batch:
     status: str
     member: np.ndarray | None = None
     there: np.ndarray | None = None
+    unknown: str = ""
 
     @staticmethod
     def tails(system: System, tail: np.ndarray, t: np.ndarray, z: np.ndarray | None = None) -> np.ndarray:
@@ -72,6 +74,8 @@ class Batch:
     def result(self, record: Operator, function: NativeFunction, arguments: tuple[Any, ...],
                which: str | None) -> Any:
         """The result of a kernel, as a State has it, but for all rows in one call."""
+        if self.unknown and record.stage == Stage.ACCELERATION:
+            raise DescriptionError(f"{record.name}: {self.unknown}")
         return function.fast(*arguments, self.tail)
 
     def array(self, name: str) -> np.ndarray:

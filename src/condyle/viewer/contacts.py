@@ -65,7 +65,7 @@ def touching(layer: Layer, R: Array) -> tuple[list[Patch], list[Arrows], Table |
     if not own:
         return [], [], None
     P, n, axes, x = (batch.kernel(f"contact_{what}") for what in ("points", "normals", "patches", "depths"))
-    f = batch.kernel("contact_forces") if layer.known else None
+    f = batch.kernel("contact_forces") if layer.known and not batch.unknown else None
     patches, arrows = [], []
     columns: dict[str, tuple[str, Array]] = {}
     number = {"ground": 0, **{b.name: b.index + 1 for b in system.bodies}}
