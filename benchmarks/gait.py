@@ -211,10 +211,11 @@ def inverse_kinematics(name: str, rounds: int, report: Report) -> None:
 
 
 def first_results(report: Report, rounds: int) -> None:
-    """Processor seconds of fresh processes: Python, import, reading gait2354, accelerations. The least of
-    some, in turns; once from an empty cache, where compiling takes most."""
-    code = ("import time; t = [time.process_time()]; import condyle as cd; t.append(time.process_time());"
-            f"s = cd.read_osim({str(WALKS['gait2354'][0])!r}); t.append(time.process_time());"
+    """Processor seconds of fresh processes: Python, import with all that reading loads, reading gait2354,
+    accelerations. The least of some, in turns; once from an empty cache, where compiling takes most."""
+    code = ("import time; t = [time.process_time()]; from condyle import read_osim;"
+            "t.append(time.process_time());"
+            f"s = read_osim({str(WALKS['gait2354'][0])!r}); t.append(time.process_time());"
             "s.state().udot; t.append(time.process_time()); print(*t)")
 
     def fresh(cache: str) -> list[float]:

@@ -10,7 +10,7 @@ from importlib import import_module as _import
 from threading import RLock as _RLock
 from typing import TYPE_CHECKING
 
-from condyle import loading as _loading  # noqa: F401  # before any CasADi
+from condyle import loading as _loading  # before any CasADi
 
 if TYPE_CHECKING:
     from condyle import (
@@ -218,7 +218,7 @@ if not TYPE_CHECKING:                                       # they would take an
         """Load what is asked for: a program waits for what it uses only (PEP 562)."""
         if name not in _ROOMS and name not in _NAMES:
             return _other(name)
-        with _ONE:
+        with _ONE, _loading.collector_paused():
             found = (_import(f"condyle.{_ROOMS[name]}") if name in _ROOMS
                      else getattr(_import(f"condyle.{_NAMES[name]}"), name))
         globals()[name] = found

@@ -1,4 +1,4 @@
-"""Load CasADi, and say in words why it and OpenSim cannot be loaded together.
+"""Load CasADi, and say in words why it and OpenSim cannot be loaded together. And load and read in peace.
 
 The wheels of casadi and opensim each bring a library that answers to the name libcasadi.so.3.7 (libcasadi.dll
 on Windows), and they differ. The loader of the operating system takes the first for both, so that the second
@@ -9,8 +9,11 @@ matters.
 """
 from __future__ import annotations
 
+import gc
 import sys
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
@@ -18,7 +21,22 @@ _REMEDY = ("the wheels of opensim and casadi bring two libraries of one name (li
            "process can hold one of them. Run the part that needs OpenSim as a process of its own, such as "
            "subprocess.run([sys.executable, 'opensim_part.py']), and pass numbers through files: see "
            "\"Beside OpenSim\" in the guide to errors")
+STARTED = time.time()
+"""When this process read the first source of this package; others are read later."""
 _SIGNS = ("casadi", "undefined symbol", "symbol not found", "dll load failed")
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """No search for garbage of cycles meanwhile. What is loaded or read is kept: to look through all of it
+    again whenever it has grown by a quarter took a tenth of the time until a first result."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def load_casadi() -> None:

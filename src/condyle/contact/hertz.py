@@ -24,6 +24,7 @@ taken twice.
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import TYPE_CHECKING
 
 import casadi as ca
@@ -80,12 +81,10 @@ def _ellipse(ratio: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
     return sigma * (1 + rate * by), g * (1 + by), e * (1 + by * (g * g * d / e + 1 - d))
 
 
+@cache
 def _function() -> ca.Function:
     ratio = ca.SX.sym("ratio")
     return ca.Function("ellipse", [ratio], list(_ellipse(ratio)), {"cse": True})
-
-
-_ELLIPSE = _function()
 
 
 def _curvatures(where: Touch) -> tuple[ca.SX, ca.SX]:
@@ -106,7 +105,7 @@ def hertz_factor(where: Touch) -> ca.SX:
     if where.gap is None:
         return ca.sqrt(where.R)
     total, ratio = _curvatures(where)
-    return _ELLIPSE.call([ratio], True, False)[0] * ca.sqrt(2 / total)
+    return _function().call([ratio], True, False)[0] * ca.sqrt(2 / total)
 
 
 def patch(where: Touch) -> ca.SX:
@@ -116,6 +115,6 @@ def patch(where: Touch) -> ca.SX:
         a = ca.sqrt(where.R * x)
         return ca.vertcat(a, a)
     total, ratio = _curvatures(where)
-    _, g, e = _ELLIPSE.call([ratio], True, False)
+    _, g, e = _function().call([ratio], True, False)
     b = ca.sqrt(e * 2 * x / total)
     return ca.vertcat(b / g, b)

@@ -13,7 +13,6 @@ from __future__ import annotations
 import importlib.util
 import io
 import os
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -164,6 +163,8 @@ def _parts(path: Path) -> dict[str, Any]:
     if len(head) < 512 or head[1] != 0x50:
         raise DescriptionError(f"{path.name}: this is no .c3d file, or it is cut off: its second byte is not "
                                "0x50")
+    import subprocess
+
     seconds = SECONDS + PER_MEGABYTE * path.stat().st_size / 1e6
     try:
         done = subprocess.run([sys.executable, "-P", str(_PROCESS), str(path.absolute())],

@@ -23,21 +23,22 @@ it understood but cannot do. Defaults that files state for a class are answered 
 sets (ForceSet, ...) are read after all bodies; what a reader of such an element returns is not used. Objects
 inside others (functions, paths) are read by `reading.read(element)`, which returns what their reader does.
 """
+from importlib import import_module
 from typing import TYPE_CHECKING
 
-from condyle.opensim.loads import read_external_loads
 from condyle.opensim.model import read_osim
 
 if TYPE_CHECKING:
+    from condyle.opensim.loads import read_external_loads
     from condyle.opensim.writer import write_osim
 
 __all__ = ["read_external_loads", "read_osim", "write_osim"]
 
+_LATER = {"read_external_loads": "condyle.opensim.loads", "write_osim": "condyle.opensim.writer"}
+
 
 def __getattr__(name: str) -> object:
-    """Writers are loaded when they are asked for: those who read do not wait for them."""
-    if name != "write_osim":
+    """Those who read a model do not wait for what writes one, nor for recorded loads and their studies."""
+    if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from condyle.opensim.writer import write_osim
-
-    return write_osim
+    return getattr(import_module(_LATER[name]), name)

@@ -9,6 +9,7 @@ import numpy as np
 
 from condyle.arguments import answered
 from condyle.errors import DescriptionError
+from condyle.loading import collector_paused
 from condyle.opensim import (  # noqa: F401  # readers register themselves
     bodies,
     constraints,
@@ -41,6 +42,7 @@ SETS = {
 
 
 @answered()
+@collector_paused()
 def read_osim(path: str | Path, strict: bool = False, *, couplers: str = "constraints",
               add: str | Path | Sequence[str | Path] = ()) -> System:
     """A System from a model file of OpenSim (.osim): bodies, joints, constraints, forces, muscles.

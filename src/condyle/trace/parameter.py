@@ -115,20 +115,25 @@ class Expression:
     Attributes:
         parameters: what it is computed from.
         sx: the expression.
-        text: its serialised form.
+        text: its serialised form; empty if it is a Parameter itself, as in the excitations of most muscles.
     """
 
     def __init__(self, sx: ca.SX, what: str = "an expression") -> None:
         self.parameters = tuple(parameters_in(sx, what))
-        self.text = ca.Function("f", [p.sx for p in self.parameters], [ca.densify(sx)]).serialize()
+        self.text = "" if sx.is_scalar() and sx.is_symbolic() else ca.Function(
+            "f", [p.sx for p in self.parameters], [ca.densify(sx)]).serialize()
 
     @property
     def sx(self) -> ca.SX:
+        if not self.text:
+            return ca.SX(self.parameters[0].sx)
         return ca.sparsify(_function(self.text).call([p.sx for p in self.parameters], True, False)[0])
 
     def at(self, values: Mapping[str, float] | None = None) -> Array:
         """Numbers at the defaults, or at the given values of some parameters. Shape of the matrix."""
         arguments = [(values or {}).get(p.name, p.default) for p in self.parameters]
+        if not self.text:
+            return np.full((1, 1), arguments[0], dtype=float)
         return np.array(_function(self.text).call(arguments)[0].full())
 
 

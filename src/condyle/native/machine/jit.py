@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import ctypes
-import ctypes.util
 import functools
 from collections.abc import Mapping, Sequence
 
@@ -149,7 +148,9 @@ def _in_process(name: str) -> bool:
     """Whether a C function is loaded; the mathematical library is loaded when it is not."""
     if hasattr(ctypes.CDLL(None), name) or llvm.address_of_symbol(name) or name == "_GLOBAL_OFFSET_TABLE_":
         return True
-    library = ctypes.util.find_library("m")
+    from ctypes.util import find_library
+
+    library = find_library("m")
     if library and hasattr(ctypes.CDLL(library), name):
         llvm.load_library_permanently(library)
         return True
