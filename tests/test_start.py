@@ -26,8 +26,8 @@ def test_import_loads_no_room():
     ("cd.read_table", ("native.sweeps", "mobilizers", "system", "studies", "opensim")),
     ("cd.simulate", ("opensim", "viewer", "maximal", "models", "cli", "studies.joints", "studies.scaling",
                      "studies.kinematics")),
-    ("cd.read_osim", ("viewer", "models", "maximal", "cli", "opensim.writer", "opensim.setup",
-                      "studies.joints", "studies.scaling", "studies.kinematics", "studies.cycles")),
+    ("cd.read_osim", ("viewer", "models", "maximal", "cli", "opensim.writer", "opensim.setup", "studies",
+                      "fit", "integrate")),
     ("cd.CondyleError", ("native", "mobilizers", "system"))])
 def test_what_is_not_used_is_not_loaded(line, rooms):
     loaded = output("-c", f"import condyle as cd; {line}; {LOADED}").split()
@@ -97,6 +97,5 @@ def test_a_first_result_does_not_load_what_it_does_not_use():
     path = reference("opensim/Gait2354_Simbody/subject01_simbody.osim")
     loaded = output("-W", "ignore", "-c", f"import condyle as cd; cd.read_osim({str(path)!r}).state().udot; "
                                           f"{LOADED}").split()
-    unused = ("viewer", "maximal", "models", "cli", "studies.joints", "studies.scaling", "studies.kinematics",
-              "opensim.writer")
+    unused = ("viewer", "maximal", "models", "cli", "studies", "fit", "integrate", "opensim.writer")
     assert [m for m in loaded for room in unused if f"{m}.".startswith(f"condyle.{room}.")] == []
