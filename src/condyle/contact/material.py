@@ -88,8 +88,8 @@ class Material(Described):
 
     def _check_friction(self, values: Mapping[str, float]) -> tuple[float, float]:
         """Dynamic and static friction at values of Parameters."""
-        least, most = (float(x.at(values)[0, 0]) if isinstance(x, Expression) else x
-                       for x in (self.dynamic_friction, self.static_friction))
+        kept: tuple[Any, ...] = self.dynamic_friction, self.static_friction
+        least, most = (float(x.at(values)[0, 0] if isinstance(x, Expression) else x) for x in kept)
         if not least <= most:
             raise DescriptionError("Material: static_friction must be at least dynamic_friction, got "
                                    f"{most:g} and {least:g}; equal numbers are plain Coulomb friction")
