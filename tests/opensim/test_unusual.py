@@ -103,8 +103,9 @@ def test_constant_curvature(tmp_path):
 def test_what_is_unknown_inside_a_force_is_noted(tmp_path):
     system = read(tmp_path, with_force("<Mystery/>"))
     assert "push" not in system.forces and "Mystery: is not known" in str(system.notes[0])
-    path = """<ForceSet name="forceset"><objects><PathSpring name="cord"><path><Scholz2015GeometryPath name="p"/>
-</path><resting_length>1</resting_length><stiffness>1</stiffness></PathSpring></objects></ForceSet>"""
+    path = """<ForceSet name="forceset"><objects><PathSpring name="cord"><path>
+<Scholz2015GeometryPath name="p"/></path>
+<resting_length>1</resting_length><stiffness>1</stiffness></PathSpring></objects></ForceSet>"""
     system = read(tmp_path, pendulum(inside=ANGLE, more=path))
     assert system.paths == () and "this kind of path is not read" in str(system.notes[0])
 
@@ -256,8 +257,8 @@ def test_the_second_joint_of_a_name_has_its_own_frames(tmp_path):
       <PhysicalOffsetFrame name="tip_offset"><socket_parent>/bodyset/tip</socket_parent></PhysicalOffsetFrame>
       </frames></WeldJoint></objects></JointSet>"""
     text = pendulum(inside="<coordinates><Coordinate name='angle'/></coordinates>")
-    tip = ("<Body name='tip'><mass>1</mass><mass_center>0 0 0</mass_center><inertia>1 1 1 0 0 0</inertia></Body>"
-           "</objects></BodySet>")
+    tip = ("<Body name='tip'><mass>1</mass><mass_center>0 0 0</mass_center><inertia>1 1 1 0 0 0</inertia>"
+           "</Body></objects></BodySet>")
     path = tmp_path / "two.osim"
     path.write_text(text.replace("</objects></JointSet>", more).replace("</objects></BodySet>", tip))
     system = cd.read_osim(path)
