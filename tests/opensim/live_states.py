@@ -30,13 +30,21 @@ def draw(path: str, count: int, seed: int, share: float = 0.9) -> list[dict[str,
     out = []
     for _ in range(count):
         _draw_touching(model, state, rng, share)
-        z = {m.getName(): _states(m, state, rng) for m in _each(model.getMuscles())}
+        z = {m.getName(): _states(m, state, rng) for m in _forces(model, "Muscle")}
         out.append({"coordinates": {name: (c.getValue(state), c.getSpeedValue(state))
                                     for name, c in called(model).items()},
                     "z": z,
                     "controls": {a.getName(): float(rng.uniform(0.02, 1))
-                                 for a in _each(model.getActuators())}})
+                                 for a in _forces(model, "ScalarActuator")}})
     return out
+
+
+def _forces(model: Any, kind: str = "Force") -> list[Any]:
+    """All forces of a kind, those outside of the ForceSet too."""
+    import opensim as osim
+
+    found = (getattr(osim, kind).safeDownCast(c) for c in model.getComponentsList())
+    return [f for f in found if f is not None]
 
 
 CONTACTS = ("HuntCrossleyForce", "ElasticFoundationForce", "SmoothSphereHalfSpaceForce")
@@ -44,7 +52,7 @@ CONTACTS = ("HuntCrossleyForce", "ElasticFoundationForce", "SmoothSphereHalfSpac
 
 def _draw_touching(model: Any, state: Any, rng: Any, share: float) -> None:
     """A random state; one in which some contact acts, in models that have contact and where one is found."""
-    contacts = [f for f in _each(model.getForceSet()) if f.getConcreteClassName() in CONTACTS]
+    contacts = [f for f in _forces(model) if f.getConcreteClassName() in CONTACTS]
     defaults = model.getWorkingState().getQ().to_numpy()
     for trial in range(300 if contacts else 1):
         _draw(model, state, rng, share * 0.9 ** (trial % 60))
@@ -76,7 +84,7 @@ def save(path: str, to: str) -> None:
 def numbers(path: str, given: list[dict[str, Any]]) -> dict[str, Any]:
     """What follows from states: {quantity: {name: (n, ...)}}; and which states a muscle has."""
     model, state = _load(path)
-    own, every = called(model), _each(model.getForceSet())
+    own, every = called(model), _forces(model)
     acting = {f.getName(): bool(f.appliesForce(state)) for f in every}
     rows: list[dict[str, Any]] = []
     for one in given:
@@ -87,7 +95,7 @@ def numbers(path: str, given: list[dict[str, Any]]) -> dict[str, Any]:
             if name in own and not own[name].getLocked(state):
                 own[name].setSpeedValue(state, u)
         unset = []
-        for m in _each(model.getMuscles()):
+        for m in _forces(model, "Muscle"):
             names = {m.getStateVariableNames().get(i).rpartition("/")[2]
                      for i in range(m.getStateVariableNames().getSize())}
             told = one["z"].get(m.getName(), {})
@@ -109,14 +117,14 @@ def _row(model: Any, state: Any, own: dict[str, Any], every: list[Any], acting: 
         model.realizeVelocity(state)
         controls = osim.Vector(model.getNumControls(), 0.0)
         model.computeControls(state, controls)
-        for a in _each(model.getActuators()):
-            if a.getName() in told and a.numControls() == 1:
+        for a in _forces(model, "ScalarActuator"):
+            if a.getName() in told:
                 a.setControls(osim.Vector(1, told[a.getName()]), controls)
         model.setControls(state, controls)
 
     controlled()
     model.realizeAcceleration(state)
-    muscles, row = _each(model.getMuscles()), {}
+    muscles, row = _forces(model, "Muscle"), {}
     paths = {f.getName(): p for f in every if (p := _path(f)) is not None}
     row["pose"] = {b.getName(): _pose(b, state) for b in model.getBodyList()}
     row["marker"] = {m.getName(): m.getLocationInGround(state).to_numpy()
