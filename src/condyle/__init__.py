@@ -259,5 +259,6 @@ _ELSEWHERE = {
     "write_table": "table.save('run.sto')", "write_markers": "markers.save('walk.trc')",
     "IK": "cd.inverse_kinematics", "ID": "cd.inverse_dynamics", "SO": "cd.static_optimization",
     "JR": "cd.joint_reactions", "Contact": "system.add_contact(name, a, b), with surfaces of cd.contact",
+    "TimeStepping": "cd.integrators.TimeStepping(...)",
     "plot": "cd.show, or .plot() of a Trajectory"}
 """What other libraries call it."""

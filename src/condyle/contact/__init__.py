@@ -52,7 +52,7 @@ _ELSEWHERE = {
     "Stairs": "a list of Box, one per step", "Capsule": "Cylinder, or a row of Sphere",
     "Wheel": "Torus", "Ring": "Torus", "Hertz": "HuntCrossley",
     "Stop": "cd.constraints.Stop", "Rope": "cd.constraints.Rope",
-    "Contact": "system.add_contact(name, a, b)",
+    "Contact": "system.add_contact(name, a, b)", "TimeStepping": "cd.integrators.TimeStepping",
     "Friction": "numbers of cd.contact.Material and cd.contact.Rigid"}
 """What other libraries call it."""
 

@@ -50,7 +50,8 @@ class Material(Described):
         least, most = self._check_friction({})
         if most > least == 0:
             warn(f"Material: static_friction = {most:g} without dynamic_friction: what slips faster than 3 "
-                 "transition_speed slides freely; equal numbers are plain Coulomb friction")
+                 "times its transition_speed slides freely. Give dynamic_friction= too; two equal numbers "
+                 "are plain Coulomb friction")
 
     @classmethod
     @answered({"E": "it is young=", "youngs_modulus": "it is young=", "nu": "it is poisson=",

@@ -225,8 +225,8 @@ def checked(vertices: Array, faces: np.ndarray, what: str) -> Triangles:
     if parts:
         notes.append(f"{parts} of several closed parts were turned over: their faces faced inwards")
     if within:
-        notes.append(f"{within} of several closed parts were left out: they are within another, and no "
-                     "hollows, which face inwards")
+        notes.append(f"{within} of several closed parts were left out: they lie within another part, and "
+                     "are no hollows, since faces of hollows face inwards")
         used, turned = np.unique(turned, return_inverse=True)
         points, turned = points[used], turned.reshape(-1, 3)
     if through is not None:

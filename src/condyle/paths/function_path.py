@@ -30,12 +30,12 @@ from condyle.tree.tree import Tree
 @dataclass(frozen=True, eq=False, repr=False)
 class FunctionPath(Path):
     """A path whose length is a function of coordinates, as OpenSim's FunctionBasedPath. It acts on these
-    coordinates alone, by -dL/dq, and is not drawn.
+    coordinates alone, by moment arms -dL/dq, and is not drawn: it has no places.
 
     Args:
-        function: the length [m], one argument a coordinate: a function such as `cd.functions.Polynomial`, or
-            a formula of your own.
-        coordinates: their names; one may stand alone.
+        function: the length [m], with one argument per coordinate [rad, m], in their order: a function such
+            as `cd.functions.Polynomial`, or a formula of your own, which holds no Parameters.
+        coordinates: their names; a single one may stand alone.
     """
 
     points: tuple[Any, ...] = field(default=(), init=False, repr=False)
@@ -129,6 +129,6 @@ def _kept(f: Any, names: tuple[str, ...]) -> Any:
         return f
     law = trace(f, names, what="FunctionPath: function", outputs=())
     if law.outside or law.tables:
-        raise DescriptionError(f"FunctionPath: {f!r} holds Parameters or splines; expected a formula of "
+        raise DescriptionError("FunctionPath: function holds Parameters or splines; expected a formula of "
                                f"{', '.join(names)} with numbers, or a function such as cd.SimmSpline itself")
     return law

@@ -75,7 +75,8 @@ class Batch:
                which: str | None) -> Any:
         """The result of a kernel, as a State has it, but for all rows in one call."""
         if self.unknown and record.stage == Stage.ACCELERATION:
-            raise DescriptionError(f"{record.name}: {self.unknown}")
+            asked = "udot" if record.name == "forward_dynamics" else record.name
+            raise DescriptionError(f"{asked}: {self.unknown}")
         return function.fast(*arguments, self.tail)
 
     def array(self, name: str) -> np.ndarray:

@@ -166,8 +166,8 @@ def _write(setup: Setup, traj: Trajectory, controls: dict[str, Control]) -> None
     beyond = [n for k, n in enumerate(driven_ones) if isinstance(system.force(n), Muscle)
               and (values[:, k].min() < 0 or values[:, k].max() > 1)]
     if beyond:
-        setup.report.check.append(f"controls of {cut(beyond)} leave 0 to 1: excitations stay within it "
-                                  "here, and in OpenSim activations leave it too")
+        setup.report.check.append(f"controls of {cut(beyond)} leave 0 to 1: here excitations stay within "
+                                  "that range, in OpenSim activations leave it too")
     labels, values, angles = state_columns(setup, system, traj.q, traj.u, traj.z)
     setup.save(f"{name}_states.sto", name, t, labels, values, precision=precision)
     words = ["", "# SIMM Motion File Header:", f"name {name}", f"datacolumns {len(labels) + 1}",

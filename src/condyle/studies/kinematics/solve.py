@@ -171,6 +171,6 @@ def _warn(result: InverseKinematics, start: State) -> None:
     if axis := lies_along(start, result.tasks):
         warn(f"{WHO}: what points up in the model lies along {axis} in most frames. Does {axis} point up in "
              f"the data, cd.read_markers(path, vertical={axis!r})? Then gravity comes from the side here; "
-             "if the subject lies, all is well", RuntimeWarning)
+             "if the subject lies down, all is well", RuntimeWarning)
     for swap in result.swaps:
         warn(f"{WHO}: {swap}", RuntimeWarning)
