@@ -74,6 +74,23 @@ def test_what_cannot_be(given, said):
         cd.paths.FunctionPath(*given)
 
 
+def test_it_has_no_points_beside_paths_that_have():
+    system = arm(POINTS)
+    by_function = cd.paths.FunctionPath(length, ("shoulder", "elbow"))
+    system.add_force("cord", cd.forces.PathSpring(by_function, 1.0, 0.1))
+    system.add_force("rope", cd.forces.PathSpring(POINTS, 1.0, 0.1))
+    q = np.zeros((4, 2))
+    points = system.path_points(q)
+    assert points["cord"].shape == (4, 0, 3) and points["rope"].shape == (4, 2, 3)
+    assert np.array_equal(points["rope"], points["spring0"])
+    assert system.state().path_points()["cord"].shape == (0, 3)
+
+
+def test_arguments_the_other_way_round():
+    with pytest.raises(cd.DescriptionError, match="a function and then names of coordinates"):
+        cd.paths.FunctionPath("elbow", length)
+
+
 def test_a_coordinate_that_is_not_there():
     with pytest.raises(cd.CondyleError, match="elbo"):
         arm(cd.paths.FunctionPath(length, ("shoulder", "elbo")))

@@ -4,7 +4,7 @@
 """
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import field
 from functools import cached_property
 from typing import Any
@@ -44,6 +44,9 @@ class FunctionPath(Path):
     coordinates: Any
 
     def __post_init__(self) -> None:
+        if not isinstance(self.coordinates, Iterable):
+            raise DescriptionError("FunctionPath: expected a function and then names of coordinates, got "
+                                   f"{self.coordinates!r} for coordinates")
         names = (self.coordinates,) if isinstance(self.coordinates, str) else tuple(self.coordinates)
         if not names or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
             raise DescriptionError("FunctionPath: coordinates: expected names, each once, got "

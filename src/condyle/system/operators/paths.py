@@ -62,13 +62,14 @@ class PathOperators(Operators):
 
         Over a surface there are 17 points, the first and the last where the path touches and leaves it. The
         number of points of a path is the same in all states: where a point is not active or a surface not
-        touched, points coincide.
+        touched, points coincide. A cd.paths.FunctionPath has none.
         """
         flat: Array = self._run("path_points", (q,), options)
         out, at = {}, 0
         for name, path in self.compiled.model.paths.items():
             n = numbers(path)
-            out[name], at = polygon(path, flat[..., at:at + n]), at + n
+            out[name] = polygon(path, flat[..., at:at + n]) if n else np.empty((*flat.shape[:-1], 0, 3))
+            at += n
         return out
 
 
