@@ -91,8 +91,8 @@ class TimeStepping:
     stiff: ClassVar[bool] = True
     unknown: ClassVar[str] = (
         "a run by TimeStepping has impulses of contacts over its steps, and no accelerations or contact "
-        "forces at an instant. Mean forces on a free body are mass * np.diff(traj.u, axis=0) / step less its weight; "
-        "without integrator=TimeStepping(...) contacts of system.add_contact have forces")
+        "forces at an instant. Mean forces on a free body are mass * np.diff(traj.u, axis=0) / step less its "
+        "weight; without integrator=TimeStepping(...) contacts of system.add_contact have forces")
 
     def __post_init__(self) -> None:
         if isinstance(self.among, str) or not isinstance(self.among, Iterable):
