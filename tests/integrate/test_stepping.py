@@ -188,6 +188,22 @@ def test_lists_are_made_in_time():
     assert np.abs(state.q - whole[-1].q).max() < 1e-8        # tolerance of sweeps, and impacts between
 
 
+@pytest.mark.parametrize("gap", [0.5, 0.503, 0.5055])
+def test_a_half_space_that_turns_is_seen_in_time(gap):
+    """10 m from its origin it comes by 1 cm in a step: the ball was up to 5 mm deep in it."""
+    smooth, system = C.Rigid(), cd.System(gravity=(0, 0, 0))
+    system.add_body("plate", mobilizer=cd.Free(), mass=1e3, inertia=(1e3, 1e3, 1e3))
+    system.add_body("ball", mobilizer=cd.Free(), mass=1.0, inertia=(0.004, 0.004, 0.004))
+    surfaces = [C.HalfSpace("plate", UP, 0.0, smooth), C.Sphere("ball", (0, 0, 0), 0.1, smooth)]
+    start = system.state(q={"ball_tx": 10.0, "ball_tz": 0.1 + gap}, u={"plate_wy": -1.0})
+    run = cd.simulate(system, start, 0.08, step=1e-3, integrator=Stepping(surfaces))
+    w, x, y, z = run.q[:, :4].T
+    normal = np.stack([2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)], axis=1)
+    depth = 0.1 - ((run.q[:, 11:14] - run.q[:, 4:7]) * normal).sum(axis=1)
+    assert run.u[-1, 11] > 5.0                               # it was hit
+    assert depth.max() < 3e-5                                # 1e-5 slop, and (1 m/s 1e-3 s)^2 r / 2 of a turn
+
+
 def test_ends_of_a_rod_that_spins():
     """A long box turns about its middle, and its end comes to the floor by 4 cm in a step: it is seen in
     time, and turned back. Without its spin counted it was 5 mm in the floor."""
