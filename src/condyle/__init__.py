@@ -227,7 +227,7 @@ if not TYPE_CHECKING:                                       # they would take an
 
 def _other(name: str) -> object:
     """A module that is not public, or an error that says what is near."""
-    if name.startswith("_"):
+    if name.startswith("_") or not name.isidentifier():
         raise AttributeError(f"module 'condyle' has no attribute {name!r}")
     from importlib.util import find_spec
 

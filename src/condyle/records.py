@@ -54,6 +54,12 @@ class _Methods:
         self.names = [name for name in names if name not in vars(cls)]
         if eq and not frozen and "__hash__" not in vars(cls):
             cls.__hash__ = None  # type: ignore[assignment]
+        self.fields = {name: f for name, f in vars(cls).items() if isinstance(f, dataclasses.Field)}
+        for name, f in self.fields.items():                 # objects from pickles read defaults of the class
+            if f.default is dataclasses.MISSING:
+                delattr(cls, name)
+            else:
+                setattr(cls, name, f.default)
         for name in self.names:
             setattr(cls, name, _Later(self, name))
 
@@ -75,6 +81,8 @@ class _Methods:
             cls.__doc__ = cls.__doc__ or cls.__name__         # else it would ask for the signature now
             for name in {"__setattr__", "__delattr__"} & {*self.names}:
                 delattr(cls, name)
+            for name, f in self.fields.items():
+                setattr(cls, name, f)
             dataclasses.dataclass(init=False, repr=False, eq=False, match_args=False, frozen=self.frozen,
                                   kw_only=self.kw_only)(cls)
             fields = dataclasses.fields(cls)

@@ -6,6 +6,7 @@ import numpy as np
 import condyle as cd
 from condyle.forces import Force
 from condyle.mobilizers import Mobilizer, RelativeMotion
+from condyle.trace.parameter import Expression
 
 
 def joint(pitch: float) -> Mobilizer:
@@ -65,3 +66,21 @@ def test_a_law_is_known_by_its_attributes_and_properties():
 
     codes = [push(value, double).code() for value in (1.0, 2.0) for double in (False, True)]
     assert len(set(codes)) == 4 and codes[0] == push(1.0, False).code()
+
+
+def test_a_law_is_known_by_its_parameters():
+    """Two laws that differ in which Parameter they hold had one text, and so one machine code."""
+    class Push(Force):
+        def __init__(self, strength):
+            self.strength = Expression(strength.sx)
+
+        def apply(self, s, loads):
+            loads.add_mobility("body", self.strength.sx)
+
+    a, b = cd.Parameter("a", 2.0), cd.Parameter("b", 5.0)
+    for last, expected in ((a, 9.0), (b, 12.0)):
+        system = cd.System(gravity=(0, 0, 0))
+        system.add_body("body", mobilizer=cd.Slider(), mass=1.0, inertia=(1, 1, 1))
+        for name, strength in (("first", a), ("second", b), ("third", last)):
+            system.add_force(name, Push(strength))
+        assert system.forward_dynamics([0.0], [0.0])[0] == expected

@@ -70,7 +70,8 @@ class Force:
 
     def description(self) -> str:
         """Text that determines the equations."""
-        fields = {k: v.text if isinstance(v, Expression) else v for k, v in vars(self).items()}
+        fields = {k: (v.parameters, v.text) if isinstance(v, Expression) else v
+                  for k, v in vars(self).items()}
         return f"{type(self).__name__}({fields!r})"
 
     def code(self) -> str:

@@ -189,20 +189,21 @@ class ContactProblem:
         """With the error of some forces (3 k,)."""
         lam, v = lambda_.reshape(-1, 3), (self.W @ lambda_ + self.b).reshape(-1, 3)
         size_v = max(float(np.abs(self.b).max(initial=0.0)), 1e-300)
-        inverse = np.diag(self.W).max(initial=0.0)
-        size_l = max(float(np.abs(lam).max(initial=0.0)), size_v / inverse if inverse > 0 else 0.0, 1e-300)
+        # a contact's own: beside those of heavy bodies any force of a light one would be small
+        own = np.diag(self.W).reshape(-1, 3).max(axis=1, initial=0.0)
+        size_l = np.maximum(np.abs(lam).max(axis=1, initial=1e-300), size_v / np.where(own > 0, own, np.inf))
         bad = [0.0, *(-lam[:, 0] / size_l), *(-v[:, 0] / size_v),
                *(np.minimum(np.abs(lam[:, 0]) / size_l, np.abs(v[:, 0]) / size_v))]
         for i in range(self.k):
             d, reach = self.directions[i], self.mu[i] * (lam[i, 0] + self.c[i])
             if d is not None:
-                bad.append(float(np.abs(lam[i, 1:] + self.mu[i] * lam[i, 0] * d).max()) / size_l)
+                bad.append(float(np.abs(lam[i, 1:] + self.mu[i] * lam[i, 0] * d).max()) / size_l[i])
                 continue
-            bad.append((float(np.hypot(*lam[i, 1:])) - reach) / size_l)
+            bad.append((float(np.hypot(*lam[i, 1:])) - reach) / size_l[i])
             slip = float(np.hypot(*v[i, 1:]))
             if slip > TOLERANCE * size_v and self.mu[i] > 0:
                 off = lam[i, 1:] + reach * v[i, 1:] / slip
-                bad.append(float(np.abs(off).max()) / size_l * min(1.0, slip / (1e-3 * size_v)))
+                bad.append(float(np.abs(off).max()) / size_l[i] * min(1.0, slip / (1e-3 * size_v)))
         return Answer(lam, v, max(bad))
 
     def solve(self) -> Answer | None:
@@ -270,26 +271,24 @@ class ContactProblem:
         N = np.eye(3 * k)[::3]
         mu = np.zeros((len(cones), k))
         mu[np.arange(len(cones)), cones] = self.mu[cones]
-        W = self.W + RIDGE * max(float(np.diag(self.W).max(initial=0.0)), 1e-300) * np.eye(3 * k)
+        # each contact in units in which it answers itself by one, of which (11), (12) know nothing
+        own = planar.max(axis=1)
+        unit = 1 / np.sqrt(np.where(own > 0, own, max(float(own.max(initial=0.0)), 1e-300)))
+        each = np.repeat(unit, 3)
+        W, b_all = each[:, None] * self.W * each + RIDGE * np.eye(3 * k), each * self.b
         A = np.block([[N @ W @ F, N @ W @ all_D, np.zeros((k, len(cones)))],
                       [all_D.T @ W @ F, all_D.T @ W @ all_D, E],
                       [mu, -E.T, np.zeros((len(cones), len(cones)))]])
-        b = np.concatenate([self.b[::3], all_D.T @ self.b, mu @ self.c])
-        # units in which forces and velocities are near one
-        w = max(float(np.diag(self.W)[::3].max(initial=0.0)), 1e-300)
+        b = np.concatenate([b_all[::3], all_D.T @ b_all, mu @ (self.c / unit)])
         s = max(float(np.abs(b).max(initial=0.0)), 1e-300)
-        units = np.concatenate([np.full(k + all_D.shape[1], w), np.ones(len(cones))])
-        A = A / np.where(np.arange(len(b)) < k + all_D.shape[1], w, 1.0)[:, None]
-        A[:k + all_D.shape[1], k + all_D.shape[1]:] *= w
-        scaled = np.concatenate([b[:k + all_D.shape[1]] / s, b[k + all_D.shape[1]:] * w / s])
+        scaled = b / s
         scaled[np.abs(scaled) < 1e-13] = 0.0
         # ties that rounding breaks the wrong way are others a little beside; (14) takes that back
         uneven = 0.5 + 0.5 * np.cos(1 + 2.4 * np.arange(len(b)))
         z = next((z for beside in BESIDE if (z := lemke(A, scaled + beside * uneven)) is not None), None)
         if z is None:
             return None
-        z = z * s / units
-        lambda_ = F @ z[:k] + all_D @ z[k:k + all_D.shape[1]]
+        lambda_ = s * each * (F @ z[:k] + all_D @ z[k:k + all_D.shape[1]])
         rough = self.answer(lambda_)
         exact = self._newton(rough)
         return exact if exact.error < rough.error else rough

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from condyle.errors import DescriptionError
-from condyle.integrate.stepping.crowd import Crowd
+from condyle.integrate.stepping.crowd import Crowd, Listed
 from condyle.integrate.stepping.nearest import NARROW
 from condyle.integrate.stepping.step import BODY, CONTACT, POSE, build
 from condyle.mobilizers import Free, Translation
@@ -105,7 +105,8 @@ class FreeBodies:
         if len(y) > nq + nu:
             self.streams |= {"z": y[nq + nu:, None], "zdot": f[nq + nu:, None]}
             self.counts["auxiliaries"] = len(y) - nq - nu
-        self.impulses, self.keys = np.zeros((0, 3)), np.zeros(0, int)
+        self.keys = np.zeros(0, int)
+        self.lists: dict[str, Listed] = {}
 
     def go(self, t_final: float, step: float, count: int, report: Callable[[float], object] | None,
            started: Callable[[float], object]) -> bool:
@@ -179,7 +180,8 @@ class FreeBodies:
         budget[-1] = 0.0
         streams["budgets"][:, 0], streams["reaches"][:, 1] = budget, 0.0
         poses = self._poses(q)
-        self.lists = self.crowd.near(*poses, self.room + budget)
+        given = {"given": self.lists["given"]} if self.lists else {}    # of boxes: impulses are kept
+        self.lists = self.crowd.near(*poses, self.room + budget) | given
         for kind in self.lists:
             self._take(kind)
         self._carried()

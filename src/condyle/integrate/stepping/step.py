@@ -143,8 +143,9 @@ class _Tree:
             find.append(Scan(f"n_{kind}", [
                 self.k(lambda r: (r[0], r[1], r[4], r[5]), kind, "a b i j"), *near,
                 *both("reaches", "reach", "reach_b"),
-                self.k(lambda gap, x, y, least: (gap <= x[0] + y[0], ca.fmin(gap, least)),
-                       "gap reach reach_b least", "near least"),
+                *([Get("U_before", "a", "before")] if kind == "planes" else []),
+                self.k(_near if kind != "planes" else _near_plane, "gap reach reach_b least" + (
+                    " before centre pose h" if kind == "planes" else ""), "near least"),
                 If("near", [*both("poses", "pose", "pose_b"), *both("inertias", "in_a", "in_b"),
                             *both("U_before", "before", "before_b"), *both("U_free", "free", "free_b"), meet,
                             Put("contact", "contacts", "m"), Get("W", "flat", "impulse"),
@@ -218,6 +219,17 @@ def _enter(q: ca.SX, u: ca.SX, udot: ca.SX, body: ca.SX, h: ca.SX, reach: ca.SX,
 
 def _centre(ball: ca.SX, pose: ca.SX) -> ca.SX:
     return pose[9:12] + ca.reshape(pose[:9], 3, 3) @ ball[1:4]
+
+
+def _near(gap: ca.SX, reach_a: ca.SX, reach_b: ca.SX, least: ca.SX) -> tuple[ca.SX, ca.SX]:
+    return gap <= reach_a[0] + reach_b[0], ca.fmin(gap, least)
+
+
+def _near_plane(gap: ca.SX, reach_a: ca.SX, reach_b: ca.SX, least: ca.SX, u: ca.SX, c: ca.SX, pose: ca.SX,
+                h: ca.SX) -> tuple[ca.SX, ca.SX]:
+    """A half-space has no end: as its body turns, it comes the faster the further off the ball is."""
+    turn = 2 * h * ca.norm_2(u[:3]) * ca.norm_2(c - pose[9:12])
+    return gap <= reach_a[0] + reach_b[0] + turn, ca.fmin(gap, least)
 
 
 def _response(r: ca.SX, inertia: ca.SX, d: ca.SX) -> ca.SX:
