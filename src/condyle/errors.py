@@ -159,6 +159,7 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
         category: RuntimeWarning for a result that may not be right; UserWarning otherwise.
     """
     level, frame = 1, sys._getframe()
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "condyle":
+    ours = ("condyle", "contextlib")                         # which is between decorated functions and users
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ours:
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)

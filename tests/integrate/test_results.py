@@ -61,6 +61,10 @@ def traj() -> cd.Trajectory:
     return traj
 
 
+OTHERS = ("qdot", "path_points", "contact_pressures")
+"""Not a method, not a Table, and of meshes alone (tests/contact/test_foundation.py)."""
+
+
 def given(name: str, system: cd.System) -> dict[str, object]:
     """Arguments for each operator, from its signature."""
     f = np.linspace(1, 2, system.nu)
@@ -87,7 +91,7 @@ def rows(result: object) -> np.ndarray:
     return result.reshape(len(result), -1)
 
 
-@pytest.mark.parametrize("name", [name for name in OPERATORS if name not in ("qdot", "path_points")])
+@pytest.mark.parametrize("name", [name for name in OPERATORS if name not in OTHERS])
 def test_every_operator_is_that_of_the_states(traj, name, monkeypatch):
     monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")
     asked = given(name, traj.system)

@@ -84,5 +84,6 @@ def _made(system: System) -> tuple[Any, list[Any], np.ndarray, np.ndarray]:
     if not laws:
         return none
     made = Staged("deep_contacts", [s["q"], s["tail"]], [ca.vertcat(*y) for y in zip(*out, strict=True)])
+    size = scales.reach(model.tree.bodies) or 1.0            # [m]; of points nobody says how large they are
     things = np.array([[one == other for other in of] for one in of], float)
-    return made, laws, things, GRAVITY * scales.reach(model.tree.bodies) * np.array([mass[x] for x in of])
+    return made, laws, things, GRAVITY * size * np.array([mass[x] for x in of])

@@ -40,7 +40,7 @@ import casadi as ca
 import condyle.files as files
 import condyle.loading as loading
 import condyle.settings as settings
-from condyle.errors import warn
+from condyle.errors import CondyleError, warn
 from condyle.native.machine import jit
 from condyle.records import dataclass
 
@@ -130,7 +130,7 @@ def store(key: str, code: bytes, facts: Mapping[str, Any]) -> bool:
         with files.whole(directory / (digest + _SUFFIX), private=True, tidy=False) as file:
             file.write(body)
             file.write(hashlib.sha256(body).digest())
-    except OSError as error:
+    except (OSError, CondyleError) as error:
         _log.debug("not stored: %s", error)
         return False
     _keep_within(directory, limit, len(body) + 32)
