@@ -16,7 +16,7 @@ from condyle.contact.law import ContactLaw
 from condyle.errors import warn
 from condyle.integrate.members import Members
 from condyle.model.symbols import Symbols
-from condyle.native.sweeps.lookup import Staged
+from condyle.native.sweeps.lookup import Staged, assembled
 from condyle.system.system import System
 from condyle.tree import scales
 
@@ -34,7 +34,9 @@ def warn_of_deep_contacts(system: System, start: Members) -> None:
     if made is None:
         return
     tail = np.broadcast_to(start.tail, (len(start), start.tail.shape[-1]))[:STATES]
-    x, V, n = made.evaluate([np.ascontiguousarray(a.T) for a in (start.y[:STATES, :system.nq], tail)])
+    x, V, n = _evaluated(made, start.y[:STATES, :system.nq], tail)
+    if not (x > 0).any():
+        return
     V = np.where(x > 0, V, 0.0)                              # NaN: not solved, which is said elsewhere
     stored = things @ V                                      # by each contact and all others of its bodies
     share = stored / weights[:, None]
@@ -53,6 +55,23 @@ def warn_of_deep_contacts(system: System, start: Members) -> None:
     warn(f"simulate: contact {name!r} of {a} and {b} starts {x[k, i]:.3g} m deep and stores {V[k, i]:.3g} J"
          f"{total}, which throws them apart: move {moved!r} by {x[k, i]:.3g} m along "
          f"({way}), or start from cd.relax(system, state), where they rest")
+
+
+def _evaluated(made: ca.Function | Staged, q: np.ndarray, tail: np.ndarray) -> list[np.ndarray]:
+    """Depths, stored energies and normals (size, states) at q (states, nq), tail (states, k)."""
+    if isinstance(made, Staged):
+        return made.evaluate([np.ascontiguousarray(a.T) for a in (q, tail)])
+    given = [np.ascontiguousarray(a, dtype=float) for a in (q, tail)]
+    out = [np.zeros((len(q), made.numel_out(i))) for i in range(made.n_out())]
+    buffer: Any                                              # CasADi's stubs do not know memoryviews
+    buffer, call = made.buffer()                             # a tenth of the time that CasADi's DM take
+    for row in range(len(q)):
+        for i, a in enumerate(given):
+            buffer.set_arg(i, memoryview(a[row]))
+        for i, y in enumerate(out):
+            buffer.set_res(i, memoryview(y[row]))
+        call()
+    return [y.T for y in out]
 
 
 def _made(system: System) -> tuple[Any, list[Any], np.ndarray, np.ndarray]:
@@ -83,7 +102,7 @@ def _made(system: System) -> tuple[Any, list[Any], np.ndarray, np.ndarray]:
                 out.append((where.x, ca.if_else(on, V, 0), where.n))
     if not laws:
         return none
-    made = Staged("deep_contacts", [s["q"], s["tail"]], [ca.vertcat(*y) for y in zip(*out, strict=True)])
+    made = assembled("deep_contacts", [s["q"], s["tail"]], [ca.vertcat(*y) for y in zip(*out, strict=True)])
     size = scales.reach(model.tree.bodies) or 1.0            # [m]; of points nobody says how large they are
     things = np.array([[one == other for other in of] for one in of], float)
     return made, laws, things, GRAVITY * size * np.array([mass[x] for x in of])
