@@ -378,12 +378,18 @@ def test_forces_at_an_instant_are_not_known(described):
         system.add_contact("floor", *surfaces)
     method = Stepping([] if described else surfaces)
     run = cd.simulate(system, system.state(q={"b0_tz": 0.1}), 0.1, step=1e-3, integrator=method)
-    for ask in (run.contact_forces, lambda: run.udot, lambda: run.reactions("b0")):
+    last = run[-1]
+    for ask in (run.contact_forces, lambda: run.udot, lambda: run.reactions("b0"), last.contact_forces,
+                lambda: last.udot, lambda: run(0.05).udot):
         with pytest.raises(cd.DescriptionError, match="impulses of contacts over its steps"):
             ask()
     f = 0.5 * (np.diff(run.u, axis=0) / 1e-3 - (0, 0, 0, 0, 0, -9.81))
     assert abs(f[5:, 5] - 0.5 * 9.81).max() < 1e-9               # what the error says
-    assert run.energy().values.shape == (101, 2)                 # all else is known
+    assert run.energy().values.shape == (101, 2) and last.energy()[1] > 0       # all else is known
+    assert last.replace(t=0.0).udot[5] == pytest.approx(-9.81)   # a state of the user's own, in flight
+    if described:                                                # a run with events goes on from there
+        on = cd.simulate(system, last, 0.2)
+        assert on.contact_forces().values[-1, 2] == pytest.approx(0.5 * 9.81)
 
 
 def test_refusals():

@@ -18,7 +18,7 @@ from condyle.integrate.step_rows import StepRows
 from condyle.presentation import Block, cut, number, rows_of, span
 from condyle.records import dataclass
 from condyle.status import Outcome, Status
-from condyle.system.state import State
+from condyle.system.state import State, without_accelerations
 from condyle.system.states import Batch, States
 from condyle.system.system import System
 from condyle.system.variables import place, recorded, variable_names, variables
@@ -223,7 +223,8 @@ class Trajectory(States[State]):
     def _state(self, i: int, t: float, y: np.ndarray) -> State:
         """y at row i or after, with the parameters, inputs, locks that hold there."""
         k = int(self._which(i))
-        return replaced(self.changes[k - 1][1] if k else self.start, t, y)
+        state = replaced(self.changes[k - 1][1] if k else self.start, t, y)
+        return without_accelerations(state, self.rows.method.unknown)
 
     def at(self, t: ArrayLike) -> NDArray[np.float64]:
         """q, u, z side by side at times of your own.
@@ -282,7 +283,7 @@ class Trajectory(States[State]):
         tail = Batch.tails(self.system, self.tails(np.arange(len(self))), self.t, self.z)
         arrays = {"q": lambda: self.q, "u": lambda: self.u, "udot": lambda: self.udot}
         return Batch(self.system, self.t, tail, arrays, self.status,
-                     unknown=getattr(self.rows.method, "unknown", ""))
+                     unknown=self.rows.method.unknown)
 
     def growth(self, weights: ArrayLike | None = None) -> Growth:
         """How perturbations grow along this run, `traj.growth().overall` in one number. Expect an error of

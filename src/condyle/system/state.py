@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from condyle.arrays import Array, Entries, check_finite, real, vector
-from condyle.errors import ShapeError, UnknownNameError, warn
+from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
 from condyle.model.operators import OPERATORS
 from condyle.model.operators.record import Operator, Stage
 from condyle.presentation import Block, Display, cut, number, page
@@ -99,6 +99,8 @@ class State(Display, OfState):
     tail: Array
     _compiled: Compiled
     _results: dict[Any, tuple[Stage, Any]]
+    _unknown = ""
+    """Why accelerations are not known, of states that runs give; of a state with other values they are."""
 
     @classmethod
     def of(cls, system: System, **values: Any) -> State:
@@ -147,6 +149,7 @@ class State(Display, OfState):
         state = object.__new__(type(self))
         own = state.__dict__
         own.update(now)
+        own.pop("_unknown", None)
         own[name], own["tail"] = value, tail
         first = INVALIDATES[name]
         own["_results"] = {key: result for key, result in now["_results"].items() if result[0] < first}
@@ -251,6 +254,8 @@ class State(Display, OfState):
         """The result of a kernel under its key, computed if it is not there."""
         found = self._results.get(key)
         if found is None:
+            if self._unknown and record.stage == Stage.ACCELERATION:
+                raise DescriptionError(f"{record.name}: {self._unknown}")
             self._compiled.evaluations[record.name] += 1
             result = function.fast(*arguments, self.tail)
             for array in result if type(result) is tuple else (result,):
@@ -269,6 +274,8 @@ class State(Display, OfState):
         now = self.__dict__
         compiled, results = now["_compiled"], now["_results"]
         if (found := results.get(compiled.udot_key)) is None:
+            if self._unknown:
+                raise DescriptionError(f"udot: {self._unknown}")
             system = now["system"]
             if type(system).forward_dynamics is not METHODS["forward_dynamics"]:
                 return system.forward_dynamics(self.q, self.u, state=self)
@@ -330,6 +337,13 @@ def _values(name: str, value: Any, current: Array, entries: Entries) -> Array:
     array = vector(name, value, len(current), replace(entries, default=current), one=True)
     check_finite(name, array, entries)
     return array.copy()
+
+
+def without_accelerations(state: State, why: str) -> State:
+    """A new State that from now on refuses to say accelerations, if there is a why."""
+    if why:
+        state.__dict__["_unknown"] = why
+    return state
 
 
 def _one_each(locked: dict[str, Any]) -> dict[str, Any]:

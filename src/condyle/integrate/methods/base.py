@@ -72,8 +72,10 @@ class Method(ABC):
         needs_jacobian: its steps need df/dy and df/dt.
         hermite: output between steps starts from Hermite's cubic (1); if not, the step gives all vectors from
             F1 on.
+        unknown: why runs do not know accelerations, where they do not.
     """
 
+    unknown: ClassVar[str] = ""
     stiff: ClassVar[bool] = False
     needs_jacobian: ClassVar[bool] = False
     hermite: ClassVar[bool] = True

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from condyle.integrate.stepping.rows import Contacts, Described
+from condyle.integrate.stepping.rows import Contacts, Described, carried
 from condyle.integrate.stepping.sweeps import Sweeps
 from condyle.system.state import State
 
@@ -122,14 +122,7 @@ class DescribedRun:
 
     def _warm(self, seen: Contacts, free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Speeds with the impulses of the last step for contacts that there were, and these."""
-        key = seen.key
-        p = np.zeros((len(key), 3))
-        if len(self.keys):
-            order = np.argsort(self.keys)
-            at = np.minimum(np.searchsorted(self.keys[order], key), len(order) - 1)
-            same = self.keys[order][at] == key
-            p[same] = self.impulses[order[at[same]]]
-        U = free.copy()
+        p, U = carried(self.keys, self.impulses, seen.key), free.copy()
         np.add.at(U, seen.blocks, np.einsum("main,mi->man", seen.Z, p))
         return U, p
 
@@ -141,4 +134,3 @@ class DescribedRun:
         b = T_1 - T_0 - a
         x = (-b + np.sqrt(max(b * b - 4 * a * (T_0 - most), 0.0))) / (2 * a) if a > 0 else 0.0
         return np.asarray(low + np.clip(x, 0.0, 1.0) * (high - low))
-

@@ -13,10 +13,12 @@ import numpy as np
 from condyle.errors import DescriptionError
 from condyle.integrate.stepping.crowd import Crowd, Listed
 from condyle.integrate.stepping.nearest import NARROW
+from condyle.integrate.stepping.rows import carried
 from condyle.integrate.stepping.step import BODY, CONTACT, POSE, build
 from condyle.mobilizers import Free, Translation
 from condyle.model.model import description
 from condyle.native.programs.kept import Made, kept
+from condyle.spatial.quaternions import rotation_from_quaternion
 from condyle.system.state import State
 from condyle.system.system import System
 
@@ -169,17 +171,15 @@ class FreeBodies:
     def _listed(self, step: float) -> None:
         """List who may come near whom, until a body has used up its budget."""
         streams = self.streams
-        q, v = streams["Q"], streams["V"]
         if not self.turns.all():                             # before the first step
             padded, y = streams["padded"], streams["y_flat"]
             source, target = streams["places"].astype(int).T
             padded[target] = y[source]
-        speed = np.linalg.norm(v[:, 3:], axis=1) + np.linalg.norm(v[:, :3], axis=1) * self.far[:-1]
-        travel = np.append(step * speed, 0.0)
+        travel = self._travel(step)
         budget = 2 * travel + np.maximum(BUDGET * np.maximum(self.size, self.far / 10), STEPS * travel)
         budget[-1] = 0.0
         streams["budgets"][:, 0], streams["reaches"][:, 1] = budget, 0.0
-        poses = self._poses(q)
+        poses = self._poses(streams["Q"])
         given = {"given": self.lists["given"]} if self.lists else {}    # of boxes: impulses are kept
         self.lists = self.crowd.near(*poses, self.room + budget) | given
         for kind in self.lists:
@@ -193,22 +193,23 @@ class FreeBodies:
 
     def _boxes(self, step: float) -> None:
         """Contacts of two boxes, which are given."""
-        U = self.streams["V"]
-        speed = np.linalg.norm(U[:, 3:], axis=1) + np.linalg.norm(U[:, :3], axis=1) * self.far[:-1]
-        reach = self.room + 2 * np.append(step * speed, 0.0)
+        reach = self.room + 2 * self._travel(step)
         self.lists["given"] = self.crowd.two_boxes(*self._poses(self.streams["Q"]), reach)
         self._take("given")
         self._carried()
+
+    def _travel(self, step: float) -> np.ndarray:
+        """How far surfaces of each body, and of ground, go in a step [m]."""
+        v = self.streams["V"]
+        speed = np.linalg.norm(v[:, 3:], axis=1) + np.linalg.norm(v[:, :3], axis=1) * self.far[:-1]
+        return np.append(step * speed, 0.0)
 
     def _carried(self) -> None:
         """Impulses of the last step for the pairs that were listed then."""
         keys = np.concatenate([self.lists[kind].key for kind in NARROW])
         W = np.zeros((len(keys) + 1, 3))
         if len(self.keys):
-            order = np.argsort(self.keys)
-            at = np.minimum(np.searchsorted(self.keys[order], keys), len(order) - 1)
-            same = self.keys[order][at] == keys
-            W[:-1][same] = self.streams["W"][order[at[same]]]
+            W[:-1] = carried(self.keys, self.streams["W"], keys)
         self.keys, m = keys, len(keys) + 1
         self.counts["capacity"] = m
         self.streams |= {"W": W, "contacts": np.zeros((m, CONTACT)), "impulses": np.zeros((m, 3)),
@@ -217,11 +218,7 @@ class FreeBodies:
     def _poses(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """R_GB (n + 1, 3, 3) and origins (n + 1, 3) of all bodies and of ground, the last."""
         R = np.tile(np.eye(3), (self.count + 1, 1, 1))
-        w, x, y, z = q[:, :4].T
-        R[:-1] = np.moveaxis(np.array([
-            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)]]), 2, 0)
+        R[:-1] = rotation_from_quaternion(q[:, :4])
         return R, np.append(q[:, 4:], np.zeros((1, 3)), axis=0)
 
 

@@ -111,3 +111,14 @@ def open_state(state: State) -> State:
              if flag in system.discrete}
     return state.replace(discrete={**dict(zip(system.discrete, state.discrete, strict=True)), **flags}
                          ) if flags else state
+
+
+def carried(keys: np.ndarray, impulses: np.ndarray, now: np.ndarray) -> np.ndarray:
+    """Impulses (m, 3) of the contacts `now` (m,): those that they had under `keys`, and zero for new ones."""
+    out = np.zeros((len(now), 3))
+    if len(keys):
+        order = np.argsort(keys)
+        at = np.minimum(np.searchsorted(keys[order], now), len(order) - 1)
+        same = keys[order][at] == now
+        out[same] = impulses[order[at[same]]]
+    return out
