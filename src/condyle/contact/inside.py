@@ -32,7 +32,15 @@ from condyle.contact.mesh import Mesh
 from condyle.contact.nearest import most, nearest_triangle, on_triangle
 from condyle.contact.pairs import sphere_box, sphere_cylinder, sphere_torus
 from condyle.contact.solids import Box, Cylinder, Ellipsoid, Framed, Torus
-from condyle.contact.surfaces import GivenPose, HalfSpace, Pose, Sphere, Surface, tangents
+from condyle.contact.surfaces import (
+    GivenPose,
+    HalfSpace,
+    Pose,
+    Sphere,
+    Surface,
+    even_directions,
+    tangents,
+)
 from condyle.contact.terrain import HeightField, height, nearest_ground
 from condyle.contact.touch import Touch
 from condyle.errors import DescriptionError
@@ -362,10 +370,7 @@ def _mesh(triangles: Any) -> Seen:
     search, of_one = nearest_triangle(triangles, together=True), nearest_triangle(triangles)
     extent = np.ptp(triangles.vertices, axis=0)
     deepest = float(extent.min()) / 2
-    k = np.arange(SLABS) + 0.5
-    z, turn = 1 - k / SLABS, np.pi * (1 + 5 ** 0.5) * k
-    out = np.vstack([np.eye(3), np.stack([np.sqrt(1 - z ** 2) * np.cos(turn), np.sqrt(1 - z ** 2)
-                                          * np.sin(turn), z], axis=1)])
+    out = np.vstack([np.eye(3), even_directions(2 * SLABS)[:SLABS]])
     heights = out @ triangles.vertices.T
     low, high = heights.min(axis=1), heights.max(axis=1)
     middles, halves = (low + high) / 2, (high - low) / 2 + 1e-12 * extent.max()

@@ -9,6 +9,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.arrays import Array
+from condyle.contact.surfaces import even_directions
 from condyle.errors import DescriptionError
 from condyle.native.sweeps.tree import Tree
 from condyle.native.sweeps.tree_best import TreeBest
@@ -80,7 +81,7 @@ class Rounded:
         """Points [m] and normals, each of shape (DENSE, 3)."""
         from scipy.spatial import cKDTree
 
-        ways, f = _ways(DENSE), self.slopes.map(DENSE)
+        ways, f = even_directions(DENSE), self.slopes.map(DENSE)
         near = self.rows[cKDTree(self.rows[:, 3:]).query(ways)[1], :3]
         p = _polished(ways, near, f)
         p = np.where(np.isnan(p).any(axis=1, keepdims=True), near, p)
@@ -112,13 +113,6 @@ class Rounded:
                            along, tree.nodes(ball, np.full(4, np.nan)), tree.blocks(p), p)
 
 
-def _ways(count: int) -> Array:
-    """Even directions, shape (count, 3)."""
-    k = np.arange(count) + 0.5
-    z, turn = 1 - 2 * k / count, np.pi * (1 + 5 ** 0.5) * k
-    return np.stack([np.sqrt(1 - z ** 2) * np.cos(turn), np.sqrt(1 - z ** 2) * np.sin(turn), z], axis=1)
-
-
 def _at(p: Array) -> str:
     return f"({', '.join(f'{x:.4g}' for x in p)})"
 
@@ -131,7 +125,7 @@ def rounded(law: Traced, size: float, what: str) -> Rounded:
         DescriptionError: where a line from the origin leaves the surface it is not convex, or further away
             than its size.
     """
-    ways = _ways(AROUND).T
+    ways = even_directions(AROUND).T
     y = ca.SX.sym("y", 3)
     f = law.function.call([y[0], y[1], y[2]], True, False)[0]
     H, g = ca.hessian(f, y)

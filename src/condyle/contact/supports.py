@@ -33,7 +33,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.contact.solids import Cylinder, Ellipsoid
-from condyle.contact.surfaces import HalfSpace, Pose, Sphere, Surface, tangents
+from condyle.contact.surfaces import HalfSpace, Pose, Sphere, Surface, even_directions, tangents
 from condyle.contact.touch import Touch
 from condyle.laws.described import sx
 from condyle.native.sweeps.lookup import frozen, get
@@ -201,10 +201,9 @@ def _around(one: int, other: int, ball: bool, ahead: bool) -> TreeBest:
     """Numbers of a pair, a direction or zero, most -> the direction with the least overlap; ahead: away from
     that one, where one step of Newton's, of at most APART, would end: (36a). d changes by at most the sizes
     and |c| with the direction."""
-    k, turn = np.arange(AROUND) + 0.5, 2 * np.pi * np.arange(CREASE) / CREASE
-    z = np.concatenate([1 - 2 * k / AROUND, np.zeros(CREASE), [1, -1]])
-    turn = np.concatenate([np.pi * (1 + 5 ** 0.5) * k, turn, [0, 0]])
-    ways = np.stack([np.sqrt(1 - z ** 2) * np.cos(turn), np.sqrt(1 - z ** 2) * np.sin(turn), z], axis=1)
+    turn = 2 * np.pi * np.arange(CREASE) / CREASE
+    ways = np.vstack([even_directions(AROUND), np.column_stack([np.cos(turn), np.sin(turn), 0 * turn]),
+                      (0, 0, 1), (0, 0, -1)])
     tree, size = Tree.of(ways), _size(one, other, ball)
 
     def holds(some: np.ndarray) -> np.ndarray:

@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar, Protocol
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import Array
 from condyle.contact.material import Material
 from condyle.contact.rigid import Rigid
 from condyle.errors import DescriptionError
@@ -175,6 +176,13 @@ class Sphere(Surface):
     def centre_at(self, pose: Pose) -> ca.SX:
         """In ground [m]."""
         return pose.point(sx(self.centre))
+
+
+def even_directions(count: int) -> Array:
+    """Unit vectors all around, along a spiral from z to -z, shape (count, 3)."""
+    k = np.arange(count) + 0.5
+    z, turn = 1 - 2 * k / count, np.pi * (1 + 5 ** 0.5) * k
+    return np.stack([np.sqrt(1 - z ** 2) * np.cos(turn), np.sqrt(1 - z ** 2) * np.sin(turn), z], axis=1)
 
 
 def tangents(n: ca.SX) -> tuple[ca.SX, ca.SX]:

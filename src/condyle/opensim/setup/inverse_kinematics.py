@@ -12,7 +12,7 @@ from condyle.opensim.element import Element
 from condyle.opensim.setup.coordinates import clamped, file_order, in_degrees
 from condyle.opensim.setup.file import SI, Setup
 from condyle.presentation import cut
-from condyle.studies.kinematics.result import TOTALS, InverseKinematics
+from condyle.studies.kinematics.result import TOTALS, InverseKinematics, sums
 from condyle.studies.kinematics.solve import inverse_kinematics
 from condyle.studies.smoothing import spline
 from condyle.system.system import System
@@ -74,12 +74,8 @@ def reported(setup: Setup, tasks: list[Element], system: System, markers: Marker
 def totals_of(places: Markers, markers: Markers) -> Table:
     """Errors of each frame over the markers that were seen, as in `InverseKinematics.totals`."""
     seen = np.stack([markers[n][:len(places.time)] for n in places.names], axis=1)
-    e = np.linalg.norm(places.positions - seen, axis=2)
-    count = np.isfinite(e).sum(axis=1)
-    total = np.where(count > 0, np.nansum(e * e, axis=1), np.nan)
-    largest = np.fmax.reduce(e, axis=1, initial=0.0) + 0.0 * total
-    rms = np.sqrt(total / np.maximum(count, 1))
-    return Table(places.time, TOTALS, np.stack([total, rms, largest], axis=1))
+    each = sums(np.linalg.norm(places.positions - seen, axis=2))
+    return Table(places.time, TOTALS, np.stack(each, axis=1))
 
 
 def within(markers: Markers, limits: tuple[float, ...]) -> Markers:

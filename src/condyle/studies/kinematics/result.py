@@ -31,6 +31,16 @@ SHOWN = 5
 TOTALS = ("total_squared_error", "marker_error_RMS", "marker_error_max")
 
 
+def sums(e: Array) -> tuple[Array, Array, Array]:
+    """Of distances (T, m) of the markers of each frame, NaN where one was not seen: sum of squares, its root
+    mean, the largest; NaN where none was seen. Shapes (T,)."""
+    seen = ~np.isnan(e)
+    count = seen.sum(axis=1)
+    total = np.where(count > 0, np.where(seen, e * e, 0.0).sum(axis=1), np.nan)
+    largest = np.fmax.reduce(e, axis=1, initial=0.0) + 0.0 * total
+    return total, np.sqrt(total / np.maximum(count, 1)), largest
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class InverseKinematics(Display):
     """The motion of a system that follows markers or sensors, from `cd.inverse_kinematics`.
@@ -112,12 +122,7 @@ class InverseKinematics(Display):
     def _sums(self) -> tuple[Array, Array, Array]:
         """Over the markers of each frame: sum of squares, its root mean, the largest distance; NaN where none
         was seen. Shapes (T,)."""
-        e = self._distances
-        seen = ~np.isnan(e)
-        count = seen.sum(axis=1)
-        total = np.where(count > 0, np.where(seen, e * e, 0.0).sum(axis=1), np.nan)
-        largest = np.fmax.reduce(e, axis=1, initial=0.0) + 0.0 * total
-        return total, np.sqrt(total / np.maximum(count, 1)), largest
+        return sums(self._distances)
 
     @cached_property
     def errors(self) -> Table:
