@@ -191,6 +191,10 @@ class Model:
         """Name and level of each constraint equation, in their order."""
         return equation_names(self.constraints)
 
+    def equation_units(self) -> list[str]:
+        """Unit of what each constraint equation keeps, as a position; "" where nobody knows."""
+        return [unit for c in self.constraints.values() for unit in c.measures(self.tree)]
+
     def reaction_rows(self, constraint: str) -> dict[str, int]:
         """Which rows of constraint_reactions are a constraint's, by body."""
         names = list(self.constraints)
