@@ -106,6 +106,17 @@ class Surface(Described):
         """Simpler surfaces by name that touch the other in its place; none where it touches it itself."""
         return {}
 
+    @property
+    def whole(self) -> Surface:
+        """What it is a piece of; itself where it is none."""
+        found: Surface = self.__dict__.get("_whole", self)
+        return found
+
+    def as_piece(self, whole: Surface) -> Surface:
+        """Itself, as a piece of another."""
+        self.__dict__["_whole"] = whole
+        return self
+
 
 def directed(direction: Any, what: str, parameters: Mapping[str, float] | None = None) -> Any:
     """A kept direction, of unit length where it is plain; checked at values of parameters."""

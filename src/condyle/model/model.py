@@ -53,6 +53,11 @@ class Model:
         return {name: force for name, force in self.forces.items() if isinstance(force, ContactLaw)}
 
     @cached_property
+    def foundations(self) -> dict[str, ContactLaw]:
+        """Those of them with meshes."""
+        return {name: law for name, law in self.contacts.items() if any(x.by_points for x in law.surfaces())}
+
+    @cached_property
     def rigid_contacts(self) -> dict[str, RigidContact]:
         """Contacts that do not, by name."""
         return {name: c for name, c in self.constraints.items() if isinstance(c, RigidContact)}
