@@ -112,6 +112,10 @@ class Surface(Described):
         found: Surface = self.__dict__.get("_whole", self)
         return found
 
+    def __getstate__(self) -> dict[str, Any]:
+        kept = {"_whole": self.whole} if self.whole is not self else {}
+        return super().__getstate__() | kept
+
     def as_piece(self, whole: Surface) -> Surface:
         """Itself, as a piece of another."""
         self.__dict__["_whole"] = whole

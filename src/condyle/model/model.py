@@ -10,6 +10,7 @@ import numpy as np
 
 from condyle.constraints.base import Constraint
 from condyle.constraints.unilateral import RigidContact, Unilateral
+from condyle.contact.foundation import ElasticFoundation
 from condyle.contact.law import ContactLaw
 from condyle.forces.actuators import Actuator, PathActuator
 from condyle.forces.base import Force, state_variables
@@ -53,9 +54,9 @@ class Model:
         return {name: force for name, force in self.forces.items() if isinstance(force, ContactLaw)}
 
     @cached_property
-    def foundations(self) -> dict[str, ContactLaw]:
+    def foundations(self) -> dict[str, ElasticFoundation]:
         """Those of them with meshes."""
-        return {name: law for name, law in self.contacts.items() if any(x.by_points for x in law.surfaces())}
+        return {name: law for name, law in self.contacts.items() if isinstance(law, ElasticFoundation)}
 
     @cached_property
     def rigid_contacts(self) -> dict[str, RigidContact]:

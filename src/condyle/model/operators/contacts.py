@@ -7,6 +7,7 @@ import casadi as ca
 
 from condyle.constraints.solve.equations import row_slices
 from condyle.constraints.unilateral import RigidContact
+from condyle.contact.foundation import ElasticFoundation
 from condyle.contact.hertz import patch
 from condyle.contact.law import ContactLaw, Forces
 from condyle.contact.touch import Touch
@@ -104,7 +105,7 @@ def _energies(s: Symbols) -> list[ca.SX]:
     """What the springs of each contact of meshes store [J], zero of those that are disabled."""
     view = s.view(s.kinematics(moving=False))
     return [column(ca.if_else(on, force.potential(view), 0) for on, force in s.laws(view)
-                   if view.law in s.model.foundations)]
+                   if isinstance(force, ElasticFoundation))]
 
 
 def _each(*columns: str) -> Columns:
