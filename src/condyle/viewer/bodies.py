@@ -56,7 +56,7 @@ class Part:
     wide: bool = False
 
 
-def parts(system: System, touching: Iterable[Surface]) -> tuple[list[Part], list[str]]:
+def parts(system: System, touching: Iterable[Surface] = ()) -> tuple[list[Part], list[str]]:
     """All shapes on bodies, and what to say of those that cannot be drawn. A body without any has sticks and
     its ellipsoid of inertia, through which what may touch is seen."""
     number = {"ground": 0, **{b.name: b.index + 1 for b in system.bodies}}
