@@ -1,5 +1,5 @@
-"""What a contact tells, by every law, against formulas written out in NumPy; and the same of a state, a batch,
-a run and an ensemble, in Tables."""
+"""What a contact tells, by every law, against formulas written out in NumPy; and the same of a state, a
+batch, a run and an ensemble, in Tables."""
 from __future__ import annotations
 
 import numpy as np
