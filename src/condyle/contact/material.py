@@ -20,7 +20,7 @@ from condyle.records import dataclass
 from condyle.trace import Number
 from condyle.trace.parameter import Expression, as_sx
 
-MU = quantity("-", lowest=0.0)
+MU, YOUNG = quantity("-", lowest=0.0), quantity("Pa", lowest=0.0, positive=True)
 SOFTEST = 1e3
 """[Pa] No solid that anybody models has a smaller modulus: of fat and brain it is 1e3 to 5e3."""
 
@@ -76,17 +76,17 @@ class Material(Described):
             viscous_friction: what the coefficient grows by with the speed of slip [s/m].
             transition_speed: slip at which friction is at its peak [m/s].
         """
-        kept = number(poisson, "Material.elastic: poisson")
+        kept = quantity("-").take(poisson, "Material.elastic: poisson")
         nu: Any = _at(kept, {})
         if not -1 < nu <= 0.5:
             raise DescriptionError(f"Material.elastic: poisson must be above -1 and at most 0.5, got {nu:g}")
-        if isinstance(young, (int, float)) and not young > 0:
-            raise DescriptionError(f"Material.elastic: young must be above 0 [Pa], got {young!r}")
+        E = YOUNG.take(young, "Material.elastic: young")
         share: Any = 1 - nu * nu
         if isinstance(kept, Expression):                     # at other values the modulus is not finite
             nu = kept.sx
             share = ca.if_else(ca.logic_and(nu > -1, nu <= 0.5), 1 - nu * nu, 0)
-        return cls(as_sx(young) / share, dissipation, static_friction, dynamic_friction, viscous_friction,
+        modulus = (sx(E) if isinstance(E, Expression) else E) / share
+        return cls(modulus, dissipation, static_friction, dynamic_friction, viscous_friction,
                    transition_speed)
 
     def check_parameters(self, values: Mapping[str, float]) -> None:

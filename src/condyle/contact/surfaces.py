@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Protocol
 import casadi as ca
 import numpy as np
 
-from condyle.arrays import Array
+from condyle.arrays import Array, real
 from condyle.contact.material import Material
 from condyle.contact.rigid import Rigid
 from condyle.errors import DescriptionError
@@ -17,6 +17,7 @@ from condyle.laws.view import View
 from condyle.records import dataclass
 from condyle.trace import Number, Numbers
 from condyle.trace.parameter import Expression
+from condyle.trace.symbol import is_symbolic
 
 Length = Annotated[Number, quantity("m", lowest=0.0, positive=True)]
 Folded = Annotated[Any, Role(kind="folded")]
@@ -120,6 +121,13 @@ class Surface(Described):
         """Itself, as a piece of another."""
         self.__dict__["_whole"] = whole
         return self
+
+
+def plain_numbers(value: Any, what: str, instead: str) -> Array:
+    """An array of numbers that are the same in all states; what may be a Parameter `instead`, in words."""
+    if np.asarray(value).dtype == object and any(map(is_symbolic, np.ravel(np.asarray(value)))):
+        raise DescriptionError(f"{what}: expected plain numbers, got Parameters: {instead}")
+    return real(what, value)
 
 
 def directed(direction: Any, what: str, parameters: Mapping[str, float] | None = None) -> Any:
