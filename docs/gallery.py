@@ -303,11 +303,14 @@ def walker(v: Any, figure: Figure) -> None:
     left.axhline(0, color=INK, linewidth=1)
     left.set_aspect("equal")
     left.set_axis_off()
-    plain(right, "stance angle [rad]", "its rate")
+    left.set_title("two steps: each leg in its colour, dark while it stands", fontsize=9, color=INK)
+    plain(right, "stance angle [rad]", "its rate [rad $\\sqrt{g/l}$]")
     right.plot(v.steps["stance"], v.steps["stance_speed"], color=INK, alpha=0.25, linewidth=0.8,
                label="first steps")
-    right.plot(run["stance"][:-1], run["stance_speed"][:-1], color=RED, label="limit cycle")
-    right.legend(frameon=False, fontsize=7, loc="center")
+    angle, rate = run["stance"], run["stance_speed"]
+    right.plot(angle[:-1], rate[:-1], color=RED, label="limit cycle")
+    right.plot(angle[-2:], rate[-2:], ":", color=RED, label="strike")
+    right.legend(frameon=False, fontsize=8, loc="center")
 
 
 @picture
@@ -347,43 +350,51 @@ def falling_chain(v: Any, figure: Figure) -> None:
 
 @picture
 def knee_cartilage(v: Any, figure: Figure) -> None:
-    axes = figure.subplots(1, 2, width_ratios=(1, 1))
-    bodies = ((v.femur, v.pressure, "condyles, from below", 1),
-              (v.tibia, v.system.contact_pressures(v.q, v.u, "knee", "ground"), "plateau, from above", -1))
-    for axis, (surface, pressure, title, side) in zip(axes, bodies, strict=True):
-        mesh = surface.triangles
-        seen = side * mesh.normals[:, 1] < -0.05
-        corners = 1e3 * mesh.vertices
-        drawn = axis.tripcolor(corners[:, 0], corners[:, 2], mesh.faces[seen], pressure[seen] / 1e6,
-                               cmap="magma_r", vmin=0, vmax=v.pressure.max() / 1e6)
+    axes = figure.subplots(1, 2, sharex=True, sharey=True)
+    bodies = ((v.femur, "femur", "condyles, from below", 1), (v.tibia, "ground", "plateau, from above", -1))
+    for axis, (surface, body, title, side) in zip(axes, bodies, strict=True):
+        mesh, pressure = surface.triangles, v.end.contact_pressures("knee", body) / 1e6
+        corners = 1e3 * mesh.vertices[:, [0, 2]]
+        seen = side * mesh.normals[:, 1] < 0
+        axis.tripcolor(*corners.T, mesh.faces[seen], np.zeros(seen.sum()), cmap="Greys", vmin=-0.15, vmax=1,
+                       edgecolors="face", linewidth=0.2)
+        some = seen & (pressure > 0)
+        drawn = axis.tripcolor(*corners.T, mesh.faces[some], pressure[some], cmap="YlOrRd", vmin=0,
+                               vmax=v.pressure.max() / 1e6, edgecolors="white", linewidth=0.2)
+        for half in (-1, 1):
+            mine = half * mesh.centroids[:, 0] > 0
+            part = (pressure * mesh.areas)[mine].sum() / (pressure @ mesh.areas)
+            axis.text(half * 22, 20.5, f"{100 * part:.0f} %", ha="center", fontsize=9, color=INK)
         axis.set_aspect("equal")
         axis.set_title(title, fontsize=9, color=INK)
-        plain(axis, "x [mm]", "z [mm]")
-    figure.colorbar(drawn, ax=axes, shrink=0.7, label="pressure [MPa]")
+        plain(axis, "x [mm]", "z [mm]" if side > 0 else "").grid(visible=False)
+    figure.colorbar(drawn, ax=axes, shrink=0.75, label="pressure [MPa]")
+    figure.suptitle(f"{v.force:.0f} N on two condyles, and the share of each", fontsize=10, color=INK)
 
 
 @picture
 def foot_landing(v: Any, figure: Figure) -> None:
-    left, right = figure.subplots(1, 2, width_ratios=(1.4, 1))
-    times = (0.0, 0.06, 0.12, 1.5)
-    for k, t in enumerate(times):
-        state, alpha = v.landing(t), 0.6
-        X, aside = state.body_pose("foot"), np.array([0.26 * k, 0, 0])
+    above, below = figure.subplots(2, 1, height_ratios=(1, 2.2))
+    for k, t in enumerate((0.0, 0.06, 0.09, 0.17, 1.5)):
+        X, aside = v.landing(t).body_pose("foot"), np.array([0.3 * k - v.landing(t)["foot_tx"], 0, 0])
         sole = [X.R @ (x, -0.06, 0) + X.p + aside for x in (-0.08, 0.06, 0.12)]
         ankle = X.R @ (-0.05, 0.04, 0) + X.p + aside
-        left.plot(*np.transpose([sole[0], sole[2], ankle, sole[0]])[:2], color=BLUE, alpha=alpha)
+        above.fill(*np.transpose([sole[0], sole[2], ankle])[:2], color=BLUE, alpha=0.25, linewidth=0)
         for p in sole:
-            left.add_patch(plt.Circle(p[:2], 0.02, color=BLUE, alpha=alpha, linewidth=0))
-    left.axhline(0, color=INK, linewidth=1)
-    left.set_aspect("equal")
-    left.set_title("after " + ", ".join(f"{t:g}" for t in times) + " s, side by side", fontsize=9, color=INK)
-    left.axis("off")
-    right.plot(v.t, v.force, color=RED)
-    right.set_xlim(0, 0.6)
-    plain(right, "t [s]", "force of the floor [N]").yaxis.label.set_color(RED)
-    place = right.twinx()
+            above.add_patch(plt.Circle(p[:2], 0.02, color=BLUE, alpha=0.7, linewidth=0))
+        above.text(0.3 * k, -0.045, f"{t:g} s", ha="center", fontsize=8, color=INK)
+    above.axhline(0, color=INK, linewidth=1)
+    above.set_aspect("equal")
+    above.axis("off")
+    below.plot(v.t, v.force, color=RED)
+    below.axhline(5 * 9.81, color=RED, linewidth=0.8, linestyle=":")
+    below.text(0.795, 5 * 9.81 + 6, "its weight", ha="right", fontsize=8, color=RED)
+    below.set_xlim(0, 0.8)
+    plain(below, "t [s]", "force of the floor [N]").yaxis.label.set_color(RED)
+    place = below.twinx()
     place.plot(v.t, 100 * v.touched, color=GREEN)
-    place.set_ylabel("centre of pressure, from the mass [cm]", color=GREEN, fontsize=9)
+    place.set_ylim(-10, 14)
+    place.set_ylabel("centre of pressure,\nbefore the mass centre [cm]", color=GREEN)
     place.spines["top"].set_visible(False)
 
 

@@ -82,11 +82,62 @@ def test_surfaces_do_not_touch_twice(material) -> None:
     system.add_contact("d", floor, C.Sphere("ball", (0, 0, 0), 0.1, material))      # another surface
 
 
+@pytest.mark.parametrize("modulus", [200, 999.0, cd.Parameter("E", 10.0)])
+def test_moduli_in_gigapascals_are_told(modulus) -> None:
+    with pytest.warns(UserWarning, match=r"Pa is softer than any solid .* in Pa: 200 GPa is 200e9"):
+        C.Material.elastic(modulus, 0.0)
+    C.Material(1e3)                                                                # brain; no warning
+
+
+LAYERED = C.Mesh("ball", None, icosphere(1, 0.1), 0.02, RUBBER)
+
+
+@pytest.mark.parametrize(("surface", "most"), [
+    (C.Sphere("ball", (0, 0, 0), 0.05, RUBBER), 0.005),
+    (C.Sphere("ball", (0, 0, 0), cd.Parameter("r", 0.05), RUBBER), 0.005),
+    (C.Ellipsoid("ball", None, (0.3, 0.1, 0.2), RUBBER), 0.01),
+    (C.Torus("ball", None, 0.3, 0.02, RUBBER), 0.002),
+    (C.Cylinder("ball", None, 0.3, 0.2, RUBBER), 0.01),
+    (C.Box("ball", None, (0.3, 0.2, 0.1), RUBBER), 0.01),                         # not of its corners
+    (C.Implicit("ball", None, lambda x, y, z: x**2 + y**2 + z**2 - 0.01, 0.11, RUBBER), 0.011),
+    (LAYERED, 0.1 * float(np.ptp(LAYERED.triangles.vertices, axis=0).min()) / 2)])
+def test_smooth_that_reaches_far_is_told(surface, most) -> None:
+    floor = C.HalfSpace("ground", (0, 1, 0), 0.0, RUBBER)
+    ball().add_contact("c", floor, surface, smooth=0.999 * most)                   # no warning
+    says = f"{type(surface).__name__} on 'ball', whose smallest .* Take at most {most:.2g} m; 1e-4 is usual"
+    with pytest.warns(UserWarning, match=says):
+        ball().add_contact("c", floor, surface, smooth=1.001 * most)
+
+
+def test_smooth_pushes_from_afar_as_it_says() -> None:
+    """1 m on balls of 5 cm, 5 cm apart: as the exact law 0.475625 m deep, by (18) of the theory."""
+    a, b = (C.Sphere(body, (0, 0, 0), 0.05, RUBBER) for body in ("ground", "ball"))
+    with pytest.warns(UserWarning, match=r"at a gap of 0\.05 m it would push as if 0\.48 m deep"):
+        law = C.HuntCrossley(a, b, smooth=1.0)
+    system = ball()
+    system.add_force("c", law)
+    f = system.contact_forces(system.state(q={"ball_ty": 0.15}).q, np.zeros(6))[0, 1]
+    x = (np.hypot(0.05, 1.0) - 0.05) / 2
+    assert round(x, 2) == 0.48
+    k = 4 / 3 * 1e6 / 2**1.5 * np.sqrt(0.025)                                      # E* of two equal moduli
+    assert f == pytest.approx(k * x**1.5, rel=1e-12)                               # rounding
+
+
+@pytest.mark.parametrize("material", [RUBBER, STONE])
+def test_boxes_do_not_touch_twice(material) -> None:
+    """Their corners are made anew each time."""
+    floor, box = surfaces(material)[0], C.Box("ball", None, (0.1, 0.1, 0.1), material)
+    system = ball()
+    system.add_contact("c", floor, box)
+    with pytest.raises(cd.DescriptionError, match=r"'d': these two surfaces touch already, as 'c\.corner0'"):
+        system.add_contact("d", floor, box)
+
+
 def test_pressures_of_states_and_runs() -> None:
     system = ball()
     mesh = C.Mesh("ball", None, icosphere(1, 0.1), 0.02, RUBBER)
     system.add_contact("c", C.HalfSpace("ground", (0, 1, 0), 0.0, RUBBER), mesh)
-    run = cd.simulate(system, system.state(q={"ball_ty": 0.08}), 0.01)
+    run = cd.simulate(system, system.state(q={"ball_ty": 0.086}), 0.01)
     expected = system.contact_pressures(run.q, run.u, "c")
     assert expected.shape == (len(run), len(mesh.triangles.faces)) and expected.max() > 0
     np.testing.assert_array_equal(run.contact_pressures("c"), expected)

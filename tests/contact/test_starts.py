@@ -8,6 +8,7 @@ import pytest
 
 import condyle as cd
 from condyle import contact
+from tests.contact.meshes import box
 
 
 def ball(depth: float, speed: float = 0.0, gravity: float = 9.81, modulus: float = 1e6) -> cd.State:
@@ -60,6 +61,36 @@ def test_many_contacts_count_together(monkeypatch):
     assert "contact 'corners.corner" in words and "with others of these bodies" in words
     disabled = system.state(q=q, disabled=system.contacts)
     assert told(disabled) == []
+
+
+def test_meshes_count_too():
+    """A cube with springs of K = E / (2 h) at the base, of 0.04 m^2, 2 cm deep: K A x^2 / 2 = 20 J, which is
+    1 m high. On another cube the springs of both act, each with half their area: as much."""
+    foam = contact.Material(1e5)
+    for other in (contact.HalfSpace("ground", (0, 1, 0), 0.0, foam),
+                  contact.Mesh("ground", (0, -0.1, 0), box(0.1), 0.02, foam)):
+        system = cd.System()
+        system.add_body("cube", mobilizer=cd.Translation(), mass=2.0, inertia=(0.01,) * 3)
+        system.add_contact("stand", other, contact.Mesh("cube", None, box(0.1), 0.02, foam))
+        words, = told(system.state(q={"cube_ty": 0.08}))
+        assert f"'stand' of {type(other).__name__} on 'ground' and Mesh on 'cube' starts 0.02 m deep" in words
+        assert "stores 20 J, which" in words and "move 'cube' by 0.02 m along (0, 1, 0)" in words
+        assert told(system.state(q={"cube_ty": 0.0999})) == []
+    start = system.state(q={"cube_ty": 0.0999})
+    with pytest.warns(UserWarning, match="starts 0.02 m deep"):               # one of many
+        cd.simulate(system, [*[start] * 40, start.replace(q={"cube_ty": 0.08}), start], 1e-4)
+
+
+def test_opensims_smooth_law_counts_too(monkeypatch):
+    """It has no potential; 2/5 f x of it, 34 J, is near that of the exact law."""
+    monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")
+    system = cd.System()
+    system.add_body("ball", mobilizer=cd.Free(), mass=1.0, inertia=(0.004,) * 3)
+    system.add_force("touch", contact.SmoothSphereHalfSpace("ground", (0, 1, 0), 0.0, "ball", (0, 0, 0), 0.1,
+                                                            1e6))
+    words, = told(system.state(q={"ball_ty": 0.05}))
+    assert "starts 0.05 m deep and stores 33." in words
+    assert told(system.state(q={"ball_ty": 0.0995})) == []
 
 
 @pytest.mark.parametrize(("numbers", "words"), [

@@ -1,6 +1,7 @@
 """Contacts, constraints and implicit surfaces in scenes: where they are drawn is where they are."""
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,35 @@ def test_a_sphere_on_a_plane() -> None:
     assert drawn.columns["touch.depth"][0] == pytest.approx(0.01)
     assert scene_of(state).floor == pytest.approx(0.02)    # the grid is the floor
     assert [p.name for p in drawn.parts if p.kind == "contacts"] == ["touch: ball"]
+
+
+def test_surfaces_that_only_the_method_of_a_run_knows() -> None:
+    """They are drawn as those of a system are, the level one as the grid; a box as a box."""
+    stone = C.Rigid(friction=0.5)
+    system = cd.System()
+    for name in ("ball", "box"):
+        system.add_body(name, mobilizer=cd.Free(), mass=1.0, inertia=(0.004,) * 3)
+    floor, ramp = (C.HalfSpace("ground", normal, 0.02, stone) for normal in ((0, 1, 0), (1, 1, 0)))
+    ball, box = C.Sphere("ball", (0, 0, 0), 0.1, stone), C.Box("box", None, (0.2, 0.05, 0.1), stone)
+    start = system.state(q={"ball_tx": 0.5, "ball_ty": 0.3, "box_tx": 0.5, "box_ty": 0.1})
+    method = cd.integrators.TimeStepping([floor, ramp, ball, box])
+    scene = scene_of(cd.simulate(system, start, 5e-3, step=1e-3, integrator=method))
+    drawn = {p.name: p for p in scene.layers[0].parts if p.kind == "contacts"}
+    assert scene.floor == pytest.approx(0.02) and set(drawn) == {"ground", "ball", "box"}
+    assert drawn["ground"].wide and drawn["ball"].shape == cd.shapes.Sphere(0.1)
+    assert drawn["box"].shape == cd.shapes.Box((0.2, 0.05, 0.1))
+    assert [drawn[name].body for name in ("ground", "ball", "box")] == [0, 1, 2]
+
+
+@pytest.mark.parametrize("material", [SKIN, C.Rigid()])
+def test_a_box_on_its_corners_is_a_box(material: Any) -> None:
+    system = cd.System()
+    system.add_body("box", mobilizer=cd.Planar(), mass=1.0, inertia=(0.004,) * 3)
+    system.add_contact("stand", C.HalfSpace("ground", (0, 1, 0), 0.0, material),
+                       C.Box("box", None, (0.2, 0.05, 0.1), material))
+    for one in (system, pickle.loads(pickle.dumps(system))):
+        part, = (p for p in scene_of(one.state(q={"box_ty": 0.06})).layers[0].parts if p.kind == "contacts")
+        assert part.shape == cd.shapes.Box((0.2, 0.05, 0.1)) and part.name == "stand: box"
 
 
 def test_the_arrow_is_the_force_on_what_moves() -> None:

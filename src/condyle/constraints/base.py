@@ -36,10 +36,13 @@ class Constraint(Described):
 
     Attributes:
         level: position, velocity or acceleration: the lowest level at which the equations hold.
+        measure: unit of what the equations keep, as a position: "m", "rad", "1" of a cosine; "" where nobody
+            knows, as of a user's function.
         undefined: where the equations are not a number, and what to do there, in words.
     """
 
     level: ClassVar[str] = "position"
+    measure: ClassVar[str] = ""
     undefined: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
@@ -68,6 +71,12 @@ class Constraint(Described):
     def named(self, name: str) -> Constraint:
         """The constraint as a System keeps it under a name: one that has discrete variables calls them so."""
         return self
+
+    def measures(self, tree: Tree) -> list[str]:
+        """`measure` of each equation."""
+        if self.parts[0] is self:
+            return [self.measure] * self.size
+        return [unit for part in self.parts for unit in part.measures(tree)]
 
     @property
     def drag(self) -> Constraint | None:

@@ -76,6 +76,7 @@ class NoSlipOnPlane(Constraint):
     """A sphere, or a point of radius zero, does not slip on a plane: two equations along the plane (22)."""
 
     level: ClassVar[str] = "velocity"
+    measure: ClassVar[str] = "m"
 
     a: BodyName
     normal: Direction
@@ -160,6 +161,7 @@ class NoSlipOnSphere(Constraint):
     taken changes where the line passes near an axis; what they require together does not."""
 
     level: ClassVar[str] = "velocity"
+    measure: ClassVar[str] = "m"
 
     a: BodyName
     centre_a: Station
@@ -222,6 +224,8 @@ class SphereOnSphereContact(Contact):
 class LinesMeet(Constraint):
     """Two lines that are not parallel meet: their distance, with its sign (24); or, as NoSlipOnLines, do not
     slip there."""
+
+    measure: ClassVar[str] = "m"
 
     a: BodyName
     p_a: Station

@@ -15,11 +15,24 @@ from condyle.functions.splines import is_series, measured
 from condyle.laws.described import CoordinateName, quantity, sx
 from condyle.laws.leaf import Leaf
 from condyle.laws.leaves import Coordinate, Speed, SpeedRate
-from condyle.laws.names import name
+from condyle.laws.names import name, speed_named
 from condyle.records import dataclass
 from condyle.trace import is_truth
+from condyle.tree import scales
+from condyle.tree.tree import Tree
 
 Value = Annotated[Any, quantity("")]
+
+
+def unit_of(tree: Tree, coordinate: str) -> str:
+    """Of a coordinate: "rad", "m", "1" of a quaternion."""
+    return dict(zip(tree.coordinates, scales.units(tree.bodies)[0], strict=True)).get(coordinate, "")
+
+
+def unit_of_travel(tree: Tree, speed: str) -> str:
+    """Of what a speed is the rate of."""
+    units = dict(zip(tree.speeds, scales.units(tree.bodies)[1], strict=True))
+    return units.get(speed_named(tree, speed, "measures"), "").removesuffix("/s")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -43,6 +56,9 @@ class ConstantCoordinate(Constraint):
     def equations(self, x: Sequence[ca.SX]) -> ca.SX:
         return x[0] - sx(self.value)                                                         # (15)
 
+    def measures(self, tree: Tree) -> list[str]:
+        return [unit_of(tree, self.coordinate)]
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ConstantSpeed(Constraint):
@@ -65,6 +81,9 @@ class ConstantSpeed(Constraint):
     def equations(self, x: Sequence[ca.SX]) -> ca.SX:
         return x[0] - sx(self.value)                                                         # (16)
 
+    def measures(self, tree: Tree) -> list[str]:
+        return [unit_of_travel(tree, self.speed)]
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ConstantAcceleration(Constraint):
@@ -86,6 +105,9 @@ class ConstantAcceleration(Constraint):
 
     def equations(self, x: Sequence[ca.SX]) -> ca.SX:
         return x[0] - sx(self.value)                                                  # (16)
+
+    def measures(self, tree: Tree) -> list[str]:
+        return [unit_of_travel(tree, self.speed)]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -161,6 +183,9 @@ class PrescribedMotion(UserConstraint):
             return wanted if is_truth(wanted) else sequence([s.q(coordinate) - wanted])      # (17)
 
         self.trace(follow, source=function)
+
+    def measures(self, tree: Tree) -> list[str]:
+        return [unit_of(tree, self.coordinate)]
 
 
 def names(given: Any, what: str, least: int = 1) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from condyle.laws.leaves import Rotation
 from condyle.records import dataclass
 from condyle.spatial import Transform
 from condyle.trace.parameter import Expression, as_sx
+from condyle.tree.tree import Tree
 
 SMALLEST_SINE = 1e-3
 """Near 0 and pi an angle's cosine hardly changes: the equation loses its digits, and at the ends its rank."""
@@ -40,6 +41,8 @@ class ConstantAngle(Constraint):
         angle: between 0 and pi, not near either end [rad].
             Parallel axes are two equations, not one: keep two angles of pi/2.
     """
+
+    measure: ClassVar[str] = "1"
 
     a: BodyName
     axis_a: Direction
@@ -91,6 +94,7 @@ class ConstantOrientation(Constraint):
     b: BodyName
     R_b: Frame = None
 
+    measure: ClassVar[str] = "rad"
     undefined: ClassVar[str] = NO_AXIS
 
     def __post_init__(self) -> None:
@@ -140,3 +144,6 @@ class Weld(Constraint):
         (R_a, p_a), (R_b, p_b) = placed(self.X_a), placed(self.X_b)
         turn = turned((x[0] @ R_a).T @ (x[2] @ R_b))
         return ca.vertcat(turn, x[3] + x[2] @ p_b - x[1] - x[0] @ p_a)                       # (14)
+
+    def measures(self, tree: Tree) -> list[str]:
+        return ["rad"] * 3 + ["m"] * 3

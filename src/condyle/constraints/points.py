@@ -46,6 +46,8 @@ class Rod(Constraint):
         length: length of the rod [m], above zero.
     """
 
+    measure: ClassVar[str] = "m"
+
     a: BodyName
     p_a: Station
     b: BodyName
@@ -79,6 +81,8 @@ class Ball(Constraint):
         p_b: station on b, in its frame [m], shape (3,).
     """
 
+    measure: ClassVar[str] = "m"
+
     a: BodyName
     p_a: Station
     b: BodyName
@@ -107,6 +111,8 @@ class PointInPlane(Constraint):
         b: another body, or its name.
         p_b: station on b, in its frame [m], shape (3,).
     """
+
+    measure: ClassVar[str] = "m"
 
     a: BodyName
     normal: Direction
@@ -140,6 +146,8 @@ class PointOnLine(Constraint):
         b: another body, or its name.
         p_b: station on b, in its frame [m], shape (3,).
     """
+
+    measure: ClassVar[str] = "m"
 
     a: BodyName
     p_a: Station

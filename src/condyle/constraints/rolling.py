@@ -28,6 +28,7 @@ class NoSlip1D(Constraint):
     """
 
     level: ClassVar[str] = "velocity"
+    measure: ClassVar[str] = "m"
 
     case: BodyName
     point: Station

@@ -23,7 +23,8 @@ from condyle.contact.law import ContactLaw, Forces
 from condyle.contact.material import harmonic
 from condyle.contact.mesh import Mesh
 from condyle.contact.pairs import check_yielding
-from condyle.contact.springs import LAYER, TERMS, Curve, Springs
+from condyle.contact.sizes import warn_of_smooth
+from condyle.contact.springs import LAYER, REACH, TERMS, Curve, Springs
 from condyle.contact.surfaces import BodyPose, Pose, Surface
 from condyle.contact.touch import Touch
 from condyle.contact.triangles import Triangles
@@ -246,6 +247,7 @@ class ElasticFoundation(ContactLaw):
         object.__setattr__(self, "layers", self._layers(what))
         super().__post_init__()
         object.__setattr__(self, "soft", self.smooth != 0)
+        warn_of_smooth(self.a, self.b, self.smooth, what, REACH)
 
     def _layers(self, what: str) -> Any:
         """Both layers' numbers, as the law keeps them: computed once where they are plain."""

@@ -64,9 +64,9 @@ def _pieces(a: Surface, b: Surface) -> Iterator[tuple[str, Surface, Surface]]:
     if not mine and not its:
         yield "", a, b
     for label, piece in mine.items():
-        yield f"a_{label}" if its else label, piece, b
+        yield f"a_{label}" if its else label, piece.as_piece(a), b
     for label, piece in its.items():
-        yield f"b_{label}" if mine else label, a, piece
+        yield f"b_{label}" if mine else label, a, piece.as_piece(b)
 
 
 def _named(name: str, which: str, given: Surface | Iterable[Surface]) -> dict[str, Surface]:

@@ -26,6 +26,7 @@ from condyle.contact.friction import smoothed, stribeck
 from condyle.contact.hertz import hertz_factor
 from condyle.contact.material import COMBINED, Combined, combined
 from condyle.contact.pairs import SOLVED, check_pair, check_yielding, touch
+from condyle.contact.sizes import warn_of_smooth
 from condyle.contact.surfaces import BodyPose, Surface
 from condyle.contact.touch import Touch
 from condyle.forces.base import Law
@@ -99,6 +100,10 @@ class ContactLaw(Law):
         """What it exerts."""
         raise TypeError(f"{type(self).__name__} does not say what it exerts")
 
+    def stored(self, s: View) -> ca.SX | None:
+        """What it stores [J], also of laws that have no potential; None if nobody knows."""
+        return self.potential(s)
+
     def apply(self, s: View, loads: Loads) -> None:
         done = self.forces(s)
         for surface, sign in zip(self.surfaces(), (-1, 1), strict=True):
@@ -146,6 +151,7 @@ class HuntCrossley(ContactLaw):
         super().__post_init__()
         options = ("rolling_resistance", "spin_friction", "smooth")
         object.__setattr__(self, "extras", frozenset(f for f in options if getattr(self, f) != 0))
+        warn_of_smooth(self.a, self.b, self.smooth, what)
 
     @property
     def form(self) -> Hashable:

@@ -20,7 +20,9 @@ from condyle.records import dataclass
 from condyle.trace import Number
 from condyle.trace.parameter import Expression, as_sx
 
-MU = quantity("-", lowest=0.0)
+MU, YOUNG = quantity("-", lowest=0.0), quantity("Pa", lowest=0.0, positive=True)
+SOFTEST = 1e3
+"""[Pa] No solid that anybody models has a smaller modulus: of fat and brain it is 1e3 to 5e3."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -47,6 +49,10 @@ class Material(Described):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        modulus = _at(self.modulus, {})
+        if modulus < SOFTEST:
+            warn(f"Material: modulus = {modulus:g} Pa is softer than any solid (brain and fat have 1e3 Pa "
+                 "and more, rubber 1e6, bone 1e10, steel 2e11); moduli are in Pa: 200 GPa is 200e9")
         least, most = self._check_friction({})
         if most > least == 0:
             warn(f"Material: static_friction = {most:g} without dynamic_friction: what slips faster than 3 "
@@ -70,17 +76,17 @@ class Material(Described):
             viscous_friction: what the coefficient grows by with the speed of slip [s/m].
             transition_speed: slip at which friction is at its peak [m/s].
         """
-        kept = number(poisson, "Material.elastic: poisson")
-        nu = float(kept.at()[0, 0]) if isinstance(kept, Expression) else kept
+        kept = quantity("-").take(poisson, "Material.elastic: poisson")
+        nu: Any = _at(kept, {})
         if not -1 < nu <= 0.5:
             raise DescriptionError(f"Material.elastic: poisson must be above -1 and at most 0.5, got {nu:g}")
-        if isinstance(young, (int, float)) and not young > 0:
-            raise DescriptionError(f"Material.elastic: young must be above 0 [Pa], got {young!r}")
+        E = YOUNG.take(young, "Material.elastic: young")
         share: Any = 1 - nu * nu
         if isinstance(kept, Expression):                     # at other values the modulus is not finite
             nu = kept.sx
             share = ca.if_else(ca.logic_and(nu > -1, nu <= 0.5), 1 - nu * nu, 0)
-        return cls(as_sx(young) / share, dissipation, static_friction, dynamic_friction, viscous_friction,
+        modulus = (sx(E) if isinstance(E, Expression) else E) / share
+        return cls(modulus, dissipation, static_friction, dynamic_friction, viscous_friction,
                    transition_speed)
 
     def check_parameters(self, values: Mapping[str, float]) -> None:
@@ -92,12 +98,16 @@ class Material(Described):
 
     def _check_friction(self, values: Mapping[str, float]) -> tuple[float, float]:
         """Dynamic and static friction at values of Parameters."""
-        least, most = (float(x.at(values)[0, 0]) if isinstance(x, Expression) else float(x)
-                       for x in (self.dynamic_friction, self.static_friction))
+        least, most = (_at(x, values) for x in (self.dynamic_friction, self.static_friction))
         if not least <= most:
             raise DescriptionError("Material: static_friction must be at least dynamic_friction, got "
                                    f"{most:g} and {least:g}; equal numbers are plain Coulomb friction")
         return least, most
+
+
+def _at(kept: Any, values: Mapping[str, float]) -> float:
+    """A kept number at values of Parameters."""
+    return float(kept.at(values)[0, 0]) if isinstance(kept, Expression) else float(kept)
 
 
 @dataclass(frozen=True)

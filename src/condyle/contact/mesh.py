@@ -8,7 +8,7 @@ import numpy as np
 
 from condyle.contact.material import Material
 from condyle.contact.solids import Framed
-from condyle.contact.surfaces import Folded, Length
+from condyle.contact.surfaces import Folded, Length, plain_numbers
 from condyle.contact.triangles import Triangles, checked
 from condyle.errors import DescriptionError, warn
 from condyle.records import dataclass
@@ -54,6 +54,9 @@ class Mesh(Framed):
                                    "corners of a rigid mesh are cd.contact.vertices(...)")
         given = self.mesh
         if not isinstance(given, Triangles):
+            if isinstance(given, tuple | list) and given:
+                plain_numbers(given[0], "Mesh: vertices", "triangles are a table that no state changes; the "
+                              "frame X, the thickness and the material may be Parameters")
             shape = given if isinstance(given, MeshShape) else MeshShape(given)
             what = f"Mesh: {shape.path!r}" if shape.path else "Mesh"
             object.__setattr__(self, "mesh", checked(*shape.surface(), what))

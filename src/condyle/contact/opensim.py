@@ -9,6 +9,7 @@ from condyle.contact.friction import hollars
 from condyle.contact.law import ContactLaw, Forces, HuntCrossley
 from condyle.contact.material import Combined
 from condyle.contact.surfaces import HalfSpace, Length, Sphere, Surface, directed
+from condyle.contact.touch import Touch
 from condyle.laws.described import BodyName, Station, quantity, sx
 from condyle.laws.view import View
 from condyle.records import dataclass
@@ -93,18 +94,27 @@ class SmoothSphereHalfSpace(ContactLaw):
         return (_bare(HalfSpace, body=self.a, normal=self.normal, height=self.height),
                 _bare(Sphere, body=self.b, centre=self.centre, radius=self.radius))
 
+    def _elastic(self, where: Touch) -> tuple[ca.SX, ca.SX]:
+        """f_Hz of (22) [N], and k."""
+        x, k = where.x, sx(self.stiffness) ** (2 / 3) / 2
+        return (4 / 3 * k * ca.sqrt(where.R * k) * (x ** 2 + sx(self.constant_contact_force)) ** 0.75
+                * (1 + ca.tanh(sx(self.hertz_smoothing) * x)) / 2), k                        # (22)
+
+    def stored(self, s: View) -> ca.SX:
+        """As OpenSim reports it, 2/5 f_Hz x."""
+        where = self.touch(s)
+        return 2 / 5 * self._elastic(where)[0] * where.x
+
     def forces(self, s: View) -> Forces:
         where = self.touch(s)
-        x, n, P = where.x, where.n, where.at(self.share)
+        n, P = where.n, where.at(self.share)
         velocity = lambda body: s.station_velocity(body, ca.SX(3, 1)) + ca.cross(
             s.angular_velocity(body), P - s.station_position(body, ca.SX(3, 1)))
         v = velocity(self.b) - velocity(self.a)
         xdot = -ca.dot(n, v)
         v_t = v + xdot * n
         c, cf = sx(self.dissipation), sx(self.constant_contact_force)
-        k = sx(self.stiffness) ** (2 / 3) / 2
-        f_Hz = (4 / 3 * k * ca.sqrt(where.R * k) * (x ** 2 + cf) ** 0.75
-                * (1 + ca.tanh(sx(self.hertz_smoothing) * x)) / 2)                           # (22)
+        f_Hz, k = self._elastic(where)
         some = c > 0
         rest = 2 / (3 * ca.if_else(some, c, 1))
         share = (1 + ca.tanh(sx(self.hunt_crossley_smoothing) * (xdot + rest))) / 2

@@ -8,7 +8,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.contact.rigid import Rigid
-from condyle.contact.surfaces import Folded, Pose, Surface
+from condyle.contact.surfaces import Folded, Pose, Surface, plain_numbers
 from condyle.errors import DescriptionError
 from condyle.laws.described import Station, sx
 from condyle.records import dataclass
@@ -60,7 +60,9 @@ def vertices(body: Any, points: Any, material: Rigid, *, cliques: tuple[str, ...
     """
     if isinstance(points, str | Path):
         points = Mesh(points)
-    given = np.asarray(points.surface()[0] if isinstance(points, Mesh) else points, dtype=float)
+    given = points.surface()[0] if isinstance(points, Mesh) else plain_numbers(
+        points, "vertices: points", "which of them are corners depends on their values; give each as "
+        "cd.contact.Point(body, station, material)")
     if given.ndim == 2 and given.shape[1] == 3 and not np.isfinite(given).all():
         row = int(np.flatnonzero(~np.isfinite(given).all(axis=1))[0])
         raise DescriptionError(f"vertices: points[{row}] = {given[row].tolist()} is not finite")

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Protocol
 import casadi as ca
 import numpy as np
 
-from condyle.arrays import Array
+from condyle.arrays import Array, real
 from condyle.contact.material import Material
 from condyle.contact.rigid import Rigid
 from condyle.errors import DescriptionError
@@ -17,6 +17,7 @@ from condyle.laws.view import View
 from condyle.records import dataclass
 from condyle.trace import Number, Numbers
 from condyle.trace.parameter import Expression
+from condyle.trace.symbol import is_symbolic
 
 Length = Annotated[Number, quantity("m", lowest=0.0, positive=True)]
 Folded = Annotated[Any, Role(kind="folded")]
@@ -105,6 +106,28 @@ class Surface(Described):
     def pieces(self, other: Surface) -> dict[str, Surface]:
         """Simpler surfaces by name that touch the other in its place; none where it touches it itself."""
         return {}
+
+    @property
+    def whole(self) -> Surface:
+        """What it is a piece of; itself where it is none."""
+        found: Surface = self.__dict__.get("_whole", self)
+        return found
+
+    def __getstate__(self) -> dict[str, Any]:
+        kept = {"_whole": self.whole} if self.whole is not self else {}
+        return super().__getstate__() | kept
+
+    def as_piece(self, whole: Surface) -> Surface:
+        """Itself, as a piece of another."""
+        self.__dict__["_whole"] = whole
+        return self
+
+
+def plain_numbers(value: Any, what: str, instead: str) -> Array:
+    """An array of numbers that are the same in all states; what may be a Parameter `instead`, in words."""
+    if np.asarray(value).dtype == object and any(map(is_symbolic, np.ravel(np.asarray(value)))):
+        raise DescriptionError(f"{what}: expected plain numbers, got Parameters: {instead}")
+    return real(what, value)
 
 
 def directed(direction: Any, what: str, parameters: Mapping[str, float] | None = None) -> Any:

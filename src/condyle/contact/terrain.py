@@ -19,7 +19,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.contact.solids import Framed
-from condyle.contact.surfaces import Folded, Pose, Sphere
+from condyle.contact.surfaces import Folded, Pose, Sphere, plain_numbers
 from condyle.contact.touch import Touch
 from condyle.errors import DescriptionError
 from condyle.laws.described import sx
@@ -32,6 +32,8 @@ LIMIT, NEAR = 50, 1e-10
 """Newton's steps at most; the last one over the size of a cell."""
 BASIS = np.array([[1, 4, 1, 0], [-3, 0, 3, 0], [3, -6, 3, 0], [-1, 3, -3, 1]]) / 6
 """The four B-splines of a cell in powers of its local coordinate."""
+GRID = ("the grid is a table that no state changes; where the ground is, and its slope, may be Parameters of "
+        "the frame X")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -69,7 +71,7 @@ class HeightField(Framed):
         if callable(self.heights):
             raise DescriptionError("HeightField: heights: expected an array, got a function; give its values "
                                    "on the grid, f(*np.meshgrid(x, y, indexing='ij'))")
-        h, wanted = np.array(self.heights, dtype=float), (len(self.x), len(self.y))
+        h, wanted = plain_numbers(self.heights, "HeightField: heights", GRID), (len(self.x), len(self.y))
         if h.shape != wanted:
             turned = "; the first index goes with x: give heights.T" if h.shape == wanted[::-1] else ""
             raise DescriptionError(f"HeightField: heights: expected finite numbers of shape {wanted}, those "
@@ -108,7 +110,7 @@ class HeightField(Framed):
 
 
 def _even(grid: Any, what: str) -> tuple[float, ...]:
-    x = np.array(grid, dtype=float)
+    x = plain_numbers(grid, what, GRID)
     if x.ndim != 1 or len(x) < 4 or not np.isfinite(x).all() or not (np.diff(x) > 0).all() or np.ptp(
             np.diff(x)) > 1e-9 * np.ptp(x):
         raise DescriptionError(f"{what}: expected at least 4 numbers that rise evenly, such as "

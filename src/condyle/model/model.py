@@ -10,6 +10,7 @@ import numpy as np
 
 from condyle.constraints.base import Constraint
 from condyle.constraints.unilateral import RigidContact, Unilateral
+from condyle.contact.foundation import ElasticFoundation
 from condyle.contact.law import ContactLaw
 from condyle.forces.actuators import Actuator, PathActuator
 from condyle.forces.base import Force, state_variables
@@ -51,6 +52,11 @@ class Model:
     def contacts(self) -> dict[str, ContactLaw]:
         """Contacts that yield, by name."""
         return {name: force for name, force in self.forces.items() if isinstance(force, ContactLaw)}
+
+    @cached_property
+    def foundations(self) -> dict[str, ElasticFoundation]:
+        """Those of them with meshes."""
+        return {name: law for name, law in self.contacts.items() if isinstance(law, ElasticFoundation)}
 
     @cached_property
     def rigid_contacts(self) -> dict[str, RigidContact]:
@@ -190,6 +196,10 @@ class Model:
     def equation_names(self) -> list[tuple[str, str]]:
         """Name and level of each constraint equation, in their order."""
         return equation_names(self.constraints)
+
+    def equation_units(self) -> list[str]:
+        """Unit of what each constraint equation keeps, as a position; "" where nobody knows."""
+        return [unit for c in self.constraints.values() for unit in c.measures(self.tree)]
 
     def reaction_rows(self, constraint: str) -> dict[str, int]:
         """Which rows of constraint_reactions are a constraint's, by body."""

@@ -27,7 +27,8 @@ from condyle.opensim.reading import Reading
 from condyle.opensim.registry import reads
 from condyle.spatial import Transform, rotation_from_euler
 
-UNIT = Material(1.0)
+UNIT = Material(1e6)
+"""Until a force says what they are made of."""
 
 
 @reads("ContactHalfSpace")

@@ -1,9 +1,9 @@
 """Contacts that yield and begin so deep that they throw their bodies: which, how deep, and what to do.
 
-A contact stores V = 2/5 f x, all of which becomes motion. All bodies that hang together with the lighter one
-would rise by h = V / (m g). At rest on a floor h is 2/5 of the depth; after a fall it is at most the height
-of that. A start with h above MOST times the size of the system, and V above MOST times what moves, is a
-mistake as a rule: a floor at a wrong height, metres for millimetres.
+A contact stores V = 2/5 f x, each spring of a mesh f x / 2, all of which becomes motion. All bodies that hang
+together with the lighter one would rise by h = V / (m g). At rest on a floor h is 2/5 of the depth; after a
+fall it is at most the height of that. A start with h above MOST times the size of the system, and V above
+MOST times what moves, is a mistake as a rule: a floor at a wrong height, metres for millimetres.
 """
 from __future__ import annotations
 
@@ -15,8 +15,11 @@ import numpy as np
 from condyle.contact.law import ContactLaw
 from condyle.errors import warn
 from condyle.integrate.members import Members
+from condyle.integrate.rigid.numbers import in_few
 from condyle.model.symbols import Symbols
+from condyle.native.calls.function import NativeFunction
 from condyle.native.sweeps.lookup import Staged, assembled
+from condyle.records import dataclass
 from condyle.system.system import System
 from condyle.tree import scales
 
@@ -25,40 +28,74 @@ MOST, GRAVITY, STATES = 5.0, 9.81, 64
 at."""
 
 
+@dataclass(frozen=True, eq=False)
+class Look:
+    """How the contacts of a system are looked at.
+
+    Attributes:
+        made: q, tail -> depths and stored energies of those without a mesh; None without such.
+        meshes: q, tail -> stored energies of those with one, native; None without such.
+        laws: names and contacts, those with a mesh last.
+        things: 1 where two contacts throw the same bodies, shape (n, n).
+        weights: m g of these bodies times the system's size [J], shape (n,).
+    """
+
+    made: ca.Function | Staged | None
+    meshes: NativeFunction | None
+    laws: list[tuple[str, ContactLaw]]
+    things: np.ndarray
+    weights: np.ndarray
+
+
 def warn_of_deep_contacts(system: System, start: Members) -> None:
     """Warn of the contact that stores most, where those of its bodies store more than can be meant."""
     programs = system.compiled.programs
     if "deep_contacts" not in programs:
         programs["deep_contacts"] = _made(system)
-    made, laws, things, weights = programs["deep_contacts"]
-    if made is None:
+    look: Look = programs["deep_contacts"]
+    if not look.laws:
         return
+    q = start.y[:STATES, :system.nq]
     tail = np.broadcast_to(start.tail, (len(start), start.tail.shape[-1]))[:STATES]
-    x, V, n = _evaluated(made, start.y[:STATES, :system.nq], tail)
-    if not (x > 0).any():
+    V = _stored(look, q, tail)
+    if not V.any():
         return
-    V = np.where(x > 0, V, 0.0)                              # NaN: not solved, which is said elsewhere
-    stored = things @ V                                      # by each contact and all others of its bodies
-    share = stored / weights[:, None]
+    stored = look.things @ V                                 # by each contact and all others of its bodies
+    share = stored / look.weights[:, None]
     if not (share > MOST).any():
         return
     i = int(np.argmax(share.max(axis=0)))
     k = int(np.argmax(np.where(share[:, i] > MOST, V[:, i], 0.0)))
-    if not stored[k, i] > MOST * (start[i].energy()[0] + weights[k]):
+    state = start[i]
+    if not stored[k, i] > MOST * (state.energy()[0] + look.weights[k]):
         return
-    name, law = laws[k]
+    name, law = look.laws[k]
+    at = system.contacts.index(name)
+    x, n = state.contact_depths()[at], state.contact_normals()[at]
     a, b = (f"{type(s).__name__} on {s.body!r}" for s in law.surfaces())
     one, other = (s.body for s in law.surfaces())
     moved, sign = (one, -1.0) if other == "ground" else (other, 1.0)      # n goes from one to the other
-    way = ", ".join(f"{y:.3g}" for y in sign * n[3 * k:3 * k + 3, i] + 0.0)
+    way = ", ".join(f"{y:g}" for y in (sign * n).round(3) + 0.0)
     total = f" ({stored[k, i]:.3g} J with others of these bodies)" if stored[k, i] > 1.01 * V[k, i] else ""
-    warn(f"simulate: contact {name!r} of {a} and {b} starts {x[k, i]:.3g} m deep and stores {V[k, i]:.3g} J"
-         f"{total}, which throws them apart: move {moved!r} by {x[k, i]:.3g} m along "
+    warn(f"simulate: contact {name!r} of {a} and {b} starts {x:.3g} m deep and stores {V[k, i]:.3g} J"
+         f"{total}, which throws them apart: move {moved!r} by {x:.3g} m along "
          f"({way}), or start from cd.relax(system, state), where they rest")
 
 
+def _stored(look: Look, q: np.ndarray, tail: np.ndarray) -> np.ndarray:
+    """Energies of all contacts [J], (n, states), at q (states, nq), tail (states, k)."""
+    out = []
+    if look.made is not None:
+        x, V = _evaluated(look.made, q, tail)
+        out.append(np.where(x > 0, V, 0.0))                  # NaN: not solved, which is said elsewhere
+    if look.meshes is not None:
+        V = in_few(look.meshes, q, tail)[0].T
+        out.append(np.where(V > 0, V, 0.0))
+    return np.vstack(out)
+
+
 def _evaluated(made: ca.Function | Staged, q: np.ndarray, tail: np.ndarray) -> list[np.ndarray]:
-    """Depths, stored energies and normals (size, states) at q (states, nq), tail (states, k)."""
+    """Depths and stored energies (size, states) at q (states, nq), tail (states, k)."""
     if isinstance(made, Staged):
         return made.evaluate([np.ascontiguousarray(a.T) for a in (q, tail)])
     given = [np.ascontiguousarray(a, dtype=float) for a in (q, tail)]
@@ -74,35 +111,30 @@ def _evaluated(made: ca.Function | Staged, q: np.ndarray, tail: np.ndarray) -> l
     return [y.T for y in out]
 
 
-def _made(system: System) -> tuple[Any, list[Any], np.ndarray, np.ndarray]:
-    """q, tail -> depths, stored energies, normals; the contacts; which throw the same bodies; m g of these
-    times the system's size [J]."""
+def _made(system: System) -> Look:
     model = system.compiled.model
-    wanted = {name: law for name, law in model.forces.items()
-              if isinstance(law, ContactLaw) and not any(x.by_points for x in law.surfaces())}
-    none: tuple[Any, list[Any], np.ndarray, np.ndarray] = None, [], np.zeros((0, 0)), np.zeros(0)
-    if not wanted:
-        return none
     roots: dict[str, str] = {}
     mass: dict[str, float] = {}
     for body in model.tree.bodies:                           # base to tip
         assert body.parent is not None
         root = roots[body.name] = roots.get(body.parent.name, body.name)
         mass[root] = mass.get(root, 0.0) + body.mass
-    s, laws, of, out = Symbols(model), [], [], []
+    thrown = {name: min(held, key=mass.__getitem__) for name, law in model.contacts.items() if (
+        held := [r for x in law.surfaces() if (r := roots.get(x.body, "")) and mass[r] > 0])}
+    s, out = Symbols(model), {}
     view = s.view(s.kinematics(moving=False))
-    for on, law in s.laws(view):
-        if view.law in wanted:
-            touching = wanted[view.law]
-            V, where = touching.potential(view), touching.touch(view)
-            held = [r for x in touching.surfaces() if (r := roots.get(x.body, "")) and mass[r] > 0]
-            if V is not None and held:
-                laws.append((view.law, law))
-                of.append(min(held, key=mass.__getitem__))
-                out.append((where.x, ca.if_else(on, V, 0), where.n))
-    if not laws:
-        return none
-    made = assembled("deep_contacts", [s["q"], s["tail"]], [ca.vertcat(*y) for y in zip(*out, strict=True)])
+    for on, _ in s.laws(view):
+        if view.law in thrown and view.law not in model.foundations:
+            touching = model.contacts[view.law]
+            V, where = touching.stored(view), touching.touch(view)
+            if V is not None:
+                out[view.law] = where.x, ca.if_else(on, V, 0)
+    names = [*out, *model.foundations]
+    made = assembled("deep_contacts", [s["q"], s["tail"]],
+                     [ca.vertcat(*y) for y in zip(*out.values(), strict=True)]) if out else None
     size = scales.reach(model.tree.bodies) or 1.0            # [m]; of points nobody says how large they are
-    things = np.array([[one == other for other in of] for one in of], float)
-    return made, laws, things, GRAVITY * size * np.array([mass[x] for x in of])
+    things = np.array([[one in thrown and thrown[one] == thrown.get(other) for other in names]
+                       for one in names], float)
+    weights = GRAVITY * size * np.array([mass[thrown[name]] if name in thrown else np.inf for name in names])
+    return Look(made, system.compiled.function("foundation_energies") if model.foundations else None,
+                [(name, model.contacts[name]) for name in names], things, weights)

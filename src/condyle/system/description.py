@@ -105,10 +105,11 @@ class Description(Copies):
             names of the forces or constraints.
         """
         made = pairs(name, a, b, law, options, RigidContact)
-        there = {frozenset(map(id, law.surfaces())): known for known, law in (*self._forces.items(),
-                 *self._constraints.items()) if isinstance(law, ContactLaw | RigidContact)}
+        two = lambda law: frozenset((id(s.whole), s.name if s.whole is not s else "") for s in law.surfaces())
+        there = {two(law): known for known, law in (*self._forces.items(), *self._constraints.items())
+                 if isinstance(law, ContactLaw | RigidContact)}
         for pair, one in made.items():
-            twice = there.get(frozenset(map(id, one.surfaces())), pair)
+            twice = there.get(two(one), pair)
             if twice != pair:
                 raise DescriptionError(f"add_contact {name!r}: these two surfaces touch already, as "
                                        f"{twice!r}, and would push twice; leave one of them out")

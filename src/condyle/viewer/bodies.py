@@ -1,11 +1,14 @@
 """What bodies look like: the geometry of a System, or sticks between joints and ellipsoids of inertia."""
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 import condyle.shapes as shapes
 from condyle.arrays import Array
 from condyle.contact import Mesh as ContactMesh
+from condyle.contact.surfaces import Surface
 from condyle.errors import DescriptionError
 from condyle.mobilizers import Ellipsoid, SplineCurve, SplineSurface
 from condyle.records import dataclass
@@ -53,9 +56,9 @@ class Part:
     wide: bool = False
 
 
-def parts(system: System) -> tuple[list[Part], list[str]]:
+def parts(system: System, touching: Iterable[Surface] = ()) -> tuple[list[Part], list[str]]:
     """All shapes on bodies, and what to say of those that cannot be drawn. A body without any has sticks and
-    its ellipsoid of inertia."""
+    its ellipsoid of inertia, through which what may touch is seen."""
     number = {"ground": 0, **{b.name: b.index + 1 for b in system.bodies}}
     geometry, errors = [], []
     for g in system.geometry:
@@ -65,7 +68,7 @@ def parts(system: System) -> tuple[list[Part], list[str]]:
         except DescriptionError as error:
             errors.append(str(error))
     own = {g.body for g in geometry}
-    touching = [surface for law in system.compiled.model.all_contacts.values() for surface in law.surfaces()]
+    touching = list(touching)
     through = {surface.body for surface in touching}
     meshed = {surface.body for surface in touching if isinstance(surface, ContactMesh)}
     through |= {b.parent.name for b in system.bodies if b.parent and isinstance(b.mobilizer, RAILS)}

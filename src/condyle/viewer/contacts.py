@@ -1,6 +1,7 @@
 """Contacts as they are drawn: surfaces that may touch, patches where they do, and arrows of their forces."""
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import condyle.shapes as shapes
 from condyle.arrays import Array
 from condyle.constraints.unilateral import RigidContact
 from condyle.contact.law import ContactLaw
+from condyle.contact.surfaces import Surface
 from condyle.records import dataclass
 from condyle.shapes import Shape
 from condyle.spatial import Transform
@@ -24,6 +26,8 @@ from condyle.viewer.rails import sheet
 
 SURFACE, SLAB = "#9fb0bd", 0.01
 """Colour of surfaces that may touch; thickness of a plane, over its size."""
+LEVEL = 1 - 1e-9
+"""Cosine above which a plane is level."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,46 +157,49 @@ def frame(surface: Any) -> Transform:
     return Transform(R.reshape(3, 3), p.reshape(3))
 
 
-def floor(system: System, up: Array) -> float | None:
+def surfaces(layer: Layer) -> list[tuple[str, Surface]]:
+    """All that may touch, each with the name of a contact, "" where only the method of a run knows them; of
+    a box its corners are the box."""
+    out: list[tuple[str, Surface]] = []
+    for name, law in laws(layer.system).items():
+        whole = [s.whole for s in law.surfaces()]
+        pieces = any(s is not mine for s, mine in zip(law.surfaces(), whole, strict=True))
+        out += [(name.rpartition(".")[0] if pieces else name, s) for s in whole]
+    return [*out, *(("", s) for s in layer.among)]
+
+
+def floor(found: Iterable[Surface], up: Array) -> float | None:
     """Height of a plane of ground that is level [m], the highest of several; None without one."""
-    found = []
-    for law in laws(system).values():
-        for surface in law.surfaces():
-            if isinstance(surface, contact.HalfSpace) and surface.body == "ground":
-                X = frame(surface)
-                if X.R[:, 2] @ up > 1 - 1e-9:
-                    found.append(float(X.p @ up))
-    return max(found, default=None)
+    planes = [frame(s) for s in found if isinstance(s, contact.HalfSpace) and s.body == "ground"]
+    return max((float(X.p @ up) for X in planes if X.R[:, 2] @ up > LEVEL), default=None)
 
 
-def surfaces(system: System, reach: float, up: Array) -> list[Part]:
+def parts(layer: Layer, reach: float, up: Array) -> list[Part]:
     """Surfaces that may touch, each once; not a level floor, which the grid shows.
 
     Args:
-        system: whose they are.
+        layer: whose they are.
         reach: half the size of planes [m].
         up: unit vector in ground.
     """
-    number = {"ground": 0, **{b.name: b.index + 1 for b in system.bodies}}
+    number = {"ground": 0, **{b.name: b.index + 1 for b in layer.system.bodies}}
     out: list[Part] = []
     seen = set()
-    for name, law in laws(system).items():
-        for surface in law.surfaces():
-            X = frame(surface)
-            shape = _shape(surface, reach)
-            key = (surface.body, repr(shape), repr(getattr(surface, "form", "")), X.R.tobytes(),
-                   X.p.tobytes())
-            if key in seen or shape is None:
-                continue
-            seen.add(key)
-            wide = isinstance(surface, contact.HalfSpace)
-            if wide and surface.body == "ground" and X.R[:, 2] @ up > 1 - 1e-9:
-                continue
-            if wide:                                        # its upper face is the plane
-                X = Transform(X.R, X.p - SLAB * reach * X.R[:, 2])
-            out.append(Part("contacts", getattr(surface, "name", "") or f"{name}: {surface.body}",
-                            number[surface.body], shape, X, SURFACE,
-                            wide=wide or isinstance(surface, contact.HeightField)))
+    for name, surface in surfaces(layer):
+        X = frame(surface)
+        shape = _shape(surface, reach)
+        key = (surface.body, repr(shape), repr(getattr(surface, "form", "")), X.R.tobytes(), X.p.tobytes())
+        if key in seen or shape is None:
+            continue
+        seen.add(key)
+        wide = isinstance(surface, contact.HalfSpace)
+        if wide and surface.body == "ground" and X.R[:, 2] @ up > LEVEL:
+            continue
+        if wide:                                            # its upper face is the plane
+            X = Transform(X.R, X.p - SLAB * reach * X.R[:, 2])
+        called = getattr(surface, "name", "") or (f"{name}: {surface.body}" if name else surface.body)
+        out.append(Part("contacts", called, number[surface.body], shape, X, SURFACE,
+                        wide=wide or isinstance(surface, contact.HeightField)))
     return out
 
 

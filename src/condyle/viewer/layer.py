@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from condyle.arrays import Array
+from condyle.contact.surfaces import Surface
 from condyle.errors import CondyleError, DescriptionError, ShapeError, UnknownNameError
 from condyle.fit.frames import Frames
 from condyle.integrate.ensemble import Ensemble
@@ -42,6 +43,7 @@ class Layer:
         known: the states are those of a run: activations and speeds are known too.
         good: frames whose coordinates are numbers, shape (m,); None for all.
         notes: what a viewer should know, in sentences.
+        among: surfaces that touch each other by the method of a run alone, which its system does not know.
     """
 
     name: str
@@ -50,6 +52,7 @@ class Layer:
     known: bool = False
     good: NDArray[np.bool_] | None = None
     notes: list[str] = field(default_factory=list)
+    among: tuple[Surface, ...] = ()
 
     @property
     def system(self) -> System:
@@ -135,7 +138,7 @@ def _of_run(run: Trajectory, most: int, name: str) -> Layer:
         batch = Batch(run.system, batch.t[::-1], batch.tail[::-1], {"q": lambda: q, "u": lambda: u},
                       batch.status)
         table = table[::-1]
-    return Layer(name, batch, table, known=True, notes=notes)
+    return Layer(name, batch, table, known=True, notes=notes, among=getattr(run.rows.method, "among", ()))
 
 
 def _of_frames(motion: Motion | Frames, most: int, name: str) -> Layer:

@@ -56,6 +56,7 @@ class Drawn:
         offset: of the whole in ground [m].
         shift: of the whole in time [s].
         notes: what a viewer should know.
+        level: height of a floor that bodies touch [m], if there is one.
     """
 
     name: str
@@ -77,6 +78,7 @@ class Drawn:
     notes: list[str] = field(default_factory=list)
     shift: float = 0.0
     pressures: list[Pressure] = field(default_factory=list)
+    level: float | None = None
 
     def quaternions(self) -> Array:
         """Of all bodies, (w, x, y, z), shape (m, B, 4), without jumps of sign."""
@@ -168,19 +170,21 @@ def draw(layer: Layer, color: str | Table | Any, markers: Any = None, arrows: An
     for table, whose in (*more, *((t, None) for t in ([plots] if alone else plots))):
         columns, owners = _joined(columns, owners, table, whose, layer.t)
     reach = scales.reach(system.bodies) or 1.0
-    shapes, said = parts_of(system)
+    touching = [surface for _, surface in contacts.surfaces(layer)]
+    shapes, said = parts_of(system, touching)
     number = {"ground": 0, **{b.name: b.index + 1 for b in system.bodies}}
     own = [system.marker(name) for name in system.markers]
     drawn = Drawn(
         layer.name, layer.t, ["ground", *(b.name for b in system.bodies)], R, p,
         [*shapes, *rails(system), *constraint_parts(system, max(reach, _apart(p))),
          *paths.surfaces(system, reach),
-         *contacts.surfaces(system, max(reach, 1.2 * _way(p)), up_of(system))],
+         *contacts.parts(layer, max(reach, 1.2 * _way(p)), up_of(system))],
         lines, values, marks.links(system),
         [(k.name, number[k.body], k.station) for k in own],
         None if markers is None else marks.measured(markers, layer.t),
         [*marks.arrows(arrows, layer), *pushes], patches, columns, owners,
-        tuple(map(float, offset)), [*layer.notes, *said], pressures=maps)  # type: ignore[arg-type]
+        tuple(map(float, offset)), [*layer.notes, *said], pressures=maps,  # type: ignore[arg-type]
+        level=contacts.floor(touching, up_of(system)))
     bad = ~np.isfinite(p).reshape(m, -1).all(axis=1)
     if bad.all():
         raise DescriptionError("show: no frame can be drawn: every pose has a number that is not finite")
@@ -247,7 +251,7 @@ def scene(drawn: list[Drawn], title: str, paint: tuple[str, str, float], system:
     if not np.isfinite(low).all():
         low, high = np.full(3, -0.5), np.full(3, 0.5)
     up = up_of(system)
-    out = Scene(title, drawn, up, low, high, paint, strength, 0.0, contacts.floor(system, up),
+    out = Scene(title, drawn, up, low, high, paint, strength, 0.0, drawn[0].level,
                 usual([p for d in drawn for p in d.pressures]),
                 _outermost(np.concatenate(outer)) if outer else np.zeros((0, 3)))
     out.arrow_scale = 0.6 * out.size / largest if largest > 0 else 1.0

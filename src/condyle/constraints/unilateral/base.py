@@ -141,6 +141,9 @@ class Normal(Constraint):
     def equations(self, x: Sequence[ca.SX]) -> ca.SX:
         return ca.if_else(sx(self.whole.closed), self.whole.depth(x), 0)
 
+    def measures(self, tree: Tree) -> list[str]:
+        return [self.whole.measure]
+
     @cached_property
     def drag(self) -> Drag | None:
         return Drag(self.whole) if self.whole.rubs else None
@@ -151,6 +154,7 @@ class Stick(Constraint):
     """(4): one that sticks does not slip. Two equations."""
 
     level: ClassVar[str] = "velocity"
+    measure: ClassVar[str] = "m"
 
     whole: Any
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import field
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import casadi as ca
 
@@ -96,6 +96,8 @@ class RigidContact(Unilateral):
         a: one surface.
         b: the other, on another body; both materials are cd.contact.Rigid.
     """
+
+    measure: ClassVar[str] = "m"
 
     a: Part
     b: Part

@@ -12,6 +12,7 @@ from typing import Annotated, Any, ClassVar
 
 import casadi as ca
 
+from condyle.constraints.coordinates import unit_of
 from condyle.constraints.points import COINCIDENT, two_bodies
 from condyle.constraints.unilateral.base import Unilateral
 from condyle.errors import DescriptionError, warn
@@ -20,7 +21,6 @@ from condyle.laws.leaf import Leaf
 from condyle.laws.leaves import Coordinate, StationPosition
 from condyle.records import dataclass
 from condyle.trace.parameter import Expression
-from condyle.tree import scales
 from condyle.tree.tree import Tree
 
 LIMIT = quantity("rad, m")
@@ -60,11 +60,13 @@ class Stop(Unilateral):
     def check(self, tree: Tree) -> None:
         super().check(tree)
         side = "upper" if self.lower is None else "lower"
-        limit, units = getattr(self, side), dict(zip(tree.coordinates, scales.units(tree.bodies)[0],
-                                                     strict=True))
-        if units.get(self.coordinate) == "rad" and isinstance(limit, float) and abs(limit) > 2 * math.pi:
+        limit = getattr(self, side)
+        if unit_of(tree, self.coordinate) == "rad" and isinstance(limit, float) and abs(limit) > 2 * math.pi:
             warn(f"Stop: {side} = {limit:g} rad of {self.coordinate!r} is more than a turn; if it "
                  f"is in degrees, give np.radians({limit:g})", RuntimeWarning)
+
+    def measures(self, tree: Tree) -> list[str]:
+        return [unit_of(tree, self.coordinate)]
 
     @property
     def places(self) -> tuple[Leaf, ...]:
@@ -88,6 +90,8 @@ class Rope(Unilateral):
         restitution: share of the speed that the points come back with when it snaps taut, from 0 to 1.
         law: "newton" or "poisson": see cd.contact.Rigid.
     """
+
+    measure: ClassVar[str] = "m"
 
     a: BodyName
     p_a: Station

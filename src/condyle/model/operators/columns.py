@@ -90,7 +90,7 @@ def constraint_powers(model: Model, given: Mapping[str, Any]) -> list[Column]:
 
 def jumps(model: Model, given: Mapping[str, Any]) -> list[Column]:
     """Changes of the speeds, then impulses of the constraint equations."""
-    return [*speeds(model, given), *equations(model, given)]
+    return [*speeds(model, given), *multiplier_impulses(model, given)]
 
 
 def of_body(*columns: str) -> Columns:
@@ -112,19 +112,27 @@ ACCELERATION = (*xyz("alpha", "rad/s^2"), *xyz("a", "m/s^2"))
 MOMENTUM = (*xyz("angular_", "kg m^2/s"), *xyz("linear_", "kg m/s"))
 
 
-def equations(model: Model, given: Mapping[str, Any]) -> list[Column]:
-    """One per constraint equation: the constraint's name, with [k] after it where it has several. Units
-    differ: none."""
-    return [(name, "") for name, _ in model.equation_names()]
+def _by_unit(units: Mapping[str, str]) -> Columns:
+    """One per constraint equation: the constraint's name, with [k] after it where it has several; units from
+    those of what the equations keep, none where nobody knows."""
+    return lambda model, given: [(name, units.get(unit, "")) for (name, _), unit in zip(
+        model.equation_names(), model.equation_units(), strict=True)]
+
+
+multipliers = _by_unit({"m": "N", "rad": "N m", "1": "J"})
+"""A multiplier times the rate of what its equation keeps is a power."""
+multiplier_impulses = _by_unit({"m": "N s", "rad": "N m s", "1": "J s"})
+equation_accelerations = _by_unit({"m": "m/s^2", "rad": "rad/s^2", "1": "1/s^2"})
 
 
 def equation_errors(model: Model, given: Mapping[str, Any]) -> list[Column]:
     """Those of position, then those of velocity, which are called NAME_rate where they are rates of the
     first."""
-    named = model.equation_names()
-    return [*((name, "") for name, level in named if level == "position"),
-            *((f"{name}_rate" if level == "position" else name, "") for name,
-              level in named if level != "acceleration")]
+    named = [(name, level, unit) for (name, level), unit in zip(model.equation_names(),
+                                                                model.equation_units(), strict=True)]
+    return [*((name, unit) for name, level, unit in named if level == "position"),
+            *((f"{name}_rate" if level == "position" else name, unit and rate(unit)) for name, level, unit
+              in named if level != "acceleration")]
 
 
 def constraint_wrenches(model: Model, given: Mapping[str, Any]) -> list[Column]:

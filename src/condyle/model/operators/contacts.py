@@ -7,6 +7,7 @@ import casadi as ca
 
 from condyle.constraints.solve.equations import row_slices
 from condyle.constraints.unilateral import RigidContact
+from condyle.contact.foundation import ElasticFoundation
 from condyle.contact.hertz import patch
 from condyle.contact.law import ContactLaw, Forces
 from condyle.contact.touch import Touch
@@ -100,6 +101,13 @@ def _springs(s: Symbols) -> list[ca.SX]:
                    for side in getattr(force, "sides", ()))]
 
 
+def _energies(s: Symbols) -> list[ca.SX]:
+    """What the springs of each contact of meshes store [J], zero of those that are disabled."""
+    view = s.view(s.kinematics(moving=False))
+    return [column(ca.if_else(on, force.potential(view), 0) for on, force in s.laws(view)
+                   if isinstance(force, ElasticFoundation))]
+
+
 def _each(*columns: str) -> Columns:
     """Columns of `fixed` after each contact's name."""
     mine = fixed(*columns)
@@ -140,6 +148,8 @@ OPERATORS = (
     Operator("contact_springs", Stage.FORCE, "q u", results={"p": "springs"}, reads="joints forces",
              expressions=_springs, differentiable=False, serves="contact_pressures"),
     Operator("contact_pressures", Stage.FORCE, "q u"),
+    Operator("foundation_energies", Stage.FORCE, takes="q", results={"V": "foundations"}, serves="simulate",
+             reads="joints forces", expressions=_energies, differentiable=False, watched=False),
     Operator("contact_wrenches", Stage.ACCELERATION, "q u", results={"F": "contacts 2 6"},
              status="accelerations", reads=READS, expressions=_wrenches, columns=_on_bodies),
     Operator("contact_centres", Stage.ACCELERATION, "q u", results={"fP": "contacts 4"},

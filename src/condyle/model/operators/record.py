@@ -215,6 +215,7 @@ DIMENSIONS: dict[str, Callable[[Model], int]] = {
     "tendons": lambda model: sum(getattr(model.forces[name], "tendon", "") == "elastic"
                                  for name in model.muscles),
     "contacts": lambda model: len(model.all_contacts),
+    "foundations": lambda model: len(model.foundations),
     "springs": lambda model: sum(side.size for law in model.contacts.values()
                                  for side in getattr(law, "sides", ())),
     "unilateral": lambda model: len(model.unilateral),
