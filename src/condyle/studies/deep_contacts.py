@@ -50,7 +50,7 @@ def warn_of_deep_contacts(system: System, start: Members) -> None:
     a, b = (f"{type(s).__name__} on {s.body!r}" for s in law.surfaces())
     one, other = (s.body for s in law.surfaces())
     moved, sign = (one, -1.0) if other == "ground" else (other, 1.0)      # n goes from one to the other
-    way = ", ".join(f"{y:.3g}" for y in sign * n[3 * k:3 * k + 3, i] + 0.0)
+    way = ", ".join(f"{y:.3g}" for y in np.round(sign * n[3 * k:3 * k + 3, i], 9) + 0.0)
     total = f" ({stored[k, i]:.3g} J with others of these bodies)" if stored[k, i] > 1.01 * V[k, i] else ""
     warn(f"simulate: contact {name!r} of {a} and {b} starts {x[k, i]:.3g} m deep and stores {V[k, i]:.3g} J"
          f"{total}, which throws them apart: move {moved!r} by {x[k, i]:.3g} m along "
