@@ -82,6 +82,9 @@ def check_call(name: str, signature: inspect.Signature, arguments: tuple[Any, ..
             answer = (answers or {}).get(key) or _near(key, known)
             end = f"; {answer}" if answer.endswith("?") else f"; {answer}." if answer else "."
             raise ArgumentError(f"{name}: there is no argument {key}={end} It is {call}") from None
+    by_name = [f"{p.name}=" for p in own if p.kind is p.KEYWORD_ONLY]
+    if by_name and reason == "too many positional arguments":
+        reason += f"; {', '.join(by_name)} must be given by name"
     raise ArgumentError(f"{name}: {reason}. It is {call}") from None
 
 

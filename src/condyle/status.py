@@ -101,8 +101,10 @@ _ADVICE = {
     Status.NOT_FINITE: "see system.explain(traj[-1])",
     Status.PATH: "does a surface reach into another, or a quadrant force the path to a side where it cannot "
                  "stay taut? Change the surface, its `between` or its quadrant, or stay away from that pose",
-    Status.CONTACT: "do the surfaces overlap by more than half their size, or is a body beyond its terrain? "
-                    "Take a stiffer material or a wider terrain, or stay away from that pose",
+    Status.CONTACT: "do the surfaces overlap by more than half their size, is a body beyond its terrain, or "
+                    "does a ball sit in a hollow or a ring that is narrower than itself? Take a stiffer "
+                    "material, a wider or smoother terrain, or a mesh for the ball; or stay away from that "
+                    "pose",
     Status.PAINLEVE: "as of a rod that is pushed over a rough floor (Painleve): no force keeps it out of the "
                      "floor, or several do. Take less friction, or surfaces that yield: cd.contact.Material",
     Status.SINGULAR: "use other coordinates (a quaternion instead of angles), or stay away from it",

@@ -112,3 +112,48 @@ def test_a_file_that_appears_during_the_run_stays_and_modules_beside_the_file_ar
     assert "leg-2.csv" in done.stdout
     assert (tmp_path / "leg.csv").read_text() == "mine"
     assert (tmp_path / "leg-2.csv").read_text().startswith("time")
+
+
+BALL = '''
+import condyle as cd
+rubber = cd.contact.Material(1e5)
+system = cd.System()
+system.add_body("ball", mobilizer=cd.Translation(), mass=1.0)
+system.add_contact("floor", cd.contact.HalfSpace("ground", (0, 1, 0), 0.0, rubber),
+                   cd.contact.Sphere("ball", (0, 0, 0), 0.1, rubber))
+state = system.state(q=[0, 0.06, 0])
+cd.contact.Material(1e5, static_friction=0.5)
+'''
+
+
+def test_forces_of_contacts_are_a_second_table_and_warnings_one_line_each(tmp_path: Path) -> None:
+    import condyle as cd
+
+    (tmp_path / "ball.py").write_text(BALL)
+    asked = ("simulate", "ball.py", "0.05", "--rate", "100", "--contact-forces", "forces.csv")
+    done = condyle(*asked, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "finished; motion.csv, forces.csv" in done.stdout
+    motion, forces = (cd.read_table(tmp_path / name) for name in ("motion.csv", "forces.csv"))
+    assert forces.names == ("floor_fx", "floor_fy", "floor_fz")
+    np.testing.assert_array_equal(forces.time, motion.time)
+    depth = np.maximum(0.1 - motion["ball_ty"], 0)
+    hertz = 4 / 3 * 1e5 / 2 ** 1.5 * 0.1 ** 0.5 * depth ** 1.5
+    np.testing.assert_allclose(forces["floor_fy"], hertz, rtol=1e-9)           # digits of the table
+    said = [line for line in done.stderr.splitlines() if line.strip()]
+    assert len(said) == 1
+    assert said[0].startswith("condyle: warning: ball.py, line 9: Material: static_friction = 0.5 without")
+    assert "forces.csv: exists already" in condyle_here(*asked, "--output", "new.csv", cwd=tmp_path).stderr
+
+
+@pytest.mark.parametrize(("text", "name", "words"), [
+    (LEG, "forces.csv", "--contact-forces forces.csv: leg.py has no contacts; system.add_contact makes them"),
+    (LEG, "motion.csv", "--contact-forces motion.csv: the motion goes there; choose another name"),
+    (LEG, "forces.txt", "--contact-forces forces.txt: expected a file in an existing folder")])
+def test_forces_of_contacts_need_contacts_and_a_file(text: str, name: str, words: str,
+                                                     tmp_path: Path) -> None:
+    (tmp_path / "leg.py").write_text(text)
+    done = condyle_here("simulate", "leg.py", "1", "--contact-forces", name, cwd=tmp_path)
+    assert done.returncode == 1
+    assert words in done.stderr
+    assert not list(tmp_path.glob("*.csv"))

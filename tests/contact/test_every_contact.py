@@ -212,6 +212,33 @@ def test_smooth_law_is_near():
     assert smooth.contact_forces(q + 2e-3 * n, 0 * u)[0] @ n[11:] < k * (1e-5**2 / (4 * 1e-3))**1.5 * 1.01
 
 
+@pytest.mark.parametrize(("dynamic", "most"), [(0.0, 0.63), (0.5, 0.33), (1.0, 0.33)])
+def test_smooth_friction_is_as_near_as_stated(dynamic: float, most: float) -> None:
+    """docs/theory/contact.md: where both coefficients are equal the curves differ beyond three transition
+    speeds too."""
+    skin = cd.contact.Material(1e6, static_friction=1.0, dynamic_friction=cd.Parameter("mu_d", 0.5))
+    floor = cd.contact.HalfSpace("a", (0, 1, 0), 0.0, skin)
+    ball = cd.contact.Sphere("b", (0, 0, 0), 0.1, skin)
+    slip = np.concatenate([np.linspace(0.01, 3, 300), np.geomspace(3, 1e3, 100)])
+    mu = []
+    for smooth in (0.0, 1e-9):
+        system = two(floor, ball, smooth=smooth)
+        q, u = system.defaults()[0], np.zeros((400, system.nu))
+        q[12], u[:, 9] = 0.099, slip * 0.01                  # the default transition speed
+        f = system.contact_forces(q, u, parameters={"mu_d": dynamic})[:, 0]
+        mu.append(-f[:, 0] / f[:, 1])
+    off, far = np.abs(mu[1] - mu[0]), slip >= 3
+    assert 0.8 * most < off[~far].max() <= most              # nearly reached
+    bound = np.maximum(2 * (1 - dynamic) / slip, dynamic / (2 * slip ** 2))
+    assert (off[far] <= bound[far] + 1e-9).all()             # digits of f over f_n, and of smooth
+    assert off[far].max() > 0.04
+
+
+def test_a_surface_in_python_shows_its_size_and_no_empty_function() -> None:
+    assert repr(cd.contact.Implicit("b", None, egg, 0.2, cd.contact.Material(1e6))) == (
+        "Implicit(body='b', X=Transform(), size=0.2, material=Material(modulus=1e+06))")
+
+
 def test_groups_and_cliques():
     ball = lambda body, k, **more: cd.contact.Sphere(body, (0.1 * k, 0, 0), 0.02, RUBBER, name=f"s{k}",
                                                      **more)

@@ -23,7 +23,7 @@ def leg() -> cd.System:
     (lambda leg, state: cd.simulate(leg, state, 1.0, progress="yes"), "expected True for a bar, False, or a "
                                                                       "function"),
     (lambda leg, state: cd.simulate(leg, state, 0.1).energy(0.1),
-     "too many positional arguments. It is Trajectory.energy(t=None)"),
+     "too many positional arguments; t= must be given by name. It is Trajectory.energy(t=None)"),
     (lambda leg, state: cd.simulate(leg, {"q": np.zeros(2)}, 1.0), "got q of shape (2,); one state is "
                                                                    "system.state(q=...)"),
     (lambda leg, state: cd.simulate(leg, state, 1.0, integrator="BDF"), "where it is stiff use 'rodas'"),

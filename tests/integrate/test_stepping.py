@@ -392,6 +392,14 @@ def test_forces_at_an_instant_are_not_known(described):
         assert on.contact_forces().values[-1, 2] == pytest.approx(0.5 * 9.81)
 
 
+def test_a_method_of_many_surfaces_is_one_line() -> None:
+    stone = C.Rigid()
+    method = Stepping([C.HalfSpace("ground", UP, 0.0, stone), *spheres(50, stone)], every=3)
+    assert repr(method) == ("TimeStepping([HalfSpace on 'ground', Sphere on 'b0', Sphere on 'b1', Sphere on "
+                            "'b2', Sphere on 'b3', Sphere on 'b4', ... 45 more], every=3)")
+    assert repr(Stepping()) == "TimeStepping()"
+
+
 def test_refusals():
     system, stone, soft = balls(2), C.Rigid(), C.Material(1e6)
     own, start = spheres(2, stone), None

@@ -160,3 +160,18 @@ def test_refusals(options, words):
         cd.relax(system, system.state(), **options)
     with pytest.raises(cd.DescriptionError, match="another system"):
         cd.relax(system, chain(2, 0.3, (0.5, 0.0, 0.0)).state())
+
+
+@pytest.mark.parametrize("height", [0.5, 0.0601])
+def test_what_is_above_a_thin_surface_comes_to_rest_on_it(height: float) -> None:
+    """Steps of up to a metre led through a plate of 2 cm."""
+    rubber = cd.contact.Material(1e6)
+    system = cd.System(gravity=(0, -g, 0))
+    system.add_body("ball", mobilizer=cd.Slider(axis=(0, 1, 0)), mass=4.0, inertia=(0.03,) * 3)
+    system.add_contact("plate", cd.contact.Box("ground", None, (0.1, 0.01, 0.1), rubber),
+                       cd.contact.Sphere("ball", (0, 0, 0), 0.05, rubber))
+    found = cd.relax(system, system.state(q=[height]))
+    depth = (4.0 * g / (4 / 3 * 1e6 / 2 ** 1.5 * 0.05 ** 0.5)) ** (2 / 3)       # Hertz
+    assert found.q == pytest.approx(0.06 - depth, abs=NEAR)
+    with pytest.raises(cd.ConvergenceError, match="still falls"):
+        cd.relax(system, system.state(q=[height], disabled=["plate"]))

@@ -3,6 +3,7 @@ out."""
 from __future__ import annotations
 
 import sys
+import warnings
 from enum import StrEnum
 from importlib.metadata import version
 from pathlib import Path
@@ -163,6 +164,8 @@ def simulate(
     integrator: Annotated[str, typer.Option(help="See the guide, Simulate.")] = "merson",
     rate: Annotated[float | None, typer.Option(help="Rows per second; if not given, a row for each step.",
                                                show_default=False)] = None,
+    contact_forces: Annotated[Path | None, typer.Option(metavar="FILE.csv", show_default=False,
+        help="Where forces of contacts go, if wanted: fx, fy, fz of each, in newtons.")] = None,
 ) -> None:
     """Simulate a system of a Python file, or a model of OpenSim, and write its motion as a table.
 
@@ -170,8 +173,9 @@ def simulate(
     """
     from condyle.cli.simulate import simulate_file
 
-    status, where, code = simulate_file(file, t_final, output, accuracy, integrator, rate, force)
-    print(f"{file}: {status}; {where}")
+    status, written, code = simulate_file(file, t_final, output, accuracy, integrator, rate, force,
+                                          contact_forces)
+    print(f"{file}: {status}; {', '.join(map(str, written))}")
     if code:
         raise typer.Exit(code)
 
@@ -254,11 +258,22 @@ def cache_clear() -> None:
         print(f"not used: {info.note}")
 
 
+def _say(message: Warning | str, category: type[Warning], filename: str, lineno: int,
+         file: object = None, line: object = None) -> None:
+    """A warning in its own words, with its line where that is in a file of the user."""
+    path = Path(filename)
+    installed = "site-packages" in path.parts or "dist-packages" in path.parts or filename.startswith("<")
+    print(f"condyle: warning: {'' if installed else f'{path.name}, line {lineno}: '}{message}",
+          file=sys.stderr)
+
+
 def main() -> None:
     """Entry point. An error of Condyle or of the operating system is one line and exit code 1, never a
-    traceback."""
+    traceback; so is a warning."""
     try:
-        app()
+        with warnings.catch_warnings():
+            warnings.showwarning = _say  # type: ignore[assignment]
+            app()
     except (CondyleError, OSError) as error:
         print(f"condyle: error: {error}", file=sys.stderr)
         raise SystemExit(1) from None

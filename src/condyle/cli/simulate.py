@@ -23,7 +23,7 @@ MOST_ROWS = 10_000_000
 
 
 def simulate_file(file: Path, t_final: float, out: Path, accuracy: float, integrator: str, rate: float | None,
-                  force: bool = False) -> tuple[str, Path, int]:
+                  force: bool = False, contact_forces: Path | None = None) -> tuple[str, list[Path], int]:
     """Simulate with a progress bar and save the motion, as far as it came.
 
     Args:
@@ -34,26 +34,41 @@ def simulate_file(file: Path, t_final: float, out: Path, accuracy: float, integr
         integrator: its name, as of `cd.simulate`.
         rate: rows per second of the table; None is one for each step.
         force: overwrite what is there.
+        contact_forces: a .csv for the forces of contacts too, at the same times.
 
     Returns:
-        its status, where the motion is, and the exit code: 0 if it finished, 1 if it stopped, 128 + n after
-        signal n.
+        its status, where the motion and the forces are, and the exit code: 0 if it finished, 1 if it stopped,
+        128 + n after signal n.
     """
     check_file(file)
-    _check_target(out, force)
+    _check_target("--output", out, force)
+    if contact_forces is not None:
+        _check_target("--contact-forces", contact_forces, force)
+        if contact_forces.resolve() == out.resolve():
+            raise DescriptionError(f"--contact-forces {contact_forces}: the motion goes there; choose "
+                                   "another name")
     if rate is not None and not (np.isfinite(rate) and rate > 0):
         raise DescriptionError(f"--rate {rate}: expected a positive number, rows per second")
     with beside(file):                                      # its functions may import when they are called
         state = start_of(file)
         _check_rows(rate, t_final - state.t)
+        if contact_forces is not None and not state.system.contacts:
+            raise DescriptionError(f"--contact-forces {contact_forces}: {file} has no contacts; "
+                                   "system.add_contact makes them")
         with Signals() as signals:
             traj = _run(state, t_final, accuracy, integrator, signals)
             signals.keep()
-            out = out if force else _free(out)
-            traj.table(_times(traj, rate)).save(out)
+            times = _times(traj, rate)
+            tables = {out: traj.table(times)}
+            if contact_forces is not None:
+                tables[contact_forces] = traj.contact_forces(t=times)
+            written = [path if force else _free(path) for path in tables]
+            for path, table in zip(written, tables.values(), strict=True):
+                table.save(path)
     interrupted = traj.status == Status.INTERRUPTED
     status = f"interrupted at t = {traj.t[-1]:.9g} s" if interrupted else traj.status
-    return status, out, 0 if traj.finished else 128 + (signals.number or signal.SIGINT) if interrupted else 1
+    code = 128 + (signals.number or signal.SIGINT) if interrupted else int(not traj.finished)
+    return status, written, code
 
 
 class Signals:
@@ -99,20 +114,20 @@ def _run(state: State, t_final: float, accuracy: float, integrator: str, signals
         stop()
 
 
-def _check_target(out: Path, force: bool) -> None:
+def _check_target(option: str, out: Path, force: bool) -> None:
     """Whether a table can be written, before anything runs."""
     if out.suffix != ".csv" or not out.parent.is_dir():
-        raise DescriptionError(f"--output {out}: expected a file in an existing folder whose name ends in "
+        raise DescriptionError(f"{option} {out}: expected a file in an existing folder whose name ends in "
                                ".csv")
     if out.is_dir():
-        raise DescriptionError(f"--output {out}: is a folder; expected a file whose name ends in .csv")
+        raise DescriptionError(f"{option} {out}: is a folder; expected a file whose name ends in .csv")
     if not force and os.path.lexists(out):
-        raise DescriptionError(f"--output {out}: exists already; choose another name, or overwrite it by "
+        raise DescriptionError(f"{option} {out}: exists already; choose another name, or overwrite it by "
                                "--force")
     try:
         descriptor, temporary = tempfile.mkstemp(".new", out.stem, out.parent)
     except OSError as error:
-        raise DescriptionError(f"--output {out}: nothing can be written into {out.parent.resolve()}: "
+        raise DescriptionError(f"{option} {out}: nothing can be written into {out.parent.resolve()}: "
                                f"{error.strerror}") from None
     os.close(descriptor)
     os.unlink(temporary)

@@ -10,6 +10,8 @@ from condyle.contact.law import ContactLaw, HuntCrossley
 from condyle.contact.rigid import Rigid
 from condyle.contact.surfaces import Surface
 from condyle.errors import DescriptionError
+from condyle.presentation import cut
+from condyle.shapes import Shape
 
 
 def pairs(name: str, a: Surface | Iterable[Surface], b: Surface | Iterable[Surface] | None,
@@ -38,7 +40,11 @@ def pairs(name: str, a: Surface | Iterable[Surface], b: Surface | Iterable[Surfa
             if whole in out:
                 raise DescriptionError(f"add_contact {name!r}: two pairs would be called {whole!r}; give "
                                        "surfaces names without dots")
-            out[whole] = mine(x, y, **options) if not _rigid(x, y, name, law, options) else rigid(x, y)
+            stiff = _rigid(x, y, name, law, options)
+            try:
+                out[whole] = rigid(x, y) if stiff else mine(x, y, **options)
+            except DescriptionError as error:
+                raise DescriptionError(f"add_contact {whole!r}: {error}") from None
     if not out and b is None and len(first) == 1:
         raise DescriptionError(f"add_contact {name!r}: one surface touches nothing: give two, "
                                "add_contact(name, floor, ball), or a list")
@@ -50,12 +56,17 @@ def pairs(name: str, a: Surface | Iterable[Surface], b: Surface | Iterable[Surfa
 
 def _rigid(a: Surface, b: Surface, name: str, law: type[ContactLaw], options: Mapping[str, Any]) -> bool:
     """Whether both do not yield."""
-    both = isinstance(a.made_of, Rigid) and isinstance(b.made_of, Rigid)
-    if both and (options or law is not HuntCrossley):
+    count = sum(isinstance(s.made_of, Rigid) for s in (a, b))
+    if count == 1:
+        words = " and ".join(f"{type(s).__name__} on {s.body!r} is made of a "
+                             f"cd.contact.{type(s.made_of).__name__}" for s in (a, b))
+        raise DescriptionError(f"add_contact {name!r}: {words}; give both a Material, and they yield, or "
+                               "both a Rigid, and they do not")
+    if count and (options or law is not HuntCrossley):
         given = ", ".join(options) or f"law={law.__name__}"
         raise DescriptionError(f"add_contact {name!r}: surfaces of cd.contact.Rigid have no law of force: "
                                f"leave out {given}")
-    return both
+    return count == 2
 
 
 def _pieces(a: Surface, b: Surface) -> Iterator[tuple[str, Surface, Surface]]:
@@ -72,14 +83,22 @@ def _pieces(a: Surface, b: Surface) -> Iterator[tuple[str, Surface, Surface]]:
 def _named(name: str, which: str, given: Surface | Iterable[Surface]) -> dict[str, Surface]:
     """Surfaces by their names, or their places."""
     several = isinstance(given, Iterable) and not isinstance(given, (Surface, str))
+    if isinstance(given, Mapping):
+        raise DescriptionError(f"add_contact {name!r}: {which}: expected a surface such as "
+                               "cd.contact.Sphere(body, centre, radius, material), or a list of them, got "
+                               f"a dict of {cut(map(repr, given))}; give the surfaces in a list, each "
+                               "with its name=")
     surfaces: list[Any] = list(given) if several else [given]  # type: ignore[arg-type]
     out: dict[str, Surface] = {}
     if not surfaces:
         raise DescriptionError(f"add_contact {name!r}: {which}: there is no surface in it")
     for k, surface in enumerate(surfaces):
         if not isinstance(surface, Surface):
+            drawn = isinstance(surface, Shape)
+            hint = "; shapes of cd.shapes are drawn, and do not touch" if drawn else ""
             raise DescriptionError(f"add_contact {name!r}: {which}: expected surfaces such as "
-                                   f"cd.contact.Sphere(...), got {surface!r}")
+                                   "cd.contact.Sphere(body, centre, radius, material), got "
+                                   f"{'cd.shapes.' * drawn}{surface!r}{hint}")
         if (first := next(i for i, s in enumerate(surfaces) if s is surface)) < k:
             raise DescriptionError(f"add_contact {name!r}: {which}: surface {k} is surface {first} once more "
                                    "and would push twice; leave one out")

@@ -65,7 +65,7 @@ class Implicit(Framed):
         cliques: names; surfaces that share one ignore each other in groups.
     """
 
-    function: Callable[[Any, Any, Any], Any] | None
+    function: Callable[[Any, Any, Any], Any] | None = field(repr=False)
     size: Length
     material: Folded
     law: Traced = field(init=False, repr=False)

@@ -200,6 +200,9 @@ def checked(vertices: Array, faces: np.ndarray, what: str) -> Triangles:
     if thin.any():
         notes.append(f"{thin.sum()} faces with two corners at one point were left out")
         triangles = triangles[~thin]
+        if not len(triangles):
+            raise DescriptionError(f"{what}: no triangle has three corners at three places; is it (vertices, "
+                                   "triangles), in this order?")
     triangles, doubled = _without_doubles(triangles, what)
     if doubled:
         notes.append(f"{doubled} faces that were there twice were left out")

@@ -81,7 +81,8 @@ def _checked(source: Any, path: str = "") -> tuple[Array, np.ndarray]:
     corners = points(where, "triangles", source[1], (-1, 3))
     triangles = corners.astype(np.int64)
     if not np.array_equal(triangles, corners):
-        raise DescriptionError(f"{where}: triangles are indices of vertices: whole numbers")
+        raise DescriptionError(f"{where}: triangles are indices of vertices: whole numbers; "
+                               "give (vertices, triangles), in this order")
     if not len(triangles):
         raise DescriptionError(f"{where}: it has no triangles")
     if triangles.min() < 0 or triangles.max() >= len(vertices):

@@ -9,7 +9,12 @@ of the position constraints and Z a basis of the motion that these leave (P Z = 
 
 The matrix |A| has the eigenvectors of A and the sizes of its eigenvalues, so that (3) always goes down; at a
 saddle, where Z' g = 0 and an eigenvalue is negative, it goes along its direction. Steps are halved until V
-falls. Forces and their derivatives are exact.
+falls. Forces and their derivatives are exact. A step ends where surfaces come to touch, or their overlap x
+would more than double, by its rate along d,
+
+    at most the part (|x| + SKIN) / xdot of d                                                              (4)
+
+so that nothing falls through what is thinner than a step.
 """
 from __future__ import annotations
 
@@ -34,6 +39,8 @@ KICK = 1e-2
 """The step along a direction of negative curvature where there is no slope to follow [rad, m]."""
 LONGEST = 1.0
 """The longest step [rad, m]."""
+SKIN = 1e-4
+"""How far a step may go into a surface that it comes to touch [m]."""
 SAME = 1e-6
 """Forces and the slope of the energy count as equal up to this part of the largest force."""
 
@@ -43,8 +50,8 @@ def relax(system: System, state: State, *, locked: Iterable[str] = (), accuracy:
     """The State at rest with a local minimum of potential energy, found downhill from a state, on all
     position constraints.
 
-    Only forces that have an energy can be minimised: gravity, springs, `cd.forces.Potential`. Constraints on
-    speeds take no part.
+    Only forces that have an energy can be minimised: gravity, springs, contacts that yield,
+    `cd.forces.Potential`. Constraints on speeds take no part.
 
     Args:
         system: whose energy is minimised.
@@ -96,7 +103,7 @@ class _Descent:
                 q = self._back(self._moved(q, d))
                 self._check_energy(q)
                 return self.state.replace(q=q)
-            part = min(1.0, LONGEST / longest)
+            part = min(1.0, LONGEST / longest, self._until_touch(q, d, longest))
             for k in range(HALVINGS):
                 trial = self._back(self._moved(q, part * d * (-1.0 if kicked and k % 2 else 1.0)))
                 V_trial = self._energy(trial)
@@ -112,6 +119,17 @@ class _Descent:
         raise ConvergenceError(f"relax: after {ITERATIONS} steps the energy is {V:.6g} J and still falls; "
                                f"{worst!r} moves most. "
                                f"{Status.STILL_FALLING.advice.capitalize()}", q, Status.STILL_FALLING)
+
+    def _until_touch(self, q: Array, d: Array, longest: float) -> float:
+        """The largest part of d that (4) lets pass."""
+        on = [name not in self.state.disabled for name in self.system.contacts]
+        if not any(on):
+            return np.inf
+        little = 1e-6 / longest                             # a micrometre, far below SKIN
+        x, after = (self.system.contact_depths(at, **self.options)[on]
+                    for at in (q, self._moved(q, little * d)))
+        xdot = (after - x) / little
+        return float(((np.abs(x) + SKIN)[xdot > 0] / xdot[xdot > 0]).min(initial=np.inf))
 
     def _forces(self, q: Array) -> Array:
         """g: what must be added to the forces for rest."""

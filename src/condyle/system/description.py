@@ -171,6 +171,8 @@ class Description(Copies):
                 is_other = "constraint" if isinstance(law, Constraint) else "force"
                 room = "measure" if isinstance(law, Measure) else is_other
                 hint = f"; it goes to system.add_{room}"
+            if isinstance(law, Surface):
+                hint = "; two surfaces touch by system.add_contact(name, a, b)"
             if callable(law) and not hint:
                 made = {"force": "cd.forces.Custom", "constraint": "cd.constraints.Holonomic",
                         "measure": "cd.measures.Maximum"}

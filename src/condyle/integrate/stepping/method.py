@@ -33,6 +33,7 @@ to them after (9).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import fields
 from typing import Any, ClassVar
 
 import numpy as np
@@ -46,6 +47,7 @@ from condyle.integrate.stepping.described import DescribedRun
 from condyle.integrate.stepping.free import FreeBodies
 from condyle.integrate.stepping.rows import open_state
 from condyle.integrate.trajectory import Statistics, Trajectory
+from condyle.presentation import cut
 from condyle.records import dataclass
 from condyle.status import Outcome, Status
 from condyle.system.given import number
@@ -55,7 +57,7 @@ DEEP = 1e-3
 """[m, rad] Overlaps at the start that are more than rounded numbers."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TimeStepping:
     """Rigid contacts with fixed steps, without events, for piles and long runs:
     `cd.simulate(system, state, 10.0, step=1e-3, integrator=cd.integrators.TimeStepping())`.
@@ -115,6 +117,12 @@ class TimeStepping:
         if self.stiffness is None and self.damping:
             raise DescriptionError(f"TimeStepping: damping = {self.damping:g} N s/m is of soft contacts: "
                                    "give a stiffness too")
+
+    def __repr__(self) -> str:
+        among = cut(f"{type(s).__name__} on {getattr(s, 'body', s)!r}" for s in self.among)
+        given = [f"{f.name}={value!r}" for f in fields(self)[1:]
+                 if (value := getattr(self, f.name)) != f.default]
+        return f"TimeStepping({', '.join([f'[{among}]'] * bool(among) + given)})"
 
     def run(self, start: State, t_final: float, step: float, weights: np.ndarray, accuracy: float,
             report: Callable[[float], object] | None) -> Trajectory:
