@@ -148,7 +148,7 @@ def test_hollow_polygons(first: int, suffix: str, tmp_path: Path) -> None:
         '</VTKFile>')
     vertices, triangles = cd.shapes.Mesh(path).surface()
     a, b, c = (vertices[triangles[:, i]] for i in range(3))
-    assert len(triangles) == 2 * 4 + 6 * 2
+    assert len(triangles) == 2 * 4 + 6 * 2 and len(vertices) == 12
     assert np.linalg.norm(np.cross(b - a, c - a), axis=1).sum() / 2 == pytest.approx(2 * 3 + 8 * 3)
     assert np.einsum("ni,ni->n", a, np.cross(b, c)).sum() / 6 == pytest.approx(3 * 3)
 
@@ -172,3 +172,15 @@ def test_obj_as_others_write_it(tmp_path: Path) -> None:
         path.write_text(bad)
         with pytest.raises(cd.DescriptionError, match=said):
             cd.shapes.Mesh(path).surface()
+
+
+def test_polygons_of_five_and_more(tmp_path: Path) -> None:
+    """Around a point in their middle, as OpenSim cuts them: springs of contact are where its springs are."""
+    ring = np.array([(np.cos(k), np.sin(k), 0) for k in 2 * np.pi * np.arange(5) / 5])
+    path = tmp_path / "disc.obj"
+    path.write_text("".join(f"v {x!r} {y!r} {z!r}\n" for x, y, z in ring.tolist())
+                    + "f 1 2 3 4 5\nf 4 3 2 1\n")
+    vertices, triangles = cd.shapes.Mesh(path).surface()
+    assert len(vertices) == 6 and np.abs(vertices[5]).max() < 1e-15
+    assert {tuple(sorted(t)) for t in triangles.tolist()} == {
+        (0, 1, 5), (1, 2, 5), (2, 3, 5), (3, 4, 5), (0, 4, 5), (1, 2, 3), (0, 1, 3)}

@@ -8,7 +8,7 @@ import numpy as np
 
 from condyle.arrays import Array
 from condyle.errors import DescriptionError
-from condyle.shapes.polygons import triangles_of
+from condyle.shapes.polygons import cut
 
 
 def read_obj(path: str) -> tuple[Array, np.ndarray]:
@@ -42,6 +42,6 @@ def read_obj(path: str) -> tuple[Array, np.ndarray]:
                                f"{error}") from error
     points = np.array(vertices, dtype=float).reshape(-1, 3)
     try:
-        return points, triangles_of(points, np.array(corners, np.int64), np.array(ends, np.int64))
+        return cut(points, np.array(corners, np.int64), np.array(ends, np.int64))
     except ValueError as error:
         raise DescriptionError(f"mesh {path!r}: {error}") from error

@@ -5,10 +5,14 @@ import numpy as np
 
 from condyle.arrays import Array
 
+FLAT = 1e-9
+"""Share of a polygon's area that a triangle of it has at least."""
 
-def triangles_of(points: Array, corners: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Triangles (m, 3) of polygons: a fan of each, or ears one after the other where a fan would fold back,
-    as at hollow corners.
+
+def cut(points: Array, corners: np.ndarray, ends: np.ndarray) -> tuple[Array, np.ndarray]:
+    """Points (n, 3) and triangles (m, 3) of polygons, as Simbody and OpenSim cut them: four corners into two
+    triangles, five or more around a new point in their middle. Where a triangle would fold back or be flat,
+    as at hollow corners, a polygon is cut ear by ear.
 
     Args:
         points: shape (n, 3).
@@ -28,15 +32,21 @@ def triangles_of(points: Array, corners: np.ndarray, ends: np.ndarray) -> np.nda
     out = [np.zeros((0, 3), dtype=np.int64)]
     for size in np.unique(sizes[sizes > 2]):
         some = corners[starts[sizes == size][:, None] + np.arange(size)]             # (polygons, size)
+        k = np.arange(size)
+        fan = (np.stack([k, np.roll(k, -1), np.full(size, size)], axis=1) if size > 4
+               else np.stack([0 * k[2:], k[1:-1], k[2:]], axis=1))
         p = points[some]
-        spread = p[:, 1:] - p[:, :1]
-        areas = np.cross(spread[:, :-1], spread[:, 1:])                              # (polygons, size - 2, 3)
-        with np.errstate(invalid="ignore"):
-            folded = ((areas * areas.sum(axis=1, keepdims=True)).sum(axis=2) < 0).any(axis=1)
-        fan = np.stack([np.zeros(size - 2, int), np.arange(1, size - 1), np.arange(2, size)], axis=1)
-        out.append(some[~folded][:, fan].reshape(-1, 3))
-        out += [polygon[_ears(q)] for polygon, q in zip(some[folded], p[folded], strict=True)]
-    return np.concatenate(out)
+        p = np.concatenate([p, p.mean(axis=1, keepdims=True)], axis=1)               # the middle comes last
+        a, b, c = (p[:, fan[:, i]] for i in range(3))
+        areas = np.cross(b - a, c - a)                                               # of triangles
+        total = areas.sum(axis=1, keepdims=True)
+        folded = ((areas * total).sum(axis=2) <= FLAT * (total * total).sum(axis=2)).any(axis=1)
+        out += [polygon[_ears(q[:-1])] for polygon, q in zip(some[folded], p[folded], strict=True)]
+        whole, middle = some[~folded], len(points) + np.arange((~folded).sum())
+        out.append(np.column_stack([whole, middle])[:, fan].reshape(-1, 3))
+        if size > 4:
+            points = np.concatenate([points, p[~folded, -1]])
+    return points, np.concatenate(out)
 
 
 def _ears(p: Array) -> np.ndarray:

@@ -13,7 +13,7 @@ import numpy as np
 
 from condyle.arrays import Array
 from condyle.errors import DescriptionError
-from condyle.shapes.polygons import triangles_of
+from condyle.shapes.polygons import cut
 
 TYPES = {"Float32": "f4", "Float64": "f8", "Int8": "i1", "UInt8": "u1", "Int16": "i2", "UInt16": "u2",
          "Int32": "i4", "UInt32": "u4", "Int64": "i8", "UInt64": "u8"}
@@ -60,12 +60,13 @@ class _File:
         points, triangles, base = [np.zeros((0, 3))], [np.zeros((0, 3), dtype=np.int64)], 0
         for piece in self.root.iter("Piece"):
             p = self._values(piece.find("Points/DataArray")).astype(float).reshape(-1, 3)
-            for kind, cut in (("Polys", triangles_of), ("Strips", _strips)):
+            for kind, made in (("Polys", cut), ("Strips", _strips)):
                 cells = {a.get("Name"): a for a in piece.iterfind(f"{kind}/DataArray")}
                 if "connectivity" in cells:
                     corners, ends = (self._values(cells[name]).astype(np.int64)
                                      for name in ("connectivity", "offsets"))
-                    triangles.append(base + cut(p, corners, ends))
+                    p, found = made(p, corners, ends)
+                    triangles.append(base + found)
             points.append(p)
             base += len(p)
         return np.concatenate(points), np.concatenate(triangles)
@@ -106,8 +107,8 @@ def _base64(data: bytes, start: int, count: int) -> bytes:
     return base64.b64decode(data[skip:skip + take])[:count]
 
 
-def _strips(points: Array, corners: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Triangles of strips, of which every other one goes the other way around."""
+def _strips(points: Array, corners: np.ndarray, ends: np.ndarray) -> tuple[Array, np.ndarray]:
+    """The points, and triangles of strips, of which every other one goes the other way around."""
     out = [np.zeros((0, 3), dtype=np.int64)]
     for start, end in zip([0, *ends[:-1]], ends, strict=True):
         if not 0 <= start <= end <= len(corners):
@@ -116,4 +117,4 @@ def _strips(points: Array, corners: np.ndarray, ends: np.ndarray) -> np.ndarray:
         each = np.stack([strip[:-2], strip[1:-1], strip[2:]], axis=1) if len(strip) > 2 else out[0]
         each[1::2] = each[1::2, [1, 0, 2]]
         out.append(each)
-    return np.concatenate(out)
+    return points, np.concatenate(out)
