@@ -59,6 +59,40 @@ def test_elastic_impact(radii, evidence):
     assert error < 1e-7  # accuracy 1e-10 of lengths of 0.1 m; depth is 2 mm
 
 
+@pytest.mark.parametrize("radii", [(0.1, 0.1, 0.1), (0.2, 0.1, 0.05)], ids=["circle", "ellipse"])
+def test_patch(radii):
+    """Pressure of Hertz over the ellipse that touches carries the force: with its largest value
+    p = 3 f / (2 pi a b) the depth is p b K / E*, and the gap bends by p b (K - E) / (E* m a^2) along a
+    (Johnson 1985, 4.26)."""
+    E, x = 1e7, 1e-4
+    system = sliding(C.Material(E), surface=C.Ellipsoid("b", None, radii, C.Material(E)))
+    state = system.state(q={"b_ty": radii[1] - x})
+    a, b = state.contact_patches()[0]
+    m, E = 1 - (b / a)**2, E / 2**1.5
+    p = 1.5 * state.contact_forces()[0, 1] / (math.pi * a * b)
+    K, D = mp.ellipk(m), mp.pi / 4 if m < 1e-12 else (mp.ellipk(m) - mp.ellipe(m)) / m
+    assert float(p * b * K / E) == pytest.approx(x, rel=1e-10)   # digits of the depth, 1e-16 / 1e-4 m
+    flat = min(radii[1] / radii[0]**2, radii[1] / radii[2]**2)
+    assert float(p * b * D / (E * a**2)) == pytest.approx(flat / 2, rel=1e-9)
+
+
+def test_rolling_and_spin():
+    """Moments (15), (16): levers times the normal force, against the turning, once R w is past three
+    transition speeds, and the curve's value at half of one."""
+    d_r, d_s, v_t = 0.004, 0.007, 0.01
+    system = sliding(C.Material(1e6, transition_speed=v_t), mobilizer=cd.Free(), rolling_resistance=d_r,
+                     spin_friction=d_s)
+    at = lambda **w: system.state(q={"b_ty": 0.099}, u={f"b_{k}": v for k, v in w.items()})
+    f = at().contact_forces()[0, 1]
+    moment = lambda **w: at(**w).contact_wrenches()[0, 1, :3]
+    np.testing.assert_allclose(moment(wx=3.0, wz=4.0), -d_r * f * np.array([0.6, 0, 0.8]), atol=1e-12 * f)
+    np.testing.assert_allclose(moment(wy=-2.0), [0, d_s * f, 0], atol=1e-12 * f)
+    half = 0.5**3 * (10 - 15 * 0.5 + 6 * 0.25)
+    np.testing.assert_allclose(moment(wx=0.5 * v_t / 0.1), [-half * d_r * f, 0, 0], atol=1e-12 * f)
+    both = at(wx=3.0, wy=2.0)
+    assert both.contact_losses()[0] == pytest.approx(f * (3 * d_r + 2 * d_s), rel=1e-12)
+
+
 @pytest.mark.parametrize("v", [0.02, 0.5])
 def test_restitution(v, evidence):
     """e = 1 - c v for slow impacts, as the material says; exactly a v - ln(1 + a v) = -a w - ln(1 - a w), a

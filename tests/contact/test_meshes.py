@@ -114,7 +114,6 @@ def test_files_and_scales(tmp_path):
     path = tmp_path / "ball.obj"
     path.write_text("".join(f"v {' '.join(map(repr, map(float, p)))}\n" for p in v)
                     + "".join(f"f {a + 1} {b + 1} {c + 1}\n" for a, b, c in f))
-    pytest.importorskip("trimesh")
     ball = mesh(cd.shapes.Mesh(path, scale=0.001)).triangles
     np.testing.assert_allclose(ball.vertices, icosphere(1, 0.1)[0], atol=1e-15)
     path.write_text("\n".join(path.read_text().splitlines()[:-1]))
@@ -216,3 +215,20 @@ def test_parts_within_and_through_others():
     assert len(hollow.faces) == 24 and hollow.volume == pytest.approx(0.008 * (1 - 0.125), rel=1e-12)
     with pytest.warns(UserWarning, match=r"closed parts go through each other, near \("):
         mesh(both(v + (0.1, 0.05, 0.03), f))
+
+
+def test_faces_that_fold_back_are_named():
+    """A fan of a polygon with a hollow corner, as files of other programs have it: the force is too large."""
+    from tests.shapes.test_mesh_files import prism
+
+    points, polygons = prism(2)
+    fan = [(p[0], p[k], p[k + 1]) for p in polygons for k in range(1, len(p) - 1)]
+    with pytest.warns(UserWarning, match="folded back, near"):
+        mesh((np.array(points) / 10, fan))
+    assert not mesh(icosphere(1, 0.1)).triangles.notes
+
+
+def test_a_corner_far_away_is_named():
+    """All others are at one point beside it."""
+    with pytest.raises(cd.DescriptionError, match="no triangle has three corners at three places, in 1e"):
+        mesh((np.array([(0, 0, 0), (1e-3, 0, 0), (0, 1e-3, 0), (1e20, 0, 0)]), [(0, 1, 2), (0, 2, 1)]))

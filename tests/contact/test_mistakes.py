@@ -49,7 +49,7 @@ def heights(h: object, x: np.ndarray = X, y: np.ndarray = X) -> C.HeightField:
     (lambda: ball().add_force("c", surfaces()[0]), r"surfaces touch by system\.add_contact\(name, a, b\)"),
     (lambda: ball().add_constraint("c", surfaces()[0]), r"touch by system\.add_contact\(name, a, b\)"),
     (lambda: C.Mesh("ball", None, ([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 0, 1), (1, 1, 2)]), 0.01, RUBBER),
-     r"no triangle has three corners at three places; is it \(vertices, triangles\), in this order\?"),
+     r"no triangle has three corners at three places, in .* m: is it \(vertices, triangles\), in this order"),
     (lambda: heights(lambda x, y: x * y), "got a function; give its values on the grid"),
     (lambda: heights(np.zeros((4, 5)), X, X[:4]), r"first index goes with x: give heights\.T"),
     (lambda: heights(np.where(np.eye(5) > 0, np.nan, 0)[::-1]), r"got nan at \[0, 4\], x = -1, y = 1 m"),

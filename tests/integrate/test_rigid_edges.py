@@ -163,3 +163,30 @@ def test_elastic_tower_keeps_its_energy(masses) -> None:
     above = np.cumsum(masses[::-1])[::-1]
     assert np.abs(made.lambda_[:, 0] / (4 * above) - 1).max() < 1e-9         # 2 v of all above
     assert abs(made.energy) < 1e-9 * 2 * above[0]
+
+
+def test_poissons_law_at_contacts_that_part() -> None:
+    """A corner that parts before the impact is pressed by the other one, and gives back its share e of that
+    impulse, (19); then the box comes to rest."""
+    mu, x_1, x_2, y = 0.73, -0.3, 0.5, -0.16
+    material = C.Rigid(restitution=0.15, friction=mu, law="poisson")
+    system = cd.System()
+    system.add_body("box", mobilizer=cd.Planar(), mass=1.5, inertia=(1, 1, 0.02))
+    system.add_contact("floor", cd.contact.HalfSpace("ground", (0, 1, 0), 0.0, material),
+                       cd.contact.vertices("box", [(x_1, y, 0), (x_2, y, 0)], material))
+    u = np.array([1.6, 0.45, -0.65])
+    traj = cd.simulate(system, system.state(q={"box_ty": -y}, u=u), 3.0, accuracy=1e-6)
+    # by hand: normals of both corners and the common slip stop in compression; what they give back leaves
+    # both corners in flight, and friction holds the slip
+    G = np.array([(x_1, 0, 1), (x_2, 0, 1), (-y, 1, 0)])
+    W = G @ np.diag([1 / 0.02, 1 / 1.5, 1 / 1.5]) @ G.T
+    squeezed = -np.linalg.solve(W, G @ u)
+    back = 0.15 * squeezed[:2]
+    slip = -W[2, :2] @ back / W[2, 2]
+    assert (G @ u)[1] > 0 and squeezed[:2].min() > 0
+    assert abs(squeezed[2]) < mu * squeezed[:2].sum() and abs(slip) < mu * back.sum()
+    hit = traj.impacts[0]
+    normal = [hit.impulses[f"floor.{k}"][0] for k in (0, 1)]
+    np.testing.assert_allclose(normal, squeezed[:2] + back, rtol=1e-8)      # digits of the cone's Newton
+    assert traj.finished and np.abs(traj.u[-1]).max() < 1e-6 and hit.law == "poisson"
+    assert np.diff(traj.energy().values.sum(axis=1)).max() < 1e-5           # ten accuracies, of 2 J

@@ -27,7 +27,8 @@ class Mesh(Framed):
     Triangles go counter-clockwise from outside. They are checked when the surface is made, and what is mended
     comes with a warning: corners at one place are one; faces that are there twice and solids within a solid
     are left out; faces that face the other way are turned over. Closed parts that go through each other are
-    named; that one part goes through itself is not noticed. A surface with holes, with edges of more than two
+    named, and faces that are folded back on their neighbours; that one part goes through itself elsewhere is
+    not noticed. A surface with holes, with edges of more than two
     faces or with faces without area is refused.
 
     Args:

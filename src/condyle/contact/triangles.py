@@ -25,6 +25,8 @@ MANY = 64
 """Corners of a part, at most, by which is told whether it is within another."""
 FLAT = 1e-12
 """Faces smaller than this, over the size of the mesh squared, have no area."""
+FOLDED = -0.9999
+"""Cosine of the angle between neighbours, beyond which one lies on the other: within 0.8 degrees."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -200,9 +202,9 @@ def checked(vertices: Array, faces: np.ndarray, what: str) -> Triangles:
     if thin.any():
         notes.append(f"{thin.sum()} faces with two corners at one point were left out")
         triangles = triangles[~thin]
-        if not len(triangles):
-            raise DescriptionError(f"{what}: no triangle has three corners at three places; is it (vertices, "
-                                   "triangles), in this order?")
+    if not len(triangles):
+        raise DescriptionError(f"{what}: no triangle has three corners at three places, in {size:.4g} m: is "
+                               "it (vertices, triangles), in this order, and no corner far from all others?")
     triangles, doubled = _without_doubles(triangles, what)
     if doubled:
         notes.append(f"{doubled} faces that were there twice were left out")
@@ -237,6 +239,10 @@ def checked(vertices: Array, faces: np.ndarray, what: str) -> Triangles:
                      "count as the surface too; join the parts to one")
     if not _volume(points[turned]) > FLAT * size ** 3:
         raise DescriptionError(f"{what}: holds no volume: it is flat; give it two sides")
+    folded = _folded(points, turned)
+    if folded is not None:
+        notes.append(f"faces lie on their neighbours, folded back, near {_at(folded)}, and count twice "
+                     "there: as where polygons with hollow corners were cut; remesh the surface")
     if notes:
         warn(f"{what}: {'; '.join(notes)}")
     for array in (points, turned):
@@ -298,6 +304,17 @@ def _oriented(faces: np.ndarray) -> tuple[np.ndarray, int]:
         if 2 * turn[part].sum() > len(part):
             turn[part] = 1 - turn[part]
     return np.where(turn[:, None] == 1, faces[:, ::-1], faces), int(turn.sum())
+
+
+def _folded(points: Array, faces: np.ndarray) -> Array | None:
+    """A point of an edge whose two faces look opposite ways, on each other; None if there is none."""
+    sides = _sides(faces)
+    order = np.lexsort(np.sort(sides, axis=1).T).reshape(-1, 2)              # the two sides of each edge
+    corners = points[faces]
+    n = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    n /= np.linalg.norm(n, axis=1, keepdims=True)
+    back = (n[order[:, 0] // 3] * n[order[:, 1] // 3]).sum(axis=1) < FOLDED
+    return points[sides[order[np.argmax(back), 0]]].mean(axis=0) if back.any() else None
 
 
 def _facing_outwards(points: Array, faces: np.ndarray) -> tuple[np.ndarray, int, int, Array | None]:

@@ -1,4 +1,4 @@
-"""Files of meshes: .obj, .stl and .ply by trimesh, .vtp by a reader of our own."""
+"""Files of meshes: .stl and .ply by trimesh, .obj and .vtp by readers of our own."""
 from __future__ import annotations
 
 import difflib
@@ -9,6 +9,7 @@ import numpy as np
 
 from condyle.arrays import Array
 from condyle.errors import DescriptionError
+from condyle.shapes.obj import read_obj
 from condyle.shapes.vtp import read_vtp
 
 MESH_FILES = (".obj", ".stl", ".ply", ".vtp")
@@ -32,20 +33,22 @@ def read_mesh_file(path: str) -> tuple[Array, np.ndarray]:
                                + (f"; is it {' or '.join(map(repr, near))}?" if near else ""))
     if not os.path.getsize(path):
         raise DescriptionError(f"mesh {path!r}: the file is empty")
-    if path.lower().endswith(".vtp"):
-        return read_vtp(path)
+    kind = os.path.splitext(path)[1]
+    vertices, triangles = {".vtp": read_vtp, ".obj": read_obj}.get(kind.lower(), _by_trimesh)(path)
+    if not len(triangles):
+        raise DescriptionError(f"mesh {path!r}: it has no triangles; is it damaged, or of another kind than "
+                               f"{kind}?")
+    return vertices, triangles
+
+
+def _by_trimesh(path: str) -> tuple[Array, np.ndarray]:
     try:
         import trimesh
     except ImportError:
         raise DescriptionError(f"mesh {path!r}: reading it needs trimesh: python -m pip install "
-                               "'condyle[meshes]' (or save it as .vtp)") from None
+                               "'condyle[meshes]' (or save it as .obj or .vtp)") from None
     try:
         loaded: Any = trimesh.load_mesh(path, process=False)
-        vertices, triangles = np.asarray(loaded.vertices, dtype=float), np.asarray(loaded.faces)
+        return np.asarray(loaded.vertices, dtype=float), np.asarray(loaded.faces)
     except Exception as error:
         raise DescriptionError(f"mesh {path!r}: trimesh cannot read it: {error}") from error
-    if not len(triangles):
-        kind = os.path.splitext(path)[1]
-        raise DescriptionError(f"mesh {path!r}: it has no triangles; is it damaged, or of another kind than "
-                               f"{kind}?")
-    return vertices, triangles

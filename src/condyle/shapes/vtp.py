@@ -13,6 +13,7 @@ import numpy as np
 
 from condyle.arrays import Array
 from condyle.errors import DescriptionError
+from condyle.shapes.polygons import cut
 
 TYPES = {"Float32": "f4", "Float64": "f8", "Int8": "i1", "UInt8": "u1", "Int16": "i2", "UInt16": "u2",
          "Int32": "i4", "UInt32": "u4", "Int64": "i8", "UInt64": "u8"}
@@ -20,8 +21,7 @@ ZLIB = "vtkZLibDataCompressor"
 
 
 def read_vtp(path: str) -> tuple[Array, np.ndarray]:
-    """Points (n, 3) and triangles (m, 3) of the polygons and strips of all pieces. A polygon is cut into a
-    fan.
+    """Points (n, 3) and triangles (m, 3) of the polygons and strips of all pieces.
 
     Raises:
         DescriptionError: it is no such file, or it is damaged.
@@ -60,12 +60,13 @@ class _File:
         points, triangles, base = [np.zeros((0, 3))], [np.zeros((0, 3), dtype=np.int64)], 0
         for piece in self.root.iter("Piece"):
             p = self._values(piece.find("Points/DataArray")).astype(float).reshape(-1, 3)
-            for kind, cut in (("Polys", _fan), ("Strips", _strip)):
+            for kind, made in (("Polys", cut), ("Strips", _strips)):
                 cells = {a.get("Name"): a for a in piece.iterfind(f"{kind}/DataArray")}
                 if "connectivity" in cells:
                     corners, ends = (self._values(cells[name]).astype(np.int64)
                                      for name in ("connectivity", "offsets"))
-                    triangles += [base + t for t in _cells(corners, ends, cut)]
+                    p, found = made(p, corners, ends)
+                    triangles.append(base + found)
             points.append(p)
             base += len(p)
         return np.concatenate(points), np.concatenate(triangles)
@@ -106,19 +107,14 @@ def _base64(data: bytes, start: int, count: int) -> bytes:
     return base64.b64decode(data[skip:skip + take])[:count]
 
 
-def _cells(corners: np.ndarray, ends: np.ndarray,
-           cut: Callable[[np.ndarray, np.ndarray, int], np.ndarray]) -> list[np.ndarray]:
-    starts = np.concatenate([[0], ends[:-1]]).astype(np.int64)
-    sizes = ends - starts
-    if (sizes < 0).any() or (len(ends) and ends[-1] > len(corners)):
-        raise ValueError("offsets of its polygons do not fit their corners")
-    return [cut(corners, starts[sizes == n], k) for n in np.unique(sizes) for k in range(1, n - 1)]
-
-
-def _fan(corners: np.ndarray, starts: np.ndarray, k: int) -> np.ndarray:
-    return np.stack([corners[starts], corners[starts + k], corners[starts + k + 1]], axis=1)
-
-
-def _strip(corners: np.ndarray, starts: np.ndarray, k: int) -> np.ndarray:
-    a, b = (k - 1, k) if k % 2 else (k, k - 1)
-    return np.stack([corners[starts + a], corners[starts + b], corners[starts + k + 1]], axis=1)
+def _strips(points: Array, corners: np.ndarray, ends: np.ndarray) -> tuple[Array, np.ndarray]:
+    """The points, and triangles of strips, of which every other one goes the other way around."""
+    out = [np.zeros((0, 3), dtype=np.int64)]
+    for start, end in zip([0, *ends[:-1]], ends, strict=True):
+        if not 0 <= start <= end <= len(corners):
+            raise ValueError("offsets of its strips do not fit their corners")
+        strip = corners[start:end]
+        each = np.stack([strip[:-2], strip[1:-1], strip[2:]], axis=1) if len(strip) > 2 else out[0]
+        each[1::2] = each[1::2, [1, 0, 2]]
+        out.append(each)
+    return points, np.concatenate(out)

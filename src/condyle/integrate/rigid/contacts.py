@@ -181,14 +181,17 @@ class Contacts:
         rebound = e * np.maximum(-v[:, 0], 0.0)
         short = (2 * rebound <= FLIGHT * self.window * pressed) | (
             rebound ** 2 <= 2 * RESOLVED * self.length * pressed)
-        e = np.where(short | (-v[:, 0] <= self.kept), 0.0, e)
+        stays = short | (-v[:, 0] <= self.kept)
         law = "poisson" if any(m.constraints[i].law == "poisson" and now.e[i] for i in which) else "newton"
         impulses, energy, laws = np.zeros_like(v), 0.0, {law}
         for some in groups(W):
             if (v[some, 0] >= -self.slow).all():
                 continue
             rows = (3 * some[:, None] + np.arange(3)).ravel()
-            done = blow(W[np.ix_(rows, rows)], v[some], e[some], now.mu[which[some]], law)
+            # Poisson's impulses of compression are also those of contacts that did not approach, (19)
+            dead = stays[some].all() if law == "poisson" else stays[some]
+            done = blow(W[np.ix_(rows, rows)], v[some], np.where(dead, 0.0, e[some]), now.mu[which[some]],
+                        law)
             if done is None:
                 names = ", ".join(repr(m.names[i]) for i in which[some])
                 raise Jam(Outcome(Status.PAINLEVE, f"stopped at t = {state.t:.9g} s: no impulses of {names} "
