@@ -122,6 +122,7 @@ def test_what_only_one_surface_has_no_pair_has(one, other, says) -> None:
 def test_names_and_arrays_in_each_others_place() -> None:
     system = ball()
     system.add_contact("sole", *surfaces())
+    assert repr(system) == "System(1 body: ball; nq=7, nu=6, 1 contact)"
     q, u = system.defaults()[:2]
     for operator in (system.centre_of_pressure, system.contact_pressures):
         with pytest.raises(cd.ArgumentError, match=r"expected a name, got .* in the order \(q, u, "):
