@@ -129,3 +129,11 @@ def test_names_and_arrays_in_each_others_place() -> None:
             operator("sole", q, u)
     with pytest.raises(cd.UnknownNameError, match=r"Tables of their own, such as contact_forces\(\)"):
         cd.simulate(system, system.state(q={"ball_ty": 0.5}), 0.1)["sole_fy"]
+
+
+def test_a_stop_in_degrees_is_asked_about_once() -> None:
+    system = cd.System()
+    system.add_body("leg", mobilizer=cd.Pin(), mass=1.0, inertia=(1, 1, 1), coordinates="knee")
+    with pytest.warns(RuntimeWarning, match=r"in degrees, give np\.radians\(30\)"):
+        system.add_constraint("stop", cd.constraints.Stop("knee", upper=30))
+    assert system.state().q == 0.0                          # a second warning would be an error here
