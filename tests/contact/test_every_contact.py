@@ -179,7 +179,8 @@ N = cd.Parameter("e", 0.3)
     (cd.contact.Box("b", None, (0.1, 0.1, 0.1), STEEL, edge=E), 0.1, r"edge: must be below 0\.1"),
     (cd.contact.Cylinder("b", None, 0.1, 0.3, STEEL, rim=E), 0.2, r"rim: must be below 0\.1"),
     (cd.contact.Cylinder("b", None, 0.1, 0.3, STEEL, flat=E), 0.9, "flat: must be below"),
-    (cd.contact.Sphere("b", (0, 0, 0), 0.1, cd.contact.Material.elastic(1e6, N)), 0.7, "material: expected"),
+    (cd.contact.Sphere("b", (0, 0, 0), 0.1, cd.contact.Material.elastic(1e6, N, 0, 0.5, 0.5)), 0.7,
+     "material: expected"),
     (cd.contact.Implicit("b", None, egg, 0.19 + E, STEEL), -0.1, "size: must be at least"),
     (cd.contact.HalfSpace("b", (E, 0, 0), 0.0, STEEL), 0.0, "zero vector"),
 ], ids=lambda x: x if isinstance(x, str) else "")

@@ -156,3 +156,35 @@ def test_pressures_of_states_and_runs() -> None:
     np.testing.assert_array_equal(run.contact_pressures("c"), expected)
     np.testing.assert_array_equal(run[-1].contact_pressures("c", "ball"), expected[-1])
     np.testing.assert_array_equal(run.contact_pressures("c", t=[run.t[-1]]), expected[-1:])
+
+
+@pytest.mark.parametrize(("one", "other", "says"), [
+    (RUBBER, C.Material(1e6, 0, 0.5, 0.5), "Sphere on 'ball' has friction and HalfSpace on 'ground' has no"),
+    (C.Rigid(0.5, 0.3), C.Rigid(0.5), "HalfSpace on 'ground' has friction and Sphere on 'ball' has none"),
+    (C.Rigid(), C.Rigid(restitution=cd.Parameter("e", 0.5)), "Sphere on 'ball' has restitution and HalfS"),
+])
+def test_what_only_one_surface_has_no_pair_has(one, other, says) -> None:
+    """A floor without friction: the ball slid freely, in silence."""
+    with pytest.warns(UserWarning, match=f"add_contact 'c': {says}.*Give it to both, or to neither") as said:
+        ball().add_contact("c", surfaces(one)[0], surfaces(other)[1])
+    assert len(said) == 1 and said[0].filename == __file__
+
+
+def test_names_and_arrays_in_each_others_place() -> None:
+    system = ball()
+    system.add_contact("sole", *surfaces())
+    assert repr(system) == "System(1 body: ball; nq=7, nu=6, 1 contact)"
+    q, u = system.defaults()[:2]
+    for operator in (system.centre_of_pressure, system.contact_pressures):
+        with pytest.raises(cd.ArgumentError, match=r"expected a name, got .* in the order \(q, u, "):
+            operator("sole", q, u)
+    with pytest.raises(cd.UnknownNameError, match=r"Tables of their own, such as contact_forces\(\)"):
+        cd.simulate(system, system.state(q={"ball_ty": 0.5}), 0.1)["sole_fy"]
+
+
+def test_a_stop_in_degrees_is_asked_about_once() -> None:
+    system = cd.System()
+    system.add_body("leg", mobilizer=cd.Pin(), mass=1.0, inertia=(1, 1, 1), coordinates="knee")
+    with pytest.warns(RuntimeWarning, match=r"in degrees, give np\.radians\(30\)"):
+        system.add_constraint("stop", cd.constraints.Stop("knee", upper=30))
+    assert system.state().q == 0.0                          # a second warning would be an error here

@@ -9,9 +9,12 @@ from condyle.contact.foundation import ElasticFoundation
 from condyle.contact.law import ContactLaw, HuntCrossley
 from condyle.contact.rigid import Rigid
 from condyle.contact.surfaces import Surface
-from condyle.errors import DescriptionError
+from condyle.errors import DescriptionError, warn
 from condyle.presentation import cut
 from condyle.shapes import Shape
+
+ONE_SIDED = {"friction": ("static_friction", "dynamic_friction", "friction"), "restitution": ("restitution",)}
+"""Numbers of materials that are zero for a pair if one surface has none, and their fields."""
 
 
 def pairs(name: str, a: Surface | Iterable[Surface], b: Surface | Iterable[Surface] | None,
@@ -45,6 +48,7 @@ def pairs(name: str, a: Surface | Iterable[Surface], b: Surface | Iterable[Surfa
                 out[whole] = rigid(x, y) if stiff else mine(x, y, **options)
             except DescriptionError as error:
                 raise DescriptionError(f"add_contact {whole!r}: {error}") from None
+    _warn_of_one_side(name, out.values())
     if not out and b is None and len(first) == 1:
         raise DescriptionError(f"add_contact {name!r}: one surface touches nothing: give two, "
                                "add_contact(name, floor, ball), or a list")
@@ -67,6 +71,18 @@ def _rigid(a: Surface, b: Surface, name: str, law: type[ContactLaw], options: Ma
         raise DescriptionError(f"add_contact {name!r}: surfaces of cd.contact.Rigid have no law of force: "
                                f"leave out {given}")
     return count == 2
+
+
+def _warn_of_one_side(name: str, made: Iterable[Any]) -> None:
+    """Warn of numbers that only one surface of a pair has: the pair has none of them then."""
+    for number, fields in ONE_SIDED.items():
+        for a, b in (one.surfaces() for one in made):
+            has = [any(getattr(s.made_of, f, 0.0) != 0 for f in fields) for s in (a, b)]
+            if has[0] != has[1]:
+                some, none = (f"{type(s).__name__} on {s.body!r}" for s in ((a, b) if has[0] else (b, a)))
+                warn(f"add_contact {name!r}: {some} has {number} and {none} has none, so that the pair has "
+                     "none: two numbers make 2 x y / (x + y). Give it to both, or to neither")
+                break
 
 
 def _pieces(a: Surface, b: Surface) -> Iterator[tuple[str, Surface, Surface]]:

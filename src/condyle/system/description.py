@@ -196,10 +196,10 @@ class Description(Copies):
     def __repr__(self) -> str:
         names = f": {cut(b.name for b in self.bodies)};" if self.bodies else ","
         bodies = "1 body" if len(self.bodies) == 1 else f"{len(self.bodies)} bodies"
-        count = len(self.muscles)
-        muscles = f", {count} muscle{'s' * (count > 1)}" if count else ""
+        parts = "".join(f", {len(some)} {what}{'s' * (len(some) > 1)}" for what, some in (
+            ("muscle", self.muscles), ("contact", self.contacts)) if some)
         frozen = ", frozen" if self._frozen else ""
-        return f"System({bodies}{names} nq={self.nq}, nu={self.nu}{muscles}{frozen})"
+        return f"System({bodies}{names} nq={self.nq}, nu={self.nu}{parts}{frozen})"
 
     def _repr_html_(self) -> str:
         return page(repr(self), *blocks(self, self._forces, self._constraints))

@@ -38,7 +38,9 @@ def place(system: Any, name: str, names: list[str] | None = None) -> int:
     if not isinstance(name, str) or name not in names:
         kind = ("coordinate, speed, state or discrete variable" if system.discrete
                 else "coordinate, speed or state variable")
-        raise UnknownNameError(kind, name, names)
+        touches = any(str(name).startswith(contact.partition(".")[0]) for contact in system.contacts)
+        raise UnknownNameError(kind, name, names, "what contacts do are Tables of their own, such as "
+                                                  "contact_forces()" if touches else "")
     return names.index(name)
 
 

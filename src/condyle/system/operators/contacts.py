@@ -7,10 +7,11 @@ import numpy as np
 
 from condyle.arrays import Array, Vector
 from condyle.contact.springs import pressure
-from condyle.errors import UnknownNameError
+from condyle.errors import ArgumentError, UnknownNameError
 from condyle.laws.names import body_name
 from condyle.native.calls.function import NativeFunction
 from condyle.native.sweeps.tree import kernel as tree_kernel
+from condyle.presentation import brief
 from condyle.system.operators.base import Operators
 from condyle.system.operators.options import Options
 from condyle.system.operators.public import operator
@@ -92,6 +93,7 @@ class ContactOperators(Operators):
             contact: name of a contact with a mesh.
             body: whose mesh, or its name; of two meshes the first one's by default.
         """
+        _check_name("contact_pressures: contact", contact, "(q, u, contact, body)")
         start, found = 0, []
         for name, law in self.compiled.model.contacts.items():
             for side in getattr(law, "sides", ()):
@@ -127,6 +129,7 @@ class ContactOperators(Operators):
             u: speeds, shape (..., nu).
             group: the name that `system.add_contact` was given, or that of one contact.
         """
+        _check_name("centre_of_pressure: group", group, "(q, u, group)")
         rows = [k for k, name in enumerate(self.contacts) if name == group or name.startswith(f"{group}.")]
         if not rows:
             known = dict.fromkeys([*(name.partition(".")[0] for name in self.contacts), *self.contacts])
@@ -136,3 +139,9 @@ class ContactOperators(Operators):
         with np.errstate(all="ignore"):
             centre: Array = found[..., :3] / np.where(total > 0, total, np.nan)
         return centre
+
+
+def _check_name(what: str, given: object, order: str) -> None:
+    """Refuse what is no name, such as an array in its place."""
+    if not isinstance(given, str):
+        raise ArgumentError(f"{what}: expected a name, got {brief(given)}; arguments go in the order {order}")
