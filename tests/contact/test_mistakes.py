@@ -54,12 +54,17 @@ def heights(h: object, x: np.ndarray = X, y: np.ndarray = X) -> C.HeightField:
     (lambda: heights(np.zeros((4, 5)), X, X[:4]), r"first index goes with x: give heights\.T"),
     (lambda: heights(np.where(np.eye(5) > 0, np.nan, 0)[::-1]), r"got nan at \[0, 4\], x = -1, y = 1 m"),
     (lambda: heights(np.zeros((5, 5)), np.meshgrid(X, X)[0]), r"11\), got shape \(5, 5\)"),
+    (lambda: heights([[1, 2], [3]]), "heights: expected real numbers, got rows of different lengths"),
+    (lambda: heights(np.zeros((1, 5)), X[:1]), r"x: expected at least 4 numbers .* got \[-1\.\]"),
+    (lambda: C.vertices("ball", [(0, 0, 0), (1, 2)], STONE), "points: .* rows of different lengths"),
+    (lambda: C.Material.elastic("1e6", 0.3), r"young: expected one finite number .* \[Pa\], above 0"),
+    (lambda: C.Material.elastic(1e6, np.nan), "elastic: poisson: expected one finite number"),
     (lambda: ball().state(q={"ball_rx": 0.1}), "'ball' turns by a quaternion; with coordinates='euler'"),
     (lambda: ball().state(u={"ball_tx": 0.1}), r"unknown speed 'ball_tx'; did you mean 'ball_vx'\? "),
     (lambda: ball().state(u={"ball_rz": 0.1}), r"unknown speed 'ball_rz'; did you mean 'ball_wz'\? "),
 ])
 def test_what_is_meant(call, says) -> None:
-    with pytest.raises((cd.DescriptionError, cd.ArgumentError, cd.UnknownNameError), match=says):
+    with pytest.raises(cd.CondyleError, match=says):
         call()
 
 
@@ -144,6 +149,34 @@ def test_boxes_do_not_touch_twice(material) -> None:
     system.add_contact("c", floor, box)
     with pytest.raises(cd.DescriptionError, match=r"'d': these two surfaces touch already, as 'c\.corner0'"):
         system.add_contact("d", floor, box)
+
+
+def test_a_group_is_added_whole_or_not_at_all() -> None:
+    """The last of three names no body: the first two, and their Parameters, would stay."""
+    system, r = ball(), cd.Parameter("r", 0.1)
+    soles = [C.Sphere(body, (0, 0, 0.1 * k), r, RUBBER) for k, body in enumerate(("ball", "ball", "bal"))]
+    with pytest.raises(cd.UnknownNameError, match=r"contact 'c\.2': unknown body 'bal'; did you mean 'ball'"):
+        system.add_contact("c", surfaces()[0], soles)
+    assert system.contacts == () and not system.parameters
+    assert system.add_contact("c", surfaces()[0], soles[:2]) == ("c.0", "c.1")
+
+
+@pytest.mark.parametrize("size", [1e-320, 1e-200, 1.0, 1e200])
+def test_normals_of_any_length(size) -> None:
+    assert C.HalfSpace("ground", (0, size, 0), 0.0, RUBBER).normal == (0, 1, 0)
+    np.testing.assert_allclose(C.HalfSpace("ground", (1e200, 1e200, 0), 0.0, RUBBER).normal,
+                               (0.5**0.5, 0.5**0.5, 0), rtol=1e-15)
+
+
+@pytest.mark.parametrize(("points", "corners"), [
+    ([(0, 0, 0)], 1), ([(0, 0, 0), (0, 0, 0)], 1), ([(0, 0, 0), (2, 0, 2), (1, 0, 1)], 2),
+    ([(0, 0, 0), (1, 0, 0), (0, 1, 0), (1, 1, 0), (0.5, 0.5, 0)], 4),
+    ([(0, 0, 0), (1, 0, 0), (0, 1, 1e-14), (1, 1, 0), (0.5, 0.5, 0)], 4),
+    ([*np.ndindex(3, 3, 3)], 8)])
+def test_corners_of_flat_bodies(points, corners) -> None:
+    """Of a plate and a rod too; the others of them would be contacts that say nothing new."""
+    turn = np.array([[0.36, 0.48, -0.8], [-0.8, 0.6, 0.0], [0.48, 0.64, 0.6]])
+    assert len(C.vertices("ball", np.array(points) @ turn.T, STONE)) == corners
 
 
 def test_pressures_of_states_and_runs() -> None:

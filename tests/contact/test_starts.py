@@ -81,6 +81,17 @@ def test_meshes_count_too():
         cd.simulate(system, [*[start] * 40, start.replace(q={"cube_ty": 0.08}), start], 1e-4)
 
 
+def test_balls_at_one_place(monkeypatch):
+    """They have no normal, and do not push until they part."""
+    monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")
+    rubber = contact.Material(1e6)
+    system = cd.System()
+    system.add_body("ball", mobilizer=cd.Free(), mass=1.0, inertia=(0.004,) * 3)
+    system.add_contact("touch", *(contact.Sphere(b, (0, 0, 0), 0.1, rubber) for b in ("ground", "ball")))
+    words, = told(system.state())
+    assert "move 'ball' by 0.2 m in any direction, since their centres coincide, or start from" in words
+
+
 def test_opensims_smooth_law_counts_too(monkeypatch):
     """It has no potential; 2/5 f x of it, 34 J, is near that of the exact law."""
     monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")

@@ -155,8 +155,8 @@ def test_names_and_units(traj):
     assert titles["body_acceleration"][::3] == ["shank_alphax [rad/s^2]", "shank_ax [m/s^2]"]
     assert (titles["mass_centre_velocity"][0] == "mass_centre_vx [m/s]"
             and titles["momentum"][0] == "angular_x [kg m^2/s]")
-    assert titles["multipliers"] == ["rod", "tie"]
-    assert titles["constraint_errors"] == ["rod", "rod_rate", "tie"]
+    assert titles["multipliers"] == ["rod [N]", "tie [N m]"]
+    assert titles["constraint_errors"] == ["rod [m]", "rod_rate [m/s]", "tie [rad/s]"]
     assert titles["constraint_reactions"][0] == "thigh_mx [N m]" and len(titles["constraint_reactions"]) == 12
     assert titles["zdot"] == ["bath.zeta0", "bath.eta0"]
     assert traj.reactions().names[::6] == ("cart_mx", "thigh_mx", "shank_mx", "bob_mx")

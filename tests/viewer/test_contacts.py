@@ -12,6 +12,7 @@ from condyle.viewer import contacts
 from condyle.viewer.constraints import constraint_parts
 from condyle.viewer.drawing import figure_of
 from condyle.viewer.implicit import implicit_shape
+from condyle.viewer.page import _head
 from condyle.viewer.shown import scene_of
 from condyle.viewer.stream import Stream
 
@@ -39,6 +40,19 @@ def test_a_sphere_on_a_plane() -> None:
     assert drawn.columns["touch.depth"][0] == pytest.approx(0.01)
     assert scene_of(state).floor == pytest.approx(0.02)    # the grid is the floor
     assert [p.name for p in drawn.parts if p.kind == "contacts"] == ["touch: ball"]
+
+
+def test_cameras_see_the_tips_of_arrows() -> None:
+    """Where the camera follows a motion that goes far, arrows are as long as what it sees is large, not as
+    the way."""
+    start = on_a_plane(C.Sphere("ball", (0, 0, 0), 0.1, SKIN), {"ball_ty": 0.1195})
+    scene = scene_of(cd.simulate(start.system, start.replace(u={"ball_vx": 9.0}), 1.0))
+    head, (arrow,) = _head(scene), scene.layers[0].arrows
+    tips = arrow.points[:, 1] + scene.arrow_scale * arrow.vectors[:, 1]
+    assert scene.outermost[:, 1].max() == pytest.approx(tips.max(), rel=0.05)        # of sampled frames
+    assert tips.max() > 2 * scene.high[1]
+    assert head["follow"] and head["near"] < 0.3 * scene.size
+    assert head["arrow_scale"] == pytest.approx(scene.arrow_scale * head["near"] / scene.size)
 
 
 def test_surfaces_that_only_the_method_of_a_run_knows() -> None:

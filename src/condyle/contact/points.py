@@ -6,13 +6,18 @@ from typing import Any, ClassVar
 
 import casadi as ca
 import numpy as np
+from numpy.typing import NDArray
 
+from condyle.arrays import Array
 from condyle.contact.rigid import Rigid
 from condyle.contact.surfaces import Folded, Pose, Surface, plain_numbers
 from condyle.errors import DescriptionError
 from condyle.laws.described import Station, sx
 from condyle.records import dataclass
 from condyle.shapes import Mesh
+
+FLAT = 1e-9
+"""Points that are nearer to a plane, over their size, are in it."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -70,9 +75,22 @@ def vertices(body: Any, points: Any, material: Rigid, *, cliques: tuple[str, ...
         raise DescriptionError("vertices: points: expected finite stations [m], shape (n, 3), or a "
                                f"cd.shapes.Mesh, got an array of shape {given.shape}")
     kept = np.unique(given, axis=0)
-    if len(kept) > 4 and np.linalg.matrix_rank(kept - kept[0]) == 3:
-        from scipy.spatial import ConvexHull
-
-        kept = kept[np.sort(ConvexHull(kept).vertices)]
+    kept = kept[_corners(kept)]
     return tuple(Point(body, tuple(p), material, name=str(k), cliques=cliques)
                  for k, p in enumerate(kept.tolist()))
+
+
+def _corners(points: Array) -> NDArray[np.intp]:
+    """Which of some points are corners of their hull, in space, in a plane or on a line."""
+    away = points - points.mean(axis=0)
+    _, sizes, axes = np.linalg.svd(away, full_matrices=False)
+    space = int((sizes > FLAT * sizes[0]).sum()) if len(sizes) else 0
+    if len(points) <= space + 1:
+        return np.arange(len(points))
+    along = away @ axes[:space].T
+    if space < 2:
+        return np.unique([along.argmin(), along.argmax()])
+    from scipy.spatial import ConvexHull
+
+    found: NDArray[np.intp] = np.sort(ConvexHull(along).vertices)
+    return found

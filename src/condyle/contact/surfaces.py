@@ -125,7 +125,11 @@ class Surface(Described):
 
 def plain_numbers(value: Any, what: str, instead: str) -> Array:
     """An array of numbers that are the same in all states; what may be a Parameter `instead`, in words."""
-    if np.asarray(value).dtype == object and any(map(is_symbolic, np.ravel(np.asarray(value)))):
+    try:
+        array = np.asarray(value)
+    except ValueError:                                       # rows of different lengths: it says so
+        return real(what, value)
+    if array.dtype == object and any(map(is_symbolic, array.ravel())):
         raise DescriptionError(f"{what}: expected plain numbers, got Parameters: {instead}")
     return real(what, value)
 
@@ -138,6 +142,9 @@ def directed(direction: Any, what: str, parameters: Mapping[str, float] | None =
         raise DescriptionError(f"{what}: expected a direction, got the zero vector {tuple(values.tolist())}")
     if isinstance(direction, Expression):
         return direction
+    size = np.abs(values).max()
+    if not 1e-100 < size < 1e100:                            # squares would vanish or overflow
+        values = values / size
     return tuple((values / np.linalg.norm(values)).tolist())
 
 

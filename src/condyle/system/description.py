@@ -113,6 +113,8 @@ class Description(Copies):
             if twice != pair:
                 raise DescriptionError(f"add_contact {name!r}: these two surfaces touch already, as "
                                        f"{twice!r}, and would push twice; leave one of them out")
+        for pair, one in made.items():                       # all of them, or none
+            self._check_new("contact", pair, one, (Force, Constraint), "")
         for pair, one in made.items():
             self.add_constraint(pair, one) if isinstance(one, Constraint) else self.add_force(pair, one)
         return tuple(made)
@@ -157,6 +159,11 @@ class Description(Copies):
 
     def _admit(self, kind: str, name: str, law: Any, wanted: type[Any], example: str) -> None:
         """Check a force or constraint that is to be added, and take in its Parameters."""
+        self._check_new(kind, name, law, wanted, example)
+        self._tree.register(law.parameters())
+
+    def _check_new(self, kind: str, name: str, law: Any, wanted: Any, example: str) -> None:
+        """Check a force or constraint that is to be added."""
         if self._frozen:
             raise FrozenError(f"{kind} {name!r} cannot be added: the system is in use since {self._frozen}; "
                               f"add {kind}s before, or to system.copy()")
@@ -184,7 +191,6 @@ class Description(Copies):
         except UnknownNameError as error:
             error.within(f"{kind} {name!r}")
             raise
-        self._tree.register(law.parameters())
 
     def describe(self) -> str:
         """Everything that it is made of, for reading: bodies with masses, frames, coordinates with defaults

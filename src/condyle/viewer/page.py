@@ -177,12 +177,13 @@ def _head(scene: Scene) -> dict[str, Any]:
         away = np.linalg.norm(level[-1] - level[0], axis=1)
         goes = bool(wide.min() > 3 * near and (scene.size < 6 * near or (away > 0.8 * wide).all()))
         if len(first.bodies) == 2:                           # one alone is seen with what is around it
-            near = float(np.clip(0.4 * scene.size, near, 3 * near))
+            near = float(np.clip(0.4 * scene.size, near, 5 * near))
     return {"title": scene.title, "up": scene.up.tolist(), "floor": scene.floor,
             "middle": middle.tolist(),
             "outermost": np.round(scene.outermost, 5 - int(np.log10(scene.size))).tolist(),
             "size": near if goes else scene.size, "near": near if goes else scene.size, "follow": goes,
-            "paint": {"label": label, "unit": unit, "high": high}, "arrow_scale": scene.arrow_scale,
+            "paint": {"label": label, "unit": unit, "high": high},
+            "arrow_scale": scene.arrow_scale * (near / scene.size if goes else 1.0),
             "pressure": scene.pressure, "layers": []}
 
 

@@ -28,6 +28,8 @@ PAINTS = {"activation": "", "force": "N"}
 """What muscles may be coloured by, with its unit."""
 SAMPLED = 200
 """Frames that say how large a scene is."""
+LONGEST = 0.6
+"""Of the size of the scene: an arrow of the usual size."""
 BLOW = 2.5
 """Times what most arrows do not exceed: the largest that still has its full length."""
 
@@ -254,8 +256,22 @@ def scene(drawn: list[Drawn], title: str, paint: tuple[str, str, float], system:
     out = Scene(title, drawn, up, low, high, paint, strength, 0.0, drawn[0].level,
                 usual([p for d in drawn for p in d.pressures]),
                 _outermost(np.concatenate(outer)) if outer else np.zeros((0, 3)))
-    out.arrow_scale = 0.6 * out.size / largest if largest > 0 else 1.0
+    out.arrow_scale = LONGEST * out.size / largest if largest > 0 else 1.0
+    out.outermost = _outermost(np.concatenate([out.outermost, *(_tips(d, out) for d in drawn)]))
     return out
+
+
+def _tips(d: Drawn, scene: Scene) -> Array:
+    """Where arrows end that are at most twice as long as usual, in ground [m], shape (k, 3)."""
+    i = np.unique(np.linspace(0, len(d.t) - 1, min(len(d.t), SAMPLED)).astype(int))
+    found = [np.zeros((0, 3))]
+    for arrows in d.arrows:
+        at = arrows.at(d.t[i])
+        long = scene.arrow_scale * np.linalg.norm(at[:, 3:], axis=1)
+        tips = at[:, :3] + scene.arrow_scale * at[:, 3:] + d.offset
+        some = (long > 0) & (long <= 2 * LONGEST * scene.size) & np.isfinite(tips).all(axis=1)
+        found.append(tips[some])
+    return np.concatenate(found)
 
 
 def _usual(sizes: Array) -> float:

@@ -61,7 +61,8 @@ class Stop(Unilateral):
         super().check(tree)
         side = "upper" if self.lower is None else "lower"
         limit = getattr(self, side)
-        large = unit_of(tree, self.coordinate) == "rad" and isinstance(limit, float) and abs(limit) > 2 * math.pi
+        angle = unit_of(tree, self.coordinate) == "rad"
+        large = angle and isinstance(limit, float) and abs(limit) > 2 * math.pi
         if large and not self.__dict__.get("_told"):         # once, though a system in use checks again
             self.__dict__["_told"] = True
             warn(f"Stop: {side} = {limit:g} rad of {self.coordinate!r} is more than a turn; if it "
