@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import condyle as cd
+from tests.contact.meshes import icosphere
 from tests.contact.rig import in_fifty_digits
 
 C = cd.contact
@@ -91,6 +92,19 @@ def test_rolling_and_spin():
     np.testing.assert_allclose(moment(wx=0.5 * v_t / 0.1), [-half * d_r * f, 0, 0], atol=1e-12 * f)
     both = at(wx=3.0, wy=2.0)
     assert both.contact_losses()[0] == pytest.approx(f * (3 * d_r + 2 * d_s), rel=1e-12)
+
+
+@pytest.mark.parametrize("swap", [False, True])
+@pytest.mark.parametrize("kind", ["sphere", "mesh"])
+def test_the_larger_transition_speed_counts(kind, swap):
+    """At half of it the curve (9) is at 1/2, wherever the smaller one is; viscous friction is there too."""
+    speeds = (0.1, 0.01) if swap else (0.01, 0.1)
+    one, other = (C.Material(1e6, 0.0, 0.8, 0.6, mu_v, v) for v, mu_v in zip(speeds, (0.1, 0.3), strict=True))
+    body = C.Sphere("b", (0, 0, 0), 0.1, one) if kind == "sphere" else C.Mesh("b", None, icosphere(1, 0.1),
+                                                                             0.01, one)
+    state = sliding(other, surface=body).state(q={"b_ty": 0.08}, u={"b_tx": 0.05})
+    x, y, _ = state.contact_forces()[0]
+    assert -x / y == pytest.approx(0.8 * 0.5 + 2 * 0.1 * 0.3 / 0.4 * 0.05, rel=1e-12)
 
 
 @pytest.mark.parametrize("v", [0.02, 0.5])

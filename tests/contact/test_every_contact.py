@@ -202,7 +202,8 @@ def test_equality_repr_and_pickles():
 
 
 def test_smooth_law_is_near():
-    """What docs/theory/contact.md states: at most half of `smooth` more depth, 2.5e-5 in the damping."""
+    """What docs/theory/contact.md states: at most half of `smooth` more depth, none in the damping at
+    rest."""
     exact, smooth = two(*KINDS["plane, sphere"]), two(*KINDS["plane, sphere"], smooth=1e-5)
     q, u = touching(exact, 11, depth=1e-3)
     n = exact.contact_normals(q)[0]

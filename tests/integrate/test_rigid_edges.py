@@ -190,3 +190,21 @@ def test_poissons_law_at_contacts_that_part() -> None:
     np.testing.assert_allclose(normal, squeezed[:2] + back, rtol=1e-8)      # digits of the cone's Newton
     assert traj.finished and np.abs(traj.u[-1]).max() < 1e-6 and hit.law == "poisson"
     assert np.diff(traj.energy().values.sum(axis=1)).max() < 1e-5           # ten accuracies, of 2 J
+
+
+@pytest.mark.parametrize("how", ["events", "steps", "steps of a list"])
+def test_two_materials(how) -> None:
+    """(1): restitution and friction of a pair are harmonic means; a ball slides through its impact."""
+    floor = C.HalfSpace("ground", (0, 1, 0), 0.0, C.Rigid(restitution=0.4, friction=0.1))
+    ball = C.Sphere("b", (0, 0, 0), 0.1, C.Rigid(restitution=0.8, friction=0.3))
+    e, mu = 2 * 0.4 * 0.8 / 1.2, 2 * 0.1 * 0.3 / 0.4
+    system = cd.System(gravity=(0, 0, 0))
+    system.add_body("b", mobilizer=cd.Free(), mass=2.0, inertia=(0.008,) * 3)
+    if how != "steps of a list":
+        system.add_contact("c", floor, ball)
+    start = system.state(q={"b_ty": 0.1}, u={"b_vy": -2.0, "b_vx": 9.0})
+    method = cd.integrators.TimeStepping(*([[floor, ball]] if how == "steps of a list" else []))
+    options = {} if how == "events" else {"step": 1e-4, "integrator": method}
+    end = cd.simulate(system, start, 1e-3, **options)
+    # tolerance of the impulses of steps
+    np.testing.assert_allclose(end.u[-1][3:5], [9 - mu * (1 + e) * 2, 2 * e], rtol=1e-6)
