@@ -1,6 +1,8 @@
 """Two free bodies, and a contact of every kind between them."""
 from __future__ import annotations
 
+import functools
+
 import mpmath as mp
 import numpy as np
 
@@ -58,6 +60,12 @@ def two(a=None, b=None, *, gravity=(0.0, 0.0, 0.0), **options) -> cd.System:
     if a is not None:
         system.add_contact("touch", a, b, **options)
     return system
+
+
+@functools.cache
+def pair(name: str) -> cd.System:
+    """Free bodies with surfaces of KINDS: one system for all tests that ask CasADi's evaluator."""
+    return two(*KINDS[name])
 
 
 def touching(system: cd.System, seed: int, depth: float = 2e-3) -> tuple[np.ndarray, np.ndarray]:

@@ -8,7 +8,7 @@ import pytest
 
 import condyle as cd
 from condyle import maximal
-from tests.contact.rig import FLOOR, KINDS, RUBBER, STEEL, egg, touching, two
+from tests.contact.rig import FLOOR, KINDS, RUBBER, STEEL, egg, pair, touching, two
 from tests.differences import STEPS, WEIGHTS
 from tests.forces.rig import rate
 
@@ -24,7 +24,7 @@ def interpreted(monkeypatch):
 @EVERY
 def test_momentum_stays(name):
     """Newton's third law: what acts on a and b cancels, moments about one point too."""
-    system = two(*KINDS[name])
+    system = pair(name)
     q, u = touching(system, 1)
     udot = system.forward_dynamics(q, u)
     assert np.abs(udot).max() > 1.0
@@ -35,7 +35,7 @@ def test_momentum_stays(name):
 @EVERY
 def test_depth_rate_is_the_normal_velocity(name):
     """d depth/dt by AD, through solvers, against n . (v_a - v_b) at the contact point."""
-    system = two(*KINDS[name])
+    system = pair(name)
     q, u = touching(system, 2)
     n, P = system.contact_normals(q)[0], system.contact_points(q)[0]
     v = {b: system.body_velocity(q, u, b) for b in "ab"}
@@ -48,7 +48,7 @@ def test_depth_rate_is_the_normal_velocity(name):
 @EVERY
 def test_derivatives_against_differences(name):
     """Wrenches by q and u."""
-    system = two(*KINDS[name])
+    system = pair(name)
     q, u = touching(system, 3)
     exact = system.jacobian("contact_wrenches", q, u, wrt=("q", "u"))
     N = system.N(q)
@@ -73,7 +73,7 @@ def test_both_formulations_agree(name):
 @EVERY
 def test_reports_agree(name):
     """Wrenches, forces, points, powers and energies tell one story."""
-    system = two(*KINDS[name])
+    system = pair(name)
     q, u = touching(system, 6)
     F, P, f = system.contact_wrenches(q, u)[0], system.contact_points(q)[0], system.contact_forces(q, u)[0]
     for wrench, body, sign in zip(F, "ab", (-1, 1), strict=True):
@@ -94,7 +94,7 @@ def test_reports_agree(name):
 @EVERY
 def test_order_of_surfaces_does_not_matter(name):
     a, b = KINDS[name]
-    system, swapped = two(a, b), two(b, a)
+    system, swapped = pair(name), two(b, a)
     q, u = touching(system, 14)
     # solvers end at 1e-14 m, of depths of 2e-3
     near = lambda x, y: np.testing.assert_allclose(x, y, rtol=0, atol=1e-11 * np.abs(y).max())
@@ -117,13 +117,12 @@ def test_energy_falls_by_what_is_lost(name):
 
 
 def test_native_code_agrees_with_casadi(monkeypatch):
-    expected = {}
-    for name, pair in KINDS.items():
-        system = two(*pair)
-        expected[name] = touching(system, 8), system.forward_dynamics(*touching(system, 8))
+    names = ("plane, sphere", "ellipsoid, ellipsoid", "terrain, sphere", "sphere, implicit")
+    at = {name: touching(pair(name), 8) for name in names}
+    expected = {name: pair(name).forward_dynamics(*at[name]) for name in names}
     monkeypatch.delenv("CONDYLE_EVALUATOR")
-    for name in ("plane, sphere", "ellipsoid, ellipsoid", "terrain, sphere", "sphere, implicit"):
-        (q, u), udot = expected[name]
+    for name in names:
+        (q, u), udot = at[name], expected[name]
         system = two(*KINDS[name])
         # forces of 1e3 N from depths that are differences of lengths: 1e-16 m / 1e-3 m
         np.testing.assert_allclose(system.forward_dynamics(q, u), udot, rtol=1e-9, atol=1e-9)
@@ -304,7 +303,7 @@ def test_refusals(make, words):
 
 
 def test_beyond_the_terrain_is_named():
-    system = two(*KINDS["terrain, sphere"])
+    system = pair("terrain, sphere")
     q, u = touching(system, 12)
     q[11:14] += (7.0, 0, 0)
     with pytest.raises(cd.ContactError, match="'touch' finds no closest points of HeightField"):
@@ -334,7 +333,7 @@ def test_depth_is_a_leaf():
     system = two(gravity=(0, 0, 0))
     depth = cd.contact.Depth(*KINDS["plane, sphere"])
     system.add_force("push", cd.forces.Potential(lambda s: 3.0 * s.ask(depth)[0]))
-    q, u = touching(two(*KINDS["plane, sphere"]), 13, depth=-0.1)
+    q, u = touching(pair("plane, sphere"), 13, depth=-0.1)
     assert system.energy(q, u)[1] == pytest.approx(-0.3, abs=1e-12)
-    xdot = two(*KINDS["plane, sphere"]).jvp("contact_depths", q, tangents={"q": u})[0]
+    xdot = pair("plane, sphere").jvp("contact_depths", q, tangents={"q": u})[0]
     assert system.power(q, u)[1] == pytest.approx(-3.0 * xdot, rel=1e-9)

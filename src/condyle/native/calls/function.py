@@ -31,6 +31,7 @@ from condyle.native.calls.gufunc import InnerLoop, add_loop
 from condyle.native.calls.report import Report
 from condyle.native.ir.module import Module
 from condyle.native.machine import cache, jit, notice, threads
+from condyle.native.straight.columns import on_arrays
 from condyle.native.straight.composite import Composite
 from condyle.native.straight.emit import add_kernel
 
@@ -390,8 +391,7 @@ class _Evaluator:
             if isinstance(f, ca.Function):
                 if self._mapped is None or self._mapped[0] != states:
                     self._mapped = states, f.map(states)
-                given = [ca.DM(a) if a.size else ca.DM(0, states) for a in arguments]
-                values = [value.full() for value in self._mapped[1].call(given)]
+                values = on_arrays(self._mapped[1], arguments, states)
             else:
                 values = f.evaluate(arguments)
         for result, value in zip(results, values):

@@ -20,6 +20,7 @@ import numpy as np
 
 from condyle.errors import NativeError
 from condyle.native.ir.module import Module
+from condyle.native.straight.columns import columns
 from condyle.native.straight.emit import add_kernel, kernel_arguments
 from condyle.native.sweeps.abreast import Way, arranged
 from condyle.native.sweeps.carried import carried
@@ -325,9 +326,7 @@ class Staged:
     def evaluate(self, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Outputs (size, states) at inputs (size, states), by CasADi's evaluator."""
         states = arguments[0].shape[1]
-        given = [ca.DM(a) if a.size else ca.DM(0, states) for a in arguments]
-        rows = self.looked_up.evaluate(arguments)[0]
-        return [y.full() for y in self.main.map(states).call([*given, ca.DM(rows)])]
+        return columns(self.main, [*arguments, self.looked_up.evaluate(arguments)[0]], states)
 
 
 @dataclass(frozen=True, eq=False)
@@ -381,23 +380,18 @@ class Stages:
     def evaluate(self, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Rows (size, states) at inputs (size, states), by CasADi's evaluator."""
         states = arguments[0].shape[1]
-        given = [ca.DM(a) if a.size else ca.DM(0, states) for a in arguments]
         rows, *kept = (np.zeros((size, states)) for size in self.outputs)
         new = 0
         for f, tables, start in self.stages:
-            found = f.map(states).call([*given, ca.DM(rows), *(_columns(x) for x in kept)])
-            indices, at = found[0].full(), 0
+            found = columns(f, [*arguments, rows, *kept], states)
+            indices, at = found[0], 0
             for x, y in zip(kept, found[1:], strict=True):
-                x[new:new + y.size1()] = y.full()
-                new += y.size1()
+                x[new:new + len(y)] = y
+                new += len(y)
             for table in tables:
                 rows[start:start + table.width] = table.evaluate(indices[at:at + table.needs])
                 at, start = at + table.needs, start + table.width
         return [rows, *kept]
-
-
-def _columns(x: np.ndarray) -> ca.DM:
-    return ca.DM(x) if x.size else ca.DM(*x.shape)
 
 
 def assembled(name: str, inputs: Sequence[ca.SX], outputs: Sequence[ca.SX],

@@ -35,6 +35,7 @@ from condyle.native.ir.builder import Builder
 from condyle.native.ir.module import Module
 from condyle.native.ir.values import BOOL, LONG, POINTER, Value, wide
 from condyle.native.machine import cache
+from condyle.native.straight.columns import columns
 from condyle.native.straight.emit import add_kernel
 from condyle.native.sweeps.lookup import Staged, lookups_in
 from condyle.records import dataclass
@@ -306,8 +307,7 @@ def _evaluated(f: ca.Function | Staged, *arguments: np.ndarray) -> list[np.ndarr
     if isinstance(f, Staged):
         return f.evaluate(arguments)
     states = arguments[0].shape[1]
-    given = [ca.DM(a) if a.size else ca.DM(0, states) for a in arguments]
-    return [y.full() for y in f.map(states).call(given)]
+    return columns(f, arguments, states)
 
 
 _known: dict[str, tuple[bytes, dict[str, Any]]] = {}

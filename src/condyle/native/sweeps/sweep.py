@@ -24,6 +24,7 @@ import numpy as np
 
 from condyle.errors import NativeError
 from condyle.native.ir.module import Module
+from condyle.native.straight.columns import columns
 from condyle.native.sweeps.lookup import Staged, assembled, lookups_in
 from condyle.records import dataclass
 
@@ -416,5 +417,4 @@ class _Evaluation:
     def _function(self, f: ca.Function | Staged, arguments: list[np.ndarray]) -> list[np.ndarray]:
         if isinstance(f, Staged):
             return f.evaluate(arguments)
-        given = [ca.DM(a) if a.size else ca.DM(0, self.states) for a in arguments]
-        return [y.full() for y in f.map(self.states).call(given)]
+        return columns(f, arguments, self.states)

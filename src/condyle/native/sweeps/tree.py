@@ -16,6 +16,7 @@ from condyle.native.ir.builder import Builder
 from condyle.native.ir.module import Module
 from condyle.native.ir.values import DOUBLE, INT, LONG, POINTER, Value
 from condyle.native.machine import cache
+from condyle.native.straight.columns import columns
 from condyle.native.straight.emit import add_kernel
 from condyle.native.sweeps.lookup import Staged, assembled
 from condyle.records import dataclass
@@ -154,8 +155,7 @@ def evaluated(f: Kernel, p: np.ndarray, items: np.ndarray, *more: np.ndarray) ->
     evaluator. `more` are its other inputs."""
     states, n = p.shape[1], len(items)
     given = [np.repeat(p, n, axis=1), np.tile(items.T, states), *more]
-    y = f.evaluate(given)[0] if isinstance(f, Staged) else f.map(states * n).call([*map(ca.DM,
-                                                                                        given)])[0].full()
+    y = f.evaluate(given)[0] if isinstance(f, Staged) else columns(f, given, states * n)[0]
     return np.asarray(y).reshape(-1, states, n)
 
 

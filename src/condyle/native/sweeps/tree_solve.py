@@ -19,6 +19,7 @@ from condyle.native.ir.builder import Builder
 from condyle.native.ir.module import Module
 from condyle.native.ir.values import BOOL, BYTE, DOUBLE, POINTER, Value
 from condyle.native.machine import jit
+from condyle.native.straight.columns import columns
 from condyle.native.straight.composite import Composite
 from condyle.native.straight.emit import add_kernel, kernel_arguments
 
@@ -182,8 +183,7 @@ class TreeSolve:
         """Outputs (size, states) at inputs (size, states)."""
         states = arguments[0].shape[1]
         if isinstance(self.main, ca.Function):
-            given = [ca.DM(a) if a.size else ca.DM(0, states) for a in arguments]
-            m, b, *more = (x.full() for x in self.main.map(states).call(given))
+            m, b, *more = columns(self.main, arguments, states)
         else:
             m, b, *more = self.main.evaluate(arguments)
         x, start = b.reshape(self.n, self.row, states), self.start
