@@ -210,7 +210,7 @@ class Result:
     off_depth: float = 0.0
     beyond: float = 0.0
     seconds: float = 0.0
-    bad: list[int] = field(default_factory=list)
+    bad: list = field(default_factory=list)
 
     def row(self) -> str:
         solved = self.pairs - self.named - self.wrong
@@ -414,10 +414,11 @@ class Floor(Shape):
 def grazed(ask, rng, q, sizes, small, third):
     """x, n, Q, with a third moved to within 1e-6 of the smaller size of touch-down; and seconds."""
     began = time.process_time()
-    x, n, _ = ask.where(q, sizes)
+    x, n, Q = ask.where(q, sizes)
     graze = (third == 1) & np.isfinite(x)
     q[graze, 11:] += ((x + small * rng.uniform(-1e-6, 1e-6, len(q)))[:, None] * n)[graze]
-    return *ask.where(q, sizes), time.process_time() - began
+    x[graze], n[graze], Q[graze] = ask.where(q[graze], sizes[graze])
+    return x, n, Q, time.process_time() - began
 
 
 def judged(out, good, off, depth, beyond, allowed=1e-9):
@@ -559,8 +560,28 @@ KINDS = {**dict.fromkeys(FLOORS, on_floors), "plane, box": corners, **dict.fromk
          "sphere, torus": in_rings, "terrain, sphere": on_hills}
 
 
+CHUNK = 10_000
+
+
+def many(kind, count, each=None):
+    """Pairs of a kind in chunks, the seeds 0, 1, ...; each(result so far) is called after every chunk."""
+    out = Result(kind, 0)
+    for seed, rest in enumerate(range(count, 0, -CHUNK)):
+        new = KINDS[kind](kind, min(rest, CHUNK), seed=seed)
+        for name in ("pairs", "named", "wrong", "searched", "seconds"):
+            setattr(out, name, getattr(out, name) + getattr(new, name))
+        for name in ("off_surface", "off_depth", "beyond"):
+            setattr(out, name, max(getattr(out, name), getattr(new, name)))
+        out.bad += [(seed, k) for k in new.bad]
+        if each is not None:
+            each(out)
+    return out
+
+
 if __name__ == "__main__":
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 3000
     print(HEAD)
     for kind in sys.argv[2:] or KINDS:
-        print(KINDS[kind](kind, count).row(), flush=True)
+        so_far = lambda out: print(f"{out.kind}: {out.pairs} pairs, {out.named} named, {out.wrong} wrong, "
+                                   f"{out.seconds:.0f} s solving", file=sys.stderr, flush=True)
+        print(many(kind, count, so_far).row(), flush=True)

@@ -6,7 +6,7 @@ import pytest
 
 import condyle as cd
 from tests.contact import rig
-from tests.contact.random_pairs import CONVEX, KINDS, Asked, in_rings
+from tests.contact.random_pairs import CONVEX, KINDS, Asked, in_rings, many
 
 BOTH = [kind for kind in KINDS if kind.count("implicit") == 2 or "both" in kind]
 """Deep ones take milliseconds each."""
@@ -29,7 +29,7 @@ def test_some(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_many(kind, evidence):
     """100,000 pairs each, of two surfaces in Python 25,000: see docs/theory/contact.md."""
-    found = KINDS[kind](kind, 25_000 if kind in BOTH else 100_000)
+    found = many(kind, 25_000 if kind in BOTH else 100_000)
     evidence(f"random pairs of {kind}: wrong of {found.pairs}", found.wrong, 0.5)
     fits(found, 0.5 if KINDS[kind] is in_rings else 0.0)
 

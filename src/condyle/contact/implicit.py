@@ -44,7 +44,7 @@ LIMIT, NEAR = 60, 1e-9
 """Steps at most; the last one over the size of a."""
 OUTWARDS = 8
 """Newton's steps along the first line."""
-AWAY, NEARLY, LOOKS = 0.97, 1.05, 4
+AWAY, NEARLY, LOOKS = 0.995, 1.05, 12
 """Cosine from which on normals are near each other; overlaps up to this factor are worth a look; looks."""
 Level = Callable[[ca.SX, ca.SX], ca.SX]
 
@@ -264,32 +264,32 @@ def _began(y: ca.SX) -> ca.SX:
     return ca.vertcat(y, ca.inf, ca.SX(5, 1))
 
 
-def _support(which: str, m: ca.SX, numbers: ca.SX, other: Rounded | None) -> tuple[ca.SX, ca.SX]:
-    """Support of b in a direction of its own frame; and how much larger it may be."""
-    if other is not None:
-        point = get(other.furthest, ca.vertcat(m, ca.inf))[:3]
-        return ca.dot(m, point), ca.SX(other.apart)
-    return (numbers[0] if which == "sphere" else ca.norm_2(numbers[:3] * m)), ca.SX(0)
+def _between(which: str, item: ca.SX, given: ca.SX, other: Rounded | None) -> ca.SX:
+    """From b's point furthest along -n to a's furthest along n, item = that point and n: along n it is the
+    overlap there."""
+    R = ca.reshape(given[1:10], 3, 3)
+    m = -R.T @ item[3:6]
+    point = SUPPORTS[which](m, given[13:]) if other is None else other.furthest(m)
+    return item[:3] - given[10:13] - R @ point
 
 
 @lru_cache(maxsize=64)
 def _around(which: str, mine: Rounded, other: Rounded | None, needs: int) -> TreeBest:
-    """given, LOOKS - 1 normals or zeros, most -> point and normal of a with the least overlap, away from
-    those. The overlap changes by at most both sizes and |c| with the normal."""
-    def overlap(p: ca.SX, item: ca.SX) -> ca.SX:
-        n = -ca.reshape(p[1:10], 3, 3).T @ item[3:6]
-        return ca.dot(item[3:6], item[:3] - p[10:13]) + _support(which, n, p[13:needs], other)[0]
-
+    """given, LOOKS normals or zeros, most -> point and normal of a of the least overlap away from those."""
     def value(p: ca.SX, item: ca.SX) -> ca.SX:
-        known = ca.mmax(ca.reshape(p[needs:-1], 3, LOOKS - 1).T @ item[3:6])
-        return ca.if_else(known > AWAY, ca.inf, overlap(p, item))
+        known = ca.mmax(ca.reshape(p[needs:-1], 3, LOOKS).T @ item[3:6])
+        return ca.if_else(known > AWAY, ca.inf, ca.dot(item[3:6], _between(which, item, p[:needs], other)))
 
     def bound(p: ca.SX, cap: ca.SX) -> ca.SX:
-        size = other.size if other is not None else ca.mmax(p[13:needs])
-        slack = 0 if other is None else other.apart
-        return overlap(p, cap) - (mine.size + size + ca.norm_2(p[10:13])) * cap[6] - slack
+        """Along other normals n their points are further, so that the overlap is at least g . n with the
+        difference g of those two points; the least of that within an angle."""
+        g, cos, sin = _between(which, cap, p[:needs], other), cap[6], cap[7]
+        along, long = ca.dot(g, cap[3:6]), ca.norm_2(g)
+        across = ca.norm_2(g - along * cap[3:6])
+        least = ca.if_else(across * cos + along * sin < 0, -long, along * cos - across * sin)
+        return least if other is None else least - other.apart
 
-    return TreeBest.of("implicit_around", needs + 3 * LOOKS - 2, mine.tree, bound, value, mine.caps,
+    return TreeBest.of("implicit_around", needs + 3 * LOOKS + 1, mine.tree, bound, value, mine.caps,
                        mine.tree.blocks(mine.rows), mine.rows)
 
 
@@ -305,10 +305,58 @@ def _again(a: Traced, b: Traced | str, needs: int) -> Solver:
 
 
 @lru_cache(maxsize=64)
+def _looks(a: Traced, b: Traced | str, needs: int, mine: Rounded, other: Rounded | None) -> Solver:
+    """given, a root, whether it is a minimum -> p and x of the least minimum, or NaN (40)."""
+    which = b if isinstance(b, str) else ""
+
+    def alone(given: ca.SX, x: ca.SX, good: ca.SX) -> ca.SX:
+        """A minimum that is the only one: (36a)."""
+        numbers = given[13:]
+        sharp = (other.sharpest if other is not None else numbers[0] if b == "sphere"
+                 else ca.mmin(numbers[:3]) ** 2 / ca.mmax(numbers[:3]))
+        return ca.logic_and(good, x < mine.sharpest + sharp)
+
+    def looked(given: ca.SX, state: ca.SX, last: bool) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """The state after steps from the best normal that is away from those known, or `last` of all that
+        have a smaller overlap; whether there is one, and whether the steps found a minimum."""
+        y, good, least, known = state[:4], state[4], state[5], state[7:]
+        # others are worth a look where they are not far above
+        most = ca.if_else(good, y[3] * (1 - 1e-12 if last else NEARLY), ca.inf)
+        most = ca.if_else(alone(given, y[3], good), -ca.inf, most)
+        row = get(_around(which, mine, other, needs), ca.vertcat(given, 0 * known if last else known, most))
+        row, some = row[:6], ca.fabs(row[0]) < ca.inf
+        d = ca.dot(row[3:6], _between(which, row, given, other))
+        begin = ca.if_else(some, ca.vertcat(row[:3], d), y)
+        new = get(_again(a, b, needs), ca.vertcat(given, begin, some))
+        found = ca.logic_and(some, new[4] > 0)
+        better = ca.logic_and(found, ca.logic_or(ca.logic_not(good), new[3] < y[3]))
+        more = 0 if other is None else other.apart
+        return ca.vertcat(ca.if_else(better, new[:4], y), ca.logic_or(good, better),
+                          ca.if_else(some, ca.fmin(least, d + more), least), state[6] + 1,
+                          known[3:], ca.if_else(some, row[3:6], 0)), some, found
+
+    def step(p: ca.SX, state: ca.SX) -> tuple[ca.SX, ca.SX]:
+        state, some, _ = looked(p[:needs], state, False)
+        return state, ca.logic_and(some, state[6] < LOOKS)
+
+    def finish(p: ca.SX, state: ca.SX) -> ca.SX:
+        state, some, found = looked(p[:needs], state, True)
+        y, good, least = state[:4], state[4], state[5]
+        lost = ca.logic_and(some, ca.logic_not(found))       # a smaller overlap, and no minimum near it
+        known = ca.logic_and(ca.logic_not(lost), y[3] <= least + 1e-9 * p[0])
+        return ca.if_else(ca.logic_and(good, known), y, ca.SX.nan())
+
+    return Solver.of("least_overlap_of_implicit", needs + 5,
+                     lambda p: (ca.vertcat(p[needs:needs + 5], ca.inf, ca.SX(1 + 3 * LOOKS, 1)), ca.SX(1)),
+                     step, finish, LOOKS + 1,
+                     idle=lambda p: (p[needs:needs + 4],
+                                     ca.logic_not(alone(p[:needs], p[needs + 3], p[needs + 4]))))
+
+
+@lru_cache(maxsize=64)
 def _solver(a: Traced, b: Traced | str, needs: int, mine: Rounded, other: Rounded | None) -> Solver:
     """given -> p, x."""
     pair = _Pair(a, b)
-    which = b if isinstance(b, str) else ""
 
     def start(given: ca.SX) -> tuple[ca.SX, ca.SX]:
         c, size = given[10:13], given[0]
@@ -329,33 +377,6 @@ def _solver(a: Traced, b: Traced | str, needs: int, mine: Rounded, other: Rounde
         y, good = pair.ended(given, state)
         if b == "plane":                                     # one minimum
             return ca.if_else(good, y, ca.SX.nan())
-        numbers = given[13:]
-        sharp = (other.sharpest if other is not None else numbers[0] if b == "sphere"
-                 else ca.mmin(numbers[:3]) ** 2 / ca.mmax(numbers[:3]))
-        deep = ca.logic_not(ca.logic_and(good, y[3] < mine.sharpest + sharp))
-        lowest, known_ones = ca.if_else(deep, ca.inf, -ca.inf), [ca.SX(3, 1)] * (LOOKS - 1)
-        least = lowest
-        for look in range(LOOKS + 1):
-            last = look == LOOKS                             # wherever one of all has a smaller overlap
-            away = [ca.SX(3, 1)] * (LOOKS - 1) if last else known_ones
-            most = ca.if_else(ca.logic_and(deep, good), y[3] * (1 - 1e-12), lowest) if last else lowest
-            row = get(_around(which, mine, other, needs), ca.vertcat(given, *away, most))[:6]
-            some = ca.fabs(row[0]) < ca.inf
-            m = row[3:6]
-            support, more = _support(which, -ca.reshape(given[1:10], 3, 3).T @ m, numbers, other)
-            d = ca.dot(m, row[:3] - given[10:13]) + support
-            least = ca.if_else(some, ca.fmin(least, d + more), least)
-            begin = ca.if_else(some, ca.vertcat(row[:3], d), y)
-            new = get(_again(a, b, needs), ca.vertcat(given, begin, some))
-            better = ca.logic_and(ca.logic_and(some, new[4] > 0),
-                                  ca.logic_or(ca.logic_not(good), new[3] < y[3]))
-            y, good = ca.if_else(better, new[:4], y), ca.logic_or(good, better)
-            # others are worth a look where they are not far above
-            lowest = ca.if_else(ca.logic_and(deep, good), NEARLY * y[3], lowest)
-            known_ones = [*known_ones[1:], ca.if_else(some, m, 0)]
-        lost = ca.logic_and(some, ca.logic_not(new[4] > 0))  # a smaller overlap, and no minimum near it
-        known = ca.logic_and(ca.logic_not(lost), y[3] <= least + 1e-9 * given[0])
-        known = ca.logic_or(ca.logic_not(deep), known)
-        return ca.if_else(ca.logic_and(good, known), y, ca.SX.nan())                         # (40)
+        return get(_looks(a, b, needs, mine, other), ca.vertcat(given, y, good))[:4]
 
     return Solver.of("overlap_of_implicit", needs, start, pair.stepped, finish, LIMIT)
