@@ -258,6 +258,15 @@ class Asked:
             found = np.asarray(error.result).reshape(len(q), -1)
             return found[:, 0] if what == "depths" else found
 
+    def all_depths(self, q, sizes):
+        """Of all pieces, shape (states, pieces); and seconds."""
+        began = time.process_time()
+        try:
+            x = self.system.contact_depths(q, parameters=self.ordered(sizes))
+        except cd.ContactError as error:
+            x = np.asarray(error.result)
+        return x.reshape(len(q), -1), time.process_time() - began
+
     def ordered(self, sizes):
         """As the system has its Parameters."""
         return sizes[:, [int(name[1:]) for name in self.system.parameters]]
@@ -460,104 +469,230 @@ def corners(kind, count, seed=0, **_):
     R_a, R_b = rotations(q[:, :4]), rotations(q[:, 7:11])
     n_G, size = R_a @ one.normal, other.large(s)
     h = other.support(s, np.einsum("nji,nj->ni", R_b, -n_G))
-    third = np.arange(count) % 3
-    up = np.where(third == 0, h + size * rng.uniform(0, 3, count), np.where(
-        third == 1, h + size * rng.uniform(-1e-6, 1e-6, count), h * rng.uniform(-1, 1, count)))
+    up = heights(rng, h, size)
     q[:, 11:] = up[:, None] * n_G
-    began = time.process_time()
-    x = ask.system.contact_depths(q, parameters=ask.ordered(s)).max(axis=1)
-    depth = np.abs(x - (h - up)) / size
-    out = Result(kind, count, seconds=time.process_time() - began)
-    return judged(out, np.isfinite(x), 0 * x, depth, 0 * x)
+    x, seconds = ask.all_depths(q, s)
+    depth = np.abs(x.max(axis=1) - (h - up)) / size
+    return judged(Result(kind, count, seconds=seconds), np.isfinite(depth), 0 * size, depth, 0 * size)
+
+
+def heights(rng, h, size):
+    """Of bodies above planes: a third apart, grazing, deep."""
+    third = np.arange(len(h)) % 3
+    return np.where(third == 0, h + size * rng.uniform(0, 3, len(h)), np.where(
+        third == 1, h + size * rng.uniform(-1e-6, 1e-6, len(h)), h * rng.uniform(-1, 1, len(h))))
+
+
+def rims(kind, count, seed=0, **_):
+    """A cylinder that does not yield on a plane: a ring at each end."""
+    one, other, rng = Floor(), Cylinder(), np.random.default_rng([seed, *kind.encode()])
+    stiff = contact.Rigid()
+    one.surface = lambda body, p: contact.HalfSpace(body, one.normal, 0.0, stiff)
+    other.surface = lambda body, p: contact.Cylinder(body, None, p[0], p[1], stiff, rim=p[2])
+    ask, s, q = Asked(one, other), other.sizes(rng, count), poses(rng, count)
+    n_G, size = rotations(q[:, :4]) @ one.normal, np.hypot(s[:, 0], s[:, 1] / 2)
+    m, (out, along) = np.einsum("nji,nj->ni", rotations(q[:, 7:11]), -n_G), other.core(s)
+    h = s[:, 2] + out * np.sqrt(m[:, 0]**2 + m[:, 1]**2 + FLAT**2)
+    up = heights(rng, h + along * np.abs(m[:, 2]), size)
+    q[:, 11:] = up[:, None] * n_G
+    x, seconds = ask.all_depths(q, s)
+    wanted = np.stack([h - along * m[:, 2] - up, h + along * m[:, 2] - up], axis=1)
+    depth = np.abs(x - wanted).max(axis=1) / size
+    return judged(Result(kind, count, seconds=seconds), np.isfinite(depth), 0 * size, depth, 0 * size)
+
+
+SIGNS = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
+
+
+def boxes(kind, count, seed=0, **_):
+    """The corners of each box, small balls, in the other as its equation has them: 16 depths."""
+    shape, rng = Box(), np.random.default_rng([seed, *kind.encode()])
+    ask, q, third = Asked(shape, shape), poses(rng, count), np.arange(count) % 3
+    s = [shape.sizes(rng, count) for _ in range(2)]
+    R = [rotations(q[:, k:k + 4]) for k in (0, 7)]
+    size, small = (f(*map(shape.large, s)) for f in (np.maximum, np.minimum))
+    w = unit(rng.normal(size=(count, 3)))
+    local = lambda k, v: np.einsum("nji,nj->ni", R[k], v)
+    h = shape.support(s[0], local(0, w)) + shape.support(s[1], local(1, -w))
+    far = np.where(third == 2, h * rng.uniform(0, 1, count), h + small * rng.uniform(0, 3, count))
+    q[:, 11:] = far[:, None] * w
+    sizes, signs = np.hstack(s), np.repeat(SIGNS[None], count, 0)
+
+    def expected(q):
+        out = []
+        for mine, its, sign in ((0, 1, -1), (1, 0, 1)):
+            at = np.einsum("nij,nkj->nki", R[mine], signs * (s[mine][:, None, :3] - s[mine][:, None, 3:]))
+            at = np.einsum("nji,nkj->nki", R[its], at + sign * q[:, None, 11:])
+            off = shape.off(np.repeat(s[its], 8, axis=0), at.reshape(-1, 3)).reshape(count, 8)
+            out.append(s[mine][:, 3:] - off)
+        return np.hstack(out)
+
+    moved = q.copy()
+    for _ in range(60):                                      # until a corner touches, if one does on this way
+        moved[:, 11:] += expected(moved).max(axis=1)[:, None] * w
+    graze = (third == 1) & (np.abs(expected(moved)).min(axis=1) < 1e-9 * small)
+    q[graze] = moved[graze]
+    q[graze, 11:] += ((small * rng.uniform(-1e-6, 1e-6, count))[:, None] * w)[graze]
+    x, seconds = ask.all_depths(q, sizes)
+    wanted = expected(q)
+    depth = np.abs(x - wanted).max(axis=1) / size
+    out = judged(Result(kind, count, seconds=seconds), np.isfinite(x).all(axis=1), 0 * size, depth, 0 * size)
+    out.details = {"x": x, "wanted": wanted, "third": third, "small": small, "sizes": sizes, "q": q}
+    return out
 
 
 def in_rings(kind, count, seed=0, **_):
-    """The nearest point of the circle, of 240 refined by steps that shrink."""
+    """The nearest point of the circle, of 240 refined by steps that shrink. A pair is named with reason where
+    the ball overlaps the ring a radian from there as well, on both sides; no other may be, none that is
+    apart."""
     one, other, rng = Sphere(), Ring(), np.random.default_rng([seed, *kind.encode()])
     ask, s_a, s_b, q = Asked(one, other), one.sizes(rng, count), other.sizes(rng, count), poses(rng, count)
+    if kind == "smaller sphere, torus":
+        s_a = s_b[:, :1] * 10.0**rng.uniform(-2, -0.5, (count, 1))
     third, R_b = np.arange(count) % 3, rotations(q[:, 7:11])
     angle, size = rng.uniform(0, 2 * np.pi, count), np.maximum(s_a[:, 0], other.large(s_b))
-    small = np.minimum(s_a[:, 0], s_b[:, 1])
-    out = unit(rng.normal(size=(count, 3)))
+    small, touching = np.minimum(s_a[:, 0], s_b[:, 1]), s_a[:, 0] + s_b[:, 1]
     circle = lambda a: s_b[:, :1] * np.stack([np.cos(a), np.sin(a), 0 * a], axis=1)
-    far = np.where(third == 2, (s_a[:, 0] + s_b[:, 1]) * rng.uniform(0, 1, count),
-                   s_a[:, 0] + s_b[:, 1] + small * rng.uniform(0, 3, count))
-    q[:, 11:] = -np.einsum("nij,nj->ni", R_b, circle(angle) + far[:, None] * out)
+    far = np.where(third == 2, touching * rng.uniform(0, 1, count),
+                   touching + small * rng.uniform(0, 3, count))
+    # in the half of the plane through the axis where that point of the circle is the nearest
+    up = rng.uniform(0, 2 * np.pi, count)
+    up = np.where(s_b[:, 0] + far * np.cos(up) < 0, np.pi - up, up)
+    y = circle(angle) * (1 + far * np.cos(up) / s_b[:, 0])[:, None]
+    y[:, 2] = far * np.sin(up)
+    y[rng.uniform(size=count) < 0.02, :2] = 0.0              # on the axis
+    q[:, 11:] = -np.einsum("nij,nj->ni", R_b, y)
     x, n, Q, seconds = grazed(ask, rng, q, np.hstack([s_a, s_b]), small, third)
     y = -np.einsum("nji,nj->ni", R_b, q[:, 11:])                             # centre of the ball in the ring
+    from_circle = lambda a: np.linalg.norm(y - circle(a), axis=1)
     a, least_one = np.zeros(count), np.full(count, np.inf)
     for try_ in np.linspace(0, 2 * np.pi, 240, endpoint=False):
-        d = np.linalg.norm(y - circle(np.full(count, try_)), axis=1)
+        d = from_circle(np.full(count, try_))
         a, least_one = np.where(d < least_one, try_, a), np.minimum(d, least_one)
     step = np.full(count, 0.03)
     for _ in range(80):
         for sign in (1, -1):
-            d = np.linalg.norm(y - circle(a + sign * step), axis=1)
+            d = from_circle(a + sign * step)
             better = d < least_one
             a, least_one = np.where(better, a + sign * step, a), np.minimum(d, least_one)
         step *= 0.7
     p = np.einsum("nji,nj->ni", R_b, Q - x[:, None] * n - q[:, 11:])
     off = np.abs(np.hypot(np.hypot(p[:, 0], p[:, 1]) - s_b[:, 0], p[:, 2]) - s_b[:, 1])
     off = np.maximum(off, np.abs(np.linalg.norm(Q, axis=1) - s_a[:, 0])) / size
-    depth = np.abs(s_a[:, 0] + s_b[:, 1] - least_one - x) / size
-    depth = np.maximum(depth, np.abs(dot(n, n) - 1))
-    return judged(Result(kind, count, searched=count, seconds=seconds), np.isfinite(x), off, depth, 0 * x)
+    depth = np.maximum(np.abs(touching - least_one - x) / size, np.abs(dot(n, n) - 1))
+    # searched to 1e-8 rad, and a radian from there twice as far off: 1e-7 of the ring
+    around = np.stack([from_circle(a + 1), from_circle(a - 1)]) - touching
+    good, rounding = np.isfinite(x), 1e-7 * s_b[:, 0] + 1e-12 * size
+    refused = ~good & ((around.max(axis=0) > rounding) | (touching - least_one < -rounding))
+    silent = good & (around.max(axis=0) < -rounding)
+    out = judged(Result(kind, count, searched=count, seconds=seconds), good, off, depth, 0 * size)
+    out.wrong, out.named = out.wrong + int((refused | silent).sum()), out.named - int(refused.sum())
+    out.bad += np.flatnonzero(refused | silent).tolist()
+    out.details = {"x": x, "third": third, "s_a": s_a, "s_b": s_b, "around": around}
+    return out
+
+
+class Hills(Shape):
+    """Terrain, with SciPy's spline through its heights: the nearest point is the nearest of a fine grid,
+    refined by steps that shrink."""
+
+    def __init__(self):
+        from scipy.interpolate import NdBSpline, make_interp_spline
+        from scipy.spatial import cKDTree
+
+        from tests.contact.rig import HILLS, X_GRID, Y_GRID
+
+        self.heights = X_GRID, Y_GRID, HILLS
+        along = make_interp_spline(X_GRID, HILLS, k=3, bc_type="natural")
+        both = make_interp_spline(Y_GRID, along.c.T, k=3, bc_type="natural")
+        self.spline = NdBSpline((along.t, both.t), np.ascontiguousarray(both.c.T), k=3)
+        grid = np.linspace(-1, 1, 801)
+        self.fine = np.stack(np.meshgrid(grid, grid, indexing="ij"), axis=-1).reshape(-1, 2)
+        self.tree = cKDTree(np.column_stack([self.fine, self.spline(self.fine)]))
+
+    def sizes(self, rng, count):
+        return np.zeros((count, 0))
+
+    def surface(self, body, p):
+        return contact.HeightField(body, None, *self.heights, MADE_OF)
+
+    def at(self, st):
+        """Points above s, t, and normals there."""
+        slopes = np.stack([self.spline(st, nu=(1, 0)), self.spline(st, nu=(0, 1))], axis=1)
+        return np.column_stack([st, self.spline(st)]), unit(np.hstack([-slopes, np.ones((len(st), 1))]))
+
+    def above(self, p):
+        """Along z."""
+        return p[:, 2] - self.spline(np.clip(p[:, :2], -1, 1))
+
+    def distance(self, c):
+        """To the nearest point, below 0 under the ground; and s, t of that."""
+        at = self.fine[self.tree.query(c)[1]]
+        far_of = lambda at: np.linalg.norm(np.column_stack([at, self.spline(at)]) - c, axis=1)
+        best, step = far_of(at), np.full(len(c), 0.003)
+        for _ in range(60):
+            better = np.zeros(len(c), bool)
+            for way in ((1, 0), (-1, 0), (0, 1), (0, -1)):
+                trial = np.clip(at + step[:, None] * np.array(way), -1, 1)
+                d = far_of(trial)
+                less = d < best
+                at, best, better = np.where(less[:, None], trial, at), np.minimum(d, best), better | less
+            step = np.where(better, step, step / 2)
+        return np.where(self.above(c) < 0, -best, best), at
 
 
 def on_hills(kind, count, seed=0, **_):
-    """SciPy's spline through the heights: the nearest of a fine grid, refined by steps that shrink."""
-    from scipy.interpolate import NdBSpline, make_interp_spline
-    from scipy.spatial import cKDTree
-
-    from tests.contact.rig import HILLS, X_GRID, Y_GRID
-
-    rng = np.random.default_rng([seed, *kind.encode()])
-    along = make_interp_spline(X_GRID, HILLS, k=3, bc_type="natural")
-    both = make_interp_spline(Y_GRID, along.c.T, k=3, bc_type="natural")
-    spline = NdBSpline((along.t, both.t), np.ascontiguousarray(both.c.T), k=3)
-    grid = np.linspace(-1, 1, 801)
-    fine = np.stack(np.meshgrid(grid, grid, indexing="ij"), axis=-1).reshape(-1, 2)
-    ground = np.column_stack([fine, spline(fine)])
-    hills = Floor()
-    hills.surface = lambda body, p: contact.HeightField(body, None, X_GRID, Y_GRID, HILLS, MADE_OF)
+    hills, rng = Hills(), np.random.default_rng([seed, *kind.encode()])
     ask, third = Asked(hills, Sphere()), np.arange(count) % 3
     r = 10.0**rng.uniform(-3, 0, (count, 1))
     q = poses(rng, count)
     q[:, :4] = 1, 0, 0, 0
-    st = rng.uniform(-0.8, 0.8, (count, 2))
-    slopes = np.stack([spline(st, nu=(1, 0)), spline(st, nu=(0, 1))], axis=1)
-    up = unit(np.hstack([-slopes, np.ones((count, 1))]))
+    ground, up = hills.at(rng.uniform(-0.8, 0.8, (count, 2)))
     far = np.where(third == 2, r[:, 0] * rng.uniform(-0.5, 1, count), r[:, 0] + rng.uniform(0, 0.3, count))
-    q[:, 11:] = np.column_stack([st, spline(st)]) + far[:, None] * up
+    q[:, 11:] = ground + far[:, None] * up
     x, n, Q, seconds = grazed(ask, rng, q, r, r[:, 0], third)
     c = q[:, 11:]
-    at = fine[cKDTree(ground).query(c)[1]]
-    far_of = lambda at: np.linalg.norm(np.column_stack([at, spline(at)]) - c, axis=1)
-    best, step = far_of(at), np.full(count, 0.003)
-    for _ in range(60):
-        better = np.zeros(count, bool)
-        for way in ((1, 0), (-1, 0), (0, 1), (0, -1)):
-            trial = np.clip(at + step[:, None] * np.array(way), -1, 1)
-            d = far_of(trial)
-            less = d < best
-            at, best, better = np.where(less[:, None], trial, at), np.minimum(d, best), better | less
-        step = np.where(better, step, step / 2)
     good = np.isfinite(x)
-    sign = np.where(c[:, 2] < spline(np.clip(c[:, :2], -1, 1)), -1, 1)
-    p = np.nan_to_num(Q)
-    off = np.maximum(np.abs(p[:, 2] - spline(np.clip(p[:, :2], -1, 1))),
+    off = np.maximum(np.abs(hills.above(np.nan_to_num(Q))),
                      np.abs(np.linalg.norm(Q - x[:, None] * n - c, axis=1) - r[:, 0]))
-    beyond = np.abs(x - (r[:, 0] - sign * best))
-    out = judged(Result(kind, count, searched=count, seconds=seconds), good, off, 0 * x,
-                 np.where(good, np.maximum(beyond - 1e-9, 0), 0))            # steps end at 1e-10 of slopes
-    out.details = {"x": x, "r": r[:, 0], "best": best, "sign": sign, "third": third, "c": c, "at": at, "Q": Q}
-    return out
+    beyond = np.abs(x - (r[:, 0] - hills.distance(c)[0]))
+    return judged(Result(kind, count, searched=count, seconds=seconds), good, off, 0 * c[:, 0],
+                  np.where(good, np.maximum(beyond - 1e-9, 0), 0))           # steps end at 1e-10 of slopes
+
+
+def corners_on_hills(kind, count, seed=0, **_):
+    """Boxes of up to 0.2 m: the nearest point of the ground to each of eight corners."""
+    hills, shape, rng = Hills(), Box(), np.random.default_rng([seed, *kind.encode()])
+    ask, q, third = Asked(hills, shape), poses(rng, count), np.arange(count) % 3
+    s = shape.sizes(rng, count) * 0.02
+    q[:, :4] = 1, 0, 0, 0
+    ground, up = hills.at(rng.uniform(-0.6, 0.6, (count, 2)))
+    local = np.repeat(SIGNS[None], count, 0) * (s[:, None, :3] - s[:, None, 3:])
+    each = np.einsum("nij,nkj->nki", rotations(q[:, 7:11]), local)
+    h = s[:, 3] - np.einsum("nki,ni->nk", each, up).min(axis=1)              # of the lowest corner
+    far = np.where(third == 2, h * rng.uniform(-0.5, 1, count), h + rng.uniform(0, 0.3, count))
+    q[:, 11:] = ground + far[:, None] * up
+    lowest = np.einsum("nki,ni->nk", each, up).argmin(axis=1)
+    for _ in range(20):
+        graze = np.flatnonzero(third == 1)
+        down = hills.distance(q[graze, 11:] + each[graze, lowest[graze]])[0] - s[graze, 3]
+        if np.abs(down).max() < 1e-9:
+            break
+        q[graze, 11:] -= down[:, None] * up[graze]
+    q[third == 1, 11:] += (s[:, 3] * rng.uniform(-1e-6, 1e-6, count))[third == 1, None] * up[third == 1]
+    x, seconds = ask.all_depths(q, s)
+    c = (q[:, None, 11:] + each).reshape(-1, 3)
+    beyond = np.abs(x - (s[:, 3:] - hills.distance(c)[0].reshape(count, 8))).max(axis=1)
+    good = np.isfinite(x).all(axis=1)
+    return judged(Result(kind, count, searched=count, seconds=seconds), good, 0 * s[:, 0], 0 * s[:, 0],
+                  np.where(good, np.maximum(beyond - 1e-9, 0), 0))
 
 
 FLOORS = {"plane, sphere": Sphere(), "plane, ellipsoid": Ellipsoid(), "plane, cylinder": Crowned(),
           "plane, torus": Ring(), "plane, implicit": PEBBLE, "plane, implicit of power 4": SOAP}
-KINDS = {**dict.fromkeys(FLOORS, on_floors), "plane, box": corners, **dict.fromkeys(CONVEX, convex),
-         "sphere, torus": in_rings, "terrain, sphere": on_hills}
+KINDS = {**dict.fromkeys(FLOORS, on_floors), "plane, box": corners, "plane, rims of a cylinder": rims,
+         **dict.fromkeys(CONVEX, convex), "sphere, torus": in_rings, "smaller sphere, torus": in_rings,
+         "box, box": boxes, "terrain, sphere": on_hills, "terrain, box": corners_on_hills}
 
 
 CHUNK = 10_000
