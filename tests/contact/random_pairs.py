@@ -543,8 +543,8 @@ def boxes(kind, count, seed=0, **_):
 
 def in_rings(kind, count, seed=0, **_):
     """The nearest point of the circle, of 240 refined by steps that shrink. A pair is named with reason where
-    the ball overlaps the ring a radian from there as well, on both sides; no other may be, none that is
-    apart."""
+    the ball overlaps all discs across the ring up to a radian from there, on both sides; no other may be,
+    and none that is apart."""
     one, other, rng = Sphere(), Ring(), np.random.default_rng([seed, *kind.encode()])
     ask, s_a, s_b, q = Asked(one, other), one.sizes(rng, count), other.sizes(rng, count), poses(rng, count)
     if kind == "smaller sphere, torus":
@@ -580,11 +580,16 @@ def in_rings(kind, count, seed=0, **_):
     off = np.abs(np.hypot(np.hypot(p[:, 0], p[:, 1]) - s_b[:, 0], p[:, 2]) - s_b[:, 1])
     off = np.maximum(off, np.abs(np.linalg.norm(Q, axis=1) - s_a[:, 0])) / size
     depth = np.maximum(np.abs(touching - least_one - x) / size, np.abs(dot(n, n) - 1))
-    # searched to 1e-8 rad, and a radian from there twice as far off: 1e-7 of the ring
-    around = np.stack([from_circle(a + 1), from_circle(a - 1)]) - touching
+    # the ball's distance from discs of the ring up to a radian around; searched to 1e-8 rad or better
+    around = []
+    for by in np.linspace(-1, 1, 21):
+        e, w = (unit(circle(a + turn)) for turn in (by, by + np.pi / 2))
+        off_disc = np.maximum(np.hypot(dot(y, e) - s_b[:, 0], y[:, 2]) - s_b[:, 1], 0)
+        around.append(np.hypot(off_disc, dot(y, w)) - s_a[:, 0])
+    around = np.max(around, axis=0)
     good, rounding = np.isfinite(x), 1e-7 * s_b[:, 0] + 1e-12 * size
-    refused = ~good & ((around.max(axis=0) > rounding) | (touching - least_one < -rounding))
-    silent = good & (around.max(axis=0) < -rounding)
+    refused = ~good & ((around > rounding) | (touching - least_one < -rounding))
+    silent = good & (around < -rounding)
     out = judged(Result(kind, count, searched=count, seconds=seconds), good, off, depth, 0 * size)
     out.wrong, out.named = out.wrong + int((refused | silent).sum()), out.named - int(refused.sum())
     out.bad += np.flatnonzero(refused | silent).tolist()

@@ -68,8 +68,8 @@ def plane_torus(a: HalfSpace, A: Pose, b: Torus, B: Pose) -> Touch:
 
 def sphere_torus(a: Sphere, A: Pose, b: Torus, B: Pose) -> Touch:
     """On the ring's axis the nearest point is not defined: x of S is taken. A ball that sits in a ring
-    touches it along a circle: where they overlap a radian around the ring from the nearest point as well, the
-    result is NaN (57a)."""
+    touches it along a circle: where they overlap a radian around the ring from the nearest point as well,
+    the disc across the ring there and that of the ball, the result is NaN (57a)."""
     R, p = b.frame(B)
     y = R.T @ (a.centre_at(A) - p)
     length, along = _unit(y[:2])
@@ -77,10 +77,11 @@ def sphere_torus(a: Sphere, A: Pose, b: Torus, B: Pose) -> Touch:
     distance, u = _unit(y - sx(b.radius) * e)
     curvature = R @ b.curvature(u, ca.dot(u, e)) @ R.T + (ca.SX.eye(3) - R @ u @ u.T @ R.T) / sx(a.radius)
     n = -(R @ u)
-    touching = sx(a.radius) + sx(b.tube_radius)
-    x = touching - distance
-    seated = x * (touching + distance) > 2 * sx(b.radius) * length * (1 - math.cos(1))
-    x = ca.if_else(seated, ca.SX.nan(), x)
+    square = sx(a.radius) ** 2 - (length * math.sin(1)) ** 2                       # of that disc of the ball
+    reach = sx(b.tube_radius) + ca.sqrt(ca.fmax(square, 0))
+    around = (length * math.cos(1) - sx(b.radius)) ** 2 + y[2] ** 2 < reach ** 2
+    x = sx(a.radius) + sx(b.tube_radius) - distance
+    x = ca.if_else(ca.logic_and(square > 0, around), ca.SX.nan(), x)
     return Touch(x, n, a.centre_at(A) + sx(a.radius) * n, 2 / ca.trace(curvature), curvature, True)
 
 
