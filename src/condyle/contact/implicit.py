@@ -106,7 +106,7 @@ def ellipsoid_implicit(a: Ellipsoid, A: Pose, b: Implicit, B: Pose) -> Touch:
 
 
 def implicit_implicit(a: Implicit, A: Pose, b: Implicit, B: Pose) -> Touch:
-    return _overlap(a, A, *b.frame(B), ca.SX(0, 1), b.law, b.points)
+    return _overlap(a, A, *b.frame(B), sx(b.size), b.law, b.points)
 
 
 def _overlap(a: Implicit, A: Pose, R_b: ca.SX, p_b: ca.SX, numbers: ca.SX,

@@ -78,7 +78,8 @@ def _level(which: Traced | str) -> Level:
 
 
 class Pair:
-    """Two levels in the frame of the first; given = size of a, R_ab, c, numbers of b."""
+    """Two levels in the frame of the first; given = size of a, R_ab, c, numbers of b: its radius, radii or
+    size."""
 
     def __init__(self, a: Traced | str, b: Traced | str) -> None:
         self.f_a, self.f_b, self.which = _level(a), _level(b), b
@@ -164,29 +165,29 @@ class Pair:
 
 
 class Both(Pair):
-    """The same with points of both as unknowns, y = (p, r, x): (40a)."""
+    """The same with points of both as unknowns, y = (p, x, r): (40a)."""
 
     def residual(self, y: ca.SX, given: ca.SX) -> ca.SX:
         f_a, g_a, _ = self.derivatives(y[:3], given, True)
-        f_b, g_b, _ = self.derivatives(y[3:6], given, False)
+        f_b, g_b, _ = self.derivatives(y[4:], given, False)
         n_a, n_b = g_a / ca.norm_2(g_a), g_b / ca.norm_2(g_b)
-        return ca.vertcat(f_a / ca.norm_2(g_a), f_b / ca.norm_2(g_b), y[:3] - y[3:6] - y[6] * n_a,
+        return ca.vertcat(f_a / ca.norm_2(g_a), f_b / ca.norm_2(g_b), y[:3] - y[4:] - y[3] * n_a,
                           *(given[0] * ca.dot(e, n_b) for e in tangents(n_a)))
 
     def length(self, s: ca.SX, given: ca.SX) -> ca.SX:
-        """Of a step, over the sizes; given ends with that of b."""
-        return ca.fmax(ca.fmax(ca.norm_2(s[:3]), ca.fabs(s[6])) / given[0], ca.norm_2(s[3:6]) / given[-1])
+        """Of a step, over the sizes."""
+        return ca.fmax(ca.norm_2(s[:4]) / given[0], ca.norm_2(s[4:7]) / given[13])
 
     def stepped(self, given: ca.SX, state: ca.SX, down: bool = True) -> tuple[ca.SX, ca.SX]:
         z = ca.SX.sym("z", 7)
         r = self.residual(z, given)
-        J, (less, bent) = ca.densify(ca.jacobian(r, z)), self.less(z[:3], z[3:6], z[6], given)
+        J, (less, bent) = ca.densify(ca.jacobian(r, z)), self.less(z[:3], z[4:], z[3], given)
         J[2:5, :3] += less * self.surface(z[:3], given, True)[1]
         return _stepped(state, z, (r, J, bent), lambda s: self.length(s, given))
 
     def ended(self, given: ca.SX, state: ca.SX) -> tuple[ca.SX, ca.SX]:
         y, error = _ended(state, 7, lambda s: self.length(s, given))
-        return ca.vertcat(y[:3], y[6]), self.found(y[:3], y[3:6], y[6], error, given)
+        return y[:4], self.found(y[:3], y[4:], y[3], error, given)
 
 
 def _began(y: ca.SX) -> ca.SX:
@@ -250,15 +251,14 @@ def _around(which: str, mine: Rounded, other: Rounded | None, needs: int) -> Tre
 
 @lru_cache(maxsize=64)
 def _again(a: Traced, b: Traced | str, needs: int) -> Solver:
-    """given, size of b, p, r and x where to begin, whether to -> p and x, whether it is a minimum."""
-    pair = Pair(a, b) if b in SUPPORTS else Both(a, b)
-    of = (lambda p: p[:needs]) if b in SUPPORTS else (lambda p: p[:needs + 1])
-    where = lambda p: ca.vertcat(p[needs + 1:needs + 4], p[needs + 7])
-    return Solver.of("overlap_of_implicit_again", needs + 9,
-                     lambda p: (_began(where(p) if b in SUPPORTS else p[needs + 1:needs + 8]), ca.SX(1)),
-                     lambda p, state: pair.stepped(of(p), state, True),
-                     lambda p, state: ca.vertcat(*pair.ended(of(p), state)), LIMIT,
-                     idle=lambda p: (ca.vertcat(where(p), 0), p[needs + 8]))
+    """given, p, x and r where to begin, whether to -> p and x, whether it is a minimum."""
+    known = b in SUPPORTS
+    pair = Pair(a, b) if known else Both(a, b)
+    last = needs + (4 if known else 7)
+    return Solver.of("overlap_of_implicit_again", needs + 8, lambda p: (_began(p[needs:last]), ca.SX(1)),
+                     lambda p, state: pair.stepped(p[:needs], state, True),
+                     lambda p, state: ca.vertcat(*pair.ended(p[:needs], state)), LIMIT,
+                     idle=lambda p: (ca.vertcat(p[needs:needs + 4], 0), p[needs + 7]))
 
 
 @lru_cache(maxsize=64)
@@ -284,9 +284,8 @@ def _looks(a: Traced, b: Traced | str, needs: int, mine: Rounded, other: Rounded
         row, some = row[:6], ca.fabs(row[0]) < ca.inf
         apart = _between(which, row, given, other)
         d = ca.dot(row[3:6], apart)
-        begin = ca.if_else(some, ca.vertcat(row[:3], row[:3] - apart, d), ca.vertcat(y[:3], y))
-        size = other.size if other is not None else ca.mmax(given[13:])
-        new = get(_again(a, b, needs), ca.vertcat(given, size, begin, some))
+        begin = ca.if_else(some, ca.vertcat(row[:3], d, row[:3] - apart), ca.vertcat(y, y[:3]))
+        new = get(_again(a, b, needs), ca.vertcat(given, begin, some))
         found = ca.logic_and(some, new[4] > 0)
         better = ca.logic_and(found, ca.logic_or(ca.logic_not(good), new[3] < y[3]))
         more = 0 if other is None else other.apart

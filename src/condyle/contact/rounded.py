@@ -71,11 +71,6 @@ class Rounded:
         return self.tree.nodes(cap, np.full(8, np.nan))
 
     @cached_property
-    def size(self) -> float:
-        """No point is further from the origin [m]."""
-        return 1.01 * self.least                             # points are 0.05 rad apart at most
-
-    @cached_property
     def least(self) -> float:
         """One is so far from it [m]."""
         return float(np.linalg.norm(self.rows[:, :3], axis=1).max())
