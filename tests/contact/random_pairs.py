@@ -28,10 +28,12 @@ import numpy as np
 import condyle as cd
 from condyle import contact
 from tests.contact.random_shapes import (
+    BRICK,
     FLAT,
     GRAIN,
     PEBBLE,
     SOAP,
+    THIN,
     Box,
     Crowned,
     Cylinder,
@@ -227,7 +229,8 @@ CONVEX = {
     "sphere, implicit of power 4": (Sphere(), SOAP), "ellipsoid, implicit": (Ellipsoid(), PEBBLE),
     "ellipsoid, implicit of power 4": (Ellipsoid(), SOAP), "implicit, implicit": (PEBBLE, PEBBLE),
     "implicit, smaller implicit": (PEBBLE, GRAIN), "implicit, implicit of power 4": (PEBBLE, SOAP),
-    "both of power 4": (SOAP, SOAP)}
+    "both of power 4": (SOAP, SOAP), "sphere, implicit of power 6": (Sphere(), BRICK),
+    "thin implicit, implicit of power 6": (THIN, BRICK), "both of power 6": (BRICK, BRICK)}
 
 
 def grazed(ask, rng, q, sizes, small, third):

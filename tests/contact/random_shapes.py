@@ -174,6 +174,8 @@ class Written(Shape):
 PEBBLE = Written((0.3, 0.2, 0.1), (0.05, -0.03, 0.02))
 SOAP = Written((0.2, 0.12, 0.25), power=4)
 GRAIN = Written((0.02, 0.015, 0.03), (0.0, 0.002, 0.0))
+THIN = Written((0.3, 0.03, 0.15))
+BRICK = Written((0.2, 0.1, 0.25), power=6)
 
 
 class Ring(Shape):

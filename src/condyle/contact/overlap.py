@@ -41,7 +41,7 @@ LIMIT, NEAR, FURTHEST = 60, 1e-9, 0.3
 """Steps at most; the last and the longest one over the size of a."""
 OUTWARDS = 8
 """Newton's steps along the first line."""
-AWAY, NEARLY, LOOKS = 0.995, 1.05, 12
+AWAY, NEARLY, LOOKS = 0.98, 1.05, 12
 """Cosine from which on normals are near each other; overlaps up to this factor are worth a look; looks."""
 LEAST = 0.1
 """What is left of 1 - x S where that would be below 0."""

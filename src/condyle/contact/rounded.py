@@ -18,7 +18,7 @@ from condyle.records import dataclass
 from condyle.trace import Traced
 
 AROUND, CELLS = 2048, 64
-"""Points on lines from the origin, and as many normals; normals along a side of a cube around it, whose
+"""Even lines from the origin, and as many even normals; normals along a side of a cube around it, whose
 points give the support."""
 HALVED, POLISHED = 60, 50
 """Times that the way out is halved; Newton's steps to a normal at most, many where the surface is flat."""
@@ -33,7 +33,8 @@ class Rounded:
     """A convex surface by points. Two of equal rows are the same.
 
     Attributes:
-        rows: points [m] and normals, which are spread all around, shape (AROUND, 6).
+        rows: points [m] and normals, shape (2 AROUND, 6): evenly spread points, many of flat sides, and
+            evenly spread normals, many of sharp ends.
         sharpest: the smallest radius of curvature is no smaller [m].
         slopes: of a point: the function, its gradient and its Hessian.
     """
@@ -150,8 +151,9 @@ def rounded(law: Traced, size: float, what: str) -> Rounded:
     first = _shaped((high * ways).T, slopes, size, what)
     p = _polished(ways.T, first[0][np.argmax(ways.T @ first[0].T, axis=1)], slopes)
     p = np.where(np.isnan(p).any(axis=1, keepdims=True), first[0], p)
-    p, n, kappa = _shaped(p, slopes, size, what)
-    return Rounded(np.ascontiguousarray(np.hstack([p, n])), SURE / max(kappa, first[2]), slopes)
+    even = _shaped(p, slopes, size, what)
+    rows = np.vstack([np.hstack(some[:2]) for some in (first, even)])
+    return Rounded(rows, SURE / max(first[2], even[2]), slopes)
 
 
 def _derivatives(slopes: ca.Function, p: Array) -> tuple[Array, Array, Array]:
