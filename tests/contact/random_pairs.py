@@ -27,174 +27,24 @@ import numpy as np
 
 import condyle as cd
 from condyle import contact
-
-MADE_OF = contact.Material(1e6)
-FLAT = 1e-3
-"""Default of cylinders and rings."""
-
-
-def dot(a, b):
-    return np.einsum("...i,...i->...", a, b)
-
-
-def unit(v):
-    return v / np.linalg.norm(v, axis=-1, keepdims=True)
-
-
-class Shape:
-    """A kind of surface: sizes (N, k), in its own frame. `support` broadcasts over directions (..., 3)."""
-
-    needs = 0
-
-    def first(self):
-        """Sizes that Parameters begin with."""
-        return self.sizes(np.random.default_rng(0), 1)[0]
-
-    def sizes(self, rng, count):
-        """Overall from 1 mm to 10 m, each length from a tenth of that to all of it."""
-        scale = 10.0**rng.uniform(-3, 1, (count, 1))
-        return scale * 10.0**rng.uniform(-1, 0, (count, self.needs))
-
-    def large(self, s):
-        """Half of the extent."""
-        return s.max(axis=1)
-
-
-class Sphere(Shape):
-    needs = 1
-
-    def surface(self, body, p):
-        return contact.Sphere(body, (0, 0, 0), p[0], MADE_OF)
-
-    def support(self, s, u):
-        return s[..., 0]
-
-    def off(self, s, p):
-        return np.linalg.norm(p, axis=-1) - s[:, 0]
-
-
-class Ellipsoid(Shape):
-    needs = 3
-
-    def surface(self, body, p):
-        return contact.Ellipsoid(body, None, p, MADE_OF)
-
-    def support(self, s, u):
-        return np.sqrt(dot(s**2, u**2))
-
-    def off(self, s, p):
-        r = np.linalg.norm(p / s, axis=1)
-        return (r - 1) * r / np.linalg.norm(p / s**2, axis=1)               # to first order
-
-
-class Cylinder(Shape):
-    """Radius, length and rim: spheres meet it as it is."""
-
-    needs = 3
-
-    def sizes(self, rng, count):
-        s = super().sizes(rng, count)
-        s[:, 2] = np.minimum(s[:, 0], s[:, 1] / 2) * 10.0**rng.uniform(-3, -0.3, count)
-        return s
-
-    def surface(self, body, p):
-        return contact.Cylinder(body, None, p[0], p[1], MADE_OF, rim=p[2])
-
-    def core(self, s):
-        return s[..., 0] - s[..., 2], s[..., 1] / 2 - s[..., 2]
-
-    def support(self, s, u):
-        out, up = self.core(s)
-        return s[..., 2] + out * np.hypot(u[..., 0], u[..., 1]) + up * np.abs(u[..., 2])
-
-    def off(self, s, p):
-        out, up = self.core(s)
-        by = np.stack([np.hypot(p[:, 0], p[:, 1]) - out, np.abs(p[:, 2]) - up], axis=1)
-        return (np.linalg.norm(np.maximum(by, 0), axis=1) + np.minimum(by.max(axis=1), 0)) - s[:, 2]
-
-
-class Crowned(Cylinder):
-    """The same as the others meet it: (31b)."""
-
-    def parts(self, s):
-        out, up = self.core(s)
-        return (out - FLAT * up) / (1 - FLAT**2), (up - FLAT * out) / (1 - FLAT**2)
-
-    def support(self, s, u):
-        (disc, needle), across = self.parts(s), u[..., 0]**2 + u[..., 1]**2
-        along = u[..., 2]**2
-        flat, thin = np.sqrt(across + FLAT**2 * along), np.sqrt(FLAT**2 * across + along)
-        return s[..., 2] + disc * flat + needle * thin
-
-    off = None
-    """It has no equation: the furthest point along n does instead."""
-
-    def furthest(self, s, u):
-        disc, needle = (x[:, None] for x in self.parts(s))
-        flat, thin = np.array([1, 1, FLAT]), np.array([FLAT, FLAT, 1])
-        return s[:, 2:3] * u + sum(size * d**2 * u / np.linalg.norm(d * u, axis=1)[:, None]
-                                   for size, d in ((disc, flat), (needle, thin)))
-
-
-class Box(Shape):
-    """Half-lengths and edge."""
-
-    needs = 4
-
-    def sizes(self, rng, count):
-        s = super().sizes(rng, count)
-        s[:, 3] = s[:, :3].min(axis=1) * 10.0**rng.uniform(-3, -0.1, count)
-        return s
-
-    def large(self, s):
-        return np.linalg.norm(s[:, :3], axis=1)
-
-    def surface(self, body, p):
-        return contact.Box(body, None, p[:3], MADE_OF, edge=p[3])
-
-    def support(self, s, u):
-        return s[..., 3] + dot(s[..., :3] - s[..., 3:], np.abs(u))
-
-    def off(self, s, p):
-        by = np.abs(p) - (s[:, :3] - s[:, 3:])
-        return (np.linalg.norm(np.maximum(by, 0), axis=1) + np.minimum(by.max(axis=1), 0)) - s[:, 3]
-
-
-@dataclass
-class Written(Shape):
-    """A surface in Python whose support is known: sum of |(x - m) / r|^power = 1."""
-
-    radii: tuple[float, float, float]
-    middle: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    power: int = 2
-
-    def sizes(self, rng, count):
-        return np.zeros((count, 0))
-
-    def large(self, s):
-        return np.full(len(s), max(self.radii))
-
-    def surface(self, body, p):
-        (a, b, c), (k, m, n), e = self.radii, self.middle, self.power
-
-        def f(x, y, z):
-            return ((x - k) / a)**e + ((y - m) / b)**e + ((z - n) / c)**e - 1
-
-        return contact.Implicit(body, None, f, 1.5 * max(self.radii) + np.linalg.norm(self.middle), MADE_OF)
-
-    def support(self, s, u):
-        dual = self.power / (self.power - 1)
-        return (np.abs(np.array(self.radii) * u)**dual).sum(axis=-1)**(1 / dual) + u @ np.array(self.middle)
-
-    def off(self, s, p):
-        z = (p - self.middle) / np.array(self.radii)
-        f = (z**self.power).sum(axis=1) - 1
-        return f / np.linalg.norm(self.power * z**(self.power - 1) / self.radii, axis=1)
-
-
-PEBBLE = Written((0.3, 0.2, 0.1), (0.05, -0.03, 0.02))
-SOAP = Written((0.2, 0.12, 0.25), power=4)
-GRAIN = Written((0.02, 0.015, 0.03), (0.0, 0.002, 0.0))
+from tests.contact.random_shapes import (
+    BRICK,
+    FLAT,
+    GRAIN,
+    PEBBLE,
+    SOAP,
+    THIN,
+    Box,
+    Crowned,
+    Cylinder,
+    Ellipsoid,
+    Floor,
+    Hills,
+    Ring,
+    Sphere,
+    dot,
+    unit,
+)
 
 
 @dataclass
@@ -210,7 +60,7 @@ class Result:
     off_depth: float = 0.0
     beyond: float = 0.0
     seconds: float = 0.0
-    bad: list[int] = field(default_factory=list)
+    bad: list = field(default_factory=list)
 
     def row(self) -> str:
         solved = self.pairs - self.named - self.wrong
@@ -257,6 +107,15 @@ class Asked:
         except cd.ContactError as error:
             found = np.asarray(error.result).reshape(len(q), -1)
             return found[:, 0] if what == "depths" else found
+
+    def all_depths(self, q, sizes):
+        """Of all pieces, shape (states, pieces); and seconds."""
+        began = time.process_time()
+        try:
+            x = self.system.contact_depths(q, parameters=self.ordered(sizes))
+        except cd.ContactError as error:
+            x = np.asarray(error.result)
+        return x.reshape(len(q), -1), time.process_time() - began
 
     def ordered(self, sizes):
         """As the system has its Parameters."""
@@ -370,54 +229,18 @@ CONVEX = {
     "sphere, implicit of power 4": (Sphere(), SOAP), "ellipsoid, implicit": (Ellipsoid(), PEBBLE),
     "ellipsoid, implicit of power 4": (Ellipsoid(), SOAP), "implicit, implicit": (PEBBLE, PEBBLE),
     "implicit, smaller implicit": (PEBBLE, GRAIN), "implicit, implicit of power 4": (PEBBLE, SOAP),
-    "both of power 4": (SOAP, SOAP)}
-
-
-class Ring(Shape):
-    """Radius and radius of the tube; on half-spaces with the support of a ring that is flat within FLAT."""
-
-    needs = 2
-
-    def sizes(self, rng, count):
-        s = super().sizes(rng, count)
-        s[:, 1] = s[:, 0] * 10.0**rng.uniform(-2, -0.1, count)
-        return s
-
-    def large(self, s):
-        return s.sum(axis=1)
-
-    def surface(self, body, p):
-        return contact.Torus(body, None, p[0], p[1], MADE_OF)
-
-    def support(self, s, u):
-        return s[:, 0] * np.sqrt(u[:, 0]**2 + u[:, 1]**2 + FLAT**2) + s[:, 1]
-
-    off = None
-
-    def furthest(self, s, u):
-        e = u[:, :2] / np.sqrt(u[:, 0]**2 + u[:, 1]**2 + FLAT**2)[:, None]
-        return s[:, :1] * np.hstack([e, np.zeros((len(u), 1))]) + s[:, 1:] * u
-
-
-class Floor(Shape):
-    """A tilted half-space."""
-
-    normal = unit(np.array([0.2, 1.0, -0.1]))
-
-    def sizes(self, rng, count):
-        return np.zeros((count, 0))
-
-    def surface(self, body, p):
-        return contact.HalfSpace(body, self.normal, 0.0, MADE_OF)
+    "both of power 4": (SOAP, SOAP), "sphere, implicit of power 6": (Sphere(), BRICK),
+    "thin implicit, implicit of power 6": (THIN, BRICK), "both of power 6": (BRICK, BRICK)}
 
 
 def grazed(ask, rng, q, sizes, small, third):
     """x, n, Q, with a third moved to within 1e-6 of the smaller size of touch-down; and seconds."""
     began = time.process_time()
-    x, n, _ = ask.where(q, sizes)
+    x, n, Q = ask.where(q, sizes)
     graze = (third == 1) & np.isfinite(x)
     q[graze, 11:] += ((x + small * rng.uniform(-1e-6, 1e-6, len(q)))[:, None] * n)[graze]
-    return *ask.where(q, sizes), time.process_time() - began
+    x[graze], n[graze], Q[graze] = ask.where(q[graze], sizes[graze])
+    return x, n, Q, time.process_time() - began
 
 
 def judged(out, good, off, depth, beyond, allowed=1e-9):
@@ -459,108 +282,210 @@ def corners(kind, count, seed=0, **_):
     R_a, R_b = rotations(q[:, :4]), rotations(q[:, 7:11])
     n_G, size = R_a @ one.normal, other.large(s)
     h = other.support(s, np.einsum("nji,nj->ni", R_b, -n_G))
-    third = np.arange(count) % 3
-    up = np.where(third == 0, h + size * rng.uniform(0, 3, count), np.where(
-        third == 1, h + size * rng.uniform(-1e-6, 1e-6, count), h * rng.uniform(-1, 1, count)))
+    up = heights(rng, h, size)
     q[:, 11:] = up[:, None] * n_G
-    began = time.process_time()
-    x = ask.system.contact_depths(q, parameters=ask.ordered(s)).max(axis=1)
-    depth = np.abs(x - (h - up)) / size
-    out = Result(kind, count, seconds=time.process_time() - began)
-    return judged(out, np.isfinite(x), 0 * x, depth, 0 * x)
+    x, seconds = ask.all_depths(q, s)
+    depth = np.abs(x.max(axis=1) - (h - up)) / size
+    return judged(Result(kind, count, seconds=seconds), np.isfinite(depth), 0 * size, depth, 0 * size)
+
+
+def heights(rng, h, size):
+    """Of bodies above planes: a third apart, grazing, deep."""
+    third = np.arange(len(h)) % 3
+    return np.where(third == 0, h + size * rng.uniform(0, 3, len(h)), np.where(
+        third == 1, h + size * rng.uniform(-1e-6, 1e-6, len(h)), h * rng.uniform(-1, 1, len(h))))
+
+
+def rims(kind, count, seed=0, **_):
+    """A cylinder that does not yield on a plane: a ring at each end."""
+    one, other, rng = Floor(), Cylinder(), np.random.default_rng([seed, *kind.encode()])
+    stiff = contact.Rigid()
+    one.surface = lambda body, p: contact.HalfSpace(body, one.normal, 0.0, stiff)
+    other.surface = lambda body, p: contact.Cylinder(body, None, p[0], p[1], stiff, rim=p[2])
+    ask, s, q = Asked(one, other), other.sizes(rng, count), poses(rng, count)
+    n_G, size = rotations(q[:, :4]) @ one.normal, np.hypot(s[:, 0], s[:, 1] / 2)
+    m, (out, along) = np.einsum("nji,nj->ni", rotations(q[:, 7:11]), -n_G), other.core(s)
+    h = s[:, 2] + out * np.sqrt(m[:, 0]**2 + m[:, 1]**2 + FLAT**2)
+    up = heights(rng, h + along * np.abs(m[:, 2]), size)
+    q[:, 11:] = up[:, None] * n_G
+    x, seconds = ask.all_depths(q, s)
+    wanted = np.stack([h - along * m[:, 2] - up, h + along * m[:, 2] - up], axis=1)
+    depth = np.abs(x - wanted).max(axis=1) / size
+    return judged(Result(kind, count, seconds=seconds), np.isfinite(depth), 0 * size, depth, 0 * size)
+
+
+SIGNS = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
+
+
+def boxes(kind, count, seed=0, **_):
+    """The corners of each box, small balls, in the other as its equation has them: 16 depths."""
+    shape, rng = Box(), np.random.default_rng([seed, *kind.encode()])
+    ask, q, third = Asked(shape, shape), poses(rng, count), np.arange(count) % 3
+    s = [shape.sizes(rng, count) for _ in range(2)]
+    R = [rotations(q[:, k:k + 4]) for k in (0, 7)]
+    size, small = (f(*map(shape.large, s)) for f in (np.maximum, np.minimum))
+    w = unit(rng.normal(size=(count, 3)))
+    local = lambda k, v: np.einsum("nji,nj->ni", R[k], v)
+    h = shape.support(s[0], local(0, w)) + shape.support(s[1], local(1, -w))
+    far = np.where(third == 2, h * rng.uniform(0, 1, count), h + small * rng.uniform(0, 3, count))
+    q[:, 11:] = far[:, None] * w
+    sizes, signs = np.hstack(s), np.repeat(SIGNS[None], count, 0)
+
+    def expected(q):
+        out = []
+        for mine, its, sign in ((0, 1, -1), (1, 0, 1)):
+            at = np.einsum("nij,nkj->nki", R[mine], signs * (s[mine][:, None, :3] - s[mine][:, None, 3:]))
+            at = np.einsum("nji,nkj->nki", R[its], at + sign * q[:, None, 11:])
+            off = shape.off(np.repeat(s[its], 8, axis=0), at.reshape(-1, 3)).reshape(count, 8)
+            out.append(s[mine][:, 3:] - off)
+        return np.hstack(out)
+
+    moved = q.copy()
+    for _ in range(60):                                      # until a corner touches, if one does on this way
+        moved[:, 11:] += expected(moved).max(axis=1)[:, None] * w
+    graze = (third == 1) & (np.abs(expected(moved)).min(axis=1) < 1e-9 * small)
+    q[graze] = moved[graze]
+    q[graze, 11:] += ((small * rng.uniform(-1e-6, 1e-6, count))[:, None] * w)[graze]
+    x, seconds = ask.all_depths(q, sizes)
+    wanted = expected(q)
+    depth = np.abs(x - wanted).max(axis=1) / size
+    out = judged(Result(kind, count, seconds=seconds), np.isfinite(x).all(axis=1), 0 * size, depth, 0 * size)
+    out.details = {"x": x, "wanted": wanted, "third": third, "small": small, "sizes": sizes, "q": q}
+    return out
 
 
 def in_rings(kind, count, seed=0, **_):
-    """The nearest point of the circle, of 240 refined by steps that shrink."""
+    """The nearest point of the circle, of 240 refined by steps that shrink. A pair is named with reason where
+    the ball overlaps all discs across the ring up to a radian from there, on both sides; no other may be,
+    and none that is apart."""
     one, other, rng = Sphere(), Ring(), np.random.default_rng([seed, *kind.encode()])
     ask, s_a, s_b, q = Asked(one, other), one.sizes(rng, count), other.sizes(rng, count), poses(rng, count)
+    if kind == "smaller sphere, torus":
+        s_a = s_b[:, :1] * 10.0**rng.uniform(-2, -0.5, (count, 1))
     third, R_b = np.arange(count) % 3, rotations(q[:, 7:11])
     angle, size = rng.uniform(0, 2 * np.pi, count), np.maximum(s_a[:, 0], other.large(s_b))
-    small = np.minimum(s_a[:, 0], s_b[:, 1])
-    out = unit(rng.normal(size=(count, 3)))
+    small, touching = np.minimum(s_a[:, 0], s_b[:, 1]), s_a[:, 0] + s_b[:, 1]
     circle = lambda a: s_b[:, :1] * np.stack([np.cos(a), np.sin(a), 0 * a], axis=1)
-    far = np.where(third == 2, (s_a[:, 0] + s_b[:, 1]) * rng.uniform(0, 1, count),
-                   s_a[:, 0] + s_b[:, 1] + small * rng.uniform(0, 3, count))
-    q[:, 11:] = -np.einsum("nij,nj->ni", R_b, circle(angle) + far[:, None] * out)
+    far = np.where(third == 2, touching * rng.uniform(0, 1, count),
+                   touching + small * rng.uniform(0, 3, count))
+    # in the half of the plane through the axis where that point of the circle is the nearest
+    up = rng.uniform(0, 2 * np.pi, count)
+    up = np.where(s_b[:, 0] + far * np.cos(up) < 0, np.pi - up, up)
+    y = circle(angle) * (1 + far * np.cos(up) / s_b[:, 0])[:, None]
+    y[:, 2] = far * np.sin(up)
+    y[rng.uniform(size=count) < 0.02, :2] = 0.0              # on the axis
+    q[:, 11:] = -np.einsum("nij,nj->ni", R_b, y)
     x, n, Q, seconds = grazed(ask, rng, q, np.hstack([s_a, s_b]), small, third)
     y = -np.einsum("nji,nj->ni", R_b, q[:, 11:])                             # centre of the ball in the ring
+    from_circle = lambda a: np.linalg.norm(y - circle(a), axis=1)
     a, least_one = np.zeros(count), np.full(count, np.inf)
     for try_ in np.linspace(0, 2 * np.pi, 240, endpoint=False):
-        d = np.linalg.norm(y - circle(np.full(count, try_)), axis=1)
+        d = from_circle(np.full(count, try_))
         a, least_one = np.where(d < least_one, try_, a), np.minimum(d, least_one)
     step = np.full(count, 0.03)
     for _ in range(80):
         for sign in (1, -1):
-            d = np.linalg.norm(y - circle(a + sign * step), axis=1)
+            d = from_circle(a + sign * step)
             better = d < least_one
             a, least_one = np.where(better, a + sign * step, a), np.minimum(d, least_one)
         step *= 0.7
     p = np.einsum("nji,nj->ni", R_b, Q - x[:, None] * n - q[:, 11:])
     off = np.abs(np.hypot(np.hypot(p[:, 0], p[:, 1]) - s_b[:, 0], p[:, 2]) - s_b[:, 1])
     off = np.maximum(off, np.abs(np.linalg.norm(Q, axis=1) - s_a[:, 0])) / size
-    depth = np.abs(s_a[:, 0] + s_b[:, 1] - least_one - x) / size
-    depth = np.maximum(depth, np.abs(dot(n, n) - 1))
-    return judged(Result(kind, count, searched=count, seconds=seconds), np.isfinite(x), off, depth, 0 * x)
+    depth = np.maximum(np.abs(touching - least_one - x) / size, np.abs(dot(n, n) - 1))
+    # the ball's distance from discs of the ring up to a radian around; searched to 1e-8 rad or better
+    around = []
+    for by in np.linspace(-1, 1, 21):
+        e, w = (unit(circle(a + turn)) for turn in (by, by + np.pi / 2))
+        off_disc = np.maximum(np.hypot(dot(y, e) - s_b[:, 0], y[:, 2]) - s_b[:, 1], 0)
+        around.append(np.hypot(off_disc, dot(y, w)) - s_a[:, 0])
+    around = np.max(around, axis=0)
+    good, rounding = np.isfinite(x), 1e-7 * s_b[:, 0] + 1e-12 * size
+    refused = ~good & ((around > rounding) | (touching - least_one < -rounding))
+    silent = good & (around < -rounding)
+    out = judged(Result(kind, count, searched=count, seconds=seconds), good, off, depth, 0 * size)
+    out.wrong, out.named = out.wrong + int((refused | silent).sum()), out.named - int(refused.sum())
+    out.bad += np.flatnonzero(refused | silent).tolist()
+    out.details = {"x": x, "third": third, "s_a": s_a, "s_b": s_b, "around": around}
+    return out
 
 
 def on_hills(kind, count, seed=0, **_):
-    """SciPy's spline through the heights: the nearest of a fine grid, refined by steps that shrink."""
-    from scipy.interpolate import NdBSpline, make_interp_spline
-    from scipy.spatial import cKDTree
-
-    from tests.contact.rig import HILLS, X_GRID, Y_GRID
-
-    rng = np.random.default_rng([seed, *kind.encode()])
-    along = make_interp_spline(X_GRID, HILLS, k=3, bc_type="natural")
-    both = make_interp_spline(Y_GRID, along.c.T, k=3, bc_type="natural")
-    spline = NdBSpline((along.t, both.t), np.ascontiguousarray(both.c.T), k=3)
-    grid = np.linspace(-1, 1, 801)
-    fine = np.stack(np.meshgrid(grid, grid, indexing="ij"), axis=-1).reshape(-1, 2)
-    ground = np.column_stack([fine, spline(fine)])
-    hills = Floor()
-    hills.surface = lambda body, p: contact.HeightField(body, None, X_GRID, Y_GRID, HILLS, MADE_OF)
+    hills, rng = Hills(), np.random.default_rng([seed, *kind.encode()])
     ask, third = Asked(hills, Sphere()), np.arange(count) % 3
     r = 10.0**rng.uniform(-3, 0, (count, 1))
     q = poses(rng, count)
     q[:, :4] = 1, 0, 0, 0
-    st = rng.uniform(-0.8, 0.8, (count, 2))
-    slopes = np.stack([spline(st, nu=(1, 0)), spline(st, nu=(0, 1))], axis=1)
-    up = unit(np.hstack([-slopes, np.ones((count, 1))]))
+    ground, up = hills.at(rng.uniform(-0.8, 0.8, (count, 2)))
     far = np.where(third == 2, r[:, 0] * rng.uniform(-0.5, 1, count), r[:, 0] + rng.uniform(0, 0.3, count))
-    q[:, 11:] = np.column_stack([st, spline(st)]) + far[:, None] * up
+    q[:, 11:] = ground + far[:, None] * up
     x, n, Q, seconds = grazed(ask, rng, q, r, r[:, 0], third)
     c = q[:, 11:]
-    at = fine[cKDTree(ground).query(c)[1]]
-    far_of = lambda at: np.linalg.norm(np.column_stack([at, spline(at)]) - c, axis=1)
-    best, step = far_of(at), np.full(count, 0.003)
-    for _ in range(60):
-        better = np.zeros(count, bool)
-        for way in ((1, 0), (-1, 0), (0, 1), (0, -1)):
-            trial = np.clip(at + step[:, None] * np.array(way), -1, 1)
-            d = far_of(trial)
-            less = d < best
-            at, best, better = np.where(less[:, None], trial, at), np.minimum(d, best), better | less
-        step = np.where(better, step, step / 2)
     good = np.isfinite(x)
-    sign = np.where(c[:, 2] < spline(np.clip(c[:, :2], -1, 1)), -1, 1)
-    p = np.nan_to_num(Q)
-    off = np.maximum(np.abs(p[:, 2] - spline(np.clip(p[:, :2], -1, 1))),
+    off = np.maximum(np.abs(hills.above(np.nan_to_num(Q))),
                      np.abs(np.linalg.norm(Q - x[:, None] * n - c, axis=1) - r[:, 0]))
-    beyond = np.abs(x - (r[:, 0] - sign * best))
-    out = judged(Result(kind, count, searched=count, seconds=seconds), good, off, 0 * x,
-                 np.where(good, np.maximum(beyond - 1e-9, 0), 0))            # steps end at 1e-10 of slopes
-    out.details = {"x": x, "r": r[:, 0], "best": best, "sign": sign, "third": third, "c": c, "at": at, "Q": Q}
-    return out
+    beyond = np.abs(x - (r[:, 0] - hills.distance(c)[0]))
+    return judged(Result(kind, count, searched=count, seconds=seconds), good, off, 0 * c[:, 0],
+                  np.where(good, np.maximum(beyond - 1e-9, 0), 0))           # steps end at 1e-10 of slopes
+
+
+def corners_on_hills(kind, count, seed=0, **_):
+    """Boxes of up to 0.2 m: the nearest point of the ground to each of eight corners."""
+    hills, shape, rng = Hills(), Box(), np.random.default_rng([seed, *kind.encode()])
+    ask, q, third = Asked(hills, shape), poses(rng, count), np.arange(count) % 3
+    s = shape.sizes(rng, count) * 0.02
+    q[:, :4] = 1, 0, 0, 0
+    ground, up = hills.at(rng.uniform(-0.6, 0.6, (count, 2)))
+    local = np.repeat(SIGNS[None], count, 0) * (s[:, None, :3] - s[:, None, 3:])
+    each = np.einsum("nij,nkj->nki", rotations(q[:, 7:11]), local)
+    h = s[:, 3] - np.einsum("nki,ni->nk", each, up).min(axis=1)              # of the lowest corner
+    far = np.where(third == 2, h * rng.uniform(-0.5, 1, count), h + rng.uniform(0, 0.3, count))
+    q[:, 11:] = ground + far[:, None] * up
+    lowest = np.einsum("nki,ni->nk", each, up).argmin(axis=1)
+    for _ in range(20):
+        graze = np.flatnonzero(third == 1)
+        down = hills.distance(q[graze, 11:] + each[graze, lowest[graze]])[0] - s[graze, 3]
+        if np.abs(down).max() < 1e-9:
+            break
+        q[graze, 11:] -= down[:, None] * up[graze]
+    q[third == 1, 11:] += (s[:, 3] * rng.uniform(-1e-6, 1e-6, count))[third == 1, None] * up[third == 1]
+    x, seconds = ask.all_depths(q, s)
+    c = (q[:, None, 11:] + each).reshape(-1, 3)
+    beyond = np.abs(x - (s[:, 3:] - hills.distance(c)[0].reshape(count, 8))).max(axis=1)
+    good = np.isfinite(x).all(axis=1)
+    return judged(Result(kind, count, searched=count, seconds=seconds), good, 0 * s[:, 0], 0 * s[:, 0],
+                  np.where(good, np.maximum(beyond - 1e-9, 0), 0))
 
 
 FLOORS = {"plane, sphere": Sphere(), "plane, ellipsoid": Ellipsoid(), "plane, cylinder": Crowned(),
           "plane, torus": Ring(), "plane, implicit": PEBBLE, "plane, implicit of power 4": SOAP}
-KINDS = {**dict.fromkeys(FLOORS, on_floors), "plane, box": corners, **dict.fromkeys(CONVEX, convex),
-         "sphere, torus": in_rings, "terrain, sphere": on_hills}
+KINDS = {**dict.fromkeys(FLOORS, on_floors), "plane, box": corners, "plane, rims of a cylinder": rims,
+         **dict.fromkeys(CONVEX, convex), "sphere, torus": in_rings, "smaller sphere, torus": in_rings,
+         "box, box": boxes, "terrain, sphere": on_hills, "terrain, box": corners_on_hills}
+
+
+CHUNK = 10_000
+
+
+def many(kind, count, each=None):
+    """Pairs of a kind in chunks, the seeds 0, 1, ...; each(result so far) is called after every chunk."""
+    out = Result(kind, 0)
+    for seed, rest in enumerate(range(count, 0, -CHUNK)):
+        new = KINDS[kind](kind, min(rest, CHUNK), seed=seed)
+        for name in ("pairs", "named", "wrong", "searched", "seconds"):
+            setattr(out, name, getattr(out, name) + getattr(new, name))
+        for name in ("off_surface", "off_depth", "beyond"):
+            setattr(out, name, max(getattr(out, name), getattr(new, name)))
+        out.bad += [(seed, k) for k in new.bad]
+        if each is not None:
+            each(out)
+    return out
 
 
 if __name__ == "__main__":
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 3000
     print(HEAD)
     for kind in sys.argv[2:] or KINDS:
-        print(KINDS[kind](kind, count).row(), flush=True)
+        so_far = lambda out: print(f"{out.kind}: {out.pairs} pairs, {out.named} named, {out.wrong} wrong, "
+                                   f"{out.seconds:.0f} s solving", file=sys.stderr, flush=True)
+        print(many(kind, count, so_far).row(), flush=True)

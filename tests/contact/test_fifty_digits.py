@@ -1,8 +1,9 @@
 """Derivatives of contact wrenches through closest points, against another program with 50 digits.
 
 There closest points p_a, p_b are roots of F_a(p_a) = 0, F_b(p_b) = 0, p_a - p_b = x n_a, n_b across no
-tangent of a; of cylinders, which have no F, of p_a(n) - p_b(-n) = x n with their supports. Hertz with
-elliptic integrals, damping and friction follow. Directions are random, in all of q and u.
+tangent of a; of cylinders, which have no F, of p_a(n) - p_b(-n) = x n with their supports; on planes the
+lowest points of cylinders and rings are known. Hertz with elliptic integrals, damping and friction follow.
+Directions are random, in all of q and u.
 """
 from __future__ import annotations
 
@@ -87,8 +88,9 @@ class Level:
                     [a * v for a, v in zip(w, p, strict=True)]), mp.diag(w)
             case contact.Cylinder():                         # its side
                 return (x * x + y * y - mp.mpf(s.radius)**2) / 2, mp.matrix([x, y, 0]), mp.diag([1, 1, 0])
-            case contact.Box():                              # the face that looks along +y
-                return y - mp.mpf(s.half_lengths[1]), mp.matrix([0, 1, 0]), mp.zeros(3)
+            case contact.Box():                              # all points `edge` away from a smaller one
+                away, free = self.from_core(p), [mp.mpf(y != 0) for y in self.from_core(p)]
+                return (dot(away, away) - mp.mpf(s.edge)**2) / 2, away, mp.diag(free)
             case contact.Torus():
                 R, rho = mp.mpf(s.radius), mp.sqrt(x * x + y * y)
                 e, k = mp.matrix([x / rho, y / rho, 0]), 1 - R / rho
@@ -101,6 +103,11 @@ class Level:
                         mp.matrix([2 * a * x + 2 * b * y * y, 2 * b * y * k, 2 * c * z]),
                         mp.matrix([[2 * a, mixed, 0], [mixed, 2 * b * k, 0], [0, 0, 2 * c]]))
         return self.ground(x, y, z)
+
+    def from_core(self, p):
+        """From the nearest point of a box without its rounded edges."""
+        core = [mp.mpf(h) - mp.mpf(self.surface.edge) for h in self.surface.half_lengths]
+        return mp.matrix([y - max(-h, min(h, y)) for y, h in zip(p, core, strict=True)])
 
     def ground(self, x, y, z):
         if not hasattr(self, "c"):
@@ -188,6 +195,8 @@ def by_levels(a, X_a, b, X_b, x, n, Q):
     p, r = mp.matrix(y[:3]), mp.matrix(y[3:6])
     K = mp.zeros(3)
     for k, point in ((0, p), (1, r)):
+        if isinstance((a, b)[k], contact.Box):               # edges are as stiff as faces
+            continue
         _, g, H = at(k, point)
         long = mp.sqrt(dot(g, g))
         P = mp.eye(3) - g * g.T / long**2
@@ -218,11 +227,35 @@ def by_supports(a, X_a, b, X_b, x, n, Q):
     return y[3], n, at(a, X_a, n)[0], K
 
 
+def on_plane(a, X_a, b, X_b, *_):
+    """The same of the lowest point of a cylinder, or of a ring: (31), and what is said of tori."""
+    n = X_a[0] * vec(a.normal)
+    height, (R, o) = mp.mpf(a.height) + dot(n, X_a[1]), X_b
+    u = -(R.T * n)
+    t = tangents(n)
+    if isinstance(b, contact.Cylinder):
+        p, H = Support(b).at(u)
+        H = R * H * R.T
+        W = mp.inverse(mp.matrix([[dot(e, H * f) for f in t] for e in t]))
+        lowest, x = o + R * p, height - dot(n, o + R * p)
+        K = sum((W[i, j] * t[i] * t[j].T for i in range(2) for j in range(2)), mp.zeros(3))
+    else:
+        ring, tube, across = mp.mpf(b.radius), mp.mpf(b.tube_radius), u[0]**2 + u[1]**2
+        h = mp.sqrt(across + mp.mpf(b.flat)**2)
+        lowest = o + R * (ring / h * mp.matrix([u[0], u[1], 0]) + tube * u)
+        x, cos = height - dot(n, o) + ring * h + tube, (across**4 + mp.mpf(0.1)**8)**(mp.mpf(1) / 8)
+        K = t[0] * t[0].T / tube + cos / (ring + tube * cos) * t[1] * t[1].T
+    return x, n, lowest + (height - dot(n, lowest)) * n, K
+
+
 def wrench(a, b, q, u, begin):
     """On b about its origin, in ground: moment and force."""
     poses = [(rotation(q[k:k + 4]), mp.matrix(q[k + 4:k + 7])) for k in (0, 7)]
-    solve = by_supports if any(isinstance(s, contact.Cylinder) for s in (a, b)) and not any(
-        isinstance(s, contact.Sphere) for s in (a, b)) else by_levels
+    solve = by_levels
+    if isinstance(b, contact.Cylinder) and not isinstance(a, contact.Sphere):
+        solve = by_supports
+    if isinstance(a, contact.HalfSpace) and isinstance(b, contact.Cylinder | contact.Torus):
+        solve = on_plane
     x, n, Q, K = solve(a, frames(a, *poses[0]), b, frames(b, *poses[1]), *begin)
     total, squares = K[0, 0] + K[1, 1] + K[2, 2], sum(v * v for v in K)
     spread = mp.sqrt(abs(2 * squares - total**2))
@@ -255,15 +288,21 @@ BALL = contact.Sphere("b", (0.01, -0.02, 0.03), 0.1, RUBBER)
 PAIRS = {name: KINDS[name] for name in (
     "plane, sphere", "sphere, sphere", "plane, ellipsoid", "sphere, ellipsoid", "ellipsoid, ellipsoid",
     "sphere, torus", "cylinder, cylinder", "terrain, sphere", "plane, implicit", "sphere, implicit",
-    "ellipsoid, implicit")} | {
+    "ellipsoid, implicit", "implicit, implicit", "plane, torus", "plane, cylinder")} | {
     "ellipsoid, cylinder": (contact.Ellipsoid("a", None, (0.1, 0.2, 0.15), STEEL),
                             contact.Cylinder("b", TILTED, 0.08, 0.3, RUBBER)),
     "sphere, side of a cylinder": (contact.Cylinder("a", None, 0.08, 5.0, STEEL), BALL),
-    "sphere, face of a box": (contact.Box("a", None, (5.0, 0.08, 5.0), STEEL), BALL)}
+    "sphere, face of a box": (contact.Box("a", None, (5.0, 0.08, 5.0), STEEL), BALL),
+    "sphere, edge of a box": (contact.Box("a", None, (5.0, 0.05, 0.04), STEEL, edge=0.035), BALL),
+    "sphere, corner of a box": (contact.Box("a", None, (0.04, 0.039, 0.038), STEEL, edge=0.035), BALL)}
+PARTS = {"face": 1, "edge": 2, "corner": 3}
+"""Coordinates in which the closest point is beyond the smaller box."""
 assert EGG.body == ELLIPSOID.body == "b"                     # what `frames` tells tilted ones by
 
 
-ALWAYS = "sphere, ellipsoid", "sphere, torus", "ellipsoid, cylinder", "terrain, sphere", "ellipsoid, implicit"
+ALWAYS = ("sphere, ellipsoid", "sphere, torus", "ellipsoid, cylinder", "terrain, sphere",
+          "ellipsoid, implicit", "implicit, implicit", "plane, torus", "plane, cylinder",
+          "sphere, edge of a box", "sphere, corner of a box")
 
 
 @pytest.mark.parametrize("name", [name if name in ALWAYS else pytest.param(name, marks=pytest.mark.slow)
@@ -272,10 +311,13 @@ def test_derivatives(name, evidence, monkeypatch):
     monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")
     a, b = PAIRS[name]
     system = two(a, b)
-    q, u = touching(system, 31)
+    q, u = touching(system, 33 if isinstance(a, contact.Box) else 31)
     x, n, P = (getattr(system, f"contact_{f}")(q)[0] for f in ("depths", "normals", "points"))
     e_1, e_2 = (s.made_of.modulus**(2 / 3) for s in (a, b))
     begin = x, n, P + e_2 / (e_1 + e_2) * x * n
+    if isinstance(a, contact.Box):
+        at = system.body_pose(q, "a").inverse() @ begin[2]
+        assert sum(y != 0 for y in Level(a).from_core(at)) == PARTS[name.split()[1]]
     rng = np.random.default_rng(32)
     w, du = rng.normal(size=12), rng.normal(size=12)
     dq = system.N(q) @ w

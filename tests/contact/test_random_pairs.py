@@ -1,37 +1,69 @@
 """Random pairs of every kind, apart, grazing and deep: solved or named, with certificates of their own."""
 from __future__ import annotations
 
+import casadi as ca
 import numpy as np
 import pytest
 
 import condyle as cd
+from condyle.native.sweeps.lookup import assembled
 from tests.contact import rig
-from tests.contact.random_pairs import CONVEX, KINDS, Asked, in_rings
+from tests.contact.random_pairs import CONVEX, KINDS, Asked, fibonacci, many, rotations
+from tests.contact.random_shapes import GRAIN, PEBBLE, SOAP, dot, unit
 
-BOTH = [kind for kind in KINDS if kind.count("implicit") == 2 or "both" in kind]
-"""Deep ones take milliseconds each."""
 SOME = ["sphere, sphere", "sphere, cylinder", "sphere, box", "ellipsoid, cylinder", "plane, torus",
-        "plane, box", "ellipsoid, implicit of power 4", "sphere, torus", "terrain, sphere"]
+        "plane, box", "plane, rims of a cylinder", "ellipsoid, implicit of power 4", "both of power 4",
+        "sphere, torus", "smaller sphere, torus", "box, box", "terrain, sphere", "terrain, box"]
 
 
-def fits(found, most_named=0.0):
+def fits(found):
+    """Half of the deep third of balls on rings sit in them, most of these because they are larger; all is
+    solved of the others, but for a few balls in rings that are nearly closed."""
+    most_named = {"sphere, torus": 0.25, "smaller sphere, torus": 5e-3}.get(found.kind, 0.0)
     assert found.wrong == 0, f"{found.kind}: {found.wrong} wrong, such as {found.bad[:5]}"
     assert found.named <= most_named * found.pairs
 
 
 @pytest.mark.parametrize("kind", SOME)
 def test_some(kind):
-    """Rings are seated by balls, which is named: at most half of these pairs, two thirds of which overlap."""
-    fits(KINDS[kind](kind, 600), 0.5 if KINDS[kind] is in_rings else 0.0)
+    fits(KINDS[kind](kind, 600))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_many(kind, evidence):
-    """100,000 pairs each, of two surfaces in Python 25,000: see docs/theory/contact.md."""
-    found = KINDS[kind](kind, 25_000 if kind in BOTH else 100_000)
+    """100,000 pairs each: see docs/theory/contact.md."""
+    found = many(kind, 100_000)
     evidence(f"random pairs of {kind}: wrong of {found.pairs}", found.wrong, 0.5)
-    fits(found, 0.5 if KINDS[kind] is in_rings else 0.0)
+    fits(found)
+
+
+def test_deep_surfaces_of_the_fourth_power():
+    """Flat along three lines, with several minima in valleys: orientations of both, where b is. Two of them
+    were refused, one had another minimum."""
+    turns = unit(np.array([[[-0.626, 0.322, 0.649, 0.288], [-0.916, -0.214, 0.325, 0.099]],
+                           [[-0.396, 0.378, -0.380, 0.746], [-0.827, 0.008, 0.530, -0.187]],
+                           [[0.119, -0.835, 0.311, 0.438], [0.825, -0.026, 0.490, 0.282]]]))
+    at = np.array([[-0.010, 0.064, -0.257], [0.001, -0.001, -0.001], [0.027, -0.004, -0.043]])
+    none = np.zeros((3, 3))
+    x = Asked(SOAP, SOAP)("depths", np.hstack([turns[:, 0], none, turns[:, 1], at]), none[:, :0])
+    ways = fibonacci(100_000)
+    for k, (R_a, R_b) in enumerate(zip(rotations(turns[:, 0]), rotations(turns[:, 1]), strict=True)):
+        least = (SOAP.support(None, ways @ R_a) + SOAP.support(None, -ways @ R_b) - ways @ at[k]).min()
+        assert least - 1e-3 < x[k] < least                   # directions are within 6 mrad of the best one
+
+
+def test_furthest_points_of_surfaces_in_python():
+    """As far as their supports, but for `apart`, in any direction."""
+    m = ca.SX.sym("m", 3)
+    ways = np.vstack([fibonacci(2000), np.eye(3), -np.eye(3), fibonacci(2000) * [1, 1e-3, 1]])
+    ways = unit(ways)
+    for shape in (PEBBLE, SOAP, GRAIN):
+        points = shape.surface("a", []).points
+        p = assembled("furthest", [m], [points.furthest(m)]).evaluate([ways.T])[0].T
+        short = shape.support(None, ways) - dot(p, ways)
+        assert short.min() > -1e-12 and short.max() < points.apart < 0.01 * max(shape.radii)
+        assert short.max() > 0.1 * points.apart              # which is not far too large
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.slow) if name == "implicit, implicit"
@@ -74,5 +106,25 @@ def test_named_pairs_are_errors():
     """A ball that sits in a ring."""
     ring = cd.contact.Torus("b", None, 0.1, 0.03, rig.STEEL)
     system = rig.two(cd.contact.Sphere("a", (0, 0, 0), 0.1, rig.STEEL), ring)
+    q = system.defaults()[0]
     with pytest.raises(cd.ContactError, match="'touch' finds no closest points of Sphere"):
-        system.contact_depths(system.defaults()[0])
+        system.contact_depths(q)
+    q[13] = 0.1                                              # above it, apart: no force acts
+    assert system.contact_depths(q)[0] == pytest.approx(0.13 - np.hypot(0.1, 0.1))
+
+
+def test_small_balls_in_thick_rings():
+    """Near the axis of a ring without a hole a small ball touches one side only."""
+    ring = cd.contact.Torus("b", None, 0.1, 0.095, rig.STEEL)
+    system = rig.two(cd.contact.Sphere("a", (0, 0, 0), 0.004, rig.STEEL), ring)
+    q = system.defaults()[0]
+    q[4] = 0.02
+    assert system.contact_depths(q)[0] == pytest.approx(0.004 + 0.095 - 0.08)
+
+
+@pytest.mark.parametrize("other", [cd.contact.Ellipsoid("a", None, (0.1, 0.2, 0.3), cd.contact.Rigid()),
+                                   cd.contact.Implicit("a", None, rig.egg, 0.2, cd.contact.Rigid())],
+                         ids=["ellipsoid", "implicit"])
+def test_points_refuse_what_needs_curvatures(other):
+    with pytest.raises(cd.DescriptionError, match=f"no contact between Point and {type(other).__name__}"):
+        rig.two(other, cd.contact.Point("b", (0, 0, 0), cd.contact.Rigid()))

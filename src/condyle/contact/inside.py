@@ -27,9 +27,10 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from condyle.contact.implicit import OUTWARDS, Implicit
+from condyle.contact.implicit import Implicit
 from condyle.contact.mesh import Mesh
 from condyle.contact.nearest import most, nearest_triangle, on_triangle
+from condyle.contact.overlap import OUTWARDS
 from condyle.contact.pairs import sphere_box, sphere_cylinder, sphere_torus
 from condyle.contact.solids import Box, Cylinder, Ellipsoid, Framed, Torus
 from condyle.contact.surfaces import (

@@ -2,6 +2,7 @@
 own. Frames S of surfaces; a normal u in S goes out of the surface."""
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -67,9 +68,8 @@ def plane_torus(a: HalfSpace, A: Pose, b: Torus, B: Pose) -> Touch:
 
 def sphere_torus(a: Sphere, A: Pose, b: Torus, B: Pose) -> Touch:
     """On the ring's axis the nearest point is not defined: x of S is taken. A ball that sits in a ring
-    touches it along a circle: where its patch would go more than a radian around the ring, 2 x > kappa
-    rho^2 with the gap's curvature kappa along the ring and the ring's radius rho there, the result is NaN
-    (57a)."""
+    touches it along a circle: where they overlap a radian around the ring from the nearest point as well,
+    the disc across the ring there and that of the ball, the result is NaN (57a)."""
     R, p = b.frame(B)
     y = R.T @ (a.centre_at(A) - p)
     length, along = _unit(y[:2])
@@ -77,10 +77,11 @@ def sphere_torus(a: Sphere, A: Pose, b: Torus, B: Pose) -> Touch:
     distance, u = _unit(y - sx(b.radius) * e)
     curvature = R @ b.curvature(u, ca.dot(u, e)) @ R.T + (ca.SX.eye(3) - R @ u @ u.T @ R.T) / sx(a.radius)
     n = -(R @ u)
-    x, cos = sx(a.radius) + sx(b.tube_radius) - distance, ca.dot(u, e)
-    rho = sx(b.radius) + sx(b.tube_radius) * cos
-    seated = ca.logic_and(x > 0, 2 * x * sx(a.radius) > rho * (rho + sx(a.radius) * cos))
-    x = ca.if_else(seated, ca.SX.nan(), x)
+    square = sx(a.radius) ** 2 - (length * math.sin(1)) ** 2                       # of that disc of the ball
+    reach = sx(b.tube_radius) + ca.sqrt(ca.fmax(square, 0))
+    around = (length * math.cos(1) - sx(b.radius)) ** 2 + y[2] ** 2 < reach ** 2
+    x = sx(a.radius) + sx(b.tube_radius) - distance
+    x = ca.if_else(ca.logic_and(square > 0, around), ca.SX.nan(), x)
     return Touch(x, n, a.centre_at(A) + sx(a.radius) * n, 2 / ca.trace(curvature), curvature, True)
 
 
@@ -159,6 +160,10 @@ SOLVED = frozenset({Cylinder, Ellipsoid, HeightField, Implicit, Torus})
 """Kinds whose closest points may not be found; on a half-space those of ellipsoids always are."""
 
 
+BY_POINTS = frozenset({Box, Cylinder, HalfSpace, HeightField, Sphere, Torus})
+"""Kinds that points touch: the solvers of others need curvatures."""
+
+
 def kind(surface: Surface) -> type[Surface]:
     """As which kind it touches others: a point is a sphere without a radius."""
     return Sphere if isinstance(surface, Point) else type(surface)
@@ -180,6 +185,11 @@ def check_pair(a: Surface, b: Surface, what: str) -> None:
     if a.by_points or b.by_points:
         raise DescriptionError(f"{what}: {kinds[0].__name__} and {kinds[1].__name__}: meshes touch by "
                                "cd.contact.ElasticFoundation, which system.add_contact takes for them")
+    for point, other in ((a, b), (b, a)):
+        if isinstance(point, Point) and kind(other) not in BY_POINTS:
+            raise DescriptionError(f"{what}: no contact between Point and {type(other).__name__}; points "
+                                   f"touch {', '.join(sorted(x.__name__ for x in BY_POINTS))}; take a small "
+                                   "cd.contact.Sphere in its place")
     if a.pieces(b) or b.pieces(a):
         raise DescriptionError(f"{what}: {kinds[0].__name__} and {kinds[1].__name__} touch at several "
                                "points; system.add_contact(name, a, b) makes a contact for each")

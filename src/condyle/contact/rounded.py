@@ -11,15 +11,19 @@ import numpy as np
 from condyle.arrays import Array
 from condyle.contact.surfaces import even_directions
 from condyle.errors import DescriptionError
+from condyle.native.sweeps.lookup import get
+from condyle.native.sweeps.table import Table
 from condyle.native.sweeps.tree import Tree
-from condyle.native.sweeps.tree_best import TreeBest
 from condyle.records import dataclass
 from condyle.trace import Traced
 
-AROUND, DENSE = 2048, 16384
-"""Points on lines from the origin, and as many normals; normals whose points give the support."""
-HALVED, POLISHED = 60, 8
-"""Times that the way out is halved; Newton's steps to a normal."""
+AROUND, CELLS = 2048, 64
+"""Even lines from the origin, and as many even normals; normals along a side of a cube around it, whose
+points give the support."""
+HALVED, POLISHED = 60, 50
+"""Times that the way out is halved; Newton's steps to a normal at most, many where the surface is flat."""
+FURTHEST = 0.3
+"""The longest of these steps over the distance to the origin."""
 SURE = 0.5
 """The smallest radius of curvature may be so much smaller than at these points."""
 
@@ -29,7 +33,8 @@ class Rounded:
     """A convex surface by points. Two of equal rows are the same.
 
     Attributes:
-        rows: points [m] and normals, which are spread all around, shape (AROUND, 6).
+        rows: points [m] and normals, shape (2 AROUND, 6): evenly spread points, many of flat sides, and
+            evenly spread normals, many of sharp ends.
         sharpest: the smallest radius of curvature is no smaller [m].
         slopes: of a point: the function, its gradient and its Hessian.
     """
@@ -55,21 +60,16 @@ class Rounded:
 
     @cached_property
     def caps(self) -> Array:
-        """Of the tree's branches: point and normal of one that is in the middle, and how far normals are
-        from that one, at most; shape (nodes, 7, 4)."""
+        """Of the tree's branches: point and normal of one that is in the middle, and cosine and sine of the
+        largest angle between normals and that one; shape (nodes, 8, 4)."""
         n = self.rows[:, 3:]
 
         def cap(some: np.ndarray) -> Array:
             centre = some[np.argmin(np.linalg.norm(n[some] - n[some].mean(axis=0), axis=1))]
-            far = np.linalg.norm(n[some] - n[centre], axis=1).max()
-            return np.append(self.rows[centre], far * (1 + 1e-9))
+            far = min(np.linalg.norm(n[some] - n[centre], axis=1).max() * (1 + 1e-9), 2.0)
+            return np.append(self.rows[centre], [1 - far**2 / 2, far * np.sqrt(1 - far**2 / 4)])
 
-        return self.tree.nodes(cap, np.full(7, np.nan))
-
-    @cached_property
-    def size(self) -> float:
-        """No point is further from the origin [m]."""
-        return 1.01 * self.least                             # points are 0.05 rad apart at most
+        return self.tree.nodes(cap, np.full(8, np.nan))
 
     @cached_property
     def least(self) -> float:
@@ -77,40 +77,47 @@ class Rounded:
         return float(np.linalg.norm(self.rows[:, :3], axis=1).max())
 
     @cached_property
-    def dense(self) -> tuple[Array, Array]:
-        """Points [m] and normals, each of shape (DENSE, 3)."""
+    def _cells(self) -> tuple[Array, float]:
+        """Points furthest along the middles of all CELLS x CELLS cells of the six faces of a cube, and how
+        much further another one may be within the cell [m]. That is convex in the face, none in the middle,
+        and largest at a corner, half-way to the middle of a next cell: half of what it is there."""
         from scipy.spatial import cKDTree
 
-        ways, f = even_directions(DENSE), self.slopes.map(DENSE)
+        u = (np.arange(-1, CELLS + 1) + 0.5) * 2 / CELLS - 1                  # one more on each side
+        sides = np.stack(np.meshgrid(u, u, indexing="ij"), axis=-1).reshape(-1, 2)
+        ways = np.concatenate([np.insert(sides, axis, sign, axis=1) for axis in range(3) for sign in (1, -1)])
+        ways /= np.linalg.norm(ways, axis=1, keepdims=True)
         near = self.rows[cKDTree(self.rows[:, 3:]).query(ways)[1], :3]
-        p = _polished(ways, near, f)
+        p = _polished(ways, near, self.slopes)
         p = np.where(np.isnan(p).any(axis=1, keepdims=True), near, p)
-        g = _derivatives(f, p)[1]
-        return p, g / np.linalg.norm(g, axis=1, keepdims=True)
+        g = _derivatives(self.slopes, p)[1]
+        p, n = (x.reshape(6, CELLS + 2, CELLS + 2, 3) for x in (p, g / np.linalg.norm(g, axis=1)[:, None]))
+        mine = p[:, 1:-1, 1:-1]
+        next_ = lambda x, i, j: x[:, i:i + CELLS, j:j + CELLS]
+        beyond = max(float((next_(n, i, j) * (next_(p, i, j) - mine)).sum(axis=3).max())
+                     for i in range(3) for j in range(3))
+        return mine.reshape(-1, 3), 0.51 * beyond            # ways to next cells are 2 % longer
 
     @cached_property
+    def _furthest(self) -> Table:
+        return Table.of(self._cells[0])
+
+    @property
     def apart(self) -> float:
-        """The support is at most so much larger than that of the points [m]: normals are within half of the
-        way to the sixth nearest one, and points below tangent planes."""
-        from scipy.spatial import cKDTree
+        """Another point may be so much further than `furthest` [m]."""
+        return self._cells[1]
 
-        p, n = self.dense
-        near = cKDTree(n).query(n, 7)[1]
-        return float((n[:, None] * (p[:, None] - p[near])).sum(axis=2).max())
-
-    @cached_property
-    def furthest(self) -> TreeBest:
-        """A direction, most -> the point furthest along it."""
-        p = self.dense[0]
-        tree = Tree.of(p)
-
-        def ball(some: np.ndarray) -> Array:
-            centre = (p[some].max(axis=0) + p[some].min(axis=0)) / 2
-            return np.append(centre, np.linalg.norm(p[some] - centre, axis=1).max() * (1 + 1e-9))
-
-        along = lambda m, c: -ca.dot(m[:3], c[:3])
-        return TreeBest.of("furthest_point", 4, tree, lambda m, c: along(m, c) - ca.norm_2(m[:3]) * c[3],
-                           along, tree.nodes(ball, np.full(4, np.nan)), tree.blocks(p), p)
+    def furthest(self, m: ca.SX) -> ca.SX:
+        """The point furthest along m, of those in the table."""
+        size = ca.fabs(m)
+        first = ca.logic_and(size[0] >= size[1], size[0] >= size[2])
+        second = size[1] >= size[2]
+        pick = lambda x, y, z: ca.if_else(first, x, ca.if_else(second, y, z))
+        major = pick(*ca.vertsplit(m))
+        cell = [ca.fmin(ca.fmax(ca.floor((w / ca.fabs(major) + 1) * CELLS / 2), 0), CELLS - 1)
+                for w in (pick(m[1], m[0], m[0]), pick(m[2], m[2], m[1]))]
+        face = pick(0, 2, 4) + (major < 0)
+        return get(self._furthest, (face * CELLS + cell[0]) * CELLS + cell[1])
 
 
 def _at(p: Array) -> str:
@@ -140,17 +147,17 @@ def rounded(law: Traced, size: float, what: str) -> Rounded:
         middle = (low + high) / 2
         inside = at(middle * ways) < 0
         low, high = np.where(inside, middle, low), np.where(inside, high, middle)
-    one = ca.Function("slopes", [y], [f, ca.densify(g), ca.densify(ca.vec(H))])
-    slopes = one.map(AROUND)
+    slopes = ca.Function("slopes", [y], [f, ca.densify(g), ca.densify(ca.vec(H))])
     first = _shaped((high * ways).T, slopes, size, what)
     p = _polished(ways.T, first[0][np.argmax(ways.T @ first[0].T, axis=1)], slopes)
     p = np.where(np.isnan(p).any(axis=1, keepdims=True), first[0], p)
-    p, n, kappa = _shaped(p, slopes, size, what)
-    return Rounded(np.ascontiguousarray(np.hstack([p, n])), SURE / max(kappa, first[2]), one)
+    even = _shaped(p, slopes, size, what)
+    rows = np.vstack([np.hstack(some[:2]) for some in (first, even)])
+    return Rounded(rows, SURE / max(first[2], even[2]), slopes)
 
 
 def _derivatives(slopes: ca.Function, p: Array) -> tuple[Array, Array, Array]:
-    f, g, H = (np.array(x.full()).T for x in slopes(p.T))
+    f, g, H = (np.array(x.full()).T for x in slopes.map(len(p))(p.T))
     return f[:, 0], g, H.reshape(-1, 3, 3)
 
 
@@ -176,10 +183,11 @@ def _shaped(p: Array, slopes: ca.Function, size: float, what: str) -> tuple[Arra
 def _polished(m: Array, p: Array, slopes: ca.Function) -> Array:
     """Points whose normals are m, by Newton's method from p on f = 0, grad f = lambda m; NaN where that does
     not come to the furthest point along m."""
+    out, rows = np.full_like(p, np.nan), np.arange(len(p))
     start = (m * p).sum(axis=1)
-    with np.errstate(all="ignore"):
-        lambda_ = (m * _derivatives(slopes, p)[1]).sum(axis=1)
-        for _ in range(POLISHED):
+    lambda_ = (m * _derivatives(slopes, p)[1]).sum(axis=1)
+    for _ in range(POLISHED):
+        with np.errstate(all="ignore"):
             f, g, H = _derivatives(slopes, p)
             K = np.zeros((len(p), 4, 4))
             K[:, :3, :3], K[:, :3, 3], K[:, 3, :3] = H, -m, g
@@ -187,7 +195,14 @@ def _polished(m: Array, p: Array, slopes: ca.Function) -> Array:
             good = np.isfinite(K).all(axis=(1, 2)) & (np.abs(np.linalg.det(np.nan_to_num(K))) > 0)
             step = np.full_like(r, np.nan)
             step[good] = -np.linalg.solve(K[good], r[good][:, :, None])[:, :, 0]
+            long = np.linalg.norm(step[:, :3], axis=1) / np.linalg.norm(p, axis=1)
+            step *= np.where(long > FURTHEST, FURTHEST / long, 1)[:, None]
             p, lambda_ = p + step[:, :3], lambda_ + step[:, 3]
-        done = np.linalg.norm(step[:, :3], axis=1) < 1e-9 * np.abs(start)
-        done &= ((m * p).sum(axis=1) >= start * (1 - 1e-9)) & (lambda_ > 0)
-    return np.where(done[:, None], p, np.nan)
+            ended = np.linalg.norm(step[:, :3], axis=1) < 1e-9 * np.abs(start)
+            right = ended & ((m * p).sum(axis=1) >= start * (1 - 1e-9)) & (lambda_ > 0)
+        out[rows[right]] = p[right]
+        busy = good & ~ended
+        if not busy.any():
+            break
+        m, p, lambda_, start, rows = m[busy], p[busy], lambda_[busy], start[busy], rows[busy]
+    return out
