@@ -51,7 +51,8 @@ def impulses(rows: ConstraintEquations, V: ca.SX, lock: ca.SX, weights: ca.SX,
 def _changes(rows: ConstraintEquations, G: ca.SX, Z: ca.SX, lock: ca.SX,
              errors: Sequence[ca.SX]) -> tuple[list[ca.SX], ca.SX]:
     found = Blocks(rows.tree, G, Z, lock)
-    return [ca.densify(found.meet(ca.SX(rows.tree.nu, 1), e).x) for e in errors], found.delicate
+    met = found.meet(ca.SX(rows.tree.nu, len(errors)), ca.horzcat(*errors))
+    return ca.horzsplit(ca.densify(met.x)), found.delicate
 
 
 def position_change(rows: ConstraintEquations, lock: ca.SX, weights: ca.SX) -> tuple[ca.SX, ca.SX]:

@@ -53,17 +53,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, reduce
+from itertools import accumulate
 
 import casadi as ca
 
 from condyle.constraints.solve.equations import ConstraintEquations
+from condyle.constraints.solve.loops import (
+    Inverse,
+    Last,
+    Least,
+    Meet,
+    Rows,
+    Rules,
+    columns_of,
+    filled,
+)
 from condyle.dynamics.crba import mass_matrix
 from condyle.dynamics.factors import factorisation
+from condyle.native.sweeps.lookup import frozen, get
 from condyle.records import dataclass
 from condyle.tree.tree import Tree
 
 REGULAR = 1e-12
 """e_i of (3) over m Y_ii."""
+LINES = 12
+"""Rows of a block up to which it is solved in a straight line; beyond that in loops (loops.py)."""
 REFINEMENTS, POWER = 2, 4
 """Of (3) and (4)."""
 SMALL = 6
@@ -112,12 +126,10 @@ class _Solver:
 
     def __init__(self, m: int, symmetric: bool = True) -> None:
         Y, lengths, g = ca.SX.sym("Y", m, m), ca.SX.sym("lengths", m), ca.SX.sym("g", m)
-        own, total = ca.diag(Y), ca.sum1(lengths)
-        nothing = ca.if_else(ca.trace(Y) > 0, ca.trace(Y), 1)
-        e = ca.if_else(lengths > NOISE * total, REGULAR * m * own, nothing)                      # (3), (6)
+        own = ca.diag(Y)
+        e = _scales(own, lengths)
         L, D = (_factors if symmetric else _two_factors)(Y, e)
-        delicate = ca.sum1(ca.logic_and(DOUBTFUL * e < D,
-                                        D * lengths < DELICATE / m * total * own)) > 0  # (7)
+        delicate = _doubts(own, lengths, e, D)
         LD = ca.vertcat(L, 1 / D)
         inverse = ca.SX.sym("LD", LD.numel())
         solved = ca.Function("K", [inverse, g], [(_solve if symmetric else _solve_two)(m, inverse, g)])
@@ -140,6 +152,26 @@ class _Solver:
 
 
 _solver = lru_cache(maxsize=32)(_Solver)
+
+
+def _scales(own: ca.SX, lengths: ca.SX) -> ca.SX:
+    """e of (3) and (6), from the diagonal of Y."""
+    nothing = ca.if_else(ca.sum1(own) > 0, ca.sum1(own), 1)
+    return ca.if_else(lengths > NOISE * ca.sum1(lengths), REGULAR * own.numel() * own, nothing)
+
+
+def _doubts(own: ca.SX, lengths: ca.SX, e: ca.SX, D: ca.SX) -> ca.SX:
+    """Whether Y is delicate (7)."""
+    short = DELICATE / own.numel() * ca.sum1(lengths) * own
+    return ca.sum1(ca.logic_and(DOUBTFUL * e < D, D * lengths < short)) > 0
+
+
+@lru_cache(maxsize=32)
+def _rules(m: int) -> Rules:
+    """The same for loops.py."""
+    own, lengths, e, D = (ca.SX.sym(name, m) for name in ("own", "lengths", "e", "D"))
+    return Rules(ca.Function("scales", [own, lengths], [_scales(own, lengths)]),
+                 ca.Function("doubts", [own, lengths, e, D], [_doubts(own, lengths, e, D)]), REFINEMENTS, POWER)
 
 
 def _factors(Y: ca.SX, e: ca.SX) -> tuple[ca.SX, ca.SX]:
@@ -209,26 +241,35 @@ class Pseudoinverse:
         blocks: rows that are coupled.
         Y: G M^-1 G', or G W^-2 G', (m, m).
         lengths: |G_i|^2 of what can move, (m,).
-        factors: what Y is factored into, one vector per block, if that is known.
+        factors: what Y is factored into, one vector per block, if that is known; nothing for blocks in loops.
         symmetric: whether Y is.
+        apart: larger blocks are solved elsewhere.
 
     Attributes:
-        delicate: 0/1, (7).
+        delicate: 0/1, (7); of blocks in loops once they are solved.
     """
 
     def __init__(self, blocks: Sequence[list[int]], Y: ca.SX, lengths: ca.SX,
-                 factors: Sequence[ca.SX] | None = None, symmetric: bool = True) -> None:
+                 factors: Sequence[ca.SX] | None = None, symmetric: bool = True,
+                 apart: int | None = None) -> None:
         self.blocks, self.Y, self.lengths, self.delicate = blocks, Y, lengths, ca.SX(0)
-        self._solvers = {m: _solver(m, symmetric) for m in {len(block) for block in blocks}}
+        self._mine = [block for block in blocks if apart is None or len(block) <= apart]
+        sizes = {len(block) for block in self._mine}
+        self._solvers = {m: _solver(m, symmetric) for m in sizes if m <= LINES}
         self.factors = list(factors or ())
-        for block in blocks if factors is None else ():
-            given = self._own(block), ca.densify(lengths[block])
-            made, delicate = self._solvers[len(block)].factor.call(list(given), True, False)
+        for block in self._mine if factors is None else ():
+            made = ca.SX(0, 1)
+            if len(block) <= LINES:
+                given = self._own(block), ca.densify(self.lengths[block])
+                made, delicate = self._solvers[len(block)].factor.call(list(given), True, False)
+                self._doubt(delicate)
             self.factors.append(made)
-            self.delicate = ca.logic_or(self.delicate, delicate)
 
     def _own(self, block: list[int]) -> ca.SX:
         return ca.densify(self.Y[block, block])
+
+    def _doubt(self, delicate: ca.SX) -> None:
+        self.delicate = ca.logic_or(self.delicate, delicate)
 
     def scaled(self) -> ca.SX:
         """Y with a unit diagonal; rows that move nothing (6) are zero."""
@@ -239,19 +280,39 @@ class Pseudoinverse:
         return ca.diag(scale) @ self.Y @ ca.diag(scale)
 
     def solve(self, g: ca.SX) -> ca.SX:
-        """Lambda for a column g (m,)."""
+        """Lambda for columns g (m, ...)."""
         out = ca.SX(*g.shape)
-        for block, factors in zip(self.blocks, self.factors, strict=True):
-            out[block], = self._solvers[len(block)].least.call([self._own(block), factors,
-                                                                ca.densify(g[block])], True, False)
+        for block, factors in zip(self._mine, self.factors, strict=True):
+            if len(block) <= LINES:
+                least, Y = self._solvers[len(block)].least, self._own(block)
+                out[block, :] = ca.horzcat(*(least.call([Y, factors, ca.densify(column)], True, False)[0]
+                                             for column in ca.horzsplit(g[block, :])))
+                continue
+            row = self._row(Least, block, g)
+            out[block, :] = columns_of(row[:-1], len(block), g.shape[1])
+            self._doubt(row[-1])
         return out
 
-    def last(self, r: ca.SX) -> ca.SX:
-        """What the last correction (5) adds to lambda, for what is left of g."""
-        out = ca.SX(*r.shape)
-        for block, factors in zip(self.blocks, self.factors, strict=True):
-            out[block], = self._solvers[len(block)].last.call([factors, ca.densify(r[block])], True, False)
-        return out
+    def last(self, r: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """What the last correction (5) adds to lambda, for what is left of g, columns (m, ...); and what is
+        left then."""
+        out, left = ca.SX(*r.shape), ca.SX(r)
+        for block, factors in zip(self._mine, self.factors, strict=True):
+            if len(block) <= LINES:
+                last = self._solvers[len(block)].last
+                out[block, :] = ca.horzcat(*(last.call([factors, ca.densify(column)], True, False)[0]
+                                             for column in ca.horzsplit(r[block, :])))
+                left[block, :] = r[block, :] - self.Y[block, block] @ out[block, :]
+                continue
+            row = self._row(Last, block, r)
+            out[block, :], left[block, :] = (columns_of(x, len(block), r.shape[1])
+                                             for x in ca.vertsplit(row, row.numel() // 2))
+        return out, left
+
+    def _row(self, kind: type[Rows], block: list[int], g: ca.SX) -> ca.SX:
+        origin = kind(len(block), g.shape[1], _rules(len(block)))
+        given = self.Y[block, block], self.lengths[block], g[block, :]
+        return get(origin, ca.vertcat(*(filled(ca.densify(x)) for x in given)))
 
     def unmet(self, r: ca.SX, size: ca.SX, whole: ca.SX, terms: ca.SX, short: float = ROUNDING) -> ca.SX:
         """Whether a row is unmet (8): 0/1.
@@ -278,31 +339,68 @@ class Blocks(Pseudoinverse):
         G: (m, nu).
         Z: M^-1 G', or W^-2 G', (nu, m).
         lock: 0, or infinity where a speed is held.
+        derived: whether somebody may differentiate what `meet` gives.
     """
 
-    def __init__(self, tree: Tree, G: ca.SX, Z: ca.SX, lock: ca.SX, symmetric: bool = True) -> None:
-        self.G, self.Z = G, Z
+    def __init__(self, tree: Tree, G: ca.SX, Z: ca.SX, lock: ca.SX, symmetric: bool = True,
+                 derived: bool = False) -> None:
+        self.G, self.Z, self.symmetric, self.derived = G, Z, symmetric, derived
         coupled = blocks(tree, [G[i, :].sparsity().get_triplet()[1] for i in range(G.shape[0])])
+        self._loops = [block for block in coupled if len(block) > LINES]
         Y, free = ca.SX(G.shape[0], G.shape[0]), lock == 0
         for block in coupled:
-            for a, i in enumerate(block):
-                for j in block[:a + 1]:
-                    Y[i, j] = G[i, :] @ Z[:, j]                                              # (2)
-                    Y[j, i] = Y[i, j] if symmetric else G[j, :] @ Z[:, i]
-        super().__init__(coupled, Y, G ** 2 @ free, symmetric=symmetric)
+            if block not in self._loops:
+                self._multiply(Y, block)
+        super().__init__(coupled, Y, G ** 2 @ free, symmetric=symmetric, apart=LINES)
+
+    def _multiply(self, Y: ca.SX, block: list[int]) -> None:
+        """Y <- G Z of a block."""
+        G, Z = self.G, self.Z
+        for a, i in enumerate(block):
+            for j in block[:a + 1]:
+                Y[i, j] = G[i, :] @ Z[:, j]                                                  # (2)
+                Y[j, i] = Y[i, j] if self.symmetric else G[j, :] @ Z[:, i]
+
+    def scaled(self) -> ca.SX:
+        for block in self._loops:
+            self._multiply(self.Y, block)
+        return super().scaled()
 
     def meet(self, x: ca.SX, g: ca.SX) -> Correction:
-        """x <- x - Z lambda with G x + g = 0 (5)."""
+        """x <- x - Z lambda with G x + g = 0 (5), for columns x (nu, ...) and g (m, ...)."""
         lambda_ = self.solve(self.G @ x + g)
-        x = x - self.Z @ lambda_
-        r = ca.densify(self.G @ x + g)
-        last = self.last(r)
-        size = ca.fabs(self.G) @ ca.fabs(x) + ca.fabs(g)
-        return Correction(x - self.Z @ last, lambda_, r - self.Y @ last, size)
+        y = x - self.Z @ lambda_
+        last, left = self.last(ca.densify(self.G @ y + g))
+        met = Correction(y - self.Z @ last, lambda_, left, ca.fabs(self.G) @ ca.fabs(y) + ca.fabs(g))
+        for block in self._loops:
+            self._meet(block, x, g, met)
+        return met
+
+    def _meet(self, block: list[int], x: ca.SX, g: ca.SX, met: Correction) -> None:
+        """The same for a block in loops, which puts its part into `met`."""
+        G, Z, g, m, c = self.G[block, :], self.Z[:, block], g[block, :], len(block), g.shape[1]
+        speeds = sorted({*Z.sparsity().get_triplet()[0], *G.sparsity().get_triplet()[1]})
+        G, Z, x, n = G[:, speeds], Z[speeds, :], x[speeds, :], len(speeds)
+        given = ca.vertcat(*map(filled, (G, Z, self.lengths[block])))
+        row = get(Meet(m, c, _rules(m), n), ca.vertcat(given, filled(x), filled(g)))
+        y, *more, delicate = ca.vertsplit(row, [0, *accumulate(Meet(m, c, _rules(m), n).outs)])
+        y, (lambda_, left, size) = columns_of(y, n, c), (columns_of(part, m, c) for part in more)
+        self._doubt(delicate)
+        if self.derived:
+            inverse = columns_of(get(Inverse(m, 1, _rules(m), n), given), m, m)
+            lambda_ = lambda_ + inverse @ _change(G @ x + g - G @ (Z @ lambda_))             # (9)
+            y = y + _change(x - Z @ lambda_)
+        met.x[speeds, :], met.lambda_[block, :] = y, lambda_
+        met.r[block, :], met.size[block, :] = left, size
 
     def left(self, met: Correction, terms: ca.SX, short: float = ROUNDING) -> ca.SX:
         """Whether a row is unmet (8): 0/1; `terms` and `short` as for `unmet`."""
         return self.unmet(met.r, met.size, ca.sum2(self.G ** 2), terms, short)
+
+
+def _change(x: ca.SX) -> ca.SX:
+    """Zero, with the derivatives of x."""
+    return x - ca.reshape(frozen(ca.vec(ca.densify(x))), *x.shape)
 
 
 @dataclass
@@ -327,22 +425,25 @@ class Multipliers(Blocks):
         transposed: the equations' transpose, where friction makes a difference: G + S takes the place of G.
     """
 
-    def __init__(self, rows: ConstraintEquations, lock: ca.SX, transposed: bool = False) -> None:
+    def __init__(self, rows: ConstraintEquations, lock: ca.SX, transposed: bool = False,
+                 derived: bool = False) -> None:
         G = rows.jacobian()
         self._factor, self._solve = factorisation(rows.tree, mass_matrix(rows.tree, rows.kin), lock)
         F = rows.pushes() if rows.drags else G
         G, F = (F, G) if transposed else (G, F)
         columns = [self.solve_mass_matrix(F[i, :].T) for i in range(G.shape[0])]
         super().__init__(rows.tree, G, ca.sparsify(ca.horzcat(ca.SX(rows.tree.nu, 0), *columns)), lock,
-                         symmetric=not rows.drags)
+                         symmetric=not rows.drags, derived=derived)
 
     def solve_mass_matrix(self, f: ca.SX) -> ca.SX:
         """M^-1 f."""
         return self._solve.call([self._factor, ca.densify(f)], True, False)[0]
 
     def response(self, f: ca.SX, g: ca.SX | None = None) -> tuple[ca.SX, ca.SX]:
-        """x and mu with M x + G' mu = f and G x + g = 0; g None is zero."""
-        met = self.meet(self.solve_mass_matrix(f), ca.SX(self.G.shape[0], 1) if g is None else g)
+        """x and mu with M x + G' mu = f and G x + g = 0, for columns f (nu, ...) and g (m, ...); g None is
+        zero."""
+        x = ca.horzcat(*(self.solve_mass_matrix(column) for column in ca.horzsplit(f)))
+        met = self.meet(x, ca.SX(self.G.shape[0], f.shape[1]) if g is None else g)
         return met.x, met.lambda_
 
 
@@ -359,7 +460,7 @@ class Accelerations:
 def constrained(rows: ConstraintEquations, udot0: ca.SX, lock: ca.SX,
                 short: float = ROUNDING) -> Accelerations:
     """From the accelerations without constraints (1). short: as in Blocks.unmet."""
-    found = Multipliers(rows, lock)
+    found = Multipliers(rows, lock, derived=not rows.view.plain)
     met = found.meet(udot0, rows.bias())
     return Accelerations(met.x, met.lambda_, found.delicate, found.left(met, terms(rows, udot0), short))
 

@@ -142,8 +142,8 @@ class LoopedEquations:
         Y, lengths = self.visits.Y(reads), self.visits.home(reads, "lengths")
         factors = None
         if known:
-            factors = [reads.setdefault((0, f"factors{i}"), ca.SX.sym("factors", n)) for i,
-                       n in enumerate(self._sizes)]
+            factors = [reads.setdefault((0, f"factors{i}"), ca.SX.sym("factors", n)) if n else ca.SX(0, 1)
+                       for i, n in enumerate(self._sizes)]
         return Pseudoinverse(self.visits.blocks, Y, lengths, factors)
 
     def solve(self, result: Callable[[Pseudoinverse, ca.SX], dict[Any, ca.SX]], gathered: bool) -> None:
@@ -154,8 +154,8 @@ class LoopedEquations:
         g = ca.horzcat(self.visits.home(reads, "bias"), ca.SX(self.visits.m, self.columns - 1))
         if gathered:
             g += self.visits.home(reads, "Gx", self.columns)
-        lambda_ = ca.horzcat(*(found.solve(column) for column in ca.horzsplit(g)))
-        writes: dict[Any, ca.SX] = {(0, f"factors{i}"): f for i, f in enumerate(found.factors)}
+        lambda_ = found.solve(g)
+        writes: dict[Any, ca.SX] = {(0, f"factors{i}"): f for i, f in enumerate(found.factors) if f.numel()}
         self.visits.put(writes, "lambda", lambda_)
         if self.columns > 1:
             self.visits.put(writes, "g", g)
@@ -169,10 +169,10 @@ class LoopedEquations:
         g = self.visits.home(reads, "bias") if self.columns == 1 else self.visits.home(reads, "g",
                                                                                        self.columns)
         g += self.visits.home(reads, "Gx", self.columns)
-        last = ca.horzcat(*(found.last(column) for column in ca.horzsplit(g)))
+        last, left = found.last(g)
         writes: dict[Any, ca.SX] = {}
         self.visits.put(writes, "lambda", last)
-        self.looped.line(reads, writes | result(reads, found, g - found.Y @ last))
+        self.looped.line(reads, writes | result(reads, found, left))
 
 
 def accelerations(looped: Looped, short: float = ROUNDING) -> None:

@@ -1,0 +1,531 @@
+"""The solution of multipliers.py (2)-(7) in loops: for many rows, of which straight lines would be m^3 long.
+
+Origins of rows in expressions (native/sweeps/lookup.py), one for each of what is asked for:
+
+    Meet      G, Z, x, g   -> x, lambda and what is left of G x + g (5), with Y = G Z (2)
+    Inverse   G, Z         -> Y^+, column by column: for derivatives
+    Least     Y, g         -> lambda (3), (4)
+    Last      Y, r         -> the last correction of lambda (5), and r without what it meets
+
+All factor Y + E = L D U, symmetric or not, without pivots: E keeps D above zero. Vectors fill up to a
+multiple of 8 numbers with zeros, matrices are columns of such vectors, one after the other, and every loop
+adds columns: for one state the lanes of a register are rows, for many they are states. So a sum has its terms
+in the same order either way, and lanes equal one state to the last bit.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import field
+from functools import cached_property
+
+import casadi as ca
+import numpy as np
+
+from condyle.native.ir.builder import Builder
+from condyle.native.ir.module import Module
+from condyle.native.ir.values import DOUBLE, POINTER, Value
+from condyle.native.machine import jit
+from condyle.native.straight.emit import add_kernel
+from condyle.native.sweeps.solver import linked
+from condyle.records import dataclass
+
+FULL = 8
+"""Vectors have a multiple of so many numbers: those of the widest register."""
+
+
+def padded(n: int) -> int:
+    """Numbers of a vector of n."""
+    return -(-n // FULL) * FULL
+
+
+def filled(x: ca.SX) -> ca.SX:
+    """The columns of a matrix one after the other, each padded."""
+    return ca.vec(ca.densify(ca.vertcat(x, ca.SX.zeros(padded(x.shape[0]) - x.shape[0], x.shape[1]))))
+
+
+def columns_of(row: ca.SX, n: int, count: int) -> ca.SX:
+    """The matrix (n, count) of padded columns."""
+    return ca.reshape(row, padded(n), count)[:n, :]
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What is (3)-(7) of multipliers.py for m rows.
+
+    Args:
+        scales: (diagonal of Y, lengths) -> e, each (m,).
+        doubts: (diagonal of Y, lengths, e, D) -> whether Y is delicate.
+        refinements: of (3).
+        power: of (4).
+    """
+
+    scales: ca.Function
+    doubts: ca.Function
+    refinements: int
+    power: int
+
+
+class _Writer:
+    """Loops over padded vectors and columns, in a function of a module. Counts and places are in numbers of
+    one state.
+
+    Attributes:
+        V: numbers that a register takes, of one state or of many.
+        rows: of these of one vector.
+    """
+
+    def __init__(self, b: Builder, W: int) -> None:
+        self.b, self.W = b, W
+        self.V = jit.register_width() if W == 1 else W
+        self.rows = self.V // W
+
+    def at(self, p: Value, i: Value | int) -> Value:
+        return self.b.at(p, i * self.W)
+
+    def place(self, p: Value, c: Value) -> Value:
+        """Of the c-th register of a vector."""
+        return self.b.at(p, c * self.V)
+
+    def number(self, p: Value, i: Value) -> Value:
+        """The i-th number, in all lanes."""
+        return self.b.spread(self.b.load(self.at(p, i), DOUBLE)) if self.W == 1 else self.b.load(self.at(p, i))
+
+    def put(self, x: Value | float, p: Value, i: Value) -> None:
+        if self.W == 1 and isinstance(x, Value):
+            x = self.b.put(DOUBLE, f"extractelement {x}, i64 0")
+        elif self.W == 1:
+            x = self.b.number(x, DOUBLE)
+        self.b.store(x, self.at(p, i))
+
+    def plus(self, z: Value, x: Value, y: Value) -> Value:
+        """z + x y, rounded once where the module and the processor allow it."""
+        return self.b.fma(x, y, z) if self.b.module.contract and jit.fuses() else z + x * y
+
+    def above(self, i: Value) -> Value:
+        """How many registers hold the first i numbers."""
+        return (i + (self.rows - 1)) >> (self.rows.bit_length() - 1)
+
+    def within(self, i: Value) -> Value:
+        """The register that holds number i."""
+        return i >> (self.rows.bit_length() - 1)
+
+    @contextmanager
+    def each(self, n: int) -> Iterator[Value]:
+        """Registers of a vector of n."""
+        with self.b.loop(padded(n) // self.rows) as c:
+            yield c
+
+    def make(self, out: Value, n: int, element: Callable[..., Value], *given: Value) -> None:
+        """out <- element(numbers of the given vectors), for all numbers."""
+        with self.each(n) as c:
+            self.b.store(element(*(self.b.load(self.place(x, c)) for x in given)), self.place(out, c))
+
+    def copy(self, out: Value, x: Value, n: int) -> None:
+        self.make(out, n, lambda x: x, x)
+
+    def add(self, out: Value, first: Value | int, last: Value | int, column: Value, factor: Value) -> None:
+        """out <- out + factor times a column, in registers from the first to before the last."""
+        with self.b.loop(last - first) as k:                # type: ignore[operator]
+            c = k + first
+            place = self.place(out, c)
+            self.b.store(self.plus(self.b.load(place), factor, self.b.load(self.place(column, c))), place)
+
+    def times(self, out: Value, start: Value, A: Value, shape: tuple[int, int], x: Value, minus: bool = False,
+              sizes: bool = False) -> None:
+        """out <- start + A x, or start - A x, or |start| + |A| |x|."""
+        b, (n, count) = self.b, shape
+        size = (lambda x: b.intrinsic("fabs", x)) if sizes else (lambda x: x)
+        with self.each(n) as c:
+            column, first = self.place(A, c), size(b.load(self.place(start, c)))
+            with b.loop(count) as k:
+                total, s = b.carry(first), size(self.number(x, k))
+                term = size(b.load(self.at(column, k * padded(n))))
+                b.hand_on(total, self.plus(total, -s if minus else s, term))
+            b.store(b.after_loop(total), self.place(out, c))
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """What all origins of this file have in common.
+
+    Args:
+        m: rows of the block.
+        columns: right-hand sides.
+        rules: see there.
+        n: speeds of the block, where Y = G Z.
+    """
+
+    m: int
+    columns: int
+    rules: Rules
+    n: int = 0
+    name: str = field(default="multipliers", init=False)
+
+    @property
+    def ins(self) -> list[int]:
+        """Sizes of the parts of the index, in numbers."""
+        raise NotImplementedError
+
+    @property
+    def outs(self) -> list[int]:
+        """The same of the row."""
+        raise NotImplementedError
+
+    @property
+    def needs(self) -> int:
+        return sum(self.ins)
+
+    @property
+    def width(self) -> int:
+        return sum(self.outs)
+
+    @cached_property
+    def text(self) -> str:
+        rules = self.rules
+        return (f"{type(self).__name__} {self.m} {self.n} {self.columns} {rules.refinements} {rules.power} "
+                f"{rules.scales.serialize()} {rules.doubts.serialize()}")
+
+    @property
+    def solutions(self) -> int:
+        """With L D U, in one column of (3) and (4)."""
+        return 1 + self.rules.refinements + 2 * self.rules.power
+
+    def n_instructions(self) -> int:
+        """Operations for one state, about."""
+        m, n = self.m, self.n
+        return 2 * m * m * (m // 3 + n) + 2 * m * self.columns * (m * self.solutions + 4 * n)
+
+    # ---- machine code
+
+    def emit(self, module: Module) -> str:
+        """It depends on no model: compiled once for all."""
+        name = f"multipliers.{type(self).__name__.lower()}.{self.m}.{self.n}.{self.columns}"
+        return linked(module, name, self.text, self._write)
+
+    def _write(self, module: Module, symbol: str) -> int:
+        block = _Routines(module, symbol, self.m, self.rules)
+        with block.function(symbol, 3) as (w, (index, row, own)):
+            ins, outs = ([w.at(p, start) for start in np.cumsum([0, *sizes[:-1]]).tolist()]
+                         for p, sizes in ((index, self.ins), (row, self.outs)))
+            self._loops(w, block, own, ins, outs)
+        return block.size + block.work
+
+    def _loops(self, w: _Writer, block: _Routines, own: Value, ins: list[Value], outs: list[Value]) -> None:
+        raise NotImplementedError
+
+    def _product(self, w: _Writer, Y: Value, G: Value, Z: Value) -> None:
+        """Y <- G Z."""
+        with w.b.loop(self.m) as j:
+            column, mine = w.at(Y, j * padded(self.m)), w.at(Z, j * padded(self.n))
+            w.make(column, self.m, lambda: w.b.number(0.0))
+            w.times(column, column, G, (self.m, self.n), mine)
+
+    # ---- without machine code
+
+    def evaluate(self, index: np.ndarray) -> np.ndarray:
+        """Rows (width, states) at indices (needs, states), state by state."""
+        ends = np.cumsum(self.ins)[:-1]
+        with np.errstate(all="ignore"):
+            rows = [self._numbers(*np.split(column, ends)) for column in index.T]
+        return np.stack([np.concatenate(row) for row in rows], axis=1) if rows else np.zeros((self.width, 0))
+
+    def _numbers(self, *parts: np.ndarray) -> list[np.ndarray]:
+        raise NotImplementedError
+
+
+class Meet(Rows):
+    """(G, Z, lengths, x, g) -> (x, lambda, what is left of G x + g, the sums of its terms, delicate)."""
+
+    @property
+    def ins(self) -> list[int]:
+        m, n, c = padded(self.m), padded(self.n), self.columns
+        return [self.n * m, self.m * n, m, c * n, c * m]
+
+    @property
+    def outs(self) -> list[int]:
+        m, n, c = padded(self.m), padded(self.n), self.columns
+        return [c * n, c * m, c * m, c * m, 1]
+
+    def _loops(self, w: _Writer, block: _Routines, own: Value, ins: list[Value], outs: list[Value]) -> None:
+        (G, Z, lengths, X, g), (out, lambda_, left, size, delicate), m, n = ins, outs, self.m, self.n
+        Y, r = block.places(w, own, "Y", "r")
+        self._product(w, Y, G, Z)
+        w.b.call(block.prepare(), own, lengths, delicate)
+        with w.b.loop(self.columns) as j:
+            (x, y), (b, mine, rest, sizes) = ([w.at(p, j * padded(k)) for p in each] for k, each in (
+                (n, (X, out)), (m, (g, lambda_, left, size))))
+            w.times(rest, b, G, (m, n), x)
+            w.b.call(block.least(), own, rest, mine)
+            w.times(y, x, Z, (n, m), mine, minus=True)
+            w.times(rest, b, G, (m, n), y)
+            w.times(sizes, b, G, (m, n), y, sizes=True)
+            w.b.call(block.last(), own, rest, r)
+            w.times(y, y, Z, (n, m), r, minus=True)
+            w.times(rest, rest, Y, (m, m), r, minus=True)
+
+    def _numbers(self, *parts: np.ndarray) -> list[np.ndarray]:
+        (G, g), (Z, X), (lengths,) = ([_matrix(parts[i], k) for i in which] for k, which in (
+            (self.m, (0, 4)), (self.n, (1, 3)), (self.m, (2,))))
+        block = _Block(G @ Z, lengths[:, 0], self.rules)
+        lambda_ = block.least(G @ X + g)
+        x = X - Z @ lambda_
+        r = G @ x + g
+        last = block.last(r)
+        left, size = r - block.Y @ last, np.abs(G) @ np.abs(x) + np.abs(g)
+        return [*map(_vector, (x - Z @ last, lambda_, left, size)), block.delicate]
+
+
+class Inverse(Rows):
+    """(G, Z, lengths) -> Y^+: lambda of unit vectors, column by column."""
+
+    @property
+    def ins(self) -> list[int]:
+        m, n = padded(self.m), padded(self.n)
+        return [self.n * m, self.m * n, m]
+
+    @property
+    def outs(self) -> list[int]:
+        return [self.m * padded(self.m)]
+
+    def _loops(self, w: _Writer, block: _Routines, own: Value, ins: list[Value], outs: list[Value]) -> None:
+        (G, Z, lengths), (out,), m = ins, outs, self.m
+        Y, r, delicate = block.places(w, own, "Y", "r", "t")
+        self._product(w, Y, G, Z)
+        w.b.call(block.prepare(), own, lengths, delicate)
+        w.make(r, m, lambda: w.b.number(0.0))
+        with w.b.loop(m) as j:
+            w.put(1.0, r, j)
+            w.b.call(block.least(), own, r, w.at(out, j * padded(m)))
+            w.put(0.0, r, j)
+
+    def _numbers(self, *parts: np.ndarray) -> list[np.ndarray]:
+        G, Z, lengths = _matrix(parts[0], self.m), _matrix(parts[1], self.n), parts[2][:self.m]
+        return [_vector(_Block(G @ Z, lengths, self.rules).least(np.eye(self.m)))]
+
+
+class Least(Rows):
+    """(Y, lengths, g) -> (lambda, delicate)."""
+
+    @property
+    def ins(self) -> list[int]:
+        return [self.m * padded(self.m), padded(self.m), self.columns * padded(self.m)]
+
+    @property
+    def outs(self) -> list[int]:
+        return [self.columns * padded(self.m), 1]
+
+    def _loops(self, w: _Writer, block: _Routines, own: Value, ins: list[Value], outs: list[Value]) -> None:
+        (given, lengths, g), (lambda_, delicate) = ins, outs
+        w.copy(block.places(w, own, "Y")[0], given, self.ins[0])
+        w.b.call(block.prepare(), own, lengths, delicate)
+        with w.b.loop(self.columns) as j:
+            w.b.call(block.least(), own, *(w.at(p, j * padded(self.m)) for p in (g, lambda_)))
+
+    def _numbers(self, *parts: np.ndarray) -> list[np.ndarray]:
+        block = _Block(_matrix(parts[0], self.m), parts[1][:self.m], self.rules)
+        return [_vector(block.least(_matrix(parts[2], self.m))), block.delicate]
+
+
+class Last(Rows):
+    """(Y, lengths, r) -> (the last correction of lambda, r without what it meets)."""
+
+    @property
+    def ins(self) -> list[int]:
+        return [self.m * padded(self.m), padded(self.m), self.columns * padded(self.m)]
+
+    @property
+    def outs(self) -> list[int]:
+        return [self.columns * padded(self.m)] * 2
+
+    def _loops(self, w: _Writer, block: _Routines, own: Value, ins: list[Value], outs: list[Value]) -> None:
+        (given, lengths, r), (last, left), m = ins, outs, self.m
+        Y, unused = block.places(w, own, "Y", "t")
+        w.copy(Y, given, self.ins[0])
+        w.b.call(block.prepare(), own, lengths, unused)
+        with w.b.loop(self.columns) as j:
+            b, x, rest = (w.at(p, j * padded(m)) for p in (r, last, left))
+            w.b.call(block.last(), own, b, x)
+            w.times(rest, b, Y, (m, m), x, minus=True)
+
+    def _numbers(self, *parts: np.ndarray) -> list[np.ndarray]:
+        block, r = _Block(_matrix(parts[0], self.m), parts[1][:self.m], self.rules), _matrix(parts[2], self.m)
+        return [_vector(last := block.last(r)), _vector(r - block.Y @ last)]
+
+
+class _Routines:
+    """Functions of a module for a block of m rows, each written when it is first asked for. Their first
+    argument is the memory of the block.
+
+    Attributes:
+        size: of the memory, in numbers.
+        work: blocks that must follow it.
+    """
+
+    def __init__(self, module: Module, symbol: str, m: int, rules: Rules) -> None:
+        self.module, self.symbol, self.m, self.rules, self.work = module, symbol, m, rules, 0
+        square, vector = m * padded(m), padded(m)
+        sizes = {"Y": square, "L": square, "U": square, **dict.fromkeys(("own", "e", "D", "inverse", "t", "s",
+                                                                       "r"), vector)}
+        ends = np.cumsum([0, *sizes.values()]).tolist()
+        self.start, self.size = dict(zip(sizes, ends[:-1], strict=True)), ends[-1]
+
+    def places(self, w: _Writer, own: Value, *names: str) -> list[Value]:
+        return [w.at(own, self.start[name]) for name in names]
+
+    @contextmanager
+    def function(self, symbol: str, arguments: int) -> Iterator[tuple[_Writer, list[Value]]]:
+        with self.module.function(symbol, [POINTER] * arguments, internal=symbol != self.symbol) as b:
+            w = _Writer(b, self.module.lanes.W)
+            with b.side_by_side(w.V):
+                yield w, b.arguments
+
+    def _define(self, part: str, arguments: int, write: Callable[..., None]) -> str:
+        def define(symbol: str) -> None:
+            with self.function(symbol, arguments) as (w, given):
+                write(w, *given)
+
+        return self.module.define(f"{self.symbol}.{part}", define)
+
+    def prepare(self) -> str:
+        """(memory, lengths, delicate): e, and L, 1 / D and U of Y + E."""
+        def write(w: _Writer, own: Value, lengths: Value, delicate: Value) -> None:
+            b, m = w.b, self.m
+            Y, diagonal, e, D, inverse = self.places(w, own, "Y", "own", "e", "D", "inverse")
+            rest = w.at(own, self.size)
+            names = {f: f"{self.symbol}.{f.name()}" for f in (self.rules.scales, self.rules.doubts)}
+            self.work = max(add_kernel(self.module, f, name) for f, name in names.items())
+            for vector in (diagonal, e, D):
+                w.make(vector, m, lambda: b.number(1.0))    # the numbers that fill it up do no harm
+            with b.loop(m) as k:
+                w.put(w.number(Y, k * (padded(m) + 1)), diagonal, k)
+            b.call(names[self.rules.scales], diagonal, lengths, e, rest)
+            b.call(self.factor(), own)
+            w.make(inverse, m, lambda D: 1.0 / D, D)
+            b.call(names[self.rules.doubts], diagonal, lengths, e, D, delicate, rest)
+
+        return self._define("prepare", 3, write)
+
+    def factor(self) -> str:
+        """(memory): L below and U above their unit diagonals, and D. What is left to eliminate is in U."""
+        def write(w: _Writer, own: Value) -> None:
+            b, m, M, full = w.b, self.m, padded(self.m), padded(self.m) // w.rows
+            Y, L, A, e, D = self.places(w, own, "Y", "L", "U", "e", "D")
+            w.copy(A, Y, m * M)
+            with b.loop(m) as k:
+                place = k * (M + 1)
+                w.put(w.number(A, place) + w.number(e, k), A, place)
+            with b.loop(m) as k:
+                mine, column = w.at(A, k * M), w.at(L, k * M)
+                d, after = w.number(mine, k), k + 1
+                w.put(d, D, k)
+                first = w.within(after)
+                with b.loop(full - first) as c:
+                    b.store(b.load(w.place(mine, c + first)) / d, w.place(column, c + first))
+                with b.loop(after - first * w.rows) as i:   # on the diagonal and above it
+                    w.put(0.0, column, i + first * w.rows)
+                with b.loop(m - after) as j:
+                    other = w.at(A, (j + after) * M)
+                    s = w.number(other, k)
+                    w.add(other, first, full, column, -s)
+                    w.put(s / d, other, k)
+                with b.loop(w.above(k) * w.rows - k) as i:  # on the diagonal and below it
+                    w.put(0.0, mine, i + k)
+
+        return self._define("factor", 1, write)
+
+    def solve(self) -> str:
+        """(memory, x): x <- K x."""
+        def write(w: _Writer, own: Value, x: Value) -> None:
+            b, m, M = w.b, self.m, padded(self.m)
+            L, U, inverse = self.places(w, own, "L", "U", "inverse")
+            with b.loop(m) as k:
+                w.add(x, w.within(k + 1), M // w.rows, w.at(L, k * M), -w.number(x, k))
+            w.make(x, m, lambda x, d: x * d, x, inverse)
+            with b.loop(m) as i:
+                k = (m - 1) - i
+                w.add(x, 0, w.above(k), w.at(U, k * M), -w.number(x, k))
+
+        return self._define("solve", 2, write)
+
+    def kept(self) -> str:
+        """(memory, x): x <- x - (K E)^4 x."""
+        def write(w: _Writer, own: Value, x: Value) -> None:
+            e, t = self.places(w, own, "e", "t")
+            w.copy(t, x, self.m)
+            with w.b.loop(self.rules.power):
+                w.make(t, self.m, lambda t, e: t * e, t, e)
+                w.b.call(self.solve(), own, t)
+            w.make(x, self.m, lambda x, t: x - t, x, t)
+
+        return self._define("kept", 2, write)
+
+    def least(self) -> str:
+        """(memory, g, lambda): (3), (4)."""
+        def write(w: _Writer, own: Value, g: Value, x: Value) -> None:
+            Y, s = self.places(w, own, "Y", "s")
+            w.copy(x, g, self.m)
+            w.b.call(self.solve(), own, x)
+            with w.b.loop(self.rules.refinements):
+                w.times(s, g, Y, (self.m, self.m), x, minus=True)
+                w.b.call(self.solve(), own, s)
+                w.make(x, self.m, lambda x, s: x + s, x, s)                                  # (3)
+            for _ in range(2):
+                w.b.call(self.kept(), own, x)                                                # (4)
+
+        return self._define("least", 3, write)
+
+    def last(self) -> str:
+        """(memory, r, x): x <- K r of (5), without what (4) takes away."""
+        def write(w: _Writer, own: Value, r: Value, x: Value) -> None:
+            w.copy(x, r, self.m)
+            w.b.call(self.solve(), own, x)
+            w.b.call(self.kept(), own, x)
+
+        return self._define("last", 3, write)
+
+
+class _Block:
+    """The same with numbers: Y (m, m) and columns (m, c)."""
+
+    def __init__(self, Y: np.ndarray, lengths: np.ndarray, rules: Rules) -> None:
+        self.Y, self.rules, own = Y, rules, np.diag(Y)
+        self.e = rules.scales(own, lengths).full()
+        self.LU = np.array(Y + np.diag(self.e[:, 0]))
+        for k in range(len(Y)):
+            self.LU[k + 1:, k] /= self.LU[k, k]
+            self.LU[k + 1:, k + 1:] -= np.outer(self.LU[k + 1:, k], self.LU[k, k + 1:])
+        self.delicate = rules.doubts(own, lengths, self.e, np.diag(self.LU)).full()[:, 0]
+
+    def K(self, b: np.ndarray) -> np.ndarray:
+        x = np.array(b)
+        for k in range(len(x)):
+            x[k] -= self.LU[k, :k] @ x[:k]
+        for k in reversed(range(len(x))):
+            x[k] = (x[k] - self.LU[k, k + 1:] @ x[k + 1:]) / self.LU[k, k]
+        return x
+
+    def kept(self, x: np.ndarray) -> np.ndarray:
+        t = x
+        for _ in range(self.rules.power):
+            t = self.K(self.e * t)
+        return x - t
+
+    def least(self, g: np.ndarray) -> np.ndarray:
+        x = self.K(g)
+        for _ in range(self.rules.refinements):
+            x = x + self.K(g - self.Y @ x)
+        return self.kept(self.kept(x))
+
+    def last(self, r: np.ndarray) -> np.ndarray:
+        return self.kept(self.K(r))
+
+
+def _matrix(x: np.ndarray, n: int) -> np.ndarray:
+    """Of padded columns."""
+    return x.reshape(-1, padded(n)).T[:n]
+
+
+def _vector(x: np.ndarray) -> np.ndarray:
+    """Padded columns one after the other."""
+    return np.pad(x, ((0, padded(len(x)) - len(x)), (0, 0))).T.ravel()
