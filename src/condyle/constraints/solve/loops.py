@@ -265,9 +265,9 @@ class Meet(Rows):
             w.times(rest, rest, Y, (m, m), r, minus=True)
 
     def _numbers(self, *parts: np.ndarray) -> list[np.ndarray]:
-        (G, g), (Z, X), (lengths,) = ([_matrix(parts[i], k) for i in which] for k, which in (
-            (self.m, (0, 4)), (self.n, (1, 3)), (self.m, (2,))))
-        block = _Block(G @ Z, lengths[:, 0], self.rules)
+        m, n, c = self.m, self.n, self.columns
+        G, Z, X, g = (_matrix(parts[i], *shape) for i, shape in ((0, (m, n)), (1, (n, m)), (3, (n, c)), (4, (m, c))))
+        block = _Block(G @ Z, parts[2][:m], self.rules)
         lambda_ = block.least(G @ X + g)
         x = X - Z @ lambda_
         r = G @ x + g
@@ -300,8 +300,8 @@ class Inverse(Rows):
             w.put(0.0, r, j)
 
     def _numbers(self, *parts: np.ndarray) -> list[np.ndarray]:
-        G, Z, lengths = _matrix(parts[0], self.m), _matrix(parts[1], self.n), parts[2][:self.m]
-        return [_vector(_Block(G @ Z, lengths, self.rules).least(np.eye(self.m)))]
+        G, Z = _matrix(parts[0], self.m, self.n), _matrix(parts[1], self.n, self.m)
+        return [_vector(_Block(G @ Z, parts[2][:self.m], self.rules).least(np.eye(self.m)))]
 
 
 class Least(Rows):
@@ -323,8 +323,8 @@ class Least(Rows):
             w.b.call(block.least(), own, *(w.at(p, j * padded(self.m)) for p in (g, lambda_)))
 
     def _numbers(self, *parts: np.ndarray) -> list[np.ndarray]:
-        block = _Block(_matrix(parts[0], self.m), parts[1][:self.m], self.rules)
-        return [_vector(block.least(_matrix(parts[2], self.m))), block.delicate]
+        block = _Block(_matrix(parts[0], self.m, self.m), parts[1][:self.m], self.rules)
+        return [_vector(block.least(_matrix(parts[2], self.m, self.columns))), block.delicate]
 
 
 class Last(Rows):
@@ -349,7 +349,8 @@ class Last(Rows):
             w.times(rest, b, Y, (m, m), x, minus=True)
 
     def _numbers(self, *parts: np.ndarray) -> list[np.ndarray]:
-        block, r = _Block(_matrix(parts[0], self.m), parts[1][:self.m], self.rules), _matrix(parts[2], self.m)
+        block = _Block(_matrix(parts[0], self.m, self.m), parts[1][:self.m], self.rules)
+        r = _matrix(parts[2], self.m, self.columns)
         return [_vector(last := block.last(r)), _vector(r - block.Y @ last)]
 
 
@@ -521,9 +522,9 @@ class _Block:
         return self.kept(self.K(r))
 
 
-def _matrix(x: np.ndarray, n: int) -> np.ndarray:
-    """Of padded columns."""
-    return x.reshape(-1, padded(n)).T[:n]
+def _matrix(x: np.ndarray, n: int, count: int) -> np.ndarray:
+    """(n, count), of padded columns."""
+    return x.reshape(count, padded(n)).T[:n]
 
 
 def _vector(x: np.ndarray) -> np.ndarray:

@@ -235,15 +235,16 @@ def _power(K: Callable[[ca.SX], ca.SX], e: ca.SX) -> ca.SX:
 
 
 class Pseudoinverse:
-    """Lambda of least norm with Y lambda = g, block by block (3), (4).
+    """Lambda of least norm with Y lambda = g, block by block (3), (4): small ones in straight lines, others in
+    loops.
 
     Args:
         blocks: rows that are coupled.
         Y: G M^-1 G', or G W^-2 G', (m, m).
         lengths: |G_i|^2 of what can move, (m,).
-        factors: what Y is factored into, one vector per block, if that is known; nothing for blocks in loops.
+        factors: what Y is factored into, one vector per block in straight lines, if that is known.
         symmetric: whether Y is.
-        apart: larger blocks are solved elsewhere.
+        longest: rows of a block in straight lines.
 
     Attributes:
         delicate: 0/1, (7); of blocks in loops once they are solved.
@@ -251,19 +252,18 @@ class Pseudoinverse:
 
     def __init__(self, blocks: Sequence[list[int]], Y: ca.SX, lengths: ca.SX,
                  factors: Sequence[ca.SX] | None = None, symmetric: bool = True,
-                 apart: int | None = None) -> None:
+                 longest: float | None = None) -> None:
         self.blocks, self.Y, self.lengths, self.delicate = blocks, Y, lengths, ca.SX(0)
-        self._mine = [block for block in blocks if apart is None or len(block) <= apart]
-        sizes = {len(block) for block in self._mine}
-        self._solvers = {m: _solver(m, symmetric) for m in sizes if m <= LINES}
+        longest = LINES if longest is None else longest
+        self._lines, self._loops = ([block for block in blocks if (len(block) <= longest) == short]
+                                    for short in (True, False))
+        self._solvers = {m: _solver(m, symmetric) for m in {len(block) for block in self._lines}}
         self.factors = list(factors or ())
-        for block in self._mine if factors is None else ():
-            made = ca.SX(0, 1)
-            if len(block) <= LINES:
-                given = self._own(block), ca.densify(self.lengths[block])
-                made, delicate = self._solvers[len(block)].factor.call(list(given), True, False)
-                self._doubt(delicate)
+        for block in self._lines if factors is None else ():
+            given = self._own(block), ca.densify(lengths[block])
+            made, delicate = self._solvers[len(block)].factor.call(list(given), True, False)
             self.factors.append(made)
+            self._doubt(delicate)
 
     def _own(self, block: list[int]) -> ca.SX:
         return ca.densify(self.Y[block, block])
@@ -281,13 +281,8 @@ class Pseudoinverse:
 
     def solve(self, g: ca.SX) -> ca.SX:
         """Lambda for columns g (m, ...)."""
-        out = ca.SX(*g.shape)
-        for block, factors in zip(self._mine, self.factors, strict=True):
-            if len(block) <= LINES:
-                least, Y = self._solvers[len(block)].least, self._own(block)
-                out[block, :] = ca.horzcat(*(least.call([Y, factors, ca.densify(column)], True, False)[0]
-                                             for column in ca.horzsplit(g[block, :])))
-                continue
+        out = self._solve_lines(g)
+        for block in self._loops:
             row = self._row(Least, block, g)
             out[block, :] = columns_of(row[:-1], len(block), g.shape[1])
             self._doubt(row[-1])
@@ -296,23 +291,32 @@ class Pseudoinverse:
     def last(self, r: ca.SX) -> tuple[ca.SX, ca.SX]:
         """What the last correction (5) adds to lambda, for what is left of g, columns (m, ...); and what is
         left then."""
-        out, left = ca.SX(*r.shape), ca.SX(r)
-        for block, factors in zip(self._mine, self.factors, strict=True):
-            if len(block) <= LINES:
-                last = self._solvers[len(block)].last
-                out[block, :] = ca.horzcat(*(last.call([factors, ca.densify(column)], True, False)[0]
-                                             for column in ca.horzsplit(r[block, :])))
-                left[block, :] = r[block, :] - self.Y[block, block] @ out[block, :]
-                continue
+        out, left = self._last_lines(r)
+        for block in self._loops:
             row = self._row(Last, block, r)
             out[block, :], left[block, :] = (columns_of(x, len(block), r.shape[1])
                                              for x in ca.vertsplit(row, row.numel() // 2))
         return out, left
 
+    def _solve_lines(self, g: ca.SX) -> ca.SX:
+        out = ca.SX(*g.shape)
+        for block, factors in zip(self._lines, self.factors, strict=True):
+            least, Y = self._solvers[len(block)].least, self._own(block)
+            out[block, :] = ca.horzcat(*(least.call([Y, factors, ca.densify(column)], True, False)[0]
+                                         for column in ca.horzsplit(g[block, :])))
+        return out
+
+    def _last_lines(self, r: ca.SX) -> tuple[ca.SX, ca.SX]:
+        out = ca.SX(*r.shape)
+        for block, factors in zip(self._lines, self.factors, strict=True):
+            last = self._solvers[len(block)].last
+            out[block, :] = ca.horzcat(*(last.call([factors, ca.densify(column)], True, False)[0]
+                                         for column in ca.horzsplit(r[block, :])))
+        return out, r - self.Y @ out
+
     def _row(self, kind: type[Rows], block: list[int], g: ca.SX) -> ca.SX:
         origin = kind(len(block), g.shape[1], _rules(len(block)))
-        given = self.Y[block, block], self.lengths[block], g[block, :]
-        return get(origin, ca.vertcat(*(filled(ca.densify(x)) for x in given)))
+        return get(origin, ca.vertcat(*map(filled, (self._own(block), self.lengths[block], g[block, :]))))
 
     def unmet(self, r: ca.SX, size: ca.SX, whole: ca.SX, terms: ca.SX, short: float = ROUNDING) -> ca.SX:
         """Whether a row is unmet (8): 0/1.
@@ -336,22 +340,23 @@ class Blocks(Pseudoinverse):
     """Y = G Z by blocks, and what follows from it.
 
     Args:
+        rows: whose they are.
         G: (m, nu).
         Z: M^-1 G', or W^-2 G', (nu, m).
         lock: 0, or infinity where a speed is held.
         derived: whether somebody may differentiate what `meet` gives.
     """
 
-    def __init__(self, tree: Tree, G: ca.SX, Z: ca.SX, lock: ca.SX, symmetric: bool = True,
+    def __init__(self, rows: ConstraintEquations, G: ca.SX, Z: ca.SX, lock: ca.SX, symmetric: bool = True,
                  derived: bool = False) -> None:
         self.G, self.Z, self.symmetric, self.derived = G, Z, symmetric, derived
-        coupled = blocks(tree, [G[i, :].sparsity().get_triplet()[1] for i in range(G.shape[0])])
-        self._loops = [block for block in coupled if len(block) > LINES]
+        coupled = blocks(rows.tree, [G[i, :].sparsity().get_triplet()[1] for i in range(G.shape[0])])
+        longest = G.shape[0] if rows.view.straight else LINES
         Y, free = ca.SX(G.shape[0], G.shape[0]), lock == 0
         for block in coupled:
-            if block not in self._loops:
+            if len(block) <= longest:
                 self._multiply(Y, block)
-        super().__init__(coupled, Y, G ** 2 @ free, symmetric=symmetric, apart=LINES)
+        super().__init__(coupled, Y, G ** 2 @ free, symmetric=symmetric, longest=longest)
 
     def _multiply(self, Y: ca.SX, block: list[int]) -> None:
         """Y <- G Z of a block."""
@@ -368,9 +373,9 @@ class Blocks(Pseudoinverse):
 
     def meet(self, x: ca.SX, g: ca.SX) -> Correction:
         """x <- x - Z lambda with G x + g = 0 (5), for columns x (nu, ...) and g (m, ...)."""
-        lambda_ = self.solve(self.G @ x + g)
+        lambda_ = self._solve_lines(self.G @ x + g)
         y = x - self.Z @ lambda_
-        last, left = self.last(ca.densify(self.G @ y + g))
+        last, left = self._last_lines(ca.densify(self.G @ y + g))
         met = Correction(y - self.Z @ last, lambda_, left, ca.fabs(self.G) @ ca.fabs(y) + ca.fabs(g))
         for block in self._loops:
             self._meet(block, x, g, met)
@@ -432,7 +437,7 @@ class Multipliers(Blocks):
         F = rows.pushes() if rows.drags else G
         G, F = (F, G) if transposed else (G, F)
         columns = [self.solve_mass_matrix(F[i, :].T) for i in range(G.shape[0])]
-        super().__init__(rows.tree, G, ca.sparsify(ca.horzcat(ca.SX(rows.tree.nu, 0), *columns)), lock,
+        super().__init__(rows, G, ca.sparsify(ca.horzcat(ca.SX(rows.tree.nu, 0), *columns)), lock,
                          symmetric=not rows.drags, derived=derived)
 
     def solve_mass_matrix(self, f: ca.SX) -> ca.SX:

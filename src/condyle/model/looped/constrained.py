@@ -142,8 +142,8 @@ class LoopedEquations:
         Y, lengths = self.visits.Y(reads), self.visits.home(reads, "lengths")
         factors = None
         if known:
-            factors = [reads.setdefault((0, f"factors{i}"), ca.SX.sym("factors", n)) if n else ca.SX(0, 1)
-                       for i, n in enumerate(self._sizes)]
+            factors = [reads.setdefault((0, f"factors{i}"), ca.SX.sym("factors", n)) for i,
+                       n in enumerate(self._sizes)]
         return Pseudoinverse(self.visits.blocks, Y, lengths, factors)
 
     def solve(self, result: Callable[[Pseudoinverse, ca.SX], dict[Any, ca.SX]], gathered: bool) -> None:
@@ -155,7 +155,7 @@ class LoopedEquations:
         if gathered:
             g += self.visits.home(reads, "Gx", self.columns)
         lambda_ = found.solve(g)
-        writes: dict[Any, ca.SX] = {(0, f"factors{i}"): f for i, f in enumerate(found.factors) if f.numel()}
+        writes: dict[Any, ca.SX] = {(0, f"factors{i}"): f for i, f in enumerate(found.factors)}
         self.visits.put(writes, "lambda", lambda_)
         if self.columns > 1:
             self.visits.put(writes, "g", g)
