@@ -311,8 +311,8 @@ def forward_dynamics(looped: Looped) -> None:
     (accelerations if looped.model.constraints else passes.forward_dynamics)(looped)
 
 
-LEVELS: dict[str, tuple[str, ...]] = {"forward_dynamics": (), "multipliers": (), "constraint_matrix": (),
-                                      "position_change": ("position",),
+LEVELS: dict[str, tuple[str, ...]] = {"forward_dynamics": (), "multipliers": (), "held_accelerations": (),
+                                      "constraint_matrix": (), "position_change": ("position",),
                                       "velocity_change": ("position", "velocity")}
 """Operators that solve for multipliers here, and levels of the equations that they take; all if there are
 none."""
