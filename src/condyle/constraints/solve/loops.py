@@ -14,7 +14,7 @@ in the same order either way, and lanes equal one state to the last bit.
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import field
 from functools import cached_property
@@ -32,6 +32,10 @@ from condyle.records import dataclass
 
 FULL = 8
 """Vectors have a multiple of so many numbers: those of the widest register."""
+
+
+AT_ONCE = 4
+"""Rows that a loop takes at once, or a register of them."""
 
 
 def padded(n: int) -> int:
@@ -68,28 +72,36 @@ class Rules:
 
 class _Writer:
     """Loops over padded vectors and columns, in a function of a module. Counts and places are in numbers of
-    one state.
+    one state; a loop takes `rows` of a vector at a time, in several registers.
 
     Attributes:
-        V: numbers that a register takes, of one state or of many.
-        rows: of these of one vector.
+        V: numbers of a register, of one state or of many.
     """
 
     def __init__(self, b: Builder, W: int) -> None:
         self.b, self.W = b, W
         self.V = jit.register_width() if W == 1 else W
-        self.rows = self.V // W
+        self.rows = max(AT_ONCE, self.V) if W == 1 else AT_ONCE
 
     def at(self, p: Value, i: Value | int) -> Value:
         return self.b.at(p, i * self.W)
 
-    def place(self, p: Value, c: Value) -> Value:
-        """Of the c-th register of a vector."""
-        return self.b.at(p, c * self.V)
+    def places(self, p: Value, c: Value) -> list[Value]:
+        """Of the registers of the c-th rows of a vector."""
+        first = self.b.at(p, c * (self.rows * self.W))
+        return [self.b.at(first, k) if k else first for k in range(0, self.rows * self.W, self.V)]
+
+    def load(self, p: Value, c: Value) -> list[Value]:
+        return [self.b.load(place) for place in self.places(p, c)]
+
+    def store(self, values: Sequence[Value], p: Value, c: Value) -> None:
+        for x, place in zip(values, self.places(p, c), strict=True):
+            self.b.store(x, place)
 
     def number(self, p: Value, i: Value) -> Value:
         """The i-th number, in all lanes."""
-        return self.b.spread(self.b.load(self.at(p, i), DOUBLE)) if self.W == 1 else self.b.load(self.at(p, i))
+        place = self.at(p, i)
+        return self.b.spread(self.b.load(place, DOUBLE)) if self.W == 1 else self.b.load(place)
 
     def put(self, x: Value | float, p: Value, i: Value) -> None:
         if self.W == 1 and isinstance(x, Value):
@@ -103,46 +115,41 @@ class _Writer:
         return self.b.fma(x, y, z) if self.b.module.contract and jit.fuses() else z + x * y
 
     def above(self, i: Value) -> Value:
-        """How many registers hold the first i numbers."""
-        return (i + (self.rows - 1)) >> (self.rows.bit_length() - 1)
+        """How many rounds take the first i numbers."""
+        return self.within(i + (self.rows - 1))
 
     def within(self, i: Value) -> Value:
-        """The register that holds number i."""
+        """The round that takes number i."""
         return i >> (self.rows.bit_length() - 1)
-
-    @contextmanager
-    def each(self, n: int) -> Iterator[Value]:
-        """Registers of a vector of n."""
-        with self.b.loop(padded(n) // self.rows) as c:
-            yield c
 
     def make(self, out: Value, n: int, element: Callable[..., Value], *given: Value) -> None:
         """out <- element(numbers of the given vectors), for all numbers."""
-        with self.each(n) as c:
-            self.b.store(element(*(self.b.load(self.place(x, c)) for x in given)), self.place(out, c))
+        with self.b.loop(padded(n) // self.rows) as c:
+            loaded = [self.load(x, c) for x in given]
+            self.store([element(*(x[k] for x in loaded)) for k in range(self.rows * self.W // self.V)], out, c)
 
     def copy(self, out: Value, x: Value, n: int) -> None:
         self.make(out, n, lambda x: x, x)
 
     def add(self, out: Value, first: Value | int, last: Value | int, column: Value, factor: Value) -> None:
-        """out <- out + factor times a column, in registers from the first to before the last."""
-        with self.b.loop(last - first) as k:                # type: ignore[operator]
+        """out <- out + factor times a column, in rounds from the first to before the last."""
+        with self.b.loop(last - first) as k:                # type: ignore[arg-type]
             c = k + first
-            place = self.place(out, c)
-            self.b.store(self.plus(self.b.load(place), factor, self.b.load(self.place(column, c))), place)
+            self.store([self.plus(x, factor, y) for x, y in zip(self.load(out, c), self.load(column, c),
+                                                                strict=True)], out, c)
 
     def times(self, out: Value, start: Value, A: Value, shape: tuple[int, int], x: Value, minus: bool = False,
               sizes: bool = False) -> None:
         """out <- start + A x, or start - A x, or |start| + |A| |x|."""
         b, (n, count) = self.b, shape
         size = (lambda x: b.intrinsic("fabs", x)) if sizes else (lambda x: x)
-        with self.each(n) as c:
-            column, first = self.place(A, c), size(b.load(self.place(start, c)))
+        with b.loop(padded(n) // self.rows) as c:
+            first = [size(x) for x in self.load(start, c)]
             with b.loop(count) as k:
-                total, s = b.carry(first), size(self.number(x, k))
-                term = size(b.load(self.at(column, k * padded(n))))
-                b.hand_on(total, self.plus(total, -s if minus else s, term))
-            b.store(b.after_loop(total), self.place(out, c))
+                totals, s = [b.carry(x) for x in first], size(self.number(x, k))
+                for total, term in zip(totals, self.load(self.at(A, k * padded(n)), c), strict=True):
+                    b.hand_on(total, self.plus(total, -s if minus else s, size(term)))
+            self.store([b.after_loop(total) for total in totals], out, c)
 
 
 @dataclass(frozen=True, eq=False)
@@ -421,8 +428,9 @@ class _Routines:
                 d, after = w.number(mine, k), k + 1
                 w.put(d, D, k)
                 first = w.within(after)
-                with b.loop(full - first) as c:
-                    b.store(b.load(w.place(mine, c + first)) / d, w.place(column, c + first))
+                with b.loop(full - first) as i:
+                    c = i + first
+                    w.store([x / d for x in w.load(mine, c)], column, c)
                 with b.loop(after - first * w.rows) as i:   # on the diagonal and above it
                     w.put(0.0, column, i + first * w.rows)
                 with b.loop(m - after) as j:
