@@ -44,7 +44,9 @@ class Indices:
                 self.tables.append((source, at, to, len(pairs)))
         self.work = add_kernel(module, f, name, uniform=uniform) + self.computed
 
-    def call(self, b: Builder, ins: Sequence[Value], index: Value, more: Sequence[Value], rest: Value) -> None:
+    def call(self, b: Builder, ins: Sequence[Value], index: Value, more: Sequence[Value],
+             rest: Value) -> None:
+        """Write the call; `rest` is memory for `work`."""
         if not self.tables:
             b.call(self.name, *ins, index, *more, rest)
             return

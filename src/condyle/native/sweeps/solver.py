@@ -161,7 +161,6 @@ class Solver:
 
         It depends on no model, hence it is compiled once for all and has its own entry in the cache.
         """
-        exact = "" if module.contract else ".exact"
         return linked(module, f"solver.{self.name}.{self.text[:16]}", self.text, self._write)
 
     def _write(self, module: Module, symbol: str) -> int:
