@@ -235,7 +235,8 @@ def test_derivatives_of_redundant_contacts(monkeypatch):
         e = 1e-3                                             # linear: only rounding is left
         f = getattr(system, name)
         there = lambda tau, f=f: f(q, u, tau, discrete=discrete)[-system.nu:]
-        expected = np.stack([there(tau + e * d) - there(tau - e * d) for d in np.eye(system.nu)], axis=1) / (2 * e)
+        expected = np.stack([there(tau + e * d) - there(tau - e * d) for d in np.eye(system.nu)], axis=1)
+        expected /= 2 * e
         assert_allclose(J, expected, rtol=0, atol=1e-9)
 
 
