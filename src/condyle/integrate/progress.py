@@ -55,7 +55,13 @@ def _told(title: str) -> Callable[[], object]:
             timers[0].start()
 
     deaf = notice.listen(listen)
-    return lambda: (deaf(), *(timer.cancel() for timer in timers))
+
+    def stop() -> None:
+        deaf()
+        for timer in timers:
+            timer.cancel()
+
+    return stop
 
 
 def shown(title: str) -> tuple[Report, Callable[[], object]]:
