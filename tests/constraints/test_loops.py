@@ -152,6 +152,19 @@ def test_looped_layout_solves_in_loops_too(monkeypatch):
     assert (expected[2] == found[2].T).all()
 
 
+def test_machine_code_of_the_looped_layout():
+    """Its matrices are copied by tables (native/sweeps/copied.py)."""
+    system, operator = net(1.5), OPERATORS["held_accelerations"]
+    given, model = [np.tile(x, (4, 1)) for x in states(system)], system.compiled.model
+    f = build_looped(model, "held_accelerations")
+    native = NativeFunction("looped", lambda: f, key="test_loops looped", inputs=operator.inputs(model),
+                            outputs=operator.outputs(model))
+    one, lanes = native.one_by_one(*given), native(*given)
+    for x, y, z in zip(one, lanes, f.evaluate([x.T for x in given]), strict=True):
+        assert (x == y).all()
+        assert_allclose(x, z.T, rtol=0, atol=SHARED * max(1.0, np.abs(z).max()))
+
+
 @pytest.mark.parametrize(("m", "columns"), [(1, 1), (5, 2), (13, 3), (24, 1)])
 @pytest.mark.parametrize("symmetric", [True, False])
 def test_origins(m, columns, symmetric):
