@@ -60,9 +60,23 @@ def test_a_bar_says_what_is_compiled(notebook, tmp_path, monkeypatch):
         texts.append([p["text/plain"] for p in pictures])
         pictures.clear()
     assert "simulate: compiling the loop of steps 0 %" in texts[0]
-    assert any("compiling forward_dynamics" in text for text in texts[0])    # at the first bounce
+    assert "simulate: compiling 0 %" in texts[0]             # at the first bounce: what has no name
     assert not any("compiling" in text for text in texts[1])
     assert system.copy().state().udot.size == 1 and not pictures
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_who_has_no_bar_is_told_that_it_compiles(terminal, tmp_path, monkeypatch, capsys):
+    """Once, where it takes long, and nobody but who sits before a terminal."""
+    monkeypatch.setenv("CONDYLE_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal, raising=False)
+    system = pendulum()
+    for _ in range(2):
+        cd.simulate(system, system.state(q=[1.0]), 0.5)
+        text = capsys.readouterr().err
+        assert text.count("compiling machine code") == terminal
+        terminal = False                                     # the second run has nothing to compile
 
 
 @pytest.mark.parametrize("shell", [ZMQInteractiveShell(), ColabShell()])

@@ -95,7 +95,7 @@ class Constraint(Described):
     def parameters(self) -> list[Parameter]:
         return super().parameters()
 
-    @property
+    @cached_property
     def size(self) -> int:
         """Number of equations m."""
         return self.zeroth.function.numel_out(0)

@@ -20,10 +20,12 @@ class View:
 
     Attributes:
         plain: nobody takes derivatives of what laws make of it.
+        straight: all must be expressions; nothing may be left to loops.
         acting: whether contacts are enabled, by their descriptions; those that are not there count as such.
     """
 
     plain = False
+    straight = False
 
     def __init__(self, tree: Tree, kin: Kinematics, t: ca.SX, q: ca.SX, u: ca.SX) -> None:
         self.tree, self.kin, self.t, self.q, self.u = tree, kin, t, q, u

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from condyle.constraints.solve.multipliers import NOISE
+from condyle.constraints.solve.lines import NOISE
 from condyle.constraints.solve.projection import project
 from condyle.records import dataclass
 from condyle.system.system import System

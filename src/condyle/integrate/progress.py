@@ -3,6 +3,7 @@ ipywidgets."""
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -12,6 +13,8 @@ from condyle.native.machine import notice
 
 Report = Callable[[float], object]
 
+PATIENCE = 2.0
+"""[s] of compiling after which a user without a bar is told."""
 EVERY = 0.1
 """[s] between two pictures in a notebook: each is a message to the browser."""
 
@@ -21,6 +24,44 @@ def check_progress(who: str, progress: Any) -> None:
     if not isinstance(progress, bool) and progress is not None and not callable(progress):
         raise DescriptionError(f"{who}: progress: expected True for a bar, False, or a function of the share "
                                f"done, from 0 to 1, got {progress!r}")
+
+
+def reported(title: str, progress: Any) -> tuple[Report | None, Callable[[], object]]:
+    """Whom to tell the share done, if anybody, and what to call at the end: a bar for True; without one a
+    line says so where machine code takes long to make."""
+    if progress is True:
+        return shown(title)
+    return (progress, lambda: None) if progress else (None, _told(title))
+
+
+def _told(title: str) -> Callable[[], object]:
+    """Say once, to who sits before a terminal or a notebook, that compiling takes longer than PATIENCE; until
+    what this returns is called."""
+    if not (sys.stderr is not None and sys.stderr.isatty()) and not in_notebook():
+        return lambda: None
+    busy, timers = [""], list[threading.Timer]()
+
+    def tell() -> None:
+        if busy[0]:
+            sys.stderr.write(f"{title}: compiling machine code for this system. It is kept: the next run "
+                             "begins at once. progress=True shows a bar\n")
+            sys.stderr.flush()
+
+    def listen(what: str) -> None:
+        busy[0] = what
+        if what and not timers:
+            timers.append(threading.Timer(PATIENCE, tell))
+            timers[0].daemon = True
+            timers[0].start()
+
+    deaf = notice.listen(listen)
+
+    def stop() -> None:
+        deaf()
+        for timer in timers:
+            timer.cancel()
+
+    return stop
 
 
 def shown(title: str) -> tuple[Report, Callable[[], object]]:
@@ -38,7 +79,8 @@ def shown(title: str) -> tuple[Report, Callable[[], object]]:
 
 
 def _titled(title: str, what: str) -> str:
-    return f"{title}: compiling {what}" if what else title
+    """What is part of the title's own work has no name that a user knows."""
+    return f"{title}: compiling {what}".removesuffix(f" {title}") if what else title
 
 
 def in_notebook() -> bool:

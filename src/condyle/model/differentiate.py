@@ -260,10 +260,10 @@ class OperatorDerivative:
             direction = self.N() @ v if name == "q" else v
             dr, da = dr + ca.jtimes(r, self.variable(name), direction), da + ca.jtimes(a, self.variable(name),
                                                                                        direction)
+        dr = ca.substitute(dr, unknown, known)
         dy = da + found.response(-dr[:tree.nu] - self._times_mass_matrix(kin, da),
                                  dr[tree.nu:] + found.G @ da)[0]
-        return assembled("jvp", [*self.arguments, *tangents],
-                         ca.cse([ca.substitute(dy, unknown, known), *self.status]))
+        return assembled("jvp", [*self.arguments, *tangents], ca.cse([dy, *self.status]))
 
     def _constrained_vjp(self) -> ca.Function | Staged:
         """(4)"""
@@ -295,8 +295,8 @@ class OperatorDerivative:
         if da is not None:
             for name, a in zip(self.wrt, ca.horzsplit(da, tree.nu), strict=True):
                 d1[name], d2[name] = d1[name] + mass_matrix(tree, kin) @ a, d2[name] + found.G @ a
-        J = [ca.horzcat(*(found.response(-d1[name][:, j], d2[name][:, j])[0] for j in range(tree.nu)))
-             for name in self.wrt]
-        J = J if da is None else [x + a for x, a in zip(J, ca.horzsplit(da, tree.nu), strict=True)]
-        results = ca.cse([ca.substitute(rows(x), unknown, known) for x in J] + self.status)
-        return assembled("jacobian", self.arguments, results)
+        by = [ca.substitute(ca.densify(ca.horzcat(*(d[name] for name in self.wrt))), unknown, known)
+              for d in (d1, d2)]
+        x = found.response(-by[0], by[1])[0]
+        J = ca.horzsplit(x if da is None else x + da, tree.nu)
+        return assembled("jacobian", self.arguments, ca.cse([rows(x) for x in J] + self.status))

@@ -23,10 +23,12 @@ class Symbols:
     Args:
         direct: take the table's entries as expressions of the parameters (for derivatives), not as arguments.
         plain: nobody takes derivatives of the results, which then are shorter where there are solvers.
+        straight: many constraints too are solved in expressions, not in loops.
     """
 
-    def __init__(self, model: Model, direct: bool = False, plain: bool = False) -> None:
-        self.model, self.plain, tree = model, plain, model.tree
+    def __init__(self, model: Model, direct: bool = False, plain: bool = False,
+                 straight: bool = False) -> None:
+        self.model, self.plain, self.straight, tree = model, plain, straight, model.tree
         self._kinematics: dict[Any, Kinematics] = {}
         # a view holds its kinematics, so that ids stay unique
         self._views: dict[int, View] = {}
@@ -64,7 +66,7 @@ class Symbols:
         """What laws see of it; made once, with the leaves that they ask for."""
         if id(kin) not in self._views:
             view = self._views[id(kin)] = View(self.model.tree, kin, self.t, self["q"], self["u"])
-            view.plain = self.plain
+            view.plain, view.straight = self.plain, self.straight
             view.acting = {force.description(): self.enabled[i] for i, (name, force)
                            in enumerate(self.model.forces.items()) if name in self.model.contacts}
             view.states = {name: self.z[k] for k, (name, _) in enumerate(state_variables(self.model.forces))}

@@ -20,7 +20,7 @@ from condyle.integrate.measured import check_samples, samples
 from condyle.integrate.members import Members
 from condyle.integrate.methods import METHODS, Method
 from condyle.integrate.native import native
-from condyle.integrate.progress import check_progress, shown
+from condyle.integrate.progress import check_progress, reported
 from condyle.integrate.run import Settings, run
 from condyle.integrate.stepping.method import TimeStepping
 from condyle.integrate.trajectory import Trajectory
@@ -190,7 +190,7 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
     _check_constraints(system, start, accuracy)
     _check_tendons(system, start)
     warn_of_deep_contacts(system, start)
-    report, stop = shown("simulate") if progress is True else (progress or None, None)
+    report, stop = reported("simulate", progress)
     settings = Settings(float(t_final), accuracy, w, step, max_step, given, scales.TIME_SCALE * accuracy,
                         report)
     try:
@@ -211,8 +211,7 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
         _warn_of_domains(system, ensemble)
         return ensemble
     finally:
-        if stop is not None:
-            stop()
+        stop()
 
 
 def _check_tendons(system: System, start: Members) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from condyle.errors import DescriptionError
-from condyle.integrate.progress import check_progress, shown
+from condyle.integrate.progress import check_progress, reported
 from condyle.integrate.stepping.method import TimeStepping
 from condyle.integrate.trajectory import Trajectory
 from condyle.system.given import check_state, check_step, error_weights, number
@@ -38,9 +38,8 @@ def stepped(system: System, given: Any, t_final: float, method: TimeStepping, st
     row = 8 * (system.nq + system.nu + len(state.z)) // max(1, int(method.every))
     check_step("simulate: step", step, state.t, end, row)
     check_progress("simulate", progress)
-    report, stop = shown("simulate") if progress is True else (progress or None, None)
+    report, stop = reported("simulate", progress)
     try:
         return method.run(state, end, step, error_weights("simulate", system, weights), ACCURACY, report)
     finally:
-        if stop is not None:
-            stop()
+        stop()

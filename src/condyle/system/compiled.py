@@ -252,14 +252,20 @@ class Compiled:
         """What projection needs of states with a tail (..., n)."""
         names = "constraint_errors", "position_change", "velocity_change", "qdot"
         errors, nearer, slower, rates = (self.function(name) for name in names)
-        named = equation_names(self.model.constraints)
+        rows, undefined = self._equations
         return Problem(
             errors=lambda q, u: errors(q, u, tail), nearer=lambda q, u: _steps(nearer(q, u, weights, tail)),
             slower=lambda q, u: _steps(slower(q, u, weights, tail)), step=lambda q,
-            du: self.normalised(q + rates(q, du, tail)),
-            rows=tuple((level, name) for name, level in named),
-            undefined={label: c.undefined for name, c in self.model.constraints.items()
-                       for label in ([name] if c.size == 1 else [f"{name}[{k}]" for k in range(c.size)])})
+            du: self.normalised(q + rates(q, du, tail)), rows=rows, undefined=undefined)
+
+    @cached_property
+    def _equations(self) -> tuple[tuple[tuple[str, str], ...], dict[str, str]]:
+        """Level and label of each equation, and where it is not a number, in words: rigid contacts ask at
+        every event."""
+        named = equation_names(self.model.constraints)
+        return tuple((level, name) for name, level in named), {
+            label: c.undefined for name, c in self.model.constraints.items()
+            for label in ([name] if c.size == 1 else [f"{name}[{k}]" for k in range(c.size)])}
 
 
 def _entries(model: Model) -> dict[str, Entries]:

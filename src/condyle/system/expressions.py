@@ -24,7 +24,7 @@ def casadi_function(compiled: Compiled, operator: str, body: int | None,
         raise DescriptionError(f"casadi({operator!r}): " + ("it is of no body; leave body= out"
                                                             if body is not None else
                                                             "of which body? Give body='...', not ground"))
-    model, s = compiled.model, Symbols(compiled.model, direct=True)
+    model, s = compiled.model, Symbols(compiled.model, direct=True, straight=True)
     found = record.expressions(s, **({"body": body} if record.per_body == "kernel" else {}))
     if lookups_in(found):
         raise DescriptionError(f"casadi({operator!r}): splines of many points, series or solvers in the "

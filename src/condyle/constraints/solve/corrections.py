@@ -50,8 +50,9 @@ def impulses(rows: ConstraintEquations, V: ca.SX, lock: ca.SX, weights: ca.SX,
 
 def _changes(rows: ConstraintEquations, G: ca.SX, Z: ca.SX, lock: ca.SX,
              errors: Sequence[ca.SX]) -> tuple[list[ca.SX], ca.SX]:
-    found = Blocks(rows.tree, G, Z, lock)
-    return [ca.densify(found.meet(ca.SX(rows.tree.nu, 1), e).x) for e in errors], found.delicate
+    found = Blocks(rows, G, Z, lock)
+    met = found.meet(ca.SX(rows.tree.nu, len(errors)), ca.horzcat(*errors))
+    return ca.horzsplit(ca.densify(met.x)), found.delicate
 
 
 def position_change(rows: ConstraintEquations, lock: ca.SX, weights: ca.SX) -> tuple[ca.SX, ca.SX]:
@@ -76,7 +77,7 @@ def jump(rows: ConstraintEquations, du: ca.SX, lock: ca.SX) -> list[ca.SX]:
     V = G[moving, :]
     factor, solve = factorisation(rows.tree, mass_matrix(rows.tree, rows.kin), lock)
     columns = [solve.call([factor, ca.densify(V[i, :].T)], True, False)[0] for i in range(len(moving))]
-    found = Blocks(rows.tree, V, ca.sparsify(ca.horzcat(ca.SX(rows.tree.nu, 0), *columns)), lock)
+    found = Blocks(rows, V, ca.sparsify(ca.horzcat(ca.SX(rows.tree.nu, 0), *columns)), lock)
     met = found.meet(du, rows.errors()[1])
     terms = ca.fabs(V) @ (ca.fabs(rows.view.u) + ca.fabs(met.x))
     out = [ca.SX(rows.size, 1) for _ in range(3)]

@@ -48,30 +48,33 @@ they are redundant on themselves only. What is not a number is unmet too.
 With friction of contacts that slide forces are (G + S)' lambda, docs/theory/rigid_contact.md (6): Y = G M^-1
 (G + S)' is not symmetric, and L U takes the place of L D L'. All else is the same: what (4) takes away are
 still the directions in which G' is redundant.
+
+Blocks of few rows are solved in straight lines (lines.py), others in loops (loops.py): at 24 rows a straight
+line has 30,000 operations, in each of the programs of a run. Loops know no derivatives; those of what they
+give are those of the solution of (2), the first alone:
+
+    d lambda = Y^+ (d g0 - dY lambda),   d udot = d udot0 - d(M^-1 G') lambda - M^-1 G' d lambda           (9)
+
+What that leaves out of redundant multipliers, that they keep the least norm, moves nothing.
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache, reduce
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
 
 import casadi as ca
 
 from condyle.constraints.solve.equations import ConstraintEquations
+from condyle.constraints.solve.lines import NOISE, rules, solver
+from condyle.constraints.solve.loops import Inverse, Last, Least, Meet, Rows, columns_of, filled
 from condyle.dynamics.crba import mass_matrix
 from condyle.dynamics.factors import factorisation
+from condyle.native.sweeps.lookup import frozen, get
 from condyle.records import dataclass
 from condyle.tree.tree import Tree
 
-REGULAR = 1e-12
-"""e_i of (3) over m Y_ii."""
-REFINEMENTS, POWER = 2, 4
-"""Of (3) and (4)."""
-SMALL = 6
-"""Rows up to which (K E)^4 is made as a matrix."""
-NOISE = 1e-12
-"""|G_i|^2 over the sum of all of its block: a row of no more has no direction (6)."""
-DOUBTFUL, DELICATE = 1.1, 3e-3
-"""Bounds of (7)."""
+LINES = 12
+"""Rows of a block up to which it is solved in a straight line; beyond that in loops (loops.py)."""
 UNMET, ROUNDING, SHORT = 1e-4, 1e-12, 1e-2
 """Of (8); the last in runs."""
 
@@ -100,135 +103,42 @@ def _bases(tree: Tree) -> dict[int, int]:
     return dict(enumerate(base))
 
 
-class _Solver:
-    """Blocks of m rows: functions that are inlined once for each block.
-
-    Attributes:
-        factor: (Y, lengths) -> what K and (K E)^4 are made of, one vector, and whether Y is delicate (7).
-        lengths: |G_i|^2.
-        least: (Y, factors, g) -> lambda by (3) and (4).
-        last: (factors, r) -> K r of (5), without what (4) takes away.
-    """
-
-    def __init__(self, m: int, symmetric: bool = True) -> None:
-        Y, lengths, g = ca.SX.sym("Y", m, m), ca.SX.sym("lengths", m), ca.SX.sym("g", m)
-        own, total = ca.diag(Y), ca.sum1(lengths)
-        nothing = ca.if_else(ca.trace(Y) > 0, ca.trace(Y), 1)
-        e = ca.if_else(lengths > NOISE * total, REGULAR * m * own, nothing)                      # (3), (6)
-        L, D = (_factors if symmetric else _two_factors)(Y, e)
-        delicate = ca.sum1(ca.logic_and(DOUBTFUL * e < D,
-                                        D * lengths < DELICATE / m * total * own)) > 0  # (7)
-        LD = ca.vertcat(L, 1 / D)
-        inverse = ca.SX.sym("LD", LD.numel())
-        solved = ca.Function("K", [inverse, g], [(_solve if symmetric else _solve_two)(m, inverse, g)])
-        of = lambda LD: lambda b: solved.call([LD, ca.densify(b)], True, False)[0]
-        more = ca.vec(_power(of(LD), e)) if m <= SMALL else e
-        self.factor = ca.Function("factor", [Y, lengths], [ca.vertcat(LD, more), delicate])
-        factors = ca.SX.sym("factors", LD.numel() + more.numel())
-        K, more = of(factors[:LD.numel()]), factors[LD.numel():]
-
-        def kept(x: ca.SX) -> ca.SX:
-            if m <= SMALL:
-                return x - ca.reshape(more, m, m) @ x
-            return x - reduce(lambda w, _: K(more * w), range(POWER), x)
-
-        x = K(g)
-        self.last = ca.Function("last", [factors, g], [kept(x)])                             # (5)
-        for _ in range(REFINEMENTS):
-            x = x + K(g - Y @ x)                                                             # (3)
-        self.least = ca.Function("least", [Y, factors, g], [kept(kept(x))])                  # (4)
-
-
-_solver = lru_cache(maxsize=32)(_Solver)
-
-
-def _factors(Y: ca.SX, e: ca.SX) -> tuple[ca.SX, ca.SX]:
-    """L below its diagonal, by columns, and D (m,) of Y + E = L D L'."""
-    m = Y.shape[0]
-    L: dict[tuple[int, int], ca.SX] = {}
-    D: list[ca.SX] = []
-    for j in range(m):
-        LD = [L[j, k] * D[k] for k in range(j)]
-        D.append(Y[j, j] + e[j] - sum((L[j, k] * LD[k] for k in range(j)), ca.SX(0)))
-        for i in range(j + 1, m):
-            L[i, j] = (Y[i, j] - sum((L[i, k] * LD[k] for k in range(j)), ca.SX(0))) / D[j]
-    return ca.vertcat(ca.SX(0, 1), *L.values()), ca.vertcat(*D)
-
-
-def _solve(m: int, factors: ca.SX, b: ca.SX) -> ca.SX:
-    """K b from L and 1 / D, one after the other."""
-    at, x = iter(ca.vertsplit(factors)), ca.vertsplit(b)
-    L = {(i, j): next(at) for j in range(m) for i in range(j + 1, m)}
-    for i in range(m):
-        x[i] = x[i] - sum((L[i, k] * x[k] for k in range(i)), ca.SX(0))
-    x = [v * next(at) for v in x]
-    for i in reversed(range(m)):
-        x[i] = x[i] - sum((L[k, i] * x[k] for k in range(i + 1, m)), ca.SX(0))
-    return ca.vertcat(*x)
-
-
-def _two_factors(Y: ca.SX, e: ca.SX) -> tuple[ca.SX, ca.SX]:
-    """L below and U above their unit diagonals, by columns and rows, and D (m,) of Y + E = L D U."""
-    m = Y.shape[0]
-    L: dict[tuple[int, int], ca.SX] = {}
-    U: dict[tuple[int, int], ca.SX] = {}
-    D: list[ca.SX] = []
-    left = lambda i, j, k: Y[i, j] - sum((L[i, p] * D[p] * U[p, j] for p in range(k)), ca.SX(0))
-    for k in range(m):
-        D.append(left(k, k, k) + e[k])
-        for i in range(k + 1, m):
-            L[i, k], U[k, i] = left(i, k, k) / D[k], left(k, i, k) / D[k]
-    return ca.vertcat(ca.SX(0, 1), *L.values(), *U.values()), ca.vertcat(*D)
-
-
-def _solve_two(m: int, factors: ca.SX, b: ca.SX) -> ca.SX:
-    """K b from L, U and 1 / D, one after the other."""
-    at, x = iter(ca.vertsplit(factors)), ca.vertsplit(b)
-    L = {(i, k): next(at) for k in range(m) for i in range(k + 1, m)}
-    U = {(k, i): next(at) for k in range(m) for i in range(k + 1, m)}
-    for i in range(m):
-        x[i] = x[i] - sum((L[i, k] * x[k] for k in range(i)), ca.SX(0))
-    x = [v * next(at) for v in x]
-    for i in reversed(range(m)):
-        x[i] = x[i] - sum((U[i, k] * x[k] for k in range(i + 1, m)), ca.SX(0))
-    return ca.vertcat(*x)
-
-
-def _power(K: Callable[[ca.SX], ca.SX], e: ca.SX) -> ca.SX:
-    """(K E)^4: elements of a matrix do not wait for each other as solutions do."""
-    square = ca.horzcat(*(K(column) for column in ca.horzsplit(ca.diag(e))))
-    for _ in range(POWER // 2):
-        square = square @ square
-    return square
-
-
 class Pseudoinverse:
-    """Lambda of least norm with Y lambda = g, block by block (3), (4).
+    """Lambda of least norm with Y lambda = g, block by block (3), (4): small ones in straight lines, large
+    ones in loops.
 
     Args:
         blocks: rows that are coupled.
         Y: G M^-1 G', or G W^-2 G', (m, m).
         lengths: |G_i|^2 of what can move, (m,).
-        factors: what Y is factored into, one vector per block, if that is known.
+        factors: what Y is factored into, one vector per block in straight lines, if that is known.
         symmetric: whether Y is.
+        longest: rows of a block in straight lines.
 
     Attributes:
-        delicate: 0/1, (7).
+        delicate: 0/1, (7); of blocks in loops once they are solved.
     """
 
     def __init__(self, blocks: Sequence[list[int]], Y: ca.SX, lengths: ca.SX,
-                 factors: Sequence[ca.SX] | None = None, symmetric: bool = True) -> None:
+                 factors: Sequence[ca.SX] | None = None, symmetric: bool = True,
+                 longest: float | None = None) -> None:
         self.blocks, self.Y, self.lengths, self.delicate = blocks, Y, lengths, ca.SX(0)
-        self._solvers = {m: _solver(m, symmetric) for m in {len(block) for block in blocks}}
+        longest = LINES if longest is None else longest
+        self._lines, self._loops = ([block for block in blocks if (len(block) <= longest) == short]
+                                    for short in (True, False))
+        self._solvers = {m: solver(m, symmetric) for m in {len(block) for block in self._lines}}
         self.factors = list(factors or ())
-        for block in blocks if factors is None else ():
+        for block in self._lines if factors is None else ():
             given = self._own(block), ca.densify(lengths[block])
             made, delicate = self._solvers[len(block)].factor.call(list(given), True, False)
             self.factors.append(made)
-            self.delicate = ca.logic_or(self.delicate, delicate)
+            self._doubt(delicate)
 
     def _own(self, block: list[int]) -> ca.SX:
         return ca.densify(self.Y[block, block])
+
+    def _doubt(self, delicate: ca.SX) -> None:
+        self.delicate = ca.logic_or(self.delicate, delicate)
 
     def scaled(self) -> ca.SX:
         """Y with a unit diagonal; rows that move nothing (6) are zero."""
@@ -239,19 +149,43 @@ class Pseudoinverse:
         return ca.diag(scale) @ self.Y @ ca.diag(scale)
 
     def solve(self, g: ca.SX) -> ca.SX:
-        """Lambda for a column g (m,)."""
-        out = ca.SX(*g.shape)
-        for block, factors in zip(self.blocks, self.factors, strict=True):
-            out[block], = self._solvers[len(block)].least.call([self._own(block), factors,
-                                                                ca.densify(g[block])], True, False)
+        """Lambda for columns g (m, ...)."""
+        out = self._solve_lines(g)
+        for block in self._loops:
+            row = self._row(Least, block, g)
+            out[block, :] = columns_of(row[:-1], len(block), g.shape[1])
+            self._doubt(row[-1])
         return out
 
-    def last(self, r: ca.SX) -> ca.SX:
-        """What the last correction (5) adds to lambda, for what is left of g."""
-        out = ca.SX(*r.shape)
-        for block, factors in zip(self.blocks, self.factors, strict=True):
-            out[block], = self._solvers[len(block)].last.call([factors, ca.densify(r[block])], True, False)
+    def last(self, r: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """What the last correction (5) adds to lambda, for what is left of g, columns (m, ...); and what is
+        left then."""
+        out, left = self._last_lines(r)
+        for block in self._loops:
+            row = self._row(Last, block, r)
+            out[block, :], left[block, :] = (columns_of(x, len(block), r.shape[1])
+                                             for x in ca.vertsplit(row, row.numel() // 2))
+        return out, left
+
+    def _solve_lines(self, g: ca.SX) -> ca.SX:
+        out = ca.SX(*g.shape)
+        for block, factors in zip(self._lines, self.factors, strict=True):
+            least, Y = self._solvers[len(block)].least, self._own(block)
+            out[block, :] = ca.horzcat(*(least.call([Y, factors, ca.densify(column)], True, False)[0]
+                                         for column in ca.horzsplit(g[block, :])))
         return out
+
+    def _last_lines(self, r: ca.SX) -> tuple[ca.SX, ca.SX]:
+        out = ca.SX(*r.shape)
+        for block, factors in zip(self._lines, self.factors, strict=True):
+            last = self._solvers[len(block)].last
+            out[block, :] = ca.horzcat(*(last.call([factors, ca.densify(column)], True, False)[0]
+                                         for column in ca.horzsplit(r[block, :])))
+        return out, r - self.Y @ out
+
+    def _row(self, kind: type[Rows], block: list[int], g: ca.SX) -> ca.SX:
+        origin = kind(len(block), g.shape[1], rules(len(block)))
+        return get(origin, ca.vertcat(*map(filled, (self._own(block), self.lengths[block], g[block, :]))))
 
     def unmet(self, r: ca.SX, size: ca.SX, whole: ca.SX, terms: ca.SX, short: float = ROUNDING) -> ca.SX:
         """Whether a row is unmet (8): 0/1.
@@ -275,34 +209,72 @@ class Blocks(Pseudoinverse):
     """Y = G Z by blocks, and what follows from it.
 
     Args:
+        rows: whose they are.
         G: (m, nu).
         Z: M^-1 G', or W^-2 G', (nu, m).
         lock: 0, or infinity where a speed is held.
+        derived: whether somebody may differentiate what `meet` gives.
     """
 
-    def __init__(self, tree: Tree, G: ca.SX, Z: ca.SX, lock: ca.SX, symmetric: bool = True) -> None:
-        self.G, self.Z = G, Z
-        coupled = blocks(tree, [G[i, :].sparsity().get_triplet()[1] for i in range(G.shape[0])])
+    def __init__(self, rows: ConstraintEquations, G: ca.SX, Z: ca.SX, lock: ca.SX, symmetric: bool = True,
+                 derived: bool = False) -> None:
+        self.G, self.Z, self.symmetric, self.derived = G, Z, symmetric, derived
+        coupled = blocks(rows.tree, [G[i, :].sparsity().get_triplet()[1] for i in range(G.shape[0])])
+        longest = G.shape[0] if rows.view.straight else LINES
         Y, free = ca.SX(G.shape[0], G.shape[0]), lock == 0
         for block in coupled:
-            for a, i in enumerate(block):
-                for j in block[:a + 1]:
-                    Y[i, j] = G[i, :] @ Z[:, j]                                              # (2)
-                    Y[j, i] = Y[i, j] if symmetric else G[j, :] @ Z[:, i]
-        super().__init__(coupled, Y, G ** 2 @ free, symmetric=symmetric)
+            if len(block) <= longest:
+                self._multiply(Y, block)
+        super().__init__(coupled, Y, G ** 2 @ free, symmetric=symmetric, longest=longest)
+
+    def _multiply(self, Y: ca.SX, block: list[int]) -> None:
+        """Y <- G Z of a block."""
+        G, Z = self.G, self.Z
+        for a, i in enumerate(block):
+            for j in block[:a + 1]:
+                Y[i, j] = G[i, :] @ Z[:, j]                                                  # (2)
+                Y[j, i] = Y[i, j] if self.symmetric else G[j, :] @ Z[:, i]
+
+    def scaled(self) -> ca.SX:
+        for block in self._loops:
+            self._multiply(self.Y, block)
+        return super().scaled()
 
     def meet(self, x: ca.SX, g: ca.SX) -> Correction:
-        """x <- x - Z lambda with G x + g = 0 (5)."""
-        lambda_ = self.solve(self.G @ x + g)
-        x = x - self.Z @ lambda_
-        r = ca.densify(self.G @ x + g)
-        last = self.last(r)
-        size = ca.fabs(self.G) @ ca.fabs(x) + ca.fabs(g)
-        return Correction(x - self.Z @ last, lambda_, r - self.Y @ last, size)
+        """x <- x - Z lambda with G x + g = 0 (5), for columns x (nu, ...) and g (m, ...)."""
+        lambda_ = self._solve_lines(self.G @ x + g)
+        y = x - self.Z @ lambda_
+        last, left = self._last_lines(ca.densify(self.G @ y + g))
+        met = Correction(y - self.Z @ last, lambda_, left, ca.fabs(self.G) @ ca.fabs(y) + ca.fabs(g))
+        for block in self._loops:
+            self._meet(block, x, g, met)
+        return met
+
+    def _meet(self, block: list[int], x: ca.SX, g: ca.SX, met: Correction) -> None:
+        """The same for a block in loops, which puts its part into `met`."""
+        G, Z, g, m, c = self.G[block, :], self.Z[:, block], g[block, :], len(block), g.shape[1]
+        speeds = sorted({*Z.sparsity().get_triplet()[0], *G.sparsity().get_triplet()[1]})
+        G, Z, x, n = G[:, speeds], Z[speeds, :], x[speeds, :], len(speeds)
+        given = ca.vertcat(*map(filled, (G, Z, self.lengths[block])))
+        row = get(Meet(m, c, rules(m), n), ca.vertcat(given, filled(x), filled(g)))
+        y, *more, delicate = ca.vertsplit(row, [0, *accumulate(Meet(m, c, rules(m), n).outs)])
+        y, (lambda_, left, size) = columns_of(y, n, c), (columns_of(part, m, c) for part in more)
+        self._doubt(delicate)
+        if self.derived:
+            inverse = columns_of(get(Inverse(m, 1, rules(m), n), given), m, m)
+            lambda_ = lambda_ + inverse @ _change(G @ x + g - G @ (Z @ lambda_))             # (9)
+            y = y + _change(x - Z @ lambda_)
+        met.x[speeds, :], met.lambda_[block, :] = y, lambda_
+        met.r[block, :], met.size[block, :] = left, size
 
     def left(self, met: Correction, terms: ca.SX, short: float = ROUNDING) -> ca.SX:
         """Whether a row is unmet (8): 0/1; `terms` and `short` as for `unmet`."""
         return self.unmet(met.r, met.size, ca.sum2(self.G ** 2), terms, short)
+
+
+def _change(x: ca.SX) -> ca.SX:
+    """Zero, with the derivatives of x."""
+    return x - ca.reshape(frozen(ca.vec(ca.densify(x))), *x.shape)
 
 
 @dataclass
@@ -327,22 +299,25 @@ class Multipliers(Blocks):
         transposed: the equations' transpose, where friction makes a difference: G + S takes the place of G.
     """
 
-    def __init__(self, rows: ConstraintEquations, lock: ca.SX, transposed: bool = False) -> None:
+    def __init__(self, rows: ConstraintEquations, lock: ca.SX, transposed: bool = False,
+                 derived: bool = False) -> None:
         G = rows.jacobian()
         self._factor, self._solve = factorisation(rows.tree, mass_matrix(rows.tree, rows.kin), lock)
         F = rows.pushes() if rows.drags else G
         G, F = (F, G) if transposed else (G, F)
         columns = [self.solve_mass_matrix(F[i, :].T) for i in range(G.shape[0])]
-        super().__init__(rows.tree, G, ca.sparsify(ca.horzcat(ca.SX(rows.tree.nu, 0), *columns)), lock,
-                         symmetric=not rows.drags)
+        super().__init__(rows, G, ca.sparsify(ca.horzcat(ca.SX(rows.tree.nu, 0), *columns)), lock,
+                         symmetric=not rows.drags, derived=derived)
 
     def solve_mass_matrix(self, f: ca.SX) -> ca.SX:
         """M^-1 f."""
         return self._solve.call([self._factor, ca.densify(f)], True, False)[0]
 
     def response(self, f: ca.SX, g: ca.SX | None = None) -> tuple[ca.SX, ca.SX]:
-        """x and mu with M x + G' mu = f and G x + g = 0; g None is zero."""
-        met = self.meet(self.solve_mass_matrix(f), ca.SX(self.G.shape[0], 1) if g is None else g)
+        """x and mu with M x + G' mu = f and G x + g = 0, for columns f (nu, ...) and g (m, ...); g None is
+        zero."""
+        x = ca.horzcat(*(self.solve_mass_matrix(column) for column in ca.horzsplit(f)))
+        met = self.meet(x, ca.SX(self.G.shape[0], f.shape[1]) if g is None else g)
         return met.x, met.lambda_
 
 
@@ -359,7 +334,7 @@ class Accelerations:
 def constrained(rows: ConstraintEquations, udot0: ca.SX, lock: ca.SX,
                 short: float = ROUNDING) -> Accelerations:
     """From the accelerations without constraints (1). short: as in Blocks.unmet."""
-    found = Multipliers(rows, lock)
+    found = Multipliers(rows, lock, derived=not rows.view.plain)
     met = found.meet(udot0, rows.bias())
     return Accelerations(met.x, met.lambda_, found.delicate, found.left(met, terms(rows, udot0), short))
 

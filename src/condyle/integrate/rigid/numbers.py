@@ -120,8 +120,8 @@ class Numbers:
     @cached_property
     def free(self) -> np.ndarray:
         """udot if none held, shape (nu,)."""
-        f = self.compiled.function("forward_dynamics")
-        return np.asarray(f(self.q, self.u, self.compiled.no_tau, self.tail))
+        f = self.compiled.function("held_accelerations")
+        return np.asarray(f(self.q, self.u, self.compiled.no_tau, self.tail)[0])
 
     def accelerations(self) -> np.ndarray:
         """gddot and rates of slip if none held, shape (k, 3)."""

@@ -70,7 +70,8 @@ class RigidWitnesses(Witnesses):
         out[:, :, 0] = np.where(enabled & ~closed, gap + c.close, 1.0)                       # (22)
         if (closed & enabled).any():
             try:
-                found = in_few(compiled.function("multipliers"), q, u, np.zeros((len(t), nu)), tails)[0]
+                held = compiled.function("held_accelerations")
+                found = in_few(held, q, u, np.zeros((len(t), nu)), tails)[1]
             except CondyleError:
                 found = np.full((len(t), len(m.mine)), np.nan)
             normal = found[:, m.normal]

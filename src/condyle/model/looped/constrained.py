@@ -154,7 +154,7 @@ class LoopedEquations:
         g = ca.horzcat(self.visits.home(reads, "bias"), ca.SX(self.visits.m, self.columns - 1))
         if gathered:
             g += self.visits.home(reads, "Gx", self.columns)
-        lambda_ = ca.horzcat(*(found.solve(column) for column in ca.horzsplit(g)))
+        lambda_ = found.solve(g)
         writes: dict[Any, ca.SX] = {(0, f"factors{i}"): f for i, f in enumerate(found.factors)}
         self.visits.put(writes, "lambda", lambda_)
         if self.columns > 1:
@@ -169,10 +169,10 @@ class LoopedEquations:
         g = self.visits.home(reads, "bias") if self.columns == 1 else self.visits.home(reads, "g",
                                                                                        self.columns)
         g += self.visits.home(reads, "Gx", self.columns)
-        last = ca.horzcat(*(found.last(column) for column in ca.horzsplit(g)))
+        last, left = found.last(g)
         writes: dict[Any, ca.SX] = {}
         self.visits.put(writes, "lambda", last)
-        self.looped.line(reads, writes | result(reads, found, g - found.Y @ last))
+        self.looped.line(reads, writes | result(reads, found, left))
 
 
 def accelerations(looped: Looped, short: float = ROUNDING) -> None:
@@ -311,8 +311,8 @@ def forward_dynamics(looped: Looped) -> None:
     (accelerations if looped.model.constraints else passes.forward_dynamics)(looped)
 
 
-LEVELS: dict[str, tuple[str, ...]] = {"forward_dynamics": (), "multipliers": (), "constraint_matrix": (),
-                                      "position_change": ("position",),
+LEVELS: dict[str, tuple[str, ...]] = {"forward_dynamics": (), "multipliers": (), "held_accelerations": (),
+                                      "constraint_matrix": (), "position_change": ("position",),
                                       "velocity_change": ("position", "velocity")}
 """Operators that solve for multipliers here, and levels of the equations that they take; all if there are
 none."""

@@ -16,11 +16,16 @@ from condyle.model.symbols import Symbols
 
 def solved_multipliers(s: Symbols, tau: ca.SX) -> list[ca.SX]:
     """lambda, and the status."""
+    return _held(s, tau)[1:]
+
+
+def _held(s: Symbols, tau: ca.SX) -> list[ca.SX]:
+    """udot, lambda, and the status."""
     kin = s.kinematics()
     udot, status = aba.forward_dynamics(s.model.tree, kin, tau, s.lock, s.gravity, s.loads(kin),
                                         s.motions.held())
     found = constrained(s.rows(kin), udot, s.lock)
-    return [found.lambda_, with_unmet(status, s.model.tree, found.unmet)]
+    return [found.udot, found.lambda_, with_unmet(status, s.model.tree, found.unmet)]
 
 
 def _matrix(s: Symbols) -> list[ca.SX]:
@@ -55,6 +60,11 @@ OPERATORS = (
              reads="joints forces constraints motions",
              expressions=lambda s: solved_multipliers(s, s["tau"]), columns=columns.multipliers,
              looped=looped.accelerations, direct=True),
+    Operator("held_accelerations", Stage.ACCELERATION, takes="q u tau",
+             results={"udot": "nu", "lambda_": "m"},
+             status="accelerations", reads="joints forces constraints motions",
+             expressions=lambda s: _held(s, s["tau"]), looped=looped.accelerations, serves="simulate",
+             differentiable=False, watched=False, plain=True),
     Operator("constraint_errors", Stage.FORCE, "q u", results={"p": "m_p", "v": "m_v"}, reads=READS,
              expressions=lambda s: list(s.rows(s.kinematics()).errors()), columns=columns.equation_errors),
     Operator("constraint_jacobian", Stage.FORCE, "q u", results={"G": "m nu"}, reads=READS,

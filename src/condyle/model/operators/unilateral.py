@@ -19,11 +19,11 @@ def _rows(s: Symbols) -> list[ca.SX]:
     for name, c in s.model.unilateral.items():
         mine = ConstraintEquations({name: c.holding()}, view, ca.SX.ones(1))
         p, v = mine.errors()
-        a, n = mine.bias(), v.numel()
+        a, J, n = mine.bias(), mine.jacobian(), v.numel()
         gap.append(-p)
         rate.append(-v[0])
         slip.append(ca.vertcat(v[1:, :], ca.SX(3 - n, 1)))
-        G.append(rows(ca.vertcat(-mine.jacobian()[0, :], mine.jacobian()[1:, :], ca.SX(3 - n, nu))))
+        G.append(rows(ca.vertcat(-J[0, :], J[1:, :], ca.SX(3 - n, nu))))
         bias.append(ca.vertcat(-a[0], a[1:, :], ca.SX(3 - n, 1)))
         numbers.append(ca.horzcat(sx(c.restitution), sx(getattr(c, "friction", 0.0))))
     made = ca.vertcat(ca.SX(0, 2), *numbers)

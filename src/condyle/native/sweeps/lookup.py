@@ -24,6 +24,7 @@ from condyle.native.straight.columns import columns
 from condyle.native.straight.emit import add_kernel, kernel_arguments
 from condyle.native.sweeps.abreast import Way, arranged
 from condyle.native.sweeps.carried import carried
+from condyle.native.sweeps.copied import Indices
 from condyle.native.sweeps.table import Frozen, Numbers, Table
 from condyle.records import dataclass
 
@@ -367,9 +368,9 @@ class Stages:
                                        b.arguments[-1])
             rest, new = b.at(work, most * W), 0
             for level, ((f, _, start), mine) in enumerate(zip(self.stages, ways, strict=True)):
-                works.append(add_kernel(module, arranged(f, mine), f"{name}.index{level}", uniform=uniform))
-                b.call(f"{name}.index{level}", *ins, out, *kept, work, *(b.at(x, new * W) for x in kept),
-                       rest)
+                indices = Indices(module, arranged(f, mine), f"{name}.index{level}", uniform)
+                works.append(indices.work)
+                indices.call(b, [*ins, out, *kept], work, [b.at(x, new * W) for x in kept], rest)
                 at, new = 0, new + (self.carried[level] if self.carried is not None else 0)
                 for way in mine:
                     works.append(way.work)

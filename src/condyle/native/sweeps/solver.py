@@ -162,21 +162,7 @@ class Solver:
 
         It depends on no model, hence it is compiled once for all and has its own entry in the cache.
         """
-        exact = "" if module.contract else ".exact"
-        return module.define(f"solver.{self.name}.{self.text[:16]}.{module.lanes.W}{exact}",
-                             lambda symbol: self._link(module, symbol))
-
-    def _link(self, module: Module, symbol: str) -> int:
-        """Link the machine code that is known, or write it and let it be compiled with the module."""
-        key = f"{symbol}\n{self.text}"
-        if (found := _known.get(key) or cache.fetch(key)) is not None:
-            code, facts = found
-            module.link(symbol, [POINTER] * 3, lambda: code)
-            return int(facts["work"])
-        own = Module(module.lanes.W, module.contract)
-        work = self._write(own, symbol)
-        module.link(symbol, [POINTER] * 3, lambda: _compiled(key, own, work))
-        return work
+        return linked(module, f"solver.{self.name}.{self.text[:16]}", self.text, self._write)
 
     def _write(self, module: Module, symbol: str) -> int:
         """(1)"""
@@ -314,6 +300,28 @@ _known: dict[str, tuple[bytes, dict[str, Any]]] = {}
 """Machine code of the last solvers that were compiled in this process: where nothing is kept on disk it
 serves the next model."""
 _MOST = 32
+
+
+def linked(module: Module, name: str, text: str, write: Callable[[Module, str], int]) -> str:
+    """Link `void @symbol(ptr p, ptr row, ptr work)`, once to a module; returns the symbol. Machine code that
+    is known is taken; else write(module of its own, symbol) defines it, and gives the blocks of `work`.
+
+    Args:
+        name: begins the symbol.
+        text: what determines it, the same in every process.
+    """
+    def link(symbol: str) -> int:
+        key = f"{symbol}\n{text}"
+        if (found := _known.get(key) or cache.fetch(key)) is not None:
+            code, facts = found
+            module.link(symbol, [POINTER] * 3, lambda: code)
+            return int(facts["work"])
+        own = Module(module.lanes.W, module.contract)
+        work = write(own, symbol)
+        module.link(symbol, [POINTER] * 3, lambda: _compiled(key, own, work))
+        return work
+
+    return module.define(f"{name}.{module.lanes.W}{'' if module.contract else '.exact'}", link)
 
 
 def _compiled(key: str, module: Module, work: int) -> bytes:
