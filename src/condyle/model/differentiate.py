@@ -31,7 +31,7 @@ from itertools import accumulate
 
 import casadi as ca
 
-from condyle.constraints.solve.multipliers import Multipliers, terms, with_unmet
+from condyle.constraints.solve.multipliers import Multipliers, with_unmet
 from condyle.dynamics.aba import forward_dynamics, forward_dynamics_and, solve_mass_matrix
 from condyle.dynamics.crba import mass_matrix
 from condyle.dynamics.derivatives import inverse_dynamics_derivatives
@@ -245,7 +245,7 @@ class OperatorDerivative:
         udot0, status = forward_dynamics(tree, kin, s["tau"], s.lock, s.gravity, loads, s.motions.held())
         found, bias = Multipliers(equations, s.lock), equations.bias()
         met = found.meet(udot0, bias)
-        self.status = [with_unmet(status, self.model.tree, found.left(met, terms(equations, udot0)))]
+        self.status = [with_unmet(status, self.model.tree, found.left(met, equations, udot0))]
         means = ca.vertcat(s["udot"], s["lambda_"]), ca.vertcat(met.x, met.lambda_)
         return kin, equations.loads(s["lambda_"], loads), found, found.G @ s["udot"] + bias, means
 

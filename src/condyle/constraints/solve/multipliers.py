@@ -39,7 +39,8 @@ motions, or are independent by less than 1e-6 (y < 1e-12). The status says so wh
     not |r_i| <= 1e-4 (sum_j |G_ij udot_j| + |b_i|) + 1e-12 |G_B| sum_j (|udot0_j| + u_j^2)                (8)
 
 with G_B all rows of its block, udot before its last correction (5) and r after it: the first term is what
-accelerations are to be right to, the second is rounding where they should be zero. In runs it is 1e-2 in
+accelerations are to be right to, the second is rounding where they should be zero: 1e-9 where contacts rub,
+since complementarity.py says to that who sticks. In runs it is 1e-2 in
 place of 1e-12 for a row that has no direction by itself, whatever is held: speeds that are on the constraints
 elsewhere are that uncertain there, and the run passes the place in a microsecond. A state beside the
 constraints, where these are redundant, leaves about its relative distance from them, and no more than 1e-6 if
@@ -59,14 +60,16 @@ What that leaves out of redundant multipliers, that they keep the least norm, mo
 """
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 
 import casadi as ca
 
+from condyle.constraints.base import Constraint
 from condyle.constraints.solve.equations import ConstraintEquations
 from condyle.constraints.solve.lines import NOISE, rules, solver
 from condyle.constraints.solve.loops import Inverse, Last, Least, Meet, Rows, columns_of, filled
+from condyle.constraints.unilateral.base import Unilateral
 from condyle.dynamics.crba import mass_matrix
 from condyle.dynamics.factors import factorisation
 from condyle.native.sweeps.lookup import frozen, get
@@ -75,8 +78,8 @@ from condyle.tree.tree import Tree
 
 LINES = 12
 """Rows of a block up to which it is solved in a straight line; beyond that in loops (loops.py)."""
-UNMET, ROUNDING, SHORT = 1e-4, 1e-12, 1e-2
-"""Of (8); the last in runs."""
+UNMET, ROUNDING, RUBBING, SHORT = 1e-4, 1e-12, 1e-9, 1e-2
+"""Of (8); the third where contacts rub, the last in runs."""
 
 
 def blocks(tree: Tree, speeds: Sequence[Iterable[int]]) -> list[list[int]]:
@@ -187,7 +190,8 @@ class Pseudoinverse:
         origin = kind(len(block), g.shape[1], rules(len(block)))
         return get(origin, ca.vertcat(*map(filled, (self._own(block), self.lengths[block], g[block, :]))))
 
-    def unmet(self, r: ca.SX, size: ca.SX, whole: ca.SX, terms: ca.SX, short: float = ROUNDING) -> ca.SX:
+    def unmet(self, r: ca.SX, size: ca.SX, whole: ca.SX, terms: ca.SX, short: float = ROUNDING,
+              rounding: float = ROUNDING) -> ca.SX:
         """Whether a row is unmet (8): 0/1.
 
         Args:
@@ -195,12 +199,13 @@ class Pseudoinverse:
             size: the sums of the first brackets of (8), (m,).
             whole: |G_i|^2 with what is held, (m,).
             terms: the last sum of (8).
-            short: its factor for rows without a direction.
+            short: its factor for rows without a direction, if that is more than the one for others.
+            rounding: the one for others.
         """
         fine = []
         for block in self.blocks:
             length = ca.sqrt(ca.sum1(whole[block])) * terms
-            share = ca.if_else(whole[block] <= NOISE * ca.sum1(whole[block]), short, ROUNDING)
+            share = ca.if_else(whole[block] <= NOISE * ca.sum1(whole[block]), max(short, rounding), rounding)
             fine += [ca.fabs(r[i]) <= UNMET * size[i] + share[k] * length for k, i in enumerate(block)]
         return ca.sum1(ca.vertcat(ca.SX(0, 1), *fine)) < len(fine)
 
@@ -267,9 +272,11 @@ class Blocks(Pseudoinverse):
         met.x[speeds, :], met.lambda_[block, :] = y, lambda_
         met.r[block, :], met.size[block, :] = left, size
 
-    def left(self, met: Correction, terms: ca.SX, short: float = ROUNDING) -> ca.SX:
-        """Whether a row is unmet (8): 0/1; `terms` and `short` as for `unmet`."""
-        return self.unmet(met.r, met.size, ca.sum2(self.G ** 2), terms, short)
+    def left(self, met: Correction, rows: ConstraintEquations, udot0: ca.SX, short: float = ROUNDING
+             ) -> ca.SX:
+        """Whether a row is unmet (8): 0/1; `short` as for `unmet`."""
+        return self.unmet(met.r, met.size, ca.sum2(self.G ** 2), terms(rows, udot0), short,
+                          rounding(rows.constraints))
 
 
 def _change(x: ca.SX) -> ca.SX:
@@ -336,7 +343,7 @@ def constrained(rows: ConstraintEquations, udot0: ca.SX, lock: ca.SX,
     """From the accelerations without constraints (1). short: as in Blocks.unmet."""
     found = Multipliers(rows, lock, derived=not rows.view.plain)
     met = found.meet(udot0, rows.bias())
-    return Accelerations(met.x, met.lambda_, found.delicate, found.left(met, terms(rows, udot0), short))
+    return Accelerations(met.x, met.lambda_, found.delicate, found.left(met, rows, udot0, short))
 
 
 def with_unmet(status: ca.SX, tree: Tree, unmet: ca.SX) -> ca.SX:
@@ -348,3 +355,8 @@ def with_unmet(status: ca.SX, tree: Tree, unmet: ca.SX) -> ca.SX:
 def terms(rows: ConstraintEquations, udot0: ca.SX) -> ca.SX:
     """The last sum of (8)."""
     return ca.sum1(ca.fabs(udot0)) + ca.sumsqr(rows.view.u)
+
+
+def rounding(constraints: Mapping[str, Constraint]) -> float:
+    """The factor of that sum."""
+    return RUBBING if any(c.rubs for c in constraints.values() if isinstance(c, Unilateral)) else ROUNDING
