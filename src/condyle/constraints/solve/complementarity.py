@@ -53,8 +53,11 @@ BESIDE = (0.0, 1e-10, 1e-8, 1e-7)
 """Shares of b by which it is moved where Lemke's method finds nothing."""
 APART = 1e-13
 """Share of what contacts do to themselves below which they do nothing to each other."""
-STARTS, DESCENT, SWEEPS, SHARES = 30, 60, 100, (1.0, 0.3, 0.03)
-"""Starts of the last resort, Newton's steps of each, sweeps for the first of them, shares of v in (14a)."""
+STARTS, ROUGH = (30, 300), 1e-3
+"""Starts of the last resort; the second is where the error is larger than ROUGH and none slides already: then
+there is an answer."""
+DESCENT, SWEEPS, SHARES = 60, 100, (1.0, 0.3, 0.03)
+"""Newton's steps from each, sweeps for the first of them, shares of v in (14a)."""
 RIDGE = 1e-10
 """Share of its diagonal that is added to W for Lemke's method, which redundant contacts would lead astray."""
 
@@ -308,7 +311,7 @@ class ContactProblem:
         rng, best = np.random.default_rng(0), rough
         first = [made._swept(), np.zeros(3 * k)]
         first += [] if rough is None else [rough.lambda_.ravel() / to]
-        for i in range(STARTS):
+        for i in range(STARTS[all(d is None for d in self.directions)]):
             if i < len(first):
                 x = first[i]
             else:                                            # light bodies between heavy ones: many decades
@@ -318,7 +321,7 @@ class ContactProblem:
             found = self.answer(to * replace(made, W=share * made.W, b=share * made.b)._descended(x.ravel()))
             if best is None or found.error < best.error:
                 best = found
-            if best.error <= TOLERANCE:
+            if best.error <= (TOLERANCE if i + 1 < STARTS[0] else ROUGH):
                 break
         return best
 
