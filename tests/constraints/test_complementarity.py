@@ -106,18 +106,23 @@ def unmet(problem: ContactProblem, lambda_: np.ndarray) -> float:
     return float(np.abs(off).max() / np.abs(problem.b).max())
 
 
-@pytest.mark.parametrize(("seeds", "most"), [
-    ((153, 820, 824, 863, 945), 2), pytest.param(range(1000), 10, marks=pytest.mark.slow)])
-def test_light_bodies_among_heavy_ones(seeds, most) -> None:
+@pytest.mark.parametrize("seeds", [
+    (121, 153, 593, 733, 819, 945, 975, 978), pytest.param(range(1000), marks=pytest.mark.slow)])
+def test_light_bodies_among_heavy_ones(seeds, evidence) -> None:
     """The error was measured by the largest force: a light body beside a heavy one could have any, and was
-    wrong by up to four times the largest velocity (153, 945). Where none is found it is said."""
-    none = 0
+    wrong by up to four times the largest velocity (153, 945). Then 7 of 1000 had no answer (82, 121, 153,
+    593, 819, 945, 978) and two were off by 2e-3 (733, 806): from one start Newton's method ends beside it."""
+    worst = 0.0
     for seed in seeds:
         W, b, mu = bodies_that_meet(np.random.default_rng(seed))
         for group in groups(W):
             problem = ContactProblem(W, b, mu, [None] * len(mu), np.zeros(len(mu))).part(group)
             found = problem.solve()
-            none += found is None
-            if found is not None:
-                assert unmet(problem, problem.shared(found).lambda_) < 1e-2, seed  # a pyramid of 32 sides
-    assert none <= most
+            assert found is not None, seed
+            shared = problem.shared(found)
+            worst = max(worst, unmet(problem, shared.lambda_))
+            work = shared.lambda_ * (shared.v + problem.b.reshape(-1, 3)) / 2
+            assert work.sum() <= 1e-12 * np.abs(work).sum(), seed    # no energy is made, but for rounding
+    # 5e-9 is seed 82: impulses of 4e7 times the velocities between bodies of 1e-4 and 1e4 kg
+    evidence("impacts of masses over nine decades, friction up to ten: what is left of Coulomb's law", worst,
+             1e-7)

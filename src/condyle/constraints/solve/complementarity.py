@@ -24,6 +24,12 @@ and Newton's method goes on from its solution to that of the cone itself, who st
 
     stick: v = 0;     slide: v_n = 0,  lambda_t + mu (lambda_n + c) v_t / |v_t| = 0                       (14)
 
+Where that fails, in units in which each contact answers itself by one, (11) and (12) are projections,
+
+    lambda_n = max(lambda_n - v_n, 0),  lambda_t = the point nearest to lambda_t - v_t that (12) allows (14a)
+
+for which Newton's method with a line search goes down from many starts.
+
 Groups of contacts that do not act on each other are problems of their own:
 
     W_ij = 0 for i, j of two groups                                                                       (15)
@@ -37,8 +43,8 @@ import numpy as np
 
 from condyle.records import dataclass
 
-SIDES = (8, 32)
-"""N of (13), tried one after the other."""
+SIDES = 8
+"""N of (13)."""
 TOLERANCE = 1e-9
 """Share of the problem's size by which (11) and (12) may be off."""
 NEWTON = 30
@@ -47,8 +53,11 @@ BESIDE = (0.0, 1e-10, 1e-8, 1e-7)
 """Shares of b by which it is moved where Lemke's method finds nothing."""
 APART = 1e-13
 """Share of what contacts do to themselves below which they do nothing to each other."""
-SWEEPS = 3000
-"""Of the last resort."""
+STARTS, ROUGH = (30, 300), 1e-3
+"""Starts of the last resort; the second is where the error is larger than ROUGH and none slides already: then
+there is an answer."""
+DESCENT, SWEEPS, SHARES = 60, 100, (1.0, 0.3, 0.03)
+"""Newton's steps from each, sweeps for the first of them, shares of v in (14a)."""
 RIDGE = 1e-10
 """Share of its diagonal that is added to W for Lemke's method, which redundant contacts would lead astray."""
 
@@ -209,14 +218,12 @@ class ContactProblem:
     def solve(self) -> Answer | None:
         """The answer, or None where there is none, or none is found."""
         best: Answer | None = None
-        for sides in (0, *SIDES, -1):
-            found = (self._pyramid(sides) if sides > 0 else self._all_hold() if sides == 0
-                     else self._one_by_one())
+        for way in (lambda _: self._all_hold(), lambda _: self._pyramid(), self._projected):
+            found = way(best)
             if found is not None and (best is None or found.error < best.error):
                 best = found
             if best is not None and best.error <= TOLERANCE:
                 return best
-        # a pyramid of 32 sides: its friction is within 0.5 % of the cone's
         return best if best is not None and best.error <= 1e-2 else None
 
     def shared(self, found: Answer) -> Answer:
@@ -250,7 +257,7 @@ class ContactProblem:
         x = np.linalg.lstsq(scale[:, None] * A * scale, -scale * self.b[rows], rcond=1e-11)[0]
         return self.answer(P @ (scale * x))
 
-    def _pyramid(self, sides: int) -> Answer | None:
+    def _pyramid(self) -> Answer | None:
         """(13), then (14)."""
         k, cones, F = self.k, self.cones, self.pushing()
         planar = np.diag(self.W).reshape(-1, 3)
@@ -258,7 +265,7 @@ class ContactProblem:
         for i in cones:
             flat = planar[i, 1:] <= 1e-12 * max(planar[i].max(), 1e-300)
             angles = ([0, np.pi] if flat[1] else [np.pi / 2, -np.pi / 2] if flat[0]
-                      else np.arange(sides) * 2 * np.pi / sides)
+                      else np.arange(SIDES) * 2 * np.pi / SIDES)
             mine = np.zeros((3 * k, len(angles)))
             mine[3 * i + 1], mine[3 * i + 2] = np.cos(angles), np.sin(angles)
             D.append(mine)
@@ -293,28 +300,91 @@ class ContactProblem:
         exact = self._newton(rough)
         return exact if exact.error < rough.error else rough
 
-    def _one_by_one(self) -> Answer:
-        """Each contact by itself, again and again (Gauss and Seidel), then (14): where pivots fail."""
-        lam, W, diagonal = np.zeros(3 * self.k), self.W, np.diag(self.W)
-        for _ in range(SWEEPS):
-            before = lam.copy()
-            for i in range(self.k):
-                n, t = 3 * i, slice(3 * i + 1, 3 * i + 3)
-                if diagonal[n] <= 0:
-                    continue
-                lam[n] = max(lam[n] - (W[n] @ lam + self.b[n]) / diagonal[n], 0.0)
-                way, reach = self.directions[i], self.mu[i] * (lam[n] + self.c[i])
-                if way is not None or not self.mu[i]:
-                    lam[t] = 0.0 if way is None else -self.mu[i] * lam[n] * way
-                    continue
-                lam[t] -= (W[t] @ lam + self.b[t]) / max(float(diagonal[t].max()), 1e-300)
-                long = float(np.hypot(*lam[t]))
-                lam[t] *= min(1.0, reach / long) if long > 0 else 1.0
-            if np.abs(lam - before).max() <= 1e-13 * max(float(np.abs(lam).max()), 1e-300):
+    def _projected(self, rough: Answer | None) -> Answer | None:
+        """(14a) by Newton's method with a line search, from several starts: where pivots or modes fail."""
+        k = self.k
+        own = np.diag(self.W).reshape(-1, 3).max(axis=1, initial=0.0)
+        unit = 1 / np.sqrt(np.where(own > 0, own, max(float(own.max(initial=0.0)), 1e-300)))
+        each, size = np.repeat(unit, 3), max(float(np.abs(np.repeat(unit, 3) * self.b).max()), 1e-300)
+        to = each * size                                     # lambda = to x: each answers itself by one
+        made = replace(self, W=each[:, None] * self.W * each, b=each * self.b / size, c=self.c / to[::3])
+        rng, best = np.random.default_rng(0), rough
+        first = [made._swept(), np.zeros(3 * k)]
+        first += [] if rough is None else [rough.lambda_.ravel() / to]
+        for i in range(STARTS[all(d is None for d in self.directions)]):
+            if i < len(first):
+                x = first[i]
+            else:                                            # light bodies between heavy ones: many decades
+                x = rng.standard_normal((k, 3)) * 10.0 ** rng.uniform(0, 3, (k, 1))
+                x[:, 0] = np.abs(x[:, 0])
+            share = SHARES[i % len(SHARES)]                  # (14a) holds with any share of v
+            found = self.answer(to * replace(made, W=share * made.W, b=share * made.b)._descended(x.ravel()))
+            if best is None or found.error < best.error:
+                best = found
+            if best.error <= (TOLERANCE if i + 1 < STARTS[0] else ROUGH):
                 break
-        rough = self.answer(lam)
-        exact = self._newton(rough)
-        return exact if exact.error < rough.error else rough
+        return best
+
+    def _swept(self) -> np.ndarray:
+        """Each contact by itself, again and again (Gauss and Seidel)."""
+        x, W, own = np.zeros(3 * self.k), self.W, np.maximum(np.diag(self.W), 1e-300)
+        for _ in range(SWEEPS):
+            for i, way in enumerate(self.directions):
+                n, t = 3 * i, slice(3 * i + 1, 3 * i + 3)
+                x[n] = max(x[n] - (W[n] @ x + self.b[n]) / own[n], 0.0)
+                if way is not None or not self.mu[i]:
+                    x[t] = 0.0 if way is None else -self.mu[i] * x[n] * way
+                    continue
+                x[t] -= (W[t] @ x + self.b[t]) / own[t].max()
+                x[t] *= min(1.0, self.mu[i] * (x[n] + self.c[i]) / max(float(np.hypot(*x[t])), 1e-300))
+        return x
+
+    def _descended(self, x: np.ndarray) -> np.ndarray:
+        """Newton's steps for (14a) from x, as far as they bring it down."""
+        r, J = self._off(x)
+        off = float(np.linalg.norm(r))
+        for _ in range(DESCENT):
+            if off <= 1e-15:
+                break
+            far, more = 0.0, np.zeros_like(x)
+            for damping in (0.0, 1e-6, 1e-3):
+                A = np.vstack([J, np.sqrt(damping * off) * np.eye(len(x))]) if damping else J
+                more = np.linalg.lstsq(A, np.append(-r, np.zeros(len(A) - len(r))), rcond=1e-13)[0]
+                far = next((a for a in 0.5 ** np.arange(12) if np.linalg.norm(self._off(x + a * more)[0])
+                            < (1 - 1e-4 * a) * off), 0.0)
+                if far:
+                    break
+            if not far:
+                break
+            x = x + far * more
+            r, J = self._off(x)
+            off = float(np.linalg.norm(r))
+        return x
+
+    def _off(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What (14a) is off by, and its derivatives."""
+        v, one = self.W @ x + self.b, np.eye(len(x))
+        r, J = np.zeros(len(x)), np.zeros((len(x), len(x)))
+        for i, (mu, way) in enumerate(zip(self.mu, self.directions, strict=True)):
+            n, t = 3 * i, slice(3 * i + 1, 3 * i + 3)
+            push = x[n] - v[n]
+            d_push = one[n] - self.W[n] if push > 0 else 0 * one[n]
+            push = max(push, 0.0)
+            r[n], J[n] = x[n] - push, one[n] - d_push
+            if way is not None or not mu:
+                way = np.zeros(2) if way is None else mu * way
+                r[t], J[t] = x[t] + x[n] * way, one[t] + np.outer(way, one[n])
+                continue
+            rub, reach = x[t] - v[t], mu * (push + self.c[i])
+            length = float(np.hypot(*rub))
+            if length <= reach:
+                r[t], J[t] = v[t], self.W[t]
+                continue
+            d = rub / length
+            r[t] = x[t] - reach * d
+            J[t] = one[t] - mu * np.outer(d, d_push) - reach / length * (np.eye(2) - np.outer(d, d)) @ (
+                one[t] - self.W[t])
+        return r, J
 
     def _newton(self, rough: Answer) -> Answer:
         """(14), from an answer for the pyramid."""

@@ -1,8 +1,8 @@
 """Many surfaces, and which of them are near each other.
 
-Spheres and points are found by a k-d tree of their centres (SciPy's), within the largest two radii;
-half-spaces and boxes are few and are compared with all of them. Closest points are found in each step, by
-nearest.py; those of two boxes by boxes.py.
+Spheres and points are found by k-d trees of their centres (SciPy's), one for each power of two of how far
+they reach; half-spaces and boxes are few and are compared with all of them. Closest points are found in each
+step, by nearest.py; those of two boxes by boxes.py.
 """
 from __future__ import annotations
 
@@ -127,11 +127,27 @@ class Crowd:
             return np.empty((0, 2), int)
         from scipy.spatial import cKDTree
 
-        r, most = self.radius[:self.spheres], float(reach.max())
-        pair = cKDTree(c).query_pairs(2 * (float(r.max()) + most), output_type="ndarray")
+        # by halves of reach, each with itself and with all that reach less: one that is large or fast is not
+        # what all others are searched with
+        mine = self.body[:self.spheres]
+        far = self.radius[:self.spheres] + reach[mine]
+        level = np.floor(np.log2(np.maximum(far / max(float(far.max()), 1e-300), 1e-12))).astype(int)
+        found, smaller = [], np.empty(0, int)
+        for one in np.unique(level):
+            some = np.flatnonzero(level == one)
+            tree, most = cKDTree(c[some]), float(far[some].max())
+            found.append(some[tree.query_pairs(2 * most, output_type="ndarray")])
+            if len(smaller):
+                near = tree.query_ball_point(c[smaller], far[smaller] + most, return_sorted=False)
+                count = np.array([len(x) for x in near])
+                other = np.concatenate([np.asarray(x, int) for x in near])
+                found.append(np.column_stack([np.repeat(smaller, count), some[other]]))
+            smaller = np.append(smaller, some)
+        pair = np.sort(np.concatenate(found), axis=1)
         i, j = pair.T
-        gap = np.linalg.norm(c[j] - c[i], axis=1) - r[i] - r[j]
-        return np.asarray(pair[self._kept(i, j, gap, reach)])
+        gap = np.linalg.norm(c[j] - c[i], axis=1) - self.radius[i] - self.radius[j]
+        pair = pair[self._kept(i, j, gap, reach)]
+        return np.asarray(pair[np.lexsort(pair.T)])
 
     def _planes(self, c: np.ndarray, R: np.ndarray, p: np.ndarray, reach: np.ndarray) -> np.ndarray:
         """Half-spaces of bodies that move are listed with all: they have no end."""

@@ -43,9 +43,9 @@ from condyle.errors import DescriptionError, warn
 from condyle.integrate.manifold import Manifold
 from condyle.integrate.measured import samples
 from condyle.integrate.step_rows import StepRows
-from condyle.integrate.stepping.described import DescribedRun
-from condyle.integrate.stepping.free import FreeBodies
-from condyle.integrate.stepping.rows import open_state
+from condyle.integrate.stepping.free import FreeBodies, all_free
+from condyle.integrate.stepping.listed import ListedRun
+from condyle.integrate.stepping.trees import Trees, open_state
 from condyle.integrate.trajectory import Statistics, Trajectory
 from condyle.presentation import cut
 from condyle.records import dataclass
@@ -64,8 +64,7 @@ class TimeStepping:
 
     Order 1: contacts are right to about a step's length in time, stick and slip included. Of what
     `system.add_contact` and `cd.constraints.Stop`, `Rope` describe all take part. For many bodies
-    give the surfaces to `among` instead, where each may touch each, and who is near whom is found as they go;
-    all bodies then are on cd.Free() or cd.Translation().
+    give the surfaces to `among` instead, where each may touch each, and who is near whom is found as they go.
 
     Args:
         among: surfaces that may all touch each other: HalfSpace, Sphere, Point, Box of cd.contact, of
@@ -148,9 +147,6 @@ class _Run:
     def __post_init__(self) -> None:
         self.start = open_state(self.start)
         system = self.start.system
-        if self.method.among and system.unilateral:
-            raise DescriptionError(f"TimeStepping: give surfaces to among= or to add_contact, not both: the "
-                                   f"system has {system.unilateral[0]!r}")
         if self.start.locked or system.motions:
             raise DescriptionError("TimeStepping: locked coordinates and prescribed motions are not there: "
                                    "weld the body, or use another integrator")
@@ -161,9 +157,8 @@ class _Run:
             raise DescriptionError("TimeStepping: nothing can touch: give it surfaces, TimeStepping([floor, "
                                    "ball]), or the system a rigid contact by system.add_contact; without "
                                    "contacts take another integrator, such as 'merson'")
-        self.steps: FreeBodies | DescribedRun = (
-            FreeBodies(self.start, self.method.among, self.method) if self.method.among
-            else DescribedRun(self.start, self.method))
+        kind = FreeBodies if self.method.among and all_free(system) else Trees
+        self.steps: ListedRun = kind(self.start, self.method)
         if self.method.stiffness is not None and self.steps.rebounds:
             raise DescriptionError("TimeStepping: soft contacts rebound by their stiffness and damping; give "
                                    "their materials restitution 0")
@@ -174,8 +169,8 @@ class _Run:
         try:
             if not run.go(self.t_final, self.step, count, self.report, self._warn_of_overlaps):
                 later = min(self.start.t + run.steps * self.step, self.t_final)
-                status = Outcome(Status.NOT_FINITE, f"stopped at t = {later:.9g} s: a result is not "
-                                                    f"finite; {Status.NOT_FINITE.advice}")
+                kind = Status.CONSTRAINTS if run.astray else Status.NOT_FINITE
+                status = Outcome(kind, f"stopped at t = {later:.9g} s: {kind.value}; {kind.advice}")
         except KeyboardInterrupt:
             status = Outcome(Status.INTERRUPTED)
         times, y = run.kept()

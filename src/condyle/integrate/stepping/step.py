@@ -11,6 +11,7 @@ takes steps until a body has used that up, or all are done.
 """
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
 import casadi as ca
@@ -19,6 +20,7 @@ import numpy as np
 from condyle.contact.surfaces import tangents
 from condyle.integrate.equations import RightHandSide, equations
 from condyle.integrate.stepping.nearest import NARROW, apart, box, plane, symmetric
+from condyle.integrate.stepping.sweeps import least_velocities, update
 from condyle.native.programs.kept import Made
 from condyle.native.programs.nodes import Get, If, Kernel, Node, Put, Scan, Stream, While, kernel
 from condyle.native.programs.program import Program
@@ -47,156 +49,6 @@ _WALK = {"n_bodies": _BODIES, "n_balls": ("balls", "centres"), "capacity": _CONT
 """What moves on with each count."""
 
 
-def build(system: System, gathers: bool) -> Made:
-    """The program.
-
-    Args:
-        system: of free bodies.
-        gathers: some bodies only translate, so that coordinates are not rows of seven.
-    """
-    eq = equations(system)
-    n, nz = eq.n, eq.n - eq.nq - eq.nu
-    sizes = dict.fromkeys(_ONE.split(), 1) | _SIZES | {"y": n, "f": n, "p": eq.parameters}
-    streams = {name: Stream(size) for name, size in _STREAMS.items()} | {"T": Stream(1), "Y": Stream(n)}
-    tables: dict[str, np.ndarray] = {}
-    rhs = RightHandSide(eq, sizes, streams, tables)
-    tree = _Tree(sizes | _STREAMS | dict.fromkeys(("z", "zdot"), 1) | {"places": 2, "rates": 2})
-    gather: list[Node] = []
-    scatter: list[Node] = []
-    if gathers:
-        streams |= {name: Stream(1) for name in ("y_flat", "f_flat", "padded")} | {
-            "places": Stream(2), "rates": Stream(2)}
-        gather = [tree.moved("places", "y_flat", "padded"), tree.moved("rates", "f_flat", "padded")]
-        scatter = [tree.moved("places", "padded", "y_flat", back=True)]
-    z: list[Node] = []
-    if nz:
-        streams |= {"z": Stream(1), "zdot": Stream(1)}
-        z = [Scan("auxiliaries", tree.k(lambda z, zdot, h: z + h * zdot, "z zdot h", "z"), ("z", "zdot"))]
-    step: list[Node] = [*tree.contacts(), tree.leave(), *scatter, *z, *tree.record()]
-    body: list[Node] = [tree.clock(), rhs("t", "y", "f"), *gather, *tree.enter(), If("going", step),
-                        tree.k(lambda k, until, stale, bad: (k < until) * (stale == 0) * (bad == 0),
-                               "k until stale bad", "busy")]
-    whole = [tree.k(lambda: 1, "", "busy"), While("busy", body, "limit")]
-    counts = ["limit", "n_bodies", "n_balls", "capacity", "most_sweeps", *(f"n_{kind}" for kind in NARROW)]
-    counts += ["moved", "rated"] * gathers + ["auxiliaries"] * bool(nz)
-    return Program(whole, sizes, streams=streams, counts=counts), tables
-
-
-class _Tree:
-    """Parts of the program. Kernels read and write the current rows of streams in place."""
-
-    def __init__(self, sizes: dict[str, int]) -> None:
-        self.sizes = sizes
-        self.zero = self.k(lambda: ca.SX.zeros(3), "", "again")
-        self.next = self.k(lambda contact, i, m: (contact[-3], contact[-2], i + 1, i < m), "contacts i m",
-                           "a b i on")
-
-    def k(self, fn: object, ins: str, outs: str) -> Kernel:
-        return kernel(fn, ins, outs, self.sizes)  # type: ignore[arg-type]
-
-    def over(self, count: str, *body: Node) -> Node:
-        """For bodies, balls."""
-        return Scan(count, body, tuple(_WALK[count]))
-
-    def each(self, *body: Node) -> Node:
-        """For every contact; a and b are its bodies."""
-        return [self.k(lambda: 0, "", "i"), self.over("capacity", self.next, If("on", body))]
-
-    def moved(self, places: str, source: str, target: str, back: bool = False) -> Node:
-        """Numbers from where they are to where they belong."""
-        ends = self.k(lambda w: (w[1], w[0]) if back else (w[0], w[1]), places, "a b")
-        return Scan("rated" if places == "rates" else "moved",
-                    [ends, Get(source, "a", "number"), Put("number", target, "b")], (places,))
-
-    def clock(self) -> Node:
-        def at(k: ca.SX, count: ca.SX, t_0: ca.SX, step: ca.SX, t_final: ca.SX) -> tuple[ca.SX, ...]:
-            t, later = t_0 + k * step, ca.if_else(k + 1 >= count, t_final, t_0 + (k + 1) * step)
-            return t, later, later - t
-
-        return self.k(at, "k count t_0 step t_final", "t t_next h")
-
-    def enter(self) -> list[Node]:
-        """Where bodies are, how fast with all forces and no contacts, (6), and how far they may come."""
-        return [self.k(lambda: (0, 0), "", "stale bad"),
-                self.over("n_bodies", self.k(_enter, "Q V A bodies h reaches budgets stale bad",
-                                             "poses inertias U_before U_free U shift reaches stale bad")),
-                self.k(lambda stale, bad: stale + bad == 0, "stale bad", "going")]
-
-    def contacts(self) -> list[Node]:
-        """Who touches, and impulses: (7), (8), (10)-(12)."""
-        centre: list[Node] = [self.k(lambda b: b[0], "balls", "a"), Get("poses", "a", "pose"),
-                              self.k(_centre, "balls pose", "centres")]
-        find: list[Node] = [self.over("n_balls", *centre), self.k(lambda: (0, 0, np.inf), "", "m flat least")]
-        both = lambda table, a, b: [Get(table, "a", a), Get(table, "b", b)]
-        for kind in NARROW:
-            near: list[Node]
-            if kind == "pairs":
-                near = [Get("centres", "i", "centre"), Get("centres", "j", "centre_b"),
-                        self.k(apart, f"centre centre_b {kind}", "gap n P")]
-            elif kind != "given":
-                near = [Get("centres", "j", "centre"), Get("poses", "a", "pose"),
-                        self.k(plane if kind == "planes" else box, f"centre pose {kind}", "gap n P")]
-            else:
-                near = [self.k(lambda r: (r[4], r[5:8], r[8:11]), kind, "gap n P")]
-            meet = self.k(_meet, f"{kind} gap n P pose pose_b in_a in_b before before_b free free_b h flat "
-                                 "soft stiffness damping correction slop", "contact s")
-            find.append(Scan(f"n_{kind}", [
-                self.k(lambda r: (r[0], r[1], r[4], r[5]), kind, "a b i j"), *near,
-                *both("reaches", "reach", "reach_b"),
-                *([Get("U_before", "a", "before")] if kind == "planes" else []),
-                self.k(_near if kind != "planes" else _near_plane, "gap reach reach_b least" + (
-                    " before centre pose h" if kind == "planes" else ""), "near least"),
-                If("near", [*both("poses", "pose", "pose_b"), *both("inertias", "in_a", "in_b"),
-                            *both("U_before", "before", "before_b"), *both("U_free", "free", "free_b"), meet,
-                            Put("contact", "contacts", "m"), Get("W", "flat", "impulse"),
-                            Put("impulse", "impulses", "m"), self.k(lambda m: m + 1, "m", "m")]),
-                Put("nothing", "W", "flat"), self.k(lambda flat: flat + 1, "flat", "flat")], (kind,)))
-        return [*find, If("m", self._impulses())]
-
-    def _impulses(self) -> list[Node]:
-        pair = lambda U: [Get(U, "a", "u_a"), Get(U, "b", "u_b")]
-        warm: list[Node] = [*pair("U"), self.k(_pushed, "contacts impulses u_a u_b", "u_a u_b"),
-                            Put("u_a", "U", "a"), Put("u_b", "U", "b")]
-        none = self.k(lambda: (0, 0, 0, 0), "", "T_free T_1 T_0 T_half")
-        energy = [none, self.over("n_bodies", self.k(
-            _energies, "U_free U plastic poses bodies T_free T_1 T_0 T_half", "T_free T_1 T_0 T_half"))]
-        between = [self.over("n_bodies", self.k(lambda u: u, "U_free", "plastic")), self.each(self.zero),
-                   self._solve("plastic", "again", 1), energy, self.k(_within, "T_free T_0 T_1 T_half", "x"),
-                   self.over("n_bodies", self.k(lambda x, high, low: low + x * (high - low), "x U plastic",
-                                                "U"))]
-        keep: list[Node] = [
-            self.k(lambda c, deep: (c[-1], ca.fmax(c[20], deep)), "contacts deep", "flat deep"),
-            self.k(lambda p: p, "impulses", "impulse"), Put("impulse", "W", "flat")]
-        return [self.each(*warm), self._solve("U", "impulses", 0), self.k(lambda: 0, "", "deep"),
-                self.each(*keep), energy,
-                self.k(lambda T, most, soft: (most < T) * (1 - soft), "T_1 T_free soft", "grows"),
-                If("grows", between), If("deep", [self.each(self.zero), self._solve("shift", "again", 2)])]
-
-    def _solve(self, U: str, p: str, mode: int) -> Node:
-        """sweeps.py (1)-(4)."""
-        one: list[Node] = [
-            Get(U, "a", "u_a"), Get(U, "b", "u_b"),
-            self.k(partial(_update, mode), f"contacts {p} u_a u_b most s", f"{p} u_a u_b most"),
-            Put("u_a", U, "a"), Put("u_b", U, "b")]
-        ends = self.k(lambda most, tolerance, done, sweeps, total: (
-            (most > tolerance * tolerance) * (done + 1 < sweeps), done + 1, total + 1),
-            "most tolerance done sweeps total", "busy done total")
-        return [self.k(lambda: (0, 1), "", "done busy"),
-                While("busy", [self.k(lambda: 0, "", "most"), self.each(*one), ends], "most_sweeps")]
-
-    def leave(self) -> Node:
-        """(9), with quaternions of unit length."""
-        return self.over("n_bodies", self.k(_leave, "Q U shift poses bodies reaches h bad",
-                                            "Q V reaches bad"))
-
-    def record(self) -> list[Node]:
-        count = self.k(lambda k, count, every, bad: (
-            k + 1, (bad == 0) * ca.logic_or(ca.fmod(k + 1, every) == 0, k + 1 >= count)),
-            "k count every bad", "k record")
-        return [count, If("record", [Put("t_next", "T", "row"), Put("y", "Y", "row"),
-                                     self.k(lambda row: row + 1, "row", "row")])]
-
-
 # ---- kernels -----------------------------------------------------------------------------------------------
 
 def _enter(q: ca.SX, u: ca.SX, udot: ca.SX, body: ca.SX, h: ca.SX, reach: ca.SX, budget: ca.SX, stale: ca.SX,
@@ -217,15 +69,15 @@ def _enter(q: ca.SX, u: ca.SX, udot: ca.SX, body: ca.SX, h: ca.SX, reach: ca.SX,
             ca.fmax(stale, reach[1] + 2 * travel > budget), ca.fmax(bad, 1 - (size < np.inf)))
 
 
-def _centre(ball: ca.SX, pose: ca.SX) -> ca.SX:
+def centre_of(ball: ca.SX, pose: ca.SX) -> ca.SX:
     return pose[9:12] + ca.reshape(pose[:9], 3, 3) @ ball[1:4]
 
 
-def _near(gap: ca.SX, reach_a: ca.SX, reach_b: ca.SX, least: ca.SX) -> tuple[ca.SX, ca.SX]:
+def is_near(gap: ca.SX, reach_a: ca.SX, reach_b: ca.SX, least: ca.SX) -> tuple[ca.SX, ca.SX]:
     return gap <= reach_a[0] + reach_b[0], ca.fmin(gap, least)
 
 
-def _near_plane(gap: ca.SX, reach_a: ca.SX, reach_b: ca.SX, least: ca.SX, u: ca.SX, c: ca.SX, pose: ca.SX,
+def is_near_plane(gap: ca.SX, reach_a: ca.SX, reach_b: ca.SX, least: ca.SX, u: ca.SX, c: ca.SX, pose: ca.SX,
                 h: ca.SX) -> tuple[ca.SX, ca.SX]:
     """A half-space has no end: as its body turns, it comes the faster the further off the ball is."""
     turn = 2 * h * ca.norm_2(u[:3]) * ca.norm_2(c - pose[9:12])
@@ -246,15 +98,9 @@ def _meet(row: ca.SX, gap: ca.SX, n: ca.SX, P: ca.SX, pose_a: ca.SX, pose_b: ca.
     r_a, r_b = P - pose_a[12:], P - pose_b[12:]
     rate = lambda x, y: ca.dot(n, y[3:] + ca.cross(y[:3], r_b) - x[3:] - ca.cross(x[:3], r_a))
     v, v_free = rate(before_a, before_b), rate(free_a, free_b)
-    s = ca.if_else(soft, 1 / (h * h * k + h * d), 0)
+    first, hard, push, s = least_velocities(gap, v, v_free, e, h, soft, k, d, correction, slop)
     W = [_response(r_a, in_a, x) + _response(r_b, in_b, x) for x in (n, t_1, t_2)]
     w_n, w_t = 1 / ca.fmax(W[0] + s, 1e-300), 1 / ca.fmax(W[1] + W[2], 1e-300)
-    hard = ca.if_else(gap > 0, -gap / h, 0)                                                  # (8)
-    back = ca.if_else(ca.logic_and(gap + h * v <= 0, e * v < 0), ca.fmin(v_free - v, 0) - e * v, -np.inf)
-    deep = ca.fmax(-gap - slop, 0)
-    push = ca.if_else(soft, 0, ca.if_else(deep > 0, correction * deep / h, hard))            # (10)
-    springy = -gap * ca.if_else(gap > 0, 1 / h, s * h * k)                                   # (12)
-    first = ca.if_else(soft, springy, ca.fmax(hard, back))
     return ca.vertcat(n, t_1, t_2, r_a, r_b, mu, w_n, w_t, first, hard, push, in_a, in_b, a, b, place), s
 
 
@@ -271,15 +117,10 @@ def _update(mode: int, contact: ca.SX, p: ca.SX, u_a: ca.SX, u_b: ca.SX, most: c
             ) -> tuple[ca.SX, ...]:
     """sweeps.py (1)-(4); modes are the three c, overlaps are taken back without friction. `most` is the
     square of what changed."""
-    mu, w_n, w_t, c = 0 if mode == 2 else contact[15], contact[16], contact[17], contact[18 + mode]
+    mu, w_n, w_t, c = ca.SX(0) if mode == 2 else contact[15], contact[16], contact[17], contact[18 + mode]
     rel = (u_b[3:] + ca.cross(u_b[:3], contact[12:15]) - u_a[3:] - ca.cross(u_a[:3], contact[9:12]))
     v = [ca.dot(contact[3 * i:3 * i + 3], rel) for i in range(3)]                            # (1)
-    p_n = ca.fmax(p[0] - w_n * (v[0] + s * p[0] - c), 0)                                     # (2)
-    free = p[1:] - w_t * ca.vertcat(v[1], v[2])
-    length, reach = ca.norm_2(free), mu * p_n
-    p_t = free * ca.if_else(length > reach, reach / ca.if_else(length > 0, length, 1), 1)    # (3)
-    dp = ca.vertcat(p_n, p_t) - p
-    changed = ca.fmax((dp[0] / w_n) ** 2, ca.sumsqr(dp[1:] / w_t))
+    dp, changed = update(ca.vertcat(*v), p, c, mu, w_n, w_t, s)                              # (2), (3)
     u_a, u_b = _pushed(contact, dp, u_a, u_b)                                                # (4)
     return p + dp, u_a, u_b, ca.fmax(most, changed)
 
@@ -318,3 +159,190 @@ def _leave(q: ca.SX, u: ca.SX, shift: ca.SX, pose: ca.SX, body: ca.SX, reach: ca
     spent = reach[1] + h * (ca.norm_2(move[3:]) + ca.norm_2(w) * body[16])
     size = ca.sum1(ca.fabs(q)) + ca.sum1(ca.fabs(u))
     return (q, u, ca.vertcat(reach[0], spent), ca.fmax(bad, 1 - (size < np.inf)))
+
+
+# ---- the program -------------------------------------------------------------------------------------------
+
+class StepTree:
+    """Parts of the program. Kernels read and write the current rows of streams in place.
+
+    Attributes:
+        blocks: how many rows U has.
+        energy: what the kernel of energies reads beside speeds.
+        velocity: where a body's is, and the slice for it.
+        push: where a contact has its c of overlaps.
+    """
+
+    blocks, energy, velocity = "n_bodies", "poses bodies", ("U_before", "before")
+    walk: Mapping[str, Iterable[str]] = _WALK
+
+    def __init__(self, sizes: dict[str, int]) -> None:
+        self.sizes = sizes
+        self.zero = self.k(lambda: ca.SX.zeros(3), "", "again")
+        self.next = self.k(lambda contact, i, m: (contact[-3], contact[-2], i + 1, i < m), "contacts i m",
+                           "a b i on")
+
+    def k(self, fn: object, ins: str, outs: str) -> Kernel:
+        return kernel(fn, ins, outs, self.sizes)  # type: ignore[arg-type]
+
+    def over(self, count: str, *body: Node) -> Node:
+        """For bodies, balls."""
+        return Scan(count, body, tuple(self.walk[count]))
+
+    def each(self, *body: Node) -> Node:
+        """For every contact; a and b are its bodies."""
+        return [self.k(lambda: 0, "", "i"), self.over("capacity", self.next, If("on", body))]
+
+    def moved(self, places: str, source: str, target: str, back: bool = False) -> Node:
+        """Numbers from where they are to where they belong."""
+        ends = self.k(lambda w: (w[1], w[0]) if back else (w[0], w[1]), places, "a b")
+        return Scan("rated" if places == "rates" else "moved",
+                    [ends, Get(source, "a", "number"), Put("number", target, "b")], (places,))
+
+    def clock(self) -> Node:
+        def at(k: ca.SX, count: ca.SX, t_0: ca.SX, step: ca.SX, t_final: ca.SX) -> tuple[ca.SX, ...]:
+            t, later = t_0 + k * step, ca.if_else(k + 1 >= count, t_final, t_0 + (k + 1) * step)
+            return t, later, later - t
+
+        return self.k(at, "k count t_0 step t_final", "t t_next h")
+
+    def enter(self) -> list[Node]:
+        """Where bodies are, how fast with all forces and no contacts, (6), and how far they may come."""
+        return [self.k(lambda: (0, 0), "", "stale bad"),
+                self.over("n_bodies", self.k(_enter, "Q V A bodies h reaches budgets stale bad",
+                                             "poses inertias U_before U_free U shift reaches stale bad")),
+                self.k(lambda stale, bad: stale + bad == 0, "stale bad", "going")]
+
+    def contacts(self) -> list[Node]:
+        """Who touches, and impulses: (7), (8), (10)-(12)."""
+        return [self.k(lambda: (0, 0, np.inf), "", "m flat least"), *self.found(), If("m", self._impulses())]
+
+    def both(self, table: str, a: str, b: str) -> list[Node]:
+        return [Get(table, "a", a), Get(table, "b", b)]
+
+    def found(self) -> list[Node]:
+        """Contacts of the pairs that are listed."""
+        centre: list[Node] = [self.k(lambda b: b[0], "balls", "a"), Get("poses", "a", "pose"),
+                              self.k(centre_of, "balls pose", "centres")]
+        find: list[Node] = [self.over("n_balls", *centre)]
+        for kind in NARROW:
+            look: list[Node]
+            if kind == "pairs":
+                look = [Get("centres", "i", "centre"), Get("centres", "j", "centre_b"),
+                        self.k(apart, f"centre centre_b {kind}", "gap n P")]
+            elif kind != "given":
+                look = [Get("centres", "j", "centre"), Get("poses", "a", "pose"),
+                        self.k(plane if kind == "planes" else box, f"centre pose {kind}", "gap n P")]
+            else:
+                look = [self.k(lambda r: (r[4], r[5:8], r[8:11]), kind, "gap n P")]
+            find.append(Scan(f"n_{kind}", [
+                self.k(lambda r: (r[0], r[1], r[4], r[5]), kind, "a b i j"), *look,
+                *self.both("reaches", "reach", "reach_b"),
+                *([Get(self.velocity[0], "a", self.velocity[1])] if kind == "planes" else []),
+                self.k(is_near if kind != "planes" else is_near_plane, "gap reach reach_b least" + (
+                    f" {self.velocity[1]} centre pose h" if kind == "planes" else ""), "near least"),
+                self.taken(*self.met(kind))], (kind,)))
+        return find
+
+    def taken(self, *met: Node) -> Node:
+        """What `met` makes is a contact, if it is near."""
+        return [If("near", [*met, Put("contact", "contacts", "m"), Get("W", "flat", "impulse"),
+                            Put("impulse", "impulses", "m"), self.k(lambda m: m + 1, "m", "m")]),
+                Put("nothing", "W", "flat"), self.k(lambda flat: flat + 1, "flat", "flat")]
+
+    def met(self, kind: str) -> list[Node]:
+        """contact <- that of a pair."""
+        both = self.both
+        return [*both("poses", "pose", "pose_b"), *both("inertias", "in_a", "in_b"),
+                *both("U_before", "before", "before_b"), *both("U_free", "free", "free_b"),
+                self.k(_meet, f"{kind} gap n P pose pose_b in_a in_b before before_b free free_b h flat "
+                              "soft stiffness damping correction slop", "contact s")]
+
+    pushed, push = staticmethod(_pushed), 20
+
+    def updated(self, mode: int) -> tuple[Callable[..., tuple[ca.SX, ...]], str]:
+        """A kernel of sweeps.py (1)-(4), and what it reads at last."""
+        return partial(_update, mode), "s"
+
+    def energies(self) -> Callable[..., tuple[ca.SX, ...]]:
+        return _energies
+
+    def _impulses(self) -> list[Node]:
+        pair = lambda U: [Get(U, "a", "u_a"), Get(U, "b", "u_b")]
+        warm: list[Node] = [*pair("U"), self.k(self.pushed, "contacts impulses u_a u_b", "u_a u_b"),
+                            Put("u_a", "U", "a"), Put("u_b", "U", "b")]
+        none = self.k(lambda: (0, 0, 0, 0), "", "T_free T_1 T_0 T_half")
+        energy = [none, self.over(self.blocks, self.k(
+            self.energies(), f"U_free U plastic {self.energy} T_free T_1 T_0 T_half",
+            "T_free T_1 T_0 T_half"))]
+        between = [self.over(self.blocks, self.k(lambda u: u, "U_free", "plastic")), self.each(self.zero),
+                   self._solve("plastic", "again", 1), energy, self.k(_within, "T_free T_0 T_1 T_half", "x"),
+                   self.over(self.blocks, self.k(lambda x, high, low: low + x * (high - low), "x U plastic",
+                                                 "U"))]
+        keep: list[Node] = [
+            self.k(lambda c, deep: (c[-1], ca.fmax(c[self.push], deep)), "contacts deep", "flat deep"),
+            self.k(lambda p: p, "impulses", "impulse"), Put("impulse", "W", "flat")]
+        return [self.each(*warm), self._solve("U", "impulses", 0), self.k(lambda: 0, "", "deep"),
+                self.each(*keep), energy,
+                self.k(lambda T, most, soft: (most < T) * (1 - soft), "T_1 T_free soft", "grows"),
+                If("grows", between), If("deep", [self.each(self.zero), self._solve("shift", "again", 2)])]
+
+    def _solve(self, U: str, p: str, mode: int) -> Node:
+        """sweeps.py (1)-(4)."""
+        update, more = self.updated(mode)
+        one: list[Node] = [
+            Get(U, "a", "u_a"), Get(U, "b", "u_b"),
+            self.k(update, f"contacts {p} u_a u_b most {more}", f"{p} u_a u_b most"),
+            Put("u_a", U, "a"), Put("u_b", U, "b")]
+        ends = self.k(lambda most, tolerance, done, sweeps, total: (
+            (most > tolerance * tolerance) * (done + 1 < sweeps), done + 1, total + 1),
+            "most tolerance done sweeps total", "busy done total")
+        return [self.k(lambda: (0, 1), "", "done busy"),
+                While("busy", [self.k(lambda: 0, "", "most"), self.each(*one), ends], "most_sweeps")]
+
+    def leave(self) -> Node:
+        """(9), with quaternions of unit length."""
+        return self.over("n_bodies", self.k(_leave, "Q U shift poses bodies reaches h bad",
+                                            "Q V reaches bad"))
+
+    def record(self) -> list[Node]:
+        count = self.k(lambda k, count, every, bad: (
+            k + 1, (bad == 0) * ca.logic_or(ca.fmod(k + 1, every) == 0, k + 1 >= count)),
+            "k count every bad", "k record")
+        return [count, If("record", [Put("t_next", "T", "row"), Put("y", "Y", "row"),
+                                     self.k(lambda row: row + 1, "row", "row")])]
+
+
+def build(system: System, gathers: bool) -> Made:
+    """The program.
+
+    Args:
+        system: of free bodies.
+        gathers: some bodies only translate, so that coordinates are not rows of seven.
+    """
+    eq = equations(system)
+    n, nz = eq.n, eq.n - eq.nq - eq.nu
+    sizes = dict.fromkeys(_ONE.split(), 1) | _SIZES | {"y": n, "f": n, "p": eq.parameters}
+    streams = {name: Stream(size) for name, size in _STREAMS.items()} | {"T": Stream(1), "Y": Stream(n)}
+    tables: dict[str, np.ndarray] = {}
+    rhs = RightHandSide(eq, sizes, streams, tables)
+    tree = StepTree(sizes | _STREAMS | dict.fromkeys(("z", "zdot"), 1) | {"places": 2, "rates": 2})
+    gather: list[Node] = []
+    scatter: list[Node] = []
+    if gathers:
+        streams |= {name: Stream(1) for name in ("y_flat", "f_flat", "padded")} | {
+            "places": Stream(2), "rates": Stream(2)}
+        gather = [tree.moved("places", "y_flat", "padded"), tree.moved("rates", "f_flat", "padded")]
+        scatter = [tree.moved("places", "padded", "y_flat", back=True)]
+    z: list[Node] = []
+    if nz:
+        streams |= {"z": Stream(1), "zdot": Stream(1)}
+        z = [Scan("auxiliaries", tree.k(lambda z, zdot, h: z + h * zdot, "z zdot h", "z"), ("z", "zdot"))]
+    step: list[Node] = [*tree.contacts(), tree.leave(), *scatter, *z, *tree.record()]
+    body: list[Node] = [tree.clock(), rhs("t", "y", "f"), *gather, *tree.enter(), If("going", step),
+                        tree.k(lambda k, until, stale, bad: (k < until) * (stale == 0) * (bad == 0),
+                               "k until stale bad", "busy")]
+    whole = [tree.k(lambda: 1, "", "busy"), While("busy", body, "limit")]
+    counts = ["limit", "n_bodies", "n_balls", "capacity", "most_sweeps", *(f"n_{kind}" for kind in NARROW)]
+    counts += ["moved", "rated"] * gathers + ["auxiliaries"] * bool(nz)
+    return Program(whole, sizes, streams=streams, counts=counts), tables

@@ -1,0 +1,205 @@
+"""Runs of native programs of steps, and who may come near whom meanwhile.
+
+Each body may travel so far until lists are made anew (its budget); pairs are listed whose gap is at most what
+both may travel, and the room around them.
+"""
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from condyle.integrate.stepping.crowd import Crowd, Listed
+from condyle.integrate.stepping.nearest import NARROW
+from condyle.native.programs.program import Program, Workspace
+from condyle.system.state import State
+from condyle.system.system import System
+
+if TYPE_CHECKING:
+    from condyle.integrate.stepping.method import TimeStepping
+
+ROOM = 0.01
+"""Share of a radius within which surfaces count as near, beside what they may travel in a step."""
+BUDGET = 0.1
+"""Share of a radius that a body may travel with the same lists, or
+STEPS: as far as it goes in so many steps, if that is more."""
+STEPS = 10
+
+
+class ListedRun(ABC):
+    """A run of one state.
+
+    Args:
+        start: where it starts.
+        method: whose numbers it takes.
+        crowd: surfaces that may touch.
+    """
+
+    program: Program
+    ws: Workspace
+    size: np.ndarray
+    far: np.ndarray
+    room: np.ndarray
+    streams: dict[str, np.ndarray]
+    counts: dict[str, int]
+    fixed = np.empty(0, int)
+    """Contacts that are always looked at, before those of the lists."""
+
+    def __init__(self, start: State, method: TimeStepping, crowd: Crowd) -> None:
+        self.start, self.method, self.crowd, self.system = start, method, crowd, start.system
+        self.by_hand = len(crowd.boxes) > 1                  # two boxes are looked at in Python
+        self.keys = np.zeros(0, int)
+        self.lists: dict[str, Listed] = {}
+
+    @abstractmethod
+    def _begin(self, step: float) -> None:
+        """What the program reads beside numbers of the method."""
+
+    @abstractmethod
+    def _placed(self) -> tuple[np.ndarray, np.ndarray]:
+        """R_GB (n + 1, 3, 3) and origins (n + 1, 3) of all bodies and of ground, the last."""
+
+    @abstractmethod
+    def _velocities(self) -> np.ndarray:
+        """Of all bodies, angular first, shape (n, 6)."""
+
+    @property
+    @abstractmethod
+    def rebounds(self) -> bool:
+        """Whether something has a restitution."""
+
+    def go(self, t_final: float, step: float, count: int, report: Callable[[float], object] | None,
+           started: Callable[[float], object]) -> bool:
+        """Take all steps; whether all of it is finite. What is done so far, after an interrupt too, is
+        `kept`.
+
+        Args:
+            report: is told the share that is done.
+            started: is told the least gap at the start.
+        """
+        m, ws, start = self.method, self.ws, self.start
+        ws["y"] = np.concatenate([start.q, start.u, start.z])
+        soft = m.stiffness is not None
+        for name, value in {"t_0": start.t, "t_final": t_final, "step": step, "count": count,
+                            "every": int(m.every), "k": 0, "row": 1, "total": 0, "bad": 0,
+                            "tolerance": m.tolerance, "sweeps": int(m.sweeps), "soft": soft,
+                            "stiffness": m.stiffness or 0.0, "damping": m.damping,
+                            "correction": m.correction, "slop": m.slop}.items():
+            ws[name] = value
+        kept = 2 + count // int(m.every)
+        self.T, self.Y = np.empty((kept, 1)), np.empty((kept, len(ws["y"])))
+        self.T[0], self.Y[0] = start.t, ws["y"]
+        self.streams |= {"T": self.T, "Y": self.Y}
+        told = (lambda ws: report(ws["k"][0] / count)) if report is not None else None
+        self._begin(step)
+        while ws["k"][0] < count and not ws["bad"][0]:
+            first = ws["k"][0] == 0
+            ws["until"] = ws["k"][0] + 1 if self.by_hand or first else count
+            if self.by_hand:
+                self._boxes(step)
+            self.program.run(ws, self.streams, self.counts | {"limit": count + 1}, progress=told)
+            if first and ws["k"][0]:
+                started(float(ws["least"][0]))
+            if ws["stale"][0]:
+                self._listed(step)
+            elif told is not None:
+                told(ws)
+        return not ws["bad"][0]
+
+    @property
+    def steps(self) -> int:
+        return int(self.ws["k"][0]) + bool(self.ws["bad"][0])
+
+    @property
+    def astray(self) -> bool:
+        """Whether it ended since constraints that act both ways were not met."""
+        return bool(self.ws["bad"][0] > 1)
+
+    @property
+    def sweeps(self) -> int:
+        return int(self.ws["total"][0])
+
+    def kept(self) -> tuple[np.ndarray, np.ndarray]:
+        """Times (m,) and rows (m, n) until now."""
+        rows = int(self.ws["row"][0])
+        return self.T[:rows, 0], self.Y[:rows]
+
+    # ---- lists ---------------------------------------------------------------------------------------------
+
+    def _balls(self) -> None:
+        """Streams of spheres, points and corners."""
+        crowd = self.crowd
+        balls = np.column_stack([crowd.body[:crowd.balls] % (len(self.system.bodies) + 1), crowd.centre,
+                                 crowd.radius])
+        self.streams |= {"balls": balls, "centres": np.zeros((len(balls), 3))}
+        self.counts |= {"n_bodies": len(self.system.bodies), "n_balls": len(balls)}
+
+    def _listed(self, step: float) -> None:
+        """List who may come near whom, until a body has used up its budget."""
+        streams, travel = self.streams, self._travel(step)
+        budget = 2 * travel + np.maximum(BUDGET * np.maximum(self.size, self.far / 10), STEPS * travel)
+        budget[-1] = 0.0
+        streams["budgets"][:, 0], streams["reaches"][:, 1] = budget, 0.0
+        given = {"given": self.lists["given"]} if self.lists else {}    # of boxes: impulses are kept
+        self.lists = self.crowd.near(*self._placed(), self.room + budget) | given
+        for kind in self.lists:
+            self._take(kind)
+        self._carried()
+
+    def _take(self, kind: str) -> None:
+        rows = self.lists[kind].rows
+        rows[:, :2] %= len(self.system.bodies) + 1           # ground is the last
+        self.streams[kind], self.counts[f"n_{kind}"] = rows, len(rows)
+
+    def _boxes(self, step: float) -> None:
+        """Contacts of two boxes, which are given."""
+        reach = self.room + 2 * self._travel(step)
+        self.lists["given"] = self.crowd.two_boxes(*self._placed(), reach)
+        self._take("given")
+        self._carried()
+
+    def _travel(self, step: float) -> np.ndarray:
+        """How far surfaces of each body, and of ground, go in a step [m]."""
+        v = self._velocities()
+        speed = np.linalg.norm(v[:, 3:], axis=1) + np.linalg.norm(v[:, :3], axis=1) * self.far[:-1]
+        return np.append(step * speed, 0.0)
+
+    def _carried(self) -> None:
+        """Impulses of the last step for the pairs that were listed then."""
+        listed = [self.lists[kind].key for kind in NARROW] if self.lists else []
+        keys = np.concatenate([self.fixed, *(key + len(self.fixed) for key in listed)])
+        W = np.zeros((len(keys) + 1, 3))
+        if len(self.keys):
+            W[:-1] = carried(self.keys, self.streams["W"], keys)
+        self.keys, m = keys, len(keys) + 1
+        self.counts["capacity"] = m
+        self.streams |= {"W": W, "contacts": np.zeros((m, len(self.ws["contact"]))),
+                         "impulses": np.zeros((m, 3)), "again": np.zeros((m, 3))}
+
+
+def sizes_of(system: System, crowd: Crowd) -> tuple[np.ndarray, np.ndarray]:
+    """How large the surfaces of each body and ground are, and how far they reach from its origin [m], shape
+    (n + 1,)."""
+    size, far = np.zeros(len(system.bodies) + 1), np.zeros(len(system.bodies) + 1)
+    some = crowd.body[:crowd.balls]
+    np.maximum.at(size, some[some >= 0], crowd.radius[some >= 0])
+    np.maximum.at(far, some, np.linalg.norm(crowd.centre, axis=1))
+    for box, half, p in zip(crowd.boxes, crowd.core + crowd.edge[:, None], crowd.p_BS, strict=True):
+        if box.body != "ground":
+            at = system.body(box.body).index
+            size[at] = max(size[at], float(half.min()))
+            far[at] = max(far[at], float(np.linalg.norm(p) + np.linalg.norm(half)))
+    return size, far
+
+
+def carried(keys: np.ndarray, impulses: np.ndarray, now: np.ndarray) -> np.ndarray:
+    """Impulses (m, 3) of the contacts `now` (m,): those that they had under `keys`, and zero for new ones."""
+    out = np.zeros((len(now), 3))
+    if len(keys):
+        order = np.argsort(keys)
+        at = np.minimum(np.searchsorted(keys[order], now), len(order) - 1)
+        same = keys[order][at] == now
+        out[same] = impulses[order[at[same]]]
+    return out

@@ -1,0 +1,309 @@
+"""A step of a system with joints as one native program: forces, who touches, impulses, where it goes.
+
+Bodies that hang on ground separately are blocks of speeds u_a, each with its own M_a. Contacts of surfaces
+that are found near each other (crowd.py), of bodies a and b at P with directions D = (n, t_1, t_2), have
+
+    G_a = -D (J_v - r_a x J_w),   G_b = D (J_v - r_b x J_w),   J of the bodies' origins, r = P - p        (5a)
+    Z_a = M_a^-1 G_a'   by Cholesky's factors of each block, once a step                                  (5b)
+
+and those of `system.add_contact`, stops and ropes have the rows of their constraints. Where a contact is
+within one block, G_a + G_b is its only row. Constraints that act both ways make one block of all, and Z is
+that of docs/theory/rigid_contact.md (16). What moves with time alone is what v is beside G u.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import casadi as ca
+import numpy as np
+
+from condyle.constraints.solve.corrections import jump, moved, normalised
+from condyle.dynamics import aba, crba
+from condyle.integrate.equations import RightHandSide, equations
+from condyle.integrate.projection import Projector
+from condyle.integrate.stepping.blocks import (
+    Blocks,
+    bodies_of,
+    cholesky,
+    entered,
+    masses,
+    met,
+    ready,
+    rows_of,
+    spent,
+    substituted,
+)
+from condyle.integrate.stepping.nearest import NARROW
+from condyle.integrate.stepping.step import StepTree
+from condyle.integrate.stepping.sweeps import update
+from condyle.model.operators import OPERATORS
+from condyle.model.symbols import Symbols
+from condyle.native.programs.evaluated import Evaluated
+from condyle.native.programs.kept import Made
+from condyle.native.programs.nodes import Call, Get, If, Ints, Node, Scan, Stream, While
+from condyle.native.programs.program import Program
+from condyle.native.sweeps.lookup import assembled
+from condyle.system.system import System
+
+POSE = 12
+"""R_GB by columns, its origin."""
+NUMBERS = 13
+"""Of a contact beside G and Z: mu, w_n, w_t, three c, s, v beside G u (3), a, b, the place in the list."""
+SHORT = 16
+"""Speeds of a block up to which Cholesky's factors are straight lines; beyond they are LAPACK's."""
+NEAREST = 1e-9
+"""Accuracy to which other constraints are met after a step."""
+
+_ONE = """t t_next h k count until t_0 step t_final every row stale bad busy going m i j on a b most done
+    sweeps total tolerance soft stiffness damping correction slop least near gap T_0 T_1 T_half T_free grows
+    deep x record flat room info look accuracy body_a body_b"""
+
+
+def build(system: System, bare: System, surfaces: bool, both_ways: bool) -> Made:
+    """The program.
+
+    Args:
+        system: with its constraints that act one way.
+        bare: the same without them.
+        surfaces: contacts are found among surfaces.
+        both_ways: other constraints act.
+    """
+    rows = OPERATORS["unilateral_rows"].expressions
+    s = Symbols(system.compiled.model)
+    gap, rate, slip, G, _, e, mu = rows(s) if system.unilateral else [ca.SX(0, 1)] * 7
+    k, nu = gap.numel(), system.nu
+    G = ca.sparsify(ca.reshape(G, nu, 3 * k))                # a column is a row of a constraint
+    touched = [sorted({r for i in range(3) for r in rows_of(G[:, 3 * j + i])}) for j in range(k)]
+    together = [list(range(nu))] if both_ways else []
+    plain = Blocks.made(system, together)
+    together += [some for some in touched if len({*plain.of[some]}) > 2]
+    blocks = Blocks.made(system, together)
+    ends = np.full((k, 2), float(blocks.count))
+    for j, some in enumerate(touched):
+        mine = sorted({*blocks.of[some].tolist()})
+        ends[j, :len(mine)] = mine
+    n, contact = blocks.n, 12 * blocks.n + NUMBERS
+
+    eq = equations(bare)
+    nz = eq.n - eq.nq - eq.nu
+    flat = (blocks.count + 1) * n
+    sizes = dict.fromkeys(_ONE.split(), 1) | {"y": eq.n, "y_free": eq.n, "y_on": eq.n, "f": eq.n,
+                                              "p": eq.parameters, "weights": eq.n, "f_row": nu, "du": nu}
+    sizes |= dict.fromkeys(("all_before", "all_free", "all_U", "all_shift"), flat)
+    sizes |= dict.fromkeys(("before", "before_b", "free", "free_b", "u_a", "u_b"), n)
+    sizes |= dict.fromkeys(("G_a", "G_b", "Z_a", "Z_b"), 3 * n)
+    sizes |= {"factor": n * n, "all_M": blocks.count * n * n, "impulse": 3, "nothing": 3, "contact": contact,
+              "rate": 3, "e_mu": 2}
+    made = {"U_before": n, "U_free": n, "U": n, "plastic": n, "shift": n, "M": n * n, "L": n * n}
+    contacts = {"contacts": contact, "impulses": 3, "again": 3}
+    given = {"gaps": 1, "speeds": 3, "numbers": 2, "rows_a": 3 * n, "rows_b": 3 * n, "ends": 2, "acting": 1}
+    all_streams = made | contacts | {"W": 3} | (given if k else {})
+    walk = {"n_blocks": tuple(made), "capacity": tuple(contacts), "described": tuple(given)}
+    if k:
+        sizes |= {"p_all": s["tail"].numel() - system.compiled.model.tail["inputs"].start, "all_gaps": k,
+                  "all_speeds": 3 * k, "all_numbers": 2 * k, "all_a": 3 * n * k, "all_b": 3 * n * k}
+    bodies = {"poses": POSE, "V": 6, "J": 6 * n, "reaches": 2, "budgets": 1, "bodies": 3}
+    if surfaces:
+        many = len(system.bodies) + 1
+        walk |= {"n_bodies": tuple(bodies), "n_balls": ("balls", "centres")}
+        all_streams |= bodies | {"balls": 5, "centres": 3} | NARROW
+        sizes |= {"all_poses": POSE * many, "all_V": 6 * many, "all_J": 6 * n * many, "pose": POSE,
+                  "pose_b": POSE, "V_a": 6, "V_b": 6, "J_a": 6 * n, "J_b": 6 * n, "reach": 2, "reach_b": 2,
+                  "centre": 3, "centre_b": 3, "n": 3, "P": 3, "place_a": 3, "place_b": 3}
+    streams = {name: Stream(size) for name, size in all_streams.items()} | {"T": Stream(1), "Y": Stream(eq.n)}
+    tables: dict[str, np.ndarray] = {}
+    rhs = RightHandSide(eq, sizes, streams, tables)
+    tree = _Trees(sizes | all_streams | {"z": 1, "zdot": 1}, walk, blocks, surfaces)
+
+    # ---- functions of the whole state
+    b = Symbols(bare.compiled.model)
+    now = [b.t, ca.vertcat(b["q"], b["u"], b.z), b["tail"][bare.compiled.model.tail["inputs"].start:]]
+    function = lambda label, inputs, outputs: Evaluated(assembled(label, inputs, outputs), label, sizes,
+                                                        streams, tables)
+    kin = b.kinematics()
+    M = crba.mass_matrix(bare.compiled.model.tree, kin)
+    outs, names = [masses(M, blocks), blocks.spread(b["u"])], ["all_M", "all_before"]
+    if surfaces:
+        outs += bodies_of(b, bare, blocks)
+        names += ["all_poses", "all_V", "all_J"]
+    state = function("state", now, outs)
+    if both_ways:
+        f_row = ca.SX.sym("f", nu)
+        du, _ = aba.solve_mass_matrix(bare.compiled.model.tree, b.kinematics(moving=False), f_row, b.lock)
+        change = jump(b.rows(kin), du, b.lock)[0]
+        tree.response = function("jump", [*now, f_row], [change])
+    described: list[Node] = []
+    if k:
+        spread = blocks.spread(G)
+        first, second = ([ca.reshape(spread[int(end) * n:int(end) * n + n, 3 * j:3 * j + 3], 3 * n, 1)
+                          if end < blocks.count else ca.SX(3 * n, 1) for j, end in enumerate(ends[:, side])]
+                         for side in (0, 1))
+        inputs = [s.t, ca.vertcat(s["q"], s["u"], s.z),
+                  s["tail"][system.compiled.model.tail["inputs"].start:]]
+        v = ca.vertcat(rate.T, ca.reshape(slip, 2, k))
+        f = function("described", inputs, [gap, ca.vec(v), ca.vec(ca.vertcat(e.T, mu.T)), ca.vertcat(*first),
+                                           ca.vertcat(*second)])
+        described = [*f(("t", "y", "p_all"), ("all_gaps", "all_speeds", "all_numbers", "all_a", "all_b")),
+                     tree.described()]
+    nq = eq.nq
+    free: list[Node] = [tree.k(lambda y, f, h: ca.vertcat(y[:nq], y[nq:nq + nu] + h * f[nq:nq + nu],
+                                                          y[nq + nu:]), "y f h", "y_free")]          # (6)
+    after: list[Node] = []
+    if both_ways:
+        projection = eq.projection(0)
+        assert projection is not None
+        projector = Projector(projection, (), eq.n, sizes, streams, tables)
+        tree.sizes |= {"astray": 1}
+        slower = lambda y, to: projector.slower(("t", y, "p", "weights"), (to,))
+        free += [*slower("y_free", "y_free"), *slower("y", "y_on")]
+        after = [*projector("t_next", "y"), tree.k(lambda bad, off: ca.fmax(bad, 2 * (off > 0)), "bad astray",
+                                                   "bad")]
+    free += [tree.k(lambda y: 2 * [blocks.spread(y[nq:nq + nu])], "y_free",
+                    "all_free all_U"),
+             tree.k(lambda: ca.SX.zeros(flat), "", "all_shift"),
+             tree.k(lambda y: (0, 1 - (ca.sum1(ca.fabs(y)) < np.inf)), "y_free", "stale bad")]
+    unit = None if both_ways else eq.projection(0)
+
+    def leave(y: ca.SX, U: ca.SX, shift: ca.SX, t: ca.SX, h: ca.SX) -> ca.SX:
+        u, move = blocks.joined(U), blocks.joined(U + shift)
+        q = y[:nq] + h * moved(bare.compiled.model.tree, t, y[:nq], move)                    # (9)
+        if unit is not None:
+            q = normalised(bare.compiled.model.tree, q)
+        return ca.vertcat(q, u, y[nq + nu:])
+
+    z: list[Node] = []
+    if nz:
+        streams |= {"z": Stream(1), "zdot": Stream(1)}
+        z = [Scan("auxiliaries", tree.k(lambda z, zdot, h: z + h * zdot, "z zdot h", "z"), ("z", "zdot"))]
+    tree.before = described
+    gone = [tree.k(leave, "y all_U all_shift t h", "y"), *z, *after,
+            tree.k(lambda y, bad: ca.fmax(bad, 1 - (ca.sum1(ca.fabs(y)) < np.inf)), "y bad", "bad")]
+    step: list[Node] = [tree.factors(), *tree.contacts(), *tree.spent(), *gone,
+                        If("look", state(("t_next", "y", "p"), names)), *tree.record()]
+    body: list[Node] = [tree.clock(), rhs("t", "y", "f"), *state(("t", "y", "p"), names), *free,
+                        *tree.enter(), If("going", step),
+                        tree.k(lambda k, until, stale, bad: (k < until) * (stale == 0) * (bad == 0),
+                               "k until stale bad", "busy")]
+    whole = [tree.k(lambda: 1, "", "busy"), While("busy", body, "limit")]
+    counts = ["limit", "n_blocks", "capacity", "most_sweeps", *(["described"] if k else []),
+              *(["n_bodies", "n_balls", *(f"n_{kind}" for kind in NARROW)] if surfaces else [])]
+    counts += ["auxiliaries"] * bool(nz)
+    tables |= {"block of": blocks.bodies[:, None].astype(float), **({"ends": ends} if k else {})}
+    return Program(whole, sizes, streams=streams, counts=counts), tables
+
+
+class _Trees(StepTree):
+    """Parts of the program."""
+
+    blocks, energy, velocity = "n_blocks", "M", ("V", "V_a")
+
+    def __init__(self, sizes: dict[str, int], walk: dict[str, tuple[str, ...]], blocks: Blocks,
+                 surfaces: bool) -> None:
+        self.walk, self.n_speeds, self.ground, self.surfaces = walk, blocks.n, blocks.count, surfaces
+        self.push = 12 * blocks.n + 5
+        self.response: Evaluated | None = None
+        self.before: list[Node] = []
+        super().__init__(sizes)
+
+    def factors(self) -> Node:
+        """Cholesky's factors L of all blocks, by columns."""
+        n = self.n_speeds
+        if self.response is not None:
+            return []
+        if n <= SHORT:
+            return self.over("n_blocks", self.k(partial(cholesky, n), "M", "L"))
+        return self.over("n_blocks", self.k(lambda M: M, "M", "factor"),
+                         Call("dpotrf", (b"L", n, "factor", n, Ints("info"))),
+                         self.k(lambda L, info: ca.vertcat(ca.if_else(info == 0, L[0], np.nan), L[1:]),
+                                "factor info", "L"))
+
+    def enter(self) -> list[Node]:
+        """How far bodies may come."""
+        check: list[Node] = [self.over("n_bodies", self.k(
+            entered, "V bodies h reaches budgets stale", "reaches stale"))] if self.surfaces else []
+        return [*check, self.k(lambda stale, bad: stale + bad == 0, "stale bad", "going")]
+
+    def spent(self) -> list[Node]:
+        """How far bodies go."""
+        if not self.surfaces:
+            return []
+        moves: list[Node] = [self.k(lambda b: b[2], "bodies", "a"), Get("U", "a", "u_a"),
+                             Get("shift", "a", "u_b")]
+        return [self.over("n_bodies", *moves, self.k(partial(spent, self.n_speeds),
+                                                     "J u_a u_b bodies reaches h", "reaches"))]
+
+    def contacts(self) -> list[Node]:
+        found = self.found() if self.surfaces else []
+        return [self.k(lambda: (0, 0, np.inf), "", "m flat least"), *self.before, *found,
+                If("m", self._impulses())]
+
+    def described(self) -> Node:
+        """Contacts that are constraints."""
+        return self.over(
+            "described", self.k(lambda gap, v, acts, room, h, least: (
+                acts * (gap <= room + 2 * h * ca.fabs(v[0])), ca.if_else(acts, ca.fmin(gap, least), least),
+                gap),
+                "gaps speeds acting room h least", "near least gap"),
+            self.taken(self.k(lambda G, H, v, numbers, ends: (G, H, v, numbers, ends[0], ends[1]),
+                              "rows_a rows_b speeds numbers ends", "G_a G_b rate e_mu a b"), *self._ready()))
+
+    def met(self, kind: str) -> list[Node]:
+        both = self.both
+        return [*both("poses", "pose", "pose_b"), *both("V", "V_a", "V_b"), *both("J", "J_a", "J_b"),
+                *both("bodies", "place_a", "place_b"),
+                self.k(partial(met, self.n_speeds, self.ground), f"{kind} n P pose pose_b V_a V_b J_a J_b "
+                       "place_a place_b", "G_a G_b rate e_mu a b"), *self._ready()]
+
+    def _ready(self) -> list[Node]:
+        both = self.both
+        return [*self._responses(), *both("U_before", "before", "before_b"),
+                *both("U_free", "free", "free_b"),
+                self.k(partial(ready, self.n_speeds), "G_a G_b Z_a Z_b rate gap e_mu before before_b free "
+                       "free_b h soft stiffness damping correction slop a b flat", "contact")]
+
+    def _responses(self) -> list[Node]:
+        """Z of G."""
+        n, out = self.n_speeds, []
+        if self.response is not None:
+            for i in range(3):
+                out += [self.k(lambda G, i=i: G[n * i:n * i + n], "G_a", "f_row"),
+                        *self.response(("t", "y_on", "p", "f_row"), ("du",)),
+                        self.k(lambda Z, du, i=i: ca.vertcat(Z[:n * i], du, Z[n * i + n:]), "Z_a du", "Z_a")]
+            return [*out, self.k(lambda: ca.SX.zeros(3 * n), "", "Z_b")]
+        for side in "ab":
+            out.append(Get("L", side, "factor"))
+            if n <= SHORT:
+                out.append(self.k(partial(substituted, n), f"factor G_{side}", f"Z_{side}"))
+            else:
+                out += [self.k(lambda G: G, f"G_{side}", f"Z_{side}"),
+                        Call("dpotrs", (b"L", n, 3, "factor", n, f"Z_{side}", n, Ints("info")))]
+        return out
+
+    @property
+    def pushed(self) -> Callable[..., tuple[ca.SX, ...]]:  # type: ignore[override]
+        n = self.n_speeds
+        turn = lambda Z, dp: ca.reshape(Z, n, 3) @ dp
+        return lambda c, dp, u_a, u_b: (u_a + turn(c[6 * n:9 * n], dp), u_b + turn(c[9 * n:12 * n], dp))
+
+    def updated(self, mode: int) -> tuple[Callable[..., tuple[ca.SX, ...]], str]:
+        n, pushed = self.n_speeds, self.pushed
+
+        def swept(contact: ca.SX, p: ca.SX, u_a: ca.SX, u_b: ca.SX, most: ca.SX) -> tuple[ca.SX, ...]:
+            own = contact[12 * n:]
+            v = (ca.reshape(contact[:3 * n], n, 3).T @ u_a + ca.reshape(contact[3 * n:6 * n], n, 3).T @ u_b
+                 + (0 if mode == 2 else own[7:10]))                                          # (1)
+            mu = ca.SX(0) if mode == 2 else own[0]
+            dp, changed = update(v, p, own[3 + mode], mu, own[1], own[2], own[6])            # (2), (3)
+            return p + dp, *pushed(contact, dp, u_a, u_b), ca.fmax(most, changed)            # (4)
+
+        return swept, ""
+
+    def energies(self) -> Callable[..., tuple[ca.SX, ...]]:
+        n = self.n_speeds
+
+        def energies(free: ca.SX, high: ca.SX, low: ca.SX, M: ca.SX, *sums: ca.SX) -> tuple[ca.SX, ...]:
+            T = lambda u: ca.dot(u, ca.reshape(M, n, n) @ u) / 2
+            return tuple(s + T(u) for s, u in zip(sums, (free, high, low, (low + high) / 2), strict=True))
+
+        return energies
