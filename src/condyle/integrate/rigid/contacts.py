@@ -32,7 +32,8 @@ MARGIN = 1e-3
 FLIGHT = 20.0
 """Rebounds that would be over after so many windows do not happen."""
 RESOLVED = 1e-14
-"""Nor do those that are no higher than this share of the system's length: coordinates have 16 digits."""
+"""Nor do those that are no higher than this share of the system's length: coordinates have 16 digits. Gaps
+change sides no nearer to zero."""
 ROUGHLY = 20.0
 """What holds is off by no more than so many accuracies; what is further away was moved by an action."""
 JAMMED = 1e-3
@@ -71,7 +72,7 @@ class Contacts:
     def __post_init__(self) -> None:
         self.modes = Modes(self.system)
         self.length = self.system.compiled.length
-        self.close = MARGIN * self.accuracy * self.length
+        self.close = max(MARGIN * self.accuracy, RESOLVED) * self.length
         self.slow = self.close / scales.TIME_SCALE
         self.kept = self.accuracy * self.length / scales.TIME_SCALE
         self.margin = np.zeros(len(self.modes.names))
@@ -152,9 +153,10 @@ class Contacts:
         leaves = np.where(held, np.maximum(leaves, np.sqrt(4 * self.close * pressed)), leaves)
         stays = np.flatnonzero(touching & (now.rate <= leaves))
         gives_way = sticks & found & (impact is None)
-        closed, stick, slide, rests = self._forces(state, now, stays, gives_way)
-        if (closed | rests).any():                           # what rests without a force is brought back too
-            state = self._projected(self.set(state, closed | rests, stick, slide))
+        closed, stick, slide = self._forces(state, now, stays, gives_way)
+        if len(stays):                                       # what has no force is brought back too
+            near = np.isin(np.arange(len(closed)), stays)
+            state = self._projected(self.set(state, near, stick, slide))
         state = self.set(state, closed, stick, slide)
         return state, self._words(before, (closed, stick, slide), impact), impact
 
@@ -206,14 +208,14 @@ class Contacts:
         return state, Numbers(state, m), Impact(state.t, pushed, energy, law)
 
     def _forces(self, state: State, now: Numbers, which: np.ndarray, gives_way: np.ndarray
-                ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Which are closed from now on, which of these stick, whither the others slide, and which touch
-        without a force. Those that give way slide as soon as friction is all it can be: they stuck until now,
-        and their slip has no acceleration yet."""
+                ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Which are closed from now on, which of these stick, and whither the others slide. Those that give
+        way slide as soon as friction is all it can be: they stuck until now, and their slip has no
+        acceleration yet."""
         k = len(self.modes.names)
-        closed, stick, rests, slide = *np.zeros((3, k), bool), np.zeros((k, 3))
+        closed, stick, slide = *np.zeros((2, k), bool), np.zeros((k, 3))
         if not len(which):
-            return closed, stick, slide, rests
+            return closed, stick, slide
         W, _ = self._matrix(now, which)
         speed = np.hypot(*now.slip[which].T)
         directions = [now.slip[i] / s if s > self.kept and now.mu[i] > 0 else None
@@ -236,7 +238,6 @@ class Contacts:
             pushes = lam[:, 0] * np.diag(problem.W)[::3] > 1e-9 * most    # light bodies have small forces
             for j, (i, way) in enumerate(zip(which[some], problem.directions, strict=True)):
                 closed[i] = pushes[j]
-                rests[i] = not closed[i] and a[j, 0] <= 1e-6 * most
                 if not closed[i] or not self.modes.rubs[i]:
                     continue
                 if way is not None:
@@ -250,7 +251,7 @@ class Contacts:
                     slide[i] = self.kept * d / np.hypot(*d) @ now.frames[i]
                 else:
                     stick[i] = True
-        return closed, stick, slide, rests
+        return closed, stick, slide
 
     def _words(self, before: tuple[np.ndarray, ...], after: tuple[np.ndarray, ...], impact: Impact | None
                ) -> list[str]:
