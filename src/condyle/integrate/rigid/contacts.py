@@ -32,8 +32,10 @@ MARGIN = 1e-3
 FLIGHT = 20.0
 """Rebounds that would be over after so many windows do not happen."""
 RESOLVED = 1e-14
-"""Nor do those that are no higher than this share of the system's length: coordinates have 16 digits. Gaps
-change sides no nearer to zero."""
+"""Nor do those that are no higher than this share of the system's length: coordinates have 16 digits."""
+ON = 1e-14
+"""What is on its surface is within this [m, rad], or this share of the length; gaps change sides ten times as
+far from zero at least."""
 ROUGHLY = 20.0
 """What holds is off by no more than so many accuracies; what is further away was moved by an action."""
 JAMMED = 1e-3
@@ -72,7 +74,7 @@ class Contacts:
     def __post_init__(self) -> None:
         self.modes = Modes(self.system)
         self.length = self.system.compiled.length
-        self.close = max(MARGIN * self.accuracy, RESOLVED) * self.length
+        self.close = max(MARGIN * self.accuracy * self.length, 10 * ON * max(1.0, self.length))
         self.slow = self.close / scales.TIME_SCALE
         self.kept = self.accuracy * self.length / scales.TIME_SCALE
         self.margin = np.zeros(len(self.modes.names))
@@ -114,8 +116,8 @@ class Contacts:
         compiled, tail = state.system.compiled, state.tail
         problem = compiled.projection(tail[None], np.maximum(compiled.weights[state.q.size:state.q.size
                                                                               + state.u.size], 1e-6))
-        q, u = project(problem, state.q[None].copy(), state.u[None].copy(), 1e-14 * max(1.0, self.length),
-                       1e-13 * max(1.0, self.length), strict=False)
+        q, u = project(problem, state.q[None].copy(), state.u[None].copy(), ON * max(1.0, self.length),
+                       10 * ON * max(1.0, self.length), strict=False)
         return state.replace(q=q[0], u=u[0])
 
     # ---- what happens --------------------------------------------------------------------------------------
