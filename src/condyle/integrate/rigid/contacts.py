@@ -151,8 +151,8 @@ class Contacts:
             state, now, impact = self._impact(state, now, np.flatnonzero(touching))
         pressed = np.maximum(-now.accelerations()[:, 0], 0.0)
         leaves = np.maximum(self.kept, FLIGHT * self.window * pressed / 2)
-        # what an impact lifts no higher than gaps are known to: it would fall again and lift the next one
-        leaves = np.where(held, np.maximum(leaves, np.sqrt(4 * self.close * pressed)), leaves)
+        # what an impact lifts no higher than gaps are known to would fall again and lift the next one
+        leaves = np.where(held, np.maximum(leaves, np.sqrt(4 * self.close * pressed)), leaves)          # (25)
         stays = np.flatnonzero(touching & (now.rate <= leaves))
         gives_way = sticks & found & (impact is None)
         closed, stick, slide = self._forces(state, now, stays, gives_way)
