@@ -188,3 +188,13 @@ def test_ensembles():
     for k, run in enumerate(runs):
         # ten times the accuracy each
         np.testing.assert_allclose(many[k][-1].q, run[-1].q, atol=2e-6)
+
+
+@pytest.mark.parametrize("radius", [0.1, 0.3, 0.7])
+def test_a_ball_holds_itself(radius):
+    """size= is the radius itself, whose square the last digits of x^2 + y^2 + z^2 miss: it was refused."""
+    ball = contact.Implicit("ball", None, lambda x, y, z: x * x + y * y + z * z - radius**2, radius, STEEL)
+    assert ball.points.least <= radius
+    with pytest.raises(cd.DescriptionError, match=r"beyond|negative"):
+        contact.Implicit("ball", None, lambda x, y, z: x * x + y * y + z * z - radius**2, (1 - 1e-6) * radius,
+                         STEEL)

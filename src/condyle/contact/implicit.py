@@ -8,7 +8,7 @@ from typing import Any
 import casadi as ca
 
 from condyle.contact.overlap import Pair, solver
-from condyle.contact.rounded import Rounded, rounded
+from condyle.contact.rounded import ROUNDED, Rounded, rounded
 from condyle.contact.solids import Ellipsoid, Framed
 from condyle.contact.surfaces import Folded, HalfSpace, Length, Pose, Sphere, tangents
 from condyle.contact.touch import Touch
@@ -53,7 +53,7 @@ class Implicit(Framed):
             raise TraceError(f"{what}: the function uses Parameters or tables; write it with numbers and "
                              "formulas")
         if isinstance(size, float):
-            centre, far = (float(law.function(*p)) for p in ((0, 0, 0), (size, 0, 0)))
+            centre, far = (float(law.function(*p)) for p in ((0, 0, 0), (ROUNDED * size, 0, 0)))
             if not centre < 0 <= far:
                 raise DescriptionError(f"{what}: must be negative at the origin of S and not at (size, 0, "
                                        f"0), got {centre:g} and {far:g}; move X, or change the sign or "

@@ -24,6 +24,8 @@ HALVED, POLISHED = 60, 50
 """Times that the way out is halved; Newton's steps to a normal at most, many where the surface is flat."""
 FURTHEST = 0.3
 """The longest of these steps over the distance to the origin."""
+ROUNDED = 1 + 1e-9
+"""A ball of just the right size holds it, whatever the last digits say."""
 SURE = 0.5
 """The smallest radius of curvature may be so much smaller than at these points."""
 
@@ -73,8 +75,8 @@ class Rounded:
 
     @cached_property
     def least(self) -> float:
-        """One is so far from it [m]."""
-        return float(np.linalg.norm(self.rows[:, :3], axis=1).max())
+        """One is so far from it, less rounding [m]."""
+        return float(np.linalg.norm(self.rows[:, :3], axis=1).max()) / ROUNDED
 
     @cached_property
     def _cells(self) -> tuple[Array, float]:
@@ -138,7 +140,7 @@ def rounded(law: Traced, size: float, what: str) -> Rounded:
     H, g = ca.hessian(f, y)
     value = ca.Function("f", [y], [f]).map(AROUND)
     at = lambda p: np.array(value(p).full()).ravel()
-    out = at(size * ways) < 0
+    out = at(ROUNDED * size * ways) < 0
     if out.any():
         raise DescriptionError(f"{what}: goes beyond size = {size:g} m towards "
                                f"{_at(ways[:, int(np.flatnonzero(out)[0])])}; give a ball that holds it")

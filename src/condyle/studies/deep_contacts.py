@@ -7,8 +7,6 @@ MOST times what moves, is a mistake as a rule: a floor at a wrong height, metres
 """
 from __future__ import annotations
 
-from typing import Any
-
 import casadi as ca
 import numpy as np
 
@@ -18,6 +16,7 @@ from condyle.integrate.members import Members
 from condyle.integrate.rigid.numbers import in_few
 from condyle.model.symbols import Symbols
 from condyle.native.calls.function import NativeFunction
+from condyle.native.straight.columns import columns
 from condyle.native.sweeps.lookup import Staged, assembled
 from condyle.records import dataclass
 from condyle.system.system import System
@@ -97,19 +96,8 @@ def _stored(look: Look, q: np.ndarray, tail: np.ndarray) -> np.ndarray:
 
 def _evaluated(made: ca.Function | Staged, q: np.ndarray, tail: np.ndarray) -> list[np.ndarray]:
     """Depths and stored energies (size, states) at q (states, nq), tail (states, k)."""
-    if isinstance(made, Staged):
-        return made.evaluate([np.ascontiguousarray(a.T) for a in (q, tail)])
-    given = [np.ascontiguousarray(a, dtype=float) for a in (q, tail)]
-    out = [np.zeros((len(q), made.numel_out(i))) for i in range(made.n_out())]
-    buffer: Any                                              # CasADi's stubs do not know memoryviews
-    buffer, call = made.buffer()                             # a tenth of the time that CasADi's DM take
-    for row in range(len(q)):
-        for i, a in enumerate(given):
-            buffer.set_arg(i, memoryview(a[row]))
-        for i, y in enumerate(out):
-            buffer.set_res(i, memoryview(y[row]))
-        call()
-    return [y.T for y in out]
+    given = [np.ascontiguousarray(a.T, dtype=float) for a in (q, tail)]
+    return made.evaluate(given) if isinstance(made, Staged) else columns(made, given, len(q))
 
 
 def _made(system: System) -> Look:

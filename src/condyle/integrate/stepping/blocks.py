@@ -130,9 +130,10 @@ def entered(V: ca.SX, body: ca.SX, h: ca.SX, reach: ca.SX, budget: ca.SX, stale:
     return ca.vertcat(body[1] + 2 * travel, reach[1]), ca.fmax(stale, reach[1] + 2 * travel > budget)
 
 
-def spent(n: int, J: ca.SX, u: ca.SX, shift: ca.SX, body: ca.SX, reach: ca.SX, h: ca.SX) -> ca.SX:
-    """How far a body went since lists were made."""
-    V = ca.reshape(J, n, 6).T @ (u + shift)
+def spent(n: int, V: ca.SX, J: ca.SX, before: ca.SX, u: ca.SX, shift: ca.SX, body: ca.SX, reach: ca.SX,
+          h: ca.SX) -> ca.SX:
+    """How far a body went since lists were made; V is not J u alone where it moves with time."""
+    V = V + ca.reshape(J, n, 6).T @ (u + shift - before)
     return ca.vertcat(reach[0], reach[1] + h * (ca.norm_2(V[3:]) + ca.norm_2(V[:3]) * body[0]))
 
 

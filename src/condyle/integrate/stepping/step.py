@@ -267,6 +267,10 @@ class StepTree:
     def energies(self) -> Callable[..., tuple[ca.SX, ...]]:
         return _energies
 
+    def work(self) -> list[Node]:
+        """Takes from the energies with impulses what they may have from elsewhere."""
+        return []
+
     def _impulses(self) -> list[Node]:
         pair = lambda U: [Get(U, "a", "u_a"), Get(U, "b", "u_b")]
         warm: list[Node] = [*pair("U"), self.k(self.pushed, "contacts impulses u_a u_b", "u_a u_b"),
@@ -274,7 +278,7 @@ class StepTree:
         none = self.k(lambda: (0, 0, 0, 0), "", "T_free T_1 T_0 T_half")
         energy = [none, self.over(self.blocks, self.k(
             self.energies(), f"U_free U plastic {self.energy} T_free T_1 T_0 T_half",
-            "T_free T_1 T_0 T_half"))]
+            "T_free T_1 T_0 T_half")), *self.work()]
         between = [self.over(self.blocks, self.k(lambda u: u, "U_free", "plastic")), self.each(self.zero),
                    self._solve("plastic", "again", 1), energy, self.k(_within, "T_free T_0 T_1 T_half", "x"),
                    self.over(self.blocks, self.k(lambda x, high, low: low + x * (high - low), "x U plastic",

@@ -228,10 +228,10 @@ class _Trees(StepTree):
         """How far bodies go."""
         if not self.surfaces:
             return []
-        moves: list[Node] = [self.k(lambda b: b[2], "bodies", "a"), Get("U", "a", "u_a"),
-                             Get("shift", "a", "u_b")]
-        return [self.over("n_bodies", *moves, self.k(partial(spent, self.n_speeds),
-                                                     "J u_a u_b bodies reaches h", "reaches"))]
+        moves: list[Node] = [self.k(lambda b: b[2], "bodies", "a"), Get("U_before", "a", "before"),
+                             Get("U", "a", "u_a"), Get("shift", "a", "u_b")]
+        return [self.over("n_bodies", *moves, self.k(partial(spent, self.n_speeds), "V J before u_a u_b "
+                                                     "bodies reaches h", "reaches"))]
 
     def contacts(self) -> list[Node]:
         found = self.found() if self.surfaces else []
@@ -307,3 +307,12 @@ class _Trees(StepTree):
             return tuple(s + T(u) for s, u in zip(sums, (free, high, low, (low + high) / 2), strict=True))
 
         return energies
+
+    def work(self) -> list[Node]:
+        """What moves with time does the work -p . v with the v beside G u: it may be in u+ too (11)."""
+        def less(c: ca.SX, p: ca.SX, again: ca.SX, T_1: ca.SX, T_0: ca.SX, T_half: ca.SX
+                 ) -> tuple[ca.SX, ...]:
+            high, low = (ca.dot(x, c[-6:-3]) for x in (p, again))
+            return T_1 + high, T_0 + low, T_half + (low + high) / 2
+
+        return [self.each(self.k(less, "contacts impulses again T_1 T_0 T_half", "T_1 T_0 T_half"))]
