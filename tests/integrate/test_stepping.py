@@ -531,7 +531,7 @@ def test_a_pair_that_would_push_twice_is_refused():
         method = Stepping([floor, ball], stiffness=1e4, damping=150.0)
         run = lambda: cd.simulate(system, start, 0.5, step=1e-3, integrator=method)  # noqa: B023
         if not cliques and not disabled:
-            with pytest.raises(cd.DescriptionError, match="HalfSpace on 'ground' and Sphere on 'b0'.*twice"):
+            with pytest.raises(cd.DescriptionError, match=r"on 'ground' and Sphere on 'b0'.*twice"):
                 run()
         else:
             sinks.append(0.1 - run()["b0_tz"][-1])
