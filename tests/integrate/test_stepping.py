@@ -519,6 +519,25 @@ def test_balls_at_one_place():
     assert abs(apart - 0.2) < 2e-5 and abs(end["b0_tz"] - 0.1) < 2e-5        # slop
 
 
+def test_a_pair_that_would_push_twice_is_refused():
+    """A soft ball of `among` that was a contact of the system too sank half as deep, without a word. Where
+    a clique or `disabled` keeps one of the two out, it pushes once."""
+    stone, sinks = C.Rigid(friction=0.5), []
+    for cliques, disabled in (((), ()), (("c",), ()), ((), ("floor",))):
+        system, floor = balls(1), C.HalfSpace("ground", UP, 0.0, stone, cliques=cliques)
+        ball = C.Sphere("b0", (0, 0, 0), 0.1, stone, cliques=cliques)
+        system.add_contact("floor", floor, ball)
+        start = system.state(q={"b0_tz": 0.1}, disabled=disabled)
+        method = Stepping([floor, ball], stiffness=1e4, damping=150.0)
+        run = lambda: cd.simulate(system, start, 0.5, step=1e-3, integrator=method)  # noqa: B023
+        if not cliques and not disabled:
+            with pytest.raises(cd.DescriptionError, match=r"on 'ground' and Sphere on 'b0'.*twice"):
+                run()
+        else:
+            sinks.append(0.1 - run()["b0_tz"][-1])
+    assert sinks == pytest.approx([0.5 * 9.81 / 1e4] * 2, rel=1e-6)          # m g / k, at rest
+
+
 def test_forces_that_are_no_numbers_end_a_run():
     system = cd.System()
     system.add_body("b", mobilizer=cd.Slider(), mass=1.0)

@@ -269,7 +269,7 @@ def _say(message: Warning | str, category: type[Warning], filename: str, lineno:
 
 def main() -> None:
     """Entry point. An error of Condyle or of the operating system is one line and exit code 1, never a
-    traceback; so is a warning."""
+    traceback; a warning is one line."""
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _say  # type: ignore[assignment]

@@ -77,9 +77,10 @@ def warn_of_deep_contacts(system: System, start: Members) -> None:
     along = ", ".join(f"{y:g}" for y in (sign * n).round(3) + 0.0)
     way = f"along ({along})" if n.any() else "in any direction, since their centres coincide"
     total = f" ({stored[k, i]:.3g} J with others of these bodies)" if stored[k, i] > 1.01 * V[k, i] else ""
+    known = type(law).potential is not ContactLaw.potential  # cd.relax refuses laws without one
+    rest = ", or start from cd.relax(system, state), where they rest" if known else ""
     warn(f"simulate: contact {name!r} of {a} and {b} starts {x:.3g} m deep and stores {V[k, i]:.3g} J"
-         f"{total}, which throws them apart: move {moved!r} by {x:.3g} m {way}, "
-         f"or start from cd.relax(system, state), where they rest")
+         f"{total}, which throws them apart: move {moved!r} by {x:.3g} m {way}{rest}")
 
 
 def _stored(look: Look, q: np.ndarray, tail: np.ndarray) -> np.ndarray:

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from condyle.arrays import Array
-from condyle.errors import DescriptionError, UnknownNameError
+from condyle.errors import DescriptionError
 from condyle.forces.gravity import Gravity
-from condyle.presentation import cut
 from condyle.records import dataclass
 from condyle.spatial import quaternion_from_rotation
 from condyle.system.system import System
@@ -19,13 +18,12 @@ from condyle.tree import scales
 from condyle.viewer import contacts, marks, paths
 from condyle.viewer.bodies import Part
 from condyle.viewer.bodies import parts as parts_of
+from condyle.viewer.colours import columns_of, owners_of, paint_of, with_columns
 from condyle.viewer.constraints import constraint_parts
 from condyle.viewer.layer import Layer
 from condyle.viewer.pressures import Pressure, pressures, usual
 from condyle.viewer.rails import rails
 
-PAINTS = {"activation": "", "force": "N"}
-"""What muscles may be coloured by, with its unit."""
 SAMPLED = 200
 """Frames that say how large a scene is."""
 LONGEST = 0.6
@@ -161,16 +159,16 @@ def draw(layer: Layer, color: str | Table | Any, markers: Any = None, arrows: An
     if layer.good is not None:
         for patch in patches:
             patch.points[~layer.good] = np.nan
-    columns, owners = _columns(layer)
-    paint, values, more = _paint(layer, lines, color)
-    more += [(touched, _whose(touched))] if touched is not None else []
+    columns, owners = columns_of(layer)
+    paint, values, more = paint_of(layer, lines, color)
+    more += [(touched, owners_of(touched))] if touched is not None else []
     if maps:
         peaks = Table(layer.t, distinct([f"{p.name}.pressure" for p in maps]),
                       np.stack([p.values.max(axis=1) for p in maps], axis=1), ["Pa"] * len(maps))
         more.append((peaks, [p.name for p in maps]))
     alone = isinstance(plots, Table) or is_frame(plots)
     for table, whose in (*more, *((t, None) for t in ([plots] if alone else plots))):
-        columns, owners = _joined(columns, owners, table, whose, layer.t)
+        columns, owners = with_columns(columns, owners, table, whose, layer.t)
     reach = scales.reach(system.bodies) or 1.0
     touching = [surface for _, surface in contacts.surfaces(layer)]
     shapes, said = parts_of(system, touching)
@@ -218,7 +216,7 @@ def moving(layer: Layer, drawn: Drawn, color: str) -> tuple[Drawn, Array]:
     the columns, shape (m, columns)."""
     R, p = poses(layer)
     patches, arrows, touched = contacts.touching(layer, R)
-    _, paint, more = _paint(layer, drawn.lines, color)
+    _, paint, more = paint_of(layer, drawn.lines, color)
     tables = [layer.table, *(table for table, _ in more), *([touched] if touched is not None else [])]
     values = np.concatenate([table.values for table in tables], axis=1)
     return replace(drawn, t=layer.t, R=R, p=p, paint=paint, arrows=arrows, patches=patches), values
@@ -319,120 +317,4 @@ def up_of(system: System) -> Array:
     out = np.zeros(3)
     axis = int(np.argmax(np.abs(g)))
     out[axis] = -np.sign(g[axis])
-    return out
-
-
-# ---- columns and colours -----------------------------------------------------------------------------------
-
-def _columns(layer: Layer) -> tuple[Table, list[str]]:
-    """What is known over time, and what each column is of."""
-    table, system = layer.table, layer.system
-    owner = {c.name: b.name for b in system.bodies for c in b.coordinates}
-    owner |= {s: b.name for b in system.bodies for s in b.speeds if s not in owner}
-    owners = [owner.get(name) or owner.get(name.removesuffix("_speed")) or name.rpartition(".")[0] or name
-              for name in table.names]
-    units = ["m" if name.endswith(".fiber_length") else unit
-             for name, unit in zip(table.names, table.units, strict=True)]
-    return Table(table.time, table.names, table.values, units), owners
-
-
-def _joined(table: Table, owners: list[str], other: Table, whose: list[str] | None,
-            t: Array, what: str = "plots") -> tuple[Table, list[str]]:
-    """A Table with the columns of another, at its times, linear between rows, none outside of them."""
-    if is_frame(other):
-        other = Table.from_pandas(other)
-    if not isinstance(other, Table):
-        raise DescriptionError(f"show: plots: expected Tables, got {type(other).__name__}")
-    marks.warn_of_times(what, other.time, t)
-    if np.array_equal(other.time, t):
-        values = other.values
-    else:
-        values = np.stack([np.interp(t, other.time, x, left=np.nan, right=np.nan) for x in other.values.T]
-                          or [np.zeros(len(t))], axis=1)[:, :len(other.names)]
-    names = distinct([*table.names, *other.names])
-    return (Table(table.time, names, np.concatenate([table.values, values], axis=1),
-                  [*table.units, *other.units]), [*owners, *(whose or _whose(other))])
-
-
-def _whose(table: Table) -> list[str]:
-    """OpenSim's and our columns begin with what they are of."""
-    return [name.rpartition(".")[0] or name for name in table.names]
-
-
-def _paint(layer: Layer, lines: list[paths.Line], color: Any
-           ) -> tuple[tuple[str, str, float], Array | None, list[tuple[Table, list[str]]]]:
-    """What muscles are coloured by: label, unit and greatest value; values from 0 to 1, shape (m, lines); and
-    columns that come with them."""
-    lengths = _lengths(layer)
-    if not layer.system.muscles:
-        return ("", "", 1.0), None, lengths
-    if hasattr(color, "activations"):
-        color = color.activations
-    if is_frame(color):
-        color = Table.from_pandas(color)
-    if isinstance(color, Table):
-        paint, values, more = _painted(layer, lines, color)
-        return paint, values, more + lengths
-    if color is None:
-        return ("", "", 1.0), None, lengths
-    if not isinstance(color, str) or color not in PAINTS:
-        raise UnknownNameError("quantity to colour muscles by", color, PAINTS, "or give a Table with a "
-                               "column per muscle, or the result of cd.static_optimization")
-    if not layer.known:
-        return ("", "", 1.0), None, lengths
-    system, batch = layer.system, layer.batch
-    L, Ldot = batch.kernel("path_lengths"), batch.kernel("path_speeds")
-    reported = list(system.compiled.model.reported)
-    reports = system.compiled.shaped("muscle_reports", system.compiled.function("muscle_reports").fast(
-        batch.array("q"), batch.array("u"), L, Ldot, batch.tail))
-    own = list(system.muscles)
-    force = Table(layer.t, [f"{n}.tendon_force" for n in own], reports[:, :, reported.index("tendon_force")],
-                  ["N"] * len(own))
-    activation = Table(layer.t, [f"{n}.activation" for n in own], reports[:, :, reported.index("activation")])
-    more = [(force, own), *lengths]
-    have = set(layer.table.names)
-    if not set(activation.names) <= have:
-        more.insert(0, (activation, own))
-    values = activation.values if color == "activation" else force.values
-    largest = 1.0 if color == "activation" else float(np.nanmax(values, initial=1e-9))
-    return (color, PAINTS[color], largest), _over_lines(layer, lines, own, values / largest), more
-
-
-def _lengths(layer: Layer) -> list[tuple[Table, list[str]]]:
-    """Of all paths, as columns; none in frames that cannot be drawn."""
-    names = list(layer.system.paths)
-    if not names:
-        return []
-    L = layer.batch.kernel("path_lengths")
-    if layer.good is not None:
-        L = np.where(layer.good[:, None], L, np.nan)
-    return [(Table(layer.t, [f"{name}.length" for name in names], L, ["m"] * len(names)), names)]
-
-
-def _painted(layer: Layer, lines: list[paths.Line], table: Table
-             ) -> tuple[tuple[str, str, float], Array | None, list[tuple[Table, list[str]]]]:
-    """Colours from a Table with a column per muscle."""
-    names = [name for name in layer.system.paths if name in table.names]
-    if not names:
-        raise DescriptionError(f"show: color: no column of the Table has the name of a muscle; muscles: "
-                               f"{cut(layer.system.muscles)}; columns: {cut(table.names)}")
-    unit = table.units[table.names.index(names[0])]
-    part = table[names]
-    label = "force" if unit == "N" else "activation" if not unit else "value"
-    part = Table(part.time, [f"{name}.{label}" for name in names], part.values, part.units)
-    joined, _ = _joined(Table(layer.t, [], np.zeros((len(layer.t), 0))), [], part, names, layer.t, "color")
-    finite = joined.values[np.isfinite(joined.values)]
-    largest = max(float(finite.max(initial=0.0)), 1e-9)
-    if label == "activation" and largest <= 1.0 + 1e-6:
-        largest = 1.0
-    return ((label, unit, largest), _over_lines(layer, lines, names, joined.values / largest),
-            [(joined, names)])
-
-
-def _over_lines(layer: Layer, lines: list[paths.Line], names: list[str], values: Array) -> Array:
-    """Values (m, names) as values of all lines, NaN for others."""
-    out = np.full((len(layer.t), len(lines)), np.nan)
-    at = {line.name: k for k, line in enumerate(lines)}
-    drawn = [k for k, name in enumerate(names) if name in at]           # paths without places are not
-    out[:, [at[names[k]] for k in drawn]] = np.clip(values[:, drawn], 0, 1)
     return out

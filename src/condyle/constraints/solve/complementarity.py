@@ -1,12 +1,4 @@
-"""Complementarity: who pushes, who sticks, who slides. docs/theory/rigid_contact.md (10)-(14).
-
-The linear problem
-
-    w = A z + b,   w >= 0,   z >= 0,   w . z = 0                                                          (10)
-
-is solved by Lemke's method, with the lexicographic rule: it ends, at a solution or at a ray, which means that
-there is none if A is copositive-plus, as in impacts. No maintained package for it fits: SciPy has none, QP
-solvers (daqp) take symmetric A, and friction's is not.
+"""Complementarity: who pushes, who sticks, who slides. docs/theory/rigid_contact.md (11)-(15).
 
 Contacts: v = W lambda + b, three rows each (normal, two tangents), and for each
 
@@ -41,6 +33,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from condyle.constraints.solve.lemke import lemke
 from condyle.records import dataclass
 
 SIDES = 8
@@ -54,64 +47,12 @@ BESIDE = (0.0, 1e-10, 1e-8, 1e-7)
 APART = 1e-13
 """Share of what contacts do to themselves below which they do nothing to each other."""
 STARTS, ROUGH = (30, 300), 1e-3
-"""Starts of the last resort; the second is where the error is larger than ROUGH and none slides already: then
-there is an answer."""
+"""Starts of the last resort; the second number is for an error above ROUGH where none slides already: there
+is an answer then."""
 DESCENT, SWEEPS, SHARES = 60, 100, (1.0, 0.3, 0.03)
 """Newton's steps from each, sweeps for the first of them, shares of v in (14a)."""
 RIDGE = 1e-10
 """Share of its diagonal that is added to W for Lemke's method, which redundant contacts would lead astray."""
-
-
-def lemke(A: np.ndarray, b: np.ndarray, limit: int | None = None) -> np.ndarray | None:
-    """z of (10), or None where Lemke's method ends at a ray.
-
-    Args:
-        A: shape (n, n).
-        b: shape (n,).
-        limit: pivots; 50 (n + 10) by default, after which it is None too.
-    """
-    n = len(b)
-    if not n or (b >= 0).all():
-        return np.zeros(n)
-    # rows: basic variables. Columns: w (n), z (n), z0, right-hand side; the w columns hold the inverse basis
-    T = np.hstack([np.eye(n), -A, -np.ones((n, 1)), b[:, None]])
-    basis = list(range(n))
-
-    def leaving(entering: int, allowed: np.ndarray) -> int | None:
-        """The row whose variable reaches zero first; the lexicographic least of equal ones."""
-        rows = allowed
-        for column in (2 * n + 1, *range(n)):
-            ratio = T[rows, column] / T[rows, entering]
-            rows = rows[ratio <= ratio.min() + 1e-12 * max(1.0, abs(ratio.min()))]
-            if len(rows) == 1:
-                break
-        first = [r for r in rows if basis[r] == 2 * n]       # z0 leaves as soon as it may
-        return int(first[0] if first else rows[0])
-
-    def pivot(row: int, column: int) -> int:
-        T[row] /= T[row, column]
-        others = T[:, column].copy()
-        others[row] = 0.0
-        np.subtract(T, np.outer(others, T[row]), out=T)
-        out, basis[row] = basis[row], column
-        return out
-
-    order = np.lexsort((np.arange(n), b))
-    out = pivot(int(order[0]), 2 * n)
-    size = max(1.0, float(np.abs(A).max()))
-    for _ in range(limit or 50 * (n + 10)):
-        entering = out + n if out < n else out - n
-        allowed = np.flatnonzero(T[:, entering] > 1e-11 * size)
-        if not len(allowed):
-            return None                                      # a ray
-        row = leaving(entering, allowed)
-        assert row is not None
-        out = pivot(row, entering)
-        if out == 2 * n:
-            z = np.zeros(2 * n + 1)
-            z[basis] = np.maximum(T[:, -1], 0.0)
-            return z[n:2 * n]
-    return None
 
 
 def groups(W: np.ndarray) -> list[np.ndarray]:

@@ -40,6 +40,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from condyle.arguments import spoken
+from condyle.constraints.unilateral import RigidContact
 from condyle.errors import DescriptionError, warn
 from condyle.integrate.manifold import Manifold
 from condyle.integrate.measured import samples
@@ -158,11 +159,25 @@ class _Run:
             raise DescriptionError("TimeStepping: nothing can touch: give it surfaces, TimeStepping([floor, "
                                    "ball]), or the system a rigid contact by system.add_contact; without "
                                    "contacts take another integrator, such as 'merson'")
+        self._check_twice()
         kind = FreeBodies if self.method.among and all_free(system) else Trees
         self.steps: ListedRun = kind(self.start, self.method)
         if self.method.stiffness is not None and self.steps.rebounds:
             raise DescriptionError("TimeStepping: soft contacts rebound by their stiffness and damping; give "
                                    "their materials restitution 0")
+
+    def _check_twice(self) -> None:
+        """Refuse a pair of `among` that is a contact of the system too."""
+        system, mine = self.start.system, {id(s) for s in self.method.among}
+        for name in system.unilateral:
+            law = system.compiled.model.unilateral[name]
+            if not isinstance(law, RigidContact) or name in self.start.disabled:
+                continue
+            a, b = (s.whole for s in law.surfaces())
+            if {id(a), id(b)} <= mine and not {*a.cliques} & {*b.cliques}:
+                raise DescriptionError(f"TimeStepping: among: {type(a).__name__} on {a.body!r} and "
+                                       f"{type(b).__name__} on {b.body!r} touch by system.add_contact too, "
+                                       f"as {name!r}, and would push twice; leave them out of one")
 
     def go(self) -> Trajectory:
         count = max(1, int(np.ceil((self.t_final - self.start.t) / self.step - 1e-9)))

@@ -1,0 +1,131 @@
+"""Columns over time and colours of muscles, for a scene."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from condyle.arrays import Array
+from condyle.errors import DescriptionError, UnknownNameError
+from condyle.presentation import cut
+from condyle.table import Table, distinct, is_frame
+from condyle.viewer import marks, paths
+from condyle.viewer.layer import Layer
+
+PAINTS = {"activation": "", "force": "N"}
+"""What muscles may be coloured by, with its unit."""
+
+
+def columns_of(layer: Layer) -> tuple[Table, list[str]]:
+    """What is known over time, and what each column is of."""
+    table, system = layer.table, layer.system
+    owner = {c.name: b.name for b in system.bodies for c in b.coordinates}
+    owner |= {s: b.name for b in system.bodies for s in b.speeds if s not in owner}
+    owners = [owner.get(name) or owner.get(name.removesuffix("_speed")) or name.rpartition(".")[0] or name
+              for name in table.names]
+    units = ["m" if name.endswith(".fiber_length") else unit
+             for name, unit in zip(table.names, table.units, strict=True)]
+    return Table(table.time, table.names, table.values, units), owners
+
+
+def with_columns(table: Table, owners: list[str], other: Table, whose: list[str] | None,
+                 t: Array, what: str = "plots") -> tuple[Table, list[str]]:
+    """A Table with the columns of another, at its times, linear between rows, none outside of them."""
+    if is_frame(other):
+        other = Table.from_pandas(other)
+    if not isinstance(other, Table):
+        raise DescriptionError(f"show: plots: expected Tables, got {type(other).__name__}")
+    marks.warn_of_times(what, other.time, t)
+    if np.array_equal(other.time, t):
+        values = other.values
+    else:
+        values = np.stack([np.interp(t, other.time, x, left=np.nan, right=np.nan) for x in other.values.T]
+                          or [np.zeros(len(t))], axis=1)[:, :len(other.names)]
+    names = distinct([*table.names, *other.names])
+    return (Table(table.time, names, np.concatenate([table.values, values], axis=1),
+                  [*table.units, *other.units]), [*owners, *(whose or owners_of(other))])
+
+
+def owners_of(table: Table) -> list[str]:
+    """OpenSim's and our columns begin with what they are of."""
+    return [name.rpartition(".")[0] or name for name in table.names]
+
+
+def paint_of(layer: Layer, lines: list[paths.Line], color: Any
+             ) -> tuple[tuple[str, str, float], Array | None, list[tuple[Table, list[str]]]]:
+    """What muscles are coloured by: label, unit and greatest value; values from 0 to 1, shape (m, lines); and
+    columns that come with them."""
+    lengths = _lengths(layer)
+    if not layer.system.muscles:
+        return ("", "", 1.0), None, lengths
+    if hasattr(color, "activations"):
+        color = color.activations
+    if is_frame(color):
+        color = Table.from_pandas(color)
+    if isinstance(color, Table):
+        paint, values, more = _painted(layer, lines, color)
+        return paint, values, more + lengths
+    if color is None:
+        return ("", "", 1.0), None, lengths
+    if not isinstance(color, str) or color not in PAINTS:
+        raise UnknownNameError("quantity to colour muscles by", color, PAINTS, "or give a Table with a "
+                               "column per muscle, or the result of cd.static_optimization")
+    if not layer.known:
+        return ("", "", 1.0), None, lengths
+    system, batch = layer.system, layer.batch
+    L, Ldot = batch.kernel("path_lengths"), batch.kernel("path_speeds")
+    reported = list(system.compiled.model.reported)
+    reports = system.compiled.shaped("muscle_reports", system.compiled.function("muscle_reports").fast(
+        batch.array("q"), batch.array("u"), L, Ldot, batch.tail))
+    own = list(system.muscles)
+    force = Table(layer.t, [f"{n}.tendon_force" for n in own], reports[:, :, reported.index("tendon_force")],
+                  ["N"] * len(own))
+    activation = Table(layer.t, [f"{n}.activation" for n in own], reports[:, :, reported.index("activation")])
+    more = [(force, own), *lengths]
+    have = set(layer.table.names)
+    if not set(activation.names) <= have:
+        more.insert(0, (activation, own))
+    values = activation.values if color == "activation" else force.values
+    largest = 1.0 if color == "activation" else float(np.nanmax(values, initial=1e-9))
+    return (color, PAINTS[color], largest), _over_lines(layer, lines, own, values / largest), more
+
+
+def _lengths(layer: Layer) -> list[tuple[Table, list[str]]]:
+    """Of all paths, as columns; none in frames that cannot be drawn."""
+    names = list(layer.system.paths)
+    if not names:
+        return []
+    L = layer.batch.kernel("path_lengths")
+    if layer.good is not None:
+        L = np.where(layer.good[:, None], L, np.nan)
+    return [(Table(layer.t, [f"{name}.length" for name in names], L, ["m"] * len(names)), names)]
+
+
+def _painted(layer: Layer, lines: list[paths.Line], table: Table
+             ) -> tuple[tuple[str, str, float], Array | None, list[tuple[Table, list[str]]]]:
+    """Colours from a Table with a column per muscle."""
+    names = [name for name in layer.system.paths if name in table.names]
+    if not names:
+        raise DescriptionError(f"show: color: no column of the Table has the name of a muscle; muscles: "
+                               f"{cut(layer.system.muscles)}; columns: {cut(table.names)}")
+    unit = table.units[table.names.index(names[0])]
+    part = table[names]
+    label = "force" if unit == "N" else "activation" if not unit else "value"
+    part = Table(part.time, [f"{name}.{label}" for name in names], part.values, part.units)
+    none = Table(layer.t, [], np.zeros((len(layer.t), 0)))
+    joined, _ = with_columns(none, [], part, names, layer.t, "color")
+    finite = joined.values[np.isfinite(joined.values)]
+    largest = max(float(finite.max(initial=0.0)), 1e-9)
+    if label == "activation" and largest <= 1.0 + 1e-6:
+        largest = 1.0
+    return ((label, unit, largest), _over_lines(layer, lines, names, joined.values / largest),
+            [(joined, names)])
+
+
+def _over_lines(layer: Layer, lines: list[paths.Line], names: list[str], values: Array) -> Array:
+    """Values (m, names) as values of all lines, NaN for others."""
+    out = np.full((len(layer.t), len(lines)), np.nan)
+    at = {line.name: k for k, line in enumerate(lines)}
+    drawn = [k for k, name in enumerate(names) if name in at]           # paths without places are not
+    out[:, [at[names[k]] for k in drawn]] = np.clip(values[:, drawn], 0, 1)
+    return out
