@@ -41,8 +41,9 @@ LIMIT, NEAR, FURTHEST = 60, 1e-9, 0.3
 """Steps at most; the last and the longest one over the size of a."""
 OUTWARDS = 8
 """Newton's steps along the first line."""
-AWAY, NEARLY, LOOKS = 0.98, 1.05, 12
-"""Cosine from which on normals are near each other; overlaps up to this factor are worth a look; looks."""
+AWAY, AWAY_BOTH, NEARLY, LOOKS = 0.98, 0.995, 1.05, 12
+"""Cosine from which on normals are near each other, and between two surfaces of users, where valleys are
+narrow; overlaps up to this factor are worth a look; looks."""
 LEAST = 0.1
 """What is left of 1 - x S where that would be below 0."""
 Level = Callable[[ca.SX, ca.SX], ca.SX]
@@ -234,7 +235,8 @@ def _around(which: str, mine: Rounded, other: Rounded | None, needs: int) -> Tre
     """given, LOOKS normals or zeros, most -> point and normal of a of the least overlap away from those."""
     def value(p: ca.SX, item: ca.SX) -> ca.SX:
         known = ca.mmax(ca.reshape(p[needs:-1], 3, LOOKS).T @ item[3:6])
-        return ca.if_else(known > AWAY, ca.inf, ca.dot(item[3:6], _between(which, item, p[:needs], other)))
+        away = AWAY if other is None else AWAY_BOTH
+        return ca.if_else(known > away, ca.inf, ca.dot(item[3:6], _between(which, item, p[:needs], other)))
 
     def bound(p: ca.SX, cap: ca.SX) -> ca.SX:
         """Along other normals n their points are further, so that the overlap is at least g . n with the
