@@ -16,8 +16,8 @@ makes the residual larger is shortened (39). Roots are stationary overlaps. A ro
 with the curvatures K in the tangent plane, and the only one where x is below the smallest radii of curvature
 of a and b together (36a). Where it is neither, the steps begin again, up to LOOKS times, at the points of a,
 of some all around, whose normals have the least overlap, and the least minimum counts. Where none is found,
-or the overlap along one of those normals is less, the result is NaN (40). Where p_b is not known, these steps
-have the point r of b as unknowns too, which begins where b is furthest:
+or the overlap along one of those normals, or of b's, is less, the result is NaN (40). Where p_b is not known,
+these steps have the point r of b as unknowns too, which begins where b is furthest:
 
     f_a(p) / |grad f_a| = f_b(r) / |grad f_b| = 0,   p - r = x n_a,   t_1 . n_b = t_2 . n_b = 0 at r     (40a)
 
@@ -41,8 +41,9 @@ LIMIT, NEAR, FURTHEST = 60, 1e-9, 0.3
 """Steps at most; the last and the longest one over the size of a."""
 OUTWARDS = 8
 """Newton's steps along the first line."""
-AWAY, NEARLY, LOOKS = 0.98, 1.05, 12
-"""Cosine from which on normals are near each other; overlaps up to this factor are worth a look; looks."""
+AWAY, AWAY_BOTH, NEARLY, LOOKS = 0.98, 0.995, 1.05, 12
+"""Cosine from which on normals are near each other, and between two surfaces of users, where valleys are
+narrow; overlaps up to this factor are worth a look; looks."""
 LEAST = 0.1
 """What is left of 1 - x S where that would be below 0."""
 Level = Callable[[ca.SX, ca.SX], ca.SX]
@@ -220,33 +221,44 @@ def _ended(state: ca.SX, n: int, length: Callable[[ca.SX], ca.SX]) -> tuple[ca.S
     return state[:n] + s, ca.if_else(length(s) <= NEAR, state[n], ca.inf)
 
 
-def _between(which: str, item: ca.SX, given: ca.SX, other: Rounded | None) -> ca.SX:
-    """From b's point furthest along -n to a's furthest along n, item = that point and n: along n it is the
-    overlap there."""
+def _facing(which: str, item: ca.SX, given: ca.SX, mine: Rounded,
+            other: Rounded | None, of_b: bool = False) -> tuple[ca.SX, ca.SX, ca.SX]:
+    """n, a's point furthest along it, and the way there from b's furthest along -n, along n the overlap. The
+    item has point and normal of a, or `of_b`."""
     R = ca.reshape(given[1:10], 3, 3)
-    m = -R.T @ item[3:6]
-    point = SUPPORTS[which](m, given[13:]) if other is None else other.furthest(m)
-    return item[:3] - given[10:13] - R @ point
+    if of_b:
+        n = -R @ item[3:6]
+        p, r = mine.furthest(n), item[:3]
+    else:
+        p, n = item[:3], item[3:6]
+        m = -R.T @ n
+        r = SUPPORTS[which](m, given[13:]) if other is None else other.furthest(m)
+    return n, p, p - given[10:13] - R @ r
 
 
 @lru_cache(maxsize=64)
-def _around(which: str, mine: Rounded, other: Rounded | None, needs: int) -> TreeBest:
-    """given, LOOKS normals or zeros, most -> point and normal of a of the least overlap away from those."""
+def _around(which: str, mine: Rounded, other: Rounded | None, needs: int, of_b: bool = False) -> TreeBest:
+    """given, LOOKS normals or zeros, most -> point and normal, of a or `of_b`, of the least overlap away
+    from those."""
+    facing = lambda p, item: _facing(which, item, p[:needs], mine, other, of_b)
+    whose, table = (other, mine) if of_b and other is not None else (mine, other)
+
     def value(p: ca.SX, item: ca.SX) -> ca.SX:
-        known = ca.mmax(ca.reshape(p[needs:-1], 3, LOOKS).T @ item[3:6])
-        return ca.if_else(known > AWAY, ca.inf, ca.dot(item[3:6], _between(which, item, p[:needs], other)))
+        n, _, g = facing(p, item)
+        known = ca.mmax(ca.reshape(p[needs:-1], 3, LOOKS).T @ n)
+        return ca.if_else(known > (AWAY if other is None else AWAY_BOTH), ca.inf, ca.dot(n, g))
 
     def bound(p: ca.SX, cap: ca.SX) -> ca.SX:
         """Along other normals n their points are further, so that the overlap is at least g . n with the
         difference g of those two points; the least of that within an angle."""
-        g, cos, sin = _between(which, cap, p[:needs], other), cap[6], cap[7]
-        along, long = ca.dot(g, cap[3:6]), ca.norm_2(g)
-        across = ca.norm_2(g - along * cap[3:6])
+        (n, _, g), cos, sin = facing(p, cap), cap[6], cap[7]
+        along, long = ca.dot(g, n), ca.norm_2(g)
+        across = ca.norm_2(g - along * n)
         least = ca.if_else(across * cos + along * sin < 0, -long, along * cos - across * sin)
-        return least if other is None else least - other.apart
+        return least if table is None else least - table.apart
 
-    return TreeBest.of("implicit_around", needs + 3 * LOOKS + 1, mine.tree, bound, value, mine.caps,
-                       mine.tree.blocks(mine.rows), mine.rows)
+    return TreeBest.of("implicit_around", needs + 3 * LOOKS + 1, whose.tree, bound, value, whose.caps,
+                       whose.tree.blocks(whose.rows), whose.rows)
 
 
 @lru_cache(maxsize=64)
@@ -273,34 +285,37 @@ def _looks(a: Traced, b: Traced | str, needs: int, mine: Rounded, other: Rounded
                  else ca.mmin(numbers[:3]) ** 2 / ca.mmax(numbers[:3]))
         return ca.logic_and(good, x < mine.sharpest + sharp)
 
-    def looked(given: ca.SX, state: ca.SX, last: bool) -> tuple[ca.SX, ca.SX, ca.SX]:
+    def looked(given: ca.SX, state: ca.SX, last: bool, of_b: bool = False) -> tuple[ca.SX, ca.SX, ca.SX]:
         """The state after steps from the best normal that is away from those known, or `last` of all that
         have a smaller overlap; whether there is one, and whether the steps found a minimum."""
         y, good, least, known = state[:4], state[4], state[5], state[7:]
         # others are worth a look where they are not far above
         most = ca.if_else(good, y[3] * (1 - 1e-12 if last else NEARLY), ca.inf)
         most = ca.if_else(alone(given, y[3], good), -ca.inf, most)
-        row = get(_around(which, mine, other, needs), ca.vertcat(given, 0 * known if last else known, most))
-        row, some = row[:6], ca.fabs(row[0]) < ca.inf
-        apart = _between(which, row, given, other)
-        d = ca.dot(row[3:6], apart)
-        begin = ca.if_else(some, ca.vertcat(row[:3], d, row[:3] - apart), ca.vertcat(y, y[:3]))
+        row = get(_around(which, mine, other, needs, of_b), ca.vertcat(given, 0 * known if last else known,
+                                                                       most))
+        some = ca.fabs(row[0]) < ca.inf
+        n, p, g = _facing(which, row[:6], given, mine, other, of_b)
+        d = ca.dot(n, g)
+        begin = ca.if_else(some, ca.vertcat(p, d, p - g), ca.vertcat(y, y[:3]))
         new = get(_again(a, b, needs), ca.vertcat(given, begin, some))
         found = ca.logic_and(some, new[4] > 0)
         better = ca.logic_and(found, ca.logic_or(ca.logic_not(good), new[3] < y[3]))
-        more = 0 if other is None else other.apart
+        more = 0 if other is None else mine.apart if of_b else other.apart
         return ca.vertcat(ca.if_else(better, new[:4], y), ca.logic_or(good, better),
                           ca.if_else(some, ca.fmin(least, d + more), least), state[6] + 1,
-                          known[3:], ca.if_else(some, row[3:6], 0)), some, found
+                          known[3:], ca.if_else(some, n, 0)), some, found
 
     def step(p: ca.SX, state: ca.SX) -> tuple[ca.SX, ca.SX]:
         state, some, _ = looked(p[:needs], state, False)
         return state, ca.logic_and(some, state[6] < LOOKS)
 
     def finish(p: ca.SX, state: ca.SX) -> ca.SX:
-        state, some, found = looked(p[:needs], state, True)
+        lost = ca.SX(0)                                      # a smaller overlap, and no minimum near it
+        for of_b in (False, True)[:1 if other is None else 2]:
+            state, some, found = looked(p[:needs], state, True, of_b)
+            lost = ca.logic_or(lost, ca.logic_and(some, ca.logic_not(found)))
         y, good, least = state[:4], state[4], state[5]
-        lost = ca.logic_and(some, ca.logic_not(found))       # a smaller overlap, and no minimum near it
         known = ca.logic_and(ca.logic_not(lost), y[3] <= least + 1e-9 * p[0])
         return ca.if_else(ca.logic_and(good, known), y, ca.SX.nan())
 
