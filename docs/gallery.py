@@ -394,7 +394,7 @@ def foot_landing(v: Any, figure: Figure) -> None:
     place = below.twinx()
     place.plot(v.t, 100 * v.touched, color=GREEN)
     place.set_ylim(-10, 14)
-    place.set_ylabel("centre of pressure,\nbefore the mass centre [cm]", color=GREEN)
+    place.set_ylabel("centre of pressure,\nahead of the mass centre [cm]", color=GREEN)
     place.spines["top"].set_visible(False)
 
 

@@ -3,13 +3,13 @@
     u* = u + h udot(t, q, u)                                  all forces, no contacts                      (6)
     u+ = u* + M^-1 G' p,   v_n + s p_n >= c,   p in the cone  sweeps.py (2), (3); s = 0                    (7)
     c = -g / h where g > 0, else 0;   at least -e v_n- + min(v_n* - v_n-, 0) where g + h v_n- <= 0         (8)
-    q+ = q + h N(q) (u+ + s)                                                                               (9)
+    q+ = q + h N(q) (u+ + delta)                                                                           (9)
 
 v_n- and v_n* are the normal velocities of u and u*: what bounces then flies for the step. A gap may close
-within the step, not further (8). s takes back overlaps that linear rows leave: the least impulses without
-friction, from rest, for which
+within the step, not further (8). The speeds delta take back overlaps that linear rows leave: from rest, by
+the least impulses without friction for which
 
-    s_n >= correction (-g - slop) / h                         where g < -slop                             (10)
+    delta_n >= correction (-g - slop) / h                     where g < -slop                             (10)
 
 so that they move bodies and leave no speed. Restitution of several contacts at once, and impulses of the last
 step as a first guess, can make energy: then
