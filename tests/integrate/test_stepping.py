@@ -632,8 +632,8 @@ def test_a_corner_of_three_walls():
     assert np.abs(run.u[-1] - [0, 0, 0, 2, 2, 2]).max() < 1e-12
 
 
-@pytest.mark.parametrize("among", [True, False])
-def test_what_moves_with_time_alone_strikes(among):
+@pytest.mark.parametrize(("among", "joint"), [(True, True), (False, True), (True, False), (False, False)])
+def test_what_moves_with_time_strikes(among, joint):
     """A lift that rises by 2 m/s, whatever it strikes, and a ball at rest 0.5 m above it: (1 + e) 2 m/s, from
     the time on at which the gap is closed. Found among surfaces the lift went through the ball, since it
     spent nothing of its list's budget, and the work of the lift counted as energy that is made."""
@@ -641,13 +641,17 @@ def test_what_moves_with_time_alone_strikes(among):
         steel = cd.contact.Rigid(restitution=e)
         system = cd.System(gravity=(0, 0, 0))
         system.add_body("lift", mass=1.0, inertia=(1, 1, 1), mobilizer=cd.FunctionBased(
-            "x", translations=(lambda t, x: x, lambda t, x: 2 * t, None), time=True))
+            "x", translations=(lambda t, x: x, lambda t, x: 2 * t, None), time=True)
+            if joint else cd.Slider(axis="y"))
+        if not joint:
+            system.add_constraint("drive", cd.constraints.Holonomic(lambda s: s.coordinate("lift") - 2 * s.t))
         system.add_body("ball", mobilizer=cd.Free(), mass=1.0, inertia=(0.1, 0.1, 0.1))
         pair = [cd.contact.Sphere(name, (0, 0, 0), 0.1, steel) for name in ("lift", "ball")]
         if not among:
             system.add_contact("pair", *pair)
         method = cd.integrators.TimeStepping(pair if among else ())
-        run = cd.simulate(system, system.state(q={"ball_ty": 0.7}), 0.4, step=1e-2, integrator=method)
+        start = system.state(q={"ball_ty": 0.7}, u={} if joint else {"lift": 2.0})
+        run = cd.simulate(system, start, 0.4, step=1e-2, integrator=method)
         height, speed = run["ball_ty"][-1], run["ball_vy"][-1]
         assert speed == pytest.approx(2 * (1 + e), abs=1e-12)                   # one impulse: rounding
         assert height == pytest.approx(0.7 + 0.15 * speed, abs=2.1e-2 * speed)  # when, to two steps

@@ -50,19 +50,21 @@ def cut(points: Array, corners: np.ndarray, ends: np.ndarray) -> tuple[Array, np
 
 
 def _ears(p: Array) -> np.ndarray:
-    """Triangles of one polygon, as places in it. One that crosses itself ends as a fan."""
+    """Triangles of one polygon, as places in it. Ears that corners touch, to rounding, are cut last; one that
+    crosses itself ends as a fan."""
     normal = np.cross(p[1:-1] - p[0], p[2:] - p[0]).sum(axis=0)
     turn = lambda a, b, c: float(np.cross(p[b] - p[a], p[c] - p[a]) @ normal)
+    whole = float(normal @ normal)
     left, out = list(range(len(p))), []
 
-    def is_ear(k: int) -> bool:
+    def is_ear(k: int, least: float) -> bool:
         a, b, c = left[k - 1], left[k], left[(k + 1) % len(left)]
-        return turn(a, b, c) > 0 and not any(
-            min(turn(a, b, d), turn(b, c, d), turn(c, a, d)) >= 0 for d in left
+        return turn(a, b, c) > least and not any(
+            min(turn(a, b, d), turn(b, c, d), turn(c, a, d)) >= -least for d in left
             if not (p[d] == p[[a, b, c]]).all(axis=1).any())
 
     while len(left) > 3:
-        k = next((k for k in range(len(left)) if is_ear(k)), 1)
+        k = next((k for least in (FLAT * whole, 0.0) for k in range(len(left)) if is_ear(k, least)), 1)
         out.append((left[k - 1], left[k], left[(k + 1) % len(left)]))
         del left[k]
     return np.array([*out, tuple(left)])

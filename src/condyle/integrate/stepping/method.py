@@ -14,10 +14,10 @@ the least impulses without friction for which
 so that they move bodies and leave no speed. Restitution of several contacts at once, and impulses of the last
 step as a first guess, can make energy: then
 
-    u+ <- u_0 + x (u+ - u_0),   the largest x in [0, 1] for which  T(u+) <= T(u*) + A(p)                  (11)
+    u+ <- u_0 + x (u+ - u_0),   the largest x in [0, 1] for which  p . (v* + v+) / 2 <= 0                 (11)
 
-where u_0 is (7) with e = 0 from no impulses, which makes none, and A = -p . (v - G u) is the work of what
-moves with time alone, such as a bat.
+where u_0 is (7) with e = 0 from no impulses, which makes none. That is the work of the contacts: T(u+) -
+T(u*) but for what joints and constraints do that move with time, such as a bat.
 
 Soft contacts, of stiffness k and damping d, have springs and dampers that push only, at the end of the step:
 

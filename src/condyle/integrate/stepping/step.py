@@ -168,12 +168,11 @@ class StepTree:
 
     Attributes:
         blocks: how many rows U has.
-        energy: what the kernel of energies reads beside speeds.
         velocity: where a body's is, and the slice for it.
         push: where a contact has its c of overlaps.
     """
 
-    blocks, energy, velocity = "n_bodies", "poses bodies", ("U_before", "before")
+    blocks, velocity = "n_bodies", ("U_before", "before")
     walk: Mapping[str, Iterable[str]] = _WALK
 
     def __init__(self, sizes: dict[str, int]) -> None:
@@ -264,21 +263,17 @@ class StepTree:
         """A kernel of sweeps.py (1)-(4), and what it reads at last."""
         return partial(_update, mode), "s"
 
-    def energies(self) -> Callable[..., tuple[ca.SX, ...]]:
-        return _energies
-
-    def work(self) -> list[Node]:
-        """Takes from the energies with impulses what they may have from elsewhere."""
-        return []
+    def energy(self) -> list[Node]:
+        """Adds to T_free, and to T_1, T_0, T_half of u+, u_0 and halfway, for (11)."""
+        sums = "T_free T_1 T_0 T_half"
+        return [self.over("n_bodies", self.k(_energies, f"U_free U plastic poses bodies {sums}", sums))]
 
     def _impulses(self) -> list[Node]:
         pair = lambda U: [Get(U, "a", "u_a"), Get(U, "b", "u_b")]
         warm: list[Node] = [*pair("U"), self.k(self.pushed, "contacts impulses u_a u_b", "u_a u_b"),
                             Put("u_a", "U", "a"), Put("u_b", "U", "b")]
         none = self.k(lambda: (0, 0, 0, 0), "", "T_free T_1 T_0 T_half")
-        energy = [none, self.over(self.blocks, self.k(
-            self.energies(), f"U_free U plastic {self.energy} T_free T_1 T_0 T_half",
-            "T_free T_1 T_0 T_half")), *self.work()]
+        energy = [none, *self.energy()]
         between = [self.over(self.blocks, self.k(lambda u: u, "U_free", "plastic")), self.each(self.zero),
                    self._solve("plastic", "again", 1), energy, self.k(_within, "T_free T_0 T_1 T_half", "x"),
                    self.over(self.blocks, self.k(lambda x, high, low: low + x * (high - low), "x U plastic",

@@ -196,7 +196,7 @@ def build(system: System, bare: System, surfaces: bool, both_ways: bool) -> Made
 class _Trees(StepTree):
     """Parts of the program."""
 
-    blocks, energy, velocity = "n_blocks", "M", ("V", "V_a")
+    blocks, velocity = "n_blocks", ("V", "V_a")
 
     def __init__(self, sizes: dict[str, int], walk: dict[str, tuple[str, ...]], blocks: Blocks,
                  surfaces: bool) -> None:
@@ -299,20 +299,19 @@ class _Trees(StepTree):
 
         return swept, ""
 
-    def energies(self) -> Callable[..., tuple[ca.SX, ...]]:
+    def energy(self) -> list[Node]:
+        """The work of the contacts (11): constraints and joints that move with time do theirs beside it."""
         n = self.n_speeds
 
-        def energies(free: ca.SX, high: ca.SX, low: ca.SX, M: ca.SX, *sums: ca.SX) -> tuple[ca.SX, ...]:
-            T = lambda u: ca.dot(u, ca.reshape(M, n, n) @ u) / 2
-            return tuple(s + T(u) for s, u in zip(sums, (free, high, low, (low + high) / 2), strict=True))
+        def work(c: ca.SX, p: ca.SX, again: ca.SX, free: ca.SX, free_b: ca.SX, u_a: ca.SX, u_b: ca.SX,
+                 low: ca.SX, low_b: ca.SX, *sums: ca.SX) -> tuple[ca.SX, ...]:
+            v = lambda a, b: (ca.reshape(c[:3 * n], n, 3).T @ a + ca.reshape(c[3 * n:6 * n], n, 3).T @ b
+                              + c[-6:-3])
+            first, end, plastic = v(free, free_b), v(u_a, u_b), v(low, low_b)
+            both = ((p, end), (again, plastic), ((p + again) / 2, (end + plastic) / 2))
+            return tuple(s + ca.dot(x, first + last) / 2 for s, (x, last) in zip(sums, both, strict=True))
 
-        return energies
-
-    def work(self) -> list[Node]:
-        """What moves with time does the work -p . v with the v beside G u: it may be in u+ too (11)."""
-        def less(c: ca.SX, p: ca.SX, again: ca.SX, T_1: ca.SX, T_0: ca.SX, T_half: ca.SX
-                 ) -> tuple[ca.SX, ...]:
-            high, low = (ca.dot(x, c[-6:-3]) for x in (p, again))
-            return T_1 + high, T_0 + low, T_half + (low + high) / 2
-
-        return [self.each(self.k(less, "contacts impulses again T_1 T_0 T_half", "T_1 T_0 T_half"))]
+        return [self.each(*self.both("U_free", "free", "free_b"), *self.both("U", "u_a", "u_b"),
+                          *self.both("plastic", "before", "before_b"),
+                          self.k(work, "contacts impulses again free free_b u_a u_b before before_b T_1 T_0 "
+                                       "T_half", "T_1 T_0 T_half"))]
