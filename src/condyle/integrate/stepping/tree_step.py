@@ -311,8 +311,8 @@ class _Trees(StepTree):
                   low: ca.SX, low_b: ca.SX, *sums: ca.SX) -> tuple[ca.SX, ...]:
             both = (p, u_a, u_b), (again, low, low_b)
             half = [(x + y) / 2 for x, y in zip(*both, strict=True)]
-            return tuple(work(c, x, free, free_b, *u, T) for (x, *u), T in zip((*both, half), sums,
-                                                                               strict=True))
+            return tuple(work(c, x, free, free_b, a, b, T) for (x, a, b), T in zip((*both, half), sums,
+                                                                                   strict=True))
 
         speeds = [*self.both("U_free", "free", "free_b"), *self.both("U", "u_a", "u_b")]
         if not between:
