@@ -263,8 +263,8 @@ class StepTree:
         """A kernel of sweeps.py (1)-(4), and what it reads at last."""
         return partial(_update, mode), "s"
 
-    def energy(self) -> list[Node]:
-        """Adds to T_free, and to T_1, T_0, T_half of u+, u_0 and halfway, for (11)."""
+    def energy(self, between: bool) -> list[Node]:
+        """Adds to T_free, and to T_1 of u+, for (11); between: to T_0 of u_0 and T_half of halfway too."""
         sums = "T_free T_1 T_0 T_half"
         return [self.over("n_bodies", self.k(_energies, f"U_free U plastic poses bodies {sums}", sums))]
 
@@ -273,9 +273,10 @@ class StepTree:
         warm: list[Node] = [*pair("U"), self.k(self.pushed, "contacts impulses u_a u_b", "u_a u_b"),
                             Put("u_a", "U", "a"), Put("u_b", "U", "b")]
         none = self.k(lambda: (0, 0, 0, 0), "", "T_free T_1 T_0 T_half")
-        energy = [none, *self.energy()]
+        energy, energies = ([none, *self.energy(between)] for between in (False, True))
         between = [self.over(self.blocks, self.k(lambda u: u, "U_free", "plastic")), self.each(self.zero),
-                   self._solve("plastic", "again", 1), energy, self.k(_within, "T_free T_0 T_1 T_half", "x"),
+                   self._solve("plastic", "again", 1), energies,
+                   self.k(_within, "T_free T_0 T_1 T_half", "x"),
                    self.over(self.blocks, self.k(lambda x, high, low: low + x * (high - low), "x U plastic",
                                                  "U"))]
         keep: list[Node] = [

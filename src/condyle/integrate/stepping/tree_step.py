@@ -299,19 +299,24 @@ class _Trees(StepTree):
 
         return swept, ""
 
-    def energy(self) -> list[Node]:
+    def energy(self, between: bool) -> list[Node]:
         """The work of the contacts (11): constraints and joints that move with time do theirs beside it."""
         n = self.n_speeds
 
-        def work(c: ca.SX, p: ca.SX, again: ca.SX, free: ca.SX, free_b: ca.SX, u_a: ca.SX, u_b: ca.SX,
-                 low: ca.SX, low_b: ca.SX, *sums: ca.SX) -> tuple[ca.SX, ...]:
-            v = lambda a, b: (ca.reshape(c[:3 * n], n, 3).T @ a + ca.reshape(c[3 * n:6 * n], n, 3).T @ b
-                              + c[-6:-3])
-            first, end, plastic = v(free, free_b), v(u_a, u_b), v(low, low_b)
-            both = ((p, end), (again, plastic), ((p + again) / 2, (end + plastic) / 2))
-            return tuple(s + ca.dot(x, first + last) / 2 for s, (x, last) in zip(sums, both, strict=True))
+        def work(c: ca.SX, p: ca.SX, free: ca.SX, free_b: ca.SX, u_a: ca.SX, u_b: ca.SX, T: ca.SX) -> ca.SX:
+            G_a, G_b = (ca.reshape(G, n, 3).T for G in (c[:3 * n], c[3 * n:6 * n]))
+            return T + ca.dot(p, (G_a @ (free + u_a) + G_b @ (free_b + u_b)) / 2 + c[-6:-3])
 
-        return [self.each(*self.both("U_free", "free", "free_b"), *self.both("U", "u_a", "u_b"),
-                          *self.both("plastic", "before", "before_b"),
-                          self.k(work, "contacts impulses again free free_b u_a u_b before before_b T_1 T_0 "
-                                       "T_half", "T_1 T_0 T_half"))]
+        def works(c: ca.SX, p: ca.SX, again: ca.SX, free: ca.SX, free_b: ca.SX, u_a: ca.SX, u_b: ca.SX,
+                  low: ca.SX, low_b: ca.SX, *sums: ca.SX) -> tuple[ca.SX, ...]:
+            both = (p, u_a, u_b), (again, low, low_b)
+            half = [(x + y) / 2 for x, y in zip(*both, strict=True)]
+            return tuple(work(c, x, free, free_b, a, b, T) for (x, a, b), T in zip((*both, half), sums,
+                                                                                   strict=True))
+
+        speeds = [*self.both("U_free", "free", "free_b"), *self.both("U", "u_a", "u_b")]
+        if not between:
+            return [self.each(*speeds, self.k(work, "contacts impulses free free_b u_a u_b T_1", "T_1"))]
+        return [self.each(*speeds, *self.both("plastic", "before", "before_b"), self.k(
+            works, "contacts impulses again free free_b u_a u_b before before_b T_1 T_0 T_half",
+            "T_1 T_0 T_half"))]
