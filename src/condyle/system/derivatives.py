@@ -31,6 +31,9 @@ from condyle.system.operators.constraints import SMALLEST_EIGENVALUE
 from condyle.system.operators.options import OPTIONS
 from condyle.system.unsolved import refuse_unsolved
 
+ACCELERATIONS = "forward_dynamics", "ydot"
+CONTACT_FORCES = "contact_forces", "contact_losses", "contact_wrenches", "contact_centres"
+"""Operators that solve for multipliers."""
 _OPTIONS = tuple(name for name in OPTIONS if name != "out")
 
 
@@ -194,6 +197,8 @@ def _derivative(compiled: Compiled, kind: str, name: str, arguments: tuple[Any, 
     tail = compiled.tails.make(options)
     if name == "multipliers":
         _check_rank(compiled, arrays[0], arrays[1], tail)
+    elif compiled.model.unilateral and name in (*ACCELERATIONS, *CONTACT_FORCES):
+        _check_shares(compiled, kind, name, arrays[0], arrays[1], tail)
     return compiled.functions[key], [*arrays, tail]
 
 
@@ -201,17 +206,42 @@ def _check_rank(compiled: Compiled, q: Any, u: Any, tail: Array) -> None:
     """Refuse derivatives of multipliers where redundant constraints share the load: how they share it
     jumps."""
     model = compiled.model
-    m = model.equations()
     flags = tail[..., model.tail["enabled"]][..., len(model.forces):][..., :len(model.constraints)]
     enabled = np.repeat(flags, [c.size for c in model.constraints.values()], axis=-1).sum(axis=-1)
-    Y = compiled.function("constraint_matrix")(q, u, tail)
-    rank = np.linalg.matrix_rank(Y.reshape(Y.shape[:-1] + (m, m)), rtol=SMALLEST_EIGENVALUE,
-                                 hermitian=True) if m else 0
+    rank = _rank(compiled, q, u, tail)[0]
     if np.any(rank < enabled):
         raise ConstraintError("derivatives of multipliers exist at full rank only, but here the equations of "
                               f"the enabled constraints have rank {np.min(rank)} of {int(np.max(enabled))}: "
                               "some are redundant; disable them, or take derivatives of forward_dynamics, "
-                              "which always exist", {}, None)
+                              "which exist there too unless contacts slide", {}, None)
+
+
+def _rank(compiled: Compiled, q: Any, u: Any, tail: Array) -> tuple[Any, Any]:
+    """Rank of the constraints, and how many rows act, one per state. With friction Y is not symmetric."""
+    m = compiled.model.equations()
+    Y = compiled.function("constraint_matrix")(q, u, tail)
+    Y = Y.reshape(Y.shape[:-1] + (m, m))
+    rank = np.linalg.matrix_rank(Y, rtol=SMALLEST_EIGENVALUE, hermitian=not compiled.model.rubs) if m else 0
+    return rank, (np.diagonal(Y, axis1=-2, axis2=-1) != 0).sum(axis=-1)
+
+
+def _check_shares(compiled: Compiled, kind: str, name: str, q: Any, u: Any, tail: Array) -> None:
+    """Refuse derivatives where rigid contacts are redundant and how they share their load counts: in their
+    forces, and where one slides in accelerations too, multipliers.py (9)."""
+    model = compiled.model
+    discrete = list(model.tree.discrete.names)
+    counts = name in CONTACT_FORCES
+    if not counts:
+        ways = [discrete.index(v) for n, c in model.unilateral.items() if c.rubs for v in c.directions(n)]
+        counts = (tail[..., model.tail["discrete"]][..., ways] != 0).any(axis=-1)
+    if not np.any(counts):
+        return
+    rank, rows = _rank(compiled, q, u, tail)
+    if np.any(counts & (rank < rows)):
+        raise ConstraintError(f"{kind} of {name}: rigid contacts that touch here are redundant, and how they "
+                              "share their load has no derivative here, on which this result depends"
+                              f"{'' if name in CONTACT_FORCES else ' while they slide'}: take fewer points, "
+                              "or a compliant cd.contact.Material", {}, None)
 
 
 def _made(compiled: Compiled, kind: str, operator: Operator, wrt: tuple[str, ...], body: int | None, key: Any

@@ -59,7 +59,8 @@ give are those of the solution of (2), the first alone:
 What that leaves out of redundant multipliers, that they keep the least norm, moves nothing, but where
 contacts slide: how redundant ones share their load is how they share their friction. Derivatives of
 accelerations while more contacts slide than their load needs (four points of a body, not three) leave that
-out: 1 or 2 % of the largest one for four or six points that slide and spin.
+out: 1 or 2 % of the largest one for four or six points that slide and spin. `system.jacobian` and its like
+refuse these; gradients of runs do not look.
 """
 from __future__ import annotations
 
