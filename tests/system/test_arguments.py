@@ -425,8 +425,8 @@ def test_what_depends_on_time(monkeypatch):
     everything = set(joint.compiled.timed.operators)
     assert "mass_matrix" in everything and "body_pose" in everything
     reports = {"contact_forces", "contact_losses", "contact_wrenches", "contact_centres"}  # of rigid contacts
-    assert motion.compiled.timed.operators == {"forward_dynamics", "ydot", "multipliers", "held_accelerations",
-                                               "prescribed", "position_change", *reports}
+    assert motion.compiled.timed.operators == {"forward_dynamics", "ydot", "multipliers", "prescribed",
+                                               "position_change", "held_accelerations", *reports}
     assert own.compiled.timed.operators == custom.compiled.timed.operators
     assert {"inverse_dynamics", "power", "forward_dynamics"} < own.compiled.timed.operators
     assert not {"mass_matrix", "qdot", "gravity_forces", "constraint_errors"} & own.compiled.timed.operators
