@@ -252,3 +252,20 @@ def test_derivatives_while_contacts_slide(corners) -> None:
     f = lambda u: system.forward_dynamics(s.q, u, discrete=s.discrete)
     differences = np.column_stack([(f(s.u + h) - f(s.u - h)) / 2e-6 for h in 1e-6 * np.eye(6)])
     np.testing.assert_allclose(ask(), differences, atol=1e-7)        # rounding of 1e1 over 1e-6, third order
+
+
+def test_other_redundant_constraints_share_what_they_like() -> None:
+    """A rod that is there twice shares its load with itself: contacts and their derivatives do not care."""
+    stone, system = C.Rigid(friction=0.4), cd.System(gravity=(0, -9.81, 0))
+    for name in "ab":
+        system.add_body(name, mobilizer=cd.Translation(), mass=1.0)
+    for name in ("rod", "again"):
+        system.add_constraint(name, cd.constraints.Rod("a", (0, 0, 0), "b", (0, 0, 0), 1.0))
+    floor, ball = C.HalfSpace("ground", (0, 1, 0), 0.0, stone), C.Sphere("a", (0, 0, 0), 0.1, stone)
+    system.add_contact("f", floor, ball)
+    s = cd.simulate(system, system.state(q={"a_ty": 0.1, "b_ty": 0.1, "b_tx": 1.0},
+                                         u={"a_tx": 1.0, "b_tx": 1.0}), 0.01)[-1]
+    J = system.jacobian("contact_forces", s.q, s.u, wrt="u", discrete=s.discrete)
+    f = lambda u: system.contact_forces(s.q, u, discrete=s.discrete).ravel()
+    differences = np.column_stack([(f(s.u + h) - f(s.u - h)) / 2e-6 for h in 1e-6 * np.eye(6)])
+    np.testing.assert_allclose(J, differences, atol=1e-6)            # rounding of 1e1 over 1e-6

@@ -208,7 +208,7 @@ def _check_rank(compiled: Compiled, q: Any, u: Any, tail: Array) -> None:
     model = compiled.model
     flags = tail[..., model.tail["enabled"]][..., len(model.forces):][..., :len(model.constraints)]
     enabled = np.repeat(flags, [c.size for c in model.constraints.values()], axis=-1).sum(axis=-1)
-    rank = _rank(compiled, q, u, tail)[0]
+    rank = _rank(compiled, _matrix(compiled, q, u, tail))
     if np.any(rank < enabled):
         raise ConstraintError("derivatives of multipliers exist at full rank only, but here the equations of "
                               f"the enabled constraints have rank {np.min(rank)} of {int(np.max(enabled))}: "
@@ -216,13 +216,16 @@ def _check_rank(compiled: Compiled, q: Any, u: Any, tail: Array) -> None:
                               "which exist there too unless contacts slide", {}, None)
 
 
-def _rank(compiled: Compiled, q: Any, u: Any, tail: Array) -> tuple[Any, Any]:
-    """Rank of the constraints, and how many rows act, one per state. With friction Y is not symmetric."""
-    m = compiled.model.equations()
-    Y = compiled.function("constraint_matrix")(q, u, tail)
-    Y = Y.reshape(Y.shape[:-1] + (m, m))
-    rank = np.linalg.matrix_rank(Y, rtol=SMALLEST_EIGENVALUE, hermitian=not compiled.model.rubs) if m else 0
-    return rank, (np.diagonal(Y, axis1=-2, axis2=-1) != 0).sum(axis=-1)
+def _rank(compiled: Compiled, Y: Array) -> Any:
+    """Rank of the constraints, or of some, one per state. With friction Y is not symmetric."""
+    symmetric = not compiled.model.rubs
+    return np.linalg.matrix_rank(Y, rtol=SMALLEST_EIGENVALUE, hermitian=symmetric) if Y.size else 0
+
+
+def _matrix(compiled: Compiled, q: Any, u: Any, tail: Array) -> Array:
+    """Y of each state, (..., m, m)."""
+    Y, m = compiled.function("constraint_matrix")(q, u, tail), compiled.model.equations()
+    return Y.reshape(Y.shape[:-1] + (m, m))
 
 
 def _check_shares(compiled: Compiled, kind: str, name: str, q: Any, u: Any, tail: Array) -> None:
@@ -236,8 +239,10 @@ def _check_shares(compiled: Compiled, kind: str, name: str, q: Any, u: Any, tail
         counts = (tail[..., model.tail["discrete"]][..., ways] != 0).any(axis=-1)
     if not np.any(counts):
         return
-    rank, rows = _rank(compiled, q, u, tail)
-    if np.any(counts & (rank < rows)):
+    Y = _matrix(compiled, q, u, tail)
+    mine = np.concatenate([np.full(c.size, n in model.unilateral) for n, c in model.constraints.items()])
+    acting = (np.diagonal(Y, axis1=-2, axis2=-1)[..., mine] != 0).sum(axis=-1)
+    if np.any(counts & (_rank(compiled, Y) < _rank(compiled, Y[..., ~mine, :][..., ~mine]) + acting)):
         raise ConstraintError(f"{kind} of {name}: rigid contacts that touch here are redundant, and how they "
                               "share their load has no derivative here, on which this result depends"
                               f"{'' if name in CONTACT_FORCES else ' while they slide'}: take fewer points, "

@@ -38,7 +38,7 @@ class _Solver:
         delicate = _doubts(own, lengths, e, D)
         LD = ca.vertcat(L, 1 / D)
         inverse = ca.SX.sym("LD", LD.numel())
-        solved = ca.Function("K", [inverse, g], [(_solve if symmetric else _solve_two)(m, inverse, g)])
+        solved = ca.Function("K", [inverse, g], [_solve(m, inverse, g, symmetric)])
         of = lambda LD: lambda b: solved.call([LD, ca.densify(b)], True, False)[0]
         more = ca.vec(_power(of(LD), e)) if m <= SMALL else e
         self.factor = ca.Function("factor", [Y, lengths], [ca.vertcat(LD, more), delicate])
@@ -94,15 +94,16 @@ def _factors(Y: ca.SX, e: ca.SX) -> tuple[ca.SX, ca.SX]:
     return ca.vertcat(ca.SX(0, 1), *L.values()), ca.vertcat(*D)
 
 
-def _solve(m: int, factors: ca.SX, b: ca.SX) -> ca.SX:
-    """K b from L and 1 / D, one after the other."""
+def _solve(m: int, factors: ca.SX, b: ca.SX, symmetric: bool) -> ca.SX:
+    """K b from L, U where that is not L', and 1 / D, one after the other."""
     at, x = iter(ca.vertsplit(factors)), ca.vertsplit(b)
-    L = {(i, j): next(at) for j in range(m) for i in range(j + 1, m)}
+    L = {(i, k): next(at) for k in range(m) for i in range(k + 1, m)}
+    U = {(k, i): L[i, k] if symmetric else next(at) for k in range(m) for i in range(k + 1, m)}
     for i in range(m):
         x[i] = x[i] - sum((L[i, k] * x[k] for k in range(i)), ca.SX(0))
     x = [v * next(at) for v in x]
     for i in reversed(range(m)):
-        x[i] = x[i] - sum((L[k, i] * x[k] for k in range(i + 1, m)), ca.SX(0))
+        x[i] = x[i] - sum((U[i, k] * x[k] for k in range(i + 1, m)), ca.SX(0))
     return ca.vertcat(*x)
 
 
@@ -118,19 +119,6 @@ def _two_factors(Y: ca.SX, e: ca.SX) -> tuple[ca.SX, ca.SX]:
         for i in range(k + 1, m):
             L[i, k], U[k, i] = left(i, k, k) / D[k], left(k, i, k) / D[k]
     return ca.vertcat(ca.SX(0, 1), *L.values(), *U.values()), ca.vertcat(*D)
-
-
-def _solve_two(m: int, factors: ca.SX, b: ca.SX) -> ca.SX:
-    """K b from L, U and 1 / D, one after the other."""
-    at, x = iter(ca.vertsplit(factors)), ca.vertsplit(b)
-    L = {(i, k): next(at) for k in range(m) for i in range(k + 1, m)}
-    U = {(k, i): next(at) for k in range(m) for i in range(k + 1, m)}
-    for i in range(m):
-        x[i] = x[i] - sum((L[i, k] * x[k] for k in range(i)), ca.SX(0))
-    x = [v * next(at) for v in x]
-    for i in reversed(range(m)):
-        x[i] = x[i] - sum((U[i, k] * x[k] for k in range(i + 1, m)), ca.SX(0))
-    return ca.vertcat(*x)
 
 
 def _power(K: Callable[[ca.SX], ca.SX], e: ca.SX) -> ca.SX:
