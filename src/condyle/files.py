@@ -117,8 +117,9 @@ def _target(path: Path) -> Path:
     except (FileNotFoundError, NotADirectoryError):
         folder = False
     if not folder:
-        raise MissingFileError(f"{path.name!r} cannot be written: there is no folder {str(target.parent)!r}; "
-                               "make it first", str(path))
+        missing = target.parent if os.path.islink(path) else path.parent
+        raise MissingFileError(f"{path.name!r} cannot be written: there is no folder {str(missing)!r}; make "
+                               "it first", str(path))
     if os.path.isdir(target):
         raise DescriptionError(f"{str(path)!r} cannot be written: it is a folder")
     if os.path.exists(target) and not os.access(target, os.W_OK):
