@@ -13,7 +13,7 @@ from condyle.arguments import spoken
 from condyle.arrays import Array, gaps
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
 from condyle.presentation import Block, Display, cut, page, rows_of, span
-from condyle.table.frames import UnitsOf
+from condyle.table.frames import UnitsOf, with_kept_units
 from condyle.table.rows import NUMBERED, TIME, disorder, last_rows, rows_in, seconds
 from condyle.table.titles import split_title, titles
 from condyle.table.units import scaled, si
@@ -296,7 +296,7 @@ class Table(Display):
             DescriptionError: numbers that have changed since `to_pandas` gave them their unit, without
                 `units` that says what they are now.
         """
-        names, known = [str(name) for name in frame.columns], frame.attrs.get("units", {})
+        names = [str(name) for name in frame.columns]
         times = [k for k, name in enumerate(names) if split_title(name)[0].lower() in ("time", "t")]
         index = str(frame.index.name or "")
         if not times and index not in NUMBERED and not np.issubdtype(frame.index.dtype, np.floating):
@@ -312,18 +312,8 @@ class Table(Display):
                       [unit for _, unit in said], degrees=degrees, over=over)
         if units is not None:
             table = table.with_units(units)
-        answered = set(units) if isinstance(units, Mapping) else set(table.names if units is not None else ())
-        open_ = [k for k, unit in enumerate(table.units) if not unit and table.names[k] not in answered]
-        if not known or not open_:
-            return table
-        if not isinstance(known, UnitsOf):
-            raise DescriptionError("Table.from_pandas: the frame has attrs['units'], which a file or a "
-                                   "program may have kept while its numbers changed: say what they are now, "
-                                   f"cd.Table.from_pandas(frame, units={dict(known)!r})")
-        found = {table.names[k]: known.unit(table.names[k], table.values[:, k], degrees) for k in open_}
-        if degrees is None and known.degrees is not None and "" in found.values():
-            table.degrees = known.degrees
-        return table.with_units(found)
+        named = units if isinstance(units, Mapping) else table.names if units is not None else ()
+        return with_kept_units(table, frame.attrs.get("units"), named, degrees)
 
     def plot(self, *names: str, axes: Any = None) -> Any:
         """Draw columns over time.
