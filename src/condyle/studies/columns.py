@@ -148,14 +148,14 @@ class Columns:
             low, high = self.ranges
             k = int(np.argmax((least < low) | (most > high)))
             far = least[k] if low[k] - least[k] > most[k] - high[k] else most[k]
-            self._warn_of_unsaid_degrees(f"{self.coordinates[k]!r} goes to {far:.4g} rad, its range is "
-                                         f"{low[k] + turn:.4g} to {high[k] - turn:.4g} rad")
+            self._warn_of_wrong_unit(k, f"{self.coordinates[k]!r} goes to {far:.4g} rad, its range is "
+                                        f"{low[k] + turn:.4g} to {high[k] - turn:.4g} rad")
             return
         if len(self.unsaid) >= MANY:
             far = np.maximum(-least[self.unsaid], most[self.unsaid])
-            if (far > turn).sum() >= max(MANY, len(far) / 2):
-                self._warn_of_unsaid_degrees(f"{(far > turn).sum()} of {len(far)} angles go beyond a turn, to "
-                                             f"{far.max():.4g} rad")
+            if (count := int((far > turn).sum())) >= max(MANY, len(far) / 2):
+                self._warn_of_wrong_unit(self.unsaid[0], f"{count} of {len(far)} angles go beyond a turn, to "
+                                                         f"{far.max():.4g} rad")
                 return
         turned, limit = self.turned, math.radians(math.pi)
         if len(turned) > 2 and not any(most.item(k) >= limit or least.item(k) <= -limit for k in turned):
@@ -165,10 +165,12 @@ class Columns:
                 warn(f"motion: the table is in degrees, and all {len(least)} angles stay within "
                      f"{far:.2g} degrees; if they are radians, say so: degrees=False")
 
-    def _warn_of_unsaid_degrees(self, why: str) -> None:
-        said = "it says radians (inDegrees=no)" if self.known[2] is False else "nothing says so"
-        warn(f"motion: {why}: the table is likely in degrees, but {said}. If so, say it: "
-             "table.with_units(degrees=True), or cd.read_table(path, degrees=True)")
+    def _warn_of_wrong_unit(self, k: int, why: str) -> None:
+        own = k not in self.unsaid
+        said = "radians" if own else "radians (inDegrees=no)" if self.known[2] is False else "neither"
+        what = f"{{{self.names[k]!r}: 'deg', ...}}" if own else "degrees=True"
+        warn(f"motion: {why}: the table is likely in degrees, but it says {said}. If so, say it: "
+             f"table.with_units({what}), or cd.read_table(path, degrees=True)")
 
     def warn_of_constraints(self, system: System, table: Table, moved: Array) -> None:
         """Warn where constraints moved coordinates, by `moved`, shape (m, n), further than recordings are

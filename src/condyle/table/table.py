@@ -13,6 +13,7 @@ from condyle.arguments import spoken
 from condyle.arrays import Array, gaps
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
 from condyle.presentation import Block, Display, cut, page, rows_of, span
+from condyle.quality import Quality
 from condyle.table.frames import UnitsOf, with_kept_units
 from condyle.table.rows import NUMBERED, TIME, disorder, last_rows, rows_in, seconds
 from condyle.table.titles import split_title, titles
@@ -95,6 +96,7 @@ class Table(Display):
         over: what `time` is, where rows are not over time: "frame" or "trial" if they are numbered.
         datatype: OpenSim's name of what stood in a cell of a file, such as "Vec3" or "Quaternion", whose
             columns are NAME_1, NAME_2, ...; .sto files are written so again.
+        quality: how good the result is that it holds; nothing was checked by default.
 
     Raises:
         ShapeError: shapes that do not fit, or names that occur twice.
@@ -111,7 +113,7 @@ class Table(Display):
     def __init__(self, time: ArrayLike, names: Sequence[str], values: ArrayLike,
                  units: Sequence[str] | None = None, *,
                  status: str = "finished", degrees: bool | None = None, over: str = TIME,
-                 datatype: str = "double") -> None:
+                 datatype: str = "double", quality: Quality | None = None) -> None:
         try:
             self.time, self.values = np.array(time, dtype=float), np.array(gaps(values), dtype=float)
         except (TypeError, ValueError) as error:
@@ -124,6 +126,7 @@ class Table(Display):
         units = (units,) if isinstance(units, str) else units
         self.names, self.units = names, tuple(units if units is not None else [""] * len(names))
         self.status = status
+        self._quality = quality
         if degrees is not None and not isinstance(degrees, (bool, np.bool_)):
             raise DescriptionError(f"Table: degrees: expected True, False or None, got {degrees!r}")
         self.degrees, self.over, self.datatype = degrees, over, datatype
@@ -222,6 +225,21 @@ class Table(Display):
         return values
 
     @property
+    def quality(self) -> Quality:
+        """How good the study's result is that it holds: what was checked, value, guideline and verdict. Of
+        a Table that no study made, and of parts of one, nothing was checked."""
+        return Quality() if self._quality is None else self._quality
+
+    def check(self) -> Table:
+        """Itself, if no row of its `quality` fails.
+
+        Raises:
+            QualityError: the worst.
+        """
+        self.quality.check()
+        return self
+
+    @property
     def t(self) -> Array:
         """The same as `time`."""
         return self.time
@@ -242,11 +260,12 @@ class Table(Display):
         return f"{self._title}\n{self._rows.text()}" if self.values.size else self._title
 
     def _repr_html_(self) -> str:
-        return page(self._title, self._rows)
+        return page(self._title, self._rows, *self.quality.blocks)
 
     @property
     def _title(self) -> str:
         status = "" if self.status == "finished" else f"; {self.status}"
+        status += self.quality.summary
         return (f"Table({len(self)} rows{span(self.time) if self.over == TIME else ''}: "
                 f"{cut(self.titles)}{status})")
 
