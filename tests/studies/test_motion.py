@@ -269,9 +269,9 @@ def test_frames_of_pandas_are_not_converted_twice(system):
     np.testing.assert_allclose(cd.Motion.of(system, given).q, smooth(), atol=1e-15)
 
 
-def test_degrees_that_a_table_calls_radians_are_named(system):
+def test_degrees_that_a_table_calls_radians_are_named():
     """By the ranges of coordinates, or because most angles go beyond a turn."""
-    many, ranged = cd.System(), cd.System()
+    many = cd.System()
     for k in range(4):
         many.add_body(f"b{k}", f"b{k - 1}" if k else "ground", mobilizer=cd.Pin(), mass=1, inertia=(1, 1, 1),
                       coordinates=f"a{k}")
@@ -308,15 +308,16 @@ def test_rows_before_and_after_events(system, tmp_path):
     with pytest.warns(UserWarning, match="low_pass: 2 rows"):
         assert len(cd.low_pass(table, 6)) == len(T)
     jumping = cd.Table(DOUBLED, ["hip", "knee"], q + np.arange(len(q))[:, None] * 1e-3, ["rad", "m"])
-    with pytest.raises(cd.ShapeError, match=r"time\[40\] = 1 s occurs twice, and 'hip' is .* cut the table there:"
-                                            r" table\[:41\] and table\[41:\]"):
+    with pytest.raises(cd.ShapeError, match=r"time\[40\] = 1 s occurs twice, and 'hip' is .* cut the table "
+                                            r"there: table\[:41\] and table\[41:\]"):
         cd.Motion.of(system, jumping)
 
 
 def test_forces_jump_at_events():
     """Linear between rows; at the instant the row after the event, or both for a motion that has both."""
     table = cd.Table([0, 1, 1, 2], ["f"], [[0], [1], [5], [6]], ["N"])
-    np.testing.assert_array_equal(at_times("forces", table, np.array([0, 0.5, 1, 1.5]))[:, 0], [0, 0.5, 5, 5.5])
+    np.testing.assert_array_equal(at_times("forces", table, np.array([0, 0.5, 1, 1.5]))[:, 0],
+                                  [0, 0.5, 5, 5.5])
     np.testing.assert_array_equal(at_times("forces", table, np.array([0.5, 1, 1, 2, 2]))[:, 0],
                                   [0.5, 1, 5, 6, 6])
     with pytest.warns(UserWarning, match="ExternalLoad on 'foot': 1 row has the time of the next"):
