@@ -32,9 +32,8 @@ from condyle.forces.external import TimeFunctions, TimeSeries
 from condyle.opensim.writer_controls import control
 from condyle.opensim.writer_functions import constant, over_time
 from condyle.opensim.writer_paths import geometry_path
-from condyle.opensim.writing import Writing
+from condyle.opensim.writing import Writing, angles
 from condyle.opensim.xml import element, text
-from condyle.spatial import euler_from_rotation
 from condyle.trace.parameter import Expression, Input
 
 
@@ -284,7 +283,7 @@ def offset(name: str, body: str, X: Any, to: Writing, where: str) -> Element:
         name,
         socket_parent=to.place(body),
         translation=p,
-        orientation=euler_from_rotation(R),
+        orientation=angles(R),
     )
 
 

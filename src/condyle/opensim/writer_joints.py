@@ -39,10 +39,10 @@ from condyle.mobilizers.compose import Composition
 from condyle.mobilizers.lower_pairs import LETTERS
 from condyle.opensim.scapula import scapulothoracic
 from condyle.opensim.writer_functions import constant, function, law
-from condyle.opensim.writing import Writing, joint_name
+from condyle.opensim.writing import Writing, angles, joint_name
 from condyle.opensim.xml import element
 from condyle.records import dataclass
-from condyle.spatial import Transform, euler_from_rotation, rotation_from_quaternion
+from condyle.spatial import Transform, rotation_from_quaternion
 from condyle.tree.body import Body, Coordinate
 
 X, Y, Z = (np.array(LETTERS[letter]) for letter in "xyz")
@@ -94,7 +94,7 @@ def joint(b: Body, to: Writing) -> Element:
                 f"{name}_offset",
                 socket_parent=to.place(name),
                 translation=frame.p,
-                orientation=euler_from_rotation(frame.R),
+                orientation=angles(frame.R),
             )
         )
     parent, child = offsets[::-1] if turned else offsets
@@ -145,7 +145,7 @@ def coordinates(b: Body, to: Writing) -> list[Written]:
             f"body {b.name!r}: its quaternion is prescribed, and OpenSim has angles instead; "
             f"{type(b.mobilizer).__name__}(coordinates='euler') has them too"
         )
-    angles = euler_from_rotation(rotation_from_quaternion(np.array(defaults[:4])))
+    turns = angles(rotation_from_quaternion(np.array(defaults[:4])))
     taken = {c.name for other in to.system.bodies for c in other.coordinates}
     names = [f"{b.name}_{short}" for short in ("rx", "ry", "rz")]
     for name in taken & set(names):
@@ -153,7 +153,7 @@ def coordinates(b: Body, to: Writing) -> list[Written]:
             f"body {b.name!r}: OpenSim has angles where it has a quaternion, but a coordinate {name!r} "
             "exists already; rename it"
         )
-    return [*(Written(name, float(a)) for name, a in zip(names, angles, strict=True)), *kept[4:]]
+    return [*(Written(name, float(a)) for name, a in zip(names, turns, strict=True)), *kept[4:]]
 
 
 def held(c: Written, to: Writing) -> Written:
