@@ -151,7 +151,7 @@ class Sphere(paths.Sphere):
     """One over which short paths are not found."""
 
     def row(self, A, B):
-        return super().row(A, B) + ca.if_else(ca.dot(A - B, A - B) < 0.0215, ca.SX.nan(1, 1), 0)
+        return super().row(A, B) + ca.if_else(ca.dot(A - B, A - B) < 0.0209, ca.SX.nan(1, 1), 0)
 
 
 @pytest.fixture(scope="module", params=[False, True], ids=["tree", "coupled"])
@@ -164,7 +164,7 @@ def partly(request):
         system.add_constraint("c", cd.constraints.CoordinateCoupler(lambda a, b: a - 0.3 * b,
                                                                     ["upper", "lower"]))
     t = np.linspace(0, 1, 12)
-    lower = np.linspace(-1.9, -1.4, 12)
+    lower = np.linspace(-1.95, -1.6, 12)
     q = np.stack([0.3 * lower, lower], axis=1)
     u = np.stack([0.15 + 0 * t, 0.5 + 0 * t], axis=1)
     return system, cd.Motion(system, t, q, u, np.zeros((12, 2)))

@@ -185,8 +185,11 @@ def _loads(batch: Batch, speeds: dict[str, Array]) -> tuple[Array, Array]:
         tau[:, system.speeds.index(name)] = f
     if system.constraints:
         lambda_ = batch.kernel("multipliers", tau)
-        F = compiled.shaped("reactions", compiled.function("reactions_with_constraints").fast(
+        lost = np.isnan(lambda_).any(axis=1)                # a path is not found
+        lambda_[lost] = 0.0
+        F = compiled.shaped("reactions_with_constraints", compiled.function("reactions_with_constraints").fast(
             q, u, udot, lambda_, batch.tail))
+        F[lost] = np.nan
         rest = rest - compiled.function("constraint_forces").fast(q, u, lambda_, batch.tail)
     return F, rest - tau
 
