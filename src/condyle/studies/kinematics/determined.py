@@ -4,9 +4,9 @@ Frames in which the same markers and sensors were measured are alike. Of each ki
 (`condyle.fit.normal`); where a coordinate is not determined, all frames of that kind are.
 
 The rule: a coordinate that nothing in the whole trial depends on keeps its value (`held`). Else a gap between
-two frames that determine the coordinate is filled, if these are at most `fill_gaps` apart: by a cubic through
-both with the slopes of the frames beside them; then the frame is solved again from there, so that the markers
-that were seen still fit and the constraints hold. A longer gap, and one at either end of the trial, is NaN.
+two frames that determine the coordinate is filled, if it is at most `fill_gaps` long: by a cubic through both
+with the slopes of the frames beside them; then the frame is solved again from there, so that the markers that
+were seen still fit and the constraints hold. A longer gap, and one at either end of the trial, is NaN.
 """
 from __future__ import annotations
 
@@ -46,7 +46,8 @@ class Gap:
         coordinate: its name.
         frames: the first and the last.
         time: of these [s].
-        filled: whether it was interpolated; else the coordinate is NaN there.
+        filled: whether it was interpolated, or, with fill_gaps=np.inf at the ends, kept; else the coordinate is
+            NaN there.
     """
 
     coordinate: str
@@ -120,7 +121,7 @@ def determine(frames: Frames, tasks: Tasks, kinds: NDArray[np.intp], normal: Nor
     missing[rows], alone[rows] = _coordinates(frames, tasks, matrices, rows)
     never = alone.all(axis=0) & (len(rows) == T)
     runs = [(k, a, b) for k in np.flatnonzero(missing.any(axis=0) & ~never) for a, b in _runs(missing[:, k])]
-    inside = lambda a, b: a > 0 and b < T - 1 and frames.t[b + 1] - frames.t[a - 1] <= longest + EXACT
+    inside = lambda a, b: a > 0 and b < T - 1 and frames.t[b + 1] - frames.t[a] <= longest + EXACT
     filled, gaps = nothing.copy(), []
     for k, a, b in runs:
         filled[a:b + 1, k] = fill = inside(a, b) or longest == np.inf

@@ -340,7 +340,7 @@ def gap_text(gaps: Sequence[Gap]) -> str:
     found: dict[tuple[Any, ...], list[str]] = {}
     for gap in gaps:
         found.setdefault((gap.time, gap.filled), []).append(gap.coordinate)
-    return cut((f"{cut(names)} {_span(*time)}, {'interpolated' if filled else 'NaN'}"
+    return cut((f"{cut(names)} {_span(*time)}, {'filled' if filled else 'NaN'}"
                 for (time, filled), names in found.items()), SHOWN, "; ")
 
 

@@ -82,10 +82,10 @@ def inverse_kinematics(system: System, markers: Markers | Mapping[str, ArrayLike
         limits: by default coordinates that are clamped, `cd.Coordinate(..., clamped=True)`, stay in their
             ranges; True keeps all that have one, False none; or (low, high) by name: see `cd.assemble`.
         fill_gaps: a coordinate that the markers and sensors of some frames do not determine, because those of
-            a segment are missing or lie on one line, is interpolated between frames that determine it, if
-            these are at most this far apart [s]. In longer gaps, and at the ends of the trial, it is NaN. Zero
-            fills none; np.inf fills all between, and keeps the pose of the frame before at the ends. One that
-            nothing in the trial depends on keeps its value.
+            a segment are missing or lie on one line, is interpolated over gaps of up to this length [s]. In
+            longer gaps, and at the ends of the trial, it is NaN. Zero fills none; np.inf fills all, and keeps
+            the value of the frame before at the ends. A coordinate that nothing in the trial depends on keeps
+            its value.
         accuracy: the last change of a coordinate is at most this [rad, m]; constraints hold to a hundredth of
             it.
         progress: True shows a bar; a function is called a few times per second with the share of frames done.
@@ -130,7 +130,7 @@ def inverse_kinematics(system: System, markers: Markers | Mapping[str, ArrayLike
             start, tuple(tasks.goals(rows)), tasks.t[rows], within, accuracy, q, matrices))
     result = InverseKinematics(frames, tasks, determined)
     vars(result)["swaps"] = find_swaps(frames, tasks, result._places, solve)
-    _warn(result, start)
+    _warn(result, start, longest)
     return result
 
 
@@ -174,17 +174,20 @@ def _tasks(system: System, markers: Any, weights: Any, coordinates: Any, coordin
     return Tasks(system, time, found, sensed, values, others)
 
 
-def _warn(result: InverseKinematics, start: State) -> None:
+def _warn(result: InverseKinematics, start: State, longest: float) -> None:
     if len(result.unseen):
         first = int(result.unseen[0])
+        lost = int(result.missing[result.unseen].any(axis=1).sum())
         warn(f"{WHO}: nothing was measured in {len(result.unseen)} of {len(result)} frames, the "
-             f"first frame {first} (t = {result.time[first]:.6g} s)", RuntimeWarning)
+             f"first frame {first} (t = {result.time[first]:.6g} s); coordinates are NaN in {lost} of them, and "
+             "interpolated in the others", RuntimeWarning)
     unseen = set(result.unseen.tolist())
     gaps = [gap for gap in result.gaps if not unseen.issuperset(range(gap.frames[0], gap.frames[1] + 1))]
     if gaps:
-        warn(f"{WHO}: what was measured does not determine {gap_text(gaps)}. Gaps of up to fill_gaps= are "
-             "interpolated. Fill those of the markers, give the coordinate a value with a small weight by "
-             "coordinates=, or lock it; see result.gaps", RuntimeWarning)
+        warn(f"{WHO}: what was measured does not determine {gap_text(gaps)}. Gaps of up to fill_gaps = "
+             f"{longest:g} s are filled, if frames before and after determine the coordinate. Fill those of the "
+             "markers, give the coordinate a value with a small weight by coordinates=, or lock it; see "
+             "result.gaps", RuntimeWarning)
     if held := [name for name in result.held if result.tasks.sensors is None or not _shifts(result.system, name)]:
         warn(f"{WHO}: no marker or sensor tells {cut(held)} in any frame: the value of the start stays. Lock it "
              "by locked= if that is meant, or give a value by coordinates=", RuntimeWarning)
@@ -205,20 +208,22 @@ def _shifts(system: System, name: str) -> bool:
 
 def _far_off(result: InverseKinematics) -> str:
     """Words if markers are far from the model in frames without exchanged ones; empty if not."""
-    size = reach(result.system)
-    e = np.delete(result._distances, [i for swap in result.swaps for i in swap.frames], axis=0)
-    squares = np.nansum(e ** 2, axis=0)
-    seen = int(np.isfinite(e).sum())
-    off = math.sqrt(squares.sum() / seen) if seen else 0.0
+    markers, size = result.tasks.markers, reach(result.system)
+    if markers is None:
+        return ""
+    e = np.where((markers.positions[:len(result)] == 0).all(axis=2), np.nan, result._distances)  # asked about
+    e = np.delete(e, [i for swap in result.swaps for i in swap.frames], axis=0)
+    squares, seen = np.nansum(e ** 2, axis=0), np.isfinite(e).sum(axis=0)
+    off = math.sqrt(squares.sum() / max(seen.sum(), 1))
     if not FAR * min(size or 1.0, 1.0) < off < BEYOND * (size or np.inf):   # beyond it, units are asked about
         return ""
     worst = np.argsort(-squares)[:WORST]
-    rms = np.sqrt(squares / np.maximum(np.isfinite(e).sum(axis=0), 1))
-    names = [f"{result.errors.names[k]} {100 * rms[k]:.0f} cm" for k in worst]
-    few = f"{' and '.join(repr(result.errors.names[k]) for k in worst[:FEW])} alone cause most of it: are they " \
-          "named right, and where the model has them?" if squares[worst[:FEW]].sum() > MOST * squares.sum() and \
-          len(squares) > 2 * FEW else ("Is the model scaled to the subject? Is the data in metres, and does y point "
-                                       "up: cd.read_markers(path, vertical='z')? Are names right, markers where "
-                                       "the model has them, coordinates= in radians?")
-    return (f"markers are {100 * off:.0f} cm from the model (RMS; the guideline is {100 * RMS:.0f} cm), worst: "
-            f"{', '.join(names)}. {few} result.report() tells more")
+    names = [f"{markers.names[k]} {100 * math.sqrt(squares[k] / seen[k]):.0f} cm" for k in worst if seen[k]]
+    alone = len(squares) > WORST and squares[worst[:FEW]].sum() > MOST * squares.sum()
+    why = (f"{' and '.join(repr(markers.names[k]) for k in worst[:FEW])} cause most of it: are they named right, "
+           "and where the model has them? weights={name: 0} leaves one out" if alone else
+           "Is the model scaled to the subject? Are positions in meters, and does y point up in the data: "
+           "cd.read_markers(path, vertical='z')? Are names right, markers where the model has them, "
+           "coordinates= in radians?")
+    return (f"markers are {100 * off:.0f} cm from the model (RMS of all frames; the guideline is "
+            f"{100 * RMS:.0f} cm), worst: {', '.join(names)}. {why} result.report() tells more")
