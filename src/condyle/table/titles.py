@@ -27,8 +27,8 @@ def titles(names: Sequence[str], units: Sequence[str]) -> list[str]:
 
 
 def split_title(title: str) -> tuple[str, str]:
-    """Name and unit of a title such as 'knee [rad]' or 'fy (kN)'; 'bar[0]' and 'fy (left)' are names."""
-    match = re.fullmatch(r"(.*\S)\s*\[(?!\d+\])([^\[\]]*)\]", title)
+    """Name and unit of a title such as 'knee [rad]' or 'fy (kN)'; 'bar[1]' and 'fy (left)' are names."""
+    match = re.fullmatch(r"(.*\S)(?:\s*\[(?!\d+\])|\s+\[(?=1\]))([^\[\]]*)\]", title)
     return (match[1], match[2]) if match else _known_unit(title, r"\(([^()]*)\)")
 
 

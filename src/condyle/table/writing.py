@@ -23,10 +23,11 @@ if TYPE_CHECKING:
 
 def comma_separated(table: Table, file: str) -> str:
     """Comma-separated values."""
-    if table.degrees and not all(table.units) and not any(_turning(table)):
+    if table.degrees and not all(table.units):
         warn(f"Table.save: {file!r}: angles are in degrees, which a .csv says in the titles of its "
              "columns, but which columns are angles is not known here: read it by "
-             "cd.read_table(path, degrees=True), or save as .mot, .sto or .npz")
+             "cd.read_table(path, degrees=True), name them by table.with_units({'knee': 'deg', ...}), or "
+             "save as .mot, .sto or .npz")
     titles = []
     for name, unit, title in zip(table.names, table.units, table.titles, strict=True):
         title = f"{title} []" if not unit and split_title(title)[1] else title
