@@ -64,7 +64,7 @@ def _rotation(q: ca.SX) -> ca.SX:
 
 
 def _bias(R: ca.SX, c: ca.SX, body: ca.SX, w: ca.SX) -> ca.SX:
-    """b of method.py (6): accelerations of a body that nothing pushes, from its angular velocity."""
+    """b of method.py (6a): accelerations of a body that nothing pushes, from its angular velocity."""
     W = R.T @ w
     turn = -R @ (symmetric(body[10:16]) @ ca.cross(W, symmetric(body[4:10]) @ W))
     return ca.vertcat(turn, -ca.cross(turn, c) - ca.cross(w, ca.cross(w, c)))
@@ -244,7 +244,7 @@ class StepTree:
         return self.k(at, "k count t_0 step t_final", "t t_next h")
 
     def enter(self) -> list[Node]:
-        """Where bodies are, how fast with all forces and no contacts, (6), and how far they may come."""
+        """Where bodies are, how fast with all forces and no contacts, (6a), (6b), and how far they may come."""
         return [self.k(lambda: (0, 0, 0), "", "stale bad loose"),
                 self.over("n_bodies", self.k(
                     _enter, "Q V A bodies h reaches budgets stale bad loose",
