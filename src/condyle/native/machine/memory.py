@@ -1,7 +1,7 @@
 """How much memory is left for LLVM, which ends the process when it gets none, and how much it takes.
 
-Where a limit is near, a process of its own compiles (`apart`): it has an address space of its own, and where it
-is ended, this one goes on and raises an error.
+Where a limit is near, a process of its own compiles (`apart`): it has an address space of its own, and where
+it is ended, this one goes on and raises an error.
 """
 from __future__ import annotations
 
@@ -60,30 +60,34 @@ def check_room(objects: Sequence[bytes]) -> None:
     size = sum(map(len, objects))
     for left, what, _ in _limits_of_process():
         if left < BYTES_OF_OBJECT * size + 4 * MEGABYTE:
-            raise NativeError(f"{size / 1e6:.1f} MB of machine code cannot be loaded: {max(left, 0) / 1e6:.0f} "
-                              f"MB are left of {what}; raise the limit, or free memory")
+            raise NativeError(f"{size / 1e6:.1f} MB of machine code cannot be loaded: "
+                              f"{max(left, 0) / 1e6:.0f} MB are left of {what}; raise the limit, or free memory")
 
 
 def apart(texts: Sequence[str], host: tuple[str, str, str], level: int) -> list[bytes]:
     """Object file of each module, compiled in a process of its own; NativeError where that has not enough
     memory."""
-    data = [text.encode() for text in texts]
-    done = subprocess.run([sys.executable, "-c", _CHILD, *host, str(level), *(str(len(d)) for d in data)],
-                          input=b"".join(data), capture_output=True,
-                          env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))})
-    out, objects = memoryview(done.stdout), []
-    while len(out) >= 8 and len(out) >= 8 + (size := struct.unpack_from("<Q", out)[0]):
-        objects.append(bytes(out[8:8 + size]))
-        out = out[8 + size:]
-    if done.returncode or len(objects) != len(texts):
-        left, what, _ = min(_limits(), default=(0, "all memory", False))
-        said = done.stderr.decode(errors="replace").strip().splitlines()[-1:] or [f"status {done.returncode}"]
-        raise NativeError(f"LLVM needs more memory than there is to compile {sum(map(len, texts)) / 1e6:.1f} "
-                          f"MB of code: {max(left, 0) / 1e6:.0f} MB are left of {what} (compiled in a process "
-                          f"of its own, which ended with: {said[0]}); raise the limit, set "
-                          "CONDYLE_LAYOUT=looped, whose code does not grow with the bodies, or "
-                          "CONDYLE_EVALUATOR=casadi, which compiles nothing")
-    return objects
+    try:
+        data = [text.encode() for text in texts]
+        done = subprocess.run([sys.executable, "-c", _CHILD, *host, str(level), *(str(len(d)) for d in data)],
+                              input=b"".join(data), capture_output=True,
+                              env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))})
+        said = done.stderr.decode(errors="replace").strip().splitlines()
+        ended = said[-1] if said else f"status {done.returncode}"
+        if not done.returncode:
+            out, objects = memoryview(done.stdout), []
+            while out:
+                size = struct.unpack_from("<Q", out)[0]
+                objects.append(bytes(out[8:8 + size]))
+                out = out[8 + size:]
+            return objects
+    except (MemoryError, OSError) as error:
+        ended = repr(error)
+    left, what, _ = min(_limits(), default=(0, "all memory", False))
+    raise NativeError(f"LLVM needs more memory than there is to compile {sum(map(len, texts)) / 1e6:.1f} MB "
+                      f"of code: {max(left, 0) / 1e6:.0f} MB are left of {what}, and a process of its own ended "
+                      f"with {ended!r}; raise the limit, set CONDYLE_LAYOUT=looped, whose code hardly grows "
+                      "with the bodies, or CONDYLE_EVALUATOR=casadi, which compiles nothing")
 
 
 def _limits() -> Iterator[tuple[int, str, bool]]:
