@@ -61,7 +61,8 @@ def check_room(objects: Sequence[bytes]) -> None:
     for left, what, _ in _limits_of_process():
         if left < BYTES_OF_OBJECT * size + 4 * MEGABYTE:
             raise NativeError(f"{size / 1e6:.1f} MB of machine code cannot be loaded: "
-                              f"{max(left, 0) / 1e6:.0f} MB are left of {what}; raise the limit, or free memory")
+                              f"{max(left, 0) / 1e6:.0f} MB are left of {what}; raise the limit, or free "
+                              "memory")
 
 
 def apart(texts: Sequence[str], host: tuple[str, str, str], level: int) -> list[bytes]:
@@ -85,8 +86,8 @@ def apart(texts: Sequence[str], host: tuple[str, str, str], level: int) -> list[
         ended = repr(error)
     left, what, _ = min(_limits(), default=(0, "all memory", False))
     raise NativeError(f"LLVM needs more memory than there is to compile {sum(map(len, texts)) / 1e6:.1f} MB "
-                      f"of code: {max(left, 0) / 1e6:.0f} MB are left of {what}, and a process of its own ended "
-                      f"with {ended!r}; raise the limit, set CONDYLE_LAYOUT=looped, whose code hardly grows "
+                      f"of code: {max(left, 0) / 1e6:.0f} MB are left of {what}, and a process of its own "
+                      f"ended with {ended!r}; raise the limit, set CONDYLE_LAYOUT=looped, whose code hardly grows "
                       "with the bodies, or CONDYLE_EVALUATOR=casadi, which compiles nothing")
 
 
