@@ -87,8 +87,8 @@ def apart(texts: Sequence[str], host: tuple[str, str, str], level: int) -> list[
     left, what, _ = min(_limits(), default=(0, "all memory", False))
     raise NativeError(f"LLVM needs more memory than there is to compile {sum(map(len, texts)) / 1e6:.1f} MB "
                       f"of code: {max(left, 0) / 1e6:.0f} MB are left of {what}, and a process of its own "
-                      f"ended with {ended!r}; raise the limit, set CONDYLE_LAYOUT=looped, whose code hardly grows "
-                      "with the bodies, or CONDYLE_EVALUATOR=casadi, which compiles nothing")
+                      f"ended with {ended!r}; raise the limit, set CONDYLE_LAYOUT=looped, whose code hardly "
+                      "grows with the bodies, or CONDYLE_EVALUATOR=casadi, which compiles nothing")
 
 
 def _limits() -> Iterator[tuple[int, str, bool]]:
