@@ -14,8 +14,8 @@ import re
 import secrets
 import socket
 import threading
-import webbrowser
 import weakref
+import webbrowser
 from http import HTTPStatus
 from typing import Any, Self
 
