@@ -34,8 +34,8 @@ EXACT = 1e-9
 """Rounding of times [s]."""
 
 Mask = NDArray[np.bool_]
-FollowEach = Callable[[NDArray[np.intp], Array, NormalMatrices | None], Frames]
-"""Solves some frames, each from a pose of its own (k, nq); with matrices it only looks."""
+SolveEach = Callable[[Tasks, NDArray[np.intp], Array, NormalMatrices | None], Frames]
+"""Runs tasks over some frames, each from a pose of its own (k, nq); with matrices it only looks."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def _measured(tasks: Tasks) -> Mask:
 
 
 def determine(frames: Frames, tasks: Tasks, kinds: NDArray[np.intp], normal: NormalMatrices, longest: float,
-              follow: FollowEach) -> tuple[Frames, Determined]:
+              solve: SolveEach) -> tuple[Frames, Determined]:
     """The frames with gaps filled, and what is known of each coordinate.
 
     Args:
@@ -106,7 +106,7 @@ def determine(frames: Frames, tasks: Tasks, kinds: NDArray[np.intp], normal: Nor
         kinds: of `samples`.
         normal: matrices of its frames.
         longest: gap that is filled [s].
-        follow: see FollowEach.
+        solve: see SolveEach.
     """
     system, T = frames.system, len(frames)
     nothing = np.zeros((T, system.nq), dtype=bool)
@@ -116,7 +116,7 @@ def determine(frames: Frames, tasks: Tasks, kinds: NDArray[np.intp], normal: Nor
         return frames, Determined(nothing, nothing)
     rows = np.flatnonzero(np.isin(kinds[:T], bad))
     matrices = NormalMatrices(np.arange(len(rows)))
-    follow(rows, frames.q[rows], matrices)
+    solve(tasks, rows, frames.q[rows], matrices)
     missing, alone = nothing.copy(), nothing.copy()
     missing[rows], alone[rows] = _coordinates(frames, tasks, matrices, rows)
     never = alone.all(axis=0) & (len(rows) == T)
@@ -127,7 +127,7 @@ def determine(frames: Frames, tasks: Tasks, kinds: NDArray[np.intp], normal: Nor
         filled[a:b + 1, k] = fill = inside(a, b) or longest == np.inf
         gaps.append(Gap(system.coordinates[k], (a, b), (float(frames.t[a]), float(frames.t[b])), bool(fill)))
     if any(inside(a, b) for _, a, b in runs):
-        frames = _filled(frames, [(k, a, b) for k, a, b in runs if inside(a, b)], follow)
+        frames = _filled(frames, tasks, [(k, a, b) for k, a, b in runs if inside(a, b)], solve)
     held = tuple(system.coordinates[k] for k in np.flatnonzero(never))
     return frames, Determined(missing, filled, held, tuple(sorted(gaps, key=lambda g: g.frames)))
 
@@ -177,7 +177,7 @@ def _runs(mask: Mask) -> list[tuple[int, int]]:
     return list(zip(np.flatnonzero(edges > 0).tolist(), (np.flatnonzero(edges < 0) - 1).tolist(), strict=True))
 
 
-def _filled(frames: Frames, runs: Sequence[tuple[int, int, int]], follow: FollowEach) -> Frames:
+def _filled(frames: Frames, tasks: Tasks, runs: Sequence[tuple[int, int, int]], solve: SolveEach) -> Frames:
     """The frames with some runs of coordinates interpolated, solved again from there."""
     system, t = frames.system, frames.t
     q = _continuous(system, frames.q)
@@ -188,7 +188,7 @@ def _filled(frames: Frames, runs: Sequence[tuple[int, int, int]], follow: Follow
     for k, a, b in runs:
         smooth[a:b + 1, k] = _between(t, q[:, k], blank[:, k], a, b)
     rows = np.flatnonzero(blank.any(axis=1))
-    found = follow(rows, system.compiled.normalised(smooth[rows]), None)
+    found = solve(tasks, rows, system.compiled.normalised(smooth[rows]), None)
     q, info = frames.q.copy(), frames.info.copy()
     q[rows], info[rows] = found.q, found.info
     q.flags.writeable = info.flags.writeable = False

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from condyle.arguments import answered
+from condyle.arrays import Array
 from condyle.errors import DescriptionError, warn
 from condyle.fit.doubts import BEYOND, FAR, reach
 from condyle.fit.frames import Frames, frame_count
@@ -118,6 +119,9 @@ def inverse_kinematics(system: System, markers: Markers | Mapping[str, ArrayLike
         return follow(WHO, start, tuple(tasks.goals(rows)), tasks.t[rows], dict(start.locked), within,
                       accuracy, progress, normal)
 
+    def solve_each(tasks: Tasks, rows: Rows, q: Array, normal: NormalMatrices | None = None) -> Frames:
+        return follow_each(start, tuple(tasks.goals(rows)), tasks.t[rows], within, accuracy, q, normal)
+
     start = state.replace(t=float(tasks.t[0]))
     kinds, looked_at = samples(tasks)
     normal = NormalMatrices(looked_at)
@@ -125,11 +129,9 @@ def inverse_kinematics(system: System, markers: Markers | Mapping[str, ArrayLike
     better = better_start(start, tasks, frames, solve)
     if better is not None:
         frames = solve(tasks, better.replace(t=start.t), ALL, progress, normal)
-    frames, determined = determine(
-        frames, tasks, kinds, normal, longest, lambda rows, q, matrices: follow_each(
-            start, tuple(tasks.goals(rows)), tasks.t[rows], within, accuracy, q, matrices))
+    frames, determined = determine(frames, tasks, kinds, normal, longest, solve_each)
     result = InverseKinematics(frames, tasks, determined)
-    vars(result)["swaps"] = find_swaps(frames, tasks, result._places, solve)
+    vars(result)["swaps"] = find_swaps(frames, tasks, result._places, solve, solve_each)
     _warn(result, start, longest)
     return result
 

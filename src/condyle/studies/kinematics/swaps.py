@@ -2,8 +2,9 @@
 whole trial.
 
 Frames in which a marker is far from the model are bad. Two markers are candidates if each would be nearer to the
-other's place, or if they are among the farthest of a frame that is far worse than the others; so are all left
-and right markers together. Candidates exchange their names in one bad frame, which is solved again. They are
+other's place. Where errors are large, the pose is bent by them: then some bad frames are solved again with weights
+that fall with the errors, so that the pose fits most markers; and all left and right markers together are a
+candidate too. Candidates exchange their names in one bad frame, which is solved again. They are
 suspected if the squares of all errors fall to a quarter, or if those of the pair do, the rest does not grow, and
 most other markers are near; then so are all bad frames in which that happens again.
 """
@@ -11,9 +12,8 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -27,8 +27,6 @@ from condyle.fit.frames import Frames
 from condyle.records import dataclass
 from condyle.studies.kinematics.start import aligned
 from condyle.studies.kinematics.tasks import MarkerTasks, Rows, Tasks
-from condyle.system.state import State
-from condyle.system.system import System
 
 FAR, WORSE = 0.03, 3.0
 """A frame is bad if a marker is farther away than this [m, or sizes of a system below 1 m]; it is far worse than others if it is so many times
@@ -37,13 +35,15 @@ NEARER, REST = 0.25, 0.5
 """What the squares of errors fall to, at most; and the part of the pair's squares by which all fall at least."""
 CLOSER = 0.5
 """Squares of the errors of two markers fall to this part if they exchange their names where the model is."""
-FARTHEST, CANDIDATES, PAIRS, SAMPLES = 6, 6, 4, 8
-"""So many markers of a frame are exchanged in pairs, so many candidates and frames are tried; so many pairs are
-found."""
+CANDIDATES, PAIRS, SAMPLES, AGAIN = 6, 4, 8, 8
+"""So many candidates are tried, pairs found, frames looked at, and solved again with other weights."""
+ALONE = 5.0
+"""A marker stands out if its error is so many times that of most."""
 SIDES = 3
 """Pairs of left and right markers that are exchanged together, at least."""
 
 Solve = Callable[[Tasks, Any, Rows], Frames]
+SolveEach = Callable[[Tasks, NDArray[np.intp], Array], Frames]
 Order = NDArray[np.intp]
 """For each marker, the one whose positions it gets."""
 
@@ -74,7 +74,8 @@ class Swap:
         return f"{who} look exchanged {where}: exchanging them lowers the RMS from {before} to {after}"
 
 
-def find_swaps(frames: Frames, tasks: Tasks, places: Array, solve: Solve) -> tuple[Swap, ...]:
+def find_swaps(frames: Frames, tasks: Tasks, places: Array, solve: Solve,
+               solve_each: SolveEach) -> tuple[Swap, ...]:
     """Suspected pairs.
 
     Args:
@@ -82,13 +83,14 @@ def find_swaps(frames: Frames, tasks: Tasks, places: Array, solve: Solve) -> tup
         tasks: what was followed.
         places: of the markers on the model [m], shape (T, n, 3).
         solve: runs tasks from a state over some frames.
+        solve_each: runs tasks over some frames, each from a pose of its own, shape (k, nq).
     """
     T = len(frames)
     if tasks.markers is None or len(tasks.markers.names) < 2 or not T:
         return ()
     search, out = _Search(frames, tasks.markers, places), []
     for _ in range(PAIRS):
-        found = search.next(tasks, solve)
+        found = search.next(tasks, solve, solve_each)
         if found is None:
             break
         order, rows, places = found
@@ -126,7 +128,7 @@ class _Search:
         self.errors[rows] = np.linalg.norm(self.x[rows] - self.y[rows], axis=2)
         self.order[rows] = self.order[rows][:, order]
 
-    def next(self, tasks: Tasks, solve: Solve) -> tuple[Order, NDArray[np.intp], Array] | None:
+    def next(self, tasks: Tasks, solve: Solve, solve_each: SolveEach) -> tuple[Order, NDArray[np.intp], Array] | None:
         """The best exchange, its frames, and the places of the markers then."""
         largest = np.fmax.reduce(self.errors, axis=1, initial=0.0)
         bad = largest > self.far
@@ -134,38 +136,73 @@ class _Search:
             return None
         worse = largest > max(self.far, WORSE * float(np.median(largest)))
         rows = np.flatnonzero(worse if worse.any() else bad)
-        for i, order in self._candidates(rows, bool(worse.any())):
-            good = np.flatnonzero(~(worse if worse.any() else bad))
-            found = self._solved(order, np.array([i]), good, tasks, solve)
-            if found is None or not self._falls(order, np.array([i]), found)[0]:
+        good = np.flatnonzero(~worse if worse.any() else ~bad)
+        for i, order, q in self._candidates(rows, good, bool(worse.any()), tasks, solve_each):
+            one = self._solved(order, np.array([i]), q, tasks, solve)
+            if one is None or not self._falls(order, np.array([i]), one[1])[0]:
                 continue
             every = np.flatnonzero(bad)
-            places = self._solved(order, every, good, tasks, solve)
-            assert places is not None
-            where = self._falls(order, every, places)
-            if where.any():
-                return order, every[where], places[where]
+            near = int(good[np.abs(good - every[0]).argmin()]) if good.size else -1
+            all_ = self._solved(order, every, one[0] if near < 0 else self.frames.q[near], tasks, solve)
+            if all_ is not None and (where := self._falls(order, every, all_[1])).any():
+                return order, every[where], all_[1][where]
         return None
 
-    def _candidates(self, rows: NDArray[np.intp], outliers: bool) -> list[tuple[int, Order]]:
-        """A frame and an exchange each, the likeliest first."""
+    def _candidates(self, rows: NDArray[np.intp], good: NDArray[np.intp], outliers: bool, tasks: Tasks,
+                    solve_each: SolveEach) -> Iterator[tuple[int, Order, Array]]:
+        """A frame, an exchange and the pose to start from, the likeliest first."""
         n, some = self.y.shape[1], rows[np.unique(np.linspace(0, len(rows) - 1, SAMPLES).astype(int))]
-        x, y = self.x[some], self.y[some]
+        near = some if not good.size else good[np.abs(good - some[:, None]).argmin(axis=1)]
+        q = self.frames.q[near]
+        yield from self._pairs(some, self.x[some], q)
+        each = np.nanmedian(self.errors[some], axis=0)
+        stands_out = np.nanmax(each) > max(2 * self.far, ALONE * np.nanmedian(each))
+        if not (outliers or stands_out or _rms(self.errors[rows]) > OFF):
+            return
+        q, x = self._robust(some, q, tasks, solve_each)
+        yield from self._pairs(some, x, q)
+        sides = _sides(self.markers.names)
+        if (sides != np.arange(n)).sum() >= 2 * SIDES and not outliers:
+            i = int(some[0])
+            exchanged = self._exchanged(sides, np.array([i]), tasks)
+            start = self.frames.start.replace(t=float(self.frames.t[i]))
+            yield i, sides, aligned(start, exchanged, i).q
+
+    def _pairs(self, some: NDArray[np.intp], x: Array, q: Array) -> Iterator[tuple[int, Order, Array]]:
+        """Pairs that would be nearer to each other's places x (k, n, 3) in some frames, with poses q (k, nq)."""
+        y = self.y[some]
         # squared distance of marker b from the place of a, shape (k, a, b)
         cross = (x * x).sum(axis=2)[:, :, None] + (y * y).sum(axis=2)[:, None] - 2 * x @ np.swapaxes(y, 1, 2)
         own = np.diagonal(cross, axis1=1, axis2=2)
         now, then = own[:, :, None] + own[:, None], cross + np.swapaxes(cross, 1, 2)
         gain = np.triu(np.where((then < CLOSER * now) & (now > 2 * self.far ** 2), now - then, 0.0))    # NaN: 0
-        pairs = sorted(map(tuple, np.argwhere(gain.any(axis=0)).tolist()), key=lambda p: -gain[(slice(None), *p)].max())
-        out = [(int(some[gain[:, a, b].argmax()]), _exchange(n, a, b)) for a, b in pairs[:CANDIDATES]]
-        if outliers or _rms(self.errors[rows]) > OFF:
-            i = int(rows[np.nan_to_num(self.errors[rows]).max(axis=1).argmax()])
-            far = [int(k) for k in np.argsort(-np.nan_to_num(self.errors[i]))[:FARTHEST]
-                   if np.isfinite(self.errors[i, k])]
-            out += [(i, _exchange(n, a, b)) for a, b in combinations(far, 2) if (a, b) not in pairs]
-            sides = _sides(self.markers.names)
-            out += [(i, sides)] if (sides != np.arange(n)).sum() >= 2 * SIDES else []
-        return out
+        largest = gain.max(axis=0)
+        for k in np.argsort(-largest, axis=None)[:CANDIDATES]:
+            a, b = np.unravel_index(k, largest.shape)
+            if largest[a, b] > 0:
+                i = int(gain[:, a, b].argmax())
+                order = np.arange(x.shape[1])
+                order[[a, b]] = b, a
+                yield int(some[i]), order, q[i]
+
+    def _robust(self, some: NDArray[np.intp], q: Array, tasks: Tasks,
+                solve_each: SolveEach) -> tuple[Array, Array]:
+        """Poses (k, nq) of some frames that fit most markers, and the places of these: weights fall with the
+        square of the error, again and again."""
+        weights, w, x = self.markers.weights[some], self.markers.weights.copy(), self.x[some]
+        now = self._exchanged(np.arange(x.shape[1]), some, tasks)
+        assert now.markers is not None
+        for _ in range(AGAIN):
+            e = np.linalg.norm(x - self.y[some], axis=2)
+            scale = np.maximum(np.nanmedian(e, axis=1, keepdims=True), self.far)
+            w[some] = np.where(np.isfinite(e), weights / (1 + (e / scale) ** 2), 0.0)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                found = solve_each(replace(now, markers=replace(now.markers, weights=w)), some, q)
+            if len(found) < len(some):                      # interrupted
+                break
+            q, x = found.q, self.markers.places(Configurations(found.system, found.q, found._tail))
+        return q, x
 
     def _falls(self, order: Order, rows: NDArray[np.intp], places: Array) -> NDArray[np.bool_]:
         """Whether an exchange makes errors of some frames fall far enough, shape (k,)."""
@@ -177,48 +214,25 @@ class _Search:
         return (less < NEARER * total) | ((rest < NEARER * pair) & (total - less > REST * pair) & (
             pair > moved.sum() * self.far ** 2) & (others < self.far ** 2))
 
-    def _solved(self, order: Order, rows: NDArray[np.intp], good: NDArray[np.intp], tasks: Tasks,
-                solve: Solve) -> Array | None:
-        """Places of the markers in some frames with names exchanged, from a good frame nearby; where there is
-        none, from the pose there, and from the start moved to the markers as a whole."""
-        frames, system = self.frames, self.frames.system
-        now = self.order.copy()
+    def _solved(self, order: Order, rows: NDArray[np.intp], q: Array, tasks: Tasks,
+                solve: Solve) -> tuple[Array, Array] | None:
+        """The first pose, and places of the markers in some frames with names exchanged, from a pose."""
+        exchanged = self._exchanged(order, rows, tasks)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = solve(exchanged, self.frames.start.replace(t=float(self.frames.t[rows[0]]), q=q), rows)
+        if len(found) < len(rows):                          # interrupted
+            return None
+        return found.q[0], self.markers.places(Configurations(found.system, found.q, found._tail))
+
+    def _exchanged(self, order: Order, rows: NDArray[np.intp], tasks: Tasks) -> Tasks:
+        """Tasks in which markers also have the positions of others in some frames."""
+        now, markers = self.order.copy(), self.markers
         now[rows] = now[rows][:, order]
-        exchanged = replace(tasks, markers=_exchanged(self.markers, now))
-        i = int(rows[0])
-        near = int(good[np.abs(good - i).argmin()]) if good.size else i
-        here = frames.start.replace(t=float(frames.t[i]), q=frames.q[near])
-        starts = [here] if good.size else [here, aligned(frames.start.replace(t=here.t), exchanged, i)]
-        best: tuple[float, Array] | None = None
-        for start in starts:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                found = solve(exchanged, start, rows)
-            if len(found) < len(rows):                      # interrupted
-                return None
-            places = self.markers.places(_at(system, found))
-            error = float(np.nansum((places - self.y[rows][:, order]) ** 2))
-            if best is None or error < best[0]:
-                best = error, places
-        return None if best is None else best[1]
-
-
-def _at(system: System, frames: Frames) -> Configurations:
-    return Configurations(system, frames.q, frames._tail)
-
-
-def _exchange(n: int, a: int, b: int) -> Order:
-    order = np.arange(n)
-    order[[a, b]] = b, a
-    return order
-
-
-def _exchanged(markers: MarkerTasks, order: NDArray[np.intp]) -> MarkerTasks:
-    """Markers with the positions of others, order (T, n)."""
-    T = len(order)
-    seen = np.take_along_axis(markers.weights[:T] > 0, order, axis=1)
-    return replace(markers, positions=np.take_along_axis(markers.positions[:T], order[..., None], axis=1),
-                   weights=np.where(seen, markers.weights.max(axis=0), 0.0))
+        seen = np.take_along_axis(markers.weights[:len(now)] > 0, now, axis=1)
+        return replace(tasks, markers=replace(
+            markers, positions=np.take_along_axis(markers.positions[:len(now)], now[..., None], axis=1),
+            weights=np.where(seen, markers.weights.max(axis=0), 0.0)))
 
 
 def _sides(names: Sequence[str]) -> Order:
