@@ -189,6 +189,10 @@ class _Run:
                 status = Outcome(kind, f"stopped at t = {later:.9g} s: {kind.value}; {kind.advice}")
         except KeyboardInterrupt:
             status = Outcome(Status.INTERRUPTED)
+        if run.loosened:
+            warn(f"TimeStepping: in {run.loosened} of {run.steps} steps bodies turn by so much, more than about "
+                 "1 rad, that gyroscopic forces cannot be solved for: energy is not kept there; take a shorter "
+                 "step", RuntimeWarning)
         times, y = run.kept()
         method: Any = self.method
         rows = StepRows(times, y, np.zeros_like(y), np.empty((len(y), 0, y.shape[1])), method)
