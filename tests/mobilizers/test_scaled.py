@@ -103,7 +103,8 @@ def test_unequal_factors(name):
 @pytest.mark.parametrize(("name", "what"), [
     ("Custom", "its lengths"), ("user", "its lengths"), ("cells", "coordinates that are lengths"),
     ("arc", r"q \[m\]"), ("SplineSurface-order", "translations after rotations"),
-    ("compose-surface", "lengths of SplineSurface"), ("Coupled", "the translation 'tz'"), ("cam", "its lengths")])
+    ("compose-surface", "lengths of SplineSurface"), ("Coupled", "the translation 'tz'"),
+    ("cam", "its lengths")])
 def test_unequal_factors_without_a_rule(name, what):
     with pytest.raises(cd.DescriptionError, match=rf"the factors \[1.1 1.3 0.9\] differ.* {what}"):
         (EVERY | MORE)[name].scaled(S)

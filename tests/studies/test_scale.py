@@ -244,8 +244,9 @@ def test_every_kind_of_joint_that_has_lengths(monkeypatch):
     rng = np.random.default_rng(2)
     q = np.concatenate([b.mobilizer.random_q(rng) for b in system.bodies])
     u = rng.uniform(-1, 1, system.nu)
-    D, L = (np.array([k if unit.startswith("m") else 1.0 for b in system.bodies for unit in units(b.mobilizer)])
-            for units in (lambda m: m.units, lambda m: m.speed_units))
+    joints = [b.mobilizer for b in system.bodies]
+    D, L = (np.array([k if unit.startswith("m") else 1.0 for m in joints for unit in getattr(m, units)])
+            for units in ("units", "speed_units"))
     before, after = system.state(q=q, u=u), big.state(q=q * D, u=u * L)
     for b in system.bodies:
         X, Y = before.body_pose(b.name), after.body_pose(b.name)

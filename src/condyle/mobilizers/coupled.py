@@ -115,8 +115,9 @@ class Coupled(Mobilizer):
     def _scaled(self, s: Array) -> Mobilizer:
         q = ca.SX.sym("q", self.nq)
         lengths = ca.vertcat(ca.SX(0, 1), *(q[j] for j, unit in enumerate(self.units) if unit in LENGTHS))
-        if any(law is not None and not isinstance(f, str) and ca.depends_on(law.apply(*ca.vertsplit(q)), lengths)
-               for f, law in zip(self.functions, self.laws, strict=True)):
+        given = [law.apply(*ca.vertsplit(q)) for f, law in zip(self.functions, self.laws, strict=True)
+                 if law is not None and not isinstance(f, str)]
+        if ca.depends_on(ca.vertcat(ca.SX(0, 1), *given), lengths):
             return super()._scaled(s)
         grown = [unit in LENGTHS and not isinstance(f, str) and law is not None
                  for f, law, unit in zip(self.functions, self.laws, self.mobilizer.units, strict=True)]

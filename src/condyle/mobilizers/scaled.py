@@ -22,7 +22,7 @@ class ScaledMobilizer(Wrapper):
     With D and S diagonal: k for coordinates and speeds that are lengths, 1 for others, and X, H, N those of
     the forward mobilizer at D^-1 q, S^-1 u:
 
-        R' = R,   p' = k p,   H' = [H_w; k H_v] S^-1,   bias' = [bias_w; k bias_v],   N' = D N S^-1         (1)
+        R' = R,   p' = k p,   H' = [H_w; k H_v] S^-1,   bias' = [bias_w; k bias_v],   N' = D N S^-1        (1)
     """
 
     factor: float
@@ -51,7 +51,8 @@ class ScaledMobilizer(Wrapper):
 
     @property
     def domains(self) -> tuple[tuple[float, float], ...]:
-        return tuple((d * low, d * high) for d, (low, high) in zip(self._D, self.forward.domains, strict=True))
+        return tuple((d * low, d * high)
+                     for d, (low, high) in zip(self._D, self.forward.domains, strict=True))
 
     def sizes(self, length: float) -> tuple[tuple[float | None, ...], tuple[float | None, ...]]:
         q, u = self.forward.sizes(length / self.factor)

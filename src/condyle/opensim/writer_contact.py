@@ -12,6 +12,7 @@ import numpy as np
 from condyle.contact import (
     ElasticFoundation,
     HalfSpace,
+    HuntCrossley,
     Material,
     Mesh,
     OpenSimElasticFoundation,
@@ -34,6 +35,8 @@ MATERIAL = {
     "viscous_friction": "viscous_friction",
 }
 """Numbers of a material, and what they are called in OpenSim."""
+FRICTION = slice(3, 6)
+"""Where the coefficients of friction are among the numbers of two materials."""
 SMOOTH = (
     *list(MATERIAL.values()),
     "transition_velocity",
@@ -44,8 +47,13 @@ SMOOTH = (
 
 
 @as_force.register
-def _(law: OpenSimHuntCrossley, name: str, to: Writing) -> Element:
+def _(law: HuntCrossley, name: str, to: Writing) -> Element:
+    """Without friction it is OpenSim's law."""
     where = f"force {name!r}"
+    if not isinstance(law, OpenSimHuntCrossley) and np.any(to.number(law.material, where)[FRICTION]):
+        to.refuse(f"{where}: {law!r}: OpenSim has another curve of friction: system.add_contact(..., "
+                  "law=cd.contact.OpenSimHuntCrossley) has it, with the same normal force. Materials without "
+                  "friction are written as they are")
     if law.rolling_resistance or law.spin_friction or law.smooth:
         to.refuse(
             f"{where}: {law!r}: a HuntCrossleyForce has no rolling_resistance, spin_friction or smooth"
@@ -167,7 +175,7 @@ def _(surface: HalfSpace, to: Writing, where: str) -> Element:
         x = -plane[:3] / np.linalg.norm(plane[:3])
         flat = np.hypot(x[0], x[2])
         turn = 0.0 if flat < 1e-15 else np.arctan2(-x[2], x[0])
-        return np.concatenate([-plane[3] * x, np.round([0.0, turn, np.arctan2(x[1], flat)], DIGITS)])
+        return np.round([*(-plane[3] * x), 0.0, turn, np.arctan2(x[1], flat)], DIGITS)
 
     def read(written: Any) -> Any:
         normal = -rotation_from_euler(written[3:])[:, 0]

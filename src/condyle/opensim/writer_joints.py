@@ -98,12 +98,14 @@ def joint(b: Body, to: Writing) -> Element:
             )
         )
     parent, child = offsets[::-1] if turned else offsets
+    used = " ".join(e.text or "" for e in made.iter("coordinates")).split()     # in OpenSim's order
+    listed = sorted(coordinates(b, to), key=lambda c: used.index(c.name) if c.name in used else len(used))
     out = element(
         made.tag,
         joint_name(b),
         socket_parent_frame=parent.get("name"),
         socket_child_frame=child.get("name"),
-        coordinates=[coordinate(c, to) for c in coordinates(b, to)],
+        coordinates=[coordinate(c, to) for c in listed],
         frames=offsets,
     )
     out.extend(made)

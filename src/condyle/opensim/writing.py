@@ -132,7 +132,7 @@ class Writing:
 
 
 DIGITS = 15
-"""Decimals of angles: rotations have no more."""
+"""Decimals of angles [rad] and of planes [m]: rotations and normals have no more."""
 ROUNDS = 10
 
 

@@ -113,7 +113,7 @@ def cylinder(mass: float, I: Array, s: Array, volume: float) -> Array:
 
 
 def _mobilizer(b: Body, parent: Array, own: Array) -> Mobilizer:
-    """The mobilizer with lengths scaled by the factors of the body that its F is on: this body if reversed."""
+    """The mobilizer scaled by the factors of the body that its F is on, this body if it is reversed."""
     m, turned = b.mobilizer, False
     while isinstance(m, Reversed):
         m, turned = m.forward, not turned
