@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from condyle.arguments import answered, spoken
 from condyle.arrays import Array, Vector
+from condyle.constraints.sampled import warn_of_samples
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
 from condyle.fit.frames import Frames
 from condyle.fit.goals import Coordinate
@@ -366,6 +367,7 @@ def _of_table(system: System, table: Table, lowpass: float | None, state: State,
     before = q.copy() if system.constraints else q
     motion = _made(state, t, q, np.empty(0), np.empty(0), None)
     motion.lowpass, motion.notes = lowpass, notes
+    warn_of_samples("motion", system, t.item(0), t.item(-1), state.tail)
     if missing or system.compiled.moves:
         motion.q = _filled(system, table, state, t, q, motion.tail, given.places, missing)
     motion.u, motion.udot = _rates(motion, known_steps, as_opensim)
