@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from condyle.arrays import Array
+from condyle.constraints.coordinates import PrescribedMotion
 from condyle.errors import warn
 from condyle.forces.external import TimeFunctions, TimeSeries
 from condyle.functions.scaled import Scaled
@@ -70,7 +71,8 @@ class Sampled:
         if not sides:
             return ""
         goes_on = "keeps its end value" if self.holds else "goes on with the slope of its end"
-        return f"{self.what} has samples from {x[0]:g} to {x[-1]:g} s, and {goes_on} {' and '.join(sides)} that"
+        when = f"{' and '.join(sides)} that"
+        return f"{self.what} has samples from {x[0]:g} to {x[-1]:g} s, and {goes_on} {when}"
 
 
 def _all(system: Any) -> Iterator[tuple[str, str, Any]]:
@@ -93,7 +95,8 @@ def _all(system: Any) -> Iterator[tuple[str, str, Any]]:
                 for f in value.functions:
                     yield name, f"{field} of {name!r}", f.given
     for name, constraint in system._constraints.items():
-        yield name, repr(name), getattr(constraint, "function", None)
+        if isinstance(constraint, PrescribedMotion):
+            yield name, repr(name), constraint.function
 
 
 def _of(name: str, what: str, f: Any) -> Sampled | None:
