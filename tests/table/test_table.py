@@ -137,6 +137,20 @@ def test_unknown_names_are_one_line(name, says):
     assert str(told.value) == says
 
 
+def test_unknown_names_in_a_notebook():
+    """One line for a mistake in a cell; the whole traceback for one in a function."""
+    line = "UnknownNameError: line 2: unknown column 'c'; known: 'a', 'b'"
+    for cell, says in (("t = TABLE\nt['c']", [line]),
+                       ("def f():\n    TABLE['c']\nf()", None)):
+        with pytest.raises(cd.UnknownNameError) as told:
+            exec(compile(cell, "cell", "exec"), {"TABLE": TABLE, "__name__": "__main__"})
+        if says:
+            assert told.value._render_traceback_() == says
+        else:
+            with pytest.raises(NotImplementedError):
+                told.value._render_traceback_()
+
+
 @pytest.mark.parametrize("ending", ["csv", "sto", "mot", "npz"])
 def test_times_that_no_reader_takes_are_not_written(tmp_path, ending):
     for time, words in (([0, 1, 0.5], r"row 2: times must increase, 0\.5 follows 1"),
