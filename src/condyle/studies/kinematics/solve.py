@@ -182,18 +182,19 @@ def _warn(result: InverseKinematics, start: State, longest: float) -> None:
         first = int(result.unseen[0])
         lost = int(result.missing[result.unseen].any(axis=1).sum())
         warn(f"{WHO}: nothing was measured in {len(result.unseen)} of {len(result)} frames, the "
-             f"first frame {first} (t = {result.time[first]:.6g} s); coordinates are NaN in {lost} of them, and "
-             "interpolated in the others", RuntimeWarning)
+             f"first frame {first} (t = {result.time[first]:.6g} s); coordinates are NaN in {lost} of them, "
+             "and interpolated in the others", RuntimeWarning)
     unseen = set(result.unseen.tolist())
     gaps = [gap for gap in result.gaps if not unseen.issuperset(range(gap.frames[0], gap.frames[1] + 1))]
     if gaps:
         warn(f"{WHO}: what was measured does not determine {gap_text(gaps)}. Gaps of up to fill_gaps = "
-             f"{longest:g} s are filled, if frames before and after determine the coordinate. Fill those of the "
-             "markers, give the coordinate a value with a small weight by coordinates=, or lock it; see "
+             f"{longest:g} s are filled, if frames before and after determine the coordinate. Fill those of "
+             "the markers, give the coordinate a value with a small weight by coordinates=, or lock it; see "
              "result.gaps", RuntimeWarning)
-    if held := [name for name in result.held if result.tasks.sensors is None or not _shifts(result.system, name)]:
-        warn(f"{WHO}: no marker or sensor tells {cut(held)} in any frame: the value of the start stays. Lock it "
-             "by locked= if that is meant, or give a value by coordinates=", RuntimeWarning)
+    sensed = result.tasks.sensors is not None
+    if held := [name for name in result.held if not (sensed and _shifts(result.system, name))]:
+        warn(f"{WHO}: no marker or sensor tells {cut(held)} in any frame: the value of the start stays. Lock "
+             "it by locked= if that is meant, or give a value by coordinates=", RuntimeWarning)
     if text := _far_off(result):
         warn(f"{WHO}: {text}", RuntimeWarning)
     if axis := lies_along(start, result.tasks):
@@ -225,12 +226,13 @@ def _far_off(result: InverseKinematics) -> str:
     worst = np.argsort(-squares)[:WORST]
     names = [f"{markers.names[k]} {100 * math.sqrt(squares[k] / seen[k]):.0f} cm" for k in worst if seen[k]]
     alone = len(squares) > WORST and squares[worst[:FEW]].sum() > MOST * squares.sum()
-    why = (f"{' and '.join(repr(markers.names[k]) for k in worst[:FEW])} cause most of it: are they named right, "
-           "and where the model has them? weights={name: 0} leaves one out." if alone else
+    why = (f"{' and '.join(repr(markers.names[k]) for k in worst[:FEW])} cause most of it: are they named "
+           "right, and where the model has them? weights={name: 0} leaves one out." if alone else
            "Is the model scaled to the subject? Are positions in meters, and does y point up in the data: "
            "cd.read_markers(path, vertical='z')? Are names right, markers where the model has them, "
            "coordinates= in radians?")
     times = dict.fromkeys(f"{result.time[i]:.6g}" for i in (far[0], far[-1]))
     where = "" if len(far) == len(result) else f", {' to '.join(times)} s"
-    return (f"markers are {100 * off:.0f} cm from the model in {len(far)} of {len(result)} frames{where} (RMS; the "
-            f"guideline is {100 * RMS:.0f} cm), worst: {', '.join(names)}. {why} result.report() tells more")
+    return (f"markers are {100 * off:.0f} cm from the model in {len(far)} of {len(result)} frames{where} "
+            f"(RMS; the guideline is {100 * RMS:.0f} cm), worst: {', '.join(names)}. {why} result.report() "
+            "tells more")

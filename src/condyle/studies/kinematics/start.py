@@ -90,9 +90,9 @@ def better_start(state: State, tasks: Tasks, found: Frames, solve: Solve) -> Sta
 
 
 def solved_again(frames: Frames, tasks: Tasks, rows: NDArray[np.intp], solve_each: SolveEach) -> Frames:
-    """The same frames, the numbers `rows` of the tasks. Those that fit far worse than others may have followed a
-    bad frame to a wrong place: they are solved again with the joints of the nearest good frame, and the lower cost
-    wins."""
+    """The same frames, the numbers `rows` of the tasks. Those that fit far worse than others may have
+    followed a bad frame to a wrong place: they are solved again with the joints of the nearest good frame, and the
+    lower cost wins."""
     cost = frames.info[:, INFO.index("cost")]
     error = np.sqrt(2 * np.maximum(np.nan_to_num(cost, nan=np.inf), 0.0))
     worse = error > max(MISSED, WORSE * float(np.quantile(error, BEST)))
@@ -208,8 +208,8 @@ MANY = 5
 
 
 def whole_rotations(state: State, tasks: Tasks, rows: Sequence[int]) -> Array:
-    """How the tree with most markers turns as a whole from a pose to some frames, if it is free to: R of those
-    with enough markers, shape (k, 3, 3)."""
+    """How the tree with most markers turns as a whole from a pose to some frames, if it is free to: R of
+    those with enough markers, shape (k, 3, 3)."""
     assert tasks.markers is not None
     roots = [_root(state.system.body(name)) for name in tasks.markers.bodies]
     free = [root for root in roots if root is not None and root.mobilizer.nu == 6]

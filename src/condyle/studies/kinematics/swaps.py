@@ -1,12 +1,12 @@
-"""Markers that look exchanged, as motion capture systems and people confuse them: for a few frames, or for the
-whole trial.
+"""Markers that look exchanged, as motion capture systems and people confuse them: for a few frames, or for
+the whole trial.
 
-Frames in which a marker is far from the model are bad. Two markers are candidates if each would be nearer to the
-other's place. Where errors are large, the pose is bent by them: then some bad frames are solved again with weights
-that fall with the errors, so that the pose fits most markers; and all left and right markers together are a
-candidate too. Candidates exchange their names in one bad frame, which is solved again. They are
-suspected if the squares of all errors fall to a quarter, or if those of the pair do, the rest does not grow, and
-most other markers are near; then so are all bad frames in which that happens again.
+Frames in which a marker is far from the model are bad. Two markers are candidates if each would be nearer to
+the other's place. Where errors are large, the pose is bent by them: then some bad frames are solved again
+with weights that fall with the errors, so that the pose fits most markers; and all left and right markers
+together are a candidate too. Candidates exchange their names in one bad frame, which is solved again. They
+are suspected if the squares of all errors fall to a quarter, or if those of the pair do, the rest does not
+grow, and most other markers are near; then so are all bad frames in which that happens again.
 """
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from condyle.studies.kinematics.start import SolveEach, aligned, solved_again
 from condyle.studies.kinematics.tasks import MarkerTasks, Rows, Tasks
 
 FAR, WORSE = 0.03, 3.0
-"""A frame is bad if a marker is farther away than this [m, or sizes of a system below 1 m]; it is far worse than others if it is so many times
-farther than the farthest is in the median."""
+"""A frame is bad if a marker is farther away than this [m, or sizes of a system below 1 m]; it is far worse
+than others if it is so many times farther than the farthest is in the median."""
 NEARER, REST, ALL = 0.25, 0.5, 0.7
-"""What the squares of errors fall to, at most; the part of the pair's squares by which all fall at least; and what
-all fall to then."""
+"""What the squares of errors fall to, at most; the part of the pair's squares by which all fall at least; and
+what all fall to then."""
 CLOSER = 0.5
 """Squares of the errors of two markers fall to this part if they exchange their names where the model is."""
 CANDIDATES, PAIRS, SAMPLES, AGAIN = 6, 4, 8, 8
@@ -131,7 +131,8 @@ class _Search:
         self.errors[rows] = np.linalg.norm(self.x[rows] - self.y[rows], axis=2)
         self.order[rows] = self.order[rows][:, order]
 
-    def next(self, tasks: Tasks, solve: Solve, solve_each: SolveEach) -> tuple[Order, NDArray[np.intp], Array] | None:
+    def next(self, tasks: Tasks, solve: Solve,
+             solve_each: SolveEach) -> tuple[Order, NDArray[np.intp], Array] | None:
         """The best exchange, its frames, and the places of the markers then."""
         largest = np.fmax.reduce(self.errors, axis=1, initial=0.0)
         bad = largest > self.far
@@ -174,13 +175,15 @@ class _Search:
             yield i, sides, aligned(start, exchanged, i).q
 
     def _pairs(self, some: NDArray[np.intp], x: Array, q: Array) -> Iterator[tuple[int, Order, Array]]:
-        """Pairs that would be nearer to each other's places x (k, n, 3) in some frames, with poses q (k, nq)."""
+        """Pairs that would be nearer to each other's places x (k, n, 3) in some frames, with poses q (k,
+        nq)."""
         y = self.y[some]
         # squared distance of marker b from the place of a, shape (k, a, b)
         cross = (x * x).sum(axis=2)[:, :, None] + (y * y).sum(axis=2)[:, None] - 2 * x @ np.swapaxes(y, 1, 2)
         own = np.diagonal(cross, axis1=1, axis2=2)
         now, then = own[:, :, None] + own[:, None], cross + np.swapaxes(cross, 1, 2)
-        gain = np.triu(np.where((then < CLOSER * now) & (now > 2 * self.far ** 2), now - then, 0.0))    # NaN: 0
+        closer = (then < CLOSER * now) & (now > 2 * self.far ** 2)      # False for NaN
+        gain = np.triu(np.where(closer, now - then, 0.0))
         largest = gain.max(axis=0)
         for k in np.argsort(-largest, axis=None)[:CANDIDATES]:
             a, b = np.unravel_index(k, largest.shape)
