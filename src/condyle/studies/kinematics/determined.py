@@ -121,7 +121,8 @@ def determine(frames: Frames, tasks: Tasks, kinds: NDArray[np.intp], normal: Nor
     missing, alone = nothing.copy(), nothing.copy()
     missing[rows], alone[rows] = _coordinates(frames, tasks, matrices, rows)
     never = alone.all(axis=0) & (len(rows) == T)
-    runs = [(k, a, b) for k in np.flatnonzero(missing.any(axis=0) & ~never) for a, b in _runs(missing[:, k])]
+    runs = [(k, a, b) for k in np.flatnonzero(missing.any(axis=0) & ~never).tolist()
+            for a, b in _runs(missing[:, k])]
     inside = lambda a, b: a > 0 and b < T - 1 and frames.t[b + 1] - frames.t[a] <= longest + EXACT
     filled, gaps = nothing.copy(), []
     for k, a, b in runs:

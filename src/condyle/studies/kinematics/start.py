@@ -91,8 +91,8 @@ def better_start(state: State, tasks: Tasks, found: Frames, solve: Solve) -> Sta
 
 def solved_again(frames: Frames, tasks: Tasks, rows: NDArray[np.intp], solve_each: SolveEach) -> Frames:
     """The same frames, the numbers `rows` of the tasks. Those that fit far worse than others may have
-    followed a bad frame to a wrong place: they are solved again with the joints of the nearest good frame, and the
-    lower cost wins."""
+    followed a bad frame to a wrong place: they are solved again with the joints of the nearest good frame,
+    and the lower cost wins."""
     cost = frames.info[:, INFO.index("cost")]
     error = np.sqrt(2 * np.maximum(np.nan_to_num(cost, nan=np.inf), 0.0))
     worse = error > max(MISSED, WORSE * float(np.quantile(error, BEST)))
