@@ -151,6 +151,22 @@ class UnknownNameError(CondyleError, KeyError):
         return self.message
 
 
+class QualityError(CondyleError, ArithmeticError):
+    """A result that is beyond what its guidelines allow: `result.check()`. Carries `quality`, its table."""
+
+    def __init__(self, message: str, quality: object = None) -> None:
+        super().__init__(message)
+        self.quality = quality
+
+
+class QualityWarning(RuntimeWarning):
+    """A result is so far above a guideline that an input is probably wrong; `result.quality` says more."""
+
+
+class PlausibilityWarning(UserWarning):
+    """A number that is possible but implausible: its unit or sign is probably wrong."""
+
+
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
     """A warning that names the user's line: the nearest one outside of this package.
 

@@ -18,8 +18,7 @@ import numpy as np
 import condyle.files as files
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, warn
-from condyle.io.tables import LENGTHS
-from condyle.table import Table
+from condyle.table import LENGTHS, Table
 
 if TYPE_CHECKING:
     from condyle.io.markers import Markers

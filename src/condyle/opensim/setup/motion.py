@@ -51,11 +51,11 @@ def made(setup: Setup, system: System, table: Table) -> Motion:
 
     def call() -> Motion:
         try:
-            return Motion.of(system, table)
+            return Motion.of(system, table, as_opensim=True)
         except UnknownNameError as error:
             if error.kind != "coordinate" and error.name not in system.coordinates:
                 raise
-            return Motion.of(system, with_defaults(setup, system, table))
+            return Motion.of(system, with_defaults(setup, system, table), as_opensim=True)
 
     motion: Motion = setup.step("motion", call)
     return motion
