@@ -143,7 +143,8 @@ class FitLoop:
         self._evaluate, self._errors, self._step, self._prescribe = (
             evaluated(getattr(f, name), name, *more) for name in ("evaluate", "errors", "step", "prescribe"))
         keep = [Put("H", "NORMAL", "place"), *([Put("P", "ROWS", "place")] if m else [])]
-        frame = [*self._begin(), While("busy", self._iterate(), ITERATIONS + 1), If("asked", keep), self._end()]
+        frame = [*self._begin(), While("busy", self._iterate(), ITERATIONS + 1), If("asked", keep),
+                 self._end()]
         self.program = Program(Scan("frames", frame, ["ROW", "Q", "INFO"]), self.sizes, streams=self.streams,
                                counts=("frames",))
 
@@ -313,7 +314,8 @@ class FitLoop:
         return self.sizes | {name: stream.size for name, stream in self.streams.items()}
 
     def _begin(self) -> list[Node]:
-        names: dict[str, float] = dict.fromkeys(("rho", "iterations", "tries", "slow", "flat", "worst", "code"), 0)
+        names: dict[str, float] = dict.fromkeys(
+            ("rho", "iterations", "tries", "slow", "flat", "worst", "code"), 0)
         names |= {"goals": 1, "mu": MU_FIRST}
 
         def begin(tail: ca.SX, row: ca.SX, q: ca.SX, own: ca.SX, active: ca.SX, low: ca.SX,
@@ -334,7 +336,8 @@ class FitLoop:
 
     def _at_end(self, q: ca.SX, low: ca.SX, high: ca.SX) -> ca.SX:
         """1 and -1 for speeds whose coordinate is at its upper and lower limit, shape (n,)."""
-        return ca.vertcat(*(ca.SX(0) if i < 0 else (q[i] >= high[i]) - (q[i] <= low[i]) for i in self.rate_of))
+        return ca.vertcat(*(ca.SX(0) if i < 0 else (q[i] >= high[i]) - (q[i] <= low[i])
+                            for i in self.rate_of))
 
     def _end(self) -> Node:
         def end(q: ca.SX, q_good: ca.SX, code: ca.SX, iterations: ca.SX, c: ca.SX, worst: ca.SX, flat: ca.SX,

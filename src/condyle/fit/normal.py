@@ -8,8 +8,8 @@ much as it counts, d = D^-1 e, and with the rows of P made as long as 1,
 
 where w is the least weight of a marker or sensor: an eigenvalue of (1) is at least the square of a lever arm,
 in sizes of the system. Eigenvectors below `LEVER`^2 span the directions that are not determined, and a
-coordinate takes part in them by the length of its row. Where the largest diagonal element of the inverse of (1)
-is small, no eigenvalue is: only other frames are looked at more closely.
+coordinate takes part in them by the length of its row. Where the largest diagonal element of the inverse of
+(1) is small, no eigenvalue is: only other frames are looked at more closely.
 """
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from condyle.arrays import Array
 from condyle.records import dataclass
 
 LEVER = 1e-3
-"""A marker whose lever arm about an axis is shorter than this [sizes of the system] does not tell the angle: an
-error of one millimeter would turn a person by a radian."""
+"""A marker whose lever arm about an axis is shorter than this [sizes of the system] does not tell the angle:
+an error of one millimeter would turn a person by a radian."""
 PART = 0.02
 """A coordinate that takes less part in what is not determined is determined."""
 ALONE = 0.999
@@ -84,8 +84,8 @@ def undetermined(matrices: NormalMatrices, units: Array, least: Array,
     look = np.flatnonzero(np.diagonal(np.linalg.inv(regular), axis1=1, axis2=2).max(axis=1) > LEVER ** -2)
     if look.size:
         values, vectors = np.linalg.eigh(K[look])
-        part = np.linalg.norm(vectors * (values < np.maximum(LEVER ** 2, ROUNDING * scale[look, None]))[:, None],
-                              axis=2)
+        free_ = values < np.maximum(LEVER ** 2, ROUNDING * scale[look, None])
+        part = np.linalg.norm(vectors * free_[:, None], axis=2)
         at = np.ix_(look, np.flatnonzero(free))
         lost[at], alone[at] = part > PART, part > ALONE
     return lost, alone

@@ -169,8 +169,8 @@ def assemble_frames(system: System, state: State, goals: Goal | Sequence[Goal], 
 def follow(who: str, state: State, goals: tuple[Goal, ...], t: Array, locked: dict[str, Any], limits: Limits,
            accuracy: float, progress: bool | Callable[[float], object],
            normal: NormalMatrices | None = None) -> Frames:
-    """Frames that follow goals, which are known to fit, from a state on; `who` asks, for warnings. The matrices
-    of some frames are written to `normal`."""
+    """Frames that follow goals, which are known to fit, from a state on; `who` asks, for warnings. The
+    matrices of some frames are written to `normal`."""
     def run(start: State, goals: tuple[Goal, ...], t: Array, report: Any = None,
             normal: NormalMatrices | None = None) -> Frames:
         return _run(start.system, start, goals, locked, limits, accuracy, t, report, normal)

@@ -63,8 +63,8 @@ def joint_reactions(system: System, motion: Table | Motion | Trajectory | Frames
 
     Returns:
         a Table with nine columns per body: force BODY_fx .. fz [N], moment BODY_mx .. mz [N m] about the
-        point BODY_px .. pz [m] where both act. Frames in which a tension is NaN are NaN; so are those in which
-        a path or contact is not found, which its status and a warning list.
+        point BODY_px .. pz [m] where both act. Frames in which a tension is NaN are NaN; so are those in
+        which a path or contact is not found, which its status and a warning list.
 
     Raises:
         UnknownNameError: a body, a frame, a muscle without a column.
@@ -187,8 +187,8 @@ def _loads(batch: Batch, speeds: dict[str, Array]) -> tuple[Array, Array]:
         lambda_ = batch.kernel("multipliers", tau)
         lost = np.isnan(lambda_).any(axis=1)                # a path is not found
         lambda_[lost] = 0.0
-        F = compiled.shaped("reactions_with_constraints", compiled.function("reactions_with_constraints").fast(
-            q, u, udot, lambda_, batch.tail))
+        name = "reactions_with_constraints"
+        F = compiled.shaped(name, compiled.function(name).fast(q, u, udot, lambda_, batch.tail))
         F[lost] = np.nan
         rest = rest - compiled.function("constraint_forces").fast(q, u, lambda_, batch.tail)
     return F, rest - tau

@@ -86,8 +86,8 @@ class Batch:
         return self.arrays[name]()
 
     def kernel(self, name: str, *arguments: Any) -> Any:
-        """What the kernel of an operator gives, rows first: NaN where paths or contacts have no answer, and no
-        word about it."""
+        """What the kernel of an operator gives, rows first: NaN where paths or contacts have no answer, and
+        no word about it."""
         compiled = self.system.compiled
         return compiled.shaped(name, compiled.function(name).fast(*map(self.array, OPERATORS[name].arrays),
                                                                   *arguments, self.tail))

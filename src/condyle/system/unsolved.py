@@ -87,8 +87,8 @@ def report_unsolved(compiled: Compiled, name: str, q: Any, tail: Array, result: 
 
 def unsolved_frames(compiled: Compiled, name: str, t: Array, q: Array, tail: Array,
                     result: Array) -> dict[int, Outcome]:
-    """Frames of a study in which a NaN of the result, shape (m, ...), comes from a path or a contact, and why.
-    A warning says so; other frames still have their results.
+    """Frames of a study in which a NaN of the result, shape (m, ...), comes from a path or a contact, and
+    why. A warning says so; other frames still have their results.
 
     Args:
         name: of the study.
@@ -102,8 +102,9 @@ def unsolved_frames(compiled: Compiled, name: str, t: Array, q: Array, tail: Arr
     bad = np.flatnonzero(np.isnan(result).reshape(len(t), -1).any(axis=1) & np.isfinite(q).all(axis=1))
     tails = np.broadcast_to(tail, (len(t), tail.shape[-1]))[bad]
     model, out = compiled.model, {}
-    for kind, operator, names, what in ((Status.PATH, "path_lengths", tuple(model.paths), "the path of"),
-                                        (Status.CONTACT, "contact_depths", tuple(model.all_contacts), "contact")):
+    for kind, operator, names, what in (
+            (Status.PATH, "path_lengths", tuple(model.paths), "the path of"),
+            (Status.CONTACT, "contact_depths", tuple(model.all_contacts), "contact")):
         found = compiled.function(operator).fast(q[bad], tails) if names and len(bad) else np.zeros((0, 0))
         for i, lost in zip(bad.tolist(), np.isnan(found), strict=False):
             if lost.any() and i not in out:
@@ -113,8 +114,8 @@ def unsolved_frames(compiled: Compiled, name: str, t: Array, q: Array, tail: Arr
         first, kind = next((i, text.kind) for i, text in sorted(out.items()))
         words = unsolved(compiled, q[first], tails[int(np.searchsorted(bad, first))])
         said = words[0] if words else str(out[first])
-        warn(f"{name}: {len(out)} of {len(t)} frames ({ranges(sorted(out))}) are NaN: at t = {t[first]:.6g} s "
-             f"{said}; {kind.advice}", RuntimeWarning)
+        warn(f"{name}: {len(out)} of {len(t)} frames ({ranges(sorted(out))}) are NaN: at t = {t[first]:.6g} "
+             f"s {said}; {kind.advice}", RuntimeWarning)
     return dict(sorted(out.items()))
 
 
@@ -122,8 +123,8 @@ def with_failures(status: Outcome, failures: dict[int, Outcome], count: int) -> 
     """The status of a study of `count` frames, some of which failed."""
     if not failures:
         return status
-    return Outcome(Status.SOME_FAILED, f"{len(failures)} of {count} frames failed ({ranges(list(failures))}); "
-                                       f"the first: {next(iter(failures.values()))}"
+    text = f"{len(failures)} of {count} frames failed ({ranges(list(failures))}); the first: "
+    return Outcome(Status.SOME_FAILED, f"{text}{next(iter(failures.values()))}"
                                        f"{status.removeprefix(Status.FINISHED.value)}")
 
 

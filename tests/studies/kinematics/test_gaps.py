@@ -24,7 +24,7 @@ def test_a_long_gap_is_nan(loop):
     dynamics gave 1145 N m instead of 22."""
     system = walker(loop)
     q = motion(system)
-    with pytest.warns(RuntimeWarning, match=r"does not determine knee, ankle from 0\.15 to 0\.44 s, NaN.*0\.1 s"):
+    with pytest.warns(RuntimeWarning, match=r"determine knee, ankle from 0\.15 to 0\.44 s, NaN.*0\.1 s"):
         result = cd.inverse_kinematics(system, hidden(seen(system, q), slice(15, 45), "shank", "foot"))
     lost = np.zeros_like(result.undetermined)
     lost[15:45, [system.coordinates.index(name) for name in ("knee", "ankle")]] = True
@@ -37,7 +37,7 @@ def test_a_long_gap_is_nan(loop):
     assert result.status == cd.Status.SOME_FAILED and list(result.failures) == list(range(15, 45))
     assert result.frame_status[20] == cd.Status.UNDETERMINED and "knee, ankle" in result.failures[20]
     assert "knee, ankle from 0.15 to 0.44 s, NaN" in result.report()
-    with pytest.raises(cd.ShapeError, match="'knee' is nan at t = 0.15 s"):
+    with pytest.raises(cd.ShapeError, match=r"'knee' is nan at t = 0\.15 s"):
         cd.inverse_dynamics(system, result.motion)
 
 
@@ -52,8 +52,8 @@ def test_a_short_gap_is_filled(loop, bodies, names):
         result = cd.inverse_kinematics(system, hidden(seen(system, q), slice(20, 26), *bodies)).check()
     filled = {name for name, x in zip(system.coordinates, result.filled.T, strict=True) if x.any()}
     assert names <= filled and all(g.filled for g in result.gaps)
-    # a cubic over 0.07 s of sines of 0.8 Hz and 0.3 rad: h^4/384 of the fourth derivative is 1.2e-6; slopes by
-    # parabolas of 0.07 s are off by 0.3 (5 rad/s)^3 (0.02 s)^2, 0.07 s / 4 of that is 2e-4
+    # a cubic over 0.07 s of sines of 0.8 Hz and 0.3 rad: h^4/384 of the fourth derivative is 1.2e-6; slopes
+    # by parabolas of 0.07 s are off by 0.3 (5 rad/s)^3 (0.02 s)^2, 0.07 s / 4 of that is 2e-4
     assert np.abs(result.motion.values - q).max() < 2e-3
     assert np.nanmax(result.errors.values) < 1e-8            # what was seen fits, to the accuracy
     if system.constraints:
@@ -75,7 +75,8 @@ def test_the_knee_does_not_jump_where_a_gap_is_filled():
 def test_gaps_at_the_ends_are_nan():
     system = walker()
     q = motion(system)
-    markers = hidden(hidden(seen(system, q), slice(0, 3), "foot"), slice(57, 60), "pelvis", "thigh", "shank", "foot")
+    markers = hidden(hidden(seen(system, q), slice(0, 3), "foot"), slice(57, 60), "pelvis", "thigh", "shank",
+                     "foot")
     with pytest.warns(RuntimeWarning) as said:
         result = cd.inverse_kinematics(system, markers)
     assert any("ankle from 0 to 0.02 s, NaN" in str(w.message) for w in said)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import casadi as ca
 import numpy as np
@@ -46,8 +47,8 @@ class Gap:
         coordinate: its name.
         frames: the first and the last.
         time: of these [s].
-        filled: whether it was interpolated, or, with fill_gaps=np.inf at the ends, kept; else the coordinate is
-            NaN there.
+        filled: whether it was interpolated, or, with fill_gaps=np.inf at the ends, kept; else the coordinate
+            is NaN there.
     """
 
     coordinate: str
@@ -83,7 +84,7 @@ def samples(tasks: Tasks) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         kinds = np.unique(bits.view(f"V{bits.shape[1]}").ravel(), return_inverse=True)[1]
     order = np.argsort(kinds, kind="stable")
     starts = np.searchsorted(kinds[order], np.arange(kinds.max() + 2))
-    places = [np.linspace(a, b - 1, min(b - a, LOOKS)).astype(int) for a, b in zip(starts[:-1], starts[1:])]
+    places = [np.linspace(a, b - 1, min(b - a, LOOKS)).astype(int) for a, b in pairwise(starts)]
     return kinds, np.sort(order[np.concatenate(places)])
 
 
@@ -120,7 +121,8 @@ def determine(frames: Frames, tasks: Tasks, kinds: NDArray[np.intp], normal: Nor
     missing, alone = nothing.copy(), nothing.copy()
     missing[rows], alone[rows] = _coordinates(frames, tasks, matrices, rows)
     never = alone.all(axis=0) & (len(rows) == T)
-    runs = [(k, a, b) for k in np.flatnonzero(missing.any(axis=0) & ~never) for a, b in _runs(missing[:, k])]
+    runs = [(k, a, b) for k in np.flatnonzero(missing.any(axis=0) & ~never).tolist()
+            for a, b in _runs(missing[:, k])]
     inside = lambda a, b: a > 0 and b < T - 1 and frames.t[b + 1] - frames.t[a] <= longest + EXACT
     filled, gaps = nothing.copy(), []
     for k, a, b in runs:
@@ -174,7 +176,8 @@ def _least(tasks: Tasks, rows: NDArray[np.intp]) -> Array:
 def _runs(mask: Mask) -> list[tuple[int, int]]:
     """First and last frame of each run of True."""
     edges = np.diff(np.concatenate([[0], mask.astype(np.int8), [0]]))
-    return list(zip(np.flatnonzero(edges > 0).tolist(), (np.flatnonzero(edges < 0) - 1).tolist(), strict=True))
+    first, last = np.flatnonzero(edges > 0), np.flatnonzero(edges < 0) - 1
+    return list(zip(first.tolist(), last.tolist(), strict=True))
 
 
 def _filled(frames: Frames, tasks: Tasks, runs: Sequence[tuple[int, int, int]], solve: SolveEach) -> Frames:

@@ -210,7 +210,7 @@ class InverseKinematics(Display):
         out, unseen = dict(self.frames.failures), set(self.unseen.tolist())
         for i in np.flatnonzero(self.missing.any(axis=1)).tolist():
             kind = Status.UNMEASURED if i in unseen else Status.UNDETERMINED
-            names = [name for name, lost in zip(self.system.coordinates, self.missing[i], strict=True) if lost]
+            names = [self.system.coordinates[k] for k in np.flatnonzero(self.missing[i])]
             text = f"frame {i} (t = {self.time[i]:.6g} s): {kind}: {cut(names)}"
             out.setdefault(i, Outcome(kind, text))
         return dict(sorted(out.items()))

@@ -22,8 +22,8 @@ from condyle.studies.assemble import Limits, checked, follow, follow_each
 from condyle.studies.kinematics.determined import determine, samples
 from condyle.studies.kinematics.given import WHO, coordinate_tasks, marker_data, marker_tasks, times
 from condyle.studies.kinematics.imus import IMUs, sensor_data, sensor_tasks
-from condyle.studies.kinematics.result import RMS, InverseKinematics, gap_text
-from condyle.studies.kinematics.start import better_start
+from condyle.studies.kinematics.result import RMS, InverseKinematics, gap_text, sums
+from condyle.studies.kinematics.start import better_start, solved_again
 from condyle.studies.kinematics.swaps import find_swaps
 from condyle.studies.kinematics.tasks import ALL, Rows, Tasks
 from condyle.studies.kinematics.upright import lies_along
@@ -129,6 +129,7 @@ def inverse_kinematics(system: System, markers: Markers | Mapping[str, ArrayLike
     better = better_start(start, tasks, frames, solve)
     if better is not None:
         frames = solve(tasks, better.replace(t=start.t), ALL, progress, normal)
+    frames = solved_again(frames, tasks, np.arange(len(frames)), solve_each)
     frames, determined = determine(frames, tasks, kinds, normal, longest, solve_each)
     result = InverseKinematics(frames, tasks, determined)
     vars(result)["swaps"] = find_swaps(frames, tasks, result._places, solve, solve_each)
@@ -181,18 +182,19 @@ def _warn(result: InverseKinematics, start: State, longest: float) -> None:
         first = int(result.unseen[0])
         lost = int(result.missing[result.unseen].any(axis=1).sum())
         warn(f"{WHO}: nothing was measured in {len(result.unseen)} of {len(result)} frames, the "
-             f"first frame {first} (t = {result.time[first]:.6g} s); coordinates are NaN in {lost} of them, and "
-             "interpolated in the others", RuntimeWarning)
+             f"first frame {first} (t = {result.time[first]:.6g} s); coordinates are NaN in {lost} of them, "
+             "and interpolated in the others", RuntimeWarning)
     unseen = set(result.unseen.tolist())
     gaps = [gap for gap in result.gaps if not unseen.issuperset(range(gap.frames[0], gap.frames[1] + 1))]
     if gaps:
         warn(f"{WHO}: what was measured does not determine {gap_text(gaps)}. Gaps of up to fill_gaps = "
-             f"{longest:g} s are filled, if frames before and after determine the coordinate. Fill those of the "
-             "markers, give the coordinate a value with a small weight by coordinates=, or lock it; see "
+             f"{longest:g} s are filled, if frames before and after determine the coordinate. Fill those of "
+             "the markers, give the coordinate a value with a small weight by coordinates=, or lock it; see "
              "result.gaps", RuntimeWarning)
-    if held := [name for name in result.held if result.tasks.sensors is None or not _shifts(result.system, name)]:
-        warn(f"{WHO}: no marker or sensor tells {cut(held)} in any frame: the value of the start stays. Lock it "
-             "by locked= if that is meant, or give a value by coordinates=", RuntimeWarning)
+    sensed = result.tasks.sensors is not None
+    if held := [name for name in result.held if not (sensed and _shifts(result.system, name))]:
+        warn(f"{WHO}: no marker or sensor tells {cut(held)} in any frame: the value of the start stays. Lock "
+             "it by locked= if that is meant, or give a value by coordinates=", RuntimeWarning)
     if text := _far_off(result):
         warn(f"{WHO}: {text}", RuntimeWarning)
     if axis := lies_along(start, result.tasks):
@@ -214,18 +216,23 @@ def _far_off(result: InverseKinematics) -> str:
     if markers is None:
         return ""
     e = np.where((markers.positions[:len(result)] == 0).all(axis=2), np.nan, result._distances)  # asked about
-    e = np.delete(e, [i for swap in result.swaps for i in swap.frames], axis=0)
-    squares, seen = np.nansum(e ** 2, axis=0), np.isfinite(e).sum(axis=0)
+    e[[i for swap in result.swaps for i in swap.frames]] = np.nan
+    rms = sums(e)[1]
+    far = np.flatnonzero(rms > FAR * min(size or 1.0, 1.0))
+    squares, seen = np.nansum(e[far] ** 2, axis=0), np.isfinite(e[far]).sum(axis=0)
     off = math.sqrt(squares.sum() / max(seen.sum(), 1))
-    if not FAR * min(size or 1.0, 1.0) < off < BEYOND * (size or np.inf):   # beyond it, units are asked about
+    if not 0 < off < BEYOND * (size or np.inf):             # beyond it, units are asked about
         return ""
     worst = np.argsort(-squares)[:WORST]
     names = [f"{markers.names[k]} {100 * math.sqrt(squares[k] / seen[k]):.0f} cm" for k in worst if seen[k]]
     alone = len(squares) > WORST and squares[worst[:FEW]].sum() > MOST * squares.sum()
-    why = (f"{' and '.join(repr(markers.names[k]) for k in worst[:FEW])} cause most of it: are they named right, "
-           "and where the model has them? weights={name: 0} leaves one out" if alone else
+    why = (f"{' and '.join(repr(markers.names[k]) for k in worst[:FEW])} cause most of it: are they named "
+           "right, and where the model has them? weights={name: 0} leaves one out." if alone else
            "Is the model scaled to the subject? Are positions in meters, and does y point up in the data: "
            "cd.read_markers(path, vertical='z')? Are names right, markers where the model has them, "
            "coordinates= in radians?")
-    return (f"markers are {100 * off:.0f} cm from the model (RMS of all frames; the guideline is "
-            f"{100 * RMS:.0f} cm), worst: {', '.join(names)}. {why} result.report() tells more")
+    times = dict.fromkeys(f"{result.time[i]:.6g}" for i in (far[0], far[-1]))
+    where = "" if len(far) == len(result) else f", {' to '.join(times)} s"
+    return (f"markers are {100 * off:.0f} cm from the model in {len(far)} of {len(result)} frames{where} "
+            f"(RMS; the guideline is {100 * RMS:.0f} cm), worst: {', '.join(names)}. {why} result.report() "
+            "tells more")

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +42,12 @@ WILD = 2.0
 FEWEST = 3
 """Markers that a rotation needs."""
 
+MISSED, WORSE, BEST = 0.03, 2.0, 0.1
+"""A frame fits badly if its error [m, rad] is larger than this, and so many times that of the best tenth."""
+
 Solve = Callable[[Tasks, State, slice], Frames]
+SolveEach = Callable[[Tasks, NDArray[np.intp], Array], Frames]
+"""Runs tasks over some frames, each from a pose of its own (k, nq)."""
 
 
 def far(state: State, cost: float) -> bool:
@@ -81,6 +87,34 @@ def better_start(state: State, tasks: Tasks, found: Frames, solve: Solve) -> Sta
         lower = cost < (GAIN * least if least < np.inf else np.inf)
         if tried.info[0, 0] != VIOLATED and (lower or (GAIN * cost <= least and turn < turned - SPREAD)):
             best, least, turned = state.replace(q=tried.q[0]), cost, turn
+
+
+def solved_again(frames: Frames, tasks: Tasks, rows: NDArray[np.intp], solve_each: SolveEach) -> Frames:
+    """The same frames, the numbers `rows` of the tasks. Those that fit far worse than others may have
+    followed a bad frame to a wrong place: they are solved again with the joints of the nearest good frame,
+    and the lower cost wins."""
+    cost = frames.info[:, INFO.index("cost")]
+    error = np.sqrt(2 * np.maximum(np.nan_to_num(cost, nan=np.inf), 0.0))
+    worse = error > max(MISSED, WORSE * float(np.quantile(error, BEST)))
+    if not worse.any():
+        return frames
+    good = np.flatnonzero(~worse)
+    at = np.flatnonzero(worse)
+    q = frames.q[good[np.abs(good - at[:, None]).argmin(axis=1)]]
+    for body in frames.system.bodies:
+        if body.parent is None or body.parent.is_ground:
+            q[:, body.q] = frames.q[at][:, body.q]           # where it is and looks
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = solve_each(tasks, rows[at], q)
+    better = found.info[:, INFO.index("cost")] < GAIN * cost[at[:len(found)]]
+    if not better.any():
+        return frames
+    q, info = frames.q.copy(), frames.info.copy()
+    chosen = at[:len(found)][better]
+    q[chosen], info[chosen] = found.q[better], found.info[better]
+    q.flags.writeable = info.flags.writeable = False
+    return replace(frames, q=q, info=info)
 
 
 def _turned(state: State, q: Array) -> float:
@@ -174,8 +208,8 @@ MANY = 5
 
 
 def whole_rotations(state: State, tasks: Tasks, rows: Sequence[int]) -> Array:
-    """How the tree with most markers turns as a whole from a pose to some frames, if it is free to: R of those
-    with enough markers, shape (k, 3, 3)."""
+    """How the tree with most markers turns as a whole from a pose to some frames, if it is free to: R of
+    those with enough markers, shape (k, 3, 3)."""
     assert tasks.markers is not None
     roots = [_root(state.system.body(name)) for name in tasks.markers.bodies]
     free = [root for root in roots if root is not None and root.mobilizer.nu == 6]

@@ -1,12 +1,12 @@
-"""Markers that look exchanged, as motion capture systems and people confuse them: for a few frames, or for the
-whole trial.
+"""Markers that look exchanged, as motion capture systems and people confuse them: for a few frames, or for
+the whole trial.
 
-Frames in which a marker is far from the model are bad. Two markers are candidates if each would be nearer to the
-other's place. Where errors are large, the pose is bent by them: then some bad frames are solved again with weights
-that fall with the errors, so that the pose fits most markers; and all left and right markers together are a
-candidate too. Candidates exchange their names in one bad frame, which is solved again. They are
-suspected if the squares of all errors fall to a quarter, or if those of the pair do, the rest does not grow, and
-most other markers are near; then so are all bad frames in which that happens again.
+Frames in which a marker is far from the model are bad. Two markers are candidates if each would be nearer to
+the other's place. Where errors are large, the pose is bent by them: then some bad frames are solved again
+with weights that fall with the errors, so that the pose fits most markers; and all left and right markers
+together are a candidate too. Candidates exchange their names in one bad frame, which is solved again. They
+are suspected if the squares of all errors fall to a quarter, or if those of the pair do, the rest does not
+grow, and most other markers are near; then so are all bad frames in which that happens again.
 """
 from __future__ import annotations
 
@@ -25,14 +25,15 @@ from condyle.fit.doubts import FAR as OFF
 from condyle.fit.doubts import reach
 from condyle.fit.frames import Frames
 from condyle.records import dataclass
-from condyle.studies.kinematics.start import aligned
+from condyle.studies.kinematics.start import SolveEach, aligned, solved_again
 from condyle.studies.kinematics.tasks import MarkerTasks, Rows, Tasks
 
 FAR, WORSE = 0.03, 3.0
-"""A frame is bad if a marker is farther away than this [m, or sizes of a system below 1 m]; it is far worse than others if it is so many times
-farther than the farthest is in the median."""
-NEARER, REST = 0.25, 0.5
-"""What the squares of errors fall to, at most; and the part of the pair's squares by which all fall at least."""
+"""A frame is bad if a marker is farther away than this [m, or sizes of a system below 1 m]; it is far worse
+than others if it is so many times farther than the farthest is in the median."""
+NEARER, REST, ALL = 0.25, 0.5, 0.7
+"""What the squares of errors fall to, at most; the part of the pair's squares by which all fall at least; and
+what all fall to then."""
 CLOSER = 0.5
 """Squares of the errors of two markers fall to this part if they exchange their names where the model is."""
 CANDIDATES, PAIRS, SAMPLES, AGAIN = 6, 4, 8, 8
@@ -43,7 +44,6 @@ SIDES = 3
 """Pairs of left and right markers that are exchanged together, at least."""
 
 Solve = Callable[[Tasks, Any, Rows], Frames]
-SolveEach = Callable[[Tasks, NDArray[np.intp], Array], Frames]
 Order = NDArray[np.intp]
 """For each marker, the one whose positions it gets."""
 
@@ -88,19 +88,22 @@ def find_swaps(frames: Frames, tasks: Tasks, places: Array, solve: Solve,
     T = len(frames)
     if tasks.markers is None or len(tasks.markers.names) < 2 or not T:
         return ()
-    search, out = _Search(frames, tasks.markers, places), []
+    search, out = _Search(frames, tasks.markers, places), list[Swap]()
+    start = search.errors.copy()
     for _ in range(PAIRS):
         found = search.next(tasks, solve, solve_each)
         if found is None:
             break
         order, rows, places = found
-        before = search.errors[rows]
         search.exchange(order, rows, places)
         names = [tasks.markers.names[k] for a in np.flatnonzero(order > np.arange(len(order)))
                  for k in (a, order[a])]
+        first = next((k for k, swap in enumerate(out) if swap.markers == tuple(names)), None)
+        if first is not None:                               # the same pair in more frames
+            rows = np.union1d(rows, out.pop(first).frames)
         times = tasks.t[rows]
         out.append(Swap(tuple(names), tuple(map(int, rows)), (float(times[0]), float(times[-1])),
-                        (_rms(before), _rms(search.errors[rows]))))
+                        (_rms(start[rows]), _rms(search.errors[rows]))))
     return tuple(out)
 
 
@@ -128,7 +131,8 @@ class _Search:
         self.errors[rows] = np.linalg.norm(self.x[rows] - self.y[rows], axis=2)
         self.order[rows] = self.order[rows][:, order]
 
-    def next(self, tasks: Tasks, solve: Solve, solve_each: SolveEach) -> tuple[Order, NDArray[np.intp], Array] | None:
+    def next(self, tasks: Tasks, solve: Solve,
+             solve_each: SolveEach) -> tuple[Order, NDArray[np.intp], Array] | None:
         """The best exchange, its frames, and the places of the markers then."""
         largest = np.fmax.reduce(self.errors, axis=1, initial=0.0)
         bad = largest > self.far
@@ -138,12 +142,13 @@ class _Search:
         rows = np.flatnonzero(worse if worse.any() else bad)
         good = np.flatnonzero(~worse if worse.any() else ~bad)
         for i, order, q in self._candidates(rows, good, bool(worse.any()), tasks, solve_each):
-            one = self._solved(order, np.array([i]), q, tasks, solve)
+            one = self._solved(order, np.array([i]), q, tasks, solve, solve_each)
             if one is None or not self._falls(order, np.array([i]), one[1])[0]:
                 continue
             every = np.flatnonzero(bad)
             near = int(good[np.abs(good - every[0]).argmin()]) if good.size else -1
-            all_ = self._solved(order, every, one[0] if near < 0 else self.frames.q[near], tasks, solve)
+            all_ = self._solved(order, every, one[0] if near < 0 else self.frames.q[near], tasks, solve,
+                                solve_each)
             if all_ is not None and (where := self._falls(order, every, all_[1])).any():
                 return order, every[where], all_[1][where]
         return None
@@ -159,7 +164,8 @@ class _Search:
         stands_out = np.nanmax(each) > max(2 * self.far, ALONE * np.nanmedian(each))
         if not (outliers or stands_out or _rms(self.errors[rows]) > OFF):
             return
-        q, x = self._robust(some, q, tasks, solve_each)
+        now = self._exchanged(np.arange(n), some, tasks)
+        q, x = self._robust(some, q, self.x[some], now, solve_each)
         yield from self._pairs(some, x, q)
         sides = _sides(self.markers.names)
         if (sides != np.arange(n)).sum() >= 2 * SIDES and not outliers:
@@ -169,13 +175,15 @@ class _Search:
             yield i, sides, aligned(start, exchanged, i).q
 
     def _pairs(self, some: NDArray[np.intp], x: Array, q: Array) -> Iterator[tuple[int, Order, Array]]:
-        """Pairs that would be nearer to each other's places x (k, n, 3) in some frames, with poses q (k, nq)."""
+        """Pairs that would be nearer to each other's places x (k, n, 3) in some frames, with poses q (k,
+        nq)."""
         y = self.y[some]
         # squared distance of marker b from the place of a, shape (k, a, b)
         cross = (x * x).sum(axis=2)[:, :, None] + (y * y).sum(axis=2)[:, None] - 2 * x @ np.swapaxes(y, 1, 2)
         own = np.diagonal(cross, axis1=1, axis2=2)
         now, then = own[:, :, None] + own[:, None], cross + np.swapaxes(cross, 1, 2)
-        gain = np.triu(np.where((then < CLOSER * now) & (now > 2 * self.far ** 2), now - then, 0.0))    # NaN: 0
+        closer = (then < CLOSER * now) & (now > 2 * self.far ** 2)      # False for NaN
+        gain = np.triu(np.where(closer, now - then, 0.0))
         largest = gain.max(axis=0)
         for k in np.argsort(-largest, axis=None)[:CANDIDATES]:
             a, b = np.unravel_index(k, largest.shape)
@@ -185,15 +193,15 @@ class _Search:
                 order[[a, b]] = b, a
                 yield int(some[i]), order, q[i]
 
-    def _robust(self, some: NDArray[np.intp], q: Array, tasks: Tasks,
+    def _robust(self, some: NDArray[np.intp], q: Array, x: Array, now: Tasks,
                 solve_each: SolveEach) -> tuple[Array, Array]:
-        """Poses (k, nq) of some frames that fit most markers, and the places of these: weights fall with the
-        square of the error, again and again."""
-        weights, w, x = self.markers.weights[some], self.markers.weights.copy(), self.x[some]
-        now = self._exchanged(np.arange(x.shape[1]), some, tasks)
+        """Poses (k, nq) of some frames that fit most markers, and the places of these, from others q and x:
+        weights fall with the square of the error, again and again."""
         assert now.markers is not None
+        weights, w = now.markers.weights[some], now.markers.weights.copy()
+        y = np.where(weights[..., None] > 0, now.markers.positions[some], np.nan)
         for _ in range(AGAIN):
-            e = np.linalg.norm(x - self.y[some], axis=2)
+            e = np.linalg.norm(x - y, axis=2)
             scale = np.maximum(np.nanmedian(e, axis=1, keepdims=True), self.far)
             w[some] = np.where(np.isfinite(e), weights / (1 + (e / scale) ** 2), 0.0)
             with warnings.catch_warnings():
@@ -201,7 +209,7 @@ class _Search:
                 found = solve_each(replace(now, markers=replace(now.markers, weights=w)), some, q)
             if len(found) < len(some):                      # interrupted
                 break
-            q, x = found.q, self.markers.places(Configurations(found.system, found.q, found._tail))
+            q, x = found.q, self._places(found)
         return q, x
 
     def _falls(self, order: Order, rows: NDArray[np.intp], places: Array) -> NDArray[np.bool_]:
@@ -212,10 +220,10 @@ class _Search:
         less, rest = np.nansum(after, axis=1), np.nansum(after[:, moved], axis=1)
         others = np.nanmedian(np.where(moved, np.nan, after), axis=1) if not moved.all() else np.inf
         return (less < NEARER * total) | ((rest < NEARER * pair) & (total - less > REST * pair) & (
-            pair > moved.sum() * self.far ** 2) & (others < self.far ** 2))
+            pair > moved.sum() * self.far ** 2) & (others < self.far ** 2) & (less < ALL * total))
 
-    def _solved(self, order: Order, rows: NDArray[np.intp], q: Array, tasks: Tasks,
-                solve: Solve) -> tuple[Array, Array] | None:
+    def _solved(self, order: Order, rows: NDArray[np.intp], q: Array, tasks: Tasks, solve: Solve,
+                solve_each: SolveEach) -> tuple[Array, Array] | None:
         """The first pose, and places of the markers in some frames with names exchanged, from a pose."""
         exchanged = self._exchanged(order, rows, tasks)
         with warnings.catch_warnings():
@@ -223,7 +231,23 @@ class _Search:
             found = solve(exchanged, self.frames.start.replace(t=float(self.frames.t[rows[0]]), q=q), rows)
         if len(found) < len(rows):                          # interrupted
             return None
-        return found.q[0], self.markers.places(Configurations(found.system, found.q, found._tail))
+        found = solved_again(found, exchanged, rows, solve_each)
+        x, y = self._places(found), self.y[rows][:, order]
+        bad = np.flatnonzero(np.fmax.reduce(np.linalg.norm(x - y, axis=2), axis=1) > WORSE * self.far)
+        if bad.size and len(rows) > 1:                      # the pose may still be bent as it was before
+            q = self._robust(rows[bad], found.q[bad], x[bad], exchanged, solve_each)[0]
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                again = solve_each(exchanged, rows[bad], q)
+            if len(again) == len(bad):
+                other = self._places(again)
+                squares = [np.nansum((z - y[bad]) ** 2, axis=(1, 2)) for z in (x[bad], other)]
+                x[bad] = np.where((squares[1] < squares[0])[:, None, None], other, x[bad])
+        return found.q[0], x
+
+    def _places(self, frames: Frames) -> Array:
+        """Of the markers in some frames, shape (k, n, 3)."""
+        return self.markers.places(Configurations(frames.system, frames.q, frames._tail))
 
     def _exchanged(self, order: Order, rows: NDArray[np.intp], tasks: Tasks) -> Tasks:
         """Tasks in which markers also have the positions of others in some frames."""
