@@ -42,6 +42,8 @@ class Columns:
         units: of the coordinates.
         factors: from the units of the columns to those, shape (n,).
         ranges: what angles may be, a turn added at both ends; any number for others; shape (2, n).
+        rotating: places, among these columns, of angles.
+        angles: their places in q.
         turned: places, among these columns, of angles in degrees.
         unsaid: likewise, of angles taken as radians without a unit of their own.
         bare: names of the angles of which nothing says in which unit they are.
@@ -58,6 +60,8 @@ class Columns:
     units: list[str]
     factors: Array
     ranges: Array
+    rotating: NDArray[np.intp]
+    angles: NDArray[np.intp]
     turned: list[int]
     unsaid: list[int]
     bare: list[str]
@@ -97,9 +101,11 @@ class Columns:
         turn = 2 * math.pi
         ranges = [(limits[name][0] - turn, limits[name][1] + turn) if unit == "rad" and name in limits
                   else (-LARGEST, LARGEST) for name, unit in zip(coordinates, units, strict=True)]
+        rotating = [k for k, unit in enumerate(units) if unit == "rad"]
         return cls((table.names, table.units, table.degrees), places, np.array(columns, dtype=np.intp),
                    [table.names[j] for j in columns], coordinates, units, np.array(factors, dtype=float),
                    np.array(ranges, dtype=float).reshape(-1, 2).T.copy(),
+                   np.array(rotating, dtype=np.intp), np.array([places[k] for k in rotating], dtype=np.intp),
                    [k for k, factor in enumerate(factors) if factor == math.pi / 180],
                    [k for k, (j, unit, factor) in enumerate(zip(columns, units, factors, strict=True))
                     if unit == "rad" and factor == 1 and not table.units[j]],

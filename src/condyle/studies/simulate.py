@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from condyle.arguments import answered
 from condyle.arrays import Array, Vector, real
+from condyle.constraints.sampled import warn_of_samples
 from condyle.errors import DescriptionError, UnknownNameError, warn
 from condyle.integrate.branches import MOST
 from condyle.integrate.each_run import EachRun
@@ -98,7 +99,8 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
     Where the rule of a surface makes the length of a path jump, a step ends: `traj.jumps` and a warning say
     by how much, and the run begins anew just after. Of many states those that jump run once more, by
     themselves; `ens.jumps` has the jumps of each. A warning says when coordinates leave the domains of
-    their mobilizers; of many states it looks at what is kept of each.
+    their mobilizers; of many states it looks at what is kept of each. Another names motions, forces and
+    excitations that are given by samples which end before the run does.
 
     Args:
         system: whose motion is wanted.
@@ -198,6 +200,7 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
             traj = run(start[0], *native(system, method), method, settings)
             _warn_of_jumps(traj)
             _warn_of_domains(system, traj)
+            warn_of_samples("simulate", system, first, float(traj.t[-1]), start.tail[0])
             return traj
         times = _times(keep, start, float(t_final))
         if happening:
@@ -209,6 +212,7 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
         ensemble = runs.go(thread_count(threads))
         _warn_of_jumps(ensemble)
         _warn_of_domains(system, ensemble)
+        warn_of_samples("simulate", system, first, float(t_final), start.tail[0])
         return ensemble
     finally:
         stop()
