@@ -219,10 +219,20 @@ def system_body(motion: Motion, body: Body | str) -> str:
     return found.name
 
 
-def loads_on(motion: Motion, external_loads: Any) -> dict[str, Array]:
-    """Wrenches about ground's origin, in ground, shape (m, 6), by body."""
+class Wrenches(dict[str, Array]):
+    """Wrenches about ground's origin, in ground [N m, N], shape (m, 6), by body.
+
+    Attributes:
+        given: the loads that they come from.
+    """
+
+    given: Sequence[ExternalLoad] = ()
+
+
+def loads_on(motion: Motion, external_loads: Any) -> Wrenches:
+    """What external loads do to the bodies of a motion."""
     if external_loads is None:
-        return {}
+        return Wrenches()
     several = isinstance(external_loads, Iterable) and not isinstance(external_loads, (Table, str, Mapping))
     given = list(external_loads) if several else [external_loads]
     names: list[str] = []
@@ -248,7 +258,8 @@ def loads_on(motion: Motion, external_loads: Any) -> dict[str, Array]:
                 turned = np.concatenate([force, force[:, :2], p, p[:, :2], torque], axis=1)
                 W[:, j] = _wrenches(turned[:, None])[:, 0]
             wrenches[k] = W[:, j]
-    out: dict[str, Array] = {}
+    out = Wrenches()
+    out.given = given
     for name, W in zip(names, wrenches, strict=True):
         out[name] = out[name] + W if name in out else W
     return out
