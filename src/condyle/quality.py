@@ -200,8 +200,7 @@ class Quality(Display):
             return []
         advice = [f"{c.verdict}: {c.what}: {c.advice}" for c in self.checks
                   if c.verdict in (Verdict.CHECK, Verdict.FAIL) and c.advice]
-        bare = Block("", self.block.head, self.block.rows)
-        return [*bare.text().splitlines(), *advice]
+        return [*self.block.lines(), *advice]
 
     def __repr__(self) -> str:
         lines = [f"  {line}" for line in self.lines()]

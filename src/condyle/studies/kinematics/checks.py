@@ -22,8 +22,9 @@ RMS, LARGEST = 0.02, 0.04
 """Errors of markers [m] that are allowed in a frame of a motion: root mean square, and largest."""
 STATIC_RMS, STATIC_LARGEST = 0.01, 0.02
 """The same in a static pose, where they hold for markers on bony landmarks."""
-RMS_FAILS, LARGEST_FAILS = 0.05, 0.1
-"""From here on it is not this motion, or not this model: skin does not move that far [m]."""
+RMS_FAILS, LARGEST_FAILS = 0.05, 0.2
+"""From here on it is not this motion, or not this model [m]. A walk that a planar model follows has 0.043 and
+0.11."""
 
 
 def marker_checks(errors: Table, rms: float, largest: float, where: str = "") -> Iterator[Check]:
