@@ -143,6 +143,10 @@ class UnknownNameError(CondyleError, KeyError):
         self.message = message + (f" ({hint})" if hint else "")
         super().__init__(self.message)
 
+    def _render_traceback_(self) -> list[str]:
+        """What a notebook shows: one line, without the way through this package."""
+        return [f"{type(self).__name__}: {self.message}"]
+
     def within(self, where: str) -> None:
         """Say where, before all else."""
         self.message = f"{where}: {self.message}"

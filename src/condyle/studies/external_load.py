@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from condyle.arguments import spoken
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
+from condyle.plausible import ask, of_times
 from condyle.records import dataclass
 from condyle.studies.motion import Motion
 from condyle.studies.smoothing import spline
@@ -66,6 +67,18 @@ class ExternalLoad:
             if (given := getattr(self, what)) is not None:
                 object.__setattr__(self, what, self._three(what, given))
         self._check_units()
+        for text in of_times(self.table.time):
+            ask(f"ExternalLoad on {self._name!r}: {text}")
+        for name in (*(self.force or ()), *(self.torque or ())):
+            x = self.table[name]
+            if not np.isfinite(x).all():
+                i = int(np.argmin(np.isfinite(x)))
+                raise ShapeError(f"ExternalLoad on {self._name!r}: {name!r} is {x[i]} at t = "
+                                 f"{self.table.time[i]:g} s: fill the gap, or write 0 where nothing acts")
+
+    @property
+    def _name(self) -> str:
+        return self.body if isinstance(self.body, str) else self.body.name
 
     def _check_units(self) -> None:
         """Where the table has units they are SI: force plates often give points in millimetres."""

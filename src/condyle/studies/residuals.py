@@ -66,6 +66,12 @@ class Base:
     up: Array
 
 
+def gravity(system: System) -> Array:
+    """The acceleration of free fall [m/s^2], shape (3,); Parameters have their defaults."""
+    given = getattr(system._forces.get("gravity"), "acceleration", (0.0, 0.0, 0.0))
+    return np.asarray(given.at() if isinstance(given, Expression) else given, dtype=float).reshape(3)
+
+
 def bases(system: System) -> list[Base]:
     """The bodies that float, found once: none, where constraints or rigid contacts may carry them, or where
     the actuators of a machine without muscles do."""
@@ -81,8 +87,7 @@ def _bases(system: System) -> Iterator[Base]:
         return
     if not system.muscles and any(isinstance(force, Actuator) for force in system._forces.values()):
         return
-    given = getattr(system._forces.get("gravity"), "acceleration", (0.0, 0.0, 0.0))
-    g = np.asarray(given.at() if isinstance(given, Expression) else given, dtype=float).reshape(3)
+    g = gravity(system)
     for body in system.bodies:
         forces, moments = ([k for k, unit in zip(range(body.u.start, body.u.stop), body.mobilizer.speed_units)
                             if unit == wanted] for wanted in ("m/s", "rad/s"))

@@ -8,6 +8,7 @@ import numpy as np
 
 from condyle.arrays import Array
 from condyle.errors import DescriptionError
+from condyle.plausible import ask, of_cutoff
 from condyle.studies.even_spline import FEWEST, even_rates
 from condyle.studies.natural_spline import NaturalSpline, usable
 
@@ -79,6 +80,8 @@ def low_pass(t: Array, x: Array, cutoff: float) -> Array:
                                    f"{step.max():.3g} s; bring the table to even times first")
         regular = np.linspace(t[0], t[-1], count)
         return spline(regular, low_pass(regular, spline(t, x)(regular), cutoff))(t)
+    for text in of_cutoff(cutoff, t):
+        ask(f"lowpass: {text}")
     rate = (m - 1) / (t[-1] - t[0]) if m > 1 else 0.0
     if not 0 < cutoff < rate / 2:
         raise DescriptionError(f"lowpass = {cutoff:g} Hz: must be above 0 and below half of the {rate:.4g} "
