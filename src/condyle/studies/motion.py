@@ -342,7 +342,8 @@ def with_states(motion: Motion, z: Array, inputs: Array | None = None, udot: Arr
 # ---- from a Table ------------------------------------------------------------------------------------------
 
 def _of_table(system: System, table: Table, lowpass: float | None, state: State, as_opensim: bool) -> Motion:
-    table = after_events("motion", table, Columns.of(system, table).columns)
+    if not _rounded_together(table.time):
+        table = after_events("motion", table, Columns.of(system, table).columns)
     t = check_times("motion", table.time)
     known_steps = steps(t)
     _refuse_doubles(t, known_steps[0])
@@ -386,6 +387,13 @@ def _of_table(system: System, table: Table, lowpass: float | None, state: State,
     return motion
 
 
+def _rounded_together(t: Array) -> bool:
+    """Whether so many times are equal to the next ones because they are rounded; events leave few, at any
+    time."""
+    same = t[1:] == t[:-1]
+    return bool(same.any() and same.mean() > TWICE and (t[1:] >= t[:-1]).all() and rounded_to(t) > 0)
+
+
 def check_times(what: str, t: Any) -> Array:
     """Times [s] that are finite and increase, shape (m,); ShapeError otherwise."""
     try:
@@ -403,7 +411,7 @@ def check_times(what: str, t: Any) -> Array:
     i = int(np.argmin(later))
     which = ("comes before it: sort the rows" if t[i] > t[i + 1] else
              f"occurs twice: these times are rounded to {rounded_to(t):g} s; write more digits, or give "
-             "np.arange(m) / rate" if (t[1:] == t[:-1]).mean() > TWICE and (t[1:] >= t[:-1]).all() else
+             "np.arange(m) / rate" if _rounded_together(t) else
              "occurs twice: leave one of the rows out")
     raise ShapeError(f"{what}: times must increase, but time[{i}] = {t[i]:g} s and time[{i + 1}] = "
                      f"{t[i + 1]:g} s {which}")
