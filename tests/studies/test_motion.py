@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import condyle as cd
+from condyle.studies.given_forces import at_times
 from condyle.studies.smoothing import low_pass, rates, spline
 
 T = np.linspace(0, 2, 81)
@@ -448,3 +449,85 @@ def test_inputs_of_opensims_inverse_dynamics(evidence):
     evidence("coordinates, speeds, accelerations of a walk, filtered as OpenSim's tools do [rad, m, s]",
              worst, 1e-10)
     assert worst < 1e-10
+
+
+def test_frames_of_pandas_are_not_converted_twice(system):
+    """np.radians of a frame in degrees was taken as degrees again: its attrs said so."""
+    pytest.importorskip("pandas")
+    frame = cd.Table(T, ["hip", "knee"], smooth() * [180 / np.pi, 1000], ["deg", "mm"]).to_pandas()
+    np.testing.assert_allclose(cd.Motion.of(system, frame).q, smooth(), atol=1e-15)        # one rounding
+    with pytest.raises(cd.DescriptionError, match="numbers of hip, knee are not those"):
+        cd.Motion.of(system, np.radians(frame))
+    given = cd.Table.from_pandas(np.radians(frame[["hip"]]).join(frame[["knee"]]), units=["rad", "mm"])
+    np.testing.assert_allclose(cd.Motion.of(system, given).q, smooth(), atol=1e-15)
+
+
+def test_degrees_that_a_table_calls_radians_are_named():
+    """By the ranges of coordinates, or because most angles go beyond a turn."""
+    many = cd.System()
+    for k in range(4):
+        many.add_body(f"b{k}", f"b{k - 1}" if k else "ground", mobilizer=cd.Pin(), mass=1, inertia=(1, 1, 1),
+                      coordinates=f"a{k}")
+    table = cd.Table(T, many.coordinates, 30 * np.sin(T)[:, None] * [1, 2, -1, 0.1], degrees=False)
+    with pytest.warns(UserWarning, match=r"3 of 4 angles go beyond a turn, to 60 rad: the table is likely in "
+                                         r"degrees, but it says radians \(inDegrees=no\)\. If so, say it: "
+                                         r"table\.with_units\(degrees=True\), or cd\.read_table"):
+        cd.Motion.of(many, table)
+    assert np.ptp(cd.Motion.of(many, table.with_units(degrees=True)).q) < 2
+    wheels = table.with_units(["rad"] * 4)                             # whoever says rad may mean many turns
+    cd.Motion.of(many, wheels)
+    cd.Motion.of(many, cd.Table(T, many.coordinates, table.values * [1, 1, 0.01, 1], degrees=False))
+
+
+DOUBLED = np.insert(T, [40, 60], T[[40, 60]])
+"""Times with two events."""
+
+
+def test_rows_before_and_after_events(system, tmp_path):
+    """A run with events goes through files and into studies; the row after the event counts."""
+    q = smooth(DOUBLED)
+    table = cd.Table(DOUBLED, ["hip", "knee", "hip_speed"], np.column_stack([q, DOUBLED ** 2]),
+                     ["rad", "m", "rad/s"])
+    for ending in ("csv", "sto", "mot", "npz"):
+        table.save(tmp_path / f"a.{ending}")
+        again = cd.read_table(tmp_path / f"a.{ending}")
+        np.testing.assert_array_equal(again.values, table.values)
+        np.testing.assert_array_equal(again.time, DOUBLED)
+    with pytest.warns(UserWarning, match="motion: 2 rows have the time of the next one, the first at 1 s"):
+        motion = cd.Motion.of(system, again)
+    plain = cd.Motion.of(system, cd.Table(T, ["hip", "knee"], smooth(), ["rad", "m"]))
+    for name in ("t", "q", "u", "udot"):
+        np.testing.assert_array_equal(getattr(motion, name), getattr(plain, name))
+    with pytest.warns(UserWarning, match="low_pass: 2 rows"):
+        assert len(cd.low_pass(table, 6)) == len(T)
+    jumping = cd.Table(DOUBLED, ["hip", "knee"], q + np.arange(len(q))[:, None] * 1e-3, ["rad", "m"])
+    with pytest.raises(cd.ShapeError, match=r"time\[40\] = 1 s occurs twice, and 'hip' is .* cut the table "
+                                            r"there: table\[:41\] and table\[41:\]"):
+        cd.Motion.of(system, jumping)
+
+
+def test_forces_jump_at_events():
+    """Linear between rows; at the instant the row after the event, or both for a motion that has both."""
+    table = cd.Table([0, 1, 1, 2], ["f"], [[0], [1], [5], [6]], ["N"])
+    np.testing.assert_array_equal(at_times("forces", table, np.array([0, 0.5, 1, 1.5]))[:, 0],
+                                  [0, 0.5, 5, 5.5])
+    np.testing.assert_array_equal(at_times("forces", table, np.array([0.5, 1, 1, 2, 2]))[:, 0],
+                                  [0.5, 1, 5, 6, 6])
+    with pytest.warns(UserWarning, match="ExternalLoad on 'foot': 1 row has the time of the next"):
+        load = cd.ExternalLoad("foot", cd.Table([0, 1, 1, 2], ["fx", "fy", "fz"], np.ones((4, 3))), force="f")
+    assert list(load.table.time) == [0, 1, 2]
+
+
+def test_a_run_with_events_is_a_table_and_a_motion(system, tmp_path):
+    def kick(state):
+        return state.replace(u=state.u + [0.5, 0.1])
+
+    run = cd.simulate(system, system.state(q=[0.1, 0.2]), 0.2, events=cd.Event(at=[0.1], action=kick))
+    run.table().save(tmp_path / "run.sto")
+    again = cd.read_table(tmp_path / "run.sto")
+    np.testing.assert_array_equal(again.time, run.t)
+    assert (np.diff(run.t) == 0).sum() == 1
+    np.testing.assert_array_equal(again.values, run.table().values)
+    with pytest.warns(UserWarning, match="as events leave them; the row after the event counts"):
+        motion = cd.Motion.of(system, again)
+    assert len(motion) == len(run) - 1

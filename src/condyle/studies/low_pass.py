@@ -14,7 +14,7 @@ from condyle.studies.recorded import even_times, same_signs, steps, unwrapped, w
 from condyle.studies.smoothing import low_pass as filtered
 from condyle.studies.smoothing import low_pass_resampled
 from condyle.system.given import number
-from condyle.table import Table
+from condyle.table import Table, after_events
 
 
 @answered()
@@ -49,6 +49,7 @@ def low_pass(table: Table, cutoff: float, *, as_opensim: bool = False) -> Table:
         hint = ("; markers.table() is one, and cd.Markers.from_table(table) makes markers of it again"
                 if isinstance(given, Markers) else "; a file is read by cd.read_table")
         raise DescriptionError(f"low_pass: expected a cd.Table, got {type(given).__name__}{hint}")
+    table = after_events("low_pass", table)
     t, x = table.time, table.values
     if not len(t) or not (np.diff(t) > 0).all():
         raise ShapeError("low_pass: the table needs rows whose times increase")

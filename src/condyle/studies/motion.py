@@ -51,7 +51,7 @@ from condyle.system.state import State
 from condyle.system.states import Batch, States
 from condyle.system.system import System
 from condyle.system.variables import place, variable_names, variables
-from condyle.table import Table, is_frame
+from condyle.table import Table, after_events, is_frame
 from condyle.tree import scales
 
 NO_FRAMES = "there are no frames; was a time cut out that was not recorded?"
@@ -342,6 +342,7 @@ def with_states(motion: Motion, z: Array, inputs: Array | None = None, udot: Arr
 # ---- from a Table ------------------------------------------------------------------------------------------
 
 def _of_table(system: System, table: Table, lowpass: float | None, state: State, as_opensim: bool) -> Motion:
+    table = after_events("motion", table, Columns.of(system, table).columns)
     t = check_times("motion", table.time)
     known_steps = steps(t)
     _refuse_doubles(t, known_steps[0])

@@ -103,7 +103,7 @@ def _states(setup: Setup, system: System, motion: Motion, table: Table | None,
     z = np.tile(start.z, (len(motion), 1))
     lacking = list(system.state_variables)
     if table is not None:
-        columns, inside = columns_of(table), np.searchsorted(table.time, motion.t)
+        columns, inside = columns_of(table), np.searchsorted(table.time, motion.t, "right") - 1
         for k, name in enumerate(system.state_variables):
             if name in columns:
                 z[:, k] = table.values[inside, columns[name]]
