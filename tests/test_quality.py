@@ -33,7 +33,7 @@ def test_check_raises_and_one_warning_names_the_worst():
     with pytest.raises(cd.QualityError) as caught:
         table(60, 70).check()
     assert str(caught.value) == ("study: force 1: 70 N (t = 1 s), above the guideline of 10 N: is a load "
-                                 "missing?; 1 more fail")
+                                 "missing? (and 1 more)")
     assert caught.value.quality.worst.value == 70
     with pytest.warns(cd.QualityWarning, match="force 0: 60 N") as told:
         table(60, 20).warn()

@@ -11,7 +11,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
-from typing import Any, ClassVar
+from functools import cached_property
+from typing import Any, ClassVar, Self
 
 from condyle.errors import QualityError, QualityWarning, UnknownNameError, warn
 from condyle.presentation import Block, Display, page
@@ -171,7 +172,7 @@ class Quality(Display):
 
     def _said(self, worst: Check) -> str:
         more = sum(c.verdict is Verdict.FAIL for c in self.checks) - 1
-        return (f"{self.who}: " if self.who else "") + str(worst) + (f"; {more} more fail" if more else "")
+        return (f"{self.who}: " if self.who else "") + str(worst) + (f" (and {more} more)" if more else "")
 
     @property
     def summary(self) -> str:
@@ -199,8 +200,7 @@ class Quality(Display):
             return []
         advice = [f"{c.verdict}: {c.what}: {c.advice}" for c in self.checks
                   if c.verdict in (Verdict.CHECK, Verdict.FAIL) and c.advice]
-        bare = Block("", self.block.head, self.block.rows)
-        return [*bare.text().splitlines(), *advice]
+        return [*self.block.lines(), *advice]
 
     def __repr__(self) -> str:
         lines = [f"  {line}" for line in self.lines()]
@@ -216,6 +216,30 @@ class Quality(Display):
         names = ("what", "value", "unit", "guideline", "limit", "verdict", "where", "advice")
         return pandas.DataFrame([[getattr(c, n) if n != "verdict" else str(c.verdict) for n in names]
                                  for c in self.checks], columns=list(names))
+
+
+class Judged:
+    """A base for results that know how good they are: `_checks` gives the rows when they are looked at, and
+    `_study` is the name of the function that made it."""
+
+    _study: ClassVar[str] = ""
+
+    def _checks(self) -> Iterable[Check]:
+        return ()
+
+    @cached_property
+    def quality(self) -> Quality:
+        """How good the result is: what was checked, value, guideline and verdict."""
+        return Quality(self._checks, self._study)
+
+    def check(self) -> Self:
+        """Itself, if no row of its `quality` fails.
+
+        Raises:
+            QualityError: the worst row.
+        """
+        self.quality.check()
+        return self
 
 
 def apart(value: float, limit: float) -> tuple[str, str]:

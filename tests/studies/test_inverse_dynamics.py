@@ -52,6 +52,7 @@ def leg() -> cd.System:
     return system
 
 
+@pytest.mark.filterwarnings("ignore::condyle.QualityWarning")     # loads that carry no weight
 def test_external_loads_act_as_time_series_do():
     """In ground, in the body and in another body; a point in each of them; two loads on one body."""
     rng = np.random.default_rng(0)
@@ -96,6 +97,7 @@ def test_what_a_load_gives_is_the_callers():
 
 
 
+@pytest.mark.filterwarnings("ignore::condyle.QualityWarning")     # loads that carry no weight
 @pytest.mark.parametrize("unknown", [np.nan, 0.0])
 def test_points_that_do_not_matter(unknown):
     """Force plates know no point without a force: what they write there instead has no part in the moments,
@@ -113,6 +115,7 @@ def test_points_that_do_not_matter(unknown):
                                atol=1e-11)                 # rounding of 200 N m
 
 
+@pytest.mark.filterwarnings("ignore::condyle.QualityWarning")     # loads that carry no weight
 def test_wrong_loads_are_named():
     body, t = leg(), np.linspace(0, 1, 12)
     rest = cd.Motion(body, t, np.broadcast_to(body.defaults()[0], (12, body.nq)))

@@ -102,7 +102,7 @@ def test_paths_that_slip():
     says = r"The path of BIClong jumps by -1.67 mm at 'BIClonghh' at t = 0.6144\d+ s"
     for call in (cd.muscle_analysis, cd.static_optimization):
         with pytest.warns(UserWarning, match=says):
-            call(arm(), moved, **({} if call is cd.muscle_analysis else {"reserves": 100.0}))
+            call(arm(), moved, **({} if call is cd.muscle_analysis else {"reserves": 1.0}))
 
 
 def test_elastic_tendons_at_given_activations():

@@ -12,6 +12,7 @@ from condyle.arrays import Array
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
 from condyle.forces.actuators import Actuator
 from condyle.forces.path import PathLaw
+from condyle.plausible import ask, of_tensions
 from condyle.presentation import cut
 from condyle.records import dataclass
 from condyle.studies.external_load import ExternalLoad
@@ -54,6 +55,10 @@ def given_forces(motion: Motion, forces: Any) -> tuple[dict[str, Array], dict[st
         warn_of_others("forces", forces, given.known)
     if given.bare:
         _warn_of_activations(rows[given.muscles])
+    if given.muscles and np.fmin.reduce(rows[given.muscles], axis=None, initial=0.0) < 0:
+        for name, x in zip(motion.system.muscles, rows[given.muscles], strict=True):
+            for text in of_tensions(name, float(np.nanmin(x)), float(np.nanmax(x))):
+                ask(f"forces: {text}")
     return ({name: rows[k] for name, k in given.tensions.items()},
             {name: rows[k] for name, k in given.speeds.items()})
 

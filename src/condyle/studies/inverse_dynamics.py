@@ -10,6 +10,7 @@ from condyle.status import Outcome, Status
 from condyle.studies.acting import acting, of_groups, warn_of_one_way
 from condyle.studies.external_load import ExternalLoad, loads_on, stacked
 from condyle.studies.motion import Motion
+from condyle.studies.residuals import judged
 from condyle.system.given import check_system
 from condyle.system.state import State
 from condyle.system.system import System
@@ -63,4 +64,5 @@ def inverse_dynamics(system: System, motion: Table | Motion | Trajectory | Frame
     columns = system.compiled.generalised_forces
     status = Outcome(Status.FINISHED, f"{batch.status}{part.left_out}")
     return Table(moved.t, tuple(columns), tau, tuple(columns.values()),
-                 status=with_failures(status, failures, len(moved)))
+                 status=with_failures(status, failures, len(moved)),
+                 quality=judged("inverse_dynamics", moved, tau, loads, "gravity" in groups))

@@ -16,6 +16,7 @@ from condyle.studies.external_load import ExternalLoad, loads_on, stacked
 from condyle.studies.given_forces import given_forces
 from condyle.studies.inverse_dynamics import NOT_ACTUATED
 from condyle.studies.motion import Motion
+from condyle.studies.residuals import judged
 from condyle.system.given import check_system
 from condyle.system.state import State
 from condyle.system.states import Batch
@@ -97,7 +98,8 @@ def joint_reactions(system: System, motion: Table | Motion | Trajectory | Frames
         values[lost], rest[lost] = np.nan, 0.0
     names, units = _columns(system, chosen)
     status = _said(moved, part.left_out, rest, bool(len(pulls)) or "muscle" in groups)
-    return Table(moved.t, names, values, units, status=with_failures(status, failures, len(moved)))
+    return Table(moved.t, names, values, units, status=with_failures(status, failures, len(moved)),
+                 quality=judged("joint_reactions", moved, rest, loads, "gravity" in groups))
 
 
 def _columns(system: System, bodies: list[Body]) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -15,7 +15,9 @@ from condyle.fit.frames import Frames
 from condyle.forces.base import Force
 from condyle.integrate.trajectory import Trajectory
 from condyle.muscles import Muscle
+from condyle.muscles.checks import fibers, saturation
 from condyle.presentation import Block, Display, cut, page, rows_of, span
+from condyle.quality import Check, Judged
 from condyle.records import dataclass
 from condyle.status import Outcome
 from condyle.studies.acting import acting
@@ -34,7 +36,7 @@ from condyle.tree import scales
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MuscleAnalysis(Display):
+class MuscleAnalysis(Display, Judged):
     """Quantities of muscles over a motion, each a Table with a column per muscle.
 
     `result["fiber_length"]` is one of `tables`, by OpenSim's names.
@@ -56,6 +58,7 @@ class MuscleAnalysis(Display):
     tables: dict[str, Table] = field(default_factory=dict)
     failures: dict[int, Outcome] = field(default_factory=dict)
 
+    _study = "muscle_analysis"
     elsewhere: ClassVar[dict[str, str]] = dict.fromkeys(
         ("plot", "to_pandas"), "a method of each of its Tables, such as result.lengths.plot()")
 
@@ -77,13 +80,22 @@ class MuscleAnalysis(Display):
         t = self.lengths.time
         more = f"; {cut(self.tables)}" if self.tables else "; no activations"
         return (f"MuscleAnalysis({len(t)} frames{span(t)}: {cut(self.lengths.names)}; lengths, speeds, "
-                f"moment_arms of {cut(self.moment_arms)}{more})")
+                f"moment_arms of {cut(self.moment_arms)}{more}{self.quality.summary})")
+
+    def _checks(self) -> Iterator[Check]:
+        lost = np.isnan(self.lengths.values)
+        yield Check("frames in which a path has no length", int(lost.any(axis=1).sum()),
+                    f"of {len(lost)}", 0.0, 0.0, cut(n for n, k in zip(self.lengths.names, lost.any(axis=0),
+                                                                       strict=True) if k))
+        if self.tables:
+            yield from saturation(self["activation"].names, self["activation"].values)
+            yield from fibers(self["activation"].names, self["normalized_fiber_length"].values)
 
     def _repr_html_(self) -> str:
         L = self.lengths
         tables = [(name, cut(table.units[:1])) for name, table in self.tables.items()]
         return page(repr(self), rows_of(["time [s]", *L.titles], L.time, L.values),
-                    Block("tables", ("quantity", "unit"), tables))
+                    *self.quality.blocks, Block("tables", ("quantity", "unit"), tables))
 
     def save(self, folder: str | Path, ending: str = "sto") -> list[Path]:
         """Write every Table into a folder: length.sto, speed.sto, moment_arm_SPEED.sto, QUANTITY.sto.

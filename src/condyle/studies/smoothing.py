@@ -20,6 +20,7 @@ import numpy as np
 
 from condyle.arrays import Array
 from condyle.errors import DescriptionError
+from condyle.plausible import ask, of_cutoff
 from condyle.studies.natural_spline import NaturalSpline, usable
 from condyle.studies.recorded import are_even, steps
 
@@ -141,6 +142,8 @@ def low_pass(t: Array, x: Array, cutoff: float, *, reflected: bool = False) -> A
         regular = np.linspace(t[0], t[-1], count)
         again = low_pass(regular, spline(t, x)(regular), cutoff, reflected=reflected)
         return spline(regular, again)(t)  # type: ignore[no-any-return]
+    for text in of_cutoff(cutoff, t):
+        ask(f"lowpass: {text}")
     rate = (m - 1) / (t[-1] - t[0]) if m > 1 else 0.0
     if not 0 < cutoff < rate / 2:
         raise DescriptionError(f"lowpass = {cutoff:g} Hz: must be above 0 and below half of the {rate:.4g} "

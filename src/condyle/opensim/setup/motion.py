@@ -33,6 +33,7 @@ def motion_of(setup: Setup, system: System, name: str = "coordinates_file") -> M
     table = setup.table(path)
     cutoff = setup.number("lowpass_cutoff_frequency_for_coordinates", -1.0)
     if cutoff > 0:
+        setup.recorded = float(table.time[0]), float(table.time[-1])
         table = low_pass(table, cutoff, as_opensim=True)
         step = table.time[1] - table.time[0]
         if cutoff >= (most := 0.5 / step):

@@ -2,9 +2,9 @@
 look at."""
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +16,11 @@ from condyle.fit.frames import Frames
 from condyle.fit.loop import INFO
 from condyle.io.markers import Markers
 from condyle.presentation import Block, Display, cut, page, rows_of, span
+from condyle.quality import Check, Judged
 from condyle.records import dataclass
 from condyle.spatial import log_so3
 from condyle.status import Outcome, Status
+from condyle.studies.kinematics.checks import LARGEST, RMS, checks
 from condyle.studies.kinematics.determined import Determined, Gap
 from condyle.studies.kinematics.given import near_names
 from condyle.studies.kinematics.swaps import Swap
@@ -26,8 +28,6 @@ from condyle.studies.kinematics.tasks import Tasks
 from condyle.system.system import System
 from condyle.table import Table
 
-RMS, LARGEST = 0.02, 0.04
-"""Errors of markers [m] that OpenSim's guidelines allow a frame: root mean square, and largest."""
 SHOWN = 5
 """So many of the worst markers and frames are named."""
 TOTALS = ("total_squared_error", "marker_error_RMS", "marker_error_max")
@@ -44,7 +44,7 @@ def sums(e: Array) -> tuple[Array, Array, Array]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class InverseKinematics(Display):
+class InverseKinematics(Display, Judged):
     """The motion of a system that follows markers or sensors, from `cd.inverse_kinematics`.
 
     `print(result.report())` says what to look at; `result.frames` has every operator of the System for all
@@ -63,6 +63,7 @@ class InverseKinematics(Display):
     determined: Determined
     swaps: tuple[Swap, ...] = ()
 
+    _study = "inverse_kinematics"
     plumbing: ClassVar[frozenset[str]] = frozenset({"tasks", "determined"})
     elsewhere: ClassVar[dict[str, str]] = {
         "q": "result.frames.q, or by name result.motion['knee']", "residuals": "result.errors",
@@ -229,20 +230,25 @@ class InverseKinematics(Display):
                 f"{next(iter(self.failures.values()))}")
         return Outcome(Status.SOME_FAILED, text)
 
-    def check(self) -> InverseKinematics:
-        """Itself, if no frame failed.
+    def _checks(self) -> Iterable[Check]:
+        return checks(self)
+
+    def check(self) -> Self:
+        """Itself, if no frame failed and no row of `quality` fails.
 
         Raises:
             ConvergenceError: the first failure.
+            QualityError: the worst row.
         """
         for text in self.failures.values():
             raise ConvergenceError(f"inverse_kinematics: {self.status}", self.frames, text.kind)
-        return self
+        return super().check()
 
     # ---- words ---------------------------------------------------------------------------------------------
 
     def __repr__(self) -> str:
-        return f"InverseKinematics({len(self)} frames{span(self.time)}: {self._followed}; {self.status})"
+        return (f"InverseKinematics({len(self)} frames{span(self.time)}: {self._followed}; {self.status}"
+                f"{self.quality.summary})")
 
     @property
     def _followed(self) -> str:
@@ -264,7 +270,8 @@ class InverseKinematics(Display):
         return page(repr(self), *self._blocks())
 
     def _blocks(self) -> list[Block]:
-        return [rows_of(["time [s]", *self.motion.titles], self.time, self.motion.values), *self._worst()]
+        return [rows_of(["time [s]", *self.motion.titles], self.time, self.motion.values),
+                *self.quality.blocks, *self._worst()]
 
     def report(self) -> str:
         """What to look at: the worst markers and frames, names that did not match, frames that failed, and
