@@ -94,6 +94,9 @@ def numbers(model: Any) -> dict[str, Any]:
     for i in range(muscles.getSize()):
         m = muscles.get(i)
         out[f"{m.getName()} lengths"] = np.array([m.get_optimal_fiber_length(), m.get_tendon_slack_length()])
+        begins = osim.ActivationFiberLengthMuscle.safeDownCast(m)
+        if begins is not None:
+            out[f"{m.getName()} begins"] = begins.getDefaultFiberLength()
         points = osim.GeometryPath.safeDownCast(m.getComponent("path")).getPathPointSet()
         places = [np.array(points.get(k).getLocation(state).to_numpy()) for k in range(points.getSize())]
         out[f"{m.getName()} points"] = np.array(places)
