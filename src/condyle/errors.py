@@ -143,12 +143,41 @@ class UnknownNameError(CondyleError, KeyError):
         self.message = message + (f" ({hint})" if hint else "")
         super().__init__(self.message)
 
+    def _render_traceback_(self) -> list[str]:
+        """What a notebook shows of a mistake in one of its cells: one line. Where this raises, as of mistakes
+        in functions that cells call, IPython shows the whole traceback."""
+        ours, trace = __name__.partition(".")[0], self.__traceback__
+        own = [(trace.tb_frame.f_code.co_name, trace.tb_lineno)]
+        while (trace := trace.tb_next) is not None:
+            if trace.tb_frame.f_globals.get("__name__", "").partition(".")[0] != ours:
+                own.append((trace.tb_frame.f_code.co_name, trace.tb_lineno))
+        name, line = own[-1]
+        if name != "<module>":
+            raise NotImplementedError
+        return [f"{type(self).__name__}: line {line}: {self}"]
+
     def within(self, where: str) -> None:
         """Say where, before all else."""
         self.message = f"{where}: {self.message}"
 
     def __str__(self) -> str:
         return self.message
+
+
+class QualityError(CondyleError, ArithmeticError):
+    """A result that is beyond what its guidelines allow: `result.check()`. Carries `quality`, its table."""
+
+    def __init__(self, message: str, quality: object = None) -> None:
+        super().__init__(message)
+        self.quality = quality
+
+
+class QualityWarning(RuntimeWarning):
+    """A result is so far above a guideline that an input is probably wrong; `result.quality` says more."""
+
+
+class PlausibilityWarning(UserWarning):
+    """A number that is possible but implausible: its unit or sign is probably wrong."""
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
