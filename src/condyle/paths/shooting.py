@@ -477,7 +477,7 @@ class Shooting:
             later = ca.if_else(A[i] == B[i], later, A[i] < B[i])
         first, last = ca.if_else(later, B, A), ca.if_else(later, A, B)
         found = self.once(ca.vertcat(first, last, p[6:]))
-        there = found[1] == found[1]                         # else NaN
+        there = found[1] < np.inf                             # else NaN
         back = self.once(ca.vertcat(last, ca.if_else(there, last, first), p[6:]))
         found = ca.if_else(there, found, reverse(back))
         return ca.if_else(later, reverse(found), found)
