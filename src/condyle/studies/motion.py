@@ -388,10 +388,11 @@ def _of_table(system: System, table: Table, lowpass: float | None, state: State,
 
 
 def _rounded_together(t: Array) -> bool:
-    """Whether so many times are equal to the next ones because they are rounded; events leave few, at any
-    time."""
+    """Whether so many times are equal to the next ones because they are rounded: steps are then none, one or
+    two units of the last digit. Events leave few such times, among other steps."""
     same = t[1:] == t[:-1]
-    return bool(same.any() and same.mean() > TWICE and (t[1:] >= t[:-1]).all() and rounded_to(t) > 0)
+    return bool(same.sum() > 1 and same.mean() > TWICE and (t[1:] >= t[:-1]).all()
+                and np.diff(t).max() < 2.5 * rounded_to(t))
 
 
 def check_times(what: str, t: Any) -> Array:
