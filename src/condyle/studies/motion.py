@@ -138,7 +138,7 @@ class Motion(States[State]):
         self.steady = True
         self._unsaid()
         if u is None or udot is None:
-            self.notes = _mended(system, self.t, self.q, np.flatnonzero(
+            self.notes += _mended(system, self.t, self.q, np.flatnonzero(
                 np.array(scales.units(system.bodies)[0], dtype=object) == "rad"))
             found_u, found_udot = _rates(self)
             u, udot = found_u if u is None else u, found_udot if udot is None else udot
@@ -258,7 +258,7 @@ class Motion(States[State]):
         names, units = variables(self.system)
         n = self.system.nq + self.system.nu
         return Table(self.t, names[:n], np.concatenate([self.q, self.u], axis=1), units[:n],
-                     status=self.status)
+                     status=self.status, degrees=False)
 
     def plot(self, *names: str, axes: Any = None) -> Any:
         """Draw coordinates (all, if none is named) or speeds over time; returns matplotlib's axes."""
