@@ -35,6 +35,9 @@ if TYPE_CHECKING:
         FrozenError,
         NativeError,
         PathError,
+        PlausibilityWarning,
+        QualityError,
+        QualityWarning,
         ShapeError,
         SingularError,
         TraceError,
@@ -80,6 +83,7 @@ if TYPE_CHECKING:
     from condyle.mobilizers.compose import compose
     from condyle.model.operators.record import Stage
     from condyle.opensim import read_external_loads, read_osim, write_osim
+    from condyle.quality import Quality
     from condyle.spatial import Transform
     from condyle.status import Status
     from condyle.studies.assemble import assemble, assemble_frames
@@ -126,7 +130,8 @@ __all__ = [
     "Gimbal", "IMUs", "InducedAccelerations", "Input", "InverseKinematics", "JointFit", "LimitCycle",
     "LineOrientation",
     "Markers", "MeasuredFrames", "Measurement", "Mobilizer", "Motion", "MuscleAnalysis", "NativeError",
-    "Page", "Parameter", "PathError", "Pin", "Planar", "Prescribed", "Recording", "Reset", "Scaling", "Screw",
+    "Page", "Parameter", "PathError", "Pin", "Planar", "PlausibilityWarning", "Prescribed", "Quality",
+    "QualityError", "QualityWarning", "Recording", "Reset", "Scaling", "Screw",
     "ShapeError", "SimmSpline", "SingularError", "Slider", "SphericalCoords", "Spline", "SplineCurve",
     "SplineSurface", "Stage", "State", "StaticOptimization", "Status", "System", "Table", "TraceError",
     "Trajectory", "Transform", "Translation", "Universal", "UnknownNameError", "View", "Weld", "Wrench",
@@ -148,7 +153,8 @@ _ROOMS = {**{name: name for name in ("constraints", "contact", "forces", "functi
 _NAMES = {name: module for module, names in {
     "errors": (
         "ArgumentError CondyleError ConstraintError ContactError ConvergenceError DescriptionError "
-        "FrozenError NativeError PathError ShapeError SingularError TraceError UnknownNameError"),
+        "FrozenError NativeError PathError PlausibilityWarning QualityError QualityWarning ShapeError "
+        "SingularError TraceError UnknownNameError"),
     "fit.frames": "Frames",
     "forces": "Wrench",
     "functions": "SimmSpline Spline",
@@ -163,6 +169,7 @@ _NAMES = {name: module for module, names in {
     "mobilizers.compose": "compose",
     "model.operators.record": "Stage",
     "opensim": "read_external_loads read_osim write_osim",
+    "quality": "Quality",
     "spatial": "Transform",
     "status": "Status",
     "studies.assemble": "assemble assemble_frames",

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import difflib
 import sys
+import traceback
 import warnings
 from collections.abc import Iterable
 from typing import ClassVar
@@ -143,12 +144,38 @@ class UnknownNameError(CondyleError, KeyError):
         self.message = message + (f" ({hint})" if hint else "")
         super().__init__(self.message)
 
+    def _render_traceback_(self) -> list[str]:
+        """What a notebook shows of a mistake in one of its cells: one line. Where this raises, as of mistakes
+        in functions that cells call, IPython shows the whole traceback."""
+        frames = [(frame.f_globals.get("__name__", ""), frame.f_code.co_name, line)
+                  for frame, line in traceback.walk_tb(self.__traceback__)]
+        _, name, line = [f for f in frames if f[0].partition(".")[0] != "condyle"][-1]
+        if name != "<module>":
+            raise NotImplementedError
+        return [f"{type(self).__name__}: line {line}: {self}"]
+
     def within(self, where: str) -> None:
         """Say where, before all else."""
         self.message = f"{where}: {self.message}"
 
     def __str__(self) -> str:
         return self.message
+
+
+class QualityError(CondyleError, ArithmeticError):
+    """A result that is beyond what its guidelines allow: `result.check()`. Carries `quality`, its table."""
+
+    def __init__(self, message: str, quality: object = None) -> None:
+        super().__init__(message)
+        self.quality = quality
+
+
+class QualityWarning(RuntimeWarning):
+    """A result is so far above a guideline that an input is probably wrong; `result.quality` says more."""
+
+
+class PlausibilityWarning(UserWarning):
+    """A number that is possible but implausible: its unit or sign is probably wrong."""
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:

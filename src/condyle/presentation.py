@@ -90,10 +90,14 @@ class Block:
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
 
-    def text(self) -> str:
+    def lines(self) -> list[str]:
+        """Head and rows, without the title."""
         rows = [tuple(self.head), *map(tuple, self.rows)] if self.head else list(map(tuple, self.rows))
         width = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = ["  ".join(c.ljust(w) for c, w in zip(r, width, strict=True)).rstrip() for r in rows]
+        return ["  ".join(c.ljust(w) for c, w in zip(r, width, strict=True)).rstrip() for r in rows]
+
+    def text(self) -> str:
+        lines = self.lines()
         return "\n".join([self.title, *(f"  {line}" for line in lines)] if self.title else lines)
 
     def html(self) -> str:

@@ -34,10 +34,15 @@ def test_muscles_are_left_out_and_it_says_so():
 
 
 def test_splines_of_a_table():
-    """Inside, the spline's accelerations are those of the motion to the fourth power of the step; OpenSim's
-    tool has the same 1e-5."""
+    """The elbow's angle is a polynomial of degree 5, whose accelerations are exact in all rows, but for
+    rounding over step^2. OpenSim's natural splines are off by 1e-5 inside, and by 2.727 - 2.684 in the last
+    row."""
     tau = cd.inverse_dynamics(arm(), table())
-    assert abs(tau.values - moments())[INNER].max() < 1e-5
+    assert abs(tau.values - moments()).max() < 1e-9
+    np.testing.assert_allclose(tau.values[[0, -1], [0, 1]], [0.0807, 2.7270], rtol=0, atol=1e-4)    # digits
+    theirs = cd.inverse_dynamics(arm(), cd.Motion.of(arm(), table(), as_opensim=True))
+    assert abs(theirs.values - moments())[INNER].max() < 1e-5
+    np.testing.assert_allclose(theirs.values[-1, 1], 2.684, rtol=0, atol=1e-3)                      # digits
 
 
 def leg() -> cd.System:
@@ -48,6 +53,7 @@ def leg() -> cd.System:
     return system
 
 
+@pytest.mark.filterwarnings("ignore::condyle.QualityWarning")     # loads that carry no weight
 def test_external_loads_act_as_time_series_do():
     """In ground, in the body and in another body; a point in each of them; two loads on one body."""
     rng = np.random.default_rng(0)
@@ -92,6 +98,7 @@ def test_what_a_load_gives_is_the_callers():
 
 
 
+@pytest.mark.filterwarnings("ignore::condyle.QualityWarning")     # loads that carry no weight
 @pytest.mark.parametrize("unknown", [np.nan, 0.0])
 def test_points_that_do_not_matter(unknown):
     """Force plates know no point without a force: what they write there instead has no part in the moments,
@@ -109,6 +116,7 @@ def test_points_that_do_not_matter(unknown):
                                atol=1e-11)                 # rounding of 200 N m
 
 
+@pytest.mark.filterwarnings("ignore::condyle.QualityWarning")     # loads that carry no weight
 def test_wrong_loads_are_named():
     body, t = leg(), np.linspace(0, 1, 12)
     rest = cd.Motion(body, t, np.broadcast_to(body.defaults()[0], (12, body.nq)))

@@ -57,6 +57,8 @@ def run(model: str, file: Path, output: Path | None, external_loads: Path | None
                 page = report.write(found, f"{file.name}: muscle forces and joint loads", lead, ending)
                 (folder.path / "report.html").write_text(page, encoding="utf-8")
             seconds = steps.seconds
+        for block in found.checked:
+            print("\n".join(f"  {line}" for line in block.text().splitlines()))
         for text in found.notes:
             print(f"  note: {text}")
         for text in found.problems:

@@ -86,7 +86,7 @@ def _figure(figure: Figure) -> str:
 
 
 def _paragraphs(text: Sequence[str]) -> str:
-    return "\n".join(f"<p>{p}</p>" for p in text)
+    return "\n".join(p if p.startswith("<table") else f"<p>{p}</p>" for p in text)
 
 
 def _table(titles: Sequence[str], body: Sequence[Sequence[str]]) -> str:

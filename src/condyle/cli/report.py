@@ -65,8 +65,9 @@ def write(study: Study, title: str, lead: Sequence[str], ending: str, reference:
     if "reactions" in study.tables:
         sections.append(Section("Joint loads", ["What a body's joint does to it, with axes of ground."],
                                 figures.of("reactions", "Joint loads")))
-    if study.problems or study.notes:
-        sections.append(Section("Notes", [html.escape(text) for text in (*study.problems, *study.notes)]))
+    if study.problems or study.notes or study.checked:
+        sections.append(Section("Notes", [*(html.escape(text) for text in (*study.problems, *study.notes)),
+                                          *(block.html() for block in study.checked)]))
     return page(title, lead, [*sections, *last])
 
 

@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 import time
+import traceback
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from contextlib import contextmanager
@@ -21,6 +22,8 @@ from condyle.opensim.setup.order import needs
 
 Needs = dict[Path, list[Path]]
 """Files that must be done before each."""
+Later = dict[Path, list[str]]
+"""What each reads that a file after it writes, in words."""
 SHOWN = 8
 """Notes that are shown of a file."""
 
@@ -34,9 +37,9 @@ def run(setups: Sequence[Path], jobs: int | None) -> bool:
     """
     setups = list(dict.fromkeys(setups))
     jobs = min(len(setups), jobs or os.cpu_count() or 1)
-    needed = needs(setups)
+    needed, later = needs(setups)
     with patient():
-        done = _one_by_one(setups, needed) if jobs <= 1 else _at_once(setups, needed, jobs)
+        done = _one_by_one(setups, needed, later) if jobs <= 1 else _at_once(setups, needed, later, jobs)
     failed = [path for path, error in done.items() if error]
     if len(setups) > 1:
         print(f"\n{len(done) - len(failed)} of {len(setups)} done"
@@ -44,7 +47,7 @@ def run(setups: Sequence[Path], jobs: int | None) -> bool:
     return not failed
 
 
-def _one_by_one(setups: Sequence[Path], needed: Needs) -> dict[Path, str]:
+def _one_by_one(setups: Sequence[Path], needed: Needs, later: Later) -> dict[Path, str]:
     """What went wrong, by file."""
     done: dict[Path, str] = {}
     for path in setups:
@@ -56,7 +59,7 @@ def _one_by_one(setups: Sequence[Path], needed: Needs) -> dict[Path, str]:
         print(f"{path}", flush=True)
         lost = _lost(path, needed, done)
         report, done[path] = (None, lost) if lost else attempt(path, tell)
-        _show(path, report, done[path])
+        _show(report, done[path], later[path])
     return done
 
 
@@ -66,7 +69,7 @@ def _lost(path: Path, needed: Needs, done: dict[Path, str]) -> str:
     return f"not run: it reads what {', '.join(failed)} was to write, which failed" if failed else ""
 
 
-def _at_once(setups: Sequence[Path], needed: Needs, jobs: int) -> dict[Path, str]:
+def _at_once(setups: Sequence[Path], needed: Needs, later: Later, jobs: int) -> dict[Path, str]:
     """The same, several at a time, each in a process of its own. Their steps are told as they begin. A file
     that reads what another one writes waits for it."""
     done: dict[Path, str] = {}
@@ -82,7 +85,7 @@ def _at_once(setups: Sequence[Path], needed: Needs, jobs: int) -> dict[Path, str
     def ended(path: Path, report: Report | None, error: str) -> None:
         done[path] = error
         print(f"[{len(done)}/{len(setups)}] {path}", flush=True)
-        _show(path, report, error)
+        _show(report, error, later[path])
 
     teller = Thread(target=tell, daemon=True)
     teller.start()
@@ -152,28 +155,42 @@ def _attempt_told(path: Path) -> tuple[Report | None, str]:
 
 
 def attempt(path: Path, tell: object = None) -> tuple[Report | None, str]:
-    """What came of a file, and what went wrong."""
+    """What came of a file, and what went wrong: whatever is raised, the next file runs."""
     try:
         return (run_setup(path, tell) if callable(tell) else run_setup(path)), ""
-    except (CondyleError, OSError) as error:
-        return None, str(error)
+    except Exception as error:
+        return getattr(error, "report", None), _words(error)
 
 
-def _show(path: Path, report: Report | None, error: str) -> None:
-    if report is None:
-        print(f"  FAILED: {error}", file=sys.stderr, flush=True)
-        return
-    for file in report.files:
-        print(f"  wrote   {_short(file)}")
-    for text in report.results:
-        print(f"  result  {text}")
-    for text in report.check:
-        print(f"  CHECK   {text}")
-    for text in report.notes[:SHOWN]:
-        print(f"  note    {text}")
-    if len(report.notes) > SHOWN:
-        print(f"  note    ... and {len(report.notes) - SHOWN} more; condyle show MODEL has the model's")
-    sys.stdout.flush()
+def _words(error: Exception) -> str:
+    """What to say of an error; one that was not foreseen says where it comes from."""
+    if isinstance(error, (CondyleError, OSError)):
+        return str(error)
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    said = f": {error}" if str(error) else ""
+    return (f"{type(error).__name__}{said} (in {Path(last.filename).name}, line {last.lineno}). This was not "
+            "foreseen: is what CHECK and note say above the cause? If not, please report it")
+
+
+def _show(report: Report | None, error: str, later: Sequence[str]) -> None:
+    """What was noticed, then what failed."""
+    if report is not None:
+        for file in report.files:
+            print(f"  wrote   {_short(file)}")
+        for text in report.results:
+            print(f"  result  {text}")
+        for quality in report.qualities:
+            for k, line in enumerate(quality.block.lines()):
+                print(f"  {'quality' * (not k):7} {line}")
+        for text in [*report.check, *([] if error else later)]:
+            print(f"  CHECK   {text}")
+        for text in report.notes[:SHOWN]:
+            print(f"  note    {text}")
+        if len(report.notes) > SHOWN:
+            print(f"  note    ... and {len(report.notes) - SHOWN} more; condyle show MODEL has the model's")
+        sys.stdout.flush()
+    if error:
+        print(f"  FAILED: {'; '.join([error, *later])}", file=sys.stderr, flush=True)
 
 
 def _short(path: Path) -> str:

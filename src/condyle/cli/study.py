@@ -12,6 +12,8 @@ import numpy as np
 import condyle as cd
 from condyle.arrays import Array
 from condyle.cli.steps import Steps
+from condyle.presentation import Block
+from condyle.quality import Quality, Verdict
 from condyle.records import dataclass
 from condyle.studies.muscle_analysis import path_geometry
 from condyle.studies.slips import slips
@@ -55,10 +57,6 @@ RESERVES = 1.0
 (33)."""
 
 
-MUCH = 0.1
-"""Of the largest joint moment: a helping actuator that does more is told of."""
-
-
 @dataclass
 class Study:
     """What was found.
@@ -68,12 +66,21 @@ class Study:
         tables: by the name of their file, in the order of the report.
         notes: what a reader of the results must know, in sentences.
         problems: what failed; the tables are NaN there.
+        checked: tables of text that a reader should see: what filter and constraints changed, and how good
+            each result is, with guidelines and verdicts.
     """
 
     motion: cd.Motion
     tables: dict[str, cd.Table] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+    checked: list[Block] = field(default_factory=list)
+
+    def judge(self, title: str, quality: cd.Quality) -> None:
+        """Show how good a result is; rows above their guidelines are noted with what to do."""
+        if quality.checks:
+            self.checked.append(Block(f"Quality: {title}", quality.block.head, quality.block.rows))
+        self.notes += [f"{title}: {c}." for c in quality if c.verdict in (Verdict.CHECK, Verdict.FAIL)]
 
 
 def study(motion: cd.Motion, steps: Steps, loads: Sequence[cd.ExternalLoad] = (),
@@ -90,9 +97,10 @@ def study(motion: cd.Motion, steps: Steps, loads: Sequence[cd.ExternalLoad] = ()
     out.tables["kinematics"] = cd.Table(motion.t, system.coordinates, motion.q,
                                         scales.units(system.bodies)[0],
                                         degrees=False)
-    with steps.step("inverse dynamics"):
+    _changes(out)
+    with steps.step("inverse dynamics"), _quiet():
         out.tables["moments"] = moments = cd.inverse_dynamics(system, motion, loads or None)
-        out.notes += _notes(motion, moments)
+        out.judge("joint moments", moments.quality)
     if system.muscles:
         with steps.step("lengths and moment arms of muscles"):
             L, Ldot, arms = path_geometry(motion)
@@ -102,7 +110,7 @@ def study(motion: cd.Motion, steps: Steps, loads: Sequence[cd.ExternalLoad] = ()
             _recruit(name, out, steps, loads)
     else:
         out.notes.append("The system has no muscles: joint loads are those of its joint moments alone.")
-        with steps.step("joint reactions"):
+        with steps.step("joint reactions"), _quiet():
             out.tables["reactions"] = cd.joint_reactions(system, motion, external_loads=loads or None)
     return out
 
@@ -115,33 +123,25 @@ def count(system: cd.System, configurations: Sequence[str]) -> int:
 def _recruit(name: str, out: Study, steps: Steps, loads: Sequence[cd.ExternalLoad]) -> None:
     """Muscle forces and joint loads in one configuration."""
     motion, configuration = out.motion, CONFIGURATIONS[name]
+    moments = {c.what for c in out.tables["moments"].quality}       # those are shown already
     with steps.step(f"static optimisation: {name}"), warnings.catch_warnings(action="ignore"):   # told below
         found = cd.static_optimization(motion.system, motion, loads or None, reserves=RESERVES,
                                        **configuration.options)
     out.tables |= {f"activations_{name}": found.activations, f"forces_{name}": found.forces,
                    f"reserves_{name}": found.reserves}
-    out.notes += _help(name, found.reserves, out.tables["moments"])
+    out.judge(configuration.title, Quality([c for c in found.quality if c.what not in moments]))
     failures = list(found.failures.values())
     out.problems += [f"{configuration.title}: {text}" for text in failures[:SHOWN]]
     if len(failures) > SHOWN:
         out.problems.append(f"{configuration.title}: {len(failures) - SHOWN} more frames failed")
-    with steps.step(f"joint reactions: {name}"):
+    with steps.step(f"joint reactions: {name}"), _quiet():
         out.tables[f"reactions_{name}"] = cd.joint_reactions(motion.system, motion, forces=found.forces,
                                                              external_loads=loads or None)
 
 
-def _help(name: str, reserves: cd.Table, moments: cd.Table) -> list[str]:
-    """A note if the helping actuators do much of the work: the muscles cannot."""
-    share = {}
-    for speed in reserves.names:
-        size = np.abs(moments[speed]).max(initial=0.0)
-        if (most := np.nanmax(np.abs(reserves[speed]), initial=0.0)) > max(MUCH * size, RESERVES):
-            share[speed] = f"{most:.3g} {reserves.units[reserves.names.index(speed)]} at {speed}"
-    if not share:
-        return []
-    return [f"{CONFIGURATIONS[name].title}: muscles do not explain the motion alone; the helping actuators "
-            f"exert up to {', '.join(share.values())}. Are muscles or measured loads missing, or fibres "
-            "stretched far?"]
+def _quiet() -> Any:
+    """Without warnings of quality, which is shown as a table."""
+    return warnings.catch_warnings(action="ignore", category=cd.QualityWarning)
 
 
 def _paths(motion: cd.Motion, L: Array, arms: Array) -> dict[str, cd.Table]:
@@ -156,16 +156,16 @@ def _paths(motion: cd.Motion, L: Array, arms: Array) -> dict[str, cd.Table]:
                                     [units[k] for k in felt])}
 
 
-def _notes(motion: cd.Motion, moments: cd.Table) -> list[str]:
-    notes = []
+def _changes(out: Study) -> None:
+    """What filter and constraints did to the motion, as one table, and what is odd about its columns."""
+    motion = out.motion
     if motion.ignored:
-        notes.append("Columns of the motion that are no coordinates were left out: "
-                     f"{', '.join(motion.ignored)}.")
+        out.notes.append("Columns of the motion that are no coordinates were left out: "
+                         f"{', '.join(motion.ignored)}.")
     if motion.filled:
-        notes.append("Coordinates that constraints determine were not in the motion: "
-                     f"{', '.join(motion.filled)}.")
-    for name, change in motion.changes.items():
-        if change.largest > 1e-9:
-            notes.append(f"Filter and constraints changed {name} by at most {change.largest:.2g} "
-                         f"{change.unit} ({change.rms:.2g} rms).")
-    return notes
+        out.notes.append("Coordinates that constraints determine were not in the motion: "
+                         f"{', '.join(motion.filled)}.")
+    rows = [(name, f"{c.largest:.2g} {c.unit}", f"{c.rms:.2g} {c.unit}")
+            for name, c in motion.changes.items() if c.largest > 1e-9]
+    if rows:
+        out.checked.append(Block("Changed by filter and constraints", ("coordinate", "at most", "rms"), rows))

@@ -16,6 +16,7 @@ import numpy as np
 from condyle.arguments import answered
 from condyle.errors import DescriptionError, warn
 from condyle.laws.described import Described, number, quantity, sx
+from condyle.plausible import FRICTION, ask
 from condyle.records import dataclass
 from condyle.trace import Number
 from condyle.trace.parameter import Expression, as_sx
@@ -54,6 +55,9 @@ class Material(Described):
             warn(f"Material: modulus = {modulus:g} Pa is softer than any solid (brain and fat have 1e3 Pa "
                  "and more, rubber 1e6, bone 1e10, steel 2e11); moduli are in Pa: 200 GPa is 200e9")
         least, most = self._check_friction({})
+        if most > FRICTION:
+            ask(f"Material: friction of {most:g} is implausible: it is a coefficient, 0.8 rather than 80 %; "
+                "rubber on asphalt has 1")
         if most > least == 0:
             warn(f"Material: static_friction = {most:g} without dynamic_friction: what slips faster than 3 "
                  "times its transition_speed slides freely. Give dynamic_friction= too; two equal numbers "

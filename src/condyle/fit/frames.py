@@ -2,9 +2,10 @@
 frames failed."""
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from condyle.fit.configurations import Configurations
 from condyle.fit.goals import Goal
 from condyle.fit.loop import FLAT, FOUND, INFO, STATIONARY, UNFINISHED, VIOLATED
 from condyle.presentation import Block, cut, rows_of, span
+from condyle.quality import Check, Judged
 from condyle.records import dataclass
 from condyle.status import Outcome, Status
 from condyle.system.given import nth
@@ -49,7 +51,7 @@ class Summary:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Frames(States[State]):
+class Frames(States[State], Judged):
     """Configurations that follow goals, from `cd.assemble_frames`. `frames[i]` is the State of frame i.
 
     `frames["knee"]` is a coordinate (or speed) over the frames, `frames[10:20]` and `frames[::2]` are Frames.
@@ -86,15 +88,19 @@ class Frames(States[State]):
     clock: bool = True                                      # whether t was given: else it counts frames
 
     plumbing = frozenset({"info", "weight", "tolerance", "wanted", "part", "called", "clock", "timed"})
-    called, _item = "frames", "frame"
+    called, _item, _study = "frames", "frame", "assemble_frames"
 
     def __repr__(self) -> str:
         times = span(self.t) if self._whole.clock else " without times"
         return (f"Frames({len(self)}{times}, {len(self.goals)} goals, {self.status}; "
                 f"{cut(self.system.coordinates)})")
 
+    def _checks(self) -> Iterator[Check]:
+        yield Check("frames that failed", len(self.failures), f"of {len(self)}", 0.0, math.inf,
+                    advice="see frames.failures")
+
     def _blocks(self) -> list[Block]:
-        return [rows_of(["time [s]", *self.table().titles], self.t, self.q),
+        return [rows_of(["time [s]", *self.table().titles], self.t, self.q), *self.quality.blocks,
                 Block("failures", (), [(text,) for text in self.failures.values()])]
 
     def __len__(self) -> int:
@@ -204,7 +210,7 @@ class Frames(States[State]):
         text = f"{len(bad)} of {self.wanted} frames failed; the first: {next(iter(bad.values()))}"
         return Outcome(Status.SOME_FAILED, text)
 
-    def check(self) -> Frames:
+    def check(self) -> Self:
         """Itself, if the constraints hold in all frames.
 
         Raises:
@@ -215,7 +221,7 @@ class Frames(States[State]):
                 f"{self.failures[int(i)]}. Start nearer, free locked speeds, or see whether constraints "
                 "contradict each other",
                 self.violated(int(i)), self.q[i].copy())
-        return self
+        return super().check()
 
     @cached_property
     def names(self) -> tuple[str, ...]:

@@ -46,6 +46,10 @@ class Force:
     def check_parameters(self, values: Mapping[str, float]) -> None:
         """Raise a clear error if values of the parameters are impossible for this law."""
 
+    def implausible(self) -> Iterable[str]:
+        """What to ask about numbers that are possible but implausible, in words: `condyle.plausible`."""
+        return ()
+
     def conditions(self) -> ca.SX | None:
         """The same in expressions, a column: all not zero where values are possible. None: `check_parameters`
         must be asked. A class that writes `check_parameters` and not this is always asked."""

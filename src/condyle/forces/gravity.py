@@ -6,12 +6,14 @@ from dataclasses import field
 from typing import Annotated, Any
 
 import casadi as ca
+import numpy as np
 
 from condyle.errors import DescriptionError
 from condyle.forces.base import Law
 from condyle.laws.described import quantity, sx
 from condyle.laws.names import body_name, known_body
 from condyle.laws.view import Loads, View
+from condyle.plausible import of_gravity
 from condyle.records import dataclass
 from condyle.trace import Number
 from condyle.trace.parameter import Expression
@@ -83,6 +85,10 @@ class Gravity(Law):
             if isinstance(share, Expression):
                 SHARE.check(SHARE.shaped(share.at(values)), f"Gravity: excluded: {name}",
                             share.at(values).ravel().tolist())
+
+    def implausible(self) -> Iterable[str]:
+        g = self.acceleration
+        return of_gravity(np.ravel(g.at() if isinstance(g, Expression) else g))
 
     def conditions(self) -> ca.SX:
         shares = [c for x in self.shares if isinstance(x, Expression) for c in SHARE.conditions(x.sx)]

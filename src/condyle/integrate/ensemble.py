@@ -1,6 +1,8 @@
 """What a simulation of many members gives back."""
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from dataclasses import field
 from functools import cached_property
 from typing import Any
@@ -18,6 +20,7 @@ from condyle.integrate.methods import Method
 from condyle.integrate.step_rows import StepRows
 from condyle.integrate.trajectory import Occurrence, Statistics, Trajectory
 from condyle.presentation import LINES, Block, cut, rows_of, span
+from condyle.quality import Check, Judged
 from condyle.records import dataclass
 from condyle.status import Outcome, Status
 from condyle.system.states import Batch, States
@@ -65,7 +68,7 @@ class Runs:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Ensemble(States[Trajectory]):
+class Ensemble(States[Trajectory], Judged):
     """Motions of many members. `ens[i]` is the Trajectory of one, `ens.at(t)` has all of them at some times.
 
     `ens[10:20]` is the Ensemble of some members, `ens["knee"]` a column of `ens.table()`. Every operator of
@@ -96,6 +99,13 @@ class Ensemble(States[Trajectory]):
     step: float | None = field(repr=False)
     utilisation: float
     manifold: Manifold = field(repr=False)
+
+    _study = "simulate"
+
+    def _checks(self) -> Iterator[Check]:
+        bad = np.flatnonzero(~self.finished)
+        yield Check("members that did not finish", len(bad), f"of {len(self)}", 0.0, math.inf,
+                    f"member {bad[0]}" if len(bad) else "", "see ens.status")
 
     def __len__(self) -> int:
         return len(self.members)
@@ -335,7 +345,7 @@ class Ensemble(States[Trajectory]):
         varied = self.members.varied()
         values = [member, *(x[member] for x in varied.values()), self._recorded(time, y, member, t is None)]
         return Table(time, distinct(["member", *varied, *names]), np.column_stack(values),
-                     [""] * (1 + len(varied)) + list(units), status=self._summary)
+                     [""] * (1 + len(varied)) + list(units), status=self._summary, degrees=False)
 
     def _recorded(self, t: np.ndarray, y: np.ndarray, member: np.ndarray, rows: bool = True) -> np.ndarray:
         """q, u, z (m, n) and the discrete variables side by side; NaN where a member was not."""

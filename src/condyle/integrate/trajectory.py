@@ -1,6 +1,8 @@
 """What a simulation gives back: states at its steps, and between them."""
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
@@ -16,6 +18,7 @@ from condyle.integrate.measured import history, measured
 from condyle.integrate.rigid.impact import Impact
 from condyle.integrate.step_rows import StepRows
 from condyle.presentation import Block, cut, number, rows_of, span
+from condyle.quality import Check, Judged
 from condyle.records import dataclass
 from condyle.status import Outcome, Status
 from condyle.system.state import State, without_accelerations
@@ -23,10 +26,13 @@ from condyle.system.states import Batch, States
 from condyle.system.system import System
 from condyle.system.variables import place, recorded, variable_names, variables
 from condyle.table import Table, distinct, titles
+from condyle.trace.parameter import Expression
 
 if TYPE_CHECKING:
     from condyle.integrate.growth import Growth
 
+FULL = 0.999
+"""Activations above this count as saturated: they come near to 1 without end."""
 DRAWN = 500
 """How many times a picture has, apart from those of the steps."""
 
@@ -53,7 +59,7 @@ class Occurrence:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Trajectory(States[State]):
+class Trajectory(States[State], Judged):
     """States over time. `traj[i]` is the State at step i, `traj(t)` the State at time t, interpolated.
 
     `traj["knee"]` is a variable over the steps, by its name in `table()`. `traj[2:10]`, `traj[::5]` and
@@ -94,7 +100,7 @@ class Trajectory(States[State]):
     impacts: tuple[Impact, ...] = field(default=(), repr=False)
 
     plumbing = frozenset({"rows", "manifold", "changes", "y", "called", "part", "row", "tails", "within"})
-    called, _item = "traj", "step"
+    called, _item, _study = "traj", "step", "simulate"
     elsewhere = States.elsewhere | {"sol": "traj(t), the State at a time, or traj.at(times)",
                                     "message": "traj.status",
                                          "success": "traj.finished", "t_events": "traj.events"}
@@ -112,8 +118,31 @@ class Trajectory(States[State]):
         """How many rows, how it ended, and where."""
         last = [f"{name}={number(x)}" for y in self.y[-1:] for name, x in zip(variable_names(self.system), y,
                                                                               strict=True)]
+        quality = self.quality.summary if self.finished else ""     # the status says why it ended
         return (f"Trajectory({len(self)} rows{span(self.t)}, "
-                f"{self.status}{'; at the end ' * bool(last)}{cut(last)})")
+                f"{self.status}{'; at the end ' * bool(last)}{cut(last)}{quality})")
+
+    def _checks(self) -> Iterator[Check]:
+        ended = self.status == Status.FINISHED or self.status == Status.EVENT
+        yield Check("run that stopped before its end", float(not ended), "", 0.0, 0.0,
+                    advice=f"{self.status}")
+        yield Check("jumps of paths over their surfaces", len(self.jumps), "", 0.0, math.inf,
+                    cut(dict.fromkeys(jump.name for jump in self.jumps), 3), "see traj.jumps")
+        if not (muscles := self.system.muscles):
+            return
+        from condyle.muscles.checks import fibers, saturation
+
+        names, first = variable_names(self.system), self.start.q.size + self.start.u.size
+        z = {name: self.y[:, k] for k, name in enumerate(names) if k >= first}
+        active = {n: z[f"{n}.activation"] for n in muscles if f"{n}.activation" in z}
+        if active:
+            yield from saturation(list(active), np.stack(list(active.values()), axis=1), FULL)
+        lengths = {n: z[f"{n}.fiber_length"] for n in muscles if f"{n}.fiber_length" in z}
+        if lengths:
+            laws: list[Any] = [self.system.force(n) for n in lengths]
+            l_0 = [float(x.at().item() if isinstance(x, Expression) else x)
+                   for x in (law.optimal_fiber_length for law in laws)]
+            yield from fibers(list(lengths), np.stack(list(lengths.values()), axis=1) / l_0)
 
     def _blocks(self) -> list[Block]:
         s = self.statistics
@@ -121,7 +150,7 @@ class Trajectory(States[State]):
         happened = Block("events", ("event", "t [s]"), [(e.name, number(e.t)) for e in self.events])
         jumped = Block("jumps", ("path", "at", "t [s]", "by [mm]"),
                        [(j.name, j.where, number(j.t), number(1e3 * j.size)) for j in self.jumps])
-        return [table, happened, *[jumped] * bool(self.jumps), Block("statistics", (),
+        return [table, *self.quality.blocks, happened, *[jumped] * bool(self.jumps), Block("statistics", (),
                                        [(name, str(getattr(s, name))) for name in s.__dataclass_fields__])]
 
     @property
@@ -314,7 +343,7 @@ class Trajectory(States[State]):
         """
         names, units, values = self._recorded(t)
         return Table(self.t if t is None else np.asarray(t, dtype=float), names, values, units,
-                     status=self.status)
+                     status=self.status, degrees=False)
 
     def measure(self, name: str, t: ArrayLike | None = None) -> NDArray[np.float64]:
         """A measure of the system (`cd.measures`) over the run, at its steps or at other times.

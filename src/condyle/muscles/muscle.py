@@ -17,13 +17,15 @@ Normalised quantities end in _n.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import field, replace
 from typing import Annotated, Any, ClassVar
 
 import casadi as ca
+import numpy as np
 
 from condyle.errors import DescriptionError
+from condyle.forces.external import TimeSeries
 from condyle.forces.path import PathLaw
 from condyle.laws.described import Role, quantity, sx
 from condyle.laws.leaf import Leaf
@@ -31,6 +33,7 @@ from condyle.laws.view import View
 from condyle.muscles.activation import first_order
 from condyle.muscles.curves import Seconds
 from condyle.muscles.excitation import AskedExcitation, ExcitationRole, excitation_at
+from condyle.plausible import MUSCLE, of_excitation, of_muscle
 from condyle.records import dataclass
 from condyle.trace.parameter import Expression, Input, Parameter
 from condyle.tree.tree import Tree
@@ -151,6 +154,12 @@ class Muscle(PathLaw):
             why = " and above 0: the velocity of an elastic fibre without damping divides by it"
             raise DescriptionError(f"{name}: minimum_activation must be below 1{why * self._divides}, got "
                                    f"{least!r}")
+
+    def implausible(self) -> Iterator[str]:
+        given = {name: getattr(self, name) for name in MUSCLE}
+        yield from of_muscle({name: value for name, value in given.items() if isinstance(value, float)})
+        if isinstance(self.excitation, TimeSeries):
+            yield from of_excitation(np.asarray(self.excitation.values))
 
     @property
     def _divides(self) -> bool:

@@ -22,8 +22,8 @@ from condyle.records import dataclass
 
 NONE, WRAPPED, MANDATORY = 0, 1, 2
 """What a rule says of a segment: straight; over the surface if no other segment is; over the surface."""
-FLAT = ca.diag(ca.SX([1, 1, 0]))
-"""What a cylinder's plane has of a vector."""
+FLAT, AXIS = ca.diag(ca.SX([1, 1, 0])), ca.SX([0, 0, 1])
+"""What a cylinder's plane has of a vector; the cylinder's axis."""
 ROUNDING = 1e-8
 """Swept angles [rad] from minus this to zero are zero: rounding at a grazing path, not a full turn."""
 
@@ -109,14 +109,28 @@ class Chord:
         return ca.if_else(self.apart, kind, NONE)
 
 
-def upward(first: Tangents, second: Tangents, quadrant: Quadrant) -> ca.SX:
-    """Whether the path turns about +k."""
+def upward(first: Tangents, second: Tangents, k: ca.SX, quadrant: Quadrant) -> ca.SX:
+    """Whether the path turns about +k. An end with one of its two points of touch in the quadrant says so;
+    where no end does and no point is in it, the way with the larger angle; else the shorter way.
+
+    OpenSim lets the first end say so where both do, and has two lengths for a path that is written in two
+    directions where they disagree."""
     on = quadrant.has
     up, down = dot(first.a, second.b), dot(first.b, second.a)            # cosines of both ways
     a1, b1, a2, b2 = on(first.a), on(first.b), on(second.a), on(second.b)
-    neither = ca.if_else(a2, 0, ca.if_else(b2, 1, up < down))
-    turn = ca.if_else(a1 != b1, a1, ca.if_else(a1, ca.logic_not(a2), neither))
+    one, two = a1 != b1, a2 != b2
+    none = ca.logic_not(ca.logic_or(ca.logic_or(a1, b1), ca.logic_or(a2, b2)))
+    shorter = (_around(first.a, second.b, k) < _around(second.a, first.b, k))
+    open_ = ca.if_else(none, up < down, shorter)
+    turn = ca.if_else(one, ca.if_else(two, ca.if_else(a1 == b2, a1, shorter), a1), ca.if_else(two, b2, open_))
     return ca.if_else(quadrant.all, up > down, turn)
+
+
+def _around(P: ca.SX, Q: ca.SX, k: ca.SX) -> ca.SX:
+    """A number that grows with the angle from P to Q about k, from 0 to 2 pi; |P| = |Q|."""
+    c, s = dot(P, Q) / dot(P, P), dot(k, cross(P, Q)) / dot(P, P)
+    behind = ca.logic_or(s < -ROUNDING, ca.logic_and(s < 0, c < 0))
+    return ca.if_else(behind, 3 + c, 1 - c)
 
 
 def swept(P: ca.SX, Q: ca.SX, k: ca.SX, up: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
@@ -162,26 +176,29 @@ def cylinder(p: ca.SX) -> tuple[ca.SX, Segment]:
     """The rule's answer and the segment for p = (A, B, radius, length, quadrant), shape (11,); the axis is
     z."""
     A, B, r, length, quadrant = p[:3], p[3:6], p[6], p[7], Quadrant(p[8:11])
-    k = ca.SX([0, 0, 1])
-    first, second = tangents(FLAT @ A, k, r), tangents(FLAT @ B, k, r)
-    kind, up = Chord.of(A, B, r, FLAT).kind(quadrant), upward(first, second, quadrant)
+    first, second = tangents(FLAT @ A, AXIS, r), tangents(FLAT @ B, AXIS, r)
+    kind, over = Chord.of(A, B, r, FLAT).kind(quadrant), over_cylinder(A, B, r, upward(first, second, AXIS, quadrant))
+    beyond = ca.logic_and(ca.fabs(over.P[2]) > length / 2, ca.fabs(over.Q[2]) > length / 2)
+    kind = ca.if_else(beyond, NONE, kind)
+    return kind, either(kind, over, straight(A, B))
 
+
+def over_cylinder(A: ca.SX, B: ca.SX, r: ca.SX, up: ca.SX) -> Segment:
+    """The segment that turns about +z, or else about -z."""
+    first, second = tangents(FLAT @ A, AXIS, r), tangents(FLAT @ B, AXIS, r)
     P, Q = ca.if_else(up, first.a, first.b), ca.if_else(up, second.b, second.a)
     l1, l2, dz = first.l, second.l, B[2] - A[2]
-    S = l1 + r * swept(P, Q, k, up)[0] + l2                                                     # (2)
+    S = l1 + r * swept(P, Q, AXIS, up)[0] + l2                                                  # (2)
     L = ca.sqrt(S * S + dz * dz)
     by_r, by_L, rise = inverse(r), inverse(L), dz / S
     z_P, z_Q = A[2] + rise * l1, B[2] - rise * l2
-    beyond = ca.logic_and(ca.fabs(z_P) > length / 2, ca.fabs(z_Q) > length / 2)
-    kind = ca.if_else(beyond, NONE, kind)
 
     def along(X: ca.SX) -> ca.SX:
-        return (ca.if_else(up, 1, -1) * S * by_r * by_L) * cross(k, X) + (dz * by_L) * k
+        return (ca.if_else(up, 1, -1) * S * by_r * by_L) * cross(AXIS, X) + (dz * by_L) * AXIS
 
     touch = ca.vertcat(S * by_L / l1, S * by_L / l2, 0)
-    over = Segment(L, along(P), along(Q), P * by_r, Q * by_r, ca.repmat(by_L, 3, 1), touch, P + z_P * k,
-                   Q + z_Q * k, ca.SX(1))
-    return kind, either(kind, over, straight(A, B))
+    return Segment(L, along(P), along(Q), P * by_r, Q * by_r, ca.repmat(by_L, 3, 1), touch, P + z_P * AXIS,
+                   Q + z_Q * AXIS, ca.SX(1))
 
 
 def sphere(p: ca.SX) -> tuple[ca.SX, Segment]:
@@ -189,7 +206,7 @@ def sphere(p: ca.SX) -> tuple[ca.SX, Segment]:
     A, B, r, quadrant = p[:3], p[3:6], p[6], Quadrant(p[7:10])
     k = _axis(A, B, quadrant)
     first, second = tangents(A, k, r), tangents(B, k, r)
-    kind, up = Chord.of(A, B, r, ca.SX.eye(3)).kind(quadrant), upward(first, second, quadrant)
+    kind, up = Chord.of(A, B, r, ca.SX.eye(3)).kind(quadrant), upward(first, second, k, quadrant)
 
     P, Q = ca.if_else(up, first.a, first.b), ca.if_else(up, second.b, second.a)
     l1, l2, (theta, cosine, sine) = first.l, second.l, swept(P, Q, k, up)

@@ -65,8 +65,8 @@ def numbers(value: Value, what: str) -> Array:
             raise TypeError
         return real(what, value)
     except (TypeError, ValueError, OverflowError) as error:
-        raise ShapeError(
-            f"{what}: expected numbers or a CasADi SX, got {type(value).__name__}: {value!r}") from error
+        got = f"the text {value!r}" if isinstance(value, str) else f"{type(value).__name__}: {value!r}"
+        raise ShapeError(f"{what}: expected numbers, got {got}") from error
 
 
 def as_scalar(value: Value, what: str, symbolic: bool = False) -> Value:

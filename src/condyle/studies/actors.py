@@ -58,6 +58,7 @@ class Actors:
         added: passive tension of each path, shape (m, paths).
         columns: what a unit of each variable does to the speeds, shape (m, nu, n).
         passive: generalised forces of the passive tensions, shape (m, nu).
+        lengths: of the paths of muscles and actuators [m], shape (m, paths).
     """
 
     def __init__(self, motion: Motion, physiology: bool, passive: bool,
@@ -99,6 +100,7 @@ class Actors:
     def _paths(self, names: tuple[str, ...], physiology: bool, passive: bool) -> tuple[Array, Array, Array]:
         """Tensions at 1 and passive ones, shape (m, n), and moment arms, shape (m, n, nu)."""
         system, model, batch, m = self.system, self.model, self.motion._batch(), len(self.motion)
+        self.lengths = np.zeros((m, 0))
         if not names:
             return np.zeros((m, 0)), np.zeros((m, 0)), np.zeros((m, 0, system.nu))
         L, arms = system._run("path_geometry", (self.motion.q,), {"state": batch})
@@ -110,7 +112,16 @@ class Actors:
         own, every = ([list(known).index(name) for name in names] for known in (model.controlled_paths,
                                                                                 model.paths))
         tension = np.maximum(active, 0) if physiology else isometric
+        self.lengths = _chosen(L, every)
         return _chosen(tension, own), _chosen(slack, own) * passive, _chosen(arms, every)
+
+    def fiber_lengths(self) -> Array:
+        """Of the muscles with rigid tendons, in optimal lengths, shape (m, muscles)."""
+        laws = [self.system.force(name) for name in self.muscles]
+        l_0, l_S, alpha = (np.array([self._value(law, field) for law in laws]) for field in (
+            "optimal_fiber_length", "tendon_slack_length", "pennation_angle"))
+        along = np.maximum(self.lengths[:, :len(laws)] - l_S, 0.0)
+        return np.hypot(along, l_0 * np.sin(alpha)) / l_0   # muscles/muscle.py (1), (5)
 
     def _reserves(self, given: float | Mapping[str, float] | None) -> dict[int, float]:
         """Optimal forces by the places of the speeds."""

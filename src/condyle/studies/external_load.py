@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from condyle.arguments import spoken
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
+from condyle.plausible import ask, of_times
 from condyle.records import dataclass
 from condyle.studies.motion import Motion
 from condyle.studies.smoothing import spline
-from condyle.table import Table
+from condyle.table import Table, after_events
 from condyle.tree.body import Body
 
 LATE = 0.5
@@ -60,12 +61,25 @@ class ExternalLoad:
         if not isinstance(self.table, Table):
             raise DescriptionError("ExternalLoad: table: expected a cd.Table, got "
                                    f"{type(self.table).__name__}; a file is read by cd.read_table")
+        object.__setattr__(self, "table", after_events(f"ExternalLoad on {self.body!r}", self.table))
         if self.force is None and self.torque is None:
             raise DescriptionError("ExternalLoad: give force= or torque=, the names of three columns")
         for what in ("force", "point", "torque"):
             if (given := getattr(self, what)) is not None:
                 object.__setattr__(self, what, self._three(what, given))
         self._check_units()
+        for text in of_times(self.table.time):
+            ask(f"ExternalLoad on {self._name!r}: {text}")
+        for name in (*(self.force or ()), *(self.torque or ())):
+            x = self.table[name]
+            if not np.isfinite(x).all():
+                i = int(np.argmin(np.isfinite(x)))
+                raise ShapeError(f"ExternalLoad on {self._name!r}: {name!r} is {x[i]} at t = "
+                                 f"{self.table.time[i]:g} s: fill the gap, or write 0 where nothing acts")
+
+    @property
+    def _name(self) -> str:
+        return self.body if isinstance(self.body, str) else self.body.name
 
     def _check_units(self) -> None:
         """Where the table has units they are SI: force plates often give points in millimetres."""
@@ -219,10 +233,20 @@ def system_body(motion: Motion, body: Body | str) -> str:
     return found.name
 
 
-def loads_on(motion: Motion, external_loads: Any) -> dict[str, Array]:
-    """Wrenches about ground's origin, in ground, shape (m, 6), by body."""
+class Wrenches(dict[str, Array]):
+    """Wrenches about ground's origin, in ground [N m, N], shape (m, 6), by body.
+
+    Attributes:
+        given: the loads that they come from.
+    """
+
+    given: Sequence[ExternalLoad] = ()
+
+
+def loads_on(motion: Motion, external_loads: Any) -> Wrenches:
+    """What external loads do to the bodies of a motion."""
     if external_loads is None:
-        return {}
+        return Wrenches()
     several = isinstance(external_loads, Iterable) and not isinstance(external_loads, (Table, str, Mapping))
     given = list(external_loads) if several else [external_loads]
     names: list[str] = []
@@ -248,7 +272,8 @@ def loads_on(motion: Motion, external_loads: Any) -> dict[str, Array]:
                 turned = np.concatenate([force, force[:, :2], p, p[:, :2], torque], axis=1)
                 W[:, j] = _wrenches(turned[:, None])[:, 0]
             wrenches[k] = W[:, j]
-    out: dict[str, Array] = {}
+    out = Wrenches()
+    out.given = given
     for name, W in zip(names, wrenches, strict=True):
         out[name] = out[name] + W if name in out else W
     return out

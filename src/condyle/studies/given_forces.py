@@ -12,6 +12,7 @@ from condyle.arrays import Array
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
 from condyle.forces.actuators import Actuator
 from condyle.forces.path import PathLaw
+from condyle.plausible import ask, of_tensions
 from condyle.presentation import cut
 from condyle.records import dataclass
 from condyle.studies.external_load import ExternalLoad
@@ -54,6 +55,10 @@ def given_forces(motion: Motion, forces: Any) -> tuple[dict[str, Array], dict[st
         warn_of_others("forces", forces, given.known)
     if given.bare:
         _warn_of_activations(rows[given.muscles])
+    if given.muscles and np.fmin.reduce(rows[given.muscles], axis=None, initial=0.0) < 0:
+        for name, x in zip(motion.system.muscles, rows[given.muscles], strict=True):
+            for text in of_tensions(name, float(np.nanmin(x)), float(np.nanmax(x))):
+                ask(f"forces: {text}")
     return ({name: rows[k] for name, k in given.tensions.items()},
             {name: rows[k] for name, k in given.speeds.items()})
 
@@ -137,15 +142,21 @@ def _warn_of_activations(tensions: Array) -> None:
 
 
 def at_times(what: str, table: Table, t: Array) -> Array:
-    """The values of a Table at other times, shape (m, columns): linear between its rows, as in OpenSim."""
+    """The values of a Table at other times, shape (m, columns): linear between its rows, as in OpenSim. Where
+    two of its rows have one time, the last counts, but the first for the first of two such times in t."""
     near = SAME_TIME * np.diff(t).min(initial=1.0)
     if len(table) == len(t) and abs(table.time - t).max(initial=0.0) <= near:
         return table.values
-    if not len(table) or not (np.diff(table.time) > 0).all():
+    if not len(table) or not (np.diff(table.time) >= 0).all():
         raise ShapeError(f"{what}: the Table needs rows whose times increase")
     first, last = table.time[0], table.time[-1]
     step = (last - first) / max(len(table) - 1, 1)
     if t[0] < first - step / 2 or t[-1] > last + step / 2:
         raise ShapeError(f"{what}: known from {first:g} to {last:g} s, the motion goes from {t[0]:g} to "
                          f"{t[-1]:g} s; cut it: motion[a:b]")
-    return np.stack([np.interp(t, table.time, x) for x in table.values.T], axis=1)
+    out = np.stack([np.interp(t, table.time, x) for x in table.values.T], axis=1)
+    before = np.flatnonzero(t[1:] == t[:-1])
+    rows = np.searchsorted(table.time, t[before]).clip(max=len(table) - 1)
+    known = table.time[rows] == t[before]
+    out[before[known]] = table.values[rows[known]]
+    return out

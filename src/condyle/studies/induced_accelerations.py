@@ -12,6 +12,7 @@ in their place answers at once (sherman2011 section 5.3).
 """
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
@@ -28,6 +29,7 @@ from condyle.forces.base import GROUPS
 from condyle.integrate.trajectory import Trajectory
 from condyle.model.operators import columns
 from condyle.presentation import Display, cut, page, rows_of, span
+from condyle.quality import Check, Judged
 from condyle.records import dataclass
 from condyle.status import Outcome, Status
 from condyle.studies.acting import acting, of_groups
@@ -39,15 +41,17 @@ from condyle.system.given import check_system
 from condyle.system.state import State
 from condyle.system.states import Batch
 from condyle.system.system import System
-from condyle.system.unsolved import refuse_unsolved
+from condyle.system.unsolved import unsolved_frames, with_failures
 from condyle.table import Table, save_all
 from condyle.tree.body import Body
 
 VELOCITY = "velocity"
+UNEXPLAINED = 10.0
+"""[%] of the largest acceleration that forces may leave unexplained: as reserves of static optimization."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class InducedAccelerations(Display):
+class InducedAccelerations(Display, Judged):
     """Contributions to accelerations over a motion. `result["gravity"]` is the Table of one cause, with the
     same columns as `total`; all causes add up to it.
 
@@ -58,13 +62,17 @@ class InducedAccelerations(Display):
         multipliers: contributions to the constraint equations' multipliers by cause, which add up too; empty
             without constraints.
         unexplained: accelerations of the motion minus those of the forces, a column per speed.
+        complete: whether the forces of muscles were known: then they should explain the accelerations.
     """
 
     total: Table
     tables: dict[str, Table]
     multipliers: dict[str, Table] = field(default_factory=dict)
     unexplained: Table | None = None
+    complete: bool = False
 
+    plumbing: ClassVar[frozenset[str]] = frozenset({"complete"})
+    _study = "induced_accelerations"
     elsewhere: ClassVar[dict[str, str]] = {
         "to_pandas": "a method of each of its Tables, such as result.of('knee').to_pandas()"}
 
@@ -84,11 +92,27 @@ class InducedAccelerations(Display):
     def __repr__(self) -> str:
         t = self.total.time
         return (f"InducedAccelerations({len(t)} frames{span(t)}: {cut(self.total.names)} from "
-                f"{cut(self.tables)}; {self.total.status})")
+                f"{cut(self.tables)}; {self.total.status}{self.quality.summary})")
 
     def _repr_html_(self) -> str:
         total = self.total
-        return page(repr(self), rows_of(["time [s]", *total.titles], total.time, total.values))
+        return page(repr(self), rows_of(["time [s]", *total.titles], total.time, total.values),
+                    *self.quality.blocks)
+
+    def _checks(self) -> Iterator[Check]:
+        rest = self.unexplained
+        if rest is None or not rest.values.size:
+            return
+        left = np.abs(rest.values).max(axis=0)
+        moved = np.abs(rest.values + self.total.values[:, :len(left)]).max(axis=0)
+        kinds = np.array(rest.units)
+        size = np.array([moved[kinds == kind].max() for kind in kinds])
+        share = left / np.where(size > 0, size, 1.0)
+        k = int(share.argmax())
+        yield Check("largest unexplained acceleration against the largest of the motion", 100 * share[k], "%",
+                    UNEXPLAINED if self.complete else None, math.inf,
+                    f"{left[k]:.3g} {kinds[k]} at {rest.names[k]}",
+                    "forces of muscles, reserves or loads are missing, or the motion is not filtered")
 
     def of(self, name: str) -> Table:
         """What contributes to one acceleration: a Table with a column per cause.
@@ -151,11 +175,11 @@ def induced_accelerations(system: System, motion: Table | Motion | Trajectory | 
         state: parameters, inputs and the like, as for `cd.inverse_dynamics`.
 
     Returns:
-        an InducedAccelerations.
+        an InducedAccelerations. Frames in which a path or contact is not found are NaN; its status and a
+        warning list them.
 
     Raises:
         ConstraintError: the constraints cannot hold.
-        PathError: a path that finds no way over its surfaces.
         CondyleError: arguments that cannot be.
     """
     check_system("induced_accelerations", system, "motion")
@@ -172,11 +196,15 @@ def induced_accelerations(system: System, motion: Table | Motion | Trajectory | 
     tau = generalised_forces(moved, kept, tensions, speeds, loads_on(moved, external_loads))
     bare = acting(system, (), rigid=rigid).batch(moved)
     f = np.stack([np.zeros((len(moved), system.nu)), *tau.values(), sum(tau.values())], axis=1)
+    failures = unsolved_frames(system.compiled, "induced_accelerations", moved.t, moved.q, moved.tail, f)
+    lost = list(failures)
+    f[lost] = 0.0
     udot = each_answer(bare, "forward_dynamics", f)
+    udot[lost] = np.nan
     udot, total = _parts(udot), udot[:, -1]
     causes = (VELOCITY, *tau)
     columns_, values = _accelerations(bare, udot, [system.body(b) for b in bodies], mass_centre)
-    status = Outcome(Status.FINISHED, f"{moved.status}")
+    status = with_failures(Outcome(Status.FINISHED, f"{moved.status}"), failures, len(moved))
     table = lambda x: Table(moved.t, [n for n, _ in columns_], x, [u for _, u in columns_], status=status)
     own = columns.accelerations(system.compiled.model, {})
     rest = Table(moved.t, [n for n, _ in own], moved.udot - total, [u for _, u in own], status=status)
@@ -184,11 +212,12 @@ def induced_accelerations(system: System, motion: Table | Motion | Trajectory | 
     if bare.system.constraints:
         names = [name for name, _ in bare.system.equation_names()]
         found = _parts(each_answer(bare, "multipliers", f))
-        multipliers = {cause: Table(moved.t, names, found[:, k], status=status)
+        found[lost] = np.nan
+        multipliers = {cause: Table(moved.t, names, found[:, k], status=status, degrees=False)
                        for k, cause in enumerate(causes)}
     everything = np.concatenate([total, values[..., system.nu:].sum(axis=1)], axis=1)
     return InducedAccelerations(table(everything), {c: table(values[:, k]) for k, c in enumerate(causes)},
-                                multipliers, rest)
+                                multipliers, rest, bool(tensions) or "muscle" in groups)
 
 
 def _rigid(rigid: Any) -> dict[str, Constraint]:
@@ -209,13 +238,11 @@ def generalised_forces(motion: Motion, kept: Sequence[str], tensions: dict[str, 
     batch = part.batch(motion, stacked(others), stacked(loads))
     compiled = part.system.compiled
     flat = compiled.function("each_force").fast(motion.q, motion.u, batch.tail)
-    refuse_unsolved(compiled, "induced_accelerations", motion.q, batch.tail, flat)
     each = np.moveaxis(compiled.shaped("each_force", flat), 1, 0)
     named = zip(compiled.model.acting, each, strict=True)
     out = {name.replace("given load on", "load on"): f for name, f in named if name not in part.silent}
     if len(others) < len(tensions):
         arms = motion._batch().kernel("path_geometry")[1]
-        refuse_unsolved(system.compiled, "induced_accelerations", motion.q, motion.tail, arms)
         out |= {name: T[:, None] * arms[:, system.paths.index(name)] for name, T in tensions.items()
                 if name not in others}
     for name, f in speeds.items():

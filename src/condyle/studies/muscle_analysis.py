@@ -15,8 +15,11 @@ from condyle.fit.frames import Frames
 from condyle.forces.base import Force
 from condyle.integrate.trajectory import Trajectory
 from condyle.muscles import Muscle
+from condyle.muscles.checks import fibers, saturation
 from condyle.presentation import Block, Display, cut, page, rows_of, span
+from condyle.quality import Check, Judged
 from condyle.records import dataclass
+from condyle.status import Outcome
 from condyle.studies.acting import acting
 from condyle.studies.given_forces import at_times, warn_of_others
 from condyle.studies.motion import Motion
@@ -26,14 +29,14 @@ from condyle.system.operators.muscles import elastic_tendons
 from condyle.system.state import State
 from condyle.system.states import Batch
 from condyle.system.system import System
-from condyle.system.unsolved import warn_of_unsolved
+from condyle.system.unsolved import unsolved_frames, with_failures
 from condyle.table import Table, is_frame, save_all
 from condyle.trace.parameter import Input
 from condyle.tree import scales
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MuscleAnalysis(Display):
+class MuscleAnalysis(Display, Judged):
     """Quantities of muscles over a motion, each a Table with a column per muscle.
 
     `result["fiber_length"]` is one of `tables`, by OpenSim's names.
@@ -46,15 +49,23 @@ class MuscleAnalysis(Display):
             tendon_length, tendon_force, fiber_force, active_fiber_force, passive_fiber_force,
             fiber_active_power, tendon_power, muscle_power, and more. Empty if nothing was known of
             activations.
+        failures: why a path was not found, by frame: what depends on it is NaN there.
     """
 
     lengths: Table
     speeds: Table
     moment_arms: dict[str, Table]
     tables: dict[str, Table] = field(default_factory=dict)
+    failures: dict[int, Outcome] = field(default_factory=dict)
 
+    _study = "muscle_analysis"
     elsewhere: ClassVar[dict[str, str]] = dict.fromkeys(
         ("plot", "to_pandas"), "a method of each of its Tables, such as result.lengths.plot()")
+
+    @property
+    def status(self) -> Outcome:
+        """How all of it ended; equal to a `cd.Status` too."""
+        return self.lengths.status  # type: ignore[return-value]
 
     def __getitem__(self, name: str) -> Table:
         if name not in self.tables:
@@ -69,13 +80,22 @@ class MuscleAnalysis(Display):
         t = self.lengths.time
         more = f"; {cut(self.tables)}" if self.tables else "; no activations"
         return (f"MuscleAnalysis({len(t)} frames{span(t)}: {cut(self.lengths.names)}; lengths, speeds, "
-                f"moment_arms of {cut(self.moment_arms)}{more})")
+                f"moment_arms of {cut(self.moment_arms)}{more}{self.quality.summary})")
+
+    def _checks(self) -> Iterator[Check]:
+        lost = np.isnan(self.lengths.values)
+        yield Check("frames in which a path has no length", int(lost.any(axis=1).sum()),
+                    f"of {len(lost)}", 0.0, 0.0, cut(n for n, k in zip(self.lengths.names, lost.any(axis=0),
+                                                                       strict=True) if k))
+        if self.tables:
+            yield from saturation(self["activation"].names, self["activation"].values)
+            yield from fibers(self["activation"].names, self["normalized_fiber_length"].values)
 
     def _repr_html_(self) -> str:
         L = self.lengths
         tables = [(name, cut(table.units[:1])) for name, table in self.tables.items()]
         return page(repr(self), rows_of(["time [s]", *L.titles], L.time, L.values),
-                    Block("tables", ("quantity", "unit"), tables))
+                    *self.quality.blocks, Block("tables", ("quantity", "unit"), tables))
 
     def save(self, folder: str | Path, ending: str = "sto") -> list[Path]:
         """Write every Table into a folder: length.sto, speed.sto, moment_arm_SPEED.sto, QUANTITY.sto.
@@ -126,12 +146,12 @@ def muscle_analysis(system: System, motion: Table | Motion | Trajectory | Frames
     if not system.paths:
         raise DescriptionError("muscle_analysis: no force of the system runs along a path; "
                                "system.add_force('biceps', cd.muscles.Thelen2003(path, ...)) adds a muscle")
-    batch = moved._batch()
-    status, muscles = moved.status, system.muscles
-    table = lambda values, unit, names=system.paths: Table(moved.t, names, values, [unit] * len(names),
-                                                           status=status)
+    batch, muscles = moved._batch(), system.muscles
     L, Ldot, arms = path_geometry(moved)
-    warn_of_unsolved(system.compiled, "muscle_analysis", moved.t, moved.q, moved.tail, L)
+    failures = unsolved_frames(system.compiled, "muscle_analysis", moved.t, moved.q, moved.tail, L)
+    status = with_failures(moved.status, failures, len(moved))
+    table = lambda values, unit, names=system.paths: Table(moved.t, names, values, [unit] * len(names),
+                                                           status=status, degrees=False)
     warn_of_slips("muscle_analysis", moved, L, Ldot, arms)
     units = {name: "m" if unit == "rad/s" else "1" if unit == "m/s" else ""
              for name, unit in zip(system.speeds, scales.units(system.bodies)[1], strict=True)}
@@ -143,7 +163,7 @@ def muscle_analysis(system: System, motion: Table | Motion | Trajectory | Frames
         names = system.compiled.model.reported
         tables = {name: table(reports[:, :, k], "" if unit == "-" else unit, muscles)
                   for k, (name, unit) in enumerate(names.items())}
-    return MuscleAnalysis(table(L, "m"), table(Ldot, "m/s"), by_speed, tables)
+    return MuscleAnalysis(table(L, "m"), table(Ldot, "m/s"), by_speed, tables, failures)
 
 
 def path_geometry(motion: Motion) -> tuple[Array, Array, Array]:
@@ -155,7 +175,7 @@ def path_geometry(motion: Motion) -> tuple[Array, Array, Array]:
         Ldot = batch.kernel("path_speeds")
     else:
         Ldot = -np.einsum("tij,tj->ti", arms, motion.u)
-    return L, Ldot, batch.ask("moment_arms", (), {}) if system.constraints else arms
+    return L, Ldot, batch.kernel("moment_arms") if system.constraints else arms
 
 
 def _of_activations(motion: Motion, activations: Any, L: Array, Ldot: Array) -> Array:

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from condyle.arguments import answered
 from condyle.arrays import Array, Vector, real
+from condyle.constraints.sampled import warn_of_samples
 from condyle.errors import DescriptionError, UnknownNameError, warn
 from condyle.integrate.branches import MOST
 from condyle.integrate.each_run import EachRun
@@ -25,13 +26,16 @@ from condyle.integrate.run import Settings, run
 from condyle.integrate.stepping.method import TimeStepping
 from condyle.integrate.trajectory import Trajectory
 from condyle.native.machine.threads import thread_count
-from condyle.presentation import cut
+from condyle.plausible import ACROSS, ask, of_excitation
+from condyle.presentation import cut, numbers
 from condyle.studies.deep_contacts import warn_of_deep_contacts
+from condyle.studies.residuals import gravity
 from condyle.studies.stepped import stepped
 from condyle.system.given import BYTES_PER_EVENT, check_step, check_system, error_weights, number
 from condyle.system.operators.muscles import elastic_tendons
 from condyle.system.state import State
 from condyle.system.system import System
+from condyle.trace.parameter import Expression
 from condyle.tree import scales
 
 ELSEWHERE = {
@@ -98,7 +102,8 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
     Where the rule of a surface makes the length of a path jump, a step ends: `traj.jumps` and a warning say
     by how much, and the run begins anew just after. Of many states those that jump run once more, by
     themselves; `ens.jumps` has the jumps of each. A warning says when coordinates leave the domains of
-    their mobilizers; of many states it looks at what is kept of each.
+    their mobilizers; of many states it looks at what is kept of each. Another names motions, forces and
+    excitations that are given by samples which end before the run does.
 
     Args:
         system: whose motion is wanted.
@@ -190,6 +195,7 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
     _check_constraints(system, start, accuracy)
     _check_tendons(system, start)
     warn_of_deep_contacts(system, start)
+    _ask_about(system, start)
     report, stop = reported("simulate", progress)
     settings = Settings(float(t_final), accuracy, w, step, max_step, given, scales.TIME_SCALE * accuracy,
                         report)
@@ -198,6 +204,7 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
             traj = run(start[0], *native(system, method), method, settings)
             _warn_of_jumps(traj)
             _warn_of_domains(system, traj)
+            warn_of_samples("simulate", system, first, float(traj.t[-1]), start.tail[0])
             return traj
         times = _times(keep, start, float(t_final))
         if happening:
@@ -209,6 +216,7 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
         ensemble = runs.go(thread_count(threads))
         _warn_of_jumps(ensemble)
         _warn_of_domains(system, ensemble)
+        warn_of_samples("simulate", system, first, float(t_final), start.tail[0])
         return ensemble
     finally:
         stop()
@@ -226,6 +234,29 @@ def _check_tendons(system: System, start: Members) -> None:
         some = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if names[6:] else "")
         warn(f"simulate: elastic tendons of {some} have their default states, in which "
              "they do not balance their fibres; start from system.equilibrate_muscles(state)")
+
+
+def _ask_about(system: System, start: Members) -> None:
+    """Ask about excitations beyond 0 to 1 at the start, and about floors that carry nothing."""
+    model = system.compiled.model
+    if system.muscles and system.inputs:
+        at = {name: k for k, name in enumerate(system.inputs, model.tail["inputs"].start)}
+        driven = [name for name in system.muscles if name in at]
+        for text in of_excitation(start.tail[..., [at[name] for name in driven]]):
+            ask(f"simulate: inputs of muscles: {text}")
+    if model.contacts and "floors" not in system.compiled.programs:
+        system.compiled.programs["floors"] = True           # once
+        from condyle.contact import HalfSpace
+
+        g = gravity(system)
+        planes = [x for law in model.contacts.values() for x in law.surfaces()
+                  if isinstance(x, HalfSpace) and x.body == "ground"]
+        floors = [np.asarray(x.normal) for x in planes if not isinstance(x.normal, Expression)]
+        free = any(body.mobilizer.speed_units.count("m/s") == 3 for body in system.bodies)
+        if floors and g.any() and free and all(
+                abs(n @ g) < ACROSS * np.linalg.norm(g) * np.linalg.norm(n) for n in floors):
+            ask(f"simulate: gravity acts along ({numbers(g)}), across the only plane of ground, whose normal "
+                f"is ({numbers(floors[0])}): it carries nothing. Is another axis up?")
 
 
 def _warn_of_jumps(found: Trajectory | Ensemble) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import field
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -15,14 +16,18 @@ from condyle.arrays import Array
 from condyle.errors import ConvergenceError, DescriptionError, warn
 from condyle.fit.frames import Frames
 from condyle.integrate.trajectory import Trajectory
+from condyle.muscles.checks import FULL
 from condyle.presentation import Block, Display, cut, page, rows_of, span
+from condyle.quality import Quality
 from condyle.records import dataclass
 from condyle.status import Outcome, Status
 from condyle.studies.acting import acting, warn_of_one_way
 from condyle.studies.actors import WHO, Actors, directions
 from condyle.studies.effort import least_effort
-from condyle.studies.external_load import ExternalLoad, loads_on, stacked
+from condyle.studies.external_load import ExternalLoad, Wrenches, loads_on, stacked
 from condyle.studies.motion import Motion
+from condyle.studies.recruitment import Recruitment
+from condyle.studies.residuals import Residuals
 from condyle.system.given import check_system, flag, number
 from condyle.system.state import State
 from condyle.system.system import System
@@ -31,8 +36,6 @@ from condyle.table import Table, save_all
 
 KKT = 1e-9
 """A frame with a larger residual did not converge."""
-AT_BOUND = 1e-6
-"""Activations this near to their upper bound count as saturated."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -52,6 +55,8 @@ class StaticOptimization(Display):
         saturated: names of the muscles at their upper bound, of each frame.
         failures: what went wrong, by frame.
         status: "finished", or how many frames failed. Equal to a `cd.Status` too.
+        quality: residuals and reserves against their guidelines, saturated muscles, fibers far from their
+            optimal length, frames that failed.
     """
 
     activations: Table
@@ -64,6 +69,7 @@ class StaticOptimization(Display):
     saturated: tuple[tuple[str, ...], ...]
     failures: dict[int, Outcome]
     status: Outcome
+    quality: Quality = field(default_factory=Quality)
 
     elsewhere: ClassVar[dict[str, str]] = {
         "to_pandas": "a method of each of its Tables, such as result.forces.to_pandas()"}
@@ -95,24 +101,27 @@ class StaticOptimization(Display):
 
     def __repr__(self) -> str:
         t = self.activations.time
-        return f"StaticOptimization({len(t)} frames{span(t)}: {cut(self.activations.names)}; {self.status})"
+        return (f"StaticOptimization({len(t)} frames{span(t)}: {cut(self.activations.names)}; {self.status}"
+                f"{self.quality.summary})")
 
     def _repr_html_(self) -> str:
         return page(repr(self), *self._blocks())
 
     def _blocks(self) -> list[Block]:
         a = self.activations
-        return [rows_of(["time [s]", *a.titles], a.time, a.values),
+        return [rows_of(["time [s]", *a.titles], a.time, a.values), *self.quality.blocks,
                 Block("failures", (), [(text,) for text in self.failures.values()])]
 
     def check(self) -> StaticOptimization:
-        """Itself, if no frame failed.
+        """Itself, if no frame failed and no row of `quality` fails.
 
         Raises:
             ConvergenceError: the first failure.
+            QualityError: the worst row.
         """
         for text in self.failures.values():
             raise ConvergenceError(f"{WHO}: {self.status}; {text}", None, text.kind)
+        self.quality.check()
         return self
 
 
@@ -167,7 +176,9 @@ def static_optimization(system: System, motion: Table | Motion | Trajectory | Fr
     warn_of_one_way("static_optimization", moved)
     actors = Actors(moved, flag(f"{WHO}: physiology", physiology), flag(f"{WHO}: passive", passive), reserves)
     (low, high), w = actors.bounds(a_min, a_max), actors.weights(weights)
-    b = _moments(moved, external_loads) - actors.passive
+    loads = loads_on(moved, external_loads)
+    tau = _moments(moved, loads)
+    b = tau - actors.passive
     m, n = len(moved), len(low)
     x, nearest, missing = np.full((m, n), np.nan), np.full((m, n), np.nan), np.zeros((m, system.nu))
     kkt, balance = np.full(m, np.nan), np.full(m, np.nan)
@@ -182,44 +193,47 @@ def static_optimization(system: System, motion: Table | Motion | Trajectory | Fr
         x[frames], nearest[frames], kkt[frames] = found.x, found.nearest, found.kkt
         missing[frames[:, None], speeds] = found.missing
         balance[frames] = np.abs((A @ found.x[..., None])[..., 0] - right).max(axis=1, initial=0.0)
-    return _result(moved, actors, x, nearest, missing, kkt, balance, high)
+    rows = Recruitment(actors, tau, x, high, Residuals(moved, tau, loads), physiology)
+    return _result(moved, actors, x, nearest, missing, kkt, balance, high, rows)
 
 
-def _moments(motion: Motion, external_loads: Any) -> Array:
+def _moments(motion: Motion, loads: Wrenches) -> Array:
     """tau of (1), shape (m, nu): what muscles and actuators have to do together."""
     system, model = motion.system, motion.system.compiled.model
-    loads = loads_on(motion, external_loads)
     kept = [name for name in system.forces if name not in model.controlled_paths
             and name not in model.actuators]
     batch = acting(system, kept, loaded=tuple(loads)).batch(
         motion, loads=stacked(loads))
-    return batch.ask("inverse_dynamics", (motion.udot,), {})
+    return batch.kernel("inverse_dynamics", motion.udot)  # type: ignore[no-any-return]
 
 
 def _result(motion: Motion, actors: Actors, x: Array, nearest: Array, missing: Array, kkt: Array,
-            balance: Array, high: Array) -> StaticOptimization:
+            balance: Array, high: Array, rows: Recruitment) -> StaticOptimization:
     k, others = len(actors.muscles), actors.others
     n = k + len(others)
     with np.errstate(invalid="ignore"):
-        full = nearest[:, :k] >= high[:k] - AT_BOUND
+        full = nearest[:, :k] >= high[:k] - FULL
     saturated = tuple(tuple(name for name, at in zip(actors.muscles, row, strict=True) if at) for row in full)
     failures = {int(i): _why(motion, actors, int(i), missing[i], kkt[i], saturated[i])
                 for i in np.flatnonzero(~np.isfinite(x).all(axis=1) | (kkt > KKT))}
     status = Outcome(Status.FINISHED, str(motion.status))
+    quality = Quality(rows.checks, WHO)
     if failures:
         status = Outcome(Status.SOME_FAILED, f"{len(failures)} of {len(motion)} frames failed")
         warn(f"{WHO}: {status}; {next(iter(failures.values()))}")
+    elif rows.suspicious():
+        quality.warn()
     forces = x[:, :n] * actors.strength[:, :n]
     forces[:, :actors.added.shape[1]] += actors.added
     units = motion.system.compiled.generalised_forces
     speeds = [motion.system.speeds[j] for j in actors.reserves]
-    table = lambda names, values, of: Table(motion.t, names, values, of, status=status)
+    table = lambda names, values, of: Table(motion.t, names, values, of, status=status, degrees=False)
     return StaticOptimization(
         table(actors.muscles, x[:, :k], [""] * k), table(others, x[:, k:n], [""] * len(others)),
         table((*actors.muscles, *others), forces, actors.units),
         table(speeds, x[:, n:] * actors.strength[:, n:], [units[s] for s in speeds]),
         table(motion.system.speeds, missing, [units[s] for s in motion.system.speeds]), kkt, balance,
-        saturated, failures, status)
+        saturated, failures, status, quality)
 
 
 def _why(motion: Motion, actors: Actors, i: int, missing: Array, kkt: float,

@@ -4,6 +4,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
 from condyle.arguments import answered
 from condyle.constraints.base import Constraint
 from condyle.constraints.unilateral import RigidContact
@@ -14,6 +16,7 @@ from condyle.errors import DescriptionError, FrozenError, UnknownNameError
 from condyle.forces.base import Force
 from condyle.measures import Measure
 from condyle.mobilizers import Mobilizer
+from condyle.plausible import ask, of_body
 from condyle.presentation import cut, page
 from condyle.spatial import Transform
 from condyle.system.copies import Copies
@@ -68,8 +71,14 @@ class Description(Copies):
         if motion is not None and (name in self._forces or name in self._constraints):
             raise DescriptionError(f"body {name!r}: a motion is switched by the name of its body, but this "
                                    f"one is a {self._kind(name)}'s; rename one")
-        return self._tree.add(name, parent, mobilizer, X_PF, X_BM, mass, com, inertia, coordinates, motion,
+        body = self._tree.add(name, parent, mobilizer, X_PF, X_BM, mass, com, inertia, coordinates, motion,
                               joint, any_inertia, follows)
+        own = body.mass_properties
+        lengths = {what: float(np.linalg.norm(p)) for what, p in (
+            ("X_PF", body.X_PF.p), ("X_BM", body.X_BM.p), ("com", own.com))}
+        for text in of_body(body.mass, own.inertia, lengths):
+            ask(f"body {name!r}: {text}")
+        return body
 
     @answered(skip=1)
     def add_force(self, name: str, force: Force, enabled: bool = True) -> None:
@@ -78,6 +87,8 @@ class Description(Copies):
         if isinstance(force, Force) and isinstance(name, str):
             force = force.named(name)
         self._admit("force", name, force, Force, "cd.forces.Gravity(...)")
+        for text in force.implausible():
+            ask(f"force {name!r}: {text}")
         self._forces[name] = force
         self._switch(name, enabled)
 

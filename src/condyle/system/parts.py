@@ -20,6 +20,7 @@ from condyle.forces.path import PathLaw
 from condyle.measures import Measure
 from condyle.model.model import equation_names
 from condyle.muscles import Muscle
+from condyle.plausible import ask
 from condyle.presentation import Display
 from condyle.system.compiled import Compiled
 from condyle.system.locks import known
@@ -56,12 +57,15 @@ class Parts(Display):
         self.notes: tuple[Any, ...] = ()
         self.about: dict[str, str] = {}
         self.groups: dict[str, tuple[str, ...]] = {}
+        self._file_order: dict[str, tuple[str, ...]] = {}
         self._thaw()
         if isinstance(gravity, (str, os.PathLike)):
             raise DescriptionError("System: gravity: expected three finite numbers or cd.Parameters [m/s^2], "
                                    f"got {str(gravity)!r}; a model file of OpenSim is read by "
                                    "cd.read_osim(path)")
         law = gravity if isinstance(gravity, Gravity) else Gravity(gravity)
+        for text in law.implausible():
+            ask(f"System: {text}")
         self._tree.register(law.parameters())
         # bodies it excludes are looked up when the system freezes
         self._forces["gravity"] = law

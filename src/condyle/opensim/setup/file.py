@@ -5,7 +5,8 @@ import difflib
 import os
 import re
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import field
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ import numpy as np
 
 import condyle.files as files
 from condyle.arrays import Array
-from condyle.errors import DescriptionError
+from condyle.errors import DescriptionError, QualityWarning
 from condyle.io import read_table
 from condyle.opensim.components import is_absent
 from condyle.opensim.document import Document, read_document
@@ -23,6 +24,7 @@ from condyle.opensim.model import system_of
 from condyle.opensim.notes import listed
 from condyle.opensim.reading import REQUIRED, Reading
 from condyle.opensim.sets import add_sets, clear, read_set
+from condyle.quality import Quality, Verdict
 from condyle.records import dataclass
 from condyle.system.system import System
 from condyle.table import Table
@@ -32,7 +34,8 @@ SI = ("Units are S.I. units (second, meters, Newtons, ...)",
       "If the header above contains a line with 'inDegrees', this indicates whether rotational values are in "
       "degrees (yes) or radians (no).")
 """Sentences that OpenSim writes into the headers of its files."""
-ADVICE = {"say so: degrees=True, or the unit 'deg'": "write inDegrees=yes into its header",
+ADVICE = {r"If so, say it: table\.with_units\(degrees=True\), or cd\.read_table\(path, degrees=True\)":
+              "If so, write inDegrees=yes into its header",
           "Say degrees=True or False": "Write inDegrees=yes or no into its header",
           "say zeros='missing', or zeros='keep' if they were there": "leave their cells empty if lost",
           r"names=\{.*\} matches them": "rename them in the file",
@@ -55,6 +58,7 @@ class Report:
         results: what to know: a line each.
         check: what to look at, because it is beyond what OpenSim's guidelines name, or was not done.
         notes: what is odd in the files, or is not as in OpenSim.
+        qualities: tables of what was looked at in the results, with guidelines and verdicts.
     """
 
     tool: str
@@ -63,14 +67,13 @@ class Report:
     results: list[str] = field(default_factory=list)
     check: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    qualities: list[Quality] = field(default_factory=list)
 
-    def judge(self, what: str, value: float, limit: float, unit: str, why: str) -> None:
-        """Say a number, and whether it is within the guidelines."""
-        said = f"{what}: {value:.3g} {unit}"
-        if value <= limit:
-            self.results.append(f"{said} (guideline: below {limit:g} {unit})")
-        else:
-            self.check.append(f"{said}, above the guideline of {limit:g} {unit}: {why}")
+    def judge(self, quality: Quality) -> None:
+        """Take the quality of a result into the report; rows above their guidelines are to be checked."""
+        if quality.checks:
+            self.qualities.append(quality)
+        self.check += [str(c) for c in quality if c.verdict in (Verdict.CHECK, Verdict.FAIL)]
 
 
 class Setup:
@@ -85,6 +88,7 @@ class Setup:
         folder: that of the file: other files are looked for from there.
         model: the model file, once `system` has been asked for.
         report: what came of it so far.
+        recorded: first and last time [s] of the motion before a filter added rows; None without a filter.
     """
 
     model: Document
@@ -95,6 +99,7 @@ class Setup:
         self.tool, self.folder = self.document.object, path.resolve().parent
         self.reading = Reading(self.document, System())
         self.report = Report(self.tool.tag, self.tool.name or path.stem)
+        self.recorded: tuple[float, float] | None = None
 
     # ---- what is written in it -----------------------------------------------------------------------------
 
@@ -191,15 +196,22 @@ class Setup:
 
     def table(self, path: Path, degrees: bool | None = None) -> Table:
         """A table file; what is odd about it goes to the report."""
+        with self._noted():
+            return read_table(path, degrees=degrees)
+
+    @contextmanager
+    def _noted(self) -> Iterator[None]:
+        """Warnings go to the report, also where an error follows them."""
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
-            table = read_table(path, degrees=degrees)
-        self.note(told)
-        return table
+            try:
+                yield
+            finally:
+                self.note(told)
 
     def note(self, told: Sequence[Any]) -> None:
-        """Put warnings into the report, each once."""
-        for text in dict.fromkeys(str(w.message) for w in told):
+        """Put warnings into the report, each once; that of a result's quality is in its table."""
+        for text in dict.fromkeys(str(w.message) for w in told if w.category is not QualityWarning):
             for python, file in ADVICE.items():
                 text = re.sub(python, file, text)
             where = self.report.check if any(words in text for words in URGENT) else self.report.notes
@@ -208,11 +220,8 @@ class Setup:
     def step(self, name: str, call: Callable[[], Any]) -> Any:
         """What a call gives; its warnings go to the report."""
         self.tell(name)
-        with warnings.catch_warnings(record=True) as told:
-            warnings.simplefilter("always")
-            result = call()
-        self.note(told)
-        return result
+        with self._noted():
+            return call()
 
     # ---- what is written -----------------------------------------------------------------------------------
 

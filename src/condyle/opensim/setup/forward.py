@@ -58,8 +58,7 @@ def run(setup: Setup) -> None:
     longest = setup.number("maximum_integrator_step_size", 1.0)
     traj: Trajectory = setup.step("simulation", lambda: simulate(system, state, end, accuracy=accuracy,
                                                                  max_step=longest))
-    if not traj.finished:
-        setup.report.check.append(f"the run ended at {traj.t[-1]:g} s: {traj.status}")
+    setup.report.judge(traj.quality)
     _write(setup, traj, controls)
     if any(setup.flag("on", True, e) for e in setup.objects("AnalysisSet")):
         run_analyses(_trial(setup, traj, loads))

@@ -39,8 +39,7 @@ def run(setup: Setup) -> None:
     result: InverseKinematics = setup.step("inverse kinematics", lambda: inverse_kinematics(
         system, orientations=table, imus=imus, orientation_weights=weights or None, locked=still,
         limits=clamped(setup, system) or False))
-    if str(result.status) != "finished":
-        setup.report.check.append(str(result.status))
+    setup.report.judge(result.quality)
     _write(setup, system, result, path)
 
 

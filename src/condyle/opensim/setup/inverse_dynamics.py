@@ -6,16 +6,13 @@ from pathlib import Path
 
 import numpy as np
 
-from condyle.arrays import Array
 from condyle.opensim.setup.coordinates import speed_names
 from condyle.opensim.setup.file import Setup
 from condyle.opensim.setup.motion import loads_of, motion_of, rows
 from condyle.studies.inverse_dynamics import inverse_dynamics
+from condyle.studies.motion import FEWEST, Motion
 from condyle.system.system import System
 from condyle.tree import scales
-
-RESIDUAL_FORCE, RESIDUAL_MOMENT = 25.0, 75.0
-"""[N], [N m] Peaks that OpenSim's guidelines allow for what acts on the body that floats in space."""
 
 KEYWORDS = {"all", "muscles", "actuators"}
 """Words for many forces, in <forces_to_exclude>."""
@@ -27,6 +24,7 @@ def run(setup: Setup) -> None:
     system = without(setup, setup.system(), [name for name in excluded if name.lower() not in KEYWORDS])
     motion = motion_of(setup, system)
     motion = rows(motion, *setup.numbers("time_range", (-np.inf, np.inf)))
+    inside = padding(setup, motion)
     loads = [load for _, load in loads_of(setup, motion)]
     groups = acting_groups(setup, excluded)
     table = setup.step("inverse dynamics", lambda: inverse_dynamics(system, motion, loads, groups=groups))
@@ -41,7 +39,8 @@ def run(setup: Setup) -> None:
         setup.report.check.append("joints_to_report_body_forces: body forces at joints are not written, "
                                   "where OpenSim 4.6 has moments in the columns of forces; a JointReaction "
                                   "analysis gives them")
-    judge_root(setup, system, table.values)
+    setup.report.judge(table.quality if inside is None else inverse_dynamics(
+        system, motion[inside], loads, groups=groups).quality)
 
 
 def acting_groups(setup: Setup, excluded: list[str]) -> list[str]:
@@ -86,18 +85,16 @@ def tree_order(system: System) -> list[int]:
     return [place for _, _, place in sorted(places)]
 
 
-def judge_root(setup: Setup, system: System, values: Array) -> None:
-    """What is left over at a body that floats in space: how well motion, loads and masses fit."""
-    start = 0
-    for body in system.bodies:
-        n = len(body.speeds)
-        if n >= 3 and body.parent is not None and body.parent.is_ground and len(system.bodies) > 1:
-            units = scales.units(system.bodies)[1][start:start + n]
-            peaks = np.abs(values[:, start:start + n]).max(axis=0)
-            for kind, unit, limit in ((False, "N", RESIDUAL_FORCE), (True, "N m", RESIDUAL_MOMENT)):
-                some = [p for p, u in zip(peaks, units, strict=True) if u.startswith("rad") == kind]
-                if some:
-                    what = f"peak residual {'moment' if kind else 'force'} on {body.name}"
-                    setup.report.judge(what, float(max(some)), limit, unit,
-                                       "motion, external loads and masses do not fit each other")
-        start += n
+def padding(setup: Setup, motion: Motion) -> slice | None:
+    """The frames that were recorded, where the filter has added others; None where it has not."""
+    if setup.recorded is None:
+        return None
+    first, last = setup.recorded
+    step = (motion.t[-1] - motion.t[0]) / max(len(motion) - 1, 1)
+    k, n = np.searchsorted(motion.t, [first - step / 2, last + step / 2])
+    if (k == 0 and n == len(motion)) or n - k < FEWEST:
+        return None
+    setup.report.check.append(f"{k} rows before {first:g} s and {len(motion) - n} after {last:g} s are "
+                              "padding of the filter, as in OpenSim, and were not recorded: leave them out "
+                              f"by <time_range> {first:g} {last:g} </time_range>")
+    return slice(int(k), int(n))

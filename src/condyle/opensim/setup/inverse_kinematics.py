@@ -18,8 +18,6 @@ from condyle.studies.smoothing import spline
 from condyle.system.system import System
 from condyle.table import Table
 
-RMS, LARGEST = 2.0, 4.0
-"""[cm] Errors of markers that OpenSim's guidelines allow."""
 LATE = 1e-3
 """By so much [s] a file of coordinates may begin after the markers or end before them: rounded times."""
 
@@ -54,7 +52,7 @@ def run(setup: Setup) -> None:
         names = [f"{name}_t{axis}" for name in places.names for axis in "xyz"]
         setup.save(f"{prefix}ik_model_marker_locations.sto", "Model Marker Locations from IK", places.time,
                    names, places.positions)
-    judge(setup, result)
+    setup.report.judge(result.quality)
 
 
 def reported(setup: Setup, tasks: list[Element], system: System, markers: Markers,
@@ -160,22 +158,3 @@ def write_motion(setup: Setup, system: System, result: InverseKinematics) -> Non
     values = np.stack([np.degrees(motion[n]) if degrees[n] else motion[n] for n in order], axis=1)
     setup.save(str(setup.folder / file.replace("\\", "/")), "Coordinates", motion.time, order, values,
                degrees=True, words=["", *SI, ""])
-
-
-def judge(setup: Setup, result: InverseKinematics) -> None:
-    """Errors of markers against OpenSim's guidelines."""
-    totals, errors = result.totals, result.errors
-    if str(result.status) != "finished":
-        setup.report.check.append(str(result.status))
-    if not errors.names or not np.isfinite(totals["marker_error_max"]).any():
-        return
-    k = int(np.nanargmax(totals["marker_error_max"]))
-    worst = errors.names[int(np.nanargmax(errors.values[k]))]
-    setup.report.judge(f"largest marker error ({worst} at {totals.time[k]:g} s)",
-                       100 * float(totals["marker_error_max"][k]), LARGEST, "cm",
-                       "is this marker placed on the model as on the subject?")
-    setup.report.judge("largest root mean square of a frame",
-                       100 * float(np.nanmax(totals["marker_error_RMS"])), RMS, "cm",
-                       "is the model scaled to the subject?")
-    for swap in result.swaps:
-        setup.report.check.append(f"markers that may have each other's names: {swap}")

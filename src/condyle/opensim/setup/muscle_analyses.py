@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from condyle.arrays import Array
-from condyle.forces.actuators import Actuator, CoordinateActuator
 from condyle.opensim.element import Element
 from condyle.opensim.setup.controls import write_controls
 from condyle.opensim.setup.file import SI
 from condyle.opensim.setup.force_report import Exerted, columns_of, save_forces
-from condyle.studies.inverse_dynamics import inverse_dynamics
-from condyle.studies.motion import FEWEST, Motion
+from condyle.studies.motion import FEWEST
 from condyle.studies.muscle_analysis import MuscleAnalysis, muscle_analysis
 from condyle.studies.static_optimization import StaticOptimization, static_optimization
 
@@ -33,8 +31,6 @@ QUANTITIES = {
     "FiberActivePower": "fiber_active_power", "FiberPassivePower": "fiber_passive_power",
     "TendonPower": "tendon_power", "MuscleActuatorPower": "muscle_power"}
 """OpenSim's names of what muscles report, and ours."""
-RESERVE, RESIDUAL_FORCE, RESIDUAL_MOMENT = 10.0, 20.0, 75.0
-"""[%] of the peak joint moment, [N], [N m]: what OpenSim's guidelines allow."""
 
 
 def static(trial: Trial, element: Element) -> None:
@@ -57,30 +53,7 @@ def static(trial: Trial, element: Element) -> None:
     save_forces(trial, element, "force", motion.t, columns_of(exerted, element))
     name = trial.name(element, "controls").removesuffix(".sto") + ".xml"
     setup.report.files.append(write_controls(setup.results / name, motion.t, order, activations))
-    _judge(trial, trial.smooth, result)
-
-
-def _judge(trial: Trial, smooth: Motion, result: StaticOptimization) -> None:
-    report, system = trial.setup.report, trial.system
-    if result.failures:
-        report.check.append(f"static optimisation: {result.status}")
-    saturated = sorted({name for names in result.saturated for name in names})
-    if saturated:
-        report.check.append("muscles at their greatest activation in some frames: "
-                            f"{', '.join(saturated)[:200]}")
-    need = inverse_dynamics(system, smooth, trial.loads)
-    for name in result.controls.names:
-        law, peak = system.force(name), float(np.nanmax(np.abs(result.forces[name])))
-        if isinstance(law, CoordinateActuator):
-            speed = str(law.coordinate)
-            most = float(np.abs(need[speed]).max()) if speed in need else 0.0
-            report.judge(f"{name}, of the peak moment or force of {speed}",
-                         100 * peak / most if most else 0.0, RESERVE, "%",
-                         "muscles cannot exert what this motion takes")
-        elif isinstance(law, Actuator):
-            torque = "Torque" in type(law).__name__
-            report.judge(f"peak of {name}", peak, RESIDUAL_MOMENT if torque else RESIDUAL_FORCE,
-                         "N m" if torque else "N", "motion, external loads and masses do not fit each other")
+    setup.report.judge(result.quality)
 
 
 def muscles(trial: Trial, element: Element) -> None:
@@ -91,6 +64,7 @@ def muscles(trial: Trial, element: Element) -> None:
         return
     trial.say_unknown()
     found: MuscleAnalysis = setup.step("muscle analysis", lambda: muscle_analysis(system, run))
+    setup.report.judge(found.quality)
     names = trial.chosen(element, "muscle_list", system.muscles)
     keep = trial.kept(element)
 

@@ -14,16 +14,27 @@ PREFIXED = ("AnalyzeTool", "ForwardTool")
 FILES = (".osim", ".mot", ".sto", ".trc", ".xml", ".csv")
 
 
-def needs(setups: Sequence[Path]) -> dict[Path, list[Path]]:
-    """Of each setup file, those before it whose files it reads; none where a file cannot be read."""
+def needs(setups: Sequence[Path]) -> tuple[dict[Path, list[Path]], dict[Path, list[str]]]:
+    """Of each setup file, those before it whose files it reads; and, in words, what it reads that one after
+    it writes. None where a file cannot be read."""
     known: dict[Path, Files] = {}
     for path in setups:
         try:
             known[path] = Files(path)
         except (CondyleError, OSError):
             continue
-    return {path: [other for other in setups[:k] if path in known and other in known
-                   and any(map(known[other].writes, known[path].reads))] for k, path in enumerate(setups)}
+    before: dict[Path, list[Path]] = {path: [] for path in setups}
+    after: dict[Path, list[str]] = {path: [] for path in setups}
+    for k, path in enumerate(setups):
+        for i, other in enumerate(setups):
+            if path == other or path not in known or other not in known:
+                continue
+            read = [file for file in known[path].reads if known[other].writes(file)]
+            if read and i < k:
+                before[path].append(other)
+            elif read:
+                after[path].append(f"it reads {read[0].name}, which {other} writes: give that file first")
+    return before, after
 
 
 class Files:

@@ -35,7 +35,7 @@ def run_setup(path: str | Path, tell: Callable[[str], None] = lambda step: None)
 
     Raises:
         DescriptionError: a file that cannot be read, or a tool that is not there.
-        CondyleError: what the study refuses.
+        CondyleError: what the study refuses. Its `report` has what was noticed before.
         FileNotFoundError: no such file.
     """
     start = time.perf_counter()
@@ -44,6 +44,10 @@ def run_setup(path: str | Path, tell: Callable[[str], None] = lambda step: None)
     if tool not in TOOLS:
         why = MISSING.get(tool) or f"is no tool that runs here; these do: {', '.join(TOOLS)}{meant_for(tool)}"
         raise DescriptionError(f"{setup.path.name}: {tool}: {why}")
-    importlib.import_module(f"condyle.opensim.setup.{TOOLS[tool]}").run(setup)
+    try:
+        importlib.import_module(f"condyle.opensim.setup.{TOOLS[tool]}").run(setup)
+    except Exception as error:
+        vars(error)["report"] = setup.report                # what was noticed before it failed
+        raise
     setup.report.results.append(f"{time.perf_counter() - start:.2f} s")
     return setup.report

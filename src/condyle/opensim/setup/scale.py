@@ -62,7 +62,7 @@ def run(setup: Setup) -> None:
     _write(setup, placer, "output_model_file", moved)
     _write_markers(setup, placer, moved)
     _write_pose(setup, placer, placed)
-    _judge(setup, placed)
+    setup.report.judge(placed.quality)
 
 
 def _marker_sets(setup: Setup, maker: Element) -> list[Document]:
@@ -207,15 +207,3 @@ def _write_set(setup: Setup, file: str, objects: Any) -> None:
     with files.whole(path, "wb") as out:
         ElementTree.ElementTree(document).write(out, encoding="UTF-8", xml_declaration=True)
     setup.report.files.append(path)
-
-
-def _judge(setup: Setup, result: Scaling) -> None:
-    errors = result.marker_errors
-    seen = {name: e for name, e in errors.items() if np.isfinite(e)}
-    if not seen:
-        return
-    worst = max(seen, key=lambda name: seen[name])
-    setup.report.judge(f"largest marker error in the static pose ({worst})", 100 * seen[worst], LARGEST, "cm",
-                       "if it is on a bony landmark, is it placed on the model as on the subject?")
-    setup.report.judge("root mean square of the markers", 100 * float(np.sqrt(np.mean(np.square(list(
-        seen.values()))))), RMS, "cm", "do the measurements fit the subject?")

@@ -12,7 +12,7 @@ circle.
 """
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field, replace
 from typing import Any
 
@@ -26,6 +26,7 @@ from condyle.integrate.measured import samples
 from condyle.integrate.methods import Method
 from condyle.integrate.timed import timed
 from condyle.integrate.trajectory import Trajectory
+from condyle.quality import Check, Judged
 from condyle.records import dataclass
 from condyle.status import Status
 from condyle.studies.cycles.reset import Reset
@@ -52,7 +53,7 @@ GRAZING = 1e-7
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LimitCycle:
+class LimitCycle(Judged):
     """A motion that repeats itself.
 
     Attributes:
@@ -68,6 +69,8 @@ class LimitCycle:
         trajectory: one cycle.
     """
 
+    _study = "limit_cycle"
+
     state: State
     period: float
     multipliers: Array
@@ -75,6 +78,11 @@ class LimitCycle:
     residual: float
     iterations: int
     trajectory: Trajectory = field(repr=False)
+
+    def _checks(self) -> Iterator[Check]:
+        yield Check("difference after one cycle", self.residual)
+        yield Check("largest multiplier", float(np.abs(self.multipliers).max(initial=0.0)),
+                    where="stable" if self.stable else "not stable, or neutral")
 
     @property
     def stable(self) -> bool:

@@ -1,6 +1,8 @@
 """JointFit: a joint made from measured frames, and how well it reproduces them."""
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,6 +12,7 @@ from condyle.arrays import Array
 from condyle.errors import DescriptionError
 from condyle.mobilizers import Mobilizer, motion_at
 from condyle.presentation import Block, Display, number, page, rows_of
+from condyle.quality import Check, Judged
 from condyle.records import dataclass
 from condyle.spatial import Metric, Transform, log_se3, log_so3
 from condyle.status import Outcome, Status
@@ -22,7 +25,7 @@ WORST = 5
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class JointFit(Display):
+class JointFit(Display, Judged):
     """A joint from measured frames: from `cd.fit_spline_curve` and its relatives.
 
     Attributes:
@@ -49,6 +52,7 @@ class JointFit(Display):
     steps: Table | None = None
     cross_validation: Table | None = None
 
+    _study = "fit"
     elsewhere: ClassVar[dict[str, str]] = {
         "save": "fit.mobilizer.save('knee.json')", "pose": "fit.mobilizer.pose(q)", "joint": "fit.mobilizer",
         "domain": "fit.mobilizer.domain", "residual": "fit.residuals, a Table",
@@ -89,6 +93,16 @@ class JointFit(Display):
         """Root mean squares of the residuals: angle [deg] and distance [mm]."""
         angle, distance = (float(np.sqrt((self.residuals[c] ** 2).mean())) for c in ("angle", "distance"))
         return angle, distance
+
+    def _checks(self) -> Iterator[Check]:
+        """What is allowed depends on how frames were measured: there is no guideline but for an end of the
+        search."""
+        for name, unit, value in zip(("angle", "distance"), ("deg", "mm"), self.rms, strict=True):
+            x = self.residuals[name]
+            yield Check(f"root mean square of the residual {name}", value, unit,
+                        where=f"largest {number(x.max())} at frame {int(self.residuals.time[x.argmax()])}")
+        yield Check("search without an end", float(self.status != Status.FINISHED), "", 0.0, math.inf,
+                    advice=f"{self.status}")
 
     def rates(self, samples: int = SAMPLES) -> Table:
         """How the joint moves: |s|, the joint Jacobian, and |ds|, the joint Hessian, in the metric.
@@ -210,9 +224,9 @@ class JointFit(Display):
     def __repr__(self) -> str:
         angle, distance = self.rms
         return (f"JointFit({type(self.mobilizer).__name__} from {len(self.residuals)} frames: rms "
-                f"{number(angle)} deg, {number(distance)} mm; {self.status})")
+                f"{number(angle)} deg, {number(distance)} mm; {self.status}{self.quality.summary})")
 
     def _repr_html_(self) -> str:
         worst = self.worst()
         return page(repr(self), rows_of([worst.over, *worst.titles], worst.time, worst.values),
-                    Block("notes", (), [(note,) for note in self.notes]))
+                    *self.quality.blocks, Block("notes", (), [(note,) for note in self.notes]))

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
 from condyle.presentation import Block, Display, page
+from condyle.quality import Check, Judged, Verdict
 from condyle.records import dataclass
+from condyle.studies.kinematics.checks import STATIC_LARGEST, STATIC_RMS, marker_checks
 from condyle.studies.kinematics.result import InverseKinematics
 from condyle.studies.scaling.measurements import Measured
 from condyle.system.system import System
 
-LARGEST, RMS = 0.02, 0.01
-"""Errors of markers in a static pose that OpenSim's guidelines allow [m]."""
-ODD = (0.7, 1.4)
-"""Factors beyond these are rarely right."""
+FACTOR, FACTOR_FAILS = 1.4, 3.0
+"""Factors beyond the first, or below its inverse, are rarely right; beyond the second a unit is wrong."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Scaling(Display):
+class Scaling(Display, Judged):
     """A scaled system and how it came to be, from `cd.scale`.
 
     Attributes:
@@ -39,6 +40,7 @@ class Scaling(Display):
     notes: tuple[str, ...]
     original: System
 
+    _study = "scale"
     elsewhere: ClassVar[dict[str, str]] = {
         "model": "it is result.system",
         "errors": "it is result.marker_errors",
@@ -69,26 +71,20 @@ class Scaling(Display):
         e = np.array([x for x in self.marker_errors.values() if np.isfinite(x)])
         return float(np.sqrt(np.mean(e**2))) if e.size else float("nan")
 
-    @cached_property
+    def _checks(self) -> Iterator[Check]:
+        far = {body: max(max(s), 1 / max(min(s), 1e-300)) for body, s in self.factors.items()}
+        if far:
+            body = max(far, key=lambda body: far[body])
+            yield Check("factor farthest from 1, or its inverse", far[body], "", FACTOR, FACTOR_FAILS,
+                        f"{body}: {' '.join(f'{x:.3f}' for x in self.factors[body])}",
+                        "are markers and units of model and recording the same?")
+        if self.pose is not None:
+            yield from marker_checks(self.pose.errors, STATIC_RMS, STATIC_LARGEST, " in the static pose")
+
+    @property
     def warnings(self) -> tuple[str, ...]:
-        """What to look at, by the thresholds of OpenSim's guidelines."""
-        out = [
-            f"{body}: factors {' '.join(f'{x:.3f}' for x in s)} are far from 1"
-            for body, s in self.factors.items()
-            if min(s) < ODD[0] or max(s) > ODD[1]
-        ]
-        worst = {n: e for n, e in self.marker_errors.items() if e > LARGEST}
-        if worst:
-            names = ", ".join(
-                f"{n} {100 * e:.1f} cm" for n, e in sorted(worst.items(), key=lambda x: -x[1])[:6]
-            )
-            out.append(
-                f"markers farther off than {100 * LARGEST:g} cm: {names}; look at their places on the model, "
-                "or give those that sit on skin less weight"
-            )
-        if self.rms > RMS:
-            out.append(f"rms of the marker errors is {100 * self.rms:.1f} cm; {100 * RMS:g} cm is allowed")
-        return tuple(out)
+        """What to look at: rows of `quality` above their guidelines."""
+        return tuple(str(c) for c in self.quality if c.verdict in (Verdict.CHECK, Verdict.FAIL))
 
     def _blocks(self) -> list[Block]:
         alike: dict[tuple[float, ...], list[str]] = {}
@@ -124,7 +120,7 @@ class Scaling(Display):
         masses = [sum(b.mass for b in x.bodies) for x in (self.original, self.system)]
         blocks.append(Block("Mass [kg]", ("before", "after"), [tuple(f"{m:.3f}" for m in masses)]))
         said = [(x,) for x in (*self.warnings, *self.notes)]
-        return [*blocks, Block("To look at", (), said)] if said else blocks
+        return [*blocks, *self.quality.blocks, *[Block("To look at", (), said)] * bool(said)]
 
     def report(self) -> str:
         """Factors, measurements, the markers farthest off, masses, and what to look at."""
@@ -132,7 +128,8 @@ class Scaling(Display):
 
     def __repr__(self) -> str:
         error = f", marker errors {100 * self.rms:.2f} cm rms" if self.marker_errors else ""
-        return f"Scaling({len(self.factors)} bodies, {sum(b.mass for b in self.system.bodies):.4g} kg{error})"
+        return (f"Scaling({len(self.factors)} bodies, {sum(b.mass for b in self.system.bodies):.4g} kg{error}"
+                f"{self.quality.summary})")
 
     def _repr_html_(self) -> str:
         return page(repr(self), *self._blocks())
