@@ -128,6 +128,12 @@ class Residuals:
         """Rows of a quality table."""
         for base in self.bases:
             yield from self._of(base)
+        near = self.motion.end_rows
+        if near.any():
+            t, inside = self.motion.t, np.flatnonzero(~near)
+            where = (f"before {t[inside[0]]:g} s and after {t[inside[-1]]:g} s" if inside.size else "all")
+            yield Check("frames whose accelerations depend on the ends of the recording", int(near.sum()),
+                        f"of {len(t)}", where=where)
 
     def suspicious(self) -> bool:
         """Whether a row may fail, found in some 15 microseconds: by forces, and all is looked at where loads
@@ -212,9 +218,9 @@ def _peak(f: Array) -> tuple[float, int]:
 
 def judged(who: str, motion: Motion, tau: Array, loads: Wrenches, weighs: bool = True) -> Quality | None:
     """The quality of generalized forces (m, nu) that nothing known exerts, and a warning if it fails; None of
-    systems in which nothing floats."""
+    systems in which nothing floats, in motions that have their own accelerations."""
     residuals = Residuals(motion, tau, loads, weighs)
-    if not residuals.bases:
+    if not residuals.bases and not motion.end_rows.any():
         return None
     quality = Quality(residuals.checks, who)
     if residuals.suspicious():
