@@ -128,9 +128,12 @@ class Residuals:
         """Rows of a quality table."""
         for base in self.bases:
             yield from self._of(base)
-        if ends := int(self.motion.end_rows.sum()):
-            yield Check("frames whose accelerations depend on the ends of the recording", ends,
-                        f"of {len(self.motion)}", where="see motion.end_rows of cd.Motion.of")
+        near = self.motion.end_rows
+        if near.any():
+            t, inside = self.motion.t, np.flatnonzero(~near)
+            where = (f"before {t[inside[0]]:g} s and after {t[inside[-1]]:g} s" if inside.size else "all")
+            yield Check("frames whose accelerations depend on the ends of the recording", int(near.sum()),
+                        f"of {len(t)}", where=where)
 
     def suspicious(self) -> bool:
         """Whether a row may fail, found in some 15 microseconds: by forces, and all is looked at where loads
