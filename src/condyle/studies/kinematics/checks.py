@@ -57,5 +57,8 @@ def checks(result: InverseKinematics) -> Iterator[Check]:
     if result.swaps:
         yield Check("pairs of markers that may be exchanged", len(result.swaps), "", 0.0, math.inf,
                     cut([str(swap) for swap in result.swaps], 2, "; "))
+    if result.filled.any():
+        yield Check("frames with interpolated coordinates", int(result.filled.any(axis=1).sum()),
+                    f"of {len(result)}", where=cut(sorted({g.coordinate for g in result.gaps if g.filled}), 3))
     yield Check("frames that failed", len(result.failures), f"of {len(result)}", 0.0, 0.0,
                 advice="see result.failures")
