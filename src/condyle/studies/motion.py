@@ -414,8 +414,8 @@ def _refuse_rounded(t: Array) -> None:
         return
     unit, twice = rounded_to(t), int((t[1:] == t[:-1]).sum())
     if unit > (t[-1] - t[0]) / (len(t) - 1) / 2:
-        raise ShapeError(f"motion: {twice} of {len(t)} times occur twice: they are rounded to {unit:g} s. Write "
-                         "more digits, or give np.arange(m) / rate")
+        raise ShapeError(f"motion: {twice} of {len(t)} times occur twice: they are rounded to {unit:g} s. "
+                         "Write more digits, or give np.arange(m) / rate")
 
 
 def _refuse_doubles(t: Array, shortest: float) -> None:
