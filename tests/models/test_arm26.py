@@ -52,10 +52,10 @@ def test_path_lengths(arm, motion):
 
 
 def test_the_end_of_a_cylinder(arm):
-    """TRIlongglen is 30 mm long. A path whose points of touch are both beyond its end passes it by: so OpenSim
-    says too, but before it has found them. At 44 degrees its first guess is 14.77 mm and the path over the
-    cylinder touches at 15.31 and 16.64 mm, as the formula of a helix says. From 41.7 to 46.8 degrees OpenSim
-    4.6 is 1.95 mm longer."""
+    """TRIlongglen is 30 mm long. A path whose points of touch are both beyond its end passes it by. This is
+    OpenSim's rule too, but it asks a first guess: at 44 degrees that is 14.77 mm, and the path over the
+    cylinder touches at 15.31 and 16.64 mm, by the formula of a helix. From 41.7 to 46.8 degrees OpenSim 4.6
+    is 1.95 mm longer."""
     at = np.array([30.0, 41.5, 42.0, 44.0, 46.5, 47.0, 60.0])
     opensim = np.array([0.3048135196, 0.3114548636, 0.3136802232, 0.3147658202, 0.3160887461, 0.3163486757,
                         0.3225235222])                       # [m], OpenSim 4.6 with the elbow at 20 degrees

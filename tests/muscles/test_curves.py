@@ -96,7 +96,7 @@ def test_round_trips(curve, low):
 
 
 def test_velocities_beyond_ten_times_the_greatest():
-    """De Groote's inverse goes on straight there, with its slope; OpenSim's is an exponential of the force."""
+    """De Groote's inverse goes on straight there, with its slope; OpenSim's is an exponential."""
     curve = C.DeGrooteForceVelocity()
     for v in (-10.0, 10.0):
         f, d = curve.value(v), np.sign(v) * 1e-6

@@ -143,10 +143,10 @@ def test_runs_on_paths_of_opensim(model):
 
 
 def test_a_tendon_far_from_its_balance_comes_back():
-    """De Groote's state is the tendon's force, from which the fibre's velocity follows by an exponential. At 1
-    the tendon alone is longer than the path here, and the fibre lengthened at 1e13 times its greatest speed:
-    no step was small enough. Loose runs of a walker, with activations that switch off, stopped for the same
-    reason at small errors of the tendon's force."""
+    """De Groote's state is the tendon's force, from which the fiber's velocity follows by an exponential. At 1
+    the tendon alone is longer than the path here, and no step was small enough for that velocity. Loose
+    runs of a walker whose activations switch off stopped for the same reason, at small errors of the
+    tendon's force."""
     system = cd.System()
     system.add_body("arm", mobilizer=cd.Pin(), mass=2.0, com=(0, -0.15, 0), inertia=(0.05, 0.01, 0.05))
     path = cd.paths.Path([("ground", (0.02, 0.3, 0)), ("arm", (0.03, -0.05, 0))])

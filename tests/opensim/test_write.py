@@ -42,10 +42,10 @@ def accelerations(answers, told):
 
 @pytest.mark.peers
 def test_moving_points_beyond_their_range(opensim, evidence, tmp_path):
-    """A spring to a point that moves with the angle, up to 0.2 rad. Its moment must be -k (L - L_0) dL/dq. Beyond
-    the range OpenSim's point stands still, but the derivative that its moment is made of goes on: a walker
-    whose knee leaves its range was 1.8e-3 rad off at 0.12 s, and 0.2 rad at 0.5 s. With ranges that the knee
-    does not leave, OpenSim's Manager at accuracy 1e-10 and cd.simulate agree to 2e-9 rad after 1 s."""
+    """A spring to a point that moves with the angle, up to 0.2 rad. Its moment must be -k (L - L_0) dL/dq.
+    Beyond the range OpenSim's point stands still, but the derivative in its moment goes on: a walker whose
+    knee leaves its range was 1.8e-3 rad off at 0.12 s, and 0.2 rad at 0.5 s. With ranges that the knee does
+    not leave, OpenSim's Manager at accuracy 1e-10 and cd.simulate agree to 2e-9 rad after 1 s."""
     system = cd.System(gravity=(0, 0, 0))
     inertia = 0.3
     turn = cd.Coordinate("arm", range=(-0.5, 0.2))
@@ -69,11 +69,11 @@ def test_moving_points_beyond_their_range(opensim, evidence, tmp_path):
     expected = -50.0 * (L[0] - 0.1) * (L[1] - L[2]) / (2 * h) / inertia
     ours = system.forward_dynamics(at[:, None], np.zeros((4, 1)))[:, 0]
     # differences of lengths that are known to 1e-16, over 1e-5
-    evidence("moving points beyond their range: accelerations against the slope of OpenSim's lengths [rad/s^2]",
+    evidence("moving points beyond their range: accelerations by the slope of OpenSim's lengths [rad/s^2]",
              np.abs(ours - expected).max(), 1e-7)
     theirs = np.array([a["udot"]["arm"] for a in answers[:4]])
     np.testing.assert_allclose(theirs[:2], expected[:2], rtol=0, atol=1e-7)
-    assert (np.abs(theirs - expected)[2:] > 0.1).all()       # OpenSim 4.6; if it is mended, docs/parity.md too
+    assert (np.abs(theirs - expected)[2:] > 0.1).all()       # if OpenSim mends it: docs/parity.md
 
 
 @pytest.mark.peers
