@@ -31,6 +31,7 @@ from benchmarks.setups_made import added, handed_on
 from condyle.errors import CondyleError
 from condyle.opensim.setup import run_setup
 from condyle.opensim.setup.run import TOOLS
+from tests.opensim.files import copied
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "coming-from-opensim.md"
 SAME_TIME = 5e-9
@@ -157,10 +158,7 @@ def found_in(folder: Path, only: str) -> Iterator[tuple[tuple[str, str], Compare
     with tempfile.TemporaryDirectory() as place:
         ours, theirs = (Path(place) / who for who in ("ours", "theirs"))
         for target in (ours, theirs):
-            shutil.copytree(folder, target, copy_function=shutil.copyfile)
-            for p in [target, *target.rglob("*")]:
-                p.chmod(0o755)
-            added(target)
+            added(copied(folder, target))
         for path in setups(theirs):
             inside = path.relative_to(theirs)
             if only not in str(inside):

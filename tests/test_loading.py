@@ -12,13 +12,16 @@ CASADI_SECOND = "_casadi.so: undefined symbol: _ZN6casadi13GlobalOptions21copy_e
 
 
 @pytest.fixture
-def packages(tmp_path):
-    """packages(name=code, ...): an environment in which these packages come first."""
+def packages(tmp_path_factory):
+    """packages(name=code, ...): an environment in which these packages come first. Each call makes a folder:
+    bytecode of a file that is written again within a second may be taken for that of the new one."""
     def make(**code: str) -> dict[str, str]:
+        folder = tmp_path_factory.mktemp("packages")
         for name, text in code.items():
-            (tmp_path / name).mkdir()
-            (tmp_path / name / "__init__.py").write_text(text)
-        return {"PYTHONPATH": str(tmp_path)}
+            package = folder.joinpath(*name.split("."))
+            package.mkdir()
+            (package / "__init__.py").write_text(text)
+        return {"PYTHONPATH": str(folder)}
 
     return make
 
@@ -48,17 +51,16 @@ def test_a_casadi_that_fails_alone_is_not_blamed_on_opensim(packages):
     assert failed.stderr.splitlines()[-1] == f"ImportError: {CASADI_SECOND}"
 
 
-def test_an_opensim_that_can_be_imported_is(packages, tmp_path):
+def test_an_opensim_that_can_be_imported_is(packages):
     """As where both share one library. Other errors of its import stay what they are, and so does its
     absence."""
-    path = packages(opensim="from opensim.part import number\nhere = __file__, __spec__.name")
-    part = tmp_path / "opensim" / "part.py"
-    part.write_text("number = 4.6")
+    path = packages(**{"opensim": "from opensim.part import number\nhere = __file__, __spec__.name",
+                       "opensim.part": "number = 4.6"})
     said = output("-c", "import condyle, opensim, importlib; importlib.reload(opensim); "
                         "print(opensim.number, opensim.here[1])",
                   environment=path)
     assert said.split() == ["4.6", "opensim"]
-    part.write_text("import numpi")
+    path = packages(**{"opensim": "import opensim.part", "opensim.part": "import numpi"})
     failed = run("-c", "import condyle, opensim", environment=path)
     assert failed.stderr.splitlines()[-1] == "ModuleNotFoundError: No module named 'numpi'"
 

@@ -85,6 +85,17 @@ def test_ci_runs_what_readme_says(tmp_path: Path) -> None:
     assert output(ROOT / ".ci" / "run", "--print", cwd=tmp_path) == marked("tests")
 
 
+def test_ci_runs_as_an_ordinary_machine(tmp_path: Path) -> None:
+    """Variables of Python that change what is tested are taken out before anything is run."""
+    python = tmp_path / "python"
+    python.write_text("#!/bin/sh\nenv\nexit 7\n")
+    python.chmod(0o755)
+    done = run(ROOT / ".ci" / "run", environment={
+        "PYTHON": str(python), "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1", "PYTHONPATH": "x"})
+    assert done.returncode == 7
+    assert re.findall(r"^PYTHON\w*", done.stdout, re.MULTILINE) == ["PYTHON"]
+
+
 def test_readme_example_runs(tmp_path: Path) -> None:
     """Each value that README's comments show is what the example prints."""
     example = marked("example")

@@ -144,8 +144,17 @@ class UnknownNameError(CondyleError, KeyError):
         super().__init__(self.message)
 
     def _render_traceback_(self) -> list[str]:
-        """What a notebook shows: one line, without the way through this package."""
-        return [f"{type(self).__name__}: {self.message}"]
+        """What a notebook shows of a mistake in one of its cells: one line. Where this raises, as of mistakes
+        in functions that cells call, IPython shows the whole traceback."""
+        ours, trace = __name__.partition(".")[0], self.__traceback__
+        own = [(trace.tb_frame.f_code.co_name, trace.tb_lineno)]
+        while (trace := trace.tb_next) is not None:
+            if trace.tb_frame.f_globals.get("__name__", "").partition(".")[0] != ours:
+                own.append((trace.tb_frame.f_code.co_name, trace.tb_lineno))
+        name, line = own[-1]
+        if name != "<module>":
+            raise NotImplementedError
+        return [f"{type(self).__name__}: line {line}: {self}"]
 
     def within(self, where: str) -> None:
         """Say where, before all else."""

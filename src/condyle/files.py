@@ -13,7 +13,7 @@ import errno
 import glob
 import os
 import re
-import tempfile
+import stat
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -58,23 +58,31 @@ def whole(path: Path, mode: str = "wb", *, private: bool = False, tidy: bool = T
     """A file open for writing, which takes the place of `path` when the block ends, and is removed if it
     fails.
 
+    A file that exists keeps its mode and, where this process may set them, its owner and group. A symbolic
+    link stays, and the file that it points to is replaced, or made. A new file has the mode that `open`
+    gives it. A device or a pipe is written directly.
+
     Args:
         path: the file to write.
         mode: as of `open`.
-        private: nobody else may read it.
+        private: nobody else may read it, and a link is replaced.
         tidy: first remove what killed processes left of the same target, which lists the whole folder.
         options: more arguments of `open`.
+
+    Raises:
+        MissingFileError: the folder does not exist.
+        DescriptionError: the path is a folder, or its name is too long.
+        PermissionError: nothing may be written into the folder, or the file is read-only.
     """
-    if not os.path.isdir(path.parent):
-        raise MissingFileError(f"{path.name!r} cannot be written: there is no folder {str(path.parent)!r}; "
-                               "make it first", str(path))
-    if os.path.isdir(path):
-        raise DescriptionError(f"{str(path)!r} cannot be written: it is a folder")
-    for orphan in orphans(path.parent, path.name) if tidy else ():
+    target = path if private else _target(path)
+    if not private and os.path.exists(target) and not os.path.isfile(target):
+        with open(target, mode, **options) as file:
+            yield file
+        return
+    for orphan in orphans(target.parent, target.name) if tidy else ():
         remove(orphan)
     try:
-        descriptor, temporary = tempfile.mkstemp(UNFINISHED, f"{path.name}.{_machine()}.{os.getpid()}.",
-                                                 path.parent)
+        descriptor, temporary = _created(target, 0o600 if private or os.path.exists(target) else 0o666)
     except OSError as error:
         if error.errno != errno.ENAMETOOLONG:
             error.filename = str(path)                      # the user's name, not that of the unfinished file
@@ -85,13 +93,66 @@ def whole(path: Path, mode: str = "wb", *, private: bool = False, tidy: bool = T
         with os.fdopen(descriptor, mode, **options) as file:
             yield file
         if not private:
-            umask = os.umask(0)
-            os.umask(umask)
-            os.chmod(temporary, 0o666 & ~umask)             # mkstemp keeps others out
-        os.replace(temporary, path)
+            _keep_access(temporary, target)
+        os.replace(temporary, target)
     except BaseException:
         remove(temporary)
         raise
+
+
+def replace(source: Path, path: Path) -> None:
+    """Move a finished file to the place of another, whose access and symbolic links stay, as of `whole`."""
+    target = _target(path)
+    _keep_access(str(source), target)
+    os.replace(source, target)
+
+
+def _target(path: Path) -> Path:
+    """Where to write: behind symbolic links, even those that point to nothing yet."""
+    target = Path(os.path.realpath(path))
+    if os.path.islink(target):
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
+    try:
+        folder = stat.S_ISDIR(os.stat(target.parent).st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        folder = False
+    if not folder:
+        missing = target.parent if os.path.islink(path) else path.parent
+        raise MissingFileError(f"{path.name!r} cannot be written: there is no folder {str(missing)!r}; make "
+                               "it first", str(path))
+    if os.path.isdir(target):
+        raise DescriptionError(f"{str(path)!r} cannot be written: it is a folder")
+    if os.path.exists(target) and not os.access(target, os.W_OK):
+        raise PermissionError(errno.EACCES, "the file is read-only", str(path))
+    return target
+
+
+def _created(target: Path, mode: int) -> tuple[int, str]:
+    """A new file beside a target, open for writing. The system takes the umask from its mode."""
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
+    while True:
+        temporary = f"{target}.{_machine()}.{os.getpid()}.{os.urandom(4).hex()}{UNFINISHED}"
+        with contextlib.suppress(FileExistsError):
+            return os.open(temporary, flags, mode), temporary
+
+
+def _keep_access(new: str, target: Path) -> None:
+    """Give a new file the owner, group and mode of the one that it replaces, if there is one."""
+    try:
+        old, own = os.stat(target), os.stat(new)
+    except FileNotFoundError:
+        return
+    mode = stat.S_IMODE(old.st_mode)
+    if hasattr(os, "chown") and (old.st_uid, old.st_gid) != (own.st_uid, own.st_gid):
+        try:
+            os.chown(new, old.st_uid, old.st_gid)
+        except OSError:
+            try:
+                os.chown(new, -1, old.st_gid)
+            except OSError:                                 # another group may do what all others may
+                mode = mode & 0o707 | (mode & 0o007) << 3
+    with contextlib.suppress(OSError):                      # file systems without modes
+        os.chmod(new, mode)
 
 
 def orphans(folder: Path, target: str | None = None) -> Iterator[str]:

@@ -42,6 +42,7 @@ class Status(StrEnum, metaclass=_Kinds):
     STILL_IMPROVING = "goals were still improving"
     NO_SLOPE = "goals have no slope but are not at their least"
     UNMEASURED = "nothing was measured"
+    UNDETERMINED = "what was measured does not determine all coordinates"
     STILL_FALLING = "the energy still falls"
     NO_DESCENT = "the energy does not fall along its slope"
     TOO_WEAK = "muscles and actuators are too weak for the motion"
@@ -118,6 +119,8 @@ _ADVICE = {
     Status.STILL_IMPROVING: "start nearer, or loosen the accuracy",
     Status.NO_SLOPE: "start from another state",
     Status.UNMEASURED: "fill the gap in the data, or leave these frames out",
+    Status.UNDETERMINED: "fill the gaps of the markers, give values by coordinates=, lock the coordinate, or "
+                         "leave these frames out",
     Status.STILL_FALLING: "is something free to fall? Constrain it, lock it, or hold it by a spring",
     Status.NO_DESCENT: "is a force discontinuous there?",
     Status.TOO_WEAK: "give reserves=... and look where they act, or check the motion, loads and strengths",

@@ -34,6 +34,25 @@ def test_tables_and_markers_are_converted(tmp_path):
     assert condyle_here("convert", "none.mot", "x.csv", cwd=tmp_path).returncode == 1
 
 
+def test_converted_files_mean_the_same(tmp_path):
+    """Millimeters and kilonewtons become SI where the format has no units; what it cannot say is noted."""
+    def done(source, target, degrees=None, units=None):
+        return convert(tmp_path / source, tmp_path / target, units, None, degrees, True)
+
+    t = np.arange(4) / 10
+    (tmp_path / "plate.csv").write_text("time,p_x (mm),f [kN],m [N mm]\n0,1.5,2,3\n1,2.5,3,4\n")
+    assert "note" not in done("plate.csv", "plate.mot")
+    np.testing.assert_array_equal(cd.read_table(tmp_path / "plate.mot").values[0], [0.0015, 2000, 0.003])
+    cd.Table(t, ["knee"], 10 * t[:, None]).save(tmp_path / "bare.csv")
+    assert "nothing says whether knee are in degrees" in done("bare.csv", "bare.mot")
+    assert "inDegrees" not in (tmp_path / "bare.mot").read_text()
+    assert "note" not in done("bare.csv", "bare.mot", degrees=True)
+    assert cd.read_table(tmp_path / "bare.mot").degrees is True
+    assert "angles are in degrees, which a .csv says in the titles" in done("bare.mot", "again.csv")
+    cd.Table(t, ["grf"], t[:, None], ["%BW"]).save(tmp_path / "share.csv")
+    assert "no [%BW]: grf is written without a unit" in done("share.csv", "share.sto")
+
+
 def test_a_model_is_converted_to_the_newest_version(tmp_path):
     (tmp_path / "old.osim").write_text(pendulum(inside=PIN))
     done = condyle_here("convert", "old.osim", "new.osim", cwd=tmp_path)

@@ -170,7 +170,10 @@ def test_written_and_read_again(tmp_path):
         np.testing.assert_allclose(two.corners, one.corners, atol=1e-7)
     markers = cd.Markers(one.markers.time, one.markers.names, one.markers.positions, units="m")
     emg = cd.Table(one.analog.time, ["EMG"], one.analog[["EMG"]].values, ["V"])
-    own = cd.Recording(markers, one.force_plates, emg, one.corners)
+    plates = one.force_plates                                           # in kN, mm and N mm
+    others = cd.Table(plates.time, plates.names, plates.values * [1e-3, 1e-3, 1e-3, *[1e3] * 6],
+                      [{"N": "kN", "m": "mm", "N m": "N mm"}[unit] for unit in plates.units])
+    own = cd.Recording(markers, others, emg, one.corners)
     own.save(tmp_path / "c.c3d")
     two = cd.read_c3d(tmp_path / "c.c3d")
     assert two.analog.names == ("EMG", "Fx1", "Fy1", "Fz1", "Mx1", "My1", "Mz1")

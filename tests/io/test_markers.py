@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import condyle as cd
+from condyle.table import LENGTHS
 
 HEAD = ("PathFileType\t4\t(X/Y/Z)\twalk.trc\n"
         "DataRate\tCameraRate\tNumFrames\tNumMarkers\tUnits\tOrigDataRate\tOrigDataStartFrame\tOrigNumFrames\n"
@@ -20,7 +21,7 @@ REFERENCE = Path(__file__).parents[3] / "shared" / "reference"
 
 def some(seed: int = 0, frames: int = 7, lost: bool = True, units: str = "mm") -> cd.Markers:
     rng = np.random.default_rng(seed)
-    p = rng.normal(size=(frames, 4, 3))
+    p = rng.normal(size=(frames, 4, 3)) * LENGTHS[units]
     if lost:
         p[2, 1] = p[3:, 3] = np.nan
     return cd.Markers(np.arange(frames) / 60, ["RASI", "LASI", "left knee", "SACR"], p, units=units)

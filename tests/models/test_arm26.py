@@ -64,3 +64,14 @@ def test_speeds_and_moment_arms_are_derivatives_of_lengths(arm, motion):
     for x in (q, flexed):
         v = arm.jvp("path_lengths", x, tangents={"q": u})
         np.testing.assert_allclose(arm.path_speeds(x, u), v, rtol=0, atol=1e-14)
+
+
+def test_every_pose_has_all_paths(arm):
+    """Within the ranges of both joints. TRIlong slips at 1.99 rad, as the docstring of the module says."""
+    shoulder = np.linspace(-1.57, 3.14, 158)
+    q = np.stack(np.meshgrid(shoulder, [0.0, 1.0, 2.2]), axis=2)
+    lengths = arm.path_lengths(q)
+    assert np.isfinite(lengths).all()
+    arms = arm.moment_arms(q)[0, :, arm.paths.index("TRIlong"), 0]
+    slipped = np.nonzero(np.diff(arms) > 0.02)[0]
+    assert shoulder[slipped] == pytest.approx([1.98], abs=0.03)

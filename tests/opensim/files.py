@@ -1,6 +1,7 @@
 """Model files for tests: those of this project's reference folder, where it is, and small ones as text."""
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,14 @@ def reference(name: str) -> Path:
         if (folder / name).exists():
             return folder / name
     pytest.skip(f"the reference folder with {name} is not here")
+
+
+def copied(folder: Path, target: Path) -> Path:
+    """A copy of a folder into which we may write, also where the folder is read-only."""
+    shutil.copytree(folder, target, copy_function=shutil.copyfile)
+    for path in [target, *target.rglob("*")]:
+        path.chmod(0o755)
+    return target
 
 
 def model(inside: str, version: int = 40600) -> str:

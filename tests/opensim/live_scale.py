@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from tests.opensim.files import copied
+
+_PLACE = tempfile.TemporaryDirectory()
 Q = (-1.1, -0.4, 0.0, 0.3, 0.9)
 
 
@@ -19,8 +23,9 @@ def _tool(setup: str) -> Any:
     import opensim as osim
 
     osim.Logger.setLevelString("Off")
-    os.chdir(Path(setup).parent)
-    return osim.ScaleTool(setup)
+    folder = copied(Path(setup).parent, Path(_PLACE.name, str(len(os.listdir(_PLACE.name)))))
+    os.chdir(folder)                                         # it writes beside the setup
+    return osim.ScaleTool(str(folder / Path(setup).name))
 
 
 def scaled(_: None, setup: str, model_file: str, markers: str) -> dict[str, Any]:
@@ -89,6 +94,9 @@ def numbers(model: Any) -> dict[str, Any]:
     for i in range(muscles.getSize()):
         m = muscles.get(i)
         out[f"{m.getName()} lengths"] = np.array([m.get_optimal_fiber_length(), m.get_tendon_slack_length()])
+        begins = osim.ActivationFiberLengthMuscle.safeDownCast(m)
+        if begins is not None:
+            out[f"{m.getName()} begins"] = begins.getDefaultFiberLength()
         points = osim.GeometryPath.safeDownCast(m.getComponent("path")).getPathPointSet()
         places = [np.array(points.get(k).getLocation(state).to_numpy()) for k in range(points.getSize())]
         out[f"{m.getName()} points"] = np.array(places)

@@ -32,6 +32,7 @@ def numbers(system: cd.System) -> dict[str, Any]:
     for name in system.muscles:
         law: Any = system.force(name)
         out[f"{name} lengths"] = np.array([law.optimal_fiber_length, law.tendon_slack_length])
+        out[f"{name} begins"] = law.default_fiber_length
         places = [
             np.array(p.p)
             if not isinstance(p, cd.paths.MovingPoint)

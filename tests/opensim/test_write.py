@@ -133,7 +133,12 @@ def test_contact_that_cannot_be_written(tmp_path):
     soft = contact.Material(1e6)
     floor, ball = contact.HalfSpace("ground", (0, 1, 0), 0, soft), contact.Sphere("b", (0, 0, 0), 0.1, soft)
     s.add_force("spins", contact.OpenSimHuntCrossley(floor, ball, spin_friction=0.1))
-    s.add_force("ours", contact.HuntCrossley(floor, ball))
+    rough = contact.Material(1e6, 0.0, 0.8, 0.6)
+    grip = contact.HalfSpace("ground", (0, 1, 0), 0, rough), contact.Sphere("b", (0, 0, 0), 0.2, rough)
+    s.add_contact("ours", *grip)
+    hard = contact.Rigid()
+    s.add_contact("hard", contact.HalfSpace("ground", (1, 0, 0), 0, hard),
+                  contact.Sphere("b", (0, 0, 0), 0.3, hard))
     o, x, z, law = (0, 0, 0), (1, 0, 0), (0, 0, 1), cd.constraints
     s.add_constraint("roll", law.PointInPlane("ground", (0, 1, 0), 0.3, "b", o))
     s.add_constraint("roll_angle", law.ConstantAngle("ground", x, "b", z))
@@ -141,9 +146,24 @@ def test_contact_that_cannot_be_written(tmp_path):
         s.add_constraint(f"roll{end}", law.NoSlip1D("ground", o, axis, "ground", "b"))
     with pytest.raises(cd.DescriptionError) as refused:
         cd.write_osim(s, tmp_path / "no.osim")
-    for words in ("force 'spins'", "force 'ours': OpenSim has no force like HuntCrossley",
+    for words in ("force 'spins'", "law=cd.contact.OpenSimHuntCrossley) has it, with the same normal force",
+                  "constraint 'hard': OpenSim has no constraint like",
+                  "with law=cd.contact.OpenSimHuntCrossley, are",
                   "constraint 'roll': OpenSim decides at each step"):
         assert words in str(refused.value), words
+
+
+def test_contact_without_friction_is_written_by_default(tmp_path):
+    """The default law differs from OpenSim's in friction alone."""
+    system, soft = cd.System(), cd.contact.Material(1e6, 0.3)
+    system.add_body("b", mobilizer=cd.Slider("y"), mass=1.0, inertia=(1, 1, 1))
+    system.add_contact("touch", cd.contact.HalfSpace("ground", (0, 1, 0), 0, soft),
+                       cd.contact.Sphere("b", (0, 0, 0), 0.1, soft))
+    cd.write_osim(system, tmp_path / "ball.osim")
+    again = cd.read_osim(tmp_path / "ball.osim")
+    assert isinstance(again.force("touch"), cd.contact.OpenSimHuntCrossley)
+    udot = [s.forward_dynamics([0.09], [-0.2]).item() for s in (system, again)]
+    assert udot[0] == pytest.approx(udot[1], rel=1e-14) and udot[0] > 100
 
 
 @pytest.mark.peers

@@ -132,12 +132,10 @@ def test_an_unsolved_path_is_named():
         for _ in range(2):                                   # the second call goes the short way
             with pytest.raises(cd.PathError, match=rf"{name}: the path of {words}"):
                 getattr(system, name)(*[Q[0], [0, 0], [0, 0]][:n])
-    with pytest.raises(cd.PathError, match=rf"{words} \(state \(0,\) of the batch") as caught:
-        system.path_lengths(Q)
-    assert caught.value.path == "f0" and caught.value.surfaces == ("condyle",)
-    assert caught.value.result.shape == (5, 1)
-    with pytest.raises(cd.PathError, match=words):
+    with pytest.raises(cd.PathError, match=words) as caught:
         system.state(q=Q[0]).path_lengths()
+    assert caught.value.path == "f0" and caught.value.surfaces == ("condyle",)
+    assert caught.value.result.shape == (1,)
     for _ in range(2):                                       # derivatives; the second call goes the short way
         with pytest.raises(cd.PathError, match=f"jacobian of forward_dynamics: the path of {words}"):
             system.jacobian("forward_dynamics", Q[0], [0, 0], wrt="q")
@@ -145,13 +143,86 @@ def test_an_unsolved_path_is_named():
             system.vjp("path_lengths", Q[0], cotangent=[1.0], wrt="q")
         with pytest.raises(cd.PathError, match=f"jvp of path_lengths: the path of {words}"):
             system.jvp("path_lengths", Q[0], tangents={"q": [1.0, 0.0]})
-    moved = cd.Motion(system, [0.0, 1.0], Q[:2], np.zeros((2, 2)), np.zeros((2, 2)))
-    with pytest.raises(cd.PathError, match=f"induced_accelerations: the path of {words}"):
-        cd.induced_accelerations(system, moved, groups=("gravity", "passive"))
-    with pytest.raises(cd.PathError, match=f"induced_accelerations: the path of {words}"):
-        cd.induced_accelerations(system, moved, cd.Table([0.0, 1.0], ["f0"], np.ones((2, 1)), ["N"]))
     traj = cd.simulate(system, system.state(q=Q[0]), 0.1)
     assert traj.status == cd.Status.PATH and words.replace("'", "") in str(traj.status).replace("'", "")
+
+
+class Sphere(paths.Sphere):
+    """One over which short paths are not found."""
+
+    def row(self, A, B):
+        return super().row(A, B) + ca.if_else(ca.dot(A - B, A - B) < 0.0209, ca.SX.nan(1, 1), 0)
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["tree", "coupled"])
+def partly(request):
+    """A System whose path is not found in the first 4 of 12 frames, and the Motion; with a constraint too."""
+    path = paths.Path([("upper", (0.03, -0.2, 0.01)), ("lower", (0.03, -0.05, 0))],
+                      [paths.Wrap(Sphere(0.02), "upper", name="condyle")])
+    system = arm(PathSpring(path, 500.0, 0.1))
+    if request.param:
+        system.add_constraint("c", cd.constraints.CoordinateCoupler(lambda a, b: a - 0.3 * b,
+                                                                    ["upper", "lower"]))
+    t = np.linspace(0, 1, 12)
+    lower = np.linspace(-1.95, -1.6, 12)
+    q = np.stack([0.3 * lower, lower], axis=1)
+    u = np.stack([0.15 + 0 * t, 0.5 + 0 * t], axis=1)
+    return system, cd.Motion(system, t, q, u, np.zeros((12, 2)))
+
+
+@pytest.mark.parametrize("name", ["path_lengths", "moment_arms", "energy", "forward_dynamics",
+                                  "inverse_dynamics"])
+def test_an_unsolved_pose_does_not_spoil_a_batch(partly, name):
+    """NaN there and a warning that lists the states; elsewhere what each state alone gives."""
+    system, m = partly
+    given = {"path_lengths": 1, "moment_arms": 1, "inverse_dynamics": 3}.get(name, 2)
+    arguments = (m.q, m.u, m.udot)[:given]
+    with pytest.warns(RuntimeWarning, match=rf"{name}: 4 of 12 states \(0 to 3\) are NaN: in state 0"):
+        many = getattr(system, name)(*arguments)
+    many = many[1] if name == "energy" else many
+    assert np.isnan(many[:4].reshape(4, -1)).any(axis=1).all() and np.isfinite(many[4:]).all()
+    one = getattr(system, name)(*(x[7] for x in arguments))
+    np.testing.assert_allclose(many[7], one[1] if name == "energy" else one, rtol=1e-12)     # rounding
+    with pytest.raises(cd.PathError, match="'f0' finds no way over 'condyle'"):
+        getattr(system, name)(*(x[3] for x in arguments))
+
+
+def test_an_unsolved_pose_does_not_spoil_derivatives(partly):
+    system, m = partly
+    with pytest.warns(RuntimeWarning, match=r"jacobian of path_lengths: 4 of 12 states \(0 to 3\)"):
+        J = system.jacobian("path_lengths", m.q, wrt="q")
+    assert np.isnan(J[:4]).any() and np.isfinite(J[4:]).all()
+
+
+@pytest.mark.parametrize("study", [cd.muscle_analysis, cd.inverse_dynamics, cd.joint_reactions,
+                                   cd.induced_accelerations, cd.static_optimization],
+                         ids=lambda study: study.__name__)
+def test_an_unsolved_pose_does_not_spoil_a_study(partly, study):
+    """Frames without it give what they give alone."""
+    system, m = partly
+    options = {"reserves": 10.0} if study is cd.static_optimization else {}
+    part = {"muscle_analysis": "lengths", "induced_accelerations": "total", "static_optimization": "reserves"}
+    table = lambda result: getattr(result, part[study.__name__]) if study.__name__ in part else result
+    with pytest.warns(Warning, match=f"{study.__name__}: 4 of 12 frames.*'f0' finds no way over 'condyle'"):
+        whole = study(system, m, **options)
+    found, rest = table(whole), table(study(system, m[4:], **options))
+    assert np.isnan(found.values[:4]).any(axis=1).all()
+    np.testing.assert_allclose(found.values[4:], rest.values, rtol=1e-9, atol=1e-12)  # least effort's digits
+    assert found.status == cd.Status.SOME_FAILED and "4 of 12 frames" in found.status
+    assert rest.status == cd.Status.FINISHED
+    if hasattr(whole, "failures"):
+        assert list(whole.failures) == [0, 1, 2, 3] and whole.failures[0] == cd.Status.PATH
+
+
+def test_given_tensions_along_a_path_that_is_not_found(partly):
+    system, m = partly
+    tensions = cd.Table(m.t, ["f0"], np.ones((12, 1)), ["N"])
+    with pytest.warns(RuntimeWarning, match="induced_accelerations: 4 of 12 frames"):
+        induced = cd.induced_accelerations(system, m, tensions)
+    assert np.isnan(induced["f0"].values[:4]).all() and np.isfinite(induced["f0"].values[4:]).all()
+    with pytest.warns(RuntimeWarning, match="joint_reactions: 4 of 12 frames"):
+        F = cd.joint_reactions(system, m, tensions)
+    assert np.isnan(F["lower_fx"][:4]).all() and np.isfinite(F.values[4:]).all()
 
 
 def test_moment_arms_along_constraints():

@@ -71,6 +71,51 @@ def test_vtp_polygons_and_strips(tmp_path: Path) -> None:
     assert np.array_equal(np.cross(b - a, c - a), [(0, 0, 1)] * 4)
 
 
+def sections(polys: str, offsets: str, form: str = "ascii", empty: str = "", lines: str = "") -> str:
+    """A file with all the sections that OpenSim's bones have; those without cells have no text, as VTK writes
+    them."""
+    def cells(kind: str, corners: str, ends: str, how: str) -> str:
+        return (f'<{kind}><DataArray type="Int64" Name="connectivity" format="{how}" RangeMin="1e+299" '
+                f'RangeMax="-1e+299">{corners}</DataArray>\n<DataArray type="Int64" Name="offsets" '
+                f'format="{how}">{ends}</DataArray></{kind}>')
+
+    return ('<VTKFile type="PolyData" version="0.1" byte_order="LittleEndian" '
+            'compressor="vtkZLibDataCompressor"><PolyData>'
+            '<Piece NumberOfPoints="0" NumberOfPolys="0"><Points/></Piece>'
+            f'<Piece NumberOfPoints="4" NumberOfVerts="0" NumberOfLines="{len(lines.split()) // 2}" '
+            f'NumberOfStrips="0" NumberOfPolys="{len(offsets.split())}"><PointData Normals="Normals"/>'
+            '<Points><DataArray type="Float32" NumberOfComponents="3" format="ascii">0 0 0 1 0 0 1 1 0 0 1 0'
+            f'</DataArray></Points>{cells("Verts", empty, empty, form)}'
+            f'{cells("Lines", lines, "2" if lines else "", "ascii")}{cells("Strips", empty, empty, form)}'
+            f'{cells("Polys", polys, offsets, "ascii")}</Piece></PolyData></VTKFile>')
+
+
+@pytest.mark.parametrize(("form", "empty"), [("ascii", "\n   "), ("binary", ""), ("binary", "AAAAAAAAAAA="),
+                                             ("binary", "AAAAAAAAAAAAAAAA")])
+def test_vtp_sections_without_cells(form: str, empty: str, tmp_path: Path) -> None:
+    """24 of the 317 files of OpenSim's Geometry folder, the rib cage among them, could not be read."""
+    path = tmp_path / "ribs.vtp"
+    path.write_text(sections("0 1 2 0 2 3", "3 6", form, empty))
+    vertices, triangles = cd.shapes.Mesh(path).surface()
+    assert vertices.shape == (4, 3) and np.array_equal(triangles, [(0, 1, 2), (0, 2, 3)])
+
+
+@pytest.mark.parametrize(("content", "said"), [
+    (sections("", "", lines="0 1"), "it has lines only; a mesh needs polygons or strips"),
+    (sections("0 1 2 0 2", "3 6"), "its Polys have 5 corners, and their offsets end at 6"),
+    (sections("0 1 2 0 2 3", "3 6").replace('NumberOfPolys="2"', 'NumberOfPolys="3"'),
+     "NumberOfPolys is 3, and it has 2"),
+    (sections("0 1 2", "3").replace('NumberOfPoints="4"', 'NumberOfPoints="5"'),
+     "NumberOfPoints is 5, and it has 4"),
+    (sections("0 1 2", "3").replace('Name="offsets"', 'Name="ends"'),
+     "NumberOfPolys is 1, and it has 0")])
+def test_vtp_files_whose_counts_do_not_fit(content: str, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "bone.vtp"
+    path.write_text(content)
+    with pytest.raises(cd.DescriptionError, match=said):
+        cd.shapes.Mesh(path).surface()
+
+
 @pytest.mark.parametrize("suffix", [".obj", ".stl", ".ply"])
 def test_files_that_trimesh_writes(suffix: str, tmp_path: Path) -> None:
     trimesh = pytest.importorskip("trimesh")

@@ -85,7 +85,7 @@ def test_names_of_other_libraries(call, says):
 
 @pytest.mark.parametrize(("call", "says"), [
     (lambda: cd.inverse_dynamics(arm(), table(arm().coordinates, 90.0, ["rad", "rad"])),
-     "'r_shoulder_elev' goes to 90 rad, its range is -1.571 to 3.142 rad; if the table is in degrees"),
+     "'r_shoulder_elev' goes to 90 rad, its range is -1.571 to 3.142 rad: the table is likely in degrees"),
     (lambda: cd.joint_reactions(arm(), MOTION, table(arm().muscles, 0.5)), "are these activations"),
     (lambda: cd.joint_reactions(arm(), MOTION, table((*arm().muscles, "BICmid"), 5.0)), "left out.*BICmid"),
     (lambda: cd.muscle_analysis(arm(), MOTION, table((*arm().muscles, "BICmid"), 0.5)), "left out.*BICmid"),

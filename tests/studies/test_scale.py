@@ -5,6 +5,8 @@ import pytest
 
 import condyle as cd
 from condyle.opensim.constraints import Coupling
+from condyle.spatial import rotation_z
+from tests.mobilizers.every import EVERY
 
 S = np.array([1.1, 1.3, 0.9])
 
@@ -222,9 +224,46 @@ def test_parameters_stay_where_numbers_scale_and_are_refused_by_name_where_not()
     np.testing.assert_allclose(udot[1], other.forward_dynamics([0.3], [0.0]), rtol=1e-13)
     with pytest.raises(cd.DescriptionError, match="body 'rod': its mass or inertia depends on Parameters"):
         cd.scale(system, factors={"rod": (1, 2, 1)})
-    curve = cd.SplineCurve.natural([cd.Transform(np.eye(3), (x, x**2, 0)) for x in np.linspace(0, 1, 6)])
-    with pytest.raises(cd.DescriptionError, match=r"body 'shank': SplineCurve.*has lengths in it"):
-        cd.scale(leg(knee=curve), factors={"thigh": 1.1})
+
+
+def test_every_kind_of_joint_that_has_lengths(monkeypatch):
+    """All bodies k times as large, masses as they were, gravity too: energies and accelerations of joints
+    that were refused once. T' = k^2 T, V' = k^2 V, udot' = udot, of coordinates in m k times as large."""
+    monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")        # of each function, one value is asked
+    k, names = 1.3, ("SplineCurve", "SplineSurface", "EllipticSlider", "Custom", "FunctionBased", "Slider",
+                     "compose-curve-pin", "Ellipsoid-normal")
+    system = cd.System(gravity=(1, -9.81, 2))
+    system.add_body("root", mobilizer=cd.Weld(), mass=1.0)
+    for i, name in enumerate(names):
+        system.add_body(f"b{i}", "root" if i % 3 == 0 else f"b{i - 1}",
+                        EVERY[name].reversed() if i % 2 else EVERY[name], mass=1.0 + 0.1 * i,
+                        com=(0.1, -0.2, 0.05), inertia=(0.05, 0.06, 0.07), X_PF=(0.1, 0.2, -0.1),
+                        X_BM=(0.03, -0.1, 0.02), coordinates=[f"q{i}{j}" for j in range(EVERY[name].nq)])
+    big = cd.scale(system, factors={b.name: k for b in system.bodies}, preserve_mass_distribution=True).system
+    big = big.copy(forces={"gravity": cd.forces.Gravity(k * np.array((1, -9.81, 2)))})
+    rng = np.random.default_rng(2)
+    q = np.concatenate([b.mobilizer.random_q(rng) for b in system.bodies])
+    u = rng.uniform(-1, 1, system.nu)
+    joints = [b.mobilizer for b in system.bodies]
+    D, L = (np.array([k if unit.startswith("m") else 1.0 for m in joints for unit in getattr(m, units)])
+            for units in ("units", "speed_units"))
+    before, after = system.state(q=q, u=u), big.state(q=q * D, u=u * L)
+    for b in system.bodies:
+        X, Y = before.body_pose(b.name), after.body_pose(b.name)
+        np.testing.assert_allclose(Y.R, X.R, atol=1e-13)         # some products of rotations
+        np.testing.assert_allclose(Y.p, k * X.p, atol=1e-13)
+    np.testing.assert_allclose(after.energy(), k**2 * np.array(before.energy()), rtol=1e-12)  # sums of terms
+    np.testing.assert_allclose(after.forward_dynamics(), L * before.forward_dynamics(), rtol=1e-10)
+
+
+def test_unequal_factors_of_joints_are_along_the_axes_of_their_frames():
+    """A frame F that is turned on its body: the rule of the joint sees the factors of its axes."""
+    turned = cd.Transform(rotation_z(np.pi / 2), (0, -0.2, 0))
+    system = leg(knee=cd.EllipticSlider(0.02, 0.03)).copy(bodies={"shank": {"X_PF": turned}})
+    knee = cd.scale(system, factors={"thigh": S}).system.body("shank").mobilizer
+    assert (knee.a, knee.b) == pytest.approx((0.02 * S[1], 0.03 * S[0]), rel=1e-15)
+    with pytest.raises(cd.DescriptionError, match=r"scale: body 'shank': Custom\(knee\): the factors"):
+        cd.scale(leg(knee=EVERY["Custom"]), factors={"thigh": S})
 
 
 def test_copies_with_other_parts():

@@ -3,6 +3,8 @@ from __future__ import annotations
 
 import json
 import re
+import socket
+import threading
 import urllib.error
 import urllib.request
 
@@ -10,6 +12,7 @@ import numpy as np
 import pytest
 
 import condyle as cd
+from condyle.viewer import live
 from condyle.viewer.hand import held, with_hand
 from condyle.viewer.live import View
 from condyle.viewer.session import Session
@@ -117,19 +120,19 @@ def test_only_who_knows_the_token_gets_the_page_and_nothing_else(system):
         assert view.url.startswith("http://127.0.0.1:")
         status, page = asked(view.url)
         assert status == 200
-        assert f"connect-src ws://127.0.0.1:{view.port}".encode() in page
+        assert f"connect-src 'self' ws://127.0.0.1:{view.port}\"".encode() in page
         base = f"http://127.0.0.1:{view.port}"
         token = view.url.removeprefix(base).strip("/")
         for path in ("/", "/wrong/", f"/{token}x/", f"/{token}/../../etc/passwd", f"/{token}/page.py"):
             assert asked(base + path)[0] == 404
         assert asked(view.url, Host="evil.example")[0] == 403
         assert asked(view.url, Origin="http://evil.example")[0] == 403
-        live = view.url.replace("http:", "ws:") + "live"
+        talk = view.url.replace("http:", "ws:") + "live"
         with pytest.raises(websockets.exceptions.InvalidStatus):
-            connect(live, origin="http://evil.example")
+            connect(talk, origin="http://evil.example")
         with pytest.raises(websockets.exceptions.InvalidStatus):
-            connect(live.replace(token, "wrong"))
-        with connect(live) as page_:
+            connect(talk.replace(token, "wrong"))
+        with connect(talk) as page_:
             frame = page_.recv()
             assert np.isfinite(np.frombuffer(frame, "<f4")).all()
             assert "status" in json.loads(page_.recv())
@@ -139,3 +142,66 @@ def test_only_who_knows_the_token_gets_the_page_and_nothing_else(system):
             page_.send("not json")
             answer = next(m for m in page_ if isinstance(m, str) and "error" in m)
             assert "unknown" in json.loads(answer)["error"]
+
+
+def raw(view: View, *lines: str) -> socket.socket:
+    """A connection that has sent these lines."""
+    out = socket.create_connection((view.host, view.port), timeout=30)
+    out.sendall("".join(f"{line}\r\n" for line in lines).encode())
+    return out
+
+
+@pytest.mark.parametrize(("host", "given", "status"), [
+    ("127.0.0.1", "localhost:{port}", 200), ("127.0.0.1", "LocalHost:{port}", 200),
+    ("127.0.0.1", "127.0.0.1:1234", 200),                            # a port that ssh forwards
+    ("127.0.0.1", "[::1]:{port}", 200), ("127.0.0.1", "localhost.evil.example", 403),
+    ("127.0.0.1", "evil.example:{port}", 403), ("127.0.0.1", "localhost; script-src *", 403),
+    ("127.0.0.1", "[fe80::1%x; script-src *]", 403), ("127.0.0.1", "evil@127.0.0.1", 403),
+    ("127.0.0.1", "{name}:{port}", 403), ("0.0.0.0", "{name}:{port}", 200), ("0.0.0.0", "evil.example", 403),
+    ("0.0.0.0", "192.0.2.2:{port}", 200), ("localhost", "localhost:{port}", 200)])
+def test_the_page_may_talk_to_the_host_by_which_it_was_reached(system, host, given, status):
+    """And to no other. Hosts that a page of another site could have are refused, also where all machines
+    may ask."""
+    name = socket.gethostname()
+    if not re.fullmatch(r"[A-Za-z0-9_.-]+", name) or name == "localhost":
+        name = "evil.example" if "{name}" in given and status == 403 else "127.0.0.1"
+    with View(system, host=host) as view:
+        given = given.format(port=view.port, name=name)
+        answer = asked(f"http://127.0.0.1:{view.port}/{view._token}/", Host=given)
+        assert answer[0] == status
+        policy = re.search(rb"connect-src ([^\"]*)", answer[1])
+        wanted = "'self'" if "[" in given else f"'self' ws://{given}"
+        assert (policy and policy[1].decode()) == (wanted if status == 200 else None)
+        assert asked(view.url, Host=given, Origin="http://localhost:1")[0] == 403
+
+
+def test_requests_that_are_none(system, caplog):
+    """They get 400, and nothing is logged."""
+    with View(system) as view:
+        start, host = f"GET /{view._token}/ HTTP/1.1", f"Host: 127.0.0.1:{view.port}"
+        for lines in ((f"GET /{view._token}/é HTTP/1.1", host), (start, host, host),
+                      (start, host, "Origin: http://a", "Origin: http://b")):
+            with raw(view, *lines, "") as connection:
+                assert connection.recv(12) == b"HTTP/1.1 400"
+    assert caplog.text == ""
+
+
+@pytest.mark.parametrize("sent", ["nothing", "a page"])
+def test_stop_does_not_wait_for_pages_that_do_not_answer(system, sent, monkeypatch):
+    """Where websockets itself would wait forever, not the 10 s that it waits by default."""
+    from websockets.sync import server
+
+    made = server.ServerConnection
+    monkeypatch.setattr(server, "ServerConnection", lambda *a, **k: made(*a, **k | {"close_timeout": None}))
+    monkeypatch.setattr(live, "PATIENCE", 1e6)
+    view = View(system)
+    lines = [f"GET /{view._token}/live HTTP/1.1", f"Host: 127.0.0.1:{view.port}", "Upgrade: websocket",
+             "Connection: Upgrade", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+             "Sec-WebSocket-Version: 13", ""]
+    with raw(view, *(lines if sent == "a page" else [])) as connection:
+        if sent == "a page":
+            assert connection.recv(12) == b"HTTP/1.1 101"
+        stopping = threading.Thread(target=view.stop, daemon=True)
+        stopping.start()
+        stopping.join(60)
+        assert not stopping.is_alive()

@@ -1,6 +1,7 @@
 """A live view in a real browser: sliders move it, it runs, and it obeys the hand."""
 from __future__ import annotations
 
+import socket
 from typing import Any
 
 import numpy as np
@@ -49,3 +50,23 @@ def test_a_page_that_answers(browser: Any) -> None:
         tab.locator(".facts", has_text="t = 0.00 s").wait_for(timeout=60_000)
         tab.close()
     assert errors == []
+
+
+def test_the_policy_of_the_page_lets_it_talk_to_its_server(browser: Any) -> None:
+    """By whichever address it is reached; `view.url` is one of them."""
+    system = cd.System()
+    system.add_body("arm", mobilizer=cd.Pin(), mass=1, inertia=(0.1, 0.1, 0.1))
+    tab = browser.new_page(viewport={"width": 80, "height": 60})
+    for host, by in [("127.0.0.1", "localhost"), ("0.0.0.0", "")] + [("::1", "")] * ipv6():
+        with cd.view(system, open=False, host=host) as view:
+            tab.goto(view.url.replace(host, by) if by else view.url)
+            tab.wait_for_selector("html[data-live=open]", state="attached", timeout=60_000)
+    tab.close()
+
+
+def ipv6() -> bool:
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError:
+        return False
+    return True

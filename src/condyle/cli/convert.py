@@ -18,9 +18,9 @@ def convert(source: Path, target: Path, units: str | None, vertical: str | None,
     Args:
         source: .mot, .sto, .csv, .tsv, .npz, .trc or .c3d; or a model, .osim.
         target: .mot, .sto, .csv or .npz; .trc for markers; .osim for a model.
-        units: of markers, where the file does not say.
+        units: of the positions of markers in the source; by default what it says.
         vertical: axis of markers that points up and becomes y.
-        degrees: whether angles are in degrees, where the file does not say.
+        degrees: whether angles of the source are in degrees; by default what it says.
         force: overwrite what is there.
     """
     start, end = source.suffix.lower(), target.suffix.lower()

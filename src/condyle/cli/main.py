@@ -208,11 +208,11 @@ def convert(
         help="A table: .mot, .sto, .csv, .tsv, .npz; markers: .trc, .c3d; or a model: .osim.")],
     target: Annotated[Path, typer.Argument(show_default=False, help="Its ending says what it becomes.")],
     units: Annotated[str | None, typer.Option(metavar="m|cm|mm", show_default=False,
-        help="Of markers, where the file does not say.")] = None,
+        help="Of the markers' positions in the file; what it says if not given.")] = None,
     vertical: Annotated[str | None, typer.Option(metavar="x|y|z", show_default=False,
         help="The axis of markers that points up; it becomes y.")] = None,
     degrees: Annotated[bool | None, typer.Option("--degrees/--radians", show_default=False,
-        help="Of a table's angles, where the file does not say.")] = None,
+        help="Of a table's angles in the file; what it says if not given.")] = None,
     force: Force = False,
 ) -> None:
     """Convert tables, markers and models between formats.

@@ -8,6 +8,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
+import condyle.files as files
 from condyle.errors import CondyleError
 
 
@@ -56,7 +57,8 @@ class NewFolder:
     def __enter__(self) -> NewFolder:
         target = self._target()
         target.parent.mkdir(parents=True, exist_ok=True)
-        self.path = Path(tempfile.mkdtemp(".new", f".{target.name}.", target.parent))
+        self.path = target.parent / f".{target.name}.{os.getpid()}.{os.urandom(4).hex()}.new"
+        self.path.mkdir()
         return self
 
     def __exit__(self, kind: object, *_: object) -> None:
@@ -71,14 +73,11 @@ class NewFolder:
                 shutil.rmtree(self.path, ignore_errors=True)
 
     def _moved(self) -> Path:
-        umask = os.umask(0)
-        os.umask(umask)
-        self.path.chmod(0o777 & ~umask)                     # mkdtemp keeps others out
         target = self._target()
         if not target.is_dir():
             return self.path.rename(target)
         for file in self.path.iterdir():
-            os.replace(file, target / file.name)
+            files.replace(file, target / file.name)
         self.path.rmdir()
         return target
 

@@ -1,6 +1,7 @@
 """Goals as numbers: one row per frame, which the native loop reads.
 
-A row has the time, the size of the cost, and then one block per goal, or one per body for the stations that
+A row has the time, the size of the cost, one more than the place to which its H and P are written (0: they
+are not), where its frame starts (loop.py), and then one block per goal, or one per body for the stations that
 it carries. What the numbers of a block are, a goal says itself (fit/goals). Machine code depends on the texts
 of the goals, `Goal.code`, and not on their numbers.
 """
@@ -18,7 +19,7 @@ from condyle.fit.goals import Goal
 from condyle.records import dataclass
 from condyle.tree.tree import Tree
 
-HEAD = 2
+HEAD = 4
 """Numbers before the blocks."""
 
 

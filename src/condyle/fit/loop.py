@@ -36,6 +36,10 @@ with Powell's damping of y, and S made smaller first where it says more than s' 
 falls to three tenths or less in a step S is left out: Gauss-Newton is then on its way to a residual of zero,
 and better than anything learnt.
 
+A row says where its frame starts (layout.py): from the frame before, or from the pose that Q has there.
+H and P at the end of some frames are written to NORMAL and ROWS: they tell which coordinates the goals
+determine (normal.py).
+
 Ends of a frame: FOUND; VIOLATED, constraints cannot be met nearby: the next frame starts from the last good
 one; UNFINISHED, the constraints hold but goals were still improving. STATIONARY is found afterwards, by
 doubts.py.
@@ -49,6 +53,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.fit.expressions import FitExpressions
+from condyle.fit.layout import HEAD
 from condyle.native.programs.evaluated import evaluated
 from condyle.native.programs.nodes import Call, If, Ints, Node, Put, Scan, Stream, While, kernel
 from condyle.native.programs.program import Program
@@ -80,13 +85,15 @@ ITERATIONS, SLOW = 300, 8
 FALLS = 0.3
 """Curvature is not used if the cost falls to this part or less in a step: Gauss-Newton is then on its way to
 a zero residual."""
+BEFORE, OWN, STAY = 0, 1, 2
+"""Where a frame starts: at the end of the one before, at a pose of its own, or there without any step."""
 INFO = ("code", "iterations", "cost", "worst", "flat")
 """What is written of each frame: the end, iterations, cost, largest |p|, the last steps without gain."""
 
 _SCALARS = ("zero", "frame", "c", "c_t", "mu", "rho", "busy", "accept", "iterations", "code", "worst",
             "accuracy", "tolerance",
             "scale", "info", "refused", "goals", "tries", "slow", "size", "plus", "minus", "part",
-            "flat")
+            "flat", "place", "asked")
 _CONTROLLED = "accept mu rho active busy code worst iterations goals tries flat"
 
 
@@ -104,7 +111,7 @@ def copy(source: str, target: str) -> Put:
 
 
 class FitLoop:
-    """The program, and the `tables` that it needs with the streams ROW, Q, INFO.
+    """The program, and the `tables` that it needs with the streams ROW, Q, INFO, NORMAL, ROWS.
 
     Slices to fill: q, tail, low, high (nq), accuracy, tolerance. It fills `frame`: how many are done. A slice
     with _t belongs to the configuration that is tried. `held` is 1 for speeds that are locked or prescribed.
@@ -129,12 +136,15 @@ class FitLoop:
         self.sizes |= dict.fromkeys(("H", "H_t", "A", "S"), n * n) | {"Y": m * m}
         self.sizes |= dict.fromkeys(("p", "p_t", "lambda", "e", "left"), m) | dict.fromkeys(("P", "P_t", "Z"),
                                                                                             m * n)
-        self.streams = {"ROW": Stream(row), "Q": Stream(nq), "INFO": Stream(len(INFO))}
+        self.streams = {"ROW": Stream(row), "Q": Stream(nq), "INFO": Stream(len(INFO)),
+                        "NORMAL": Stream(n * n)} | ({"ROWS": Stream(m * n)} if m else {})
         self.tables: dict[str, np.ndarray] = {}
         more = self.sizes, self.streams, self.tables
         self._evaluate, self._errors, self._step, self._prescribe = (
             evaluated(getattr(f, name), name, *more) for name in ("evaluate", "errors", "step", "prescribe"))
-        frame = [*self._begin(), While("busy", self._iterate(), ITERATIONS + 1), self._end()]
+        keep = [Put("H", "NORMAL", "place"), *([Put("P", "ROWS", "place")] if m else [])]
+        frame = [*self._begin(), While("busy", self._iterate(), ITERATIONS + 1), If("asked", keep),
+                 self._end()]
         self.program = Program(Scan("frames", frame, ["ROW", "Q", "INFO"]), self.sizes, streams=self.streams,
                                counts=("frames",))
 
@@ -254,8 +264,7 @@ class FitLoop:
         mu_next = ca.if_else(accept, ca.fmax(mu / 10, MU_LEAST[self.m > 0]), ca.fmax(16 * mu, MU_AGAIN))
 
         inwards = either(both(active > 0, d < 0), both(active < 0, d > 0))
-        at_end = ca.vertcat(*(ca.SX(0) if i < 0 else (q_t[i] >= high[i]) - (q_t[i] <= low[i])
-                              for i in self.rate_of))
+        at_end = self._at_end(q_t, low, high)
         now = ca.if_else(inwards, 0, ca.if_else(active == 0, at_end, active))
         same = ca.sum1(ca.if_else(now != active, 1, 0)) == 0
 
@@ -305,17 +314,30 @@ class FitLoop:
         return self.sizes | {name: stream.size for name, stream in self.streams.items()}
 
     def _begin(self) -> list[Node]:
-        names: dict[str, float | None] = dict.fromkeys(("rho", "iterations", "tries", "slow", "flat"), 0)
-        names |= {"busy": 1, "goals": 1, "mu": MU_FIRST, "scale": None}
+        names: dict[str, float] = dict.fromkeys(
+            ("rho", "iterations", "tries", "slow", "flat", "worst", "code"), 0)
+        names |= {"goals": 1, "mu": MU_FIRST}
 
-        def begin(tail: ca.SX, row: ca.SX, q: ca.SX) -> tuple[ca.SX, ...]:
-            scalars = (row[1] if value is None else ca.SX(value) for value in names.values())
-            return ca.vertcat(row[0], tail[1:]), q, ca.SX(self.n, 1), *scalars
+        def begin(tail: ca.SX, row: ca.SX, q: ca.SX, own: ca.SX, active: ca.SX, low: ca.SX,
+                  high: ca.SX) -> tuple[ca.SX, ...]:
+            t, scale, place, start = ca.vertsplit(row[:HEAD])
+            there = start > 0                               # it starts from a pose of its own
+            q = ca.if_else(there, own, q)
+            active = ca.if_else(there, self._at_end(q, low, high), active)
+            return (ca.vertcat(t, tail[1:]), q, q, ca.SX(self.n, 1), active, scale, place - 1, place > 0,
+                    start < STAY, *map(ca.SX, names.values()))
 
-        return [kernel(begin, "tail ROW q", ["tail", "q_good", "d_free", *names], self._seen(), "begin"),
+        return [kernel(begin, "tail ROW q Q active low high",
+                       ["tail", "q", "q_good", "d_free", "active", "scale", "place", "asked", "busy", *names],
+                       self._seen(), "begin"),
                 Call("dscal", (self.n ** 2, "slow", "S", 1)), *self._prescribe(("q", "d_free", "tail"),
                                                                                ("q", "held")),
                 *self.step("q", "d_free"), copy("q_t", "q"), *self.evaluate()]
+
+    def _at_end(self, q: ca.SX, low: ca.SX, high: ca.SX) -> ca.SX:
+        """1 and -1 for speeds whose coordinate is at its upper and lower limit, shape (n,)."""
+        return ca.vertcat(*(ca.SX(0) if i < 0 else (q[i] >= high[i]) - (q[i] <= low[i])
+                            for i in self.rate_of))
 
     def _end(self) -> Node:
         def end(q: ca.SX, q_good: ca.SX, code: ca.SX, iterations: ca.SX, c: ca.SX, worst: ca.SX, flat: ca.SX,

@@ -26,10 +26,9 @@ from condyle.arrays import Array
 from condyle.errors import DescriptionError, warn
 from condyle.files import existing
 from condyle.io.markers import Markers, rotation_of
-from condyle.io.tables import LENGTHS
 from condyle.io.trc import unit_of
 from condyle.presentation import Display
-from condyle.table import Table, distinct
+from condyle.table import LENGTHS, Table, distinct
 
 _PROCESS = Path(__file__).with_name("c3d_process.py")
 SECONDS, PER_MEGABYTE = 30.0, 2.0
@@ -218,7 +217,7 @@ def _markers(parts: dict[str, Any], file: str, units: str | None, R: Array) -> M
         raise DescriptionError(f"{file}: it does not say its units; say units='mm', 'cm' or 'm'")
     if np.isinf(points[:, kept]).any():
         raise DescriptionError(f"{file}: places that are infinitely far; the file is damaged")
-    places = points[:, kept] / LENGTHS[unit]
+    places = points[:, kept]
     places[np.isnan(places).any(axis=2)] = np.nan
     if not kept:
         return None

@@ -18,8 +18,7 @@ import numpy as np
 import condyle.files as files
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, warn
-from condyle.io.tables import LENGTHS
-from condyle.table import Table
+from condyle.table import LENGTHS, Table
 
 if TYPE_CHECKING:
     from condyle.io.markers import Markers
@@ -126,7 +125,7 @@ def _channels(analog: Table | None, force_plates: Table | None, corners: Array |
     if given is not None and not np.array_equal(given.time, force_plates.time):
         raise DescriptionError("save: force_plates and analog have different times; a .c3d file has one rate "
                                "for both")
-    names, values = [], []
+    names, values, force_plates = [], [], force_plates.to_si()
     for k in range(count):
         F, p, T = (force_plates[[f"{x}{k + 1}_{axis}" for axis in "xyz"]].values for x in "fpm")
         M = T + np.cross(p - corners[k].mean(axis=0), F)                                            # (1)

@@ -15,26 +15,31 @@ from condyle.arrays import Array, gaps
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
 from condyle.files import existing
 from condyle.io import trc
-from condyle.io.tables import LENGTHS, read_table
+from condyle.io.tables import read_table
 from condyle.presentation import Block, Display, cut, number, page, span
-from condyle.table import Table
+from condyle.table import LENGTHS, Table, rows_in
 
 _AXES = (("_x", "_y", "_z"), ("_X", "_Y", "_Z"), ("_1", "_2", "_3"), (".x", ".y", ".z"))
 _UPWARDS = {"x": (0, -1, 0, 1, 0, 0, 0, 0, 1), "y": (1, 0, 0, 0, 1, 0, 0, 0, 1),
             "z": (1, 0, 0, 0, 0, 1, 0, -1, 0)}
 """Rotations that make an axis y, row by row."""
+FEW, NEAR = 3, 10.0
+"""So many markers, all nearer to the origin than so many cm or mm, are likely in meters."""
 
 
 class Markers(Display):
     """Places of markers over time. `markers["RASI"]` is one marker, shape (T, 3); `markers[["RASI", "LASI"]]`
-    are Markers of some, `markers[2:10]` of fewer frames, `markers.between(0.5, 1.2)` of a time.
+    are Markers of some, `markers[2:10]` of fewer frames, `markers[0.5:1.2]` of a time [s], by floats.
 
     Args:
         time: [s], shape (T,), increasing.
         names: of the markers, all different.
-        positions: [m], shape (T, n, 3); NaN where a marker is missing.
-        units: of files that are written: "m", "cm" or "mm".
+        positions: in `units`, shape (T, n, 3); NaN where a marker is missing.
+        units: of the positions given, "m", "cm" or "mm"; `save` writes .trc and .c3d files in it again.
         rate: frames per second; from the times by default.
+
+    Attributes:
+        positions: [m], whatever the units are.
 
     Raises:
         ShapeError: shapes that do not fit, times that do not increase, or names that occur twice.
@@ -54,7 +59,7 @@ class Markers(Display):
         if not all(isinstance(name, str) for name in self.names):
             raise ShapeError(f"Markers: names are text, got {self.names}")
         if self.time.ndim != 1 or self.positions.shape != (self.time.size, len(self.names), 3):
-            raise ShapeError(f"Markers: time of shape (T,) and {len(self.names)} names need positions [m] of "
+            raise ShapeError(f"Markers: time of shape (T,) and {len(self.names)} names need positions of "
                              f"shape (T, {len(self.names)}, 3), got time {self.time.shape} and positions "
                              f"{self.positions.shape}")
         twice = sorted({name for name in self.names if self.names.count(name) > 1})
@@ -67,8 +72,18 @@ class Markers(Display):
         if units not in LENGTHS:
             raise DescriptionError(f"Markers: units: expected 'm', 'cm' or 'mm', got {units!r}")
         self.units = units
+        if units != "m":
+            self._warn_of_meters()
+            self.positions /= LENGTHS[units]
         steps = len(self.time) - 1
         self.rate = rate if rate is not None else float(steps / np.ptp(self.time)) if steps > 0 else 1.0
+
+    def _warn_of_meters(self) -> None:
+        """Warn of numbers so small, in cm or mm, that they are likely in meters."""
+        far = np.fmax.reduce(np.abs(self.positions), axis=None, initial=0.0)
+        if len(self.names) >= FEW and 0 < far < NEAR:
+            warn(f"Markers: all {len(self.names)} markers are within {far:.3g} {self.units} of the origin; "
+                 "are these meters? units= is the unit of the positions given, or of those in the file")
 
     @overload
     def __getitem__(self, name: str) -> Array: ...
@@ -77,7 +92,8 @@ class Markers(Display):
 
     def __getitem__(self, name: Any) -> Any:
         if isinstance(name, slice):
-            return self._like(self.time[name], self.names, self.positions[name])
+            rows = rows_in(name, self.time)
+            return self._like(self.time[rows], self.names, self.positions[rows])
         if isinstance(name, list):
             return self._like(self.time, name, self.positions[:, [self._index(n) for n in name]])
         return self.positions[:, self._index(name)]
@@ -85,11 +101,12 @@ class Markers(Display):
     def _index(self, name: Any) -> int:
         if name not in self.names:
             raise UnknownNameError("marker", name, self.names, "markers go by name, markers['RASI'], several "
-                                   "by a list of names; frames by a slice, markers[2:10]")
+                                   "by a list of names; frames by a slice, markers[2:10], or by "
+                                   "times, markers[0.5:1.2]")
         return self.names.index(name)
 
     def _like(self, time: Array, names: Sequence[str], positions: Array) -> Markers:
-        return Markers(time, names, positions, units=self.units, rate=self.rate)
+        return _in_meters(time, names, positions, self.units, self.rate)
 
     @property
     def t(self) -> Array:
@@ -109,7 +126,7 @@ class Markers(Display):
             start: first time [s].
             end: last time [s]; frames at both are in.
         """
-        return self[int(np.searchsorted(self.time, start)):int(np.searchsorted(self.time, end, "right"))]
+        return self[float(start):float(end)]
 
     def renamed(self, names: Mapping[str, str] | Callable[[str], str]) -> Markers:
         """Markers under other names.
@@ -146,7 +163,7 @@ class Markers(Display):
         Args:
             table: three columns per marker, NAME_x, NAME_y, NAME_z (or _X.., _1.., .x..), with units m, cm or
                 mm; other columns are left out.
-            units: of the columns, where they have none.
+            units: of the numbers in these columns; by default what they say.
 
         Raises:
             DescriptionError: no markers in it, or units that are not known.
@@ -162,7 +179,7 @@ class Markers(Display):
         kept = set()
         for i, columns in enumerate(found):
             for k, column in enumerate(columns):
-                unit = table.units[table.names.index(column)] or units
+                unit = units or table.units[table.names.index(column)]
                 if unit not in LENGTHS:
                     raise DescriptionError(f"Markers: column {column!r} is in [{unit}]; positions are in m, "
                                            "cm or mm" if unit else
@@ -170,8 +187,8 @@ class Markers(Display):
                                            "units='m', 'cm' or 'mm'")
                 places[:, i, k] = table[column] / LENGTHS[unit]
                 kept.add(unit)
-        return Markers(table.time, [c[0][:-2] for c in found], places,
-                       units=kept.pop() if len(kept) == 1 else "m")
+        return _in_meters(table.time, [c[0][:-2] for c in found], places,
+                          kept.pop() if len(kept) == 1 else "m")
 
     def to_pandas(self) -> Any:
         """A pandas DataFrame over time, with columns NAME_x, NAME_y, NAME_z [m]."""
@@ -248,6 +265,14 @@ class Markers(Display):
                                                                                    strict=True)]
         title = f"Markers({len(self)} frames{span(self.time)}: {len(self.names)})"
         return page(title, Block("", ["marker", "mean x [m]", "y", "z", "missing frames"], rows))
+
+
+def _in_meters(time: Array, names: Sequence[str], positions: Array, units: str,
+               rate: float | None = None) -> Markers:
+    """Markers of positions [m], with the unit of their files."""
+    markers = Markers(time, names, positions, rate=rate)
+    markers.units = units
+    return markers
 
 
 def scaled(positions: Array, scale: float) -> Array:
@@ -346,8 +371,7 @@ def _read(path: Path, units: str | None) -> Markers:
             warn(note)
         if not found.units:
             raise DescriptionError(f"{path.name}: it does not say its Units; say units='mm', 'cm' or 'm'")
-        return Markers(found.time, found.names, found.values / LENGTHS[found.units], units=found.units,
-                       rate=found.rate)
+        return Markers(found.time, found.names, found.values, units=found.units, rate=found.rate)
     if ending in (".csv", ".tsv", ".npz", ".sto", ".mot"):
         return Markers.from_table(read_table(path, degrees=False), units=units or "")
     raise DescriptionError(f"read_markers: {str(path)!r}: expected a file that ends in .trc or .c3d, or in "

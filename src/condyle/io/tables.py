@@ -18,10 +18,18 @@ import numpy as np
 from condyle.errors import DescriptionError, warn
 from condyle.files import existing
 from condyle.io.numbers import plain_numbers
-from condyle.table import NUMBERED, TIME, Table, split_title
+from condyle.table import (
+    LENGTHS,
+    NUMBERED,
+    TIME,
+    Table,
+    disorder,
+    seconds,
+    si,
+    split_label,
+    split_title,
+)
 
-LENGTHS = {"m": 1.0, "cm": 1e2, "mm": 1e3}
-"""Units of positions, as many as are in a metre."""
 LARGE, DENSEST = 1e9, 100
 """An archive that unpacks to more bytes, and to more times its size, is made to fill the memory."""
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
@@ -36,14 +44,15 @@ def read_table(path: str | Path, *, degrees: bool | None = None) -> Table:
     """A Table from a file.
 
     Args:
-        path: .sto, .mot, .csv, .tsv or .npz (as `Table.save` writes them). The first column is the time [s].
+        path: .sto, .mot, .csv, .tsv or .npz (as `Table.save` writes them). The first column is the time [s],
+            or "time [ms]". Two rows with one time are before and after an event.
         degrees: whether angles are in degrees; by default what the file says. A .sto or .mot that does not
             say is taken as OpenSim takes it (degrees in a .mot without a version, else radians), with a
             warning.
 
     Returns:
         the Table. `table.degrees` says whether its angles are in degrees: which columns are angles, only a
-        System knows, and studies convert them. Units are those in the titles, "knee [rad]".
+        System knows, and studies convert them. Units are those in the titles, "knee [rad]" or "fy (kN)".
 
     Raises:
         DescriptionError: a file that cannot be read, with its line.
@@ -56,11 +65,10 @@ def read_table(path: str | Path, *, degrees: bool | None = None) -> Table:
     path = Path(path)
     ending = path.suffix.lower()
     if ending == ".npz":
-        return _numpy(existing(path))
+        return _numpy(existing(path), degrees)
     if ending not in (".sto", ".mot", *DELIMITERS):
         raise DescriptionError(f"read_table: {str(path)!r}: expected a file that ends in .sto, .mot, .csv, "
                                ".tsv or .npz" + _OTHERS.get(ending, ""))
-    unit = ""
     existing(path)
     if (found := _plain(path, ending)) is not None:
         header, names, numbers = found
@@ -77,13 +85,29 @@ def read_table(path: str | Path, *, degrees: bool | None = None) -> Table:
         kind = _kind(header, path)
         if kind != "double":
             names, rows = _flat(names, rows, places, kind, path)
-            unit = header.get("units", "") if header.get("units", "") in LENGTHS else ""
         time, values = _columns(names, rows, places, path)
-    titles = [split_title(name) if ending in DELIMITERS else (name, unit) for name in names[1:]]
+    split = split_title if ending in DELIMITERS else split_label
+    (_, unit), *titles = [split(name) for name in names]
+    if length := _length(header, names[1:], path):
+        titles = [(name, unit or length) for name, unit in titles]
     if degrees is None and kind == "double":
         degrees = _degrees(header, ending, path)
-    return Table(time, [name for name, _ in titles], values, [unit for _, unit in titles], degrees=degrees,
+    return Table(seconds(path.name, time, unit), [name for name, _ in titles], values,
+                 [unit for _, unit in titles], degrees=degrees,
                  over=names[0] if names[0] in NUMBERED else TIME, datatype=kind)
+
+
+def _length(header: dict[str, str], names: list[str], path: Path) -> str:
+    """The unit of all columns, where a header has `Units=mm` and all of them are places: vectors in cells, or
+    what OpenSim makes of these, NAME_1, NAME_2, NAME_3."""
+    said = header.get("units", "").strip('"').lower()
+    unit = next((name for name in LENGTHS if si(said) == si(name)), "")
+    places = header.get("datatype", "double").lower() == "vec3" or [n[-2:] for n in names] == [
+        "_1", "_2", "_3"] * (len(names) // 3)
+    if unit and unit != "m" and not places:
+        warn(f"{path.name}: its header says Units={said}, but not of which columns; none is taken to be in "
+             f"{said}: say it, table.with_units({{'name': {unit!r}}})")
+    return unit if places else ""
 
 
 def _plain(path: Path, ending: str) -> tuple[dict[str, str], list[str], np.ndarray] | None:
@@ -117,8 +141,7 @@ def _plain(path: Path, ending: str) -> tuple[dict[str, str], list[str], np.ndarr
     numbers = plain_numbers(text, first, len(names), DELIMITERS.get(ending, "\t" if tabs else ""))
     if numbers is None or not len(numbers):
         return None
-    rises = names[0] in NUMBERED or (numbers[1:, 0] > numbers[:-1, 0]).all()
-    return (header, names, numbers) if rises else None
+    return (header, names, numbers) if disorder(numbers[:, 0], names[0]) is None else None
 
 
 def lines_of(path: Path) -> tuple[list[str], list[str]]:
@@ -161,7 +184,7 @@ def _rows(lines: list[str], first: int, delimiter: str | None,
     names = [c.strip() for c in rows.cells(rest[0][1])]
     while names and not names[-1]:
         names.pop()
-    if not names or not (re.fullmatch(r"(time|t)(\s*\[s\])?", names[0], re.IGNORECASE)
+    if not names or not (split_title(names[0])[0].lower() in ("time", "t")
                          or (delimiter and names[0] in NUMBERED)):
         raise DescriptionError(f"{path.name}: line {rest[0][0]}: the first column must be 'time', got "
                                f"{repr(names[0]) if names else 'nothing'}{_separated(names)}")
@@ -260,14 +283,9 @@ def _columns(names: list[str], rows: Rows, places: list[int], path: Path) -> tup
     if out is None:
         out = _cell_by_cell(names, rows, places, path.name)
     time = out[:, 0]
-    if not np.isfinite(time).all():
-        at = int(np.isfinite(time).argmin())
-        raise DescriptionError(f"{path.name}: line {places[at]}: the time is "
-                               f"{'missing' if np.isnan(time[at]) else 'infinite'}")
-    if (np.diff(time) <= 0).any() and names[0] not in NUMBERED:
-        at = int((np.diff(time) <= 0).argmax())
-        raise DescriptionError(f"{path.name}: line {places[at + 1]}: times must increase, {time[at + 1]:g} "
-                               f"follows {time[at]:g}")
+    wrong = disorder(time, names[0])
+    if wrong:
+        raise DescriptionError(f"{path.name}: line {places[wrong[0]]}: {wrong[1]}")
     return time, out[:, 1:]
 
 
@@ -338,7 +356,7 @@ def _degrees(header: dict[str, str], ending: str, path: Path) -> bool | None:
     return taken
 
 
-def _numpy(path: Path) -> Table:
+def _numpy(path: Path, degrees: bool | None) -> Table:
     try:
         with ZipFile(path) as archive:
             whole, packed = sum(part.file_size for part in archive.infolist()), path.stat().st_size
@@ -364,6 +382,10 @@ def _numpy(path: Path) -> Table:
         if parts[name].dtype.kind not in "fiu":
             raise DescriptionError(f"{path.name}: {name}: expected numbers, got {parts[name].dtype}")
     units = parts["units"].tolist() if "units" in parts else None
-    degrees = bool(parts["degrees"]) if "degrees" in parts else None
-    return Table(parts["time"], parts["names"].tolist(), parts["values"], units, degrees=degrees,
-                 over=str(parts.get("over", TIME)), datatype=str(parts.get("datatype", "double")))
+    if degrees is None and "degrees" in parts:
+        degrees = bool(parts["degrees"])
+    table = Table(parts["time"], parts["names"].tolist(), parts["values"], units, degrees=degrees,
+                  over=str(parts.get("over", TIME)), datatype=str(parts.get("datatype", "double")))
+    if wrong := disorder(table.time, table.over):
+        raise DescriptionError(f"{path.name}: row {wrong[0]}: {wrong[1]}")
+    return table

@@ -26,9 +26,9 @@ import numpy as np
 import condyle.files as files
 from condyle.arrays import Array
 from condyle.errors import DescriptionError
-from condyle.io.tables import LENGTHS, is_number, lines_of, no_number, number
+from condyle.io.tables import is_number, lines_of, no_number, number
 from condyle.records import dataclass
-from condyle.table import distinct
+from condyle.table import LENGTHS, distinct
 
 _SAID = {"meter": "m", "meters": "m", "metre": "m", "metres": "m", "centimeter": "cm", "centimeters": "cm",
          "centimetre": "cm", "centimetres": "cm", "millimeter": "mm", "millimeters": "mm", "millimetre": "mm",

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from condyle.arguments import answered
 from condyle.arrays import Array
+from condyle.constraints.sampled import warn_of_samples
 from condyle.errors import CondyleError, DescriptionError, ShapeError, UnknownNameError
 from condyle.maximal.equations import Attachment, Equations, solved
 from condyle.maximal.expressions import Expressions, PlacedJoint
@@ -275,7 +276,10 @@ class MaximalSystem:
 
         q, u = self._vector("q", q, self.tree.nq), self._vector("u", u, self.tree.nu)
         q, u = self.system.prescribe(q, u, **known_options(options))
-        return simulate(self, q, u, t_final, accuracy, times, max_step, self._tail(options))
+        run = simulate(self, q, u, t_final, accuracy, times, max_step, self._tail(options))
+        tail = self.system.compiled.tail(**known_options(options))
+        warn_of_samples("maximal: simulate", self.system, float(tail[0]), t_final, tail)
+        return run
 
     # ---- arguments -----------------------------------------------------------------------------------------
 

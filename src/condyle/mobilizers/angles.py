@@ -39,6 +39,7 @@ class Universal(Mobilizer):
     coordinate_names = speed_names = ("rx", "ry")
     units = ("rad", "rad")
     speed_units = ("rad/s", "rad/s")
+    has_lengths = False
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
         s1, c1 = ca.sin(q[0]), ca.cos(q[0])
@@ -62,6 +63,7 @@ class Gimbal(Mobilizer):
     coordinate_names = speed_names = ("rx", "ry", "rz")
     units = ("rad", "rad", "rad")
     speed_units = ("rad/s", "rad/s", "rad/s")
+    has_lengths = False
     singular = ("the first and third axes coincide where the second angle is ±pi/2 (gimbal lock); cd.Ball "
                 "has no such place")
 
@@ -85,6 +87,7 @@ class Bushing(Mobilizer):
     coordinate_names = speed_names = ("rx", "ry", "rz", "tx", "ty", "tz")
     units = ("rad", "rad", "rad", "m", "m", "m")
     speed_units = ("rad/s", "rad/s", "rad/s", "m/s", "m/s", "m/s")
+    has_lengths = False
     singular = ("the first and third axes coincide where the second angle is ±pi/2 (gimbal lock); cd.Free "
                 "has no such place")
 

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from condyle.arrays import Array, vector
-from condyle.errors import ShapeError
+from condyle.errors import DescriptionError, ShapeError
 from condyle.mobilizers.constants import depends, text, valued
 from condyle.mobilizers.fitted import Bounds, fit_pose, fit_velocity
 from condyle.mobilizers.traced import JointMotion, motion, motion_at
@@ -73,6 +73,7 @@ class Mobilizer:
         quaternions: where unit quaternions are among the coordinates, such as (slice(0, 4),).
         named_by_user: the user gave the coordinates' names with the mobilizer; they are used as they are.
         singular: where H or N loses rank, in words; empty if nowhere.
+        has_lengths: X_FM has lengths that are not coordinates, such as radii; `scaled` multiplies them.
     Two are equal if they are of one class and their descriptions, names and units agree.
     """
 
@@ -82,6 +83,7 @@ class Mobilizer:
     named_by_user: bool = False
     uses_time: bool = False
     singular: str = ""
+    has_lengths: bool = True
 
     @property
     def nq(self) -> int:
@@ -269,6 +271,44 @@ class Mobilizer:
         """The same motion and coordinates with the parts of F and M exchanged (seth2010 section 2.4)."""
         return Reversed(self)
 
+    def scaled(self, factors: ArrayLike) -> Mobilizer:
+        """The same joint between bodies of another size: lengths of X_FM times factors along F's axes.
+
+        With equal factors k, where all coordinates and speeds in m, cm or mm are k times as large and all
+        others the same, M has the same orientation and is k times as far from F's origin. Unequal factors
+        are for joints that have a rule for them.
+
+        Args:
+            factors: one, or three along F's x, y and z, above 0.
+
+        Raises:
+            DescriptionError: factors that are not positive, or that differ where the joint has no rule.
+        """
+        s = vector("scaled: factors", np.broadcast_to(factors, 3) if np.ndim(factors) == 0 else factors, 3,
+                   None, one=True)
+        if not (np.isfinite(s).all() and (s > 0).all()):
+            raise DescriptionError(f"scaled: factors: expected one or three numbers above 0, got {factors!r}")
+        return self if (s == 1).all() or not self.has_lengths else self._scaled(s)
+
+    def _scaled(self, s: Array) -> Mobilizer:
+        """`scaled` of a joint that has lengths, by factors s (3,)."""
+        from condyle.mobilizers.scaled import ScaledMobilizer
+
+        return ScaledMobilizer(self, self._one_factor(s, "its lengths"))
+
+    def _one_factor(self, s: Array, what: str) -> float:
+        """The factor if all three are equal.
+
+        Raises:
+            DescriptionError: they are not; it names what needs one.
+        """
+        if (s != s[0]).any():
+            raise DescriptionError(
+                f"{self!r}: the factors {s} differ, and there is no rule by which of them {what} grow; give "
+                "three equal factors, or scale the joint yourself: system.copy(bodies={...: {'mobilizer': "
+                "...}})")
+        return float(s[0])
+
     def save(self, path: str | Path) -> None:
         """Write a text file that a person can read, and that `cd.read_mobilizer` reads back to an equal
         mobilizer.
@@ -304,29 +344,15 @@ class Mobilizer:
 
 
 @dataclass(frozen=True)
-class Reversed(Mobilizer):
-    """A mobilizer seen from its other side: q and u keep their meaning, the parent becomes the child.
-
-    With R, p, w, v, bias those of the forward mobilizer and ' the reversed one:
-
-        R' = R^T,   p' = -R^T p                                                      seth2010 (15)
-        H' = -R^T [H_w; H_v + p x H_w]                                               (16), see errata
-        bias' = -R^T [bias_w; bias_v + p x bias_w + v x w - w x (v + p x w)]         (17), time included
-    """
+class Wrapper(Mobilizer):
+    """A mobilizer made of another one, whose coordinates, speeds and domains it has."""
 
     forward: Mobilizer
 
     def __post_init__(self) -> None:
         for name in ("coordinate_names", "speed_names", "quaternions", "named_by_user", "uses_time",
-                     "singular"):
+                     "singular", "has_lengths"):
             object.__setattr__(self, name, getattr(self.forward, name))
-
-    @property
-    def domains(self) -> tuple[tuple[float, float], ...]:
-        return self.forward.domains
-
-    def sizes(self, length: float) -> tuple[tuple[float | None, ...], tuple[float | None, ...]]:
-        return self.forward.sizes(length)
 
     @cached_property
     def units(self) -> tuple[str, ...]:
@@ -335,6 +361,33 @@ class Reversed(Mobilizer):
     @cached_property
     def speed_units(self) -> tuple[str, ...]:
         return self.forward.speed_units
+
+    def check_parameters(self, values: Mapping[str, float]) -> None:
+        self.forward.check_parameters(values)
+
+    def conditions(self) -> ca.SX | None:
+        return self.forward.conditions()
+
+
+@dataclass(frozen=True)
+class Reversed(Wrapper):
+    """A mobilizer seen from its other side: q and u keep their meaning, the parent becomes the child.
+
+    With R, p, w, v, bias those of the forward mobilizer and ' the reversed one:
+
+        R' = R^T,   p' = -R^T p                                                      seth2010 (15)
+        H' = -R^T [H_w; H_v + p x H_w]                                               (16), see errata
+        bias' = -R^T [bias_w; bias_v + p x bias_w + v x w - w x (v + p x w)]         (17), time included
+
+    Factors by which it is scaled are along the axes of the forward mobilizer's F, on the child.
+    """
+
+    @property
+    def domains(self) -> tuple[tuple[float, float], ...]:
+        return self.forward.domains
+
+    def sizes(self, length: float) -> tuple[tuple[float | None, ...], tuple[float | None, ...]]:
+        return self.forward.sizes(length)
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
         X = self.forward.motion(t, q, u)
@@ -359,12 +412,6 @@ class Reversed(Mobilizer):
     def starts(self, q: Array, X_FM: Transform) -> Iterator[Array]:
         return self.forward.starts(q, X_FM.inverse())
 
-    def check_parameters(self, values: Mapping[str, float]) -> None:
-        self.forward.check_parameters(values)
-
-    def conditions(self) -> ca.SX | None:
-        return self.forward.conditions()
-
     def default_q(self) -> Array:
         return self.forward.default_q()
 
@@ -379,6 +426,9 @@ class Reversed(Mobilizer):
 
     def reversed(self) -> Mobilizer:
         return self.forward
+
+    def _scaled(self, s: Array) -> Mobilizer:
+        return Reversed(self.forward.scaled(s))
 
     def __repr__(self) -> str:
         return f"{self.forward!r}.reversed()"

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import casadi as ca
 
+from condyle.arrays import Array
 from condyle.mobilizers.angles import xyz_motion
 from condyle.mobilizers.base import Mobilizer, RelativeMotion
 from condyle.mobilizers.constants import conditions_on, constant, sx
@@ -43,6 +44,9 @@ class CantileverFreeBeam(Mobilizer):
 
     def conditions(self) -> ca.SX | None:
         return conditions_on(self.length, positive=True)
+
+    def _scaled(self, s: Array) -> Mobilizer:
+        return CantileverFreeBeam(self.length * float(s[2]))
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
         R, W, bias_w = xyz_motion(q, u)

@@ -60,7 +60,8 @@ class Composition(Mobilizer):
                             ("speed_names", _joined(a.speed_names, b.speed_names)),
                             ("quaternions", quaternions),
                             ("named_by_user", a.named_by_user and b.named_by_user),
-                            ("uses_time", a.uses_time or b.uses_time), ("singular", singular)):
+                            ("uses_time", a.uses_time or b.uses_time), ("singular", singular),
+                            ("has_lengths", a.has_lengths or b.has_lengths)):
             object.__setattr__(self, name, value)
 
     @property
@@ -121,6 +122,11 @@ class Composition(Mobilizer):
 
     def random_q(self, rng: np.random.Generator) -> Array:
         return np.concatenate([self.a.random_q(rng), self.b.random_q(rng)])
+
+    def _scaled(self, s: Array) -> Mobilizer:
+        """Lengths of b turn with a: unequal factors are for those of a alone."""
+        factors = self._one_factor(s, f"lengths of {self.b!r}") if self.b.has_lengths else s
+        return Composition(self.a.scaled(s), self.b.scaled(factors))
 
     def description(self) -> str:
         return f"Composition({self.a.description()}, {self.b.description()})"

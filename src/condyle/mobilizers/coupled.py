@@ -14,7 +14,7 @@ from condyle.mobilizers.base import Mobilizer, RelativeMotion
 from condyle.mobilizers.constants import names_of, parameters_of, text
 from condyle.mobilizers.function_based import Law, kept, law_of, times
 from condyle.mobilizers.traced import motion
-from condyle.mobilizers.units import coordinate_units, given_units
+from condyle.mobilizers.units import LENGTHS, coordinate_units, given_units
 from condyle.records import dataclass
 from condyle.trace import Traced
 
@@ -112,7 +112,22 @@ class Coupled(Mobilizer):
         """Coordinates of the mobilizer that are one of q, by their places."""
         return {k: self.coordinates.index(f) for k, f in enumerate(self.functions) if isinstance(f, str)}
 
-    def with_factors(self, factors: Sequence[float]) -> Coupled:
+    def _scaled(self, s: Array) -> Mobilizer:
+        q = ca.SX.sym("q", self.nq)
+        lengths = ca.vertcat(ca.SX(0, 1), *(q[j] for j, unit in enumerate(self.units) if unit in LENGTHS))
+        given = [law.apply(*ca.vertsplit(q)) for f, law in zip(self.functions, self.laws, strict=True)
+                 if law is not None and not isinstance(f, str)]
+        if ca.depends_on(ca.vertcat(ca.SX(0, 1), *given), lengths):
+            return super()._scaled(s)
+        grown = [unit in LENGTHS and not isinstance(f, str) and law is not None
+                 for f, law, unit in zip(self.functions, self.laws, self.mobilizer.units, strict=True)]
+        made = replace(self, mobilizer=self.mobilizer.scaled(s))
+        if not any(grown):
+            return made
+        factor = self._one_factor(s, f"the translation {self.own[grown.index(True)]!r} of its functions")
+        return made._with_factors([factor if x else 1.0 for x in grown])
+
+    def _with_factors(self, factors: Sequence[float]) -> Coupled:
         """The same with coordinates of the mobilizer that are multiplied by these factors, one each."""
         given = tuple(f if factor == 1.0 else times((_itself, f) if isinstance(f, str) else f, law, factor)
                       for f, law, factor in zip(self.functions, self.laws, factors, strict=True))

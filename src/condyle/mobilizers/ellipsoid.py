@@ -1,11 +1,14 @@
 """A body on an ellipsoid: seth2010 section 2.3."""
 from __future__ import annotations
 
+from typing import Any
+
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import Array
 from condyle.errors import DescriptionError
-from condyle.mobilizers.base import RelativeMotion
+from condyle.mobilizers.base import Mobilizer, RelativeMotion
 from condyle.mobilizers.constants import conditions_on, constants, sx
 from condyle.mobilizers.orientation import OrientationMobilizer
 from condyle.records import dataclass
@@ -62,6 +65,11 @@ class Ellipsoid(OrientationMobilizer):
 
     def conditions(self) -> ca.SX | None:
         return None if self.mirrored else conditions_on(self.radii, positive=True)
+
+    def _scaled(self, s: Array) -> Mobilizer:
+        radii: Any = self.radii
+        return Ellipsoid([r * float(x) for r, x in zip(radii, s, strict=True)], self.normal, self.coordinates,
+                         self.mirrored)
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
         R, a = self.orientation.rotation(q), sx(self.radii)

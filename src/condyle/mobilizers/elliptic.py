@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import casadi as ca
 
+from condyle.arrays import Array
 from condyle.mobilizers.base import Mobilizer, RelativeMotion
 from condyle.mobilizers.constants import conditions_on, constant, sx
 from condyle.mobilizers.lower_pairs import LETTERS, column
@@ -43,6 +44,9 @@ class EllipticSlider(Mobilizer):
 
     def conditions(self) -> ca.SX | None:
         return conditions_on((self.a, self.b), positive=True)
+
+    def _scaled(self, s: Array) -> Mobilizer:
+        return EllipticSlider(self.a * float(s[0]), self.b * float(s[1]))
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
         a, b, z = sx(self.a), sx(self.b), column(LETTERS["z"])

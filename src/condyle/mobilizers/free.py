@@ -23,6 +23,8 @@ class Ball(OrientationMobilizer):
             (10) as corrected, is singular where the second angle is ±pi/2.
     """
 
+    has_lengths = False
+
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
         return RelativeMotion(R=self.orientation.rotation(q), p=zeros(), H_w=ca.SX.eye(3), H_v=zeros(3, 3))
 
@@ -43,6 +45,7 @@ class Free(OrientationMobilizer):
     """
 
     moves = True
+    has_lengths = False
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
         turn, p = self.split(q)

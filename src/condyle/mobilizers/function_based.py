@@ -8,6 +8,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import Array
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.functions import Function, Scaled
 from condyle.functions.base import exact
@@ -94,8 +95,16 @@ class FunctionBased(Mobilizer):
             object.__setattr__(self, name, value)
         object.__setattr__(self, "units", units or coordinate_units(*self._hinge(), ()))
 
-    def with_translations(self, factors: Sequence[float]) -> FunctionBased:
+    def _scaled(self, s: Array) -> Mobilizer:
+        """As OpenSim: translations along an axis a by |a| . s, but for those that are a coordinate itself."""
+        axes: Any = self.axes
+        return self._with_translations([1.0 if law is None or _is_coordinate(law) else float(np.abs(axis) @ s)
+                                        for axis, law in zip(axes[3:], self.laws[3:], strict=True)])
+
+    def _with_translations(self, factors: Sequence[float]) -> FunctionBased:
         """The same joint with translations that are multiplied by these factors, one each."""
+        if all(factor == 1.0 for factor in factors):
+            return self
         arguments = ("t", *self.coordinates) if self.time else tuple(self.coordinates)
         what = f"FunctionBased({', '.join(self.coordinates)}): translations"
         given, laws = list(self.translations), list(self.laws)
@@ -154,6 +163,12 @@ def _domain(given: Any, n: int, what: str) -> tuple[tuple[float, float], ...]:
         raise DescriptionError(f"{what}: domain: expected (low, high) with low < "
                                f"high{f' for each of {n}' * (n > 1)}, got {given!r}")
     return tuple((float(low), float(high)) for low, high in pairs)
+
+
+def _is_coordinate(law: Traced) -> bool:
+    """Whether a translation is a coordinate itself, which grows with the body as a Slider's does."""
+    found = law.linear()
+    return found is not None and found[-1] == 0.0 and sorted(found[:-1]) == [0.0] * (len(found) - 2) + [1.0]
 
 
 def times(given: Any, traced: Any, factor: float) -> Any:

@@ -30,6 +30,7 @@ class LineOrientation(Mobilizer):
     speed_names = ("wx", "wy")
     units = (Quaternion.unit,) * 4
     speed_units = ("rad/s",) * 2
+    has_lengths = False
     quaternions = (slice(0, 4),)
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
@@ -66,6 +67,7 @@ class FreeLine(Mobilizer):
     speed_names = ("wx", "wy", "vx", "vy", "vz")
     units = (Quaternion.unit,) * 4 + ("m",) * 3
     speed_units = ("rad/s",) * 2 + ("m/s",) * 3
+    has_lengths = False
     quaternions = (slice(0, 4),)
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:

@@ -10,7 +10,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from condyle.arrays import in_order
+from condyle.arrays import Array, in_order
 from condyle.errors import DescriptionError
 from condyle.mobilizers.base import Mobilizer, RelativeMotion, zeros
 from condyle.mobilizers.constants import conditions_on, constant, sx
@@ -68,6 +68,7 @@ class Weld(Mobilizer):
     """No motion at all: M is F. No coordinates, no speeds."""
 
     units = speed_units = ()
+    has_lengths = False
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
         return RelativeMotion(R=ca.SX.eye(3), p=zeros(), H_w=zeros(3, 0), H_v=zeros(3, 0))
@@ -88,6 +89,7 @@ class Pin(Mobilizer):
     coordinate_names = speed_names = ("angle",)
     units = ("rad",)
     speed_units = ("rad/s",)
+    has_lengths = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "axis", unit_axis(self.axis, "Pin"))
@@ -115,6 +117,7 @@ class Slider(Mobilizer):
     coordinate_names = speed_names = ("shift",)
     units = ("m",)
     speed_units = ("m/s",)
+    has_lengths = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "axis", unit_axis(self.axis, "Slider"))
@@ -159,6 +162,9 @@ class Screw(Mobilizer):
         return RelativeMotion(R=rotation_about_axis(self.axis, q), p=pitch * q * a, H_w=a,
                               H_v=pitch * a)  # (18)
 
+    def _scaled(self, s: Array) -> Mobilizer:
+        return Screw(self.pitch * float(np.abs(self.axis) @ s), self.axis)
+
     def __repr__(self) -> str:
         return f"Screw({', '.join(filter(None, (f'pitch={self.pitch!r}', _axis_text(self.axis, 'z'))))})"
 
@@ -173,6 +179,7 @@ class Cylinder(Mobilizer):
     coordinate_names = speed_names = ("rz", "tz")
     units = ("rad", "m")
     speed_units = ("rad/s", "m/s")
+    has_lengths = False
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
         z = column(LETTERS["z"])
@@ -191,6 +198,7 @@ class Planar(Mobilizer):
     coordinate_names = speed_names = ("rz", "tx", "ty")
     units = ("rad", "m", "m")
     speed_units = ("rad/s", "m/s", "m/s")
+    has_lengths = False
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
         x, y, z = (column(a) for a in LETTERS.values())
@@ -208,6 +216,7 @@ class Translation(Mobilizer):
     coordinate_names = speed_names = ("tx", "ty", "tz")
     units = ("m", "m", "m")
     speed_units = ("m/s", "m/s", "m/s")
+    has_lengths = False
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
         return RelativeMotion(R=ca.SX.eye(3), p=q, H_w=zeros(3, 3), H_v=ca.SX.eye(3))                  # (21)

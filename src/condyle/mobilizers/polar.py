@@ -38,6 +38,7 @@ class BendStretch(Mobilizer):
     coordinate_names = speed_names = ("bend", "stretch")
     units = ("rad", "m")
     speed_units = ("rad/s", "m/s")
+    has_lengths = False
     singular = "a particle at M has no inertia against the angle where the distance is zero"
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
@@ -81,6 +82,7 @@ class SphericalCoords(Mobilizer):
     coordinate_names = speed_names = ("azimuth", "zenith", "radius")
     units = ("rad", "rad", "m")
     speed_units = ("rad/s", "rad/s", "m/s")
+    has_lengths = False
     singular = ("a particle at M has no inertia against the angles where the radius is zero or M lies on F's "
                 "z axis")
 

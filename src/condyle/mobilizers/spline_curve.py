@@ -27,6 +27,7 @@ from condyle.mobilizers.curve_report import CurveReport, bends
 from condyle.mobilizers.frame_spline import FrameSpline, path
 from condyle.mobilizers.natural import MOST_FRAMES, naturally
 from condyle.mobilizers.screws import Path
+from condyle.mobilizers.units import LENGTHS
 from condyle.native.sweeps.lookup import Origin, get
 from condyle.native.sweeps.table import Numbers
 from condyle.records import dataclass
@@ -328,6 +329,18 @@ class SplineCurve(Mobilizer):
         lowest = np.flatnonzero((far <= around[:-2]) & (far <= around[2:]))
         for k in lowest[np.argsort(far[lowest], kind="stable")]:
             yield x[k:k + 1]
+
+    def _scaled(self, s: Array) -> Mobilizer:
+        """Positions of the control frames by the factors along F's axes; q too where it is a length."""
+        grow = self._one_factor(s, f"{self.coordinate} [{self.unit}]") if self.unit in LENGTHS else 1.0
+        W = np.diag(np.repeat([s.mean(), 1.0], 3))
+        made = SplineCurve(Transform.unchecked(self.frames.R, self.frames.p * s), self.order, self.closed,
+                           knots=self.knots * grow, domain=(self.domain[0] * grow, self.domain[1] * grow),
+                           ends=self.ends, coordinate=self.coordinate, unit=self.unit,
+                           metric=Metric(W @ self.metric.matrix @ W))
+        if self.sites is not None:
+            object.__setattr__(made, "sites", self.sites * grow)
+        return made
 
     def random_q(self, rng: np.random.Generator) -> Array:
         low, high = self.domain

@@ -4,6 +4,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from itertools import combinations
 from typing import Any
 
 import casadi as ca
@@ -29,7 +30,7 @@ from condyle.mobilizers.surface_arguments import (
 from condyle.mobilizers.surface_checks import LOCKED, Look
 from condyle.mobilizers.surface_points import through
 from condyle.mobilizers.twists import AXES, chain
-from condyle.mobilizers.units import given_units
+from condyle.mobilizers.units import LENGTHS, given_units
 from condyle.native.sweeps.lookup import get
 from condyle.native.sweeps.table import Table
 from condyle.records import dataclass
@@ -282,6 +283,23 @@ class SplineSurface(Mobilizer):
             e, x = np.array(LETTERS[axis[1]]), values[..., j]
             X = X @ (Transform(rotation_about(e, x)) if axis[0] == "r" else Transform(p=e * x[..., None]))
         return X
+
+    def _scaled(self, s: Array) -> Mobilizer:
+        """Translations by the factors along their axes in F, if no rotation is before them; knots too where a
+        coordinate is a length."""
+        turned = any(a[0] == "r" and b[0] == "t" for a, b in combinations(self.axes, 2))
+        if turned or set(self.units) & set(LENGTHS):
+            self._one_factor(s, "translations after rotations" if turned else "coordinates that are lengths")
+        along = [float(np.linalg.norm(s * (self.X.R @ LETTERS[axis[1]]))) if axis[0] == "t" else 1.0
+                 for axis in self.axes]
+        grown = np.array(along).reshape(6, *(1,) * self.nq)
+        return SplineSurface(self.values * grown, [t * float(s[0]) if unit in LENGTHS else t
+                                                   for t, unit in zip(self.knots, self.units, strict=True)],
+                             self.order, axes=self.axes, X=Transform(self.X.R, self.X.p * s),
+                             closed=self.closed,
+                             modes=[(mode.values * grown, mode.law or mode.amplitude) for mode in self.modes],
+                             coordinates=self.coordinate_names if self.named_by_user else None,
+                             units=self.units)
 
     def random_q(self, rng: np.random.Generator) -> Array:
         return rng.uniform(*np.transpose(self.domain))

@@ -26,6 +26,7 @@ from condyle.errors import CondyleError, DescriptionError, UnknownNameError
 from condyle.functions import Function
 from condyle.mobilizers.base import Mobilizer, Reversed
 from condyle.mobilizers.compose import Composition
+from condyle.mobilizers.scaled import ScaledMobilizer
 from condyle.spatial import Metric, Transform
 from condyle.trace import Symbol, Traced
 from condyle.trace.parameter import Parameter
@@ -48,7 +49,7 @@ def classes() -> dict[str, type]:
     joints = [c for c in known if hasattr(c, "__dataclass_fields__") and c.__name__ != "Custom"
               and issubclass(c, Mobilizer)]
     curves = [getattr(functions, name) for name in functions.__all__ if name != "Function"]
-    return {c.__name__: c for c in (*joints, Reversed, Composition, *curves)}
+    return {c.__name__: c for c in (*joints, Reversed, ScaledMobilizer, Composition, *curves)}
 
 
 def save(mobilizer: Mobilizer, path: str | Path) -> None:

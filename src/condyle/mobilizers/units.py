@@ -20,6 +20,10 @@ QUATERNION = ("qw", "qx", "qy", "qz")
 state."""
 
 
+LENGTHS = ("m", "cm", "mm")
+"""Units of coordinates that grow with the bodies."""
+
+
 def shifting(H_w: ca.SX, H_v: ca.SX) -> list[bool]:
     """Which speeds only shift, shape (nu,): no angular velocity, some linear one."""
     H_w, H_v = ca.sparsify(H_w), ca.sparsify(H_v)

@@ -5,8 +5,10 @@ the upper extremity for simulating musculoskeletal surgery and analyzing neuromu
 Biomedical Engineering 33, 829-840; by J. Reinbolt, A. Seth, A. Habib, S. Hamner. Creative Commons Attribution
 3.0. Names are OpenSim's.
 
-From a shoulder elevation of 1.08 rad on, TRIlong goes over two surfaces between its first two points. From
-2.05 to 2.5 rad the quadrant of the second forces it to a side on which no geodesic is found.
+Every pose within the ranges has all paths. TRIlong touches the cylinder TRIlongglen from a shoulder elevation
+of 0.82 rad on, where its length jumps by 2.2 mm as it comes over the end of the cylinder, and the ellipsoid
+TRIlonghh too from 1.09 to 2.5 rad. At 1.99 rad it slips to the other side of the ellipsoid: it is 2 mm
+shorter there, and its moment arm goes from -10 to +17 mm.
 """
 from __future__ import annotations
 

@@ -238,7 +238,7 @@ def synthetic_subject(*, noise: float = 0.001, placement: float = 0.003, mass: f
         places = [system.station_position(q, system.marker(name).body, worn[name]) for name in system.markers]
         positions = np.stack(places, axis=1)
         positions += rng.normal(scale=noise, size=positions.shape)
-        return Markers(t, system.markers, positions, units="mm", rate=rate)
+        return Markers(t, system.markers, 1000 * positions, units="mm", rate=rate)
 
     still = np.arange(round(0.5 * rate)) / rate
     static = seen(still, np.tile(system.defaults()[0], (len(still), 1)))

@@ -25,7 +25,7 @@ CURVES = {"active_force_length": None, "passive_force_length": None, "tendon_for
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Hill(Muscle):
-    """The muscle of Ruggiero and Ruggiero 2020, (20), (21): a rigid tendon, force linear in the activation.
+    """The muscle of Ruggiero and Sicilia (2020), (20), (21): a rigid tendon, force linear in the activation.
 
     The paper draws its curves; here they are Thelen's of full activation. Any other may be given: a Curve,
     one of `cd.functions`, or a Python function of one number. With an elastic tendon force_velocity must rise

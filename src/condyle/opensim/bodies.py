@@ -65,6 +65,10 @@ def read_tree(reading: Reading, coupled: bool = False) -> None:
         _add(reading, branch, shares, made, follows)
     for link in loops:
         _close(reading, link, shares, split)
+    joined = {b.joint: b.name for b in reading.system.bodies}
+    reading.system._file_order = {
+        "bodies": tuple(reading.names[e] for e in bodies),
+        "joints": tuple(joined[name] for x in links if (name := reading.names[x.element]) in joined)}
 
 
 def _bodies(reading: Reading) -> list[Element]:

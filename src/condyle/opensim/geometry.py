@@ -2,6 +2,7 @@
 that what is wrong with them is noted and not refused."""
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -12,13 +13,13 @@ from condyle.opensim.document import inside
 from condyle.opensim.element import Element
 from condyle.opensim.reading import Reading
 from condyle.opensim.registry import reads
-from condyle.spatial import Transform, rotation_about
+from condyle.spatial import Transform
 
 FRAMES = ("Ground", "Body", "PhysicalOffsetFrame", "StationDefinedFrame")
 Drawn = tuple[shapes.Shape, Transform]
 """A shape and the pose of its frame S in the frame that it is on."""
 
-_UPRIGHT = Transform(rotation_about((1.0, 0.0, 0.0), -np.pi / 2))
+_UPRIGHT = Transform([(1, 0, 0), (0, 0, 1), (0, -1, 0)])
 """OpenSim's cylinders are about y, ours about z."""
 
 
@@ -97,8 +98,11 @@ def mesh(reading: Reading, element: Element) -> Drawn:
 
 
 def mesh_file(reading: Reading, element: Element, name: str) -> Path:
-    """Where a file of a mesh is: beside the model's file, or in the folder Geometry there."""
+    """Where a file of a mesh is, as seen from the model's folder or from the folder Geometry there. Relative
+    names may lead out of them, as those that `write_osim` writes of meshes elsewhere do."""
     folder = reading.document.path.resolve().parent
+    if (relative := name.replace("\\", "/")).startswith("../"):
+        return Path(os.path.abspath(folder / relative))
     places = [inside(folder, part, element) for part in (name, f"Geometry/{name}")]
     return next((p for p in places if p.is_file()), places[1])
 

@@ -22,6 +22,7 @@ from condyle.mobilizers import (
     Universal,
     Weld,
 )
+from condyle.mobilizers.lower_pairs import unit_axis
 from condyle.opensim.element import Element
 from condyle.opensim.reading import Reading
 from condyle.opensim.registry import reads
@@ -183,25 +184,26 @@ def _axis(reading: Reading, transform: Element | None, name: str, usual: np.ndar
     reading.use(found)
     reading.skip(found, "is_rotation")
     names = tuple(reading.words(found, "coordinates"))
-    axis = np.array(reading.numbers(found, "axis", tuple(usual), 3), dtype=float)
-    if not np.any(axis):
+    given = reading.numbers(found, "axis", tuple(usual), 3)
+    if not any(given):
         raise reading.error(found, "axis is zero; it must have a direction")
+    axis = np.array(unit_axis(given, name))
     function = reading.function(found, "function")
     if function is None and len(names) == 1 and found.child("function") is not None:
         function = Linear(1.0)                                  # <function/> means the coordinate itself
     if function is None:
-        return axis / np.linalg.norm(axis), None
+        return axis, None
     if is_constant(function):
         value = float(function(0.0))
-        return axis / np.linalg.norm(axis), (Constant(value), ()) if value else None
+        return axis, (Constant(value), ()) if value else None
     if not names:
         value = function(*(0.0 for _ in range(function.variables or 1)))
         reading.note(found, "its function has no coordinate; its value at zero is taken")
-        return axis / np.linalg.norm(axis), (Constant(float(value)), ())
+        return axis, (Constant(float(value)), ())
     if function.variables not in (None, len(names)):
         raise reading.error(found, f"its function takes {function.variables} variables, but it has the "
                             f"coordinates {' '.join(names)}")
-    return axis / np.linalg.norm(axis), (function, names)
+    return axis, (function, names)
 
 
 def is_constant(function: Function) -> bool:

@@ -56,8 +56,7 @@ def _switches(reading: Reading, element: Element) -> dict[str, Any]:
 def _length(reading: Reading, element: Element, otherwise: float) -> dict[str, Any]:
     """Where the fibre begins; 0 stands for its optimal length."""
     given = reading.number(element, "default_fiber_length", otherwise)
-    usual = given <= 0 or given == reading.number(element, "optimal_fiber_length", 0.1)
-    return {"default_fiber_length": None if usual else given}
+    return {"default_fiber_length": given if given > 0 else None}
 
 
 @_force("Thelen2003Muscle")

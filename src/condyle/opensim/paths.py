@@ -136,7 +136,7 @@ def conditional_path_point(reading: Reading, element: Element) -> Point:
     body, X = reading.frame(element, "parent_frame")
     low, high = reading.numbers(element, "range", (0.0, 0.0), 2)
     p = X @ np.array(reading.numbers(element, "location", (0.0,) * 3, 3))
-    if low > high:
+    if low - EDGE > high + EDGE:
         reading.remark(element, f"its range {low:g} to {high:g} is empty; the path never goes through it, "
                                 "as in OpenSim")
         low, high = -np.inf, -np.inf

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from xml.etree.ElementTree import Element, ElementTree, indent
 
@@ -81,7 +81,7 @@ def as_document(to: Writing) -> Element:
     model.append(_gravity(gravity, to))
     bodies = {b.name: writer_joints.body(b, to) for b in system.bodies}
     coupled = [uncoupled(b, to) for b in system.bodies]
-    joints = [writer_joints.joint(x.body, to) for x in coupled]
+    joints = {x.body.name: writer_joints.joint(x.body, to) for x in coupled}
     forces = [
         as_force(system.force(f), to.name(f, f"force {f!r}"), to) for f in system.forces if f != "gravity"
     ]
@@ -97,8 +97,8 @@ def as_document(to: Writing) -> Element:
         if to.wraps[name]:
             body.append(whole_set("WrapObjectSet", list(to.wraps[name].values())))
     for kind, objects in {
-        "BodySet": list(bodies.values()),
-        "JointSet": joints,
+        "BodySet": in_file_order(bodies, system._file_order.get("bodies", ())),
+        "JointSet": in_file_order(joints, system._file_order.get("joints", ())),
         "ConstraintSet": constraints,
         "ForceSet": forces,
         "ContactGeometrySet": list(to.contacts.values()),
@@ -112,6 +112,12 @@ def as_document(to: Writing) -> Element:
     document.append(model)
     indent(document, "\t")
     return document
+
+
+def in_file_order(made: Mapping[str, Element], order: Sequence[str]) -> list[Element]:
+    """What is made, by body: first as the file that was read had them, then others."""
+    known = [name for name in order if name in made]
+    return [made[name] for name in (*known, *(name for name in made if name not in known))]
 
 
 def groups(forces: list[Element], to: Writing) -> dict[str, tuple[str, ...]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import singledispatch
 from pathlib import Path
 from typing import Any
@@ -10,13 +11,13 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from condyle.errors import warn
-from condyle.opensim.writing import Writing
+from condyle.opensim.writing import Writing, angles
 from condyle.opensim.xml import FORBIDDEN, append, element
 from condyle.shapes import Box, Cylinder, Ellipsoid, Frame, Line, Mesh, Sphere
-from condyle.spatial import Transform, euler_from_rotation, rotation_x
+from condyle.spatial import Transform
 from condyle.tree.attached import Geometry, Marker
 
-Z_TO_Y = Transform(rotation_x(np.pi / 2))
+Z_TO_Y = Transform([(1, 0, 0), (0, 0, -1), (0, 1, 0)])
 """Cylinders of OpenSim stand along y."""
 
 
@@ -56,7 +57,7 @@ def geometry(name: str, body: Element, to: Writing) -> None:
                     f"{made.get('name')}_frame",
                     socket_parent="..",
                     translation=X.p,
-                    orientation=euler_from_rotation(X.R),
+                    orientation=angles(X.R),
                     attached_geometry=[made],
                 )
             )
@@ -131,8 +132,15 @@ def _(s: Mesh, to: Writing) -> Element | None:
 
 
 def _near(mesh: Path, folder: Path) -> str:
-    """A mesh's file as seen from the model's folder, if it is inside; else as it is."""
-    for root in (folder / "Geometry", folder):
-        if mesh.is_absolute() and mesh.is_relative_to(root.absolute()):
-            return mesh.relative_to(root.absolute()).as_posix()
-    return mesh.as_posix()
+    """A mesh's file as seen from the model's folder. One that does not exist has the name by which OpenSim
+    looks for it in its folders of geometry."""
+    for path, root in ((mesh.absolute(), folder.absolute()), (mesh.resolve(), folder.resolve())):
+        for start in (root / "Geometry", root):
+            if path.is_relative_to(start):
+                return path.relative_to(start).as_posix()
+    if not mesh.is_file():
+        return mesh.as_posix().rpartition("/Geometry/")[2] if "Geometry" in mesh.parts else mesh.name
+    try:
+        return Path(os.path.relpath(mesh.resolve(), folder.resolve())).as_posix()
+    except ValueError:                                      # on another drive
+        return mesh.resolve().as_posix()

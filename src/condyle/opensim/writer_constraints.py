@@ -16,7 +16,9 @@ from condyle.constraints import (
     NoSlip1D,
     PointInPlane,
     PointOnLine,
+    RigidContact,
     Rod,
+    Stop,
     Weld,
 )
 from condyle.opensim.constraints import Coupling
@@ -89,10 +91,18 @@ def _unit(direction: Any) -> Any:
     return np.array(direction) / np.linalg.norm(direction)
 
 
+INSTEAD = {
+    RigidContact: "; surfaces of a cd.contact.Material, with law=cd.contact.OpenSimHuntCrossley, are written",
+    Stop: "; a cd.forces.MobilityStop is written",
+}
+"""Forces that may take the place of constraints."""
+
+
 @singledispatch
 def as_constraint(law: Constraint, name: str, to: Writing) -> Element:
     """A constraint as an element of OpenSim."""
-    to.refuse(f"constraint {name!r}: OpenSim has no constraint like {law!r}")
+    instead = next((words for kind, words in INSTEAD.items() if isinstance(law, kind)), "")
+    to.refuse(f"constraint {name!r}: OpenSim has no constraint like {law!r}{instead}")
     return element("PointConstraint", name)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from condyle.contact import (
     ElasticFoundation,
     HalfSpace,
+    HuntCrossley,
     Material,
     Mesh,
     OpenSimElasticFoundation,
@@ -22,9 +23,9 @@ from condyle.contact import (
 from condyle.contact.surfaces import Surface
 from condyle.contact.triangles import Triangles
 from condyle.opensim.writer_forces import as_force
-from condyle.opensim.writing import Writing
+from condyle.opensim.writing import DIGITS, Writing, angles, settled
 from condyle.opensim.xml import element
-from condyle.spatial import euler_from_rotation
+from condyle.spatial import rotation_from_euler
 
 MATERIAL = {
     "modulus": "stiffness",
@@ -34,6 +35,8 @@ MATERIAL = {
     "viscous_friction": "viscous_friction",
 }
 """Numbers of a material, and what they are called in OpenSim."""
+FRICTION = slice(3, 6)
+"""Where the coefficients of friction are among the numbers of two materials."""
 SMOOTH = (
     *list(MATERIAL.values()),
     "transition_velocity",
@@ -44,8 +47,13 @@ SMOOTH = (
 
 
 @as_force.register
-def _(law: OpenSimHuntCrossley, name: str, to: Writing) -> Element:
+def _(law: HuntCrossley, name: str, to: Writing) -> Element:
+    """Without friction it is OpenSim's law."""
     where = f"force {name!r}"
+    if not isinstance(law, OpenSimHuntCrossley) and np.any(to.number(law.material, where)[FRICTION]):
+        to.refuse(f"{where}: {law!r}: OpenSim has another curve of friction: system.add_contact(..., "
+                  "law=cd.contact.OpenSimHuntCrossley) has it, with the same normal force. Materials without "
+                  "friction are written as they are")
     if law.rolling_resistance or law.spin_friction or law.smooth:
         to.refuse(
             f"{where}: {law!r}: a HuntCrossleyForce has no rolling_resistance, spin_friction or smooth"
@@ -162,17 +170,21 @@ def _as_geometry(surface: Any, to: Writing, where: str) -> Element:
 
 @_as_geometry.register
 def _(surface: HalfSpace, to: Writing, where: str) -> Element:
-    """It fills x > 0 of its frame."""
-    normal = np.asarray(to.number(surface.normal, where), dtype=float)
-    x = -normal / np.linalg.norm(normal)
-    z = np.cross(x, np.eye(3)[np.argmin(np.abs(x))])
-    z /= np.linalg.norm(z)
-    return element(
-        "ContactHalfSpace",
-        socket_frame=to.place(surface.body),
-        location=-to.number(surface.height, where) * x,
-        orientation=euler_from_rotation(np.stack([x, np.cross(z, x), z], axis=1)),
-    )
+    """It fills x > 0 of its frame, which is turned about y and z only."""
+    def write(plane: Any) -> Any:
+        x = -plane[:3] / np.linalg.norm(plane[:3])
+        flat = np.hypot(x[0], x[2])
+        turn = 0.0 if flat < 1e-15 else np.arctan2(-x[2], x[0])
+        return np.round([*(-plane[3] * x), 0.0, turn, np.arctan2(x[1], flat)], DIGITS)
+
+    def read(written: Any) -> Any:
+        normal = -rotation_from_euler(written[3:])[:, 0]
+        return np.append(normal, normal @ written[:3])
+
+    plane = np.append(to.number(surface.normal, where), to.number(surface.height, where))
+    numbers = settled(write, read, plane.astype(float))
+    return element("ContactHalfSpace", socket_frame=to.place(surface.body), location=numbers[:3],
+                   orientation=numbers[3:])
 
 
 @_as_geometry.register
@@ -192,5 +204,5 @@ def _(surface: Mesh, to: Writing, where: str) -> Element:
         "ContactMesh",
         socket_frame=to.place(surface.body),
         location=p,
-        orientation=euler_from_rotation(R),
+        orientation=angles(R),
     )

@@ -12,9 +12,11 @@ from condyle.trace.parameter import Expression, Input
 
 
 def control(kept: Any, name: str, to: Writing, where: str, lowest: float | None = None) -> float:
-    """Take in what drives an actuator: an Input is its control, with the factor that is returned; a number is
-    a function of time that a controller gives it."""
-    if isinstance(kept, Expression) and any(isinstance(p, Input) for p in kept.parameters):
+    """Take in what drives an actuator: an Input is its control, with the factor that is returned. A
+    controller gives the default of the Input, or a number."""
+    if isinstance(kept, Expression) and (inputs := [p for p in kept.parameters if isinstance(p, Input)]):
+        if inputs[0].default:
+            to.controls[name] = constant(inputs[0].default)
         return _factor(kept, to, where)
     if isinstance(kept, (TimeFunctions, TimeSeries)):
         (to.controls[name],) = over_time(kept, to, where)

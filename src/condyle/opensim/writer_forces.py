@@ -32,9 +32,8 @@ from condyle.forces.external import TimeFunctions, TimeSeries
 from condyle.opensim.writer_controls import control
 from condyle.opensim.writer_functions import constant, over_time
 from condyle.opensim.writer_paths import geometry_path
-from condyle.opensim.writing import Writing
+from condyle.opensim.writing import Writing, angles
 from condyle.opensim.xml import element, text
-from condyle.spatial import euler_from_rotation
 from condyle.trace.parameter import Expression, Input
 
 
@@ -192,7 +191,7 @@ def actuator(kind: str, law: Any, name: str, to: Writing, **more: Any) -> Elemen
     """An actuator of a class of OpenSim: its force at a control of 1, and the bounds of the control."""
     where = f"force {name!r}"
     force = control(law.control, name, to, where) * to.number(law.optimal_force, where)
-    bounds = {key: getattr(law, key) for key in ("min_control", "max_control")}
+    bounds = {key: x for key in ("min_control", "max_control") if np.isfinite(x := getattr(law, key))}
     return element(kind, name, **more, optimal_force=force, **bounds)
 
 
@@ -284,7 +283,7 @@ def offset(name: str, body: str, X: Any, to: Writing, where: str) -> Element:
         name,
         socket_parent=to.place(body),
         translation=p,
-        orientation=euler_from_rotation(R),
+        orientation=angles(R),
     )
 
 
@@ -336,6 +335,8 @@ def _prescribed(
         forceIsGlobal=in_ground,
     )
     for key in ("force", "point", "torque"):
-        values = [x if isinstance(x, Element) else constant(float(x)) for x in parts.get(key, ())]
+        given = parts.get(key, ())
+        still = not any(isinstance(x, Element) or float(x) for x in given)      # OpenSim takes none as zeros
+        values = [] if still else [x if isinstance(x, Element) else constant(float(x)) for x in given]
         made.append(element("FunctionSet", f"{key}Functions", objects=values))
     return made

@@ -39,10 +39,10 @@ from condyle.mobilizers.compose import Composition
 from condyle.mobilizers.lower_pairs import LETTERS
 from condyle.opensim.scapula import scapulothoracic
 from condyle.opensim.writer_functions import constant, function, law
-from condyle.opensim.writing import Writing, joint_name
+from condyle.opensim.writing import Writing, angles, joint_name
 from condyle.opensim.xml import element
 from condyle.records import dataclass
-from condyle.spatial import Transform, euler_from_rotation, rotation_from_quaternion
+from condyle.spatial import Transform, rotation_from_quaternion
 from condyle.tree.body import Body, Coordinate
 
 X, Y, Z = (np.array(LETTERS[letter]) for letter in "xyz")
@@ -94,16 +94,18 @@ def joint(b: Body, to: Writing) -> Element:
                 f"{name}_offset",
                 socket_parent=to.place(name),
                 translation=frame.p,
-                orientation=euler_from_rotation(frame.R),
+                orientation=angles(frame.R),
             )
         )
     parent, child = offsets[::-1] if turned else offsets
+    used = " ".join(e.text or "" for e in made.iter("coordinates")).split()     # in OpenSim's order
+    listed = sorted(coordinates(b, to), key=lambda c: used.index(c.name) if c.name in used else len(used))
     out = element(
         made.tag,
         joint_name(b),
         socket_parent_frame=parent.get("name"),
         socket_child_frame=child.get("name"),
-        coordinates=[coordinate(c, to) for c in coordinates(b, to)],
+        coordinates=[coordinate(c, to) for c in listed],
         frames=offsets,
     )
     out.extend(made)
@@ -145,7 +147,7 @@ def coordinates(b: Body, to: Writing) -> list[Written]:
             f"body {b.name!r}: its quaternion is prescribed, and OpenSim has angles instead; "
             f"{type(b.mobilizer).__name__}(coordinates='euler') has them too"
         )
-    angles = euler_from_rotation(rotation_from_quaternion(np.array(defaults[:4])))
+    turns = angles(rotation_from_quaternion(np.array(defaults[:4])))
     taken = {c.name for other in to.system.bodies for c in other.coordinates}
     names = [f"{b.name}_{short}" for short in ("rx", "ry", "rz")]
     for name in taken & set(names):
@@ -153,7 +155,7 @@ def coordinates(b: Body, to: Writing) -> list[Written]:
             f"body {b.name!r}: OpenSim has angles where it has a quaternion, but a coordinate {name!r} "
             "exists already; rename it"
         )
-    return [*(Written(name, float(a)) for name, a in zip(names, angles, strict=True)), *kept[4:]]
+    return [*(Written(name, float(a)) for name, a in zip(names, turns, strict=True)), *kept[4:]]
 
 
 def held(c: Written, to: Writing) -> Written:

@@ -9,8 +9,9 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from condyle.functions import Polynomial
+from condyle.opensim.paths import EDGE
 from condyle.opensim.writer_functions import function, of_several
-from condyle.opensim.writing import Writing
+from condyle.opensim.writing import Writing, angles
 from condyle.opensim.xml import element, text
 from condyle.paths import (
     ConditionalPoint,
@@ -25,7 +26,6 @@ from condyle.paths import (
     Wrap,
 )
 from condyle.paths.surfaces import QUADRANTS, Surface
-from condyle.spatial import euler_from_rotation
 from condyle.trace import Traced
 
 FAR = 1e6
@@ -88,8 +88,15 @@ def _(p: ConditionalPoint, name: str, to: Writing, where: str) -> Element:
         socket_parent_frame=to.place(p.body),
         location=to.number(p.p, where),
         socket_coordinate=to.coordinate(p.coordinate),
-        range=p.range,
+        range=(_inward(p.range[0], EDGE), _inward(p.range[1], -EDGE)),
     )
+
+
+def _inward(end: float, edge: float) -> float:
+    """An end of the range in the file: OpenSim's ranges reach farther by an edge, which the reader adds."""
+    near = end + edge
+    return next((x for x in (near, np.nextafter(near, -np.inf), np.nextafter(near, np.inf))
+                 if x - edge == end), near)
 
 
 @_point.register
@@ -110,7 +117,7 @@ def _wrap_object(w: Wrap, to: Writing, where: str) -> str:
     made = _surface(w.surface, to, where)
     made.insert(0, _child("quadrant", quadrant(w.surface, to, where)))
     made.insert(0, _child("translation", p))
-    made.insert(0, _child("xyz_body_rotation", euler_from_rotation(R)))
+    made.insert(0, _child("xyz_body_rotation", angles(R)))
     same = [(e.tag, [(c.tag, c.text) for c in e]) for e in to.wraps[w.body].values()]
     mine = (made.tag, [(c.tag, c.text) for c in made])
     if mine in same:

@@ -3,7 +3,7 @@ have."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element
@@ -12,6 +12,7 @@ import numpy as np
 
 from condyle.contact.triangles import Triangles
 from condyle.opensim.xml import FORBIDDEN
+from condyle.spatial import euler_from_rotation, rotation_from_euler
 from condyle.system.system import System
 from condyle.trace import Symbol
 from condyle.trace.parameter import Expression, Input, Parameter
@@ -128,6 +129,28 @@ class Writing:
             if name in body.speeds:
                 return coordinates(body, self)[body.speeds.index(name)].name
         raise KeyError(name)
+
+
+DIGITS = 15
+"""Decimals of angles [rad] and of planes [m]: rotations and normals have no more."""
+ROUNDS = 10
+
+
+def settled(write: Callable[[Any], Any], read: Callable[[Any], Any], value: Any) -> Any:
+    """What is written of a value, so that reading and writing it again gives the same numbers, to the last
+    digit. They differ from write(value) by rounding."""
+    written = [tuple(np.ravel(write(value)).tolist())]
+    for _ in range(ROUNDS):
+        again = tuple(np.ravel(write(read(np.array(written[-1])))).tolist())
+        if again in written:                                # the same, or some that follow each other
+            return np.array(min(written[written.index(again):]))
+        written.append(again)
+    return np.array(written[-1])
+
+
+def angles(R: Any) -> Any:
+    """Body-fixed x-y-z angles of a rotation [rad], shape (3,)."""
+    return settled(lambda R: np.round(euler_from_rotation(R), DIGITS), rotation_from_euler, R)
 
 
 def joint_name(body: Body) -> str:

@@ -28,27 +28,14 @@ from condyle.paths.surfaces import Surface
 from condyle.records import dataclass
 from condyle.trace import Traced, trace
 
-LOOKS, DIRECTIONS = 12, 16
-"""Where a chord is looked at for its deepest point; directions across it, of which the shortest way out is
-taken."""
+DIRECTIONS = 16
+"""Directions across a chord, of which the shortest way out is taken."""
 
 
 def chord(level: Level, A: ca.SX, B: ca.SX, numbers: ca.SX) -> tuple[ca.SX, ca.SX]:
     """Its deepest point, and OpenSim's rule: MANDATORY where that is inside and the ends are not, else
     NONE."""
-    d = B - A
-    best, least = ca.SX(0.5), ca.SX(np.inf)
-    for i in range(LOOKS):
-        at = (i + 0.5) / LOOKS
-        f = level.value(A + at * d, numbers)
-        best, least = ca.if_else(f < least, at, best), ca.fmin(f, least)
-    s = best
-    for _ in range(4):
-        _, g, H = level.at(A + s * d, numbers)
-        bend = dot(d, H @ d)
-        s = s - ca.if_else(bend > 0, dot(g, d) / ca.if_else(bend > 0, bend, 1), 0)
-        s = ca.fmin(ca.fmax(s, ca.fmax(best - 1 / LOOKS, 0)), ca.fmin(best + 1 / LOOKS, 1))
-    C = A + s * d
+    C = level.deepest(A, B, numbers)
     inside = level.value(C, numbers) < 0
     outside = ca.logic_and(level.value(A, numbers) >= 0, level.value(B, numbers) >= 0)
     return C, ca.if_else(ca.logic_and(inside, outside), MANDATORY, NONE)
@@ -82,7 +69,7 @@ def start(level: Level, p: ca.SX) -> Start:
     other = other - dot(other, k) * k
     d = ca.if_else(forced, unit(other), d)
     rho = norm(C - A)
-    return Start(kind, k, d, ca.SX(0), rho, forced, norm(B - A))
+    return Start(kind, k, d, ca.SX(0), rho, forced, norm(B - A), ca.SX(0))
 
 
 FAR = 1e3 * (np.array([p for p in np.ndindex(3, 3, 3) if p != (1, 1, 1)]) - 1.0)

@@ -22,8 +22,8 @@ from condyle.records import dataclass
 
 NONE, WRAPPED, MANDATORY = 0, 1, 2
 """What a rule says of a segment: straight; over the surface if no other segment is; over the surface."""
-FLAT = ca.diag(ca.SX([1, 1, 0]))
-"""What a cylinder's plane has of a vector."""
+FLAT, AXIS = ca.diag(ca.SX([1, 1, 0])), ca.SX([0, 0, 1])
+"""What a cylinder's plane has of a vector; the cylinder's axis."""
 ROUNDING = 1e-8
 """Swept angles [rad] from minus this to zero are zero: rounding at a grazing path, not a full turn."""
 
@@ -162,26 +162,29 @@ def cylinder(p: ca.SX) -> tuple[ca.SX, Segment]:
     """The rule's answer and the segment for p = (A, B, radius, length, quadrant), shape (11,); the axis is
     z."""
     A, B, r, length, quadrant = p[:3], p[3:6], p[6], p[7], Quadrant(p[8:11])
-    k = ca.SX([0, 0, 1])
-    first, second = tangents(FLAT @ A, k, r), tangents(FLAT @ B, k, r)
-    kind, up = Chord.of(A, B, r, FLAT).kind(quadrant), upward(first, second, quadrant)
+    first, second = tangents(FLAT @ A, AXIS, r), tangents(FLAT @ B, AXIS, r)
+    kind, over = Chord.of(A, B, r, FLAT).kind(quadrant), over_cylinder(A, B, r, upward(first, second, quadrant))
+    beyond = ca.logic_and(ca.fabs(over.P[2]) > length / 2, ca.fabs(over.Q[2]) > length / 2)
+    kind = ca.if_else(beyond, NONE, kind)
+    return kind, either(kind, over, straight(A, B))
 
+
+def over_cylinder(A: ca.SX, B: ca.SX, r: ca.SX, up: ca.SX) -> Segment:
+    """The segment that turns about +z, or else about -z."""
+    first, second = tangents(FLAT @ A, AXIS, r), tangents(FLAT @ B, AXIS, r)
     P, Q = ca.if_else(up, first.a, first.b), ca.if_else(up, second.b, second.a)
     l1, l2, dz = first.l, second.l, B[2] - A[2]
-    S = l1 + r * swept(P, Q, k, up)[0] + l2                                                     # (2)
+    S = l1 + r * swept(P, Q, AXIS, up)[0] + l2                                                  # (2)
     L = ca.sqrt(S * S + dz * dz)
     by_r, by_L, rise = inverse(r), inverse(L), dz / S
     z_P, z_Q = A[2] + rise * l1, B[2] - rise * l2
-    beyond = ca.logic_and(ca.fabs(z_P) > length / 2, ca.fabs(z_Q) > length / 2)
-    kind = ca.if_else(beyond, NONE, kind)
 
     def along(X: ca.SX) -> ca.SX:
-        return (ca.if_else(up, 1, -1) * S * by_r * by_L) * cross(k, X) + (dz * by_L) * k
+        return (ca.if_else(up, 1, -1) * S * by_r * by_L) * cross(AXIS, X) + (dz * by_L) * AXIS
 
     touch = ca.vertcat(S * by_L / l1, S * by_L / l2, 0)
-    over = Segment(L, along(P), along(Q), P * by_r, Q * by_r, ca.repmat(by_L, 3, 1), touch, P + z_P * k,
-                   Q + z_Q * k, ca.SX(1))
-    return kind, either(kind, over, straight(A, B))
+    return Segment(L, along(P), along(Q), P * by_r, Q * by_r, ca.repmat(by_L, 3, 1), touch, P + z_P * AXIS,
+                   Q + z_Q * AXIS, ca.SX(1))
 
 
 def sphere(p: ca.SX) -> tuple[ca.SX, Segment]:

@@ -51,8 +51,8 @@ TOLERANCE = 1e-10
 """Difference of the extrapolations of orders 6 and 8 over the size at which a step of (2) is accepted."""
 FLAT = 1e-9
 """Curvatures and arcs over the size that count as zero."""
-LOOKS = 8
-"""Where each straight part is looked at for another hill of the surface."""
+LOOKS = 12
+"""Where a stretch is looked at for its deepest point."""
 SEQUENCE = (2, 4, 6, 8)
 """Steps of the midpoint rule that are extrapolated: order 8."""
 
@@ -84,6 +84,22 @@ class Level:
     def value(self, x: ca.SX, numbers: ca.SX) -> ca.SX:
         return self.at(x, numbers)[0]
 
+    def deepest(self, A: ca.SX, B: ca.SX, numbers: ca.SX) -> ca.SX:
+        """The point of a stretch AB with the least f; between two looks f has at most one minimum."""
+        d = B - A
+        best, least = ca.SX(0.5), ca.SX(np.inf)
+        for i in range(LOOKS):
+            at = (i + 0.5) / LOOKS
+            f = self.value(A + at * d, numbers)
+            best, least = ca.if_else(f < least, at, best), ca.fmin(f, least)
+        s = best
+        for _ in range(4):
+            _, g, H = self.at(A + s * d, numbers)
+            bend = dot(d, H @ d)
+            s = s - ca.if_else(bend > 0, dot(g, d) / ca.if_else(bend > 0, bend, 1), 0)
+            s = ca.fmin(ca.fmax(s, ca.fmax(best - 1 / LOOKS, 0)), ca.fmin(best + 1 / LOOKS, 1))
+        return A + s * d
+
 
 @dataclass(frozen=True, eq=False)
 class Start:
@@ -97,6 +113,7 @@ class Start:
         rho: likewise [m].
         forced: 1 where the path is to be the nearest stationary one instead of the shortest.
         size: of the surface [m].
+        sense: 1 or -1, which of two ways around the surface it is to go; 0 where there is no such choice.
     """
 
     kind: ca.SX
@@ -106,16 +123,17 @@ class Start:
     rho: ca.SX
     forced: ca.SX
     size: ca.SX
+    sense: ca.SX
 
-    WIDTH = 11
+    WIDTH = 12
 
     @property
     def column(self) -> ca.SX:
-        return ca.vertcat(self.kind, self.k, self.d, self.theta, self.rho, self.forced, self.size)
+        return ca.vertcat(self.kind, self.k, self.d, self.theta, self.rho, self.forced, self.size, self.sense)
 
     @staticmethod
     def of(x: ca.SX) -> Start:
-        return Start(x[0], x[1:4], x[4:7], x[7], x[8], x[9], x[10])
+        return Start(x[0], x[1:4], x[4:7], x[7], x[8], x[9], x[10], x[11])
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,10 +165,12 @@ class Shooting:
         name: an identifier.
         level: the surface.
         start: p -> Start.
+        right: p, Start, P, e_in, Q, length of the arc -> whether a geodesic is of the kind that is looked for.
     """
 
-    def __init__(self, name: str, level: Level, start: Callable[[ca.SX], Start]) -> None:
-        self.name, self.level, self.begin = name, level, start
+    def __init__(self, name: str, level: Level, start: Callable[[ca.SX], Start],
+                 right: Callable[..., ca.SX] = lambda *_: ca.SX(1)) -> None:
+        self.name, self.level, self.begin, self.right = name, level, start, right
         self.needs = 6 + level.count + 3
         self.sizes = {
             "phi": 1,
@@ -224,14 +244,14 @@ class Shooting:
             low, high = ca.if_else(side < 0, first.theta, low), ca.if_else(side > 0, first.theta, high)
             outside = ca.logic_and(ca.logic_or(theta <= low, theta >= high), ca.logic_not(good))
             theta = ca.if_else(outside, (low + high) / 2, theta)
-            return ca.vertcat(x[:7], theta, rho, x[9:11], low, high), ca.logic_not(good)
+            return ca.vertcat(x[:7], theta, rho, x[9:Start.WIDTH], low, high), ca.logic_not(good)
 
         def finish(p: ca.SX, x: ca.SX) -> ca.SX:
             first = Start.of(x)
             _, g, H = self.level.at(
                 p[:3] + first.rho * Ray.of(first, ca.SX(0), first.theta).e, self.numbers(p)
             )
-            return ca.vertcat(x[:10], ca.fmin(first.size, norm(g) / norm(ca.vec(H))))
+            return ca.vertcat(x[:10], ca.fmin(first.size, norm(g) / norm(ca.vec(H))), first.sense)
 
         return Solver.of(f"{self.name}_start", self.needs, start, step, finish, 80)
 
@@ -431,10 +451,10 @@ class Shooting:
         )
         segment = either(start.kind, over, straight(A, B))
         bad = ca.logic_or(s["bend"] * start.size < -FLAT, s["s"] + h < -FLAT * start.size)
+        bad = ca.logic_or(bad, ca.logic_not(self.right(p, start, P, e_in, Q, s["s"] + h + late)))
         for X, Y in ((A, P), (Q, B)):
-            for i in range(LOOKS):
-                f, g, _ = self.level.at(X + (i + 0.5) / LOOKS * (Y - X), c)
-                bad = ca.logic_or(bad, f < -FLAT * norm(g) * start.size)
+            f, g, _ = self.level.at(self.level.deepest(X, Y, c), c)
+            bad = ca.logic_or(bad, f < -FLAT * norm(g) * start.size)
         return ca.vertcat(
             start.kind, ca.if_else(ca.logic_and(start.kind, bad), np.nan, segment.row), A, B, s["shots"]
         )
@@ -447,9 +467,33 @@ class Shooting:
         return self.aiming(), self.search()
 
     def row(self, p: ca.SX) -> ca.SX:
-        """kind, the segment, its ends; all NaN where no geodesic was found."""
+        """kind, the segment, its ends; all NaN where no geodesic was found.
+
+        The search begins at the end that comes first by z, x, y, and only if it finds nothing at the other:
+        a path has one length, whichever way it is written."""
+        A, B = p[:3], p[3:6]
+        later = ca.SX(0)
+        for i in (1, 0, 2):
+            later = ca.if_else(A[i] == B[i], later, A[i] < B[i])
+        first, last = ca.if_else(later, B, A), ca.if_else(later, A, B)
+        found = self.once(ca.vertcat(first, last, p[6:]))
+        there = found[1] == found[1]                         # else NaN
+        back = self.once(ca.vertcat(last, ca.if_else(there, last, first), p[6:]))
+        found = ca.if_else(there, found, reverse(back))
+        return ca.if_else(later, reverse(found), found)
+
+    def once(self, p: ca.SX) -> ca.SX:
+        """The row of p, searched for from its first end."""
         aiming, search = self.solvers
         return get(search, ca.vertcat(p, get(aiming, p)[:-1]))[: 1 + ROW + 6]
+
+
+def reverse(row: ca.SX) -> ca.SX:
+    """The row of the same path, written from B to A."""
+    s = Segment.of(row[1:])
+    back = Segment(s.L, -s.e_out, -s.e_in, s.n_Q, s.n_P, s.across[[1, 0, 2]], s.along[[1, 0, 2]], s.Q, s.P,
+                   s.wrapped)
+    return ca.vertcat(row[0], back.row, row[-3:], row[-6:-3])
 
 
 def _clip(x: ca.SX, most: ca.SX | float) -> ca.SX:

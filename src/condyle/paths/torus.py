@@ -20,7 +20,7 @@ from condyle.errors import DescriptionError
 from condyle.laws.described import Datum, quantity, sx
 from condyle.paths import round
 from condyle.paths.round import NONE, WRAPPED, Quadrant
-from condyle.paths.segment import SMALLEST, cross, dot, norm, unit
+from condyle.paths.segment import SMALLEST, Segment, cross, dot, norm, unit
 from condyle.paths.shooting import Level, Shooting, Start
 from condyle.paths.surfaces import Surface
 from condyle.records import dataclass
@@ -61,61 +61,104 @@ class Torus(Surface):
         return ca.vertcat(sx(self.inner_radius), sx(self.outer_radius))
 
     def rule(self, A: ca.SX, B: ca.SX) -> tuple[ca.SX, ca.SX]:
-        kind, L = Ends(self.given(A, B)).wrapped()[:2]
-        return kind, L - norm(B - A)
+        kind, over = Ends(self.given(A, B)).wrapped()[:2]
+        return kind, over.L - norm(B - A)
 
     def row(self, A: ca.SX, B: ca.SX) -> ca.SX:
         return _shooting().row(self.given(A, B))
 
 
 class Ends:
-    """OpenSim's rule for p = (A, B, inner_radius, outer_radius, quadrant), shape (11,)."""
+    """Whether and where p = (A, B, inner_radius, outer_radius, quadrant), shape (11,), wraps."""
 
     def __init__(self, p: ca.SX) -> None:
         self.A, self.B, self.r, self.R, self.quadrant = p[:3], p[3:6], p[6], p[7], Quadrant(p[8:11])
 
-    def closest(self, u: ca.SX) -> tuple[ca.SX, ca.SX]:
-        """The point of the line AB that is closest to the circle, from u on; and the square of how far."""
-        d = self.B - self.A
-        dd = ca.fmax(dot(d, d), SMALLEST)
-        for _ in range(ITERATIONS):
-            x = self.A + u * d
-            rho = ca.fmax(ca.sqrt(x[0] * x[0] + x[1] * x[1]), SMALLEST)
-            slope = (x[0] * d[0] + x[1] * d[1]) / rho
-            bend = dd - self.R * (d[0] * d[0] + d[1] * d[1] - slope * slope) / rho
-            u = u - (dot(x, d) - self.R * slope) / ca.if_else(bend > 0.1 * dd, bend, dd)
-        x = self.A + u * d
-        rho = ca.sqrt(x[0] * x[0] + x[1] * x[1])
-        return x, (rho - self.R) ** 2 + x[2] * x[2]
-
-    def wrapped(self) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
-        """The rule's answer, the length over the cylinder, where that is touched first, and the middle c of
-        the tube."""
-        (x, far_x), (y, far_y) = self.closest(ca.SX(0)), self.closest(ca.SX(1))
+    def wrapped(self) -> tuple[ca.SX, Segment, ca.SX, ca.SX]:
+        """The rule's answer, the segment over the cylinder, whether it goes downward through the hole, and
+        the cylinder's frame: c and axes (inward, down, along the tube), shape (3, 4)."""
+        (x, far_x), (y, far_y) = (closest(self.A, self.B, self.R, u) for u in (0, 1))
         on_x, on_y = (ca.logic_or(self.quadrant.all, self.quadrant.has(v)) for v in (x, y))
         first = ca.logic_and(on_x, ca.logic_or(far_x < far_y, ca.logic_not(on_y)))
         a = ca.if_else(first, x, y)
         c = self.R * unit(ca.vertcat(a[0], a[1], 0))
-        axes = ca.horzcat(-unit(c), ca.SX([0, 0, -1]), cross(-unit(c), ca.SX([0, 0, -1])))
-        given = ca.vertcat(axes.T @ (self.A - c), axes.T @ (self.B - c), self.r, np.inf, 1, 0, 0)
-        kind, segment = round.cylinder(given)
-        some = ca.logic_and(ca.logic_or(on_x, on_y), kind != NONE)
-        return ca.if_else(some, WRAPPED, NONE), segment.L, c + axes @ segment.P, c
+        inward, down = -unit(c), ca.SX([0, 0, -1])
+        axes = ca.horzcat(inward, down, cross(inward, down))
+        A, B = axes.T @ (self.A - c), axes.T @ (self.B - c)
+        turn = A[0] * B[1] - A[1] * B[0]
+        one_out = ca.if_else(A[0] < 0, A[1] < 0, ca.if_else(B[0] < 0, B[1] > 0, turn > 0))
+        downward = ca.if_else(ca.logic_and(A[0] < 0, B[0] < 0), turn < 0, one_out)
+        crossing = ca.fmin(ca.if_else(on_x, far_x, np.inf), ca.if_else(on_y, far_y, np.inf)) < self.r**2
+        outside = [_far(X, self.R) >= self.r**2 for X in (self.A, self.B)]
+        around = ca.logic_and(ca.logic_and(*outside), ca.logic_or(crossing, (turn < 0) == downward))
+        some = ca.logic_and(ca.logic_or(on_x, on_y), around)
+        return (ca.if_else(some, WRAPPED, NONE), round.over_cylinder(A, B, self.r, downward), downward,
+                ca.horzcat(c, axes))
+
+
+def closest(A: ca.SX, B: ca.SX, R: ca.SX, u: float) -> tuple[ca.SX, ca.SX]:
+    """The point of a stretch AB that is closest to the circle, from A + u (B - A) on; and the square of how
+    far."""
+    d, u = B - A, ca.SX(u)
+    dd = ca.fmax(dot(d, d), SMALLEST)
+    for _ in range(ITERATIONS):
+        x = A + u * d
+        rho = ca.fmax(ca.sqrt(x[0] * x[0] + x[1] * x[1]), SMALLEST)
+        slope = (x[0] * d[0] + x[1] * d[1]) / rho
+        bend = dd - R * (d[0] * d[0] + d[1] * d[1] - slope * slope) / rho
+        u = u - (dot(x, d) - R * slope) / ca.if_else(bend > 0.1 * dd, bend, dd)
+        u = ca.fmin(ca.fmax(u, 0), 1)
+    x = A + u * d
+    return x, _far(x, R)
+
+
+def _far(x: ca.SX, R: ca.SX) -> ca.SX:
+    """Square of the distance of x from the circle."""
+    return (ca.sqrt(x[0] * x[0] + x[1] * x[1]) - R) ** 2 + x[2] * x[2]
+
+
+class Tube(Level):
+    """The torus as a level: where a stretch is deepest is known."""
+
+    def deepest(self, A: ca.SX, B: ca.SX, numbers: ca.SX) -> ca.SX:
+        (x, far_x), (y, far_y) = (closest(A, B, numbers[1], u) for u in (0, 1))
+        return ca.if_else(far_x < far_y, x, y)
 
 
 def _start(p: ca.SX) -> Start:
     ends = Ends(p)
-    kind, _, P, c = ends.wrapped()
+    kind, over, downward, frame = ends.wrapped()
+    c, axes = frame[:, 0], frame[:, 1:]
     k = unit(c - ends.A)
-    r = P - ends.A
+    r = c + axes @ over.P - ends.A
+    beside = ca.if_else(downward, -1, 1) * cross(axes[:, 2], k)
     d = r - dot(r, k) * k
-    return Start(kind, k, unit(d), ca.atan2(norm(d), dot(r, k)), norm(r), ca.SX(0), ends.r)
+    inside = dot(round.FLAT @ axes.T @ (ends.A - c), axes.T @ (ends.A - c)) < ends.r**2
+    d = ca.if_else(inside, beside, d)
+    theta, rho = (ca.if_else(inside, x, y) for x, y in ((0.5, ca.atan2(norm(d), dot(r, k))), (norm(ends.A - c), norm(r))))
+    return Start(kind, k, unit(d), theta, rho, ca.SX(0), ends.r, ca.if_else(downward, 1, -1))
+
+
+def _taut(p: ca.SX, start: Start, P: ca.SX, e_in: ca.SX, Q: ca.SX, arc: ca.SX) -> ca.SX:
+    """Whether a geodesic goes through the hole the way it should, and not around the tube twice."""
+    r, R = p[6], p[7]
+    at = []
+    for X in (P, Q):
+        inward = -unit(ca.vertcat(X[0], X[1], 0))
+        at.append(ca.vertcat(dot(X, inward) + R, -X[2]) )
+    inward = -unit(ca.vertcat(P[0], P[1], 0))
+    e = ca.vertcat(dot(e_in, inward), -e_in[2])
+    (x, y), (x2, y2) = (ca.vertsplit(v) for v in at)
+    sense = start.sense
+    right = sense * (x * e[1] - y * e[0]) > 0
+    sweep = round.arc_tangent(sense * (x * y2 - y * x2), x * x2 + y * y2)
+    sweep = ca.if_else(sweep < 0, sweep + 2 * np.pi, sweep)
+    return ca.logic_and(right, arc < r * (sweep + 2 * np.pi))
 
 
 @cache
 def _shooting() -> Shooting:
     def f(x: ca.SX, numbers: ca.SX) -> ca.SX:
-        r, R = numbers[0], numbers[1]
-        return (ca.sqrt(x[0] * x[0] + x[1] * x[1]) - R) ** 2 + x[2] * x[2] - r * r
+        return _far(x, numbers[1]) - numbers[0] ** 2
 
-    return Shooting("torus", Level(f, 2), _start)
+    return Shooting("torus", Tube(f, 2), _start, _taut)

@@ -6,6 +6,7 @@ import base64
 import binascii
 import zlib
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -59,17 +60,26 @@ class _File:
     def mesh(self) -> tuple[Array, np.ndarray]:
         points, triangles, base = [np.zeros((0, 3))], [np.zeros((0, 3), dtype=np.int64)], 0
         for piece in self.root.iter("Piece"):
+            if piece.get("NumberOfPoints") == "0":
+                continue
             p = self._values(piece.find("Points/DataArray")).astype(float).reshape(-1, 3)
+            _check_count(piece, "Points", len(p))
             for kind, made in (("Polys", cut), ("Strips", _strips)):
                 cells = {a.get("Name"): a for a in piece.iterfind(f"{kind}/DataArray")}
-                if "connectivity" in cells:
-                    corners, ends = (self._values(cells[name]).astype(np.int64)
-                                     for name in ("connectivity", "offsets"))
-                    p, found = made(p, corners, ends)
-                    triangles.append(base + found)
+                corners, ends = (self._values(cells[name]).astype(np.int64) if name in cells
+                                 else np.zeros(0, dtype=np.int64) for name in ("connectivity", "offsets"))
+                _check_count(piece, kind, len(ends))
+                if (ends[-1] if len(ends) else 0) != len(corners):
+                    raise ValueError(f"its {kind} have {len(corners)} corners, and their offsets end at "
+                                     f"{ends[-1] if len(ends) else 0}")
+                p, found = made(p, corners, ends)
+                triangles.append(base + found)
             points.append(p)
             base += len(p)
-        return np.concatenate(points), np.concatenate(triangles)
+        faces = np.concatenate(triangles)
+        if not len(faces) and any(int(p.get("NumberOfLines", 0)) for p in self.root.iter("Piece")):
+            raise ValueError("it has lines only; a mesh needs polygons or strips")
+        return np.concatenate(points), faces
 
     def _values(self, node: Any) -> np.ndarray:
         if node is None:
@@ -80,7 +90,8 @@ class _File:
         if form == "appended":
             data = self.appended[int(node.get("offset")):]
             return np.frombuffer(self._payload(data, _raw if self.raw else _base64), kind)
-        return np.frombuffer(self._payload((node.text or "").strip().encode(), _base64), kind)
+        text = (node.text or "").strip().encode()
+        return np.frombuffer(self._payload(text, _base64) if text else b"", kind)
 
     def _payload(self, data: bytes, decode: Callable[[bytes, int, int], bytes]) -> bytes:
         """The bytes behind a header: its length, or of each compressed block (number, size, last, sizes)."""
@@ -97,6 +108,12 @@ class _File:
         return b"".join(out)
 
 
+def _check_count(piece: Any, what: str, count: int) -> None:
+    """Raise if a piece does not have as many points or cells as its attribute says."""
+    if int(piece.get(f"NumberOf{what}", count)) != count:
+        raise ValueError(f"NumberOf{what} is {piece.get(f'NumberOf{what}')}, and it has {count}")
+
+
 def _raw(data: bytes, start: int, count: int) -> bytes:
     return data[start:start + count]
 
@@ -110,7 +127,7 @@ def _base64(data: bytes, start: int, count: int) -> bytes:
 def _strips(points: Array, corners: np.ndarray, ends: np.ndarray) -> tuple[Array, np.ndarray]:
     """The points, and triangles of strips, of which every other one goes the other way around."""
     out = [np.zeros((0, 3), dtype=np.int64)]
-    for start, end in zip([0, *ends[:-1]], ends, strict=True):
+    for start, end in pairwise([0, *ends]):
         if not 0 <= start <= end <= len(corners):
             raise ValueError("offsets of its strips do not fit their corners")
         strip = corners[start:end]

@@ -20,8 +20,9 @@ from condyle.fit.expressions import expressions
 from condyle.fit.frames import Frames, frame_count
 from condyle.fit.goals import Coordinate, Goal
 from condyle.fit.layout import Layout
-from condyle.fit.loop import INFO, FitLoop
+from condyle.fit.loop import BEFORE, INFO, OWN, STAY, FitLoop
 from condyle.fit.looped import has_loops
+from condyle.fit.normal import NormalMatrices
 from condyle.integrate.progress import check_progress, shown
 from condyle.integrate.rigid.numbers import in_few
 from condyle.mobilizers import Mobilizer, motion_at
@@ -166,17 +167,27 @@ def assemble_frames(system: System, state: State, goals: Goal | Sequence[Goal], 
 
 
 def follow(who: str, state: State, goals: tuple[Goal, ...], t: Array, locked: dict[str, Any], limits: Limits,
-           accuracy: float, progress: bool | Callable[[float], object]) -> Frames:
-    """Frames that follow goals, which are known to fit, from a state on; `who` asks, for warnings."""
-    def run(start: State, goals: tuple[Goal, ...], t: Array, report: Any = None) -> Frames:
-        return _run(start.system, start, goals, locked, limits, accuracy, t, report)
+           accuracy: float, progress: bool | Callable[[float], object],
+           normal: NormalMatrices | None = None) -> Frames:
+    """Frames that follow goals, which are known to fit, from a state on; `who` asks, for warnings. The
+    matrices of some frames are written to `normal`."""
+    def run(start: State, goals: tuple[Goal, ...], t: Array, report: Any = None,
+            normal: NormalMatrices | None = None) -> Frames:
+        return _run(start.system, start, goals, locked, limits, accuracy, t, report, normal)
 
     report, stop = shown("assemble") if progress is True else (progress or None, None)
     try:
-        return doubt(who, run(state, goals, t, report), run)
+        return doubt(who, run(state, goals, t, report, normal), run)
     finally:
         if stop is not None:
             stop()
+
+
+def follow_each(state: State, goals: tuple[Goal, ...], t: Array, limits: Limits, accuracy: float, q: Array,
+                normal: NormalMatrices | None = None) -> Frames:
+    """Frames that follow goals, each from a pose of its own, q (T, nq); with `normal` they stay there, and
+    their matrices are written to it."""
+    return _run(state.system, state, goals, dict(state.locked), limits, accuracy, t, None, normal, q)
 
 
 def checked(who: str, system: System, goals: Any) -> tuple[Goal, ...]:
@@ -206,9 +217,9 @@ def _tolerance(accuracy: float) -> float:
 
 
 def _run(system: System, state: State, goals: tuple[Goal, ...], locked: dict[str, Any], limits: Limits,
-         accuracy: float,
-         t: Array, report: Callable[[float], object] | None) -> Frames:
-    """The native run for all frames."""
+         accuracy: float, t: Array, report: Callable[[float], object] | None,
+         normal: NormalMatrices | None = None, starts: Array | None = None) -> Frames:
+    """The native run for all frames: see `follow` and `follow_each`."""
     if not 1e-12 <= number("assemble: accuracy", accuracy, "a number from 1e-12 to 0.1 [rad, m]") <= 0.1:
         raise DescriptionError(f"assemble: accuracy = {accuracy!r} must be between 1e-12 and 0.1 [rad, m]")
     if not system.nu:
@@ -228,9 +239,12 @@ def _run(system: System, state: State, goals: tuple[Goal, ...], locked: dict[str
     ws["q"], ws["tail"], ws["low"], ws["high"] = q0, start.tail, low, high
     ws["active"] = np.where(of >= 0, at_end[of], 0.0)
     ws["accuracy"], ws["tolerance"] = accuracy, _tolerance(accuracy)
-    q, info = np.empty((T, system.nq)), np.empty((T, len(INFO)))
-    rows = layout.rows(t)
-    streams = {"ROW": rows, "Q": q, "INFO": info, **tables}
+    q, info = np.zeros((T, system.nq)) if starts is None else np.array(starts), np.empty((T, len(INFO)))
+    rows, normal = layout.rows(t), normal or NormalMatrices(np.zeros(0, dtype=np.intp))
+    rows[normal.frames, 2] = np.arange(1, len(normal.frames) + 1)
+    rows[:, 3] = BEFORE if starts is None else STAY if len(normal.frames) else OWN
+    streams = {"ROW": rows, "Q": q, "INFO": info, **tables,
+               **normal.streams(system.nu, system.compiled.model.equations("position"))}
     with contextlib.suppress(KeyboardInterrupt), lapack.one_thread():
         program.run(ws, streams, {"frames": T},
                     progress=report and (lambda ws: report(float(ws["frame"][0]) / T)))

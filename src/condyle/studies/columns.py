@@ -12,18 +12,15 @@ from condyle.mobilizers import Coupled
 from condyle.presentation import cut
 from condyle.records import dataclass
 from condyle.system.system import System
-from condyle.table import Table
+from condyle.table import Table, si
 from condyle.tree import scales
 from condyle.tree.body import Body
-
-_FACTORS = {"rad": {"deg": math.pi / 180, "degrees": math.pi / 180, "°": math.pi / 180, "rad": 1.0},
-            "m": {"m": 1.0, "cm": 1e-2, "mm": 1e-3},
-            "1": {"1": 1.0, "rad": 1.0, "m": 1.0}}          # a coordinate that turns and slides
-
 
 CONTRADICTED = 0.02
 """[rad, m] Constraints that move a coordinate further contradict it; measured ones are less wrong."""
 LARGEST = float(np.finfo(float).max)
+MANY = 3
+"""So many angles, and half of all, are more than a turn away from zero in degrees, but not in radians."""
 SMALL = 0.5
 """Angles that move by more than this, and stay within pi, look like radians."""
 LOOKS = 20
@@ -45,7 +42,10 @@ class Columns:
         units: of the coordinates.
         factors: from the units of the columns to those, shape (n,).
         ranges: what angles may be, a turn added at both ends; any number for others; shape (2, n).
+        rotating: places, among these columns, of angles.
+        angles: their places in q.
         turned: places, among these columns, of angles in degrees.
+        unsaid: likewise, of angles taken as radians without a unit of their own.
         bare: names of the angles of which nothing says in which unit they are.
         missing: places of coordinates that the Table does not have.
         ignored: names of columns that are no coordinates.
@@ -60,7 +60,10 @@ class Columns:
     units: list[str]
     factors: Array
     ranges: Array
+    rotating: NDArray[np.intp]
+    angles: NDArray[np.intp]
     turned: list[int]
+    unsaid: list[int]
     bare: list[str]
     missing: list[int]
     ignored: tuple[str, ...]
@@ -98,10 +101,14 @@ class Columns:
         turn = 2 * math.pi
         ranges = [(limits[name][0] - turn, limits[name][1] + turn) if unit == "rad" and name in limits
                   else (-LARGEST, LARGEST) for name, unit in zip(coordinates, units, strict=True)]
+        rotating = [k for k, unit in enumerate(units) if unit == "rad"]
         return cls((table.names, table.units, table.degrees), places, np.array(columns, dtype=np.intp),
                    [table.names[j] for j in columns], coordinates, units, np.array(factors, dtype=float),
                    np.array(ranges, dtype=float).reshape(-1, 2).T.copy(),
+                   np.array(rotating, dtype=np.intp), np.array([places[k] for k in rotating], dtype=np.intp),
                    [k for k, factor in enumerate(factors) if factor == math.pi / 180],
+                   [k for k, (j, unit, factor) in enumerate(zip(columns, units, factors, strict=True))
+                    if unit == "rad" and factor == 1 and not table.units[j]],
                    [table.names[j] for j, unit in zip(columns, units, strict=True)
                     if unit == "rad" and not table.units[j] and table.degrees is None],
                    [k for k in range(system.nq) if k not in places],
@@ -131,8 +138,8 @@ class Columns:
         """Warn if angles are taken for radians because nothing says what they are."""
         if bare := self.bare:
             warn(f"motion: nothing says whether {', '.join(bare[:3])}{', ...' * (len(bare) > 3)} "
-                 f"{'is' if len(bare) == 1 else 'are'} in degrees; taken as radians. Say so: "
-                 "cd.read_table(path, degrees=False), or cd.Table(..., degrees=False)")
+                 f"{'is' if len(bare) == 1 else 'are'} in degrees; taken as radians. Say it: "
+                 "cd.read_table(path, degrees=False), or table.with_units(degrees=False)")
 
     def warn_of_range(self, least: Array, most: Array, inside: bool) -> None:
         """Warn of angles that are turns away from what the coordinate's range allows: degrees, most likely.
@@ -142,14 +149,20 @@ class Columns:
             most: likewise.
             inside: whether all are within the ranges.
         """
+        turn = 2 * math.pi
         if not inside:                                      # others are likely so for the same reason
             low, high = self.ranges
-            k, turn = int(np.argmax((least < low) | (most > high))), 2 * math.pi
+            k = int(np.argmax((least < low) | (most > high)))
             far = least[k] if low[k] - least[k] > most[k] - high[k] else most[k]
-            warn(f"motion: {self.coordinates[k]!r} goes to {far:.4g} rad, its range is "
-                 f"{low[k] + turn:.4g} to {high[k] - turn:.4g} rad; if the table is in degrees, say "
-                 "so: degrees=True, or the unit 'deg'")
+            self._warn_of_wrong_unit(k, f"{self.coordinates[k]!r} goes to {far:.4g} rad, its range is "
+                                        f"{low[k] + turn:.4g} to {high[k] - turn:.4g} rad")
             return
+        if len(self.unsaid) >= MANY:
+            far = np.maximum(-least[self.unsaid], most[self.unsaid])
+            if (count := int((far > turn).sum())) >= max(MANY, len(far) / 2):
+                self._warn_of_wrong_unit(self.unsaid[0], f"{count} of {len(far)} angles go beyond a turn, to "
+                                                         f"{far.max():.4g} rad")
+                return
         turned, limit = self.turned, math.radians(math.pi)
         if len(turned) > 2 and not any(most.item(k) >= limit or least.item(k) <= -limit for k in turned):
             least, most = least[turned], most[turned]
@@ -157,6 +170,13 @@ class Columns:
             if moved > SMALL:
                 warn(f"motion: the table is in degrees, and all {len(least)} angles stay within "
                      f"{far:.2g} degrees; if they are radians, say so: degrees=False")
+
+    def _warn_of_wrong_unit(self, k: int, why: str) -> None:
+        own = k not in self.unsaid
+        said = "radians" if own else "radians (inDegrees=no)" if self.known[2] is False else "neither"
+        what = f"{{{self.names[k]!r}: 'deg', ...}}" if own else "degrees=True"
+        warn(f"motion: {why}: the table is likely in degrees, but it says {said}. If so, say it: "
+             f"table.with_units({what}), or cd.read_table(path, degrees=True)")
 
     def warn_of_constraints(self, system: System, table: Table, moved: Array) -> None:
         """Warn where constraints moved coordinates, by `moved`, shape (m, n), further than recordings are
@@ -207,11 +227,12 @@ def _factor(table: Table, column: int, unit: str) -> float:
     said, name = table.units[column], table.names[column]
     if not said:
         return math.pi / 180 if unit == "rad" and table.degrees else 1.0
-    factors = _FACTORS.get(unit, {unit: 1.0})
-    if said not in factors:
-        raise DescriptionError(f"motion: column {name!r} is in {said!r}; this coordinate has the unit "
-                               f"{unit}: expected {' or '.join(repr(u) for u in factors)}")
-    if said == "rad" and table.degrees:
+    found, wanted = si(said), si(unit)
+    if said != unit and (found is None or wanted is None or found[1] != wanted[1]) and not (
+            unit == "1" and said in ("rad", "m")):          # a coordinate that turns and slides
+        raise DescriptionError(f"motion: column {name!r} is in {said!r}; this coordinate has the unit {unit}"
+                               + (", or 'deg'" if unit == "rad" else ", 'cm' or 'mm'" if unit == "m" else ""))
+    if found and found == (1.0, "rad") and table.degrees:
         raise DescriptionError(f"motion: column {name!r} has the unit rad, but the table says degrees=True; "
                                "which is right?")
-    return factors[said]
+    return 1.0 if said == unit or found is None or wanted is None else found[0] / wanted[0]

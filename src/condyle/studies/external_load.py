@@ -15,7 +15,7 @@ from condyle.plausible import ask, of_times
 from condyle.records import dataclass
 from condyle.studies.motion import Motion
 from condyle.studies.smoothing import spline
-from condyle.table import Table
+from condyle.table import Table, after_events
 from condyle.tree.body import Body
 
 LATE = 0.5
@@ -61,6 +61,7 @@ class ExternalLoad:
         if not isinstance(self.table, Table):
             raise DescriptionError("ExternalLoad: table: expected a cd.Table, got "
                                    f"{type(self.table).__name__}; a file is read by cd.read_table")
+        object.__setattr__(self, "table", after_events(f"ExternalLoad on {self.body!r}", self.table))
         if self.force is None and self.torque is None:
             raise DescriptionError("ExternalLoad: give force= or torque=, the names of three columns")
         for what in ("force", "point", "torque"):

@@ -142,15 +142,21 @@ def _warn_of_activations(tensions: Array) -> None:
 
 
 def at_times(what: str, table: Table, t: Array) -> Array:
-    """The values of a Table at other times, shape (m, columns): linear between its rows, as in OpenSim."""
+    """The values of a Table at other times, shape (m, columns): linear between its rows, as in OpenSim. Where
+    two of its rows have one time, the last counts, but the first for the first of two such times in t."""
     near = SAME_TIME * np.diff(t).min(initial=1.0)
     if len(table) == len(t) and abs(table.time - t).max(initial=0.0) <= near:
         return table.values
-    if not len(table) or not (np.diff(table.time) > 0).all():
+    if not len(table) or not (np.diff(table.time) >= 0).all():
         raise ShapeError(f"{what}: the Table needs rows whose times increase")
     first, last = table.time[0], table.time[-1]
     step = (last - first) / max(len(table) - 1, 1)
     if t[0] < first - step / 2 or t[-1] > last + step / 2:
         raise ShapeError(f"{what}: known from {first:g} to {last:g} s, the motion goes from {t[0]:g} to "
                          f"{t[-1]:g} s; cut it: motion[a:b]")
-    return np.stack([np.interp(t, table.time, x) for x in table.values.T], axis=1)
+    out = np.stack([np.interp(t, table.time, x) for x in table.values.T], axis=1)
+    before = np.flatnonzero(t[1:] == t[:-1])
+    rows = np.searchsorted(table.time, t[before]).clip(max=len(table) - 1)
+    known = table.time[rows] == t[before]
+    out[before[known]] = table.values[rows[known]]
+    return out

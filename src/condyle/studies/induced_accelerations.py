@@ -41,7 +41,7 @@ from condyle.system.given import check_system
 from condyle.system.state import State
 from condyle.system.states import Batch
 from condyle.system.system import System
-from condyle.system.unsolved import refuse_unsolved
+from condyle.system.unsolved import unsolved_frames, with_failures
 from condyle.table import Table, save_all
 from condyle.tree.body import Body
 
@@ -175,11 +175,11 @@ def induced_accelerations(system: System, motion: Table | Motion | Trajectory | 
         state: parameters, inputs and the like, as for `cd.inverse_dynamics`.
 
     Returns:
-        an InducedAccelerations.
+        an InducedAccelerations. Frames in which a path or contact is not found are NaN; its status and a
+        warning list them.
 
     Raises:
         ConstraintError: the constraints cannot hold.
-        PathError: a path that finds no way over its surfaces.
         CondyleError: arguments that cannot be.
     """
     check_system("induced_accelerations", system, "motion")
@@ -196,11 +196,15 @@ def induced_accelerations(system: System, motion: Table | Motion | Trajectory | 
     tau = generalised_forces(moved, kept, tensions, speeds, loads_on(moved, external_loads))
     bare = acting(system, (), rigid=rigid).batch(moved)
     f = np.stack([np.zeros((len(moved), system.nu)), *tau.values(), sum(tau.values())], axis=1)
+    failures = unsolved_frames(system.compiled, "induced_accelerations", moved.t, moved.q, moved.tail, f)
+    lost = list(failures)
+    f[lost] = 0.0
     udot = each_answer(bare, "forward_dynamics", f)
+    udot[lost] = np.nan
     udot, total = _parts(udot), udot[:, -1]
     causes = (VELOCITY, *tau)
     columns_, values = _accelerations(bare, udot, [system.body(b) for b in bodies], mass_centre)
-    status = Outcome(Status.FINISHED, f"{moved.status}")
+    status = with_failures(Outcome(Status.FINISHED, f"{moved.status}"), failures, len(moved))
     table = lambda x: Table(moved.t, [n for n, _ in columns_], x, [u for _, u in columns_], status=status)
     own = columns.accelerations(system.compiled.model, {})
     rest = Table(moved.t, [n for n, _ in own], moved.udot - total, [u for _, u in own], status=status)
@@ -208,6 +212,7 @@ def induced_accelerations(system: System, motion: Table | Motion | Trajectory | 
     if bare.system.constraints:
         names = [name for name, _ in bare.system.equation_names()]
         found = _parts(each_answer(bare, "multipliers", f))
+        found[lost] = np.nan
         multipliers = {cause: Table(moved.t, names, found[:, k], status=status)
                        for k, cause in enumerate(causes)}
     everything = np.concatenate([total, values[..., system.nu:].sum(axis=1)], axis=1)
@@ -233,13 +238,11 @@ def generalised_forces(motion: Motion, kept: Sequence[str], tensions: dict[str, 
     batch = part.batch(motion, stacked(others), stacked(loads))
     compiled = part.system.compiled
     flat = compiled.function("each_force").fast(motion.q, motion.u, batch.tail)
-    refuse_unsolved(compiled, "induced_accelerations", motion.q, batch.tail, flat)
     each = np.moveaxis(compiled.shaped("each_force", flat), 1, 0)
     named = zip(compiled.model.acting, each, strict=True)
     out = {name.replace("given load on", "load on"): f for name, f in named if name not in part.silent}
     if len(others) < len(tensions):
         arms = motion._batch().kernel("path_geometry")[1]
-        refuse_unsolved(system.compiled, "induced_accelerations", motion.q, motion.tail, arms)
         out |= {name: T[:, None] * arms[:, system.paths.index(name)] for name, T in tensions.items()
                 if name not in others}
     for name, f in speeds.items():

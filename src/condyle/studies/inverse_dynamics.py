@@ -14,6 +14,7 @@ from condyle.studies.residuals import judged
 from condyle.system.given import check_system
 from condyle.system.state import State
 from condyle.system.system import System
+from condyle.system.unsolved import unsolved_frames, with_failures
 from condyle.table import Table
 
 NOT_ACTUATED = ("gravity", "passive", "external")
@@ -45,7 +46,8 @@ def inverse_dynamics(system: System, motion: Table | Motion | Trajectory | Frame
         state: parameters, inputs, auxiliary states, locks and what is disabled; `system.state()` by default.
 
     Returns:
-        a Table with a column per speed [N m for angles, N for lengths].
+        a Table with a column per speed [N m for angles, N for lengths]. Frames in which a path or contact is
+        not found are NaN; its status and a warning list them.
 
     Raises:
         UnknownNameError: a coordinate that the Table does not have, a body or a group that there is not.
@@ -57,8 +59,10 @@ def inverse_dynamics(system: System, motion: Table | Motion | Trajectory | Frame
     loads = loads_on(moved, external_loads)
     part = acting(system, of_groups(system, groups), loaded=tuple(loads))
     batch = part.batch(moved, loads=stacked(loads))
-    tau = batch.ask("inverse_dynamics", (moved.udot,), {})
+    tau = batch.kernel("inverse_dynamics", moved.udot)
+    failures = unsolved_frames(part.system.compiled, "inverse_dynamics", moved.t, moved.q, batch.tail, tau)
     columns = system.compiled.generalised_forces
+    status = Outcome(Status.FINISHED, f"{batch.status}{part.left_out}")
     return Table(moved.t, tuple(columns), tau, tuple(columns.values()),
-                 status=Outcome(Status.FINISHED, f"{batch.status}{part.left_out}"),
+                 status=with_failures(status, failures, len(moved)),
                  quality=judged("inverse_dynamics", moved, tau, loads, "gravity" in groups))

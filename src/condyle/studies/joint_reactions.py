@@ -21,7 +21,7 @@ from condyle.system.given import check_system
 from condyle.system.state import State
 from condyle.system.states import Batch
 from condyle.system.system import System
-from condyle.system.unsolved import warn_of_unsolved
+from condyle.system.unsolved import unsolved_frames, with_failures
 from condyle.table import Table
 from condyle.tree.body import Body
 
@@ -64,7 +64,8 @@ def joint_reactions(system: System, motion: Table | Motion | Trajectory | Frames
 
     Returns:
         a Table with nine columns per body: force BODY_fx .. fz [N], moment BODY_mx .. mz [N m] about the
-        point BODY_px .. pz [m] where both act. Frames in which a tension is NaN are NaN.
+        point BODY_px .. pz [m] where both act. Frames in which a tension is NaN are NaN; so are those in
+        which a path or contact is not found, which its status and a warning list.
 
     Raises:
         UnknownNameError: a body, a frame, a muscle without a column.
@@ -90,13 +91,14 @@ def joint_reactions(system: System, motion: Table | Motion | Trajectory | Frames
     k = len(tensions)
     batch = part.batch(moved, pulls[:k].T if k else None, stacked(loads))
     F, rest = _loads(batch, dict(zip(speeds, pulls[k:], strict=True)))
+    failures = unsolved_frames(batch.system.compiled, "joint_reactions", moved.t, moved.q, batch.tail, F)
     values = _expressed(batch, chosen, F if bodies is None else F[:, [b.index for b in chosen]], on, frame)
     if not finite:
         lost = ~known.all(axis=0)
         values[lost], rest[lost] = np.nan, 0.0
     names, units = _columns(system, chosen)
-    return Table(moved.t, names, values, units,
-                 status=_said(moved, part.left_out, rest, bool(len(pulls)) or "muscle" in groups),
+    status = _said(moved, part.left_out, rest, bool(len(pulls)) or "muscle" in groups)
+    return Table(moved.t, names, values, units, status=with_failures(status, failures, len(moved)),
                  quality=judged("joint_reactions", moved, rest, loads, "gravity" in groups))
 
 
@@ -180,13 +182,16 @@ def _loads(batch: Batch, speeds: dict[str, Array]) -> tuple[Array, Array]:
     compiled = system.compiled
     flat = compiled.function("joint_loads").fast(q, u, udot, batch.tail)
     F, rest = compiled.shaped("joint_loads", flat)
-    warn_of_unsolved(compiled, "joint_reactions", batch.t, q, batch.tail, F)
     tau = np.zeros(rest.shape)
     for name, f in speeds.items():
         tau[:, system.speeds.index(name)] = f
     if system.constraints:
-        lambda_ = batch.ask("multipliers", (tau,), {})
-        F = batch.ask("reactions", (), {"lambda_": lambda_})
+        lambda_ = batch.kernel("multipliers", tau)
+        lost = np.isnan(lambda_).any(axis=1)                # a path is not found
+        lambda_[lost] = 0.0
+        name = "reactions_with_constraints"
+        F = compiled.shaped(name, compiled.function(name).fast(q, u, udot, lambda_, batch.tail))
+        F[lost] = np.nan
         rest = rest - compiled.function("constraint_forces").fast(q, u, lambda_, batch.tail)
     return F, rest - tau
 

@@ -1,6 +1,7 @@
 """`cd.low_pass`: a recorded Table without what is faster than a cut-off frequency."""
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,16 +10,24 @@ from condyle.arguments import answered
 from condyle.errors import DescriptionError, ShapeError
 from condyle.io.markers import Markers
 from condyle.status import Outcome, Status
+from condyle.studies.recorded import even_times, same_signs, steps, unwrapped, warn_of_gaps
 from condyle.studies.smoothing import low_pass as filtered
 from condyle.studies.smoothing import low_pass_resampled
 from condyle.system.given import number
-from condyle.table import Table
+from condyle.table import Table, after_events
 
 
 @answered()
 def low_pass(table: Table, cutoff: float, *, as_opensim: bool = False) -> Table:
     """A Table of recorded numbers, filtered: Butterworth of order 3, forward and backward, so that nothing is
-    delayed. Studies do the same to coordinates with `lowpass=`.
+    delayed. Each end goes on as the cubic nearest to its outermost rows (0.8 periods of the cut-off
+    frequency): rows that are nearer to an end than a period depend on it. Studies do the same to coordinates
+    with `lowpass=`.
+
+    Before that, jumps by whole turns are taken out of angles: columns in degrees or radians, and those of
+    unknown unit whose steps are either below a quarter turn or above three quarters. So are changes of sign
+    of quaternions: four columns, one after the other, whose length stays the same. Times that were rounded
+    count as the even ones that they were.
 
     Args:
         table: columns over time, without gaps.
@@ -40,6 +49,7 @@ def low_pass(table: Table, cutoff: float, *, as_opensim: bool = False) -> Table:
         hint = ("; markers.table() is one, and cd.Markers.from_table(table) makes markers of it again"
                 if isinstance(given, Markers) else "; a file is read by cd.read_table")
         raise DescriptionError(f"low_pass: expected a cd.Table, got {type(given).__name__}{hint}")
+    table = after_events("low_pass", table)
     t, x = table.time, table.values
     if not len(t) or not (np.diff(t) > 0).all():
         raise ShapeError("low_pass: the table needs rows whose times increase")
@@ -48,19 +58,46 @@ def low_pass(table: Table, cutoff: float, *, as_opensim: bool = False) -> Table:
         raise ShapeError(f"low_pass: {table.names[j]!r} is {x[i, j]} at t = {t[i]:g} s (row {i}): fill the "
                          "gap, or leave that column out: table[[...]]")
     cutoff = number("cutoff", cutoff, "a frequency [Hz]")
+    warn_of_gaps("low_pass", t, *steps(t))
+    x, notes = _continuous(table)
+    before = Table(t, table.names, x, table.units)
     if as_opensim:
         rate = (len(t) - 1) / (t[-1] - t[0]) if len(t) > 1 else 0.0
         if cutoff >= rate / 2 > 0:
             said = (f"; {cutoff:g} Hz is not below half of the {rate:.4g} frames per second; 0.49 of them is "
                     "taken, as in OpenSim")
         else:
-            said = _change(table, filtered(t, x, cutoff), cutoff)
+            said = _change(before, filtered(t, x, cutoff, reflected=True), cutoff)
         t, y = low_pass_resampled(t, x, cutoff)
     else:
-        y = filtered(t, x, cutoff)
-        said = _change(table, y, cutoff)
-    status = Outcome(Status.FINISHED, f"finished{said}")
+        y = filtered(even_times(t)[0], x, cutoff)
+        said = _change(before, y, cutoff)
+    status = Outcome(Status.FINISHED, f"finished{''.join(notes)}{said}")
     return Table(t, table.names, y, table.units, status=status, degrees=table.degrees)
+
+
+SAME_LENGTH = 1e-2
+"""Four columns are a quaternion if their length changes by less than this part."""
+
+
+def _continuous(table: Table) -> tuple[np.ndarray, list[str]]:
+    """Values without jumps by whole turns and changes of sign, which no filter may see; what was done."""
+    x, notes = table.values.copy(), []
+    for j, (name, unit) in enumerate(zip(table.names, table.units, strict=True)):
+        turn = 360.0 if unit in ("deg", "degrees", "°") or (not unit and table.degrees) else 2 * math.pi
+        size = np.abs(np.diff(x[:, j])) / turn
+        if unit in ("deg", "degrees", "°", "rad") or (not unit and ((size < 0.25) | (
+                (size > 0.75) & (size < 1.25))).all()):
+            x[:, j], turns = unwrapped(x[:, j], turn)
+            if turns:
+                notes.append(f"; {turns} jump{'s' * (turns > 1)} of a whole turn taken out of {name}")
+    for j in range(len(table.names) - 3):
+        four = x[:, j:j + 4]
+        size = np.linalg.norm(four, axis=1)
+        if np.ptp(size) < SAME_LENGTH * size.max() and (changes := same_signs(four)):
+            notes.append(f"; quaternion {table.names[j]} ..: {changes} change{'s' * (changes > 1)} of sign "
+                         "taken out")
+    return x, notes
 
 
 def _change(table: Table, y: np.ndarray, cutoff: float) -> str:

@@ -2,12 +2,16 @@
 
 From a Table of coordinates, in this order:
 
-    1. angles in degrees become radians; coordinates that are not in it are found, or named in an error;
-    2. a low-pass filter, if one is asked for: Butterworth of order 3, forward and backward, each end
-       continued by point reflection over half of the frames, as OpenSim's tools do;
-    3. configurations that satisfy the position constraints, if there are any;
-    4. qdot and qddot by the natural spline of degree 5 through all frames (OpenSim's GCVSpline at zero
-       error), then u = N^-1 qdot and udot = N^-1 (qddot - Ndot u), as the constraints allow.
+    1. times that were rounded are taken as the even ones that they were;
+    2. angles in degrees become radians, jumps by whole turns and changes of sign of quaternions are taken
+       out; coordinates that are not in it are found, or named in an error;
+    3. a low-pass filter, if one is asked for: Butterworth of order 3, forward and backward;
+    4. configurations that satisfy the position constraints, if there are any;
+    5. qdot and qddot by the spline of degree 5 through all frames, whose ends follow the outermost frames,
+       then u = N^-1 qdot and udot = N^-1 (qddot - Ndot u), as the constraints allow.
+
+OpenSim's tools take times as they stand, reflect at the ends of the filter, and have natural splines
+(GCVSpline at zero error): `Motion.of(..., as_opensim=True)`.
 """
 from __future__ import annotations
 
@@ -20,6 +24,7 @@ from numpy.typing import NDArray
 
 from condyle.arguments import answered, spoken
 from condyle.arrays import Array, Vector
+from condyle.constraints.sampled import warn_of_samples
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
 from condyle.fit.frames import Frames
 from condyle.fit.goals import Coordinate
@@ -30,13 +35,23 @@ from condyle.records import dataclass
 from condyle.status import Outcome, Status
 from condyle.studies.assemble import assemble_frames, coordinates_of_speeds
 from condyle.studies.columns import Columns
-from condyle.studies.smoothing import low_pass, rates, steps
+from condyle.studies.recorded import (
+    JUMP,
+    even_times,
+    jump,
+    rounded_to,
+    same_signs,
+    steps,
+    unwrapped,
+    warn_of_gaps,
+)
+from condyle.studies.smoothing import END_ROWS, low_pass, rates, rows_at_ends
 from condyle.system.given import check_system, number
 from condyle.system.state import State
 from condyle.system.states import Batch, States
 from condyle.system.system import System
 from condyle.system.variables import place, variable_names, variables
-from condyle.table import Table, is_frame
+from condyle.table import Table, after_events, is_frame
 from condyle.tree import scales
 
 NO_FRAMES = "there are no frames; was a time cut out that was not recorded?"
@@ -44,6 +59,12 @@ FEWEST = 4
 """Frames that the spline of degree 5 needs."""
 TOO_NEAR = 1e-7
 """Times that are nearer, over the mean step, are one time with rounding."""
+TWICE = 0.05
+"""Where more of the times occur twice they were rounded."""
+TOLD = 1e-4
+"""Rounding of times that is a larger part of a step is told."""
+UNIT_LENGTH = 0.1
+"""By how much the length of a quaternion may differ from one: measured ones are rounded."""
 ASSEMBLED, CLOSED = 1e-10, 1e-11
 """What constraints hold to, in their units: found from coordinates alone; with speeds."""
 
@@ -73,7 +94,8 @@ class Motion(States[State]):
         system: whose motion it is.
         t: times [s], shape (m,), increasing.
         q: coordinates [rad, m], shape (m, nq).
-        u: speeds, shape (m, nu); those of the spline through q by default.
+        u: speeds, shape (m, nu); those of the spline through q by default, of which jumps by whole turns are
+            taken out.
         udot: accelerations, shape (m, nu); likewise.
         state: its parameters, inputs, auxiliary states, locks and what is disabled hold in all frames;
             `system.state()` by default.
@@ -83,6 +105,9 @@ class Motion(States[State]):
         changes: what filter and constraints changed, a `Change` by coordinate; empty if there was neither.
         ignored: columns of the Table that are no coordinates.
         filled: coordinates that the Table did not have: constraints, motions or locks determine them.
+        notes: what was taken otherwise than it was written, in words: rounded times, angles that wrap.
+        end_rows: which frames are so near to an end of the recording that their speeds and accelerations
+            depend on what a spline, and a filter, take to be beyond it; shape (m,).
 
     Raises:
         ShapeError: shapes that do not fit, times that do not increase, numbers that are not finite.
@@ -111,7 +136,10 @@ class Motion(States[State]):
             raise ShapeError(f"Motion: q: expected ({m}, {system.nq}), one row per time, got {self.q.shape}")
         self._tail: Array | None = None
         self.steady = True
+        self._unsaid()
         if u is None or udot is None:
+            self.notes = _mended(system, self.t, self.q, np.flatnonzero(
+                np.array(scales.units(system.bodies)[0], dtype=object) == "rad"))
             found_u, found_udot = _rates(self)
             u, udot = found_u if u is None else u, found_udot if udot is None else udot
         self.u, self.udot = (np.array(compiled.vector(name, x, "Motion")) for name, x in (("u", u),
@@ -120,16 +148,20 @@ class Motion(States[State]):
             if x.shape != (m, system.nu):
                 raise ShapeError(f"Motion: {name}: expected ({m}, {system.nu}), one row per time, got "
                                  f"{x.shape}")
+
+    def _unsaid(self) -> None:
         self.changes: dict[str, Change] = {}
         self.ignored: tuple[str, ...] = ()
         self.filled: tuple[str, ...] = ()
+        self.notes: tuple[str, ...] = ()
         self.lowpass: float | None = None
+        self.end_rows = np.zeros(len(self.t), dtype=bool)
 
     @classmethod
     @answered({"filter": "it is lowpass=, a frequency [Hz]", "cutoff": "it is lowpass=, a frequency [Hz]"},
               skip=1, name="Motion.of")
     def of(cls, system: System, motion: Table | Motion | Trajectory | Frames, *, lowpass: float | None = None,
-           state: State | None = None) -> Motion:
+           state: State | None = None, as_opensim: bool = False) -> Motion:
         """The motion that a Table of coordinates, a run or assembled frames have.
 
         Args:
@@ -141,6 +173,9 @@ class Motion(States[State]):
                 a Trajectory or Frames, with their own speeds and accelerations.
             lowpass: cut-off frequency [Hz] of a filter for the coordinates of a Table; none by default.
             state: as for `Motion`.
+            as_opensim: differentiate a Table as OpenSim's tools do, which is less exact: natural splines, so
+                that accelerations near both ends are wrong, point reflection at the ends of the filter, and
+                times as they stand even if they were rounded.
 
         Raises:
             UnknownNameError: a coordinate that is missing.
@@ -151,11 +186,14 @@ class Motion(States[State]):
         if is_frame(motion):
             motion = Table.from_pandas(motion)
         if isinstance(motion, Table):
-            return _of_table(system, motion, lowpass, _default(system) if state is None else state)
+            return _of_table(system, motion, lowpass, _default(system) if state is None else state,
+                             as_opensim)
         _check_motion(motion)
         if motion.system is not system:
             raise DescriptionError("motion: it belongs to another system; give that system, or its table(): "
                                    "Tables go by the names of coordinates")
+        if as_opensim:
+            raise DescriptionError("as_opensim: it says how a Table is differentiated; give motion.table()")
         if lowpass is not None:
             raise DescriptionError("lowpass: only coordinates of a Table are filtered; give motion.table()")
         if isinstance(motion, Motion):
@@ -180,7 +218,7 @@ class Motion(States[State]):
     def _said(self) -> str:
         said = [f"{', '.join(self.filled)} filled in"] if self.filled else []
         said += [f"{len(self.ignored)} other columns left out"] if self.ignored else []
-        said += [self.change] if self.change else []
+        said += [*self.notes, *([self.change] if self.change else [])]
         return "".join(f"; {text}" for text in said)
 
     @property
@@ -241,6 +279,7 @@ class Motion(States[State]):
                     None if self.steady else self.tail[i])
         out.changes, out.ignored, out.filled, out.lowpass = (self.changes, self.ignored, self.filled,
                                                              self.lowpass)
+        out.notes, out.end_rows = self.notes, self.end_rows[i]
         return out
 
     def _batch(self, t: Any = None) -> Batch:
@@ -284,7 +323,7 @@ def _made(start: State, t: Array, q: Array, u: Array, udot: Array, tail: Array |
     out = object.__new__(Motion)
     out.start, out.t, out.q, out.u, out.udot, out._tail = start, t, q, u, udot, tail
     out.steady = tail is None
-    out.changes, out.ignored, out.filled, out.lowpass = {}, (), (), None
+    out._unsaid()
     return out
 
 
@@ -295,15 +334,19 @@ def with_states(motion: Motion, z: Array, inputs: Array | None = None, udot: Arr
     tail[:, where["z"]] = z
     if inputs is not None:
         tail[:, where["inputs"]] = inputs
-    return _made(motion.start, motion.t, motion.q, motion.u, motion.udot if udot is None else udot, tail)
+    out = _made(motion.start, motion.t, motion.q, motion.u, motion.udot if udot is None else udot, tail)
+    out.notes, out.end_rows = motion.notes, motion.end_rows
+    return out
 
 
 # ---- from a Table ------------------------------------------------------------------------------------------
 
-def _of_table(system: System, table: Table, lowpass: float | None, state: State) -> Motion:
+def _of_table(system: System, table: Table, lowpass: float | None, state: State, as_opensim: bool) -> Motion:
+    table = after_events("motion", table, Columns.of(system, table).columns)
     t = check_times("motion", table.time)
     known_steps = steps(t)
     _refuse_doubles(t, known_steps[0])
+    warn_of_gaps("motion", t, *known_steps)
     if len(t) >= 20 and known_steps[0] >= 1:
         warn(f"motion: its frames are {known_steps[0]:g} s or more apart; are times in seconds? Milliseconds "
              "are divided by 1000, numbers of frames by the frames per second")
@@ -316,20 +359,23 @@ def _of_table(system: System, table: Table, lowpass: float | None, state: State)
         q = np.empty((len(t), system.nq))
         q[...] = state.q
         q[:, given.places] = x
+    notes = _mended(system, t, q, given.angles[(most - least)[given.rotating] > JUMP])
     changes = lowpass is not None or bool(system.constraints)
     known = q.copy() if changes else q
     if lowpass is not None:
-        q[:, given.places] = low_pass(t, x, number("lowpass", lowpass, "a frequency [Hz]"))
+        q[:, given.places] = low_pass(t if as_opensim else even_times(t, known_steps)[0], q[:, given.places],
+                                      number("lowpass", lowpass, "a frequency [Hz]"), reflected=as_opensim)
     before = q.copy() if system.constraints else q
     motion = _made(state, t, q, np.empty(0), np.empty(0), None)
+    motion.lowpass, motion.notes = lowpass, notes
+    warn_of_samples("motion", system, t.item(0), t.item(-1), state.tail)
     if missing or system.compiled.moves:
         motion.q = _filled(system, table, state, t, q, motion.tail, given.places, missing)
-    motion.u, motion.udot = _rates(motion, known_steps)
+    motion.u, motion.udot = _rates(motion, known_steps, as_opensim)
     motion.q = system.compiled.normalised(motion.q)
     motion.filled = tuple(system.coordinates[k] for k in missing)
     motion.ignored = given.ignored
     given.warn_of_followers(system, table, motion.q if lowpass is None else known)
-    motion.lowpass = lowpass
     if system.constraints:
         given.warn_of_constraints(system, table, (motion.q - before)[:, given.places])
     if changes:
@@ -355,8 +401,10 @@ def check_times(what: str, t: Any) -> Array:
     if not np.isfinite(t).all():
         raise ShapeError(f"{what}: time[{int(np.argmin(np.isfinite(t)))}] is not a finite number")
     i = int(np.argmin(later))
-    which = ("occurs twice: leave one of the rows out" if t[i] == t[i + 1]
-             else "comes before it: sort the rows")
+    which = ("comes before it: sort the rows" if t[i] > t[i + 1] else
+             f"occurs twice: these times are rounded to {rounded_to(t):g} s; write more digits, or give "
+             "np.arange(m) / rate" if (t[1:] == t[:-1]).mean() > TWICE and (t[1:] >= t[:-1]).all() else
+             "occurs twice: leave one of the rows out")
     raise ShapeError(f"{what}: times must increase, but time[{i}] = {t[i]:g} s and time[{i + 1}] = "
                      f"{t[i + 1]:g} s {which}")
 
@@ -409,18 +457,69 @@ def _refuse_missing(system: System, table: Table, missing: list[int]) -> None:
 
 # ---- rates -------------------------------------------------------------------------------------------------
 
-def _rates(motion: Motion, known: tuple[float, float] | None = None) -> tuple[Array, Array]:
+def _mended(system: System, t: Array, q: Array, angles: NDArray[np.intp]) -> tuple[str, ...]:
+    """Take jumps by whole turns out of some angles, and changes of sign out of quaternions of q (m, nq), in
+    place; what was done, in words.
+
+    Warns of angles that jump by less than a turn, and of quaternions whose length is far from one.
+    """
+    notes, names = [], system.coordinates
+    for k in angles:
+        found, turns = unwrapped(q[:, k])
+        if turns:
+            q[:, k] = found + _turns_away(system, names[k], found)
+            notes.append(f"{turns} jump{'s' * (turns > 1)} of a whole turn taken out of {names[k]}")
+        if i := jump(found):
+            warn(f"motion: {names[k]!r} jumps by {abs(found[i] - found[i - 1]):.3g} rad between t = "
+                 f"{t[i - 1]:g} and {t[i]:g} s (row {i}), which is no whole turn: do three angles flip "
+                 "together, as Euler angles do? Then accelerations there are wrong. Or are rows missing?")
+    for part in system.compiled.quaternions:
+        size = np.linalg.norm(q[:, part], axis=1)
+        if not size.min() > 0:
+            raise ShapeError(f"motion: {', '.join(names[part])} are zero at t = {t[int(np.argmin(size))]:g} "
+                             "s: a quaternion has length one")
+        if np.abs(size - 1).max() > UNIT_LENGTH:
+            i = int(np.argmax(np.abs(size - 1)))
+            warn(f"motion: {', '.join(names[part])} have the length {size[i]:.3g} at t = {t[i]:g} s, and are "
+                 "divided by it: a quaternion has length one. Are these other numbers?")
+        q[:, part] /= size[:, None]
+        same_signs(q[:, part])
+    return tuple(notes)
+
+
+def _turns_away(system: System, name: str, x: Array) -> float:
+    """Whole turns [rad] that bring an angle (m,) nearest to the middle of its range, if it leaves it."""
+    limits = [c.range for body in system.bodies for c in body.coordinates if c.name == name and c.range]
+    if not limits or (x.min() >= limits[0][0] and x.max() <= limits[0][1]):
+        return 0.0
+    turn = 2 * math.pi
+    return turn * round((sum(limits[0]) - x.min() - x.max()) / 2 / turn)
+
+
+def _rates(motion: Motion, known: tuple[float, float] | None = None,
+           as_opensim: bool = False) -> tuple[Array, Array]:
     """u and udot of a motion that has q; q is taken to the constraints where it is a little off.
 
     Args:
         known: steps of its times.
+        as_opensim: by natural splines at times as they stand.
     """
     system, t = motion.system, motion.t
     if len(t) < FEWEST:
         raise ShapeError(f"motion: {len(t)} frames are too few for accelerations: a spline of degree 5 needs "
                          f"{FEWEST}; or give cd.Motion(system, t, q, u, udot)")
-    q = _continuous(system, motion.q)
-    qdot, qddot = rates(t, q, known)
+    q, unit = motion.q, 0.0
+    if not as_opensim:
+        t, unit = even_times(t, known)
+    mean = (t.item(-1) - t.item(0)) / (len(t) - 1)
+    if unit:
+        known = None
+        if unit > TOLD * mean:
+            motion.notes += (f"times rounded to {unit:.1g} s taken as even, {1 / mean:.5g} per second",)
+    near = max(END_ROWS, rows_at_ends(1 / mean, motion.lowpass) if motion.lowpass else 0)
+    motion.end_rows[:near] = motion.end_rows[-near:] = True
+    qdot, qddot = rates(t, q, known, natural=as_opensim)
+    t = motion.t
     if not system.constraints and coordinates_of_speeds(system) == tuple(range(system.nq)):
         return qdot, qddot                                  # u = qdot
     for part in system.compiled.quaternions:               # those of the quaternion of unit length
@@ -454,18 +553,6 @@ def _options(system: System, tail: Array) -> dict[str, Any]:
     held = np.atleast_2d(tail[..., model.tail["lock"]])[0]
     return {**out, "t": tail[..., 0], "locked": [s for s, k in zip(system.speeds, held, strict=True) if k],
             "disabled": [name for name, flag in zip(model.switches, on, strict=True) if not flag]}
-
-
-def _continuous(system: System, q: Array) -> Array:
-    """q with quaternions that do not change sign from frame to frame."""
-    if not system.compiled.quaternions:
-        return q
-    q = q.copy()
-    for quaternion in system.compiled.quaternions:
-        part = q[:, quaternion]
-        sign = np.sign((part[1:] * part[:-1]).sum(axis=1))
-        part[1:] *= np.cumprod(np.where(sign == 0, 1, sign))[:, None]
-    return q
 
 
 spoken(Motion)

@@ -19,6 +19,7 @@ from condyle.muscles.checks import fibers, saturation
 from condyle.presentation import Block, Display, cut, page, rows_of, span
 from condyle.quality import Check, Judged
 from condyle.records import dataclass
+from condyle.status import Outcome
 from condyle.studies.acting import acting
 from condyle.studies.given_forces import at_times, warn_of_others
 from condyle.studies.motion import Motion
@@ -28,7 +29,7 @@ from condyle.system.operators.muscles import elastic_tendons
 from condyle.system.state import State
 from condyle.system.states import Batch
 from condyle.system.system import System
-from condyle.system.unsolved import warn_of_unsolved
+from condyle.system.unsolved import unsolved_frames, with_failures
 from condyle.table import Table, is_frame, save_all
 from condyle.trace.parameter import Input
 from condyle.tree import scales
@@ -48,16 +49,23 @@ class MuscleAnalysis(Display, Judged):
             tendon_length, tendon_force, fiber_force, active_fiber_force, passive_fiber_force,
             fiber_active_power, tendon_power, muscle_power, and more. Empty if nothing was known of
             activations.
+        failures: why a path was not found, by frame: what depends on it is NaN there.
     """
 
     lengths: Table
     speeds: Table
     moment_arms: dict[str, Table]
     tables: dict[str, Table] = field(default_factory=dict)
+    failures: dict[int, Outcome] = field(default_factory=dict)
 
     _study = "muscle_analysis"
     elsewhere: ClassVar[dict[str, str]] = dict.fromkeys(
         ("plot", "to_pandas"), "a method of each of its Tables, such as result.lengths.plot()")
+
+    @property
+    def status(self) -> Outcome:
+        """How all of it ended; equal to a `cd.Status` too."""
+        return self.lengths.status  # type: ignore[return-value]
 
     def __getitem__(self, name: str) -> Table:
         if name not in self.tables:
@@ -138,12 +146,12 @@ def muscle_analysis(system: System, motion: Table | Motion | Trajectory | Frames
     if not system.paths:
         raise DescriptionError("muscle_analysis: no force of the system runs along a path; "
                                "system.add_force('biceps', cd.muscles.Thelen2003(path, ...)) adds a muscle")
-    batch = moved._batch()
-    status, muscles = moved.status, system.muscles
+    batch, muscles = moved._batch(), system.muscles
+    L, Ldot, arms = path_geometry(moved)
+    failures = unsolved_frames(system.compiled, "muscle_analysis", moved.t, moved.q, moved.tail, L)
+    status = with_failures(moved.status, failures, len(moved))
     table = lambda values, unit, names=system.paths: Table(moved.t, names, values, [unit] * len(names),
                                                            status=status)
-    L, Ldot, arms = path_geometry(moved)
-    warn_of_unsolved(system.compiled, "muscle_analysis", moved.t, moved.q, moved.tail, L)
     warn_of_slips("muscle_analysis", moved, L, Ldot, arms)
     units = {name: "m" if unit == "rad/s" else "1" if unit == "m/s" else ""
              for name, unit in zip(system.speeds, scales.units(system.bodies)[1], strict=True)}
@@ -155,7 +163,7 @@ def muscle_analysis(system: System, motion: Table | Motion | Trajectory | Frames
         names = system.compiled.model.reported
         tables = {name: table(reports[:, :, k], "" if unit == "-" else unit, muscles)
                   for k, (name, unit) in enumerate(names.items())}
-    return MuscleAnalysis(table(L, "m"), table(Ldot, "m/s"), by_speed, tables)
+    return MuscleAnalysis(table(L, "m"), table(Ldot, "m/s"), by_speed, tables, failures)
 
 
 def path_geometry(motion: Motion) -> tuple[Array, Array, Array]:
@@ -167,7 +175,7 @@ def path_geometry(motion: Motion) -> tuple[Array, Array, Array]:
         Ldot = batch.kernel("path_speeds")
     else:
         Ldot = -np.einsum("tij,tj->ti", arms, motion.u)
-    return L, Ldot, batch.ask("moment_arms", (), {}) if system.constraints else arms
+    return L, Ldot, batch.kernel("moment_arms") if system.constraints else arms
 
 
 def _of_activations(motion: Motion, activations: Any, L: Array, Ldot: Array) -> Array:

@@ -143,8 +143,8 @@ class Residuals:
 
     def _sizes(self, base: Base) -> tuple[float, float]:
         """Peak external force and weight [N]."""
-        own = [W for name, W in self.loads.items() if name in base.names]
-        external = _peak(sum(W[:, 3:] for W in own))[0] if own else 0.0
+        own = [W[:, 3:] for name, W in self.loads.items() if name in base.names]
+        external = _peak(np.sum(own, axis=0))[0] if own else 0.0
         return external, base.weight * self.weighs
 
     def _of(self, base: Base) -> Iterator[Check]:

@@ -9,6 +9,8 @@ from numpy.typing import ArrayLike
 
 from condyle.arguments import answered
 from condyle.arrays import Array, Vector, real
+from condyle.contact.surfaces import HalfSpace
+from condyle.constraints.sampled import warn_of_samples
 from condyle.errors import DescriptionError, UnknownNameError, warn
 from condyle.integrate.branches import MOST
 from condyle.integrate.each_run import EachRun
@@ -101,7 +103,8 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
     Where the rule of a surface makes the length of a path jump, a step ends: `traj.jumps` and a warning say
     by how much, and the run begins anew just after. Of many states those that jump run once more, by
     themselves; `ens.jumps` has the jumps of each. A warning says when coordinates leave the domains of
-    their mobilizers; of many states it looks at what is kept of each.
+    their mobilizers; of many states it looks at what is kept of each. Another names motions, forces and
+    excitations that are given by samples which end before the run does.
 
     Args:
         system: whose motion is wanted.
@@ -202,6 +205,7 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
             traj = run(start[0], *native(system, method), method, settings)
             _warn_of_jumps(traj)
             _warn_of_domains(system, traj)
+            warn_of_samples("simulate", system, first, float(traj.t[-1]), start.tail[0])
             return traj
         times = _times(keep, start, float(t_final))
         if happening:
@@ -213,6 +217,7 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
         ensemble = runs.go(thread_count(threads))
         _warn_of_jumps(ensemble)
         _warn_of_domains(system, ensemble)
+        warn_of_samples("simulate", system, first, float(t_final), start.tail[0])
         return ensemble
     finally:
         stop()
@@ -243,9 +248,9 @@ def _ask_about(system: System, start: Members) -> None:
     if model.contacts and "floors" not in system.compiled.programs:
         system.compiled.programs["floors"] = True           # once
         g = gravity(system)
-        planes = [x for law in model.contacts.values() for x in law.surfaces()
-                  if type(x).__name__ == "HalfSpace" and x.body == "ground"]
-        floors = [np.asarray(x.normal) for x in planes if not isinstance(x.normal, Expression)]
+        normals = [x.normal for law in model.contacts.values() for x in law.surfaces()
+                   if isinstance(x, HalfSpace) and x.body == "ground"]
+        floors = [np.asarray(n) for n in normals if not isinstance(n, Expression)]
         free = any(body.mobilizer.speed_units.count("m/s") == 3 for body in system.bodies)
         if floors and g.any() and free and all(
                 abs(n @ g) < ACROSS * np.linalg.norm(g) * np.linalg.norm(n) for n in floors):

@@ -204,7 +204,7 @@ def _moments(motion: Motion, loads: Wrenches) -> Array:
             and name not in model.actuators]
     batch = acting(system, kept, loaded=tuple(loads)).batch(
         motion, loads=stacked(loads))
-    return batch.ask("inverse_dynamics", (motion.udot,), {})
+    return batch.kernel("inverse_dynamics", motion.udot)  # type: ignore[no-any-return]
 
 
 def _result(motion: Motion, actors: Actors, x: Array, nearest: Array, missing: Array, kkt: Array,

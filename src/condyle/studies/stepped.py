@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from condyle.constraints.sampled import warn_of_samples
 from condyle.errors import DescriptionError
 from condyle.integrate.progress import check_progress, reported
 from condyle.integrate.stepping.method import TimeStepping
@@ -40,6 +41,8 @@ def stepped(system: System, given: Any, t_final: float, method: TimeStepping, st
     check_progress("simulate", progress)
     report, stop = reported("simulate", progress)
     try:
-        return method.run(state, end, step, error_weights("simulate", system, weights), ACCURACY, report)
+        traj = method.run(state, end, step, error_weights("simulate", system, weights), ACCURACY, report)
+        warn_of_samples("simulate", system, state.t, float(traj.t[-1]), state.tail)
+        return traj
     finally:
         stop()

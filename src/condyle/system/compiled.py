@@ -29,7 +29,7 @@ from condyle.system.refusals import refuse_rates, refuse_singular
 from condyle.system.tails import Tails
 from condyle.system.timed import TimeDependence
 from condyle.system.unmet import refuse_accelerations
-from condyle.system.unsolved import refuse_unsolved
+from condyle.system.unsolved import report_unsolved
 from condyle.tree import scales
 from condyle.tree.tree import Tree
 
@@ -135,11 +135,11 @@ class Compiled:
         return tuple(map(_reshaped, result, shapes))
 
     def found(self, name: str, arguments: tuple[Any, ...], tail: Any, result: Any) -> Any:
-        """A result; PathError where it is not a number because a path is not found."""
+        """A result, after a word on paths and contacts that are not found (unsolved.py)."""
         if self._looked_at(name):
             parts = result if type(result) is tuple else (result,)
             if any(np.isnan(x).any() for x in parts):
-                refuse_unsolved(self, OPERATORS[name].label, arguments[0], np.asarray(tail), result)
+                report_unsolved(self, OPERATORS[name].label, arguments[0], np.asarray(tail), result)
         return result
 
     def _looked_at(self, name: str) -> bool:

@@ -103,21 +103,22 @@ class Copies(Attachments):
         other._measures = dict(self._measures)
         other._markers, other._geometry = dict(self._markers), dict(self._geometry)
         other.notes, other.about, other._off = self.notes, dict(self.about), self._off
-        other.groups = dict(self.groups)
+        other.groups, other._file_order = dict(self.groups), self._file_order
         return other
 
     def __getstate__(self) -> dict[str, Any]:
         self._freeze("pickling")
         return {"tree": self._tree, "forces": self._forces, "constraints": self._constraints,
                 "measures": self._measures, "markers": self._markers, "geometry": self._geometry,
-                "notes": self.notes, "about": self.about, "off": self._off, "groups": self.groups}
+                "notes": self.notes, "about": self.about, "off": self._off, "groups": self.groups,
+                "file_order": self._file_order}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._tree, self._forces, self._constraints = state["tree"], state["forces"], state["constraints"]
         self._measures, self._markers, self._geometry = (state[name] for name in ("measures", "markers",
                                                                                   "geometry"))
         self.notes, self.about, self._off = state["notes"], state["about"], state["off"]
-        self.groups = state["groups"]
+        self.groups, self._file_order = state["groups"], state["file_order"]
         self._thaw()
         self._freeze("unpickling")
 

@@ -29,7 +29,7 @@ from condyle.native.straight.composite import Composite
 from condyle.system.compiled import Compiled
 from condyle.system.operators.constraints import SMALLEST_EIGENVALUE
 from condyle.system.operators.options import OPTIONS
-from condyle.system.unsolved import refuse_unsolved
+from condyle.system.unsolved import report_unsolved
 
 ACCELERATIONS = "forward_dynamics", "ydot"
 CONTACT_FORCES = "contact_forces", "contact_losses", "contact_wrenches", "contact_centres"
@@ -125,11 +125,11 @@ def _looked_at(compiled: weakref.ref[Compiled], kind: str, name: str,
 
 
 def _check_paths(compiled: Compiled, kind: str, name: str, arrays: Sequence[Any], result: Any) -> None:
-    """PathError where a derivative is not a number because a path is not found. `arrays` are an operator's,
+    """A word on paths and contacts that are not found (unsolved.py). `arrays` are an operator's,
     with the tail."""
     parts = result if isinstance(result, tuple) else (result,)
     if compiled.model.over_surfaces and OPERATORS[name].on_paths and any(np.isnan(x).any() for x in parts):
-        refuse_unsolved(compiled, f"{kind} of {name}", arrays[0], np.asarray(arrays[-1]), result)
+        report_unsolved(compiled, f"{kind} of {name}", arrays[0], np.asarray(arrays[-1]), result)
 
 
 def _size(compiled: Compiled, name: str) -> int:

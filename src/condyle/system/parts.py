@@ -57,6 +57,7 @@ class Parts(Display):
         self.notes: tuple[Any, ...] = ()
         self.about: dict[str, str] = {}
         self.groups: dict[str, tuple[str, ...]] = {}
+        self._file_order: dict[str, tuple[str, ...]] = {}
         self._thaw()
         if isinstance(gravity, (str, os.PathLike)):
             raise DescriptionError("System: gravity: expected three finite numbers or cd.Parameters [m/s^2], "

@@ -85,11 +85,12 @@ class Batch:
             return self.ask("forward_dynamics", (), {})
         return self.arrays[name]()
 
-    def kernel(self, name: str) -> Any:
-        """What the kernel of an operator gives, rows first: NaN where it has no answer, and no error."""
+    def kernel(self, name: str, *arguments: Any) -> Any:
+        """What the kernel of an operator gives, rows first: NaN where paths or contacts have no answer, and
+        no word about it."""
         compiled = self.system.compiled
         return compiled.shaped(name, compiled.function(name).fast(*map(self.array, OPERATORS[name].arrays),
-                                                                  self.tail))
+                                                                  *arguments, self.tail))
 
     def ask(self, name: str, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
         """What an operator of the System gives, rows first."""

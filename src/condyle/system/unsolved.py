@@ -14,7 +14,8 @@ from condyle.arrays import Array
 from condyle.errors import ContactError, PathError, warn
 from condyle.model.symbols import Symbols
 from condyle.native.sweeps.lookup import Staged
-from condyle.status import Status
+from condyle.presentation import cut
+from condyle.status import Outcome, Status
 
 if TYPE_CHECKING:
     from condyle.system.compiled import Compiled
@@ -51,8 +52,9 @@ def _apart(compiled: Compiled, q: Array, tail: Array, pose: str) -> tuple[str, s
     return None
 
 
-def refuse_unsolved(compiled: Compiled, name: str, q: Any, tail: Array, result: Any) -> None:
-    """PathError if a NaN in a result comes from a path, ContactError if from a contact.
+def report_unsolved(compiled: Compiled, name: str, q: Any, tail: Array, result: Any) -> None:
+    """Where a NaN in a result comes from a path or a contact: PathError or ContactError for one state; for
+    many a RuntimeWarning that lists them, and the other states have their results.
 
     Args:
         name: of the operator.
@@ -67,24 +69,69 @@ def refuse_unsolved(compiled: Compiled, name: str, q: Any, tail: Array, result: 
     for part in parts:
         lost = np.isnan(part)
         bad |= lost.reshape(*batch, -1).any(axis=-1) if lost.shape[:len(batch)] == batch else lost.any()
-    for where in zip(*np.nonzero(bad), strict=True) if batch else [()] * bool(bad):
-        at = np.broadcast_to(q, batch + q.shape[-1:])[where]
-        if words := unsolved(compiled, at, np.broadcast_to(tail, batch + tail.shape[-1:])[where]):
-            error, status = (ContactError, Status.CONTACT) if words[1] in compiled.model.all_contacts else (
-                PathError, Status.PATH)
-            which = f" (state {tuple(map(int, where))} of the batch; `error.result` has the others)"
-            raise error(f"{name}: {words[0]}{which if where else ''}. {status.advice.capitalize()}",
-                        words[1], words[2], at, result)
+    q, tail = (np.broadcast_to(x, batch + x.shape[-1:]).reshape(-1, x.shape[-1]) for x in (q, tail))
+    flat = np.flatnonzero(bad.ravel() & np.isfinite(q).all(axis=1))
+    if not flat.size or not (words := unsolved(compiled, q[flat[0]], tail[flat[0]])):
         return
+    error, status = (ContactError, Status.CONTACT) if words[1] in compiled.model.all_contacts else (
+        PathError, Status.PATH)
+    advice = status.advice[0].upper() + status.advice[1:]
+    if not batch:
+        raise error(f"{name}: {words[0]}. {advice}", words[1], words[2], q[0], result)
+    first = np.unravel_index(flat[0], batch)
+    which = int(flat[0]) if len(batch) == 1 else tuple(map(int, first))
+    where = f" ({ranges(flat)})" if len(batch) == 1 else ""
+    warn(f"{name}: {len(flat)} of {bad.size} states{where} are NaN: in state {which} {words[0]}. {advice}",
+         RuntimeWarning)
 
 
-def warn_of_unsolved(compiled: Compiled, name: str, t: Array, q: Array, tail: Array, result: Array) -> None:
-    """Warn if a NaN in what a study found, shape (m, ...), comes from a path: other frames still come out."""
+def unsolved_frames(compiled: Compiled, name: str, t: Array, q: Array, tail: Array,
+                    result: Array) -> dict[int, Outcome]:
+    """Frames of a study in which a NaN of the result, shape (m, ...), comes from a path or a contact, and
+    why. A warning says so; other frames still have their results.
+
+    Args:
+        name: of the study.
+        t: [s], shape (m,).
+        q: shape (m, nq).
+        tail: shape (n,) or (m, n).
+    """
     total = result.sum()
-    if total == total:                                      # nothing is NaN
-        return
-    bad = np.flatnonzero(np.isnan(result).reshape(len(t), -1).any(axis=1))
-    tails = np.broadcast_to(tail, (len(t), tail.shape[-1]))
-    if len(bad) and (words := unsolved(compiled, q[bad[0]], tails[bad[0]])):
-        warn(f"{name}: {len(bad)} of {len(t)} frames are NaN: at t = {t[bad[0]]:.6g} s {words[0]}; "
-             f"{Status.PATH.advice}")
+    if total == total or not compiled.model.over_surfaces:  # nothing is NaN
+        return {}
+    bad = np.flatnonzero(np.isnan(result).reshape(len(t), -1).any(axis=1) & np.isfinite(q).all(axis=1))
+    tails = np.broadcast_to(tail, (len(t), tail.shape[-1]))[bad]
+    model, out = compiled.model, {}
+    for kind, operator, names, what in (
+            (Status.PATH, "path_lengths", tuple(model.paths), "the path of"),
+            (Status.CONTACT, "contact_depths", tuple(model.all_contacts), "contact")):
+        found = compiled.function(operator).fast(q[bad], tails) if names and len(bad) else np.zeros((0, 0))
+        for i, lost in zip(bad.tolist(), np.isnan(found), strict=False):
+            if lost.any() and i not in out:
+                which = ", ".join(repr(n) for n, x in zip(names, lost, strict=True) if x)
+                out[i] = Outcome(kind, f"frame {i} (t = {t[i]:.6g} s): {what} {which}: {kind}")
+    if out:
+        first, kind = next((i, text.kind) for i, text in sorted(out.items()))
+        words = unsolved(compiled, q[first], tails[int(np.searchsorted(bad, first))])
+        said = words[0] if words else str(out[first])
+        warn(f"{name}: {len(out)} of {len(t)} frames ({ranges(sorted(out))}) are NaN: at t = {t[first]:.6g} "
+             f"s {said}; {kind.advice}", RuntimeWarning)
+    return dict(sorted(out.items()))
+
+
+def with_failures(status: Outcome, failures: dict[int, Outcome], count: int) -> Outcome:
+    """The status of a study of `count` frames, some of which failed."""
+    if not failures:
+        return status
+    text = f"{len(failures)} of {count} frames failed ({ranges(list(failures))}); the first: "
+    return Outcome(Status.SOME_FAILED, f"{text}{next(iter(failures.values()))}"
+                                       f"{status.removeprefix(Status.FINISHED.value)}")
+
+
+def ranges(numbers: Any, most: int = 4) -> str:
+    """Numbers that increase, as ranges: 5 to 7, 12."""
+    x = np.asarray(numbers)
+    ends = np.flatnonzero(np.diff(x) != 1)
+    pairs = zip(x[np.concatenate([[0], ends + 1])].tolist(), x[np.concatenate([ends, [len(x) - 1]])].tolist(),
+                strict=True)
+    return cut((str(a) if a == b else f"{a} to {b}" for a, b in pairs), most)

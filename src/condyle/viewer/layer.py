@@ -24,7 +24,7 @@ from condyle.system.state import State
 from condyle.system.states import Batch
 from condyle.system.system import System
 from condyle.system.variables import recorded, variables
-from condyle.table import Table, is_frame
+from condyle.table import Table, after_events, is_frame
 
 RATE, FEWEST, MOST = 100.0, 200, 10_000
 """Frames per second of a run that was simulated, and how many there are at least and at most."""
@@ -150,6 +150,7 @@ def _of_frames(motion: Motion | Frames, most: int, name: str) -> Layer:
 def _of_table(system: System, table: Any, most: int, name: str) -> Layer:
     if is_frame(table):
         table = Table.from_pandas(table)
+    table = after_events("show: motion", table, curve=False)
     check_times("show: motion", table.time)
     notes: list[str] = []
     table = table[::_stride(len(table), most, notes)]

@@ -2,12 +2,19 @@
 
 The server is on this machine alone unless told otherwise. Its address has a random token; requests with
 another Host or Origin, which pages of other sites would have, are refused, and there is nothing but the page.
+A Host is an address in digits, localhost, host= or, where other machines may ask, the name of this machine:
+a site that points its own name at this machine (DNS rebinding) has none of these.
 """
 from __future__ import annotations
 
+import contextlib
+import ipaddress
 import json
+import re
 import secrets
+import socket
 import threading
+import weakref
 import webbrowser
 from http import HTTPStatus
 from typing import Any, Self
@@ -26,6 +33,11 @@ STATUS = 0.1
 """Seconds between two lines of status."""
 LARGEST = 65536
 """Bytes of a message from a page."""
+PATIENCE = 10.0
+"""Seconds that a connection may take to send its request."""
+GRACE = 0.5
+"""Seconds that a page has to answer when the server closes."""
+BAD_REQUEST = b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
 
 class View:
@@ -54,23 +66,27 @@ class View:
         self._given = (state, number("view: rate", rate, "frames per second"),
                        number("view: delay", delay, "[s]"))
         self._token = secrets.token_urlsafe(18)
+        self._sockets: weakref.WeakSet[socket.socket] = weakref.WeakSet()
         self._session = self._new()                          # compiles, and refuses what cannot be
         try:
             self._server = serve(self._talk, host, port, process_request=self._answer, max_size=LARGEST,
-                                 compression=None)
+                                 compression=None, create_connection=self._connect, close_timeout=GRACE,
+                                 family=socket.AF_INET6 if ":" in host else socket.AF_INET,
+                                 dualstack_ipv6=host == "::" and socket.has_dualstack_ipv6())
         except OSError as error:
             self._session.close()
             raise CondyleError(f"view: cannot listen at {host!r}, port {port}: {error.strerror or error}; "
                                "host= is an address of this machine, port=0 takes a port that is free"
                                ) from None
         self.host, self.port = host, self._server.socket.getsockname()[1]
-        shown = f"[{host}]" if ":" in host else host
-        self._address = f"{shown}:{self.port}"
-        self.url = f"http://{self._address}/{self._token}/"
+        shown = _reachable(host)
+        self.url = f"http://{f'[{shown}]' if ':' in shown else shown}:{self.port}/{self._token}/"
+        self._names = {"localhost", host.lower()}
+        if host not in (LOOPBACK, "::1", "localhost"):
+            self._names |= {name := socket.gethostname().lower(), f"{name}.local"}
         live = {"path": f"/{self._token}/live", **self._session.controls()}
         page = page_of(self._session.stream.scene(title or titled(system)), play=False, live=live)
-        self._page = page.replace("img-src data: blob:",
-                                  f"img-src data: blob:; connect-src ws://{self._address}", 1).encode()
+        self._page = page.encode()
         self._thread = threading.Thread(target=self._server.serve_forever, name="condyle-view", daemon=True)
         self._thread.start()
 
@@ -80,13 +96,38 @@ class View:
 
     # ---- requests ----------------------------------------------------------------------------------------
 
+    def _connect(self, connected: socket.socket, *rest: Any, **options: Any) -> Any:
+        """A connection, which `stop` can end. websockets gives no answer to a request line that is not
+        ASCII."""
+        from websockets.sync.server import ServerConnection
+
+        self._sockets.add(connected)
+        connected.settimeout(PATIENCE)
+        if not connected.recv(LARGEST, socket.MSG_PEEK).partition(b"\r\n")[0].isascii():
+            connected.recv(LARGEST)
+            connected.sendall(BAD_REQUEST)
+            raise ValueError("a request line that is not ASCII")     # websockets closes the connection
+        connected.settimeout(None)
+        return ServerConnection(connected, *rest, **options)
+
+    def _is_ours(self, host: str) -> bool:
+        """Whether a Host is one that this server may have."""
+        parts = re.fullmatch(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9_.-]+))(?::\d+)?", host.lower())
+        if parts is None:
+            return False
+        name = parts[1] or parts[2]
+        with contextlib.suppress(ValueError):
+            return bool(ipaddress.ip_address(name))
+        return name in self._names
+
     def _answer(self, connection: Any, request: Any) -> Any:
         """The page, a refusal, or None: a websocket may be opened."""
-        host, origin = request.headers.get("Host"), request.headers.get("Origin")
-        local = {self._address, f"localhost:{self.port}"} if self.host == LOOPBACK else None
-        if local is not None and host not in local:
+        hosts, origins = request.headers.get_all("Host"), request.headers.get_all("Origin")
+        if len(hosts) > 1 or len(origins) > 1 or not request.path.isascii():
+            return connection.respond(HTTPStatus.BAD_REQUEST, "not a request\n")
+        if not hosts or not self._is_ours(hosts[0]):
             return connection.respond(HTTPStatus.FORBIDDEN, "another host\n")
-        if origin is not None and origin not in {f"http://{h}" for h in (local or {host})}:
+        if origins and origins[0] != f"http://{hosts[0]}":
             return connection.respond(HTTPStatus.FORBIDDEN, "another origin\n")
         token, _, rest = request.path.lstrip("/").partition("/")
         if not secrets.compare_digest(token.encode(), self._token.encode()):
@@ -96,9 +137,12 @@ class View:
         if rest != "":
             return connection.respond(HTTPStatus.NOT_FOUND, "nothing here\n")
         out = connection.respond(HTTPStatus.OK, "")
-        out.body = self._page
+        # 'self' is the websocket too, but not in older browsers; sources of a policy cannot be IPv6 addresses
+        own = "" if "[" in hosts[0] else f" ws://{hosts[0]}"
+        out.body = self._page.replace(b"img-src data: blob:",
+                                      f"img-src data: blob:; connect-src 'self'{own}".encode(), 1)
         for name, value in {"Content-Type": "text/html; charset=utf-8",
-                            "Content-Length": str(len(self._page)), "Cache-Control": "no-store",
+                            "Content-Length": str(len(out.body)), "Cache-Control": "no-store",
                             "X-Content-Type-Options": "nosniff",
                             "Referrer-Policy": "no-referrer"}.items():
             if name in out.headers:
@@ -144,15 +188,26 @@ class View:
             pass
         finally:
             ending.set()
+            session.changed.set()                            # the sender waits for it
             sender.join()
             session.close()
 
     # ---- the end ----------------------------------------------------------------------------------------
 
     def stop(self) -> None:
-        """Close the pages and the server."""
-        self._server.shutdown()
+        """Close the pages and the server. Pages that do not answer within half a second are cut off."""
+        cut = threading.Timer(GRACE, self._cut)
+        cut.start()
+        try:
+            self._server.shutdown()
+        finally:
+            cut.cancel()
         self._thread.join()
+
+    def _cut(self) -> None:
+        for connected in list(self._sockets):
+            with contextlib.suppress(OSError):
+                connected.shutdown(socket.SHUT_RDWR)
 
     def __enter__(self) -> Self:
         return self
@@ -171,6 +226,16 @@ class View:
         return f"View({self.url})"
 
 
+def _reachable(host: str) -> str:
+    """The address to open: of this machine in its network, where the server listens at all of them."""
+    if host not in ("", "0.0.0.0", "::"):
+        return host
+    with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as out:
+        out.connect(("192.0.2.1", 9))                        # finds the way; nothing is sent
+        return str(out.getsockname()[0])
+    return LOOPBACK
+
+
 @answered()
 def view(system: System, state: State | None = None, *, host: str = LOOPBACK, port: int = 0,
          rate: float = 50.0, delay: float = 0.12, title: str | None = None, open: bool = True) -> View:
@@ -183,8 +248,9 @@ def view(system: System, state: State | None = None, *, host: str = LOOPBACK, po
     Args:
         system: what is looked at.
         state: the first pose; `system.state()` by default.
-        host: the address that the server listens at; others than this machine's own let anybody in the
-            network open the page who knows its token.
+        host: the address that the server listens at: "127.0.0.1", which only this machine reaches, "0.0.0.0"
+            for all addresses of this machine, or one of them. Anybody who reaches it and knows the token
+            can open the page.
         port: 0 takes a free one.
         rate: frames per second.
         delay: [s].

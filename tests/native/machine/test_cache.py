@@ -349,7 +349,7 @@ def test_disks_that_refuse(directory, monkeypatch, capfd, step, number):
     if step == "mkdir":
         monkeypatch.setattr(Path, "mkdir", refuse)
     elif step == "create":
-        monkeypatch.setattr(files.tempfile, "mkstemp", refuse)
+        monkeypatch.setattr(files, "_created", refuse)
     elif step == "replace":
         monkeypatch.setattr(files.os, "replace", refuse)
     else:

@@ -1,7 +1,6 @@
 """Setup files of OpenSim's AnalyzeTool."""
 from __future__ import annotations
 
-import shutil
 from xml.etree import ElementTree
 
 import numpy as np
@@ -9,7 +8,7 @@ import pytest
 
 import condyle as cd
 from condyle.opensim.setup import run_setup
-from tests.opensim.files import reference
+from tests.opensim.files import copied, reference
 from tests.opensim.setup.small import document, written
 
 COMMON = "<on>true</on><step_interval>2</step_interval><in_degrees>true</in_degrees>"
@@ -145,8 +144,7 @@ def test_forces_and_what_they_induce(ran):
 
 def test_joint_reactions_of_a_walking_trial(tmp_path, evidence):
     """OpenSim 4.6's file, from the same muscle forces."""
-    shutil.copytree(reference("gait10dof18musc_pipeline"), tmp_path / "trial", copy_function=shutil.copyfile)
-    folder = tmp_path / "trial" / "SO"
+    folder = copied(reference("gait10dof18musc_pipeline"), tmp_path / "trial") / "SO"
     stored = cd.read_table(folder / "so_phys_on" / "walk_JR_child_ReactionLoads.sto")
     run_setup(folder / "setup_so_phys_on_jr_child.xml")
     found = cd.read_table(folder / "so_phys_on" / "walk_JR_child_ReactionLoads.sto")

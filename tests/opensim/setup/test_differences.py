@@ -1,7 +1,6 @@
 """Where files of setup files differ from OpenSim's, and why: each cause by an experiment."""
 from __future__ import annotations
 
-import shutil
 import warnings
 from dataclasses import dataclass, fields
 
@@ -18,7 +17,7 @@ from condyle.opensim.setup.controllers import _steps
 from condyle.opensim.setup.equilibrium import opensim_equilibrium
 from condyle.opensim.setup.file import Setup
 from condyle.spatial import rotation_x, rotation_y, rotation_z
-from tests.opensim.files import reference
+from tests.opensim.files import copied, reference
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
@@ -63,8 +62,7 @@ class AsOpenSim(Millard2012):
 
 def test_pennation_in_static_optimisation(tmp_path, evidence):
     """Activations of the walking trial differ by 0.034 from OpenSim's, and by 0.004 with its angle."""
-    shutil.copytree(reference("gait10dof18musc_pipeline"), tmp_path / "trial", copy_function=shutil.copyfile)
-    folder = tmp_path / "trial" / "SO"
+    folder = copied(reference("gait10dof18musc_pipeline"), tmp_path / "trial") / "SO"
     stored = cd.read_table(folder / "so_phys_on" / "walk_StaticOptimization_activation.sto")
     trial = trial_of(Setup(folder / "setup_so_phys_on.xml"))
     motion, errors = trial.smooth, []

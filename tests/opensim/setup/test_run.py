@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import warnings
 
 import numpy as np
@@ -13,7 +12,7 @@ import condyle as cd
 from condyle.opensim.setup import run_setup
 from condyle.opensim.setup.order import needs
 from tests.cli.process import condyle, condyle_here
-from tests.opensim.files import reference
+from tests.opensim.files import copied, reference
 from tests.opensim.setup.small import document, written
 
 ID = document("InverseDynamicsTool", """<results_directory>out</results_directory>
@@ -48,7 +47,7 @@ def test_inverse_dynamics(tmp_path):
     ("gait10dof18musc_pipeline", "ID/walk_Setup_ID.xml", "ID/Results/subject01_walk_ID.sto")])
 def test_a_walking_trial(tmp_path, evidence, folder, setup, file):
     """The file that OpenSim 4.6 wrote of the same setup: same rows, same columns in the same order."""
-    shutil.copytree(reference(folder), tmp_path / "trial", copy_function=shutil.copyfile)
+    copied(reference(folder), tmp_path / "trial")
     stored = cd.read_table(tmp_path / "trial" / file)
     run_setup(tmp_path / "trial" / setup)
     found = cd.read_table(tmp_path / "trial" / file)

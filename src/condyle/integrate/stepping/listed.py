@@ -83,7 +83,7 @@ class ListedRun(ABC):
         ws["y"] = np.concatenate([start.q, start.u, start.z])
         soft = m.stiffness is not None
         for name, value in {"t_0": start.t, "t_final": t_final, "step": step, "count": count,
-                            "every": int(m.every), "k": 0, "row": 1, "total": 0, "bad": 0,
+                            "every": int(m.every), "k": 0, "row": 1, "total": 0, "bad": 0, "loosened": 0,
                             "tolerance": m.tolerance, "sweeps": int(m.sweeps), "soft": soft,
                             "stiffness": m.stiffness or 0.0, "damping": m.damping,
                             "correction": m.correction, "slop": m.slop}.items():
@@ -116,6 +116,11 @@ class ListedRun(ABC):
     def astray(self) -> bool:
         """Whether it ended since constraints that act both ways were not met."""
         return bool(self.ws["bad"][0] > 1)
+
+    @property
+    def loosened(self) -> int:
+        """In how many steps method.py (6a) was not solved."""
+        return int(self.ws["loosened"][0])
 
     @property
     def sweeps(self) -> int:

@@ -1,22 +1,31 @@
 """Time stepping after Moreau: rigid contacts without events. docs/theory/stepping.md.
 
-    u* = u + h udot(t, q, u)                                  all forces, no contacts                      (6)
-    u+ = u* + M^-1 G' p,   v_n + s p_n >= c,   p in the cone  sweeps.py (2), (3); s = 0                    (7)
+    u_s = u + h/2 b(q, u_s)                                   b = -M^-1 C, velocity products              (6a)
+    u* = u_s + h (udot(t, q, u) - b(q, u))                    all forces, no contacts                     (6b)
+    u' = u* + M^-1 G' p,   v_n + s p_n >= c,   p in the cone  sweeps.py (2), (3); s = 0                    (7)
     c = -g / h where g > 0, else 0;   at least -e v_n- + min(v_n* - v_n-, 0) where g + h v_n- <= 0         (8)
-    q+ = q + h N(q) (u+ + delta)                                                                           (9)
+    q+ = q + h N(q) (u' + delta)                                                                           (9)
+    u+ = u' + h/2 b(q+, u')                                                                               (9a)
 
-v_n- and v_n* are the normal velocities of u and u*: what bounces then flies for the step. A gap may close
-within the step, not further (8). The speeds delta take back overlaps that linear rows leave: from rest, by
-the least impulses without friction for which
+b are the accelerations without forces: gyroscopic, centrifugal and Coriolis terms. Half of them acts at each
+end of a step, so that bodies move with the speeds u' of its middle. (6a) is implicit, (9a) is its mirror
+image: without forces the step is the same forward and backward in time, and energy has no drift. Of a free
+body (9) is Cayley's rotation, and (6a), (9), (9a) are the implicit midpoint rule for Euler's equations in the
+body: momentum, angular momentum and energy are kept to rounding, for any step for which (6a) is solved (Simo
+and Wong 1991).
+
+v_n- and v_n* are the normal velocities of 2 u - u_s, about those of the middle of the last step, and of u*:
+what bounces then flies for the step. A gap may close within the step, not further (8). The speeds delta take
+back overlaps that linear rows leave: from rest, by the least impulses without friction for which
 
     delta_n >= correction (-g - slop) / h                     where g < -slop                             (10)
 
 so that they move bodies and leave no speed. Restitution of several contacts at once, and impulses of the last
 step as a first guess, can make energy: then
 
-    u+ <- u_0 + x (u+ - u_0),   the largest x in [0, 1] for which  p . (v* + v+) / 2 <= 0                 (11)
+    u' <- u_0 + x (u' - u_0),   the largest x in [0, 1] for which  p . (v* + v+) / 2 <= 0                 (11)
 
-where u_0 is (7) with e = 0 from no impulses, which makes none. That is the work of the contacts: T(u+) -
+where u_0 is (7) with e = 0 from no impulses, which makes none. That is the work of the contacts: T(u') -
 T(u*) but for what joints and constraints do that move with time, such as a bat.
 
 Soft contacts, of stiffness k and damping d, have springs and dampers that push only, at the end of the step:
@@ -55,8 +64,8 @@ from condyle.status import Outcome, Status
 from condyle.system.given import number
 from condyle.system.state import State
 
-DEEP = 1e-3
-"""[m, rad] Overlaps at the start that are more than rounded numbers."""
+DEEP = 1e-4
+"""[m, rad] Overlaps at the start that are more than slop and rounded numbers."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -189,6 +198,10 @@ class _Run:
                 status = Outcome(kind, f"stopped at t = {later:.9g} s: {kind.value}; {kind.advice}")
         except KeyboardInterrupt:
             status = Outcome(Status.INTERRUPTED)
+        if run.loosened:
+            warn(f"TimeStepping: in {run.loosened} of {run.steps} steps bodies turn by so much, more than about "
+                 "1 rad, that gyroscopic forces cannot be solved for: energy is not kept there; take a shorter "
+                 "step", RuntimeWarning)
         times, y = run.kept()
         method: Any = self.method
         rows = StepRows(times, y, np.zeros_like(y), np.empty((len(y), 0, y.shape[1])), method)
@@ -198,6 +211,7 @@ class _Run:
     def _warn_of_overlaps(self, gap: float) -> None:
         """Warn of a start that is no start: a body behind a floor, a joint beyond its stop."""
         if self.method.stiffness is None and gap < -DEEP:
-            warn(f"TimeStepping: at t = {self.start.t:g} s surfaces overlap, or stops are passed, "
-                 f"by up to {-gap:.3g} [m, rad]; they are pushed apart within some steps, "
-                 "faster than anything moves: start with gaps", RuntimeWarning)
+            warn(f"TimeStepping: at t = {self.start.t:g} s surfaces overlap, or stops are passed, by up to "
+                 f"{-gap:.3g} [m, rad]; they are pushed apart within some steps, which adds energy: a body "
+                 "that is lifted out of the floor gains its weight times the depth; start with gaps",
+                 RuntimeWarning)

@@ -35,9 +35,14 @@ CONTACT = 38
 """D by rows, both arms, mu, w_n, w_t, three c: with restitution, without, of overlaps; 1 / m and the
 inverse of the inertia of a and of b; who they are, a, b; the place of the pair in the list."""
 
+NEWTON = 4
+"""Steps of Newton's method for (6a): rounding is left where a body turns by less than 1 rad in a step."""
+LOOSE = 1e-6
+"""What may be left of (6a), relative to the speeds."""
+
 _ONE = """t t_next h k count until t_0 step t_final every row stale bad busy going m i j on a b s most done
     sweeps total tolerance soft stiffness damping correction slop least near gap T_0 T_1 T_half T_free grows
-    deep x record flat"""
+    deep x record flat loose loosened"""
 _SIZES = {"pose": POSE, "pose_b": POSE, "in_a": 7, "in_b": 7, "before": 6, "before_b": 6, "free": 6,
           "free_b": 6, "u_a": 6, "u_b": 6, "reach": 2, "reach_b": 2, "centre": 3, "centre_b": 3, "n": 3,
           "P": 3, "impulse": 3, "nothing": 3, "contact": CONTACT, "number": 1}
@@ -51,22 +56,51 @@ _WALK = {"n_bodies": _BODIES, "n_balls": ("balls", "centres"), "capacity": _CONT
 
 # ---- kernels -----------------------------------------------------------------------------------------------
 
-def _enter(q: ca.SX, u: ca.SX, udot: ca.SX, body: ca.SX, h: ca.SX, reach: ca.SX, budget: ca.SX, stale: ca.SX,
-           bad: ca.SX) -> tuple[ca.SX, ...]:
+def _rotation(q: ca.SX) -> ca.SX:
     w, x, y, z = (q[i] for i in range(4))
-    R = ca.vertcat(ca.horzcat(1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)),
-                   ca.horzcat(2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)),
-                   ca.horzcat(2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)))
+    return ca.vertcat(ca.horzcat(1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)),
+                      ca.horzcat(2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)),
+                      ca.horzcat(2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)))
+
+
+def _bias(R: ca.SX, c: ca.SX, body: ca.SX, w: ca.SX) -> ca.SX:
+    """b of method.py (6a): accelerations of a body that nothing pushes, from its angular velocity."""
+    W = R.T @ w
+    turn = -R @ (symmetric(body[10:16]) @ ca.cross(W, symmetric(body[4:10]) @ W))
+    return ca.vertcat(turn, -ca.cross(turn, c) - ca.cross(w, ca.cross(w, c)))
+
+
+def _implicit(R: ca.SX, c: ca.SX, body: ca.SX, u: ca.SX, h: ca.SX) -> tuple[ca.SX, ca.SX]:
+    """u_s of (6a) by Newton's method for its angular velocity, and whether that failed: then u_s = u."""
+    x = W = R.T @ u[:3]
+    inertia, inverse = symmetric(body[4:10]), symmetric(body[10:16])
+    for _ in range(NEWTON):
+        L = inertia @ x
+        slope = ca.SX.eye(3) + h / 2 * inverse @ (ca.skew(x) @ inertia - ca.skew(L))
+        r, (a, b, d) = x - W + h / 2 * inverse @ ca.cross(x, L), ca.horzsplit(slope)
+        det = ca.dot(a, ca.cross(b, d))
+        x = x - ca.vertcat(ca.dot(r, ca.cross(b, d)), ca.dot(a, ca.cross(r, d)), ca.dot(a, ca.cross(b, r))) / det
+    left = x - W + h / 2 * inverse @ ca.cross(x, inertia @ x)
+    fails = 1 - (ca.sumsqr(left) <= LOOSE ** 2 * ca.sumsqr(W))
+    w = R @ ca.if_else(fails, W, x)
+    return u + ca.if_else(fails, 0, h / 2) * _bias(R, c, body, w), fails
+
+
+def _enter(q: ca.SX, u: ca.SX, udot: ca.SX, body: ca.SX, h: ca.SX, reach: ca.SX, budget: ca.SX, stale: ca.SX,
+           bad: ca.SX, loose: ca.SX) -> tuple[ca.SX, ...]:
+    R = _rotation(q)
     c = R @ body[1:4]
     J = R @ symmetric(body[10:16]) @ R.T
     inverse = ca.vertcat(body[0], J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2])
-    later = u + h * udot                                                                     # (6)
+    u_s, fails = _implicit(R, c, body, u, h)                                                 # (6a)
+    later = u_s + h * (udot - _bias(R, c, body, u[:3]))                                      # (6b)
     at_com = lambda v: ca.vertcat(v[:3], v[3:] + ca.cross(v[:3], c))
     travel = h * (ca.norm_2(u[3:]) + ca.norm_2(u[:3]) * body[16])    # ends of long boxes move as they turn
     size = ca.sum1(ca.fabs(later))
-    return (ca.vertcat(ca.vec(R), q[4:], q[4:] + c), inverse, at_com(u), at_com(later), at_com(later),
-            ca.SX.zeros(6), ca.vertcat(body[17] + 2 * travel, reach[1]),
-            ca.fmax(stale, reach[1] + 2 * travel > budget), ca.fmax(bad, 1 - (size < np.inf)))
+    return (ca.vertcat(ca.vec(R), q[4:], q[4:] + c), inverse, at_com(2 * u - u_s), at_com(later),
+            at_com(later), ca.SX.zeros(6), ca.vertcat(body[17] + 2 * travel, reach[1]),
+            ca.fmax(stale, reach[1] + 2 * travel > budget), ca.fmax(bad, 1 - (size < np.inf)),
+            ca.fmax(loose, fails))
 
 
 def centre_of(ball: ca.SX, pose: ca.SX) -> ca.SX:
@@ -156,6 +190,10 @@ def _leave(q: ca.SX, u: ca.SX, shift: ca.SX, pose: ca.SX, body: ca.SX, reach: ca
     e = e + h * rate
     e = e / ca.sqrt(ca.sumsqr(e))
     q = ca.vertcat(e, q[4:] + h * move[3:])                                                  # (9)
+    R = _rotation(q)
+    b = _bias(R, R @ body[1:4], body, u[:3])
+    calm = h ** 2 * ca.sumsqr(b[:3]) <= 4 * ca.sumsqr(u[:3])
+    u = u + ca.if_else(calm, h / 2, 0) * b                                                   # (9a)
     spent = reach[1] + h * (ca.norm_2(move[3:]) + ca.norm_2(w) * body[16])
     size = ca.sum1(ca.fabs(q)) + ca.sum1(ca.fabs(u))
     return (q, u, ca.vertcat(reach[0], spent), ca.fmax(bad, 1 - (size < np.inf)))
@@ -206,10 +244,11 @@ class StepTree:
         return self.k(at, "k count t_0 step t_final", "t t_next h")
 
     def enter(self) -> list[Node]:
-        """Where bodies are, how fast with all forces and no contacts, (6), and how far they may come."""
-        return [self.k(lambda: (0, 0), "", "stale bad"),
-                self.over("n_bodies", self.k(_enter, "Q V A bodies h reaches budgets stale bad",
-                                             "poses inertias U_before U_free U shift reaches stale bad")),
+        """Where bodies are, how fast with all forces and no contacts, (6a), (6b), and how far they may come."""
+        return [self.k(lambda: (0, 0, 0), "", "stale bad loose"),
+                self.over("n_bodies", self.k(
+                    _enter, "Q V A bodies h reaches budgets stale bad loose",
+                    "poses inertias U_before U_free U shift reaches stale bad loose")),
                 self.k(lambda stale, bad: stale + bad == 0, "stale bad", "going")]
 
     def contacts(self) -> list[Node]:
@@ -306,9 +345,9 @@ class StepTree:
                                             "Q V reaches bad"))
 
     def record(self) -> list[Node]:
-        count = self.k(lambda k, count, every, bad: (
-            k + 1, (bad == 0) * ca.logic_or(ca.fmod(k + 1, every) == 0, k + 1 >= count)),
-            "k count every bad", "k record")
+        count = self.k(lambda k, count, every, bad, loose, loosened: (
+            k + 1, (bad == 0) * ca.logic_or(ca.fmod(k + 1, every) == 0, k + 1 >= count), loosened + (loose > 0)),
+            "k count every bad loose loosened", "k record loosened")
         return [count, If("record", [Put("t_next", "T", "row"), Put("y", "Y", "row"),
                                      self.k(lambda row: row + 1, "row", "row")])]
 

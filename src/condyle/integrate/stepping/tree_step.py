@@ -20,6 +20,7 @@ import numpy as np
 
 from condyle.constraints.solve.corrections import jump, moved, normalised
 from condyle.dynamics import aba, crba
+from condyle.dynamics.view import Loads
 from condyle.integrate.equations import RightHandSide, equations
 from condyle.integrate.projection import Projector
 from condyle.integrate.stepping.blocks import (
@@ -52,12 +53,14 @@ NUMBERS = 13
 """Of a contact beside G and Z: mu, w_n, w_t, three c, s, v beside G u (3), a, b, the place in the list."""
 SHORT = 16
 """Speeds of a block up to which Cholesky's factors are straight lines; beyond they are LAPACK's."""
+SOLVED, ITERATIONS = 1e-9, 50
+"""Change of speeds, relative, that ends the iteration for method.py (6a), and after how many it has failed."""
 NEAREST = 1e-9
 """Accuracy to which other constraints are met after a step."""
 
 _ONE = """t t_next h k count until t_0 step t_final every row stale bad busy going m i j on a b most done
     sweeps total tolerance soft stiffness damping correction slop least near gap T_0 T_1 T_half T_free grows
-    deep x record flat room info look accuracy body_a body_b"""
+    deep x record flat loose loosened room info look accuracy body_a body_b"""
 
 
 def build(system: System, bare: System, surfaces: bool, both_ways: bool) -> Made:
@@ -89,6 +92,7 @@ def build(system: System, bare: System, surfaces: bool, both_ways: bool) -> Made
     nz = eq.n - eq.nq - eq.nu
     flat = (blocks.count + 1) * n
     sizes = dict.fromkeys(_ONE.split(), 1) | {"y": eq.n, "y_free": eq.n, "y_on": eq.n, "f": eq.n,
+                                              "y_before": eq.n, "bias": nu, "bias_s": nu,
                                               "p": eq.parameters, "weights": eq.n, "f_row": nu, "du": nu}
     sizes |= dict.fromkeys(("all_before", "all_free", "all_U", "all_shift"), flat)
     sizes |= dict.fromkeys(("before", "before_b", "free", "free_b", "u_a", "u_b"), n)
@@ -128,6 +132,9 @@ def build(system: System, bare: System, surfaces: bool, both_ways: bool) -> Made
         outs += bodies_of(b, bare, blocks)
         names += ["all_poses", "all_V", "all_J"]
     state = function("state", now, outs)
+    bias = function("bias", now, [aba.forward_dynamics(
+        bare.compiled.model.tree, kin, ca.SX.zeros(nu), b.lock, ca.SX(3, 1), Loads(b.view(kin)),
+        ca.SX.zeros(nu))[0]])
     if both_ways:
         f_row = ca.SX.sym("f", nu)
         du, _ = aba.solve_mass_matrix(bare.compiled.model.tree, b.kinematics(moving=False), f_row, b.lock)
@@ -144,11 +151,26 @@ def build(system: System, bare: System, surfaces: bool, both_ways: bool) -> Made
         v = ca.vertcat(rate.T, ca.reshape(slip, 2, k))
         f = function("described", inputs, [gap, ca.vec(v), ca.vec(ca.vertcat(e.T, mu.T)), ca.vertcat(*first),
                                            ca.vertcat(*second)])
-        described = [*f(("t", "y", "p_all"), ("all_gaps", "all_speeds", "all_numbers", "all_a", "all_b")),
+        described = [*f(("t", "y_before", "p_all"), ("all_gaps", "all_speeds", "all_numbers", "all_a", "all_b")),
                      tree.described()]
     nq = eq.nq
-    free: list[Node] = [tree.k(lambda y, f, h: ca.vertcat(y[:nq], y[nq:nq + nu] + h * f[nq:nq + nu],
-                                                          y[nq + nu:]), "y f h", "y_free")]          # (6)
+    speeds = lambda y, u: ca.vertcat(y[:nq], u, y[nq + nu:])
+
+    def nearer(y: ca.SX, y_s: ca.SX, b_s: ca.SX, h: ca.SX) -> tuple[ca.SX, ca.SX]:
+        u = y[nq:nq + nu] + h / 2 * b_s
+        off = ca.norm_inf(u - y_s[nq:nq + nu])
+        return speeds(y, u), 1 - (off <= SOLVED * ca.norm_inf(u))
+
+    # (6a) by iteration, then (6b); where that fails u_s is explicit
+    first = tree.k(lambda y, b, h: speeds(y, y[nq:nq + nu] + h / 2 * b), "y bias h", "y_free")
+    free: list[Node] = [
+        *bias(("t", "y", "p"), ("bias",)), first, tree.k(lambda: (1, 0), "", "busy loose"),
+        While("busy", [*bias(("t", "y_free", "p"), ("bias_s",)), tree.k(nearer, "y y_free bias_s h", "y_free busy")],
+              ITERATIONS, "loose"),
+        If("loose", first),
+        tree.k(lambda y, y_s: speeds(y, 2 * y[nq:nq + nu] - y_s[nq:nq + nu]), "y y_free", "y_before"),
+        tree.k(lambda y_s, f, b, h: speeds(y_s, y_s[nq:nq + nu] + h * (f[nq:nq + nu] - b)), "y_free f bias h",
+               "y_free")]
     after: list[Node] = []
     if both_ways:
         projection = eq.projection(0)
@@ -177,11 +199,12 @@ def build(system: System, bare: System, surfaces: bool, both_ways: bool) -> Made
         streams |= {"z": Stream(1), "zdot": Stream(1)}
         z = [Scan("auxiliaries", tree.k(lambda z, zdot, h: z + h * zdot, "z zdot h", "z"), ("z", "zdot"))]
     tree.before = described
-    gone = [tree.k(leave, "y all_U all_shift t h", "y"), *z, *after,
+    gone = [tree.k(leave, "y all_U all_shift t h", "y"), *bias(("t_next", "y", "p"), ("bias",)),
+            tree.k(lambda y, b, h: speeds(y, y[nq:nq + nu] + h / 2 * b), "y bias h", "y"), *z, *after,  # (9a)
             tree.k(lambda y, bad: ca.fmax(bad, 1 - (ca.sum1(ca.fabs(y)) < np.inf)), "y bad", "bad")]
     step: list[Node] = [tree.factors(), *tree.contacts(), *tree.spent(), *gone,
                         If("look", state(("t_next", "y", "p"), names)), *tree.record()]
-    body: list[Node] = [tree.clock(), rhs("t", "y", "f"), *state(("t", "y", "p"), names), *free,
+    body: list[Node] = [tree.clock(), rhs("t", "y", "f"), *free, *state(("t", "y_before", "p"), names),
                         *tree.enter(), If("going", step),
                         tree.k(lambda k, until, stale, bad: (k < until) * (stale == 0) * (bad == 0),
                                "k until stale bad", "busy")]

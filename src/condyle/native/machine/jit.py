@@ -10,7 +10,8 @@ import llvmlite.binding as llvm
 
 import condyle.settings as settings
 from condyle.errors import NativeError
-from condyle.native.machine import elf, parallel
+from condyle.native.machine import elf, memory, parallel
+from condyle.native.machine.threads import thread_count
 
 
 @functools.cache
@@ -81,7 +82,11 @@ def compile_ir(text: str, optimise: int = 1) -> bytes:
 
 
 def _compile(text: str, optimise: int) -> bytes:
-    return parallel.join(parallel.compile_all(parallel.divide(text), lambda: _target_machine(optimise)))
+    texts = parallel.divide(text)
+    threads = min(len(texts), thread_count())
+    if memory.is_near(texts, threads):
+        return parallel.join(memory.apart(texts, host(), optimise))
+    return parallel.join(parallel.compile_all(texts, lambda: _target_machine(optimise), threads))
 
 
 # What does not depend on numbers of a system, such as the check of Parameters where it has none, is the same
@@ -108,6 +113,7 @@ class Library:
         host()
         single = _separate(objects)
         _check(single, symbols or {})
+        memory.check_room(single)
         for name, address in (symbols or {}).items():
             llvm.add_symbol(name, address)
         self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target_machine(1))

@@ -4,6 +4,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from condyle.errors import NativeError
+
 Listener = Callable[[str], object]
 
 _listeners: list[Listener] = []
@@ -11,11 +13,13 @@ _listeners: list[Listener] = []
 
 @contextmanager
 def compiling(what: str) -> Iterator[None]:
-    """Tell all listeners what is made, and "" when it is."""
+    """Tell all listeners what is made, and "" when it is. Errors of machine code name it."""
     for listener in [*_listeners]:
         listener(what)
     try:
         yield
+    except NativeError as error:
+        raise NativeError(f"{what}: {error}") from error
     finally:
         for listener in [*_listeners]:
             listener("")

@@ -16,7 +16,6 @@ from concurrent.futures import ThreadPoolExecutor
 import llvmlite.binding as llvm
 
 from condyle.errors import NativeError
-from condyle.native.machine.threads import thread_count
 
 # before a definition that may move to a module of its own
 PART = "; part\n"
@@ -100,12 +99,11 @@ def separate(data: bytes) -> list[bytes]:
     return objects
 
 
-def compile_all(texts: list[str], machine: Callable[[], llvm.TargetMachine]) -> list[bytes]:
-    """Object file of each module, on as many threads as a batch may use; `machine` makes a target machine."""
-    count = min(len(texts), thread_count())
-    if count == 1:
+def compile_all(texts: list[str], machine: Callable[[], llvm.TargetMachine], threads: int) -> list[bytes]:
+    """Object file of each module, on so many threads; `machine` makes a target machine."""
+    if threads == 1:
         return [_compile(text, machine, _emit_locked) for text in texts]
-    with ThreadPoolExecutor(count, thread_name_prefix="condyle-compile") as pool:
+    with ThreadPoolExecutor(threads, thread_name_prefix="condyle-compile") as pool:
         return list(pool.map(lambda text: _compile(text, machine, _emitter()), texts))
 
 

@@ -70,8 +70,8 @@ def trial_of(setup: Setup) -> Trial:
     limits = setup.number("initial_time", -np.inf), setup.number("final_time", np.inf)
     motion = rows(whole, *limits)
     few = len(whole) < FEWEST
-    smooth = None if few else rows(Motion(system, whole.t, whole.q, whole.u, rates(whole.t, whole.u)[0]),
-                                   *limits)
+    smooth = None if few else rows(Motion(system, whole.t, whole.q, whole.u,
+                                          rates(whole.t, whole.u, natural=True)[0]), *limits)
     controls = controls_of(setup, system, float(motion.t[0]), float(motion.t[-1]))
     known = table is not None and all(n in columns_of(table) for n in system.state_variables)
     trial = Trial(setup, system, motion, smooth, loads_of(setup, motion),
@@ -103,7 +103,7 @@ def _states(setup: Setup, system: System, motion: Motion, table: Table | None,
     z = np.tile(start.z, (len(motion), 1))
     lacking = list(system.state_variables)
     if table is not None:
-        columns, inside = columns_of(table), np.searchsorted(table.time, motion.t)
+        columns, inside = columns_of(table), np.searchsorted(table.time, motion.t, "right") - 1
         for k, name in enumerate(system.state_variables):
             if name in columns:
                 z[:, k] = table.values[inside, columns[name]]
@@ -137,4 +137,5 @@ def _with_speeds(motion: Motion, table: Table, setup: Setup | None = None) -> Mo
             raise setup.error(f"<speeds_file> goes from {table.time[0]:g} to {table.time[-1]:g} s, the "
                               f"coordinates from {motion.t[0]:g} to {motion.t[-1]:g} s")
         u = np.stack([np.interp(motion.t, table.time, x) for x in u.T], axis=1)
-    return Motion(system, motion.t, motion.q, u, rates(motion.t, u)[0] if setup else motion.udot)
+    udot = rates(motion.t, u, natural=True)[0] if setup else motion.udot
+    return Motion(system, motion.t, motion.q, u, udot)

@@ -34,7 +34,8 @@ SI = ("Units are S.I. units (second, meters, Newtons, ...)",
       "If the header above contains a line with 'inDegrees', this indicates whether rotational values are in "
       "degrees (yes) or radians (no).")
 """Sentences that OpenSim writes into the headers of its files."""
-ADVICE = {"say so: degrees=True, or the unit 'deg'": "write inDegrees=yes into its header",
+ADVICE = {r"If so, say it: table\.with_units\(degrees=True\), or cd\.read_table\(path, degrees=True\)":
+              "If so, write inDegrees=yes into its header",
           "Say degrees=True or False": "Write inDegrees=yes or no into its header",
           "say zeros='missing', or zeros='keep' if they were there": "leave their cells empty if lost",
           r"names=\{.*\} matches them": "rename them in the file",

@@ -11,7 +11,8 @@ from condyle.presentation import cut
 from condyle.studies.columns import Columns
 from condyle.studies.external_load import ExternalLoad
 from condyle.studies.low_pass import low_pass
-from condyle.studies.motion import Motion
+from condyle.studies.motion import TOLD, Motion
+from condyle.studies.recorded import even_times
 from condyle.system.system import System
 from condyle.table import Table
 from condyle.tree import scales
@@ -49,14 +50,19 @@ def made(setup: Setup, system: System, table: Table) -> Motion:
     """The motion of a table of coordinates; those that it lacks, and that nothing determines, stay at their
     defaults."""
     table = apart(setup, table)
+    even, unit = even_times(table.time)
+    if unit > TOLD * (mean := (even[-1] - even[0]) / max(len(even) - 1, 1)):
+        setup.report.check.append(f"times of the motion are rounded to {unit:.1g} s, steps are {mean:.4g} s: as "
+                                  "in OpenSim speeds and accelerations are those of the rounded times, which "
+                                  "adds noise. Filter the motion, or write times with more digits")
 
     def call() -> Motion:
         try:
-            return Motion.of(system, table)
+            return Motion.of(system, table, as_opensim=True)
         except UnknownNameError as error:
             if error.kind != "coordinate" and error.name not in system.coordinates:
                 raise
-            return Motion.of(system, with_defaults(setup, system, table))
+            return Motion.of(system, with_defaults(setup, system, table), as_opensim=True)
 
     motion: Motion = setup.step("motion", call)
     return motion

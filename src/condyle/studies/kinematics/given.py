@@ -18,7 +18,7 @@ from condyle.studies.columns import Columns
 from condyle.studies.kinematics.tasks import MarkerTasks
 from condyle.studies.smoothing import spline
 from condyle.system.system import System
-from condyle.table import Table
+from condyle.table import Table, after_events
 
 WHO = "inverse_kinematics"
 NEAR = 0.6
@@ -272,6 +272,7 @@ def _sampled(system: System, t: Array, table: Table) -> dict[str, Array]:
         raise UnknownNameError("columns", cut(table.names), system.coordinates,
                                "coordinates=: the Table has no coordinate of the system")
     columns.warn_of_degrees()
+    table = after_events(f"{WHO}: coordinates", table, columns.columns)
     values = table.values[:, columns.columns] * columns.factors
     rows = np.searchsorted(table.time, t)
     if (table.time[rows] == t).all():

@@ -2,7 +2,7 @@
 look at."""
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -21,6 +21,7 @@ from condyle.records import dataclass
 from condyle.spatial import log_so3
 from condyle.status import Outcome, Status
 from condyle.studies.kinematics.checks import LARGEST, RMS, checks
+from condyle.studies.kinematics.determined import Determined, Gap
 from condyle.studies.kinematics.given import near_names
 from condyle.studies.kinematics.swaps import Swap
 from condyle.studies.kinematics.tasks import Tasks
@@ -52,15 +53,18 @@ class InverseKinematics(Display, Judged):
     Attributes:
         frames: the configurations, as `cd.assemble_frames` gives them.
         tasks: what was followed.
-        swaps: pairs of markers that may have each other's names in some frames.
+        determined: what markers and sensors tell of each coordinate: see `undetermined`, `filled`, `held`,
+            `gaps`.
+        swaps: pairs of markers that look exchanged in some frames.
     """
 
     frames: Frames
     tasks: Tasks
+    determined: Determined
     swaps: tuple[Swap, ...] = ()
 
     _study = "inverse_kinematics"
-    plumbing: ClassVar[frozenset[str]] = frozenset({"tasks"})
+    plumbing: ClassVar[frozenset[str]] = frozenset({"tasks", "determined"})
     elsewhere: ClassVar[dict[str, str]] = {
         "q": "result.frames.q, or by name result.motion['knee']", "residuals": "result.errors",
         "save": "a method of its Tables, such as result.motion.save('walk.mot')",
@@ -86,9 +90,41 @@ class InverseKinematics(Display, Judged):
 
     @cached_property
     def motion(self) -> Table:
-        """Coordinates by name over time [rad, m]: what `cd.inverse_dynamics` and the other studies take."""
+        """Coordinates by name over time [rad, m]: what `cd.inverse_dynamics` and the other studies take; NaN
+        where frames do not determine them: see `gaps`."""
         table = self.frames.table()
-        return Table(table.time, table.names, table.values, table.units, status=self.status, degrees=False)
+        values = np.where(self.missing, np.nan, table.values) if self.missing.any() else table.values
+        return Table(table.time, table.names, values, table.units, status=self.status, degrees=False)
+
+    # ---- what was not determined ---------------------------------------------------------------------------
+
+    @property
+    def undetermined(self) -> NDArray[np.bool_]:
+        """Where the markers and sensors of a frame do not determine a coordinate, shape (T, nq), in the order
+        of `motion`."""
+        return self.determined.undetermined
+
+    @property
+    def filled(self) -> NDArray[np.bool_]:
+        """Where a coordinate was interpolated because its frame does not determine it, shape (T, nq)."""
+        return self.determined.filled
+
+    @cached_property
+    def missing(self) -> NDArray[np.bool_]:
+        """Where `motion` is NaN, shape (T, nq): not determined, not filled, not held."""
+        held = np.array([name in self.held for name in self.system.coordinates], dtype=bool)
+        return self.undetermined & ~self.filled & ~held
+
+    @property
+    def held(self) -> tuple[str, ...]:
+        """Coordinates that nothing that was measured depends on, in any frame: they keep their values."""
+        return self.determined.held
+
+    @property
+    def gaps(self) -> tuple[Gap, ...]:
+        """Frames in a row that do not determine a coordinate: `gap.coordinate`, `.frames`, `.time`,
+        `.filled`."""
+        return self.determined.gaps
 
     # ---- errors --------------------------------------------------------------------------------------------
 
@@ -166,16 +202,18 @@ class InverseKinematics(Display, Judged):
 
     @property
     def unseen(self) -> NDArray[np.intp]:
-        """Frames in which no marker and no sensor was measured: there the pose before stays."""
+        """Frames in which no marker and no sensor was measured."""
         return np.flatnonzero(self.tasks.measured[:len(self)] == 0)
 
     @cached_property
     def failures(self) -> dict[int, Outcome]:
         """What went wrong, by frame."""
-        out = dict(self.frames.failures)
-        for i in self.unseen:
-            text = f"frame {i} (t = {self.time[i]:.6g} s): {Status.UNMEASURED}; the pose before it stays"
-            out.setdefault(int(i), Outcome(Status.UNMEASURED, text))
+        out, unseen = dict(self.frames.failures), set(self.unseen.tolist())
+        for i in np.flatnonzero(self.missing.any(axis=1)).tolist():
+            kind = Status.UNMEASURED if i in unseen else Status.UNDETERMINED
+            names = [self.system.coordinates[k] for k in np.flatnonzero(self.missing[i])]
+            text = f"frame {i} (t = {self.time[i]:.6g} s): {kind}: {cut(names)}"
+            out.setdefault(i, Outcome(kind, text))
         return dict(sorted(out.items()))
 
     @property
@@ -275,6 +313,11 @@ class InverseKinematics(Display, Judged):
                 out.append(f"markers that were never seen: {cut(never, 12)}")
         if self.tasks.sensors is not None and self.tasks.sensors.not_placed:
             out.append(f"sensors without a place on a body: {cut(self.tasks.sensors.not_placed, 12)}")
+        if self.held:
+            out.append(f"coordinates that nothing that was measured depends on, and that keep their values: "
+                       f"{cut(self.held, 12)}")
+        if self.gaps:
+            out.append(f"coordinates that some frames do not determine: {gap_text(self.gaps)}")
         return out + [str(swap) for swap in self.swaps]
 
     def plot(self, *names: str, axes: Any = None) -> Any:
@@ -297,6 +340,19 @@ class InverseKinematics(Display, Judged):
                 raise UnknownNameError("coordinate, marker or sensor", name, known)
         raise UnknownNameError("plot", cut(names), known, "coordinates, markers and sensors have units of "
                                "their own: draw them one after the other, with axes=")
+
+
+def gap_text(gaps: Sequence[Gap]) -> str:
+    """Coordinates and times of some gaps, those of one time together."""
+    found: dict[tuple[Any, ...], list[str]] = {}
+    for gap in gaps:
+        found.setdefault((gap.time, gap.filled), []).append(gap.coordinate)
+    return cut((f"{cut(names)} {_span(*time)}, {'filled' if filled else 'NaN'}"
+                for (time, filled), names in found.items()), SHOWN, "; ")
+
+
+def _span(first: float, last: float) -> str:
+    return f"at {first:.6g} s" if first == last else f"from {first:.6g} to {last:.6g} s"
 
 
 def _rms(x: Array) -> float:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +42,12 @@ WILD = 2.0
 FEWEST = 3
 """Markers that a rotation needs."""
 
+MISSED, WORSE, BEST = 0.03, 2.0, 0.1
+"""A frame fits badly if its error [m, rad] is larger than this, and so many times that of the best tenth."""
+
 Solve = Callable[[Tasks, State, slice], Frames]
+SolveEach = Callable[[Tasks, NDArray[np.intp], Array], Frames]
+"""Runs tasks over some frames, each from a pose of its own (k, nq)."""
 
 
 def far(state: State, cost: float) -> bool:
@@ -81,6 +87,34 @@ def better_start(state: State, tasks: Tasks, found: Frames, solve: Solve) -> Sta
         lower = cost < (GAIN * least if least < np.inf else np.inf)
         if tried.info[0, 0] != VIOLATED and (lower or (GAIN * cost <= least and turn < turned - SPREAD)):
             best, least, turned = state.replace(q=tried.q[0]), cost, turn
+
+
+def solved_again(frames: Frames, tasks: Tasks, rows: NDArray[np.intp], solve_each: SolveEach) -> Frames:
+    """The same frames, the numbers `rows` of the tasks. Those that fit far worse than others may have
+    followed a bad frame to a wrong place: they are solved again with the joints of the nearest good frame,
+    and the lower cost wins."""
+    cost = frames.info[:, INFO.index("cost")]
+    error = np.sqrt(2 * np.maximum(np.nan_to_num(cost, nan=np.inf), 0.0))
+    worse = error > max(MISSED, WORSE * float(np.quantile(error, BEST)))
+    if not worse.any():
+        return frames
+    good = np.flatnonzero(~worse)
+    at = np.flatnonzero(worse)
+    q = frames.q[good[np.abs(good - at[:, None]).argmin(axis=1)]]
+    for body in frames.system.bodies:
+        if body.parent is None or body.parent.is_ground:
+            q[:, body.q] = frames.q[at][:, body.q]           # where it is and looks
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = solve_each(tasks, rows[at], q)
+    better = found.info[:, INFO.index("cost")] < GAIN * cost[at[:len(found)]]
+    if not better.any():
+        return frames
+    q, info = frames.q.copy(), frames.info.copy()
+    chosen = at[:len(found)][better]
+    q[chosen], info[chosen] = found.q[better], found.info[better]
+    q.flags.writeable = info.flags.writeable = False
+    return replace(frames, q=q, info=info)
 
 
 def _turned(state: State, q: Array) -> float:
@@ -173,23 +207,20 @@ MANY = 5
 """Markers of one tree from which it is known how it lies."""
 
 
-def whole_moves(state: State, tasks: Tasks, rows: Sequence[int]) -> list[Transform]:
-    """How the tree with most markers moves as a whole from a pose to some frames, if it is free to."""
+def whole_rotations(state: State, tasks: Tasks, rows: Sequence[int]) -> Array:
+    """How the tree with most markers turns as a whole from a pose to some frames, if it is free to: R of
+    those with enough markers, shape (k, 3, 3)."""
     assert tasks.markers is not None
     roots = [_root(state.system.body(name)) for name in tasks.markers.bodies]
     free = [root for root in roots if root is not None and root.mobilizer.nu == 6]
     if len(free) < MANY:
-        return []
+        return np.zeros((0, 3, 3))
     most = max(dict.fromkeys(free), key=free.count)
-    mine = np.array([root is most for root in roots])
     x = tasks.markers.places(Configurations(state.system, state.q[None], state.tail[None]))[0]
-    out = []
-    for i in rows:
-        w = np.where(mine, tasks.markers.weights[i], 0.0)
-        seen = w > 0
-        if seen.sum() >= MANY:
-            out.append(rigid_move(x[seen], tasks.markers.positions[i, seen], w[seen]))
-    return out
+    w = np.where([root is most for root in roots], tasks.markers.weights[rows], 0.0)
+    y = tasks.markers.positions[rows]
+    enough = (w > 0).sum(axis=1) >= MANY
+    return _rotation(x, np.where(w[..., None] > 0, y, 0.0)[enough], w[enough])[0]
 
 
 def rigid_move(x: Array, y: Array, w: Array, axes: Array | float = 0.0,
@@ -200,12 +231,21 @@ def rigid_move(x: Array, y: Array, w: Array, axes: Array | float = 0.0,
         axes: sum of products of directions that are turned only, added to that of the points.
         turn: a rotation about the centroid that follows.
     """
-    share = w / w.sum() if w.any() else np.full(len(w), 1.0 / len(w))
-    x0, y0 = share @ x, share @ y
-    U, _, Vt = np.linalg.svd((x - x0).T @ (w[:, None] * (y - y0)) + axes)
-    R = Vt.T @ np.diag([1.0, 1.0, np.linalg.det(Vt.T @ U.T)]) @ U.T
+    R, x0, y0 = _rotation(x, y, w, axes)
     R = R if turn is None else turn @ R
     return Transform(R, y0 - R @ x0)
+
+
+def _rotation(x: Array, y: Array, w: Array, axes: Array | float = 0.0) -> tuple[Array, Array, Array]:
+    """R of (1) and both centroids, for points x (n, 3), y (..., n, 3) and weights w (..., n)."""
+    total = w.sum(axis=-1, keepdims=True)
+    share = np.where(total > 0, w / np.where(total > 0, total, 1.0), 1.0 / max(w.shape[-1], 1))
+    x0, y0 = share @ x, (share[..., None, :] @ y)[..., 0, :]
+    a, b = x - x0[..., None, :], w[..., None] * (y - y0[..., None, :])
+    U, _, Vt = np.linalg.svd(np.swapaxes(a, -1, -2) @ b + axes)
+    V = np.swapaxes(Vt, -1, -2).copy()
+    V[..., 2] *= np.linalg.det(V @ np.swapaxes(U, -1, -2))[..., None]
+    return V @ np.swapaxes(U, -1, -2), x0, y0
 
 
 def _of(system: System, bodies: Sequence[str], root: Body) -> NDArray[np.bool_]:

@@ -1,123 +1,281 @@
-"""Markers that may have each other's names in some frames, as motion capture systems confuse them.
+"""Markers that look exchanged, as motion capture systems and people confuse them: for a few frames, or for
+the whole trial.
 
-Some frames are far from the model. In the worst of them each two of the markers that are farthest away
-exchange their names, and the frame is solved again from the pose of a good frame nearby. If the cost falls to
-a quarter or less, these two are suspected, and so are all bad frames in which they do that.
+Frames in which a marker is far from the model are bad. Two markers are candidates if each would be nearer to
+the other's place. Where errors are large, the pose is bent by them: then some bad frames are solved again
+with weights that fall with the errors, so that the pose fits most markers; and all left and right markers
+together are a candidate too. Candidates exchange their names in one bad frame, which is solved again. They
+are suspected if the squares of all errors fall to a quarter, or if those of the pair do, the rest does not
+grow, and most other markers are near; then so are all bad frames in which that happens again.
 """
 from __future__ import annotations
 
+import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from condyle.arrays import Array
+from condyle.fit.configurations import Configurations
+from condyle.fit.doubts import FAR as OFF
+from condyle.fit.doubts import reach
 from condyle.fit.frames import Frames
-from condyle.fit.loop import INFO
 from condyle.records import dataclass
-from condyle.studies.kinematics.tasks import Rows, Tasks
+from condyle.studies.kinematics.start import SolveEach, aligned, solved_again
+from condyle.studies.kinematics.tasks import MarkerTasks, Rows, Tasks
 
 FAR, WORSE = 0.03, 3.0
-"""A frame is bad if a marker is farther away than this [m], and so many times farther than the farthest is in
-the median."""
-NEARER = 0.25
-"""What the cost falls to, at most."""
-FARTHEST, PAIRS = 6, 3
-"""So many markers of a frame are exchanged in pairs; so many pairs are looked for."""
+"""A frame is bad if a marker is farther away than this [m, or sizes of a system below 1 m]; it is far worse
+than others if it is so many times farther than the farthest is in the median."""
+NEARER, REST, ALL = 0.25, 0.5, 0.7
+"""What the squares of errors fall to, at most; the part of the pair's squares by which all fall at least; and
+what all fall to then."""
+CLOSER = 0.5
+"""Squares of the errors of two markers fall to this part if they exchange their names where the model is."""
+CANDIDATES, PAIRS, SAMPLES, AGAIN = 6, 4, 8, 8
+"""So many candidates are tried, pairs found, frames looked at, and solved again with other weights."""
+ALONE = 5.0
+"""A marker stands out if its error is so many times that of most."""
+SIDES = 3
+"""Pairs of left and right markers that are exchanged together, at least."""
 
 Solve = Callable[[Tasks, Any, Rows], Frames]
+Order = NDArray[np.intp]
+"""For each marker, the one whose positions it gets."""
 
 
 @dataclass(frozen=True)
 class Swap:
-    """Two markers that may be swapped.
+    """Two markers that look exchanged; or all left and right ones.
 
     Attributes:
-        markers: their names.
+        markers: their names; of left and right, those of one pair after the other.
         frames: where.
         time: of the first and the last of these frames [s].
+        rms: error of all markers in these frames, root mean square, as it is and with names exchanged [m].
     """
 
-    markers: tuple[str, str]
+    markers: tuple[str, ...]
     frames: tuple[int, ...]
     time: tuple[float, float]
+    rms: tuple[float, float]
 
     def __str__(self) -> str:
-        a, b = self.markers
-        one = len(self.frames) == 1
-        where = f"frame {self.frames[0]}" if one else f"{len(self.frames)} frames from {self.frames[0]} on"
-        return (f"markers {a!r} and {b!r} may be swapped in {where} (t = {self.time[0]:.6g}"
-                f"{'' if one else f' to {self.time[1]:.6g}'} s): with their names exchanged they fit the "
-                "model far better")
+        a, b, *more = self.markers
+        who = f"left and right markers ({a!r} and {b!r}, ...)" if more else f"{a!r} and {b!r}"
+        first, last = (f"{t:.6g}" for t in self.time)
+        where = (f"in frame {self.frames[0]} (t = {first} s)" if len(self.frames) == 1
+                 else f"in {len(self.frames)} frames from {first} to {last} s")
+        before, after = (f"{100 * x:.2g} cm" if x >= 0.001 else f"{1000 * x:.2g} mm" for x in self.rms)
+        return f"{who} look exchanged {where}: exchanging them lowers the RMS from {before} to {after}"
 
 
-def find_swaps(frames: Frames, tasks: Tasks, distances: Array, solve: Solve) -> tuple[Swap, ...]:
+def find_swaps(frames: Frames, tasks: Tasks, places: Array, solve: Solve,
+               solve_each: SolveEach) -> tuple[Swap, ...]:
     """Suspected pairs.
 
     Args:
         frames: what was found.
         tasks: what was followed.
-        distances: of the markers from the model [m], shape (T, n), NaN where one was not seen.
+        places: of the markers on the model [m], shape (T, n, 3).
         solve: runs tasks from a state over some frames.
+        solve_each: runs tasks over some frames, each from a pose of its own, shape (k, nq).
     """
-    if tasks.markers is None or distances.shape[1] < 2 or not len(frames):
+    T = len(frames)
+    if tasks.markers is None or len(tasks.markers.names) < 2 or not T:
         return ()
-    largest = np.fmax.reduce(distances, axis=1, initial=0.0)
-    if not largest.max() > FAR:
-        return ()
-    bad = largest > max(FAR, WORSE * float(np.median(largest)))
-    cost = frames.info[:, INFO.index("cost")].copy()
-    out: list[Swap] = []
+    search, out = _Search(frames, tasks.markers, places), list[Swap]()
+    start = search.errors.copy()
     for _ in range(PAIRS):
-        if not bad.any():
+        found = search.next(tasks, solve, solve_each)
+        if found is None:
             break
-        i = int(np.where(bad, cost, -1.0).argmax())
-        pair = _best_pair(frames, tasks, distances[i], i, _start(frames, bad, i), cost[i], solve)
-        if pair is None:
-            break
-        rows = np.flatnonzero(bad)
-        better = _costs(frames, tasks, pair, rows, _start(frames, bad, int(rows[0])), solve)
-        where = rows[better < NEARER * cost[rows]]
-        where = where if i in where else np.sort(np.append(where, i))
-        a, b = (tasks.markers.names[k] for k in pair)
-        out.append(Swap((a, b), tuple(map(int, where)), (float(tasks.t[where[0]]),
-                                                         float(tasks.t[where[-1]]))))
-        bad[where] = False
+        order, rows, places = found
+        search.exchange(order, rows, places)
+        names = [tasks.markers.names[k] for a in np.flatnonzero(order > np.arange(len(order)))
+                 for k in (a, order[a])]
+        first = next((k for k, swap in enumerate(out) if swap.markers == tuple(names)), None)
+        if first is not None:                               # the same pair in more frames
+            rows = np.union1d(rows, out.pop(first).frames)
+        times = tasks.t[rows]
+        out.append(Swap(tuple(names), tuple(map(int, rows)), (float(times[0]), float(times[-1])),
+                        (_rms(start[rows]), _rms(search.errors[rows]))))
     return tuple(out)
 
 
-def _best_pair(frames: Frames, tasks: Tasks, distances: Array, i: int, start: Any, cost: float,
-               solve: Solve) -> tuple[int, int] | None:
-    """The pair whose exchange makes the cost of frame i least, if that is far less."""
-    far = np.argsort(-np.nan_to_num(distances))[:FARTHEST]
-    pairs = list(combinations([int(k) for k in far if np.isfinite(distances[k])], 2))
-    costs = [_costs(frames, tasks, pair, np.array([i]), start, solve)[0] for pair in pairs]
-    best = int(np.argmin(costs)) if costs else 0
-    return pairs[best] if costs and costs[best] < NEARER * cost else None
+class _Search:
+    """Errors of the markers with the exchanges that were found so far.
+
+    Attributes:
+        y: measured positions, shape (T, n, 3), NaN where one was not seen.
+        x: places on the model, likewise.
+        errors: distances, shape (T, n).
+        far: what is far away [m].
+    """
+
+    def __init__(self, frames: Frames, markers: MarkerTasks, places: Array) -> None:
+        self.frames, self.markers, T = frames, markers, len(frames)
+        self.y = np.where(markers.weights[:T, :, None] > 0, markers.positions[:T], np.nan)
+        self.x = places.copy()
+        self.errors = np.linalg.norm(self.x - self.y, axis=2)
+        self.far = FAR * min(reach(frames.system) or 1.0, 1.0)
+        self.order = np.tile(np.arange(len(markers.names)), (T, 1))
+
+    def exchange(self, order: Order, rows: NDArray[np.intp], places: Array) -> None:
+        """Take an exchange as done in some frames."""
+        self.y[rows], self.x[rows] = self.y[rows][:, order], places
+        self.errors[rows] = np.linalg.norm(self.x[rows] - self.y[rows], axis=2)
+        self.order[rows] = self.order[rows][:, order]
+
+    def next(self, tasks: Tasks, solve: Solve,
+             solve_each: SolveEach) -> tuple[Order, NDArray[np.intp], Array] | None:
+        """The best exchange, its frames, and the places of the markers then."""
+        largest = np.fmax.reduce(self.errors, axis=1, initial=0.0)
+        bad = largest > self.far
+        if not bad.any():
+            return None
+        worse = largest > max(self.far, WORSE * float(np.median(largest)))
+        rows = np.flatnonzero(worse if worse.any() else bad)
+        good = np.flatnonzero(~worse if worse.any() else ~bad)
+        for i, order, q in self._candidates(rows, good, bool(worse.any()), tasks, solve_each):
+            one = self._solved(order, np.array([i]), q, tasks, solve, solve_each)
+            if one is None or not self._falls(order, np.array([i]), one[1])[0]:
+                continue
+            every = np.flatnonzero(bad)
+            near = int(good[np.abs(good - every[0]).argmin()]) if good.size else -1
+            all_ = self._solved(order, every, one[0] if near < 0 else self.frames.q[near], tasks, solve,
+                                solve_each)
+            if all_ is not None and (where := self._falls(order, every, all_[1])).any():
+                return order, every[where], all_[1][where]
+        return None
+
+    def _candidates(self, rows: NDArray[np.intp], good: NDArray[np.intp], outliers: bool, tasks: Tasks,
+                    solve_each: SolveEach) -> Iterator[tuple[int, Order, Array]]:
+        """A frame, an exchange and the pose to start from, the likeliest first."""
+        n, some = self.y.shape[1], rows[np.unique(np.linspace(0, len(rows) - 1, SAMPLES).astype(int))]
+        near = some if not good.size else good[np.abs(good - some[:, None]).argmin(axis=1)]
+        q = self.frames.q[near]
+        yield from self._pairs(some, self.x[some], q)
+        each = np.nanmedian(self.errors[some], axis=0)
+        stands_out = np.nanmax(each) > max(2 * self.far, ALONE * np.nanmedian(each))
+        if not (outliers or stands_out or _rms(self.errors[rows]) > OFF):
+            return
+        now = self._exchanged(np.arange(n), some, tasks)
+        q, x = self._robust(some, q, self.x[some], now, solve_each)
+        yield from self._pairs(some, x, q)
+        sides = _sides(self.markers.names)
+        if (sides != np.arange(n)).sum() >= 2 * SIDES and not outliers:
+            i = int(some[0])
+            exchanged = self._exchanged(sides, np.array([i]), tasks)
+            start = self.frames.start.replace(t=float(self.frames.t[i]))
+            yield i, sides, aligned(start, exchanged, i).q
+
+    def _pairs(self, some: NDArray[np.intp], x: Array, q: Array) -> Iterator[tuple[int, Order, Array]]:
+        """Pairs that would be nearer to each other's places x (k, n, 3) in some frames, with poses q (k,
+        nq)."""
+        y = self.y[some]
+        # squared distance of marker b from the place of a, shape (k, a, b)
+        cross = (x * x).sum(axis=2)[:, :, None] + (y * y).sum(axis=2)[:, None] - 2 * x @ np.swapaxes(y, 1, 2)
+        own = np.diagonal(cross, axis1=1, axis2=2)
+        now, then = own[:, :, None] + own[:, None], cross + np.swapaxes(cross, 1, 2)
+        closer = (then < CLOSER * now) & (now > 2 * self.far ** 2)      # False for NaN
+        gain = np.triu(np.where(closer, now - then, 0.0))
+        largest = gain.max(axis=0)
+        for k in np.argsort(-largest, axis=None)[:CANDIDATES]:
+            a, b = np.unravel_index(k, largest.shape)
+            if largest[a, b] > 0:
+                i = int(gain[:, a, b].argmax())
+                order = np.arange(x.shape[1])
+                order[[a, b]] = b, a
+                yield int(some[i]), order, q[i]
+
+    def _robust(self, some: NDArray[np.intp], q: Array, x: Array, now: Tasks,
+                solve_each: SolveEach) -> tuple[Array, Array]:
+        """Poses (k, nq) of some frames that fit most markers, and the places of these, from others q and x:
+        weights fall with the square of the error, again and again."""
+        assert now.markers is not None
+        weights, w = now.markers.weights[some], now.markers.weights.copy()
+        y = np.where(weights[..., None] > 0, now.markers.positions[some], np.nan)
+        for _ in range(AGAIN):
+            e = np.linalg.norm(x - y, axis=2)
+            scale = np.maximum(np.nanmedian(e, axis=1, keepdims=True), self.far)
+            w[some] = np.where(np.isfinite(e), weights / (1 + (e / scale) ** 2), 0.0)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                found = solve_each(replace(now, markers=replace(now.markers, weights=w)), some, q)
+            if len(found) < len(some):                      # interrupted
+                break
+            q, x = found.q, self._places(found)
+        return q, x
+
+    def _falls(self, order: Order, rows: NDArray[np.intp], places: Array) -> NDArray[np.bool_]:
+        """Whether an exchange makes errors of some frames fall far enough, shape (k,)."""
+        before, after = self.errors[rows] ** 2, ((places - self.y[rows][:, order]) ** 2).sum(axis=2)
+        moved = order != np.arange(len(order))
+        total, pair = np.nansum(before, axis=1), np.nansum(before[:, moved], axis=1)
+        less, rest = np.nansum(after, axis=1), np.nansum(after[:, moved], axis=1)
+        others = np.nanmedian(np.where(moved, np.nan, after), axis=1) if not moved.all() else np.inf
+        return (less < NEARER * total) | ((rest < NEARER * pair) & (total - less > REST * pair) & (
+            pair > moved.sum() * self.far ** 2) & (others < self.far ** 2) & (less < ALL * total))
+
+    def _solved(self, order: Order, rows: NDArray[np.intp], q: Array, tasks: Tasks, solve: Solve,
+                solve_each: SolveEach) -> tuple[Array, Array] | None:
+        """The first pose, and places of the markers in some frames with names exchanged, from a pose."""
+        exchanged = self._exchanged(order, rows, tasks)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = solve(exchanged, self.frames.start.replace(t=float(self.frames.t[rows[0]]), q=q), rows)
+        if len(found) < len(rows):                          # interrupted
+            return None
+        found = solved_again(found, exchanged, rows, solve_each)
+        x, y = self._places(found), self.y[rows][:, order]
+        bad = np.flatnonzero(np.fmax.reduce(np.linalg.norm(x - y, axis=2), axis=1) > WORSE * self.far)
+        if bad.size and len(rows) > 1:                      # the pose may still be bent as it was before
+            q = self._robust(rows[bad], found.q[bad], x[bad], exchanged, solve_each)[0]
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                again = solve_each(exchanged, rows[bad], q)
+            if len(again) == len(bad):
+                other = self._places(again)
+                squares = [np.nansum((z - y[bad]) ** 2, axis=(1, 2)) for z in (x[bad], other)]
+                x[bad] = np.where((squares[1] < squares[0])[:, None, None], other, x[bad])
+        return found.q[0], x
+
+    def _places(self, frames: Frames) -> Array:
+        """Of the markers in some frames, shape (k, n, 3)."""
+        return self.markers.places(Configurations(frames.system, frames.q, frames._tail))
+
+    def _exchanged(self, order: Order, rows: NDArray[np.intp], tasks: Tasks) -> Tasks:
+        """Tasks in which markers also have the positions of others in some frames."""
+        now, markers = self.order.copy(), self.markers
+        now[rows] = now[rows][:, order]
+        seen = np.take_along_axis(markers.weights[:len(now)] > 0, now, axis=1)
+        return replace(tasks, markers=replace(
+            markers, positions=np.take_along_axis(markers.positions[:len(now)], now[..., None], axis=1),
+            weights=np.where(seen, markers.weights.max(axis=0), 0.0)))
 
 
-def _costs(frames: Frames, tasks: Tasks, pair: tuple[int, int], rows: NDArray[np.intp], start: Any,
-           solve: Solve) -> Array:
-    """Costs of some frames with two markers exchanged, shape (rows,)."""
-    markers = tasks.markers
-    assert markers is not None                              # find_swaps looked
-    order = np.arange(len(markers.names))
-    order[list(pair)] = pair[::-1]
-    seen = markers.weights > 0
-    exchanged = replace(markers, positions=markers.positions[:, order],
-                        weights=np.where(seen[:, order], markers.weights.max(axis=0), 0.0))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        found = solve(replace(tasks, markers=exchanged), start, rows)
-    return found.info[:, INFO.index("cost")]
+def _sides(names: Sequence[str]) -> Order:
+    """Left and right exchanged, by their names: R.Knee and L.Knee, RKNE and LKNE, knee_r and knee_l."""
+    other = {"r": "l", "l": "r", "R": "L", "L": "R"}
+    words = (re.compile(r"^()([rlRL])(.+)$"), re.compile(r"^(.+[._ -])([rlRL])()$"),
+             re.compile(r"^(.*?)([rR]ight|[lL]eft)(.*)$"))
+    order = np.arange(len(names))
+    for k, name in enumerate(names):
+        for word in words:
+            if match := word.match(name):
+                before, side, after = match.groups()
+                swapped = (other[side] if len(side) == 1 else
+                           {"r": "left", "l": "right", "R": "Left", "L": "Right"}[side[0]])
+                if (there := f"{before}{swapped}{after}") in names:
+                    order[k] = list(names).index(there)
+                    break
+    return order
 
 
-def _start(frames: Frames, bad: NDArray[np.bool_], i: int) -> Any:
-    """The state of the good frame nearest to frame i; of itself if there is none."""
-    good = np.flatnonzero(~bad)
-    k = int(good[np.abs(good - i).argmin()]) if good.size else i
-    return frames.start.replace(t=float(frames.t[i]), q=frames.q[k])
+def _rms(x: Array) -> float:
+    return float(np.sqrt(np.nanmean(x ** 2)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from condyle.studies.kinematics.start import whole_moves
+from condyle.studies.kinematics.start import whole_rotations
 from condyle.studies.kinematics.tasks import Tasks
 from condyle.system.state import State
 
@@ -21,10 +21,11 @@ def lies_along(state: State, tasks: Tasks) -> str:
     if tasks.markers is None or not isinstance(gravity, tuple) or not np.any(gravity):
         return ""
     up = -np.array(gravity) / np.linalg.norm(gravity)
-    moves = whole_moves(state, tasks, np.unique(np.linspace(0, len(tasks.t) - 1, SOME).astype(int)).tolist())
-    if not moves:
+    some = np.unique(np.linspace(0, len(tasks.t) - 1, SOME).astype(int)).tolist()
+    turned = whole_rotations(state, tasks, some) @ up
+    if not len(turned):
         return ""
-    along = np.median([X.R @ up for X in moves], axis=0)
+    along = np.median(turned, axis=0)
     k = int(np.argmax(np.abs(along)))
     if abs(along[k]) < NEAR or along @ up > NEAR:
         return ""

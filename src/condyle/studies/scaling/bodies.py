@@ -1,7 +1,7 @@
 """Bodies of other sizes: frames, mobilizers, masses and inertias by factors along a body's axes.
 
     p' = s o p   (by elements, in the axes of the body that the point is fixed to)                        (1)
-    translations of a joint along axis a:  f' = f sum_i |a_i| s_i, s of the joint's parent                (2)
+    lengths of a joint by its method `scaled`, s of the body that its F is on                             (2)
     m' = m |s_x s_y s_z|, or m where the distribution of mass is preserved                                (3)
     equal factors:   I' = I s^2 m'/m                                                                      (4)
     else a cylinder along axis c, that of the least moment, o another axis:
@@ -13,8 +13,6 @@ These are OpenSim's rules.
 
 from __future__ import annotations
 
-from dataclasses import replace
-from functools import singledispatch
 from typing import Any
 
 import casadi as ca
@@ -22,53 +20,13 @@ import numpy as np
 
 from condyle.arrays import Array
 from condyle.errors import DescriptionError
-from condyle.mobilizers import (
-    Ball,
-    BendStretch,
-    Bushing,
-    CantileverFreeBeam,
-    Coupled,
-    Cylinder,
-    Ellipsoid,
-    Free,
-    FreeLine,
-    FunctionBased,
-    Gimbal,
-    LineOrientation,
-    Mobilizer,
-    Pin,
-    Planar,
-    Screw,
-    Slider,
-    SphericalCoords,
-    Translation,
-    Universal,
-    Weld,
-)
+from condyle.mobilizers import Coupled, Ellipsoid, FunctionBased, Mobilizer
 from condyle.mobilizers.base import Reversed
 from condyle.spatial import Transform
 from condyle.system.system import System
 from condyle.trace.parameter import Expression
 from condyle.tree.body import Body
 
-NO_LENGTHS = (
-    Weld,
-    Pin,
-    Slider,
-    Cylinder,
-    Planar,
-    Translation,
-    Universal,
-    Gimbal,
-    Bushing,
-    Ball,
-    Free,
-    BendStretch,
-    SphericalCoords,
-    LineOrientation,
-    FreeLine,
-)
-"""Mobilizers without a length of their own: what shifts is a coordinate."""
 Factors = dict[str, Array]
 """Factors along x, y, z of each body, and of ground, which are 1."""
 
@@ -120,7 +78,7 @@ def _changed(b: Body, s: Factors, keep_distribution: bool) -> dict[str, Any]:
         if (factors != 1).any():
             R, p = _kept(b, f"R_{X}", frame.R), times(b.symbolic.get(f"p_{X}", frame.p), factors)  # (1)
             out[f"X_{X}"] = Transform(R, p, what=f"body {b.name!r}: X_{X}")
-    mobilizer = _mobilizer(b, parent, own)
+    mobilizer = _mobilizer(b, parent, own)  # (2)
     if mobilizer is not b.mobilizer:
         out["mobilizer"] = mobilizer
     if (own != 1).any():
@@ -155,71 +113,19 @@ def cylinder(mass: float, I: Array, s: Array, volume: float) -> Array:
 
 
 def _mobilizer(b: Body, parent: Array, own: Array) -> Mobilizer:
-    """The mobilizer with lengths scaled by the factors of its parent: this body if reversed."""
+    """The mobilizer scaled by the factors of the body that its F is on, this body if it is reversed."""
     m, turned = b.mobilizer, False
     while isinstance(m, Reversed):
         m, turned = m.forward, not turned
-    factors = own if turned else parent
-    if (factors == 1).all():
-        return b.mobilizer
-    made = scaled(m, factors, f"scale: body {b.name!r}")
-    return b.mobilizer if made is m else Reversed(made) if turned else made
-
-
-@singledispatch
-def scaled(m: Mobilizer, s: Array, where: str) -> Mobilizer:
-    """A mobilizer whose own lengths are scaled."""
-    if isinstance(m, NO_LENGTHS):
-        return m
-    raise DescriptionError(
-        f"{where}: {m!r} has lengths in it that are not known to scale, and the factors of the "
-        f"body that it stands on are {s}; give that body the factors 1, and scale the mobilizer "
-        "yourself: system.copy(bodies={...: {'mobilizer': ...}})"
-    )
-
-
-@scaled.register
-def _(m: Screw, s: Array, where: str) -> Mobilizer:
-    return replace(m, pitch=m.pitch * float(np.abs(m.axis) @ s))
-
-
-@scaled.register
-def _(m: CantileverFreeBeam, s: Array, where: str) -> Mobilizer:
-    return replace(m, length=m.length * float(s[2]))
-
-
-@scaled.register
-def _(m: Ellipsoid, s: Array, where: str) -> Mobilizer:
-    radii: Any = m.radii
-    return Ellipsoid([r * x for r, x in zip(radii, s, strict=True)], m.normal, m.coordinates, m.mirrored)
-
-
-@scaled.register
-def _(m: FunctionBased, s: Array, where: str) -> Mobilizer:
-    axes: Any = m.axes
-    factors = [
-        1.0 if law is None or _is_coordinate(law) else float(np.abs(axis) @ s)  # (2)
-        for axis, law in zip(axes[3:], m.laws[3:], strict=True)
-    ]
-    return m if all(f == 1.0 for f in factors) else m.with_translations(factors)
-
-
-@scaled.register
-def _(m: Coupled, s: Array, where: str) -> Mobilizer:
-    grown = [
-        unit == "m" and not isinstance(f, str) and law is not None
-        for f, law, unit in zip(m.functions, m.laws, m.mobilizer.units, strict=True)
-    ]
-    if any(grown) and (s != s[0]).any():
-        raise DescriptionError(
-            f"{where}: {m!r} gives the translation {m.own[grown.index(True)]!r}, and the body that it stands "
-            f"on has the factors {s}: along which of them is not known; give it three equal ones"
-        )
-    made = replace(m, mobilizer=scaled(m.mobilizer, s, where))
-    return made.with_factors([float(s[0]) if x else 1.0 for x in grown]) if any(grown) else made
-
-
-def _is_coordinate(law: Any) -> bool:
-    """Whether a translation is a coordinate itself, whose values are not the model's to scale."""
-    found = law.linear()
-    return found is not None and found[-1] == 0.0 and sorted(found[:-1]) == [0.0] * (len(found) - 2) + [1.0]
+    s, X = (own, "BM") if turned else (parent, "PF")
+    inner = m.mobilizer if isinstance(m, Coupled) else m
+    if (s != s[0]).any() and m.has_lengths and not isinstance(inner, (FunctionBased, Ellipsoid)):
+        # these two by the factors of the body as they are, as in OpenSim
+        if f"R_{X}" in b.symbolic:
+            raise DescriptionError(f"scale: body {b.name!r}: the orientation of X_{X} depends on Parameters: "
+                                   "which factors its axes have is not known; give three equal factors")
+        s = np.linalg.norm(s[:, None] * (b.X_BM if turned else b.X_PF).R, axis=0)
+    try:
+        return b.mobilizer.scaled(s)
+    except DescriptionError as error:
+        raise DescriptionError(f"scale: body {b.name!r}: {error}") from None

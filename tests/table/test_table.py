@@ -91,3 +91,75 @@ def test_rows_may_be_over_frames(tmp_path, ending):
         table.save(tmp_path / "worst.sto")
     with pytest.raises(cd.ShapeError, match="over: expected one of"):
         cd.Table([0], ["a"], [[1]], over="distance")
+
+
+LONG = cd.Table(np.cumsum([0.0] + [0.1] * 10), ["a"], np.arange(11.0)[:, None], ["m"], degrees=False)
+
+
+@pytest.mark.parametrize(("part", "rows"), [
+    (slice(0.2, 0.5), [2, 3, 4, 5]), (slice(0.2, None), range(2, 11)), (slice(None, 0.3), [0, 1, 2, 3]),
+    (slice(0, 0.2), [0, 1, 2]), (slice(0.3, 1), range(3, 11)), (slice(0.25, 0.45, 2), [3]),
+    (slice(0.1, 0.5, 2), [1, 3, 5]), (slice(np.float64(0.8), 5.0), [8, 9, 10]), (slice(3.0, 4.0), []),
+    (slice(0.5, 0.2), []), (slice(2, 4), [2, 3]), (slice(-2, None), [9, 10])])
+def test_rows_by_time(part, rows):
+    """Floats are times, with both ends in, though sums of 0.1 are not 0.3; whole numbers count rows."""
+    found = LONG[part]
+    np.testing.assert_array_equal(found["a"], list(rows))
+    np.testing.assert_array_equal(found.time, LONG.time[list(rows)])
+    assert found.units == ("m",) and found.degrees is False
+    back = cd.Table(-LONG.time, ["a"], LONG.values, ["m"])             # a run backward in time
+    ends = (None if x is None else -x for x in (part.start, part.stop))
+    if any(isinstance(x, float) for x in (part.start, part.stop)):
+        np.testing.assert_array_equal(back[slice(*ends, part.step)]["a"], list(rows))
+    markers = cd.Markers(LONG.time, ["A"], LONG.values[:, :, None].repeat(3, 2))
+    np.testing.assert_array_equal(markers[part]["A"][:, 0], list(rows))
+
+
+@pytest.mark.parametrize("part", [slice("a", "b"), slice(0.1, 0.2, 0.05), slice(np.nan, 1.0),
+                                  slice(True, 0.5)])
+def test_rows_by_nothing_else(part):
+    with pytest.raises(cd.ShapeError, match=r"or by times, table\[0\.2:0\.5\]|a step counts rows"):
+        LONG[part]
+
+
+def test_both_rows_of_an_event_are_in_a_slice():
+    table = cd.Table([0, 0.5, 0.5, 1], ["u"], [[1], [2], [-2], [0]], ["m/s"])
+    assert list(table[0.5:]["u"]) == [2, -2, 0] and list(table[:0.5]["u"]) == [1, 2, -2]
+
+
+@pytest.mark.parametrize(("name", "says"), [
+    ("kne", "unknown column 'kne'; did you mean 'knee_r' or 'knee_l'?"),
+    ("time", "unknown column 'time'; known: 'knee_r', 'knee_l' (times are table.time)"),
+    ("x", "unknown column 'x'; known: 'knee_r', 'knee_l'")])
+def test_unknown_names_are_one_line(name, says):
+    with pytest.raises(cd.UnknownNameError) as told:
+        cd.Table([0.0], ["knee_r", "knee_l"], [[1, 2]])[name]
+    assert str(told.value) == says
+
+
+def test_unknown_names_in_a_notebook():
+    """One line for a mistake in a cell; the whole traceback for one in a function."""
+    line = "UnknownNameError: line 2: unknown column 'c'; known: 'a', 'b'"
+    for cell, says in (("t = TABLE\nt['c']", [line]),
+                       ("def f():\n    TABLE['c']\nf()", None)):
+        with pytest.raises(cd.UnknownNameError) as told:
+            exec(compile(cell, "cell", "exec"), {"TABLE": TABLE, "__name__": "__main__"})
+        if says:
+            assert told.value._render_traceback_() == says
+        else:
+            with pytest.raises(NotImplementedError):
+                told.value._render_traceback_()
+
+
+@pytest.mark.parametrize("ending", ["csv", "sto", "mot", "npz"])
+def test_times_that_no_reader_takes_are_not_written(tmp_path, ending):
+    for time, words in (([0, 1, 0.5], r"row 2: times must increase, 0\.5 follows 1"),
+                        ([0, np.nan, 1], "row 1: the time is missing"),
+                        ([0, 1, np.inf], "row 2: the time is infinite"),
+                        ([3, 2, 1, 2, 0], "row 3: times must decrease as the others do, 2 follows 1")):
+        with pytest.raises(cd.DescriptionError, match=words):
+            cd.Table(time, ["a"], np.ones((len(time), 1)), ["m"]).save(tmp_path / f"a.{ending}")
+    for time in ([0, 1, 1, 2], [2, 1, 1, 0], [0, 0, 0], [5]):
+        cd.Table(time, ["a"], np.arange(len(time))[:, None], ["m"]).save(tmp_path / f"a.{ending}")
+        again = cd.read_table(tmp_path / f"a.{ending}")
+        assert list(again.time) == time and list(again["a"]) == list(range(len(time)))

@@ -1,14 +1,12 @@
 """Table: named columns over time, with units."""
 from __future__ import annotations
 
-import csv
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn, overload
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 import condyle.files as files
 from condyle.arguments import spoken
@@ -16,20 +14,11 @@ from condyle.arrays import Array, gaps
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
 from condyle.presentation import Block, Display, cut, page, rows_of, span
 from condyle.quality import Quality
-
-
-def distinct(names: Sequence[str]) -> list[str]:
-    """The names; those that occur twice get a number at their end, so that they can be columns of one
-    Table."""
-    out: list[str] = []
-    taken = {"time"}
-    for name in names:
-        k, new = 1, name
-        while new in taken:
-            k, new = k + 1, f"{name} {k + 1}"
-        out.append(new)
-        taken.add(new)
-    return out
+from condyle.table.frames import UnitsOf, with_kept_units
+from condyle.table.rows import NUMBERED, TIME, disorder, last_rows, rows_in, seconds
+from condyle.table.titles import split_title, titles
+from condyle.table.units import scaled, si
+from condyle.table.writing import comma_separated, storage
 
 
 def save_all(who: str, tables: Mapping[str, Table], folder: str | Path, ending: str) -> list[Path]:
@@ -48,20 +37,40 @@ def save_all(who: str, tables: Mapping[str, Table], folder: str | Path, ending: 
     return files
 
 
-def titles(names: Sequence[str], units: Sequence[str]) -> list[str]:
-    """Names with their units."""
-    return [f"{name} [{unit}]" if unit else name for name, unit in zip(names, units, strict=True)]
+NONE = np.empty(0, dtype=np.intp)
+SAME = 1e-6
+"""What differs by less before and after an event, of its size or of 1, does not jump."""
 
 
-def split_title(title: str) -> tuple[str, str]:
-    """Name and unit of a title such as 'knee [rad]'; 'bar[0]' is a name."""
-    match = re.fullmatch(r"(.*\S)\s*\[(?!\d+\])([^\[\]]*)\]", title)
-    return (match[1], match[2]) if match else (title, "")
+def after_events(what: str, table: Table, steady: NDArray[np.intp] = NONE, *, curve: bool = True) -> Table:
+    """A Table with one row for each time: where an event left two, before and after it, the one after counts.
 
+    Args:
+        what: the table is, in messages.
+        steady: columns that may not jump there.
+        curve: warn that a curve will go through the rows.
 
-TIME = "time [s]"
-NUMBERED = ("frame", "trial")
-"""What rows may be over."""
+    Raises:
+        ShapeError: they jump.
+    """
+    keep = last_rows(table.time)
+    if len(keep) == len(table):
+        return table
+    t, at = table.time, np.setdiff1d(np.arange(len(table)), keep)
+    x = table.values[:, steady]
+    jumps = np.argwhere(abs(x[at + 1] - x[at]) > SAME * (1 + abs(x[at])))
+    if len(jumps):
+        i, k = at[jumps[0, 0]], jumps[0, 1]
+        raise ShapeError(f"{what}: time[{i}] = {t[i]:g} s occurs twice, and {table.names[steady[k]]!r} is "
+                         f"{x[i, k]:.6g} and then {x[i + 1, k]:.6g}: no curve goes through both. Leave one "
+                         f"of the rows out, or cut the table there: table[:{i + 1}] and table[{i + 1}:]")
+    if curve:
+        warn(f"{what}: {len(at)} {'row has' if len(at) == 1 else 'rows have'} the time of the next one, the "
+             f"first at {t[at[0]]:g} s, as events leave them; the row after the event counts. A curve "
+             "through all rows is not right near events; a run itself (a Trajectory) has its own "
+             "accelerations")
+    return table._with(rows=keep)
+
 
 _OTHERS = {
     ".xlsx": "A spreadsheet opens .csv, or use table.to_pandas().to_excel(path)",
@@ -70,20 +79,18 @@ _OTHERS = {
     ".mat": "Use scipy.io.savemat(path, {name: table[name] for name in table})"}
 
 
-def is_frame(value: Any) -> bool:
-    """Whether a value is a pandas DataFrame, which need not be installed."""
-    return all(hasattr(type(value), name) for name in ("iloc", "attrs", "columns"))
-
-
 class Table(Display):
     """Named columns over time. `table["knee"]` is a column, shape (m,); `table[["hip", "knee"]]` a Table of
-    some columns, `table[2:10]` one of fewer rows.
+    some columns; `table[2:10]` the rows 2 to 9; `table[0.2:0.5]`, by floats, the rows from 0.2 s to 0.5 s,
+    both in.
+
+    Where an event of a run changed its state there are two rows with one time, before and after.
 
     Args:
         time: [s], shape (m,).
         names: name of each column, all different.
         values: shape (m, columns).
-        units: unit of each column; it may be empty.
+        units: of the values given, one per column; it may be empty.
         status: how the computation ended that gave it.
         degrees: whether angles are in degrees, where a file said so.
         over: what `time` is, where rows are not over time: "frame" or "trial" if they are numbered.
@@ -99,7 +106,7 @@ class Table(Display):
         "to_csv": "table.save('run.csv')", "columns": "table.names", "index": "table.time",
         "shape": "table.values.shape", "mean": "of the array: table.values.mean(axis=0)",
         "iloc": "table[2:10] for rows",
-        "loc": "table['knee'] for a column", "to_numpy": "table.values",
+        "loc": "table['knee'] for a column, table[0.2:0.5] for times", "to_numpy": "table.values",
         **dict.fromkeys(("write", "to_sto", "to_mot", "to_file"), "table.save('run.sto'), or .mot, .csv"),
         "head": "table[:5], the first rows", "tail": "table[-5:], the last rows"}
 
@@ -149,8 +156,7 @@ class Table(Display):
 
     def __getitem__(self, name: Any) -> Any:
         if isinstance(name, slice):
-            return Table(self.time[name], self.names, self.values[name], self.units, status=self.status,
-                         degrees=self.degrees, over=self.over, datatype=self.datatype)
+            return self._with(rows=rows_in(name, self.time))
         if isinstance(name, list):
             columns = [self[n] if isinstance(n, str) else self._no(n) for n in name]
             units = [self.units[self.names.index(n)] for n in name]
@@ -159,13 +165,64 @@ class Table(Display):
         if not isinstance(name, str):
             return self._no(name)
         if name not in self.names:
-            raise UnknownNameError("column", name, self.names)
+            raise UnknownNameError("column", name, self.names,
+                                   "times are table.time" if name == "time" else "")
         return self.values[:, self.names.index(name)]
 
     def _no(self, key: Any) -> NoReturn:
         raise UnknownNameError("column", key, self.names,
                                "columns go by name, table['knee'], several by a list of names; rows by a "
-                               "slice, table[2:10]; table.values is the array")
+                               "slice, table[2:10], or by times, table[0.2:0.5]; table.values is the array")
+
+    def _with(self, *, rows: Any = slice(None), values: Any = None, units: Any = None,
+              degrees: bool | None = None) -> Table:
+        """The same Table but for some of its parts."""
+        return Table(self.time[rows], self.names, self.values[rows] if values is None else values,
+                     self.units if units is None else units, status=self.status,
+                     degrees=self.degrees if degrees is None else degrees, over=self.over,
+                     datatype=self.datatype)
+
+    def with_units(self, units: Sequence[str] | Mapping[str, str] | None = None, *,
+                   degrees: bool | None = None) -> Table:
+        """The same numbers under other units, where a file or a program said wrong ones; nothing is
+        converted, as `to_si` does.
+
+        Args:
+            units: one per column, or of some columns by name; as they are by default.
+            degrees: whether angles without a unit are in degrees; as it was by default.
+
+        Raises:
+            UnknownNameError: a name that no column has.
+        """
+        if isinstance(units, Mapping):
+            for name in units:
+                self[name]
+            units = [units.get(name, unit) for name, unit in zip(self.names, self.units, strict=True)]
+        return self._with(units=units, degrees=degrees)
+
+    def to_si(self) -> Table:
+        """The same Table in SI units and radians: mm become m, kN N, N mm N m, deg rad. Columns without a
+        unit, or with one that has no SI unit (%BW), stay as they are.
+
+        Raises:
+            DescriptionError: angles are in degrees (`degrees=True`), and no unit says which columns they are.
+        """
+        if self.degrees and not all(self.units):
+            bare = [name for name, unit in zip(self.names, self.units, strict=True) if not unit]
+            raise DescriptionError("Table.to_si: angles are in degrees, but nothing says whether "
+                                   f"{bare[0]!r} is one: table.with_units({{{bare[0]!r}: 'deg'}}) says it")
+        found = [si(unit) or (1.0, unit) for unit in self.units]
+        return Table(self.time, self.names, self._scaled([factor for factor, _ in found]),
+                     [unit for _, unit in found], status=self.status,
+                     degrees=False if self.degrees else self.degrees, over=self.over, datatype=self.datatype)
+
+    def _scaled(self, factors: Sequence[float]) -> Array:
+        """The values, each column times a factor."""
+        values = self.values.copy()
+        for k, factor in enumerate(factors):
+            if factor != 1:
+                values[:, k] = scaled(values[:, k], factor)
+        return values
 
     @property
     def quality(self) -> Quality:
@@ -222,7 +279,10 @@ class Table(Display):
         return titles(self.names, self.units)
 
     def to_pandas(self) -> Any:
-        """A pandas DataFrame over time; units are in its `attrs`.
+        """A pandas DataFrame over time; `frame.attrs["units"]` has the units by name.
+
+        `from_pandas` takes these units again for columns whose numbers are still those of this Table, under
+        any name and in any rows; of others it asks for units, since `np.radians(frame)` has the attrs too.
 
         Raises:
             ImportError: pandas is not installed.
@@ -236,33 +296,43 @@ class Table(Display):
 
         frame = pandas.DataFrame(self.values, columns=list(self.names),
                                  index=pandas.Index(self.time, name=split_title(self.over)[0]))
-        frame.attrs["units"] = dict(zip(self.names, self.units, strict=True))
+        frame.attrs["units"] = UnitsOf(self)
         return frame
 
     @staticmethod
-    def from_pandas(frame: Any, degrees: bool | None = None) -> Table:
+    def from_pandas(frame: Any, degrees: bool | None = None, *,
+                    units: Sequence[str] | Mapping[str, str] | None = None) -> Table:
         """The Table of a pandas DataFrame.
 
         Args:
-            frame: a column per quantity, by name, perhaps with its unit: "knee [rad]". Times [s] are in its
-                column "time", or in its index. Units are in its `attrs` too, where `to_pandas` made it.
+            frame: a column per quantity, by name, perhaps with its unit: "knee [rad]". Times are in its
+                column "time" [s], or "time [ms]", or in its index. One that `to_pandas` made has its units.
             degrees: as for `Table`.
+            units: of the numbers in the frame, one per column (but time), or of some columns by name.
 
         Raises:
             ShapeError: no times, or columns that are not numbers.
+            DescriptionError: numbers that have changed since `to_pandas` gave them their unit, without
+                `units` that says what they are now.
         """
-        names, known = [str(name) for name in frame.columns], dict(frame.attrs.get("units", {}))
+        names = [str(name) for name in frame.columns]
         times = [k for k, name in enumerate(names) if split_title(name)[0].lower() in ("time", "t")]
-        if not times and not np.issubdtype(frame.index.dtype, np.floating):
+        index = str(frame.index.name or "")
+        if not times and index not in NUMBERED and not np.issubdtype(frame.index.dtype, np.floating):
             raise ShapeError(f"Table.from_pandas: no column 'time', and an index of {frame.index.dtype} is "
                              f"no time [s]; its columns: {', '.join(names)}")
-        time = frame.iloc[:, times[0]] if times else frame.index
+        time = np.asarray(frame.iloc[:, times[0]] if times else frame.index)
         kept = [k for k in range(len(names)) if k not in times[:1]]
         said = [split_title(names[k]) for k in kept]
-        values = np.column_stack([np.empty((len(frame), 0)), *(np.asarray(frame.iloc[:, k]) for k in kept)])
-        return Table(np.asarray(time), [name for name, _ in said], values,
-                     [known.get(names[k], unit) for k, (_, unit) in zip(kept, said, strict=True)],
-                     degrees=degrees)
+        columns = [np.asarray(frame.iloc[:, k]) for k in kept]
+        title, over = names[times[0]] if times else index, TIME if times or index not in NUMBERED else index
+        table = Table(time if over != TIME else seconds("Table.from_pandas", time, split_title(title)[1]),
+                      [name for name, _ in said], np.column_stack([np.empty((len(frame), 0)), *columns]),
+                      [unit for _, unit in said], degrees=degrees, over=over)
+        if units is not None:
+            table = table.with_units(units)
+        named = units if isinstance(units, Mapping) else table.names if units is not None else ()
+        return with_kept_units(table, frame.attrs.get("units"), named, degrees)
 
     def plot(self, *names: str, axes: Any = None) -> Any:
         """Draw columns over time.
@@ -289,11 +359,13 @@ class Table(Display):
         What a killed process left of the same table is removed. `cd.read_table` reads what is written.
 
         Args:
-            path: where to write. Its ending says how: .csv, units in the titles; .sto or .mot, OpenSim's;
-                .npz, NumPy's.
+            path: where to write. Its ending says how: .csv, units in the titles; .npz, NumPy's; .sto or
+                .mot, OpenSim's, which have SI units only, and angles in degrees or in radians: mm, kN and
+                the like are converted, and a warning names units that cannot be (%BW, N/kg).
 
         Raises:
-            DescriptionError: a name with another ending, or in a folder that does not exist.
+            DescriptionError: a name with another ending, or in a folder that does not exist; times that go
+                forward and backward.
         """
         if not isinstance(path, (str, Path)):
             raise DescriptionError(f"Table.save: expected the path of a file, got {path!r}")
@@ -308,6 +380,9 @@ class Table(Display):
             wanted, hint = f"{path.stem or 'run'}.csv", _OTHERS.get(ending, "")
             raise DescriptionError(f"Table.save: {path.name!r}: the name must end in .csv, .sto, .mot or "
                                    f".npz: save({wanted!r}). {hint}".rstrip())
+        if wrong := disorder(self.time, self.over):
+            raise DescriptionError(f"Table.save: {path.name!r}: row {wrong[0]}: {wrong[1]}: sort the rows, "
+                                   "or leave some out; cd.read_table would refuse them")
         if ending == ".npz":
             parts: dict[str, Any] = {"time": self.time, "names": np.array(self.names, dtype=str),
                                      "values": self.values,
@@ -321,64 +396,8 @@ class Table(Display):
             with files.whole(path) as file:
                 np.savez_compressed(file, **parts)
             return
-        if ending == ".csv" and self.degrees and not any(self.units):
-            warn(f"Table.save: {path.name!r}: angles are in degrees, which a .csv says in the titles of its "
-                 "columns, but which columns are angles is not known here: read it by "
-                 "cd.read_table(path, degrees=True), or save as .mot, .sto or .npz")
+        text = comma_separated(self, path.name) if ending == ".csv" else storage(self, path)
         with files.whole(path, "w", newline="", encoding="utf-8") as file:
-            if ending == ".csv":
-                rows = csv.writer(file)
-                # a name that ends like a unit keeps an empty one after it
-                rows.writerow([self.over, *(f"{title} []" if not unit and split_title(title)[1] else title
-                                             for title, unit in zip(self.titles, self.units, strict=True))])
-                rows.writerows([repr(x) for x in (t, *row)] for t,
-                               row in zip(self.time.tolist(), self.values.tolist()))
-            else:
-                file.write(self._storage(path.stem))
-
-    def _in_degrees(self) -> bool:
-        """What a file of OpenSim's says of its angles: one thing for all of them."""
-        degrees, radians = ([n for n, unit in zip(self.names, self.units, strict=True) if unit in known]
-                            for known in (("deg", "degrees", "°"), ("rad",)))
-        wrong = radians if self.degrees or (self.degrees is None and degrees) else degrees
-        if wrong and (degrees or self.degrees is not None):
-            said = "degrees" if wrong is radians else "radians"
-            raise DescriptionError("Table.save: angles of OpenSim's files are all in one unit, but "
-                                   f"{wrong[0]!r} is not in {said} as the others are, or as "
-                                   f"degrees={self.degrees} says; convert it, or save as .csv")
-        return bool(self.degrees or degrees)
-
-    def _storage(self, name: str) -> str:
-        """OpenSim's format."""
-        if self.over != TIME:
-            raise DescriptionError("Table.save: OpenSim's files have a column of times, and the rows of this "
-                                   f"table are over {self.over!r}: save as .csv")
-        spaced = [n for n in self.names if not n or re.search(r"\s", n)]
-        if spaced:
-            raise DescriptionError("Table.save: OpenSim's files separate columns by white space, which is in "
-                                   f"{spaced[0]!r}: rename it, or save as .csv")
-        names, size = self._vectors()
-        newer = [f"DataType={self.datatype if size > 1 else 'double'}", "version=3", "OpenSimVersion=4.5"]
-        counted = ["version=1", f"nRows={len(self)}", f"nColumns={1 + len(self.names)}"]
-        unit = [f"Units={self.units[0]}"] if size > 1 and self.units[0] and len(set(self.units)) == 1 else []
-        head = [name, *(newer if size > 1 or np.isnan(self.values).any() else counted), *unit,
-                f"inDegrees={'yes' if self._in_degrees() else 'no'}",      # OpenSim reads NaN in newer alone
-                "endheader", "\t".join(["time", *names])]
-        cells = [[repr(x) for x in row] for row in self.values.tolist()]
-        if size > 1:
-            cells = [[",".join(row[k:k + size]) for k in range(0, len(row), size)] for row in cells]
-        rows = ["\t".join([repr(t), *row]) for t, row in zip(self.time.tolist(), cells, strict=True)]
-        return "\n".join([*head, *rows, ""])
-
-    def _vectors(self) -> tuple[list[str], int]:
-        """Names of the columns of a file whose cells are vectors, and numbers in a cell: 1 where columns are
-        no longer those of `datatype`."""
-        size = {"unitvec3": 3, "quaternion": 4, "spatialvec": 6}.get(self.datatype.lower()) or int(
-            re.sub(r"\D", "", self.datatype) or 1)
-        names = [n.removesuffix("_1") for n in self.names[::size]]
-        if size > 1 and self.names == tuple(f"{n}_{k + 1}" for n in names for k in range(size)):
-            return names, size
-        return list(self.names), 1
-
+            file.write(text)
 
 spoken(Table)

@@ -1,0 +1,119 @@
+"""What a recording means: times that were rounded, rows that were lost, angles that wrap, quaternions that
+change sign."""
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from condyle.arrays import Array
+from condyle.errors import warn
+
+EXACT, NEARLY = 1e-10, 1e-3
+"""Steps that differ by less than this part of them are even; times that are `NEARLY` at even places, in parts
+of a step, lost digits that accelerations do not need."""
+DIGITS = 9
+"""Most decimals that times may be rounded to, beyond which it does not matter."""
+OFTEN = 0.1
+"""Where steps are rounded to half of their length or more the longer ones come at least so often. Rarer ones
+are rows that were lost."""
+GAP, REGULAR = 4.5, 0.9
+"""A step so many times as long as the others is a gap, where so many of these are alike."""
+SLOW, JUMP = math.pi / 20, math.pi / 2
+"""[rad] An angle jumps if it changes by more than the second from one row to the next, and usually by less
+than the first."""
+
+
+def steps(t: Array) -> tuple[float, float]:
+    """The shortest and the longest step between times (m,); NaN for one time."""
+    if len(t) < 2:
+        return math.nan, math.nan
+    step = t[1:] - t[:-1]
+    return step.min().item(), step.max().item()
+
+
+def are_even(shortest: float, longest: float) -> bool:
+    """Whether steps from the shortest to the longest are the same but for rounding."""
+    return longest - shortest <= EXACT * longest
+
+
+def even_times(t: Array, known: tuple[float, float] | None = None) -> tuple[Array, float]:
+    """Times (m,) [s] as they were before somebody rounded them, and to what [s]; zero if they stay.
+
+    Rounded times are multiples of a power of ten (or numbers of single precision), no two steps differ by
+    more than that, and none is farther than rounding from the even times nearest to all of them.
+
+    Args:
+        known: steps(t).
+    """
+    m, (shortest, longest) = len(t), known or steps(t)
+    if m < 4 or are_even(shortest, longest) or longest > 3 * shortest:
+        return t, 0.0
+    k = np.arange(m) - (m - 1) / 2
+    h = float(k @ t / (k @ k))
+    even = h * k + t.mean()
+    off = float(np.abs(t - even).max())
+    if off <= NEARLY * h:
+        return even, 2 * off
+    unit = rounded_to(t) if off < h else 0.0
+    if not unit or longest - shortest > 1.001 * unit or off > 0.75 * unit:
+        return t, 0.0
+    if unit > h / 2 and np.mean(np.diff(t) > (shortest + longest) / 2) < OFTEN:
+        return t, 0.0
+    return even, unit
+
+
+def rounded_to(t: Array) -> float:
+    """The power of ten [s] that all times are multiples of, or their spacing in single precision; else 0."""
+    one = t.item(len(t) // 2)
+    for d in range(1, DIGITS + 1):
+        if abs(one * 10.0 ** d - round(one * 10.0 ** d)) < 1e-3:    # one says no sooner than all
+            x = t * 10.0 ** d
+            if np.abs(x - np.rint(x)).max() < 1e-3:
+                return 10.0 ** -d
+    if (t == t.astype(np.float32)).all():
+        return float(np.spacing(np.float32(np.abs(t).max())))
+    return 0.0
+
+
+def warn_of_gaps(what: str, t: Array, shortest: float, longest: float) -> None:
+    """Warn of rows that are missing between others that follow each other evenly."""
+    if len(t) < 8 or longest <= GAP * shortest:
+        return
+    step = np.diff(t)
+    usual = float(np.median(step))
+    gaps = np.flatnonzero(step > GAP * usual)
+    if gaps.size and (np.abs(step - usual) < 0.5 * usual).mean() >= REGULAR:
+        i = gaps[0]
+        more = f", and {len(gaps) - 1} more" if len(gaps) > 1 else ""
+        warn(f"{what}: no rows from t = {t[i]:g} to {t[i + 1]:g} s{more}, others are {usual:.3g} s apart: a "
+             "spline goes across, and speeds and accelerations there are guesses. Cut the table: table[a:b]")
+
+
+def unwrapped(x: Array, turn: float = 2 * math.pi) -> tuple[Array, int]:
+    """An angle (m,) without its jumps by whole turns, and how many there were.
+
+    A step of more than half a turn is one, unless most steps are longer than a quarter: such an angle turns
+    fast, and nobody knows how often. The first row stays.
+    """
+    step = np.diff(x)
+    size = np.abs(step)
+    far = size > turn / 2
+    if not far.any() or np.median(size) > turn / 4:
+        return x, 0
+    out = x.copy()
+    out[1:] -= turn * np.cumsum(np.where(far, np.rint(step / turn), 0.0))
+    return out, int(far.sum())
+
+
+def jump(x: Array) -> int:
+    """The row before which an angle (m,) [rad] jumps, as Euler angles do that flip; 0 if it does not."""
+    size = np.abs(np.diff(x))
+    return int(np.argmax(size)) + 1 if size.max(initial=0.0) > JUMP and np.median(size) < SLOW else 0
+
+
+def same_signs(x: Array) -> int:
+    """Give quaternions (m, 4) signs that do not change from row to row, in place; how many times they did."""
+    change = (x[1:] * x[:-1]).sum(axis=1) < 0
+    x[1:] *= np.where(np.cumsum(change) % 2, -1.0, 1.0)[:, None]
+    return int(change.sum())

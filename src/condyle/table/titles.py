@@ -1,0 +1,44 @@
+"""Titles of columns: names with units."""
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from condyle.table.units import si
+
+
+def distinct(names: Sequence[str]) -> list[str]:
+    """The names; those that occur twice get a number at their end, so that they can be columns of one
+    Table."""
+    out: list[str] = []
+    taken = {"time"}
+    for name in names:
+        k, new = 1, name
+        while new in taken:
+            k, new = k + 1, f"{name} {k + 1}"
+        out.append(new)
+        taken.add(new)
+    return out
+
+
+def titles(names: Sequence[str], units: Sequence[str]) -> list[str]:
+    """Names with their units."""
+    return [f"{name} [{unit}]" if unit else name for name, unit in zip(names, units, strict=True)]
+
+
+def split_title(title: str) -> tuple[str, str]:
+    """Name and unit of a title such as 'knee [rad]' or 'fy (kN)'; 'bar[1]' and 'fy (left)' are names."""
+    match = re.fullmatch(r"(.*\S)(?:\s*\[(?!\d+\])|\s+\[(?=1\]))([^\[\]]*)\]", title)
+    return (match[1], match[2]) if match else _known_unit(title, r"\(([^()]*)\)")
+
+
+def split_label(label: str) -> tuple[str, str]:
+    """The same of a label in OpenSim's files, where no unit is usual: only known ones count."""
+    name, unit = _known_unit(label, r"\[([^\[\]]*)\]")
+    return (name, unit) if unit else _known_unit(label, r"\(([^()]*)\)")
+
+
+def _known_unit(title: str, bracket: str) -> tuple[str, str]:
+    match = re.fullmatch(rf"(.*\S)\s*{bracket}", title)
+    known = match and match[2] not in ("1", "A") and si(match[2])            # which number things
+    return (match[1], match[2]) if match and known else (title, "")
