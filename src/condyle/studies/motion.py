@@ -138,7 +138,7 @@ class Motion(States[State]):
         self.steady = True
         self._unsaid()
         if u is None or udot is None:
-            self.notes = _mended(system, self.t, self.q, np.flatnonzero(
+            self.notes += _mended(system, self.t, self.q, np.flatnonzero(
                 np.array(scales.units(system.bodies)[0], dtype=object) == "rad"))
             found_u, found_udot = _rates(self)
             u, udot = found_u if u is None else u, found_udot if udot is None else udot
@@ -258,7 +258,7 @@ class Motion(States[State]):
         names, units = variables(self.system)
         n = self.system.nq + self.system.nu
         return Table(self.t, names[:n], np.concatenate([self.q, self.u], axis=1), units[:n],
-                     status=self.status)
+                     status=self.status, degrees=False)
 
     def plot(self, *names: str, axes: Any = None) -> Any:
         """Draw coordinates (all, if none is named) or speeds over time; returns matplotlib's axes."""
@@ -342,7 +342,8 @@ def with_states(motion: Motion, z: Array, inputs: Array | None = None, udot: Arr
 # ---- from a Table ------------------------------------------------------------------------------------------
 
 def _of_table(system: System, table: Table, lowpass: float | None, state: State, as_opensim: bool) -> Motion:
-    table = after_events("motion", table, Columns.of(system, table).columns)
+    if not _rounded_together(table.time):
+        table = after_events("motion", table, Columns.of(system, table).columns)
     t = check_times("motion", table.time)
     known_steps = steps(t)
     _refuse_doubles(t, known_steps[0])
@@ -386,6 +387,14 @@ def _of_table(system: System, table: Table, lowpass: float | None, state: State,
     return motion
 
 
+def _rounded_together(t: Array) -> bool:
+    """Whether so many times are equal to the next ones because they are rounded: steps are then none, one or
+    two units of the last digit. Events leave few such times, among other steps."""
+    same = t[1:] == t[:-1]
+    return bool(same.sum() > 1 and same.mean() > TWICE and (t[1:] >= t[:-1]).all()
+                and np.diff(t).max() < 2.5 * rounded_to(t))
+
+
 def check_times(what: str, t: Any) -> Array:
     """Times [s] that are finite and increase, shape (m,); ShapeError otherwise."""
     try:
@@ -403,7 +412,7 @@ def check_times(what: str, t: Any) -> Array:
     i = int(np.argmin(later))
     which = ("comes before it: sort the rows" if t[i] > t[i + 1] else
              f"occurs twice: these times are rounded to {rounded_to(t):g} s; write more digits, or give "
-             "np.arange(m) / rate" if (t[1:] == t[:-1]).mean() > TWICE and (t[1:] >= t[:-1]).all() else
+             "np.arange(m) / rate" if _rounded_together(t) else
              "occurs twice: leave one of the rows out")
     raise ShapeError(f"{what}: times must increase, but time[{i}] = {t[i]:g} s and time[{i + 1}] = "
                      f"{t[i + 1]:g} s {which}")

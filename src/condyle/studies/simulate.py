@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike
 
 from condyle.arguments import answered
 from condyle.arrays import Array, Vector, real
-from condyle.contact.surfaces import HalfSpace
 from condyle.constraints.sampled import warn_of_samples
 from condyle.errors import DescriptionError, UnknownNameError, warn
 from condyle.integrate.branches import MOST
@@ -247,10 +246,12 @@ def _ask_about(system: System, start: Members) -> None:
             ask(f"simulate: inputs of muscles: {text}")
     if model.contacts and "floors" not in system.compiled.programs:
         system.compiled.programs["floors"] = True           # once
+        from condyle.contact import HalfSpace
+
         g = gravity(system)
-        normals = [x.normal for law in model.contacts.values() for x in law.surfaces()
-                   if isinstance(x, HalfSpace) and x.body == "ground"]
-        floors = [np.asarray(n) for n in normals if not isinstance(n, Expression)]
+        planes = [x for law in model.contacts.values() for x in law.surfaces()
+                  if isinstance(x, HalfSpace) and x.body == "ground"]
+        floors = [np.asarray(x.normal) for x in planes if not isinstance(x.normal, Expression)]
         free = any(body.mobilizer.speed_units.count("m/s") == 3 for body in system.bodies)
         if floors and g.any() and free and all(
                 abs(n @ g) < ACROSS * np.linalg.norm(g) * np.linalg.norm(n) for n in floors):

@@ -45,7 +45,7 @@ def ran(tmp_path_factory):
         "<results_directory>", "<force_set_files>reserves.xml</force_set_files><results_directory>"))
     report = run_setup(folder / "a.xml")
     system = cd.read_osim(folder / "model.osim")
-    return folder / "out", report, cd.Motion.of(system, motion)[8:33:2]
+    return folder / "out", report, cd.Motion.of(system, motion, as_opensim=True)[8:33:2]
 
 
 def test_files(ran):
