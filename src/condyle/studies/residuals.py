@@ -172,7 +172,9 @@ class Residuals:
         if base.moments:
             height = c @ base.up
             length = size * float((height @ base.masses / base.masses.sum() - height.min(axis=1)).mean())
-            rms = np.sqrt((self.tau[:, base.moments] ** 2).mean(axis=0))
+            M = self.tau[:, base.moments]
+            known = ~np.isnan(M)
+            rms = np.sqrt(np.where(known, M * M, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1))
             k = int(rms.argmax())
             yield Check(f"RMS residual moment on {base.body}", float(rms[k]), "N m", MOMENT * length,
                         MOMENT_FAILS * length, self.motion.system.speeds[base.moments[k]],
@@ -215,8 +217,8 @@ def _lost(tau: Array) -> Check:
 
 
 def _peak(f: Array) -> tuple[float, int]:
-    """The largest length of vectors (m, n), and where."""
-    size = np.einsum("ij,ij->i", f, f)
+    """The largest length of vectors (m, n), and where; frames without an answer, NaN, do not count."""
+    size = np.fmax(np.einsum("ij,ij->i", f, f), 0.0)
     i = int(size.argmax()) if len(size) else 0
     return float(np.sqrt(size[i])) if len(size) else 0.0, i
 
