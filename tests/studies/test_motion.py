@@ -251,6 +251,8 @@ def test_frames_near_the_ends_are_named(system):
     whole = cd.Motion.of(system, table)
     np.testing.assert_array_equal(np.flatnonzero(whole.end_rows), [0, 1, 2, 3, 77, 78, 79, 80])
     assert whole[2:10].end_rows.sum() == 2
+    row = cd.inverse_dynamics(system, table).quality["frames whose accelerations depend on the ends"]
+    assert (row.value, row.where, row.verdict) == (8, "before 0.1 s and after 1.9 s", "note")
     assert cd.Motion.of(system, table, lowpass=2).end_rows.sum() == 2 * 20   # a period of the filter, 40 / 2
     assert not cd.Motion.of(system, cd.simulate(system, system.state(), 0.1)).end_rows.any()
 
@@ -328,7 +330,7 @@ def test_times_of_single_precision(system):
 
 def test_times_that_cannot_be(system):
     t = np.round(np.arange(60) / 120, 2)
-    with pytest.raises(cd.ShapeError, match=r"these times are rounded to 0.01 s; write more digits"):
+    with pytest.raises(cd.ShapeError, match=r"10 of 60 times occur twice: they are rounded to 0.01 s"):
         cd.Motion.of(system, cd.Table(t, ["hip", "knee"], smooth(t), degrees=False))
     t = np.delete(np.arange(100) / 100, slice(40, 60))
     with pytest.warns(UserWarning, match=r"motion: no rows from t = 0.39 to 0.6 s, others are 0.01 s apart"):
@@ -395,7 +397,8 @@ def test_filters_of_tables_do_not_see_jumps():
     assert "quaternion a ..: 2 changes of sign taken out" in str(found.status)
 
 
-@pytest.mark.parametrize(("low", "high", "degrees"), [(0, 5, None), (0, 5, True), (0, 350, True), (-1, 1, None)])
+@pytest.mark.parametrize(("low", "high", "degrees"), [(0, 5, None), (0, 5, True), (0, 350, True),
+                                                      (-1, 1, None)])
 def test_filters_leave_switches_and_forces(low, high, degrees):
     """Of unknown unit: 5 V are no turn of 6.28 rad, 350 N none of 360 degrees, and -1 no other sign of 1."""
     x = np.column_stack([0 * T, 0 * T, 0 * T, np.where(T > 1, high, low)])
@@ -403,13 +406,13 @@ def test_filters_leave_switches_and_forces(low, high, degrees):
     np.testing.assert_allclose(found["d"][[5, -5]], [low, high], rtol=0, atol=1e-3 * high)
 
 
-@pytest.mark.parametrize("n", [9, 81])
+@pytest.mark.parametrize("n", [41, 81])
 def test_the_filter_follows_cubics_to_the_ends(n):
     """Butterworth twice leaves them as they are; 1e-6 of what six periods of the filter leave."""
     t = T[:n]
     x = np.column_stack([1 + t, t ** 2 - t ** 3])
-    np.testing.assert_allclose(low_pass(t, x, 6.0), x, rtol=0, atol=1e-6)
-    assert abs(low_pass(t, x, 6.0, reflected=True) - x).max() > 1e-3
+    np.testing.assert_allclose(low_pass(t, x, 4.0), x, rtol=0, atol=1e-6)
+    assert abs(low_pass(t, x, 4.0, reflected=True) - x).max() > 1e-3
 
 
 def test_rows_of_opensims_tools():

@@ -78,9 +78,9 @@ def test_residuals_of_frames_without_an_answer():
     tau = np.zeros((len(motion()), subject().system.nu))
     tau[:, bases(subject().system)[0].forces] = 1e4
     tau[3] = np.nan
-    with pytest.warns(cd.QualityWarning, match=r"1\.7\de\+0?4|17\d\d\d N"):
+    with pytest.warns(cd.QualityWarning, match="peak residual force on pelvis: 14142 N"):
         quality = judged("test", motion(), tau, Wrenches())
-    assert quality["peak residual force"].value == pytest.approx(1e4 * np.sqrt(3))
+    assert quality["peak residual force"].value == pytest.approx(1e4 * np.sqrt(2))
     assert quality["RMS residual moment"].value == 0
     assert quality["frames without an answer"].value == 1
 
@@ -97,7 +97,7 @@ def test_exchanged_feet():
 def test_no_residuals_of_what_does_not_float():
     """An arm on ground; a machine whose actuators carry it; one body alone."""
     moved = cd.Table(np.linspace(0, 1, 11), arm().coordinates, np.zeros((11, 2)), ["rad", "rad"])
-    assert not cd.inverse_dynamics(arm(), moved).quality.checks
+    assert not any("residual" in check.what for check in cd.inverse_dynamics(arm(), moved).quality)
     gantry = cd.System()
     gantry.add_body("cart", mobilizer=cd.Translation(), mass=2, inertia=(0.1, 0.1, 0.1))
     gantry.add_body("arm", "cart", mobilizer=cd.Pin(), X_BM=(0, 0.3, 0), mass=1, inertia=(0.1, 0.1, 0.1))

@@ -189,7 +189,7 @@ class Shooting:
         name: an identifier.
         level: the surface.
         start: p -> Start.
-        right: p, Start, P, e_in, Q, length of the arc -> whether a geodesic is of the kind that is looked for.
+        right: p, Start, P, e_in, Q, length of the arc -> whether a geodesic is of the kind looked for.
     """
 
     def __init__(self, name: str, level: Level, start: Callable[[ca.SX], Start],

@@ -138,9 +138,12 @@ class Residuals:
         """Rows of a quality table."""
         for base in self.bases:
             yield from self._of(base)
-        if ends := int(self.motion.end_rows.sum()):
-            yield Check("frames whose accelerations depend on the ends of the recording", ends,
-                        f"of {len(self.motion)}", where="see motion.end_rows of cd.Motion.of")
+        near = self.motion.end_rows
+        if near.any():
+            t, inside = self.motion.t, np.flatnonzero(~near)
+            where = (f"before {t[inside[0]]:g} s and after {t[inside[-1]]:g} s" if inside.size else "all")
+            yield Check("frames whose accelerations depend on the ends of the recording", int(near.sum()),
+                        f"of {len(t)}", where=where)
 
     def suspicious(self) -> bool:
         """Whether a row may fail, found in some 15 microseconds: by forces, and all is looked at where loads
@@ -162,8 +165,8 @@ class Residuals:
 
     def _of(self, base: Base) -> Iterator[Check]:
         external, weight = self._sizes(base)
-        size, known = max(external, weight), self.tau[np.isfinite(self.tau).all(axis=1)]
-        if not (size > 0 and len(known)):
+        size = max(external, weight)
+        if not size > 0:
             return
         peak, i = _peak(self.tau[:, base.forces])
         advice = FITS
@@ -179,7 +182,9 @@ class Residuals:
         away = c - (base.masses @ c / base.masses.sum())[:, None]
         length = size * float(np.linalg.norm(away, axis=2).max(axis=1).mean())
         if base.moments and length > SMALLEST * size:
-            rms = np.sqrt((known[:, base.moments] ** 2).mean(axis=0))
+            M = self.tau[:, base.moments]
+            known = ~np.isnan(M)
+            rms = np.sqrt(np.where(known, M * M, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1))
             k = int(rms.argmax())
             yield Check(f"RMS residual moment on {base.body}", float(rms[k]), "N m", MOMENT * length,
                         MOMENT_FAILS * length, self.motion.system.speeds[base.moments[k]],
@@ -222,9 +227,8 @@ def _lost(tau: Array) -> Check:
 
 
 def _peak(f: Array) -> tuple[float, int]:
-    """The largest length of vectors (m, n), but for those with NaN, and where."""
-    size = np.einsum("ij,ij->i", f, f)
-    size = np.where(size >= 0, size, 0.0)
+    """The largest length of vectors (m, n), and where; frames without an answer, NaN, do not count."""
+    size = np.fmax(np.einsum("ij,ij->i", f, f), 0.0)
     i = int(size.argmax()) if len(size) else 0
     return float(np.sqrt(size[i])) if len(size) else 0.0, i
 
