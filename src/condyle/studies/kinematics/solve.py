@@ -215,7 +215,8 @@ def _far_off(result: InverseKinematics) -> str:
     markers, size = result.tasks.markers, reach(result.system)
     if markers is None:
         return ""
-    e = np.where((markers.positions[:len(result)] == 0).all(axis=2), np.nan, result._distances)  # asked about
+    zero = (markers.positions[:len(result)] == 0).all(axis=2).any(axis=1)  # markers at zero are asked about
+    e = np.where(zero[:, None], np.nan, result._distances)
     e[[i for swap in result.swaps for i in swap.frames]] = np.nan
     rms = sums(e)[1]
     far = np.flatnonzero(rms > FAR * min(size or 1.0, 1.0))
