@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import difflib
 import sys
+import traceback
 import warnings
 from collections.abc import Iterable
 from typing import ClassVar
@@ -146,12 +147,9 @@ class UnknownNameError(CondyleError, KeyError):
     def _render_traceback_(self) -> list[str]:
         """What a notebook shows of a mistake in one of its cells: one line. Where this raises, as of mistakes
         in functions that cells call, IPython shows the whole traceback."""
-        ours, trace = __name__.partition(".")[0], self.__traceback__
-        own = [(trace.tb_frame.f_code.co_name, trace.tb_lineno)]
-        while (trace := trace.tb_next) is not None:
-            if trace.tb_frame.f_globals.get("__name__", "").partition(".")[0] != ours:
-                own.append((trace.tb_frame.f_code.co_name, trace.tb_lineno))
-        name, line = own[-1]
+        frames = [(frame.f_globals.get("__name__", ""), frame.f_code.co_name, line)
+                  for frame, line in traceback.walk_tb(self.__traceback__)]
+        _, name, line = [f for f in frames if f[0].partition(".")[0] != "condyle"][-1]
         if name != "<module>":
             raise NotImplementedError
         return [f"{type(self).__name__}: line {line}: {self}"]

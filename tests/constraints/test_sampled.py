@@ -57,7 +57,7 @@ def test_forces_and_constraints():
     system.add_force("late", cd.forces.MobilityForce("elbow", cd.functions.Scaled(cd.Spline(*SAMPLES), 2.0)))
     system.add_constraint("follows", cd.constraints.PrescribedMotion(SAMPLES, "wrist"))
     state = cd.assemble(system, system.state(u=[0.0, 1.0]))
-    with pytest.warns(UserWarning) as found:
+    with pytest.warns(UserWarning, match="simulate: the time goes from 0 to 1.5 s") as found:
         cd.simulate(system, state, 1.5)
     (said,) = [str(w.message) for w in found]
     assert "force of 'push' has samples from 0 to 1 s, and keeps its end value after that" in said

@@ -77,7 +77,7 @@ def test_an_array_times_a_transform_is_refused():
 @pytest.mark.parametrize(("call", "message"), [
     (lambda: MassProperties.of(-1, what="body 'thigh'"), "body 'thigh': mass is -1 kg; it must be zero"),
     (lambda: MassProperties.of((1, 2)), r"mass is one number \[kg\], got shape \(2,\)"),
-    (lambda: MassProperties.of("heavy"), "body: mass: expected numbers .* got str: 'heavy'"),
+    (lambda: MassProperties.of("heavy"), "body: mass: expected numbers, got the text 'heavy'"),
     (lambda: MassProperties.of(np.nan), "mass has a number that is not finite: nan"),
     (lambda: MassProperties.of(1, (0, np.inf, 0)), "com has a number that is not finite"),
     (lambda: MassProperties.of(1, (0, 0)), r"com is a point of 3 numbers \[m\], got shape \(2,\)"),

@@ -35,7 +35,8 @@ def test_muscles_are_left_out_and_it_says_so():
 
 def test_splines_of_a_table():
     """The elbow's angle is a polynomial of degree 5, whose accelerations are exact in all rows, but for
-    rounding over step^2. OpenSim's natural splines, inside, are off by 1e-5, and in the last row by 2.727 - 2.684."""
+    rounding over step^2. OpenSim's natural splines are off by 1e-5 inside, and by 2.727 - 2.684 in the last
+    row."""
     tau = cd.inverse_dynamics(arm(), table())
     assert abs(tau.values - moments()).max() < 1e-9
     np.testing.assert_allclose(tau.values[[0, -1], [0, 1]], [0.0807, 2.7270], rtol=0, atol=1e-4)    # digits

@@ -75,7 +75,7 @@ def test_exchanged_feet():
 def test_no_residuals_of_what_does_not_float():
     """An arm on ground; a machine whose actuators carry it; one body alone."""
     moved = cd.Table(np.linspace(0, 1, 11), arm().coordinates, np.zeros((11, 2)), ["rad", "rad"])
-    assert not cd.inverse_dynamics(arm(), moved).quality.checks
+    assert not any("residual" in check.what for check in cd.inverse_dynamics(arm(), moved).quality)
     gantry = cd.System()
     gantry.add_body("cart", mobilizer=cd.Translation(), mass=2, inertia=(0.1, 0.1, 0.1))
     gantry.add_body("arm", "cart", mobilizer=cd.Pin(), X_BM=(0, 0.3, 0), mass=1, inertia=(0.1, 0.1, 0.1))

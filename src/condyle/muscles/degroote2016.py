@@ -102,9 +102,13 @@ class DeGrooteForceVelocity(Curve):
     """Active force over fibre velocity.
 
         f(v) = d1 asinh(d2 v + d3) + d4,    v(f) = (sinh((f - d4) / d1) - d3) / d2
+
+    Beyond FASTEST v(f) goes on in a straight line: there it is no muscle's velocity but an error in f, over
+    a f_L, that the exponential would turn into a rate for which no step is small enough.
     """
 
     D = (-0.3211346127989808, -8.149, -0.374, 0.8825327733249912)
+    FASTEST = 10.0
 
     def formula(self, x: ca.SX) -> ca.SX:
         d1, d2, d3, d4 = self.D
@@ -112,7 +116,10 @@ class DeGrooteForceVelocity(Curve):
 
     def inverse_formula(self, y: ca.SX) -> ca.SX:
         d1, d2, d3, d4 = self.D
-        return (ca.sinh((y - d4) / d1) - d3) / d2
+        low, high = (np.arcsinh(d2 * v + d3) for v in (self.FASTEST, -self.FASTEST))  # d2 is negative
+        x = (y - d4) / d1
+        near = ca.if_else(x < low, low, ca.if_else(x > high, high, x))                # NaN stays
+        return (ca.sinh(near) + ca.cosh(near) * (x - near) - d3) / d2
 
 
 @dataclass(frozen=True, eq=False, repr=False)

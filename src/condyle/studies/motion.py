@@ -138,7 +138,7 @@ class Motion(States[State]):
         self.steady = True
         self._unsaid()
         if u is None or udot is None:
-            self.notes = _mended(system, self.t, self.q, np.flatnonzero(
+            self.notes += _mended(system, self.t, self.q, np.flatnonzero(
                 np.array(scales.units(system.bodies)[0], dtype=object) == "rad"))
             found_u, found_udot = _rates(self)
             u, udot = found_u if u is None else u, found_udot if udot is None else udot
@@ -258,7 +258,7 @@ class Motion(States[State]):
         names, units = variables(self.system)
         n = self.system.nq + self.system.nu
         return Table(self.t, names[:n], np.concatenate([self.q, self.u], axis=1), units[:n],
-                     status=self.status)
+                     status=self.status, degrees=False)
 
     def plot(self, *names: str, axes: Any = None) -> Any:
         """Draw coordinates (all, if none is named) or speeds over time; returns matplotlib's axes."""
@@ -342,6 +342,7 @@ def with_states(motion: Motion, z: Array, inputs: Array | None = None, udot: Arr
 # ---- from a Table ------------------------------------------------------------------------------------------
 
 def _of_table(system: System, table: Table, lowpass: float | None, state: State, as_opensim: bool) -> Motion:
+    _refuse_rounded(np.asarray(table.time, dtype=float))
     table = after_events("motion", table, Columns.of(system, table).columns)
     t = check_times("motion", table.time)
     known_steps = steps(t)
@@ -402,11 +403,19 @@ def check_times(what: str, t: Any) -> Array:
         raise ShapeError(f"{what}: time[{int(np.argmin(np.isfinite(t)))}] is not a finite number")
     i = int(np.argmin(later))
     which = ("comes before it: sort the rows" if t[i] > t[i + 1] else
-             f"occurs twice: these times are rounded to {rounded_to(t):g} s; write more digits, or give "
-             "np.arange(m) / rate" if (t[1:] == t[:-1]).mean() > TWICE and (t[1:] >= t[:-1]).all() else
              "occurs twice: leave one of the rows out")
     raise ShapeError(f"{what}: times must increase, but time[{i}] = {t[i]:g} s and time[{i + 1}] = "
                      f"{t[i + 1]:g} s {which}")
+
+
+def _refuse_rounded(t: Array) -> None:
+    """Raise an error if times were rounded so far that many occur twice; a few are left by events."""
+    if len(t) < 2 or not t[0] < t[-1] or not (t[1:] == t[:-1]).mean() > TWICE or not (t[1:] >= t[:-1]).all():
+        return
+    unit, twice = rounded_to(t), int((t[1:] == t[:-1]).sum())
+    if unit > (t[-1] - t[0]) / (len(t) - 1) / 2:
+        raise ShapeError(f"motion: {twice} of {len(t)} times occur twice: they are rounded to {unit:g} s. "
+                         "Write more digits, or give np.arange(m) / rate")
 
 
 def _refuse_doubles(t: Array, shortest: float) -> None:

@@ -128,6 +128,12 @@ class Residuals:
         """Rows of a quality table."""
         for base in self.bases:
             yield from self._of(base)
+        near = self.motion.end_rows
+        if near.any():
+            t, inside = self.motion.t, np.flatnonzero(~near)
+            where = (f"before {t[inside[0]]:g} s and after {t[inside[-1]]:g} s" if inside.size else "all")
+            yield Check("frames whose accelerations depend on the ends of the recording", int(near.sum()),
+                        f"of {len(t)}", where=where)
 
     def suspicious(self) -> bool:
         """Whether a row may fail, found in some 15 microseconds: by forces, and all is looked at where loads
@@ -144,7 +150,7 @@ class Residuals:
     def _sizes(self, base: Base) -> tuple[float, float]:
         """Peak external force and weight [N]."""
         own = [W for name, W in self.loads.items() if name in base.names]
-        external = _peak(sum(W[:, 3:] for W in own))[0] if own else 0.0
+        external = _peak(np.sum([W[:, 3:] for W in own], axis=0))[0] if own else 0.0
         return external, base.weight * self.weighs
 
     def _of(self, base: Base) -> Iterator[Check]:
@@ -166,7 +172,9 @@ class Residuals:
         if base.moments:
             height = c @ base.up
             length = size * float((height @ base.masses / base.masses.sum() - height.min(axis=1)).mean())
-            rms = np.sqrt((self.tau[:, base.moments] ** 2).mean(axis=0))
+            M = self.tau[:, base.moments]
+            known = ~np.isnan(M)
+            rms = np.sqrt(np.where(known, M * M, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1))
             k = int(rms.argmax())
             yield Check(f"RMS residual moment on {base.body}", float(rms[k]), "N m", MOMENT * length,
                         MOMENT_FAILS * length, self.motion.system.speeds[base.moments[k]],
@@ -203,20 +211,22 @@ class Residuals:
                     advice=f"is this the load of {other}? Are the loads of two sides exchanged?")
 
 
+def _lost(tau: Array) -> Check:
+    return Check("frames without an answer", int(np.isnan(tau).any(axis=1).sum()), f"of {len(tau)}", 0.0, 0.0,
+                 advice="see the status of the result")
+
+
 def _peak(f: Array) -> tuple[float, int]:
-    """The largest length of vectors (m, n), and where."""
-    size = np.einsum("ij,ij->i", f, f)
+    """The largest length of vectors (m, n), and where; frames without an answer, NaN, do not count."""
+    size = np.fmax(np.einsum("ij,ij->i", f, f), 0.0)
     i = int(size.argmax()) if len(size) else 0
     return float(np.sqrt(size[i])) if len(size) else 0.0, i
 
 
-def judged(who: str, motion: Motion, tau: Array, loads: Wrenches, weighs: bool = True) -> Quality | None:
-    """The quality of generalized forces (m, nu) that nothing known exerts, and a warning if it fails; None of
-    systems in which nothing floats."""
+def judged(who: str, motion: Motion, tau: Array, loads: Wrenches, weighs: bool = True) -> Quality:
+    """The quality of generalized forces (m, nu) that nothing known exerts, and a warning if it fails."""
     residuals = Residuals(motion, tau, loads, weighs)
-    if not residuals.bases:
-        return None
-    quality = Quality(residuals.checks, who)
-    if residuals.suspicious():
+    quality = Quality(lambda: [*residuals.checks(), _lost(tau)], who)
+    if residuals.bases and residuals.suspicious():
         quality.warn()
     return quality

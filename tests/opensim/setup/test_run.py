@@ -2,6 +2,8 @@
 from __future__ import annotations
 
 import os
+import re
+import warnings
 
 import numpy as np
 import pytest
@@ -22,7 +24,7 @@ CACHE = {"CONDYLE_CACHE_DIR": os.environ.get("CONDYLE_CACHE_DIR", "")}
 
 
 def test_inverse_dynamics(tmp_path):
-    """What the study gives, in OpenSim's file."""
+    """What the study gives, with OpenSim's ends, in OpenSim's file."""
     motion = written(tmp_path)
     (tmp_path / "id.xml").write_text(ID)
     steps: list[str] = []
@@ -36,7 +38,7 @@ def test_inverse_dynamics(tmp_path):
     table = cd.read_table(tmp_path / "out" / "id.sto")
     system = cd.read_osim(tmp_path / "model.osim")
     load = cd.ExternalLoad("rod", cd.read_table(tmp_path / "loads.mot"), "force_v", "force_p", "torque_")
-    expected = cd.inverse_dynamics(system, motion, load)[8:33]
+    expected = cd.inverse_dynamics(system, cd.Motion.of(system, motion, as_opensim=True), load)[8:33]
     np.testing.assert_allclose(table.time, expected.time, atol=1e-8)
     np.testing.assert_allclose(table["angle_moment"], expected["angle"], atol=1e-8)     # printed digits
 
@@ -247,7 +249,49 @@ def test_what_files_need(tmp_path):
     (tmp_path / "first.xml").write_text(FIRST.replace("motion.mot", "lost.mot"))
     (tmp_path / "second.xml").write_text(ID.replace("motion.mot", "out/first_K_q.sto"))
     one, two = tmp_path / "first.xml", tmp_path / "second.xml"
-    assert needs([one, two]) == {one: [], two: [one]} and needs([two, one]) == {two: [], one: []}
+    assert needs([one, two]) == ({one: [], two: [one]}, {one: [], two: []})
+    assert needs([two, one]) == ({two: [], one: []}, {
+        two: [f"it reads first_K_q.sto, which {one} writes: give that file first"], one: []})
     done = condyle_here("run", "first.xml", "second.xml", "--jobs", "1", cwd=tmp_path, **CACHE)
     assert "there is no file 'lost.mot'" in done.stderr
     assert "not run: it reads what first.xml was to write, which failed" in done.stderr
+
+
+def test_files_in_reverse_order(tmp_path):
+    """What is not there yet is named with the file that writes it; also where an old one was read."""
+    written(tmp_path)
+    (tmp_path / "first.xml").write_text(FIRST)
+    (tmp_path / "second.xml").write_text(ID.replace("motion.mot", "out/first_K_q.sto"))
+    wrong = "second.xml", "first.xml"
+    done = condyle_here("run", *wrong, "--jobs", "1", cwd=tmp_path, **CACHE)
+    assert re.search(r"FAILED: .*first_K_q.sto.*; it reads first_K_q.sto, which first.xml writes: give that ",
+                     done.stderr)
+    assert "1 of 2 done" in done.stdout
+    done = condyle_here("run", *wrong, "--jobs", "1", cwd=tmp_path, **CACHE)
+    assert "CHECK   it reads first_K_q.sto, which first.xml writes: give that file first" in done.stdout
+
+
+def test_whatever_is_raised_the_next_file_runs(tmp_path, monkeypatch):
+    """Warnings come before the failure, also of an error that nobody foresaw."""
+    written(tmp_path)
+    (tmp_path / "a.xml").write_text(ID)
+    (tmp_path / "b.xml").write_text(FIRST)
+
+    def broken(*_, **__):
+        warnings.warn("angles look like degrees: they are in degrees", stacklevel=1)
+        raise AssertionError
+
+    monkeypatch.setattr("condyle.opensim.setup.inverse_dynamics.inverse_dynamics", broken)
+    done = condyle_here("run", "a.xml", "b.xml", "--jobs", "1", cwd=tmp_path, **CACHE)
+    assert "CHECK   angles look like degrees" in done.stdout and "1 of 2 done; failed: a.xml" in done.stdout
+    assert re.search(r"FAILED: AssertionError \(in test_run.py, line \d+\). This was not fore", done.stderr)
+
+
+def test_padding_of_the_filter_is_called_so(tmp_path):
+    """Without a time range the tool writes half as many rows before and after the recorded ones."""
+    written(tmp_path)
+    text = ID.replace(">-1<", ">6<").replace("<time_range>0.2 0.81</time_range>", "")
+    (tmp_path / "id.xml").write_text(text.replace("<external_loads_file>loads.xml</external_loads_file>", ""))
+    report = run_setup(tmp_path / "id.xml")
+    assert any(re.match(r"\d+ rows before 0 s and \d+ after .* s are padding of the filter", line)
+               for line in report.check), report.check

@@ -39,8 +39,8 @@ motions, or are independent by less than 1e-6 (y < 1e-12). The status says so wh
     not |r_i| <= 1e-4 (sum_j |G_ij udot_j| + |b_i|) + 1e-12 |G_B| sum_j (|udot0_j| + u_j^2)                (8)
 
 with G_B all rows of its block, udot before its last correction (5) and r after it: the first term is what
-accelerations are to be right to, the second is rounding where they should be zero: 1e-9 where contacts rub,
-since complementarity.py says to that who sticks. In runs it is 1e-2 in
+accelerations are to be right to, the second is rounding where they should be zero: 1e-9 in blocks in which a
+contact that can rub is closed, since complementarity.py says to that who sticks. In runs it is 1e-2 in
 place of 1e-12 for a row that has no direction by itself, whatever is held: speeds that are on the constraints
 elsewhere are that uncertain there, and the run passes the place in a microsecond. A state beside the
 constraints, where these are redundant, leaves about its relative distance from them, and no more than 1e-6 if
@@ -57,10 +57,15 @@ give are those of the solution of (2), the first alone:
     d lambda = Y^+ (d g0 - dY lambda),   d udot = d udot0 - d(M^-1 G') lambda - M^-1 G' d lambda           (9)
 
 What that leaves out of redundant multipliers, that they keep the least norm, moves nothing, but where
-contacts slide: how redundant ones share their load is how they share their friction. Derivatives of
-accelerations while more contacts slide than their load needs (four points of a body, not three) leave that
-out: 1 or 2 % of the largest one for four or six points that slide and spin. `system.jacobian` and its like
-refuse these; gradients of runs do not look.
+contacts slide: how redundant ones share their load is how they share their friction. With the vectors n of Y
+n = 0 and l of l' Y = 0, and W the diagonal of Y, (4) is l' W lambda = 0. Its derivative adds to d lambda
+
+    (1 - Y^+ Y) W^-1 (dY Y^+ W - dW) lambda                                                               (10)
+
+which straight lines have by themselves. Without it derivatives of accelerations while more contacts slide
+than their load needs (four points of a body, not three) are 1 or 2 % of the largest one off, and runs of
+Rosenbrock's methods need fifty times the steps. `system.jacobian` and its like differentiate (2) by another
+way, without (10), and refuse these.
 """
 from __future__ import annotations
 
@@ -195,7 +200,7 @@ class Pseudoinverse:
         return get(origin, ca.vertcat(*map(filled, (self._own(block), self.lengths[block], g[block, :]))))
 
     def unmet(self, r: ca.SX, size: ca.SX, whole: ca.SX, terms: ca.SX, short: float = ROUNDING,
-              rounding: float = ROUNDING) -> ca.SX:
+              rubbing: Iterable[int] = ()) -> ca.SX:
         """Whether a row is unmet (8): 0/1.
 
         Args:
@@ -204,12 +209,15 @@ class Pseudoinverse:
             whole: |G_i|^2 with what is held, (m,).
             terms: the last sum of (8).
             short: its factor for rows without a direction, if that is more than the one for others.
-            rounding: the one for others.
+            rubbing: rows of contacts that rub; their blocks are rounded to RUBBING while one of these acts.
         """
-        fine = []
+        fine, rubs = [], {*rubbing}
         for block in self.blocks:
             length = ca.sqrt(ca.sum1(whole[block])) * terms
-            share = ca.if_else(whole[block] <= NOISE * ca.sum1(whole[block]), max(short, rounding), rounding)
+            mine = sorted(rubs & {*block})
+            rounding = ca.if_else(ca.sum1(whole[mine]) > 0, RUBBING, ROUNDING) if mine else ca.SX(ROUNDING)
+            share = ca.if_else(whole[block] <= NOISE * ca.sum1(whole[block]), ca.fmax(short, rounding),
+                               rounding)
             fine += [ca.fabs(r[i]) <= UNMET * size[i] + share[k] * length for k, i in enumerate(block)]
         return ca.sum1(ca.vertcat(ca.SX(0, 1), *fine)) < len(fine)
 
@@ -271,7 +279,12 @@ class Blocks(Pseudoinverse):
         self._doubt(delicate)
         if self.derived:
             inverse = columns_of(get(Inverse(m, 1, rules(m), n), given), m, m)
-            lambda_ = lambda_ + inverse @ _change(G @ x + g - G @ (Z @ lambda_))             # (9)
+            known, lambda_ = lambda_, lambda_ + inverse @ _change(G @ x + g - G @ (Z @ lambda_))  # (9)
+            if not self.symmetric:
+                W = ca.sum2(G * Z.T)
+                v = _frozen(inverse @ (W * known))
+                c = _change(G @ (Z @ v) - W * known) * ca.if_else(W > 0, 1 / W, 0)
+                lambda_ = lambda_ + c - inverse @ (G @ (Z @ c))                              # (10)
             y = y + _change(x - Z @ lambda_)
         met.x[speeds, :], met.lambda_[block, :] = y, lambda_
         met.r[block, :], met.size[block, :] = left, size
@@ -279,13 +292,17 @@ class Blocks(Pseudoinverse):
     def left(self, met: Correction, rows: ConstraintEquations, udot0: ca.SX, short: float = ROUNDING
              ) -> ca.SX:
         """Whether a row is unmet (8): 0/1; `short` as for `unmet`."""
-        return self.unmet(met.r, met.size, ca.sum2(self.G ** 2), terms(rows, udot0), short,
-                          rounding(rows.constraints))
+        return self.unmet(met.r, met.size, ca.sum2(self.G ** 2), terms(rows, udot0), short, rubbing(rows))
+
+
+def _frozen(x: ca.SX) -> ca.SX:
+    """x, without derivatives."""
+    return ca.reshape(frozen(ca.vec(ca.densify(x))), *x.shape)
 
 
 def _change(x: ca.SX) -> ca.SX:
     """Zero, with the derivatives of x."""
-    return x - ca.reshape(frozen(ca.vec(ca.densify(x))), *x.shape)
+    return x - _frozen(x)
 
 
 @dataclass
@@ -361,6 +378,8 @@ def terms(rows: ConstraintEquations, udot0: ca.SX) -> ca.SX:
     return ca.sum1(ca.fabs(udot0)) + ca.sumsqr(rows.view.u)
 
 
-def rounding(constraints: Mapping[str, Constraint]) -> float:
-    """The factor of that sum."""
-    return RUBBING if any(c.rubs for c in constraints.values() if isinstance(c, Unilateral)) else ROUNDING
+def rubbing(rows: ConstraintEquations) -> list[int]:
+    """Numbers of the rows of contacts with friction."""
+    laws = [*rows.constraints.values()]
+    return [k for i, _, at in rows.parts if isinstance(law := laws[i], Unilateral) and law.rubs
+            for k in range(at.start, at.stop)]

@@ -120,7 +120,7 @@ class ListedRun(ABC):
     @property
     def loosened(self) -> int:
         """In how many steps method.py (6a) was not solved."""
-        return int(self.ws["loosened"][0])
+        return int(self.ws["loosened"][0]) + bool(self.ws["bad"][0] and self.ws["loose"][0])
 
     @property
     def sweeps(self) -> int:

@@ -158,8 +158,8 @@ def build(system: System, bare: System, surfaces: bool, both_ways: bool) -> Made
 
     def nearer(y: ca.SX, y_s: ca.SX, b_s: ca.SX, h: ca.SX) -> tuple[ca.SX, ca.SX]:
         u = y[nq:nq + nu] + h / 2 * b_s
-        off = ca.norm_inf(u - y_s[nq:nq + nu])
-        return speeds(y, u), 1 - (off <= SOLVED * ca.norm_inf(u))
+        off, size = (ca.sum1(ca.fabs(x)) for x in (u - y_s[nq:nq + nu], u))
+        return speeds(y, u), 1 - (off <= SOLVED * size) * (size < np.inf)
 
     # (6a) by iteration, then (6b); where that fails u_s is explicit
     first = tree.k(lambda y, b, h: speeds(y, y[nq:nq + nu] + h / 2 * b), "y bias h", "y_free")

@@ -52,9 +52,9 @@ def made(setup: Setup, system: System, table: Table) -> Motion:
     table = apart(setup, table)
     even, unit = even_times(table.time)
     if unit > TOLD * (mean := (even[-1] - even[0]) / max(len(even) - 1, 1)):
-        setup.report.check.append(f"times of the motion are rounded to {unit:.1g} s, steps are {mean:.4g} s: as "
-                                  "in OpenSim speeds and accelerations are those of the rounded times, which "
-                                  "adds noise. Filter the motion, or write times with more digits")
+        setup.report.check.append(f"times of the motion are rounded to {unit:.1g} s, steps are {mean:.4g} s; "
+                                  "as in OpenSim, speeds and accelerations are those of the rounded times, "
+                                  "which adds noise. Filter the motion, or write times with more digits")
 
     def call() -> Motion:
         try:

@@ -61,5 +61,7 @@ def checks(result: InverseKinematics) -> Iterator[Check]:
         names = sorted({gap.coordinate for gap in result.gaps if gap.filled})
         yield Check("frames with interpolated coordinates", int(result.filled.any(axis=1).sum()),
                     f"of {len(result)}", where=cut(names, 3))
+    if result.held:
+        yield Check("coordinates that nothing measured depends on", len(result.held), where=cut(result.held))
     yield Check("frames that failed", len(result.failures), f"of {len(result)}", 0.0, 0.0,
                 advice="see result.failures")
