@@ -342,8 +342,8 @@ def with_states(motion: Motion, z: Array, inputs: Array | None = None, udot: Arr
 # ---- from a Table ------------------------------------------------------------------------------------------
 
 def _of_table(system: System, table: Table, lowpass: float | None, state: State, as_opensim: bool) -> Motion:
-    _refuse_rounded(np.asarray(table.time, dtype=float))
-    table = after_events("motion", table, Columns.of(system, table).columns)
+    if not _rounded_together(table.time):
+        table = after_events("motion", table, Columns.of(system, table).columns)
     t = check_times("motion", table.time)
     known_steps = steps(t)
     _refuse_doubles(t, known_steps[0])
@@ -387,6 +387,14 @@ def _of_table(system: System, table: Table, lowpass: float | None, state: State,
     return motion
 
 
+def _rounded_together(t: Array) -> bool:
+    """Whether so many times are equal to the next ones because they are rounded: steps are then none, one or
+    two units of the last digit. Events leave few such times, among other steps."""
+    same = t[1:] == t[:-1]
+    return bool(same.sum() > 1 and same.mean() > TWICE and (t[1:] >= t[:-1]).all()
+                and np.diff(t).max() < 2.5 * rounded_to(t))
+
+
 def check_times(what: str, t: Any) -> Array:
     """Times [s] that are finite and increase, shape (m,); ShapeError otherwise."""
     try:
@@ -403,19 +411,11 @@ def check_times(what: str, t: Any) -> Array:
         raise ShapeError(f"{what}: time[{int(np.argmin(np.isfinite(t)))}] is not a finite number")
     i = int(np.argmin(later))
     which = ("comes before it: sort the rows" if t[i] > t[i + 1] else
+             f"occurs twice: these times are rounded to {rounded_to(t):g} s; write more digits, or give "
+             "np.arange(m) / rate" if _rounded_together(t) else
              "occurs twice: leave one of the rows out")
     raise ShapeError(f"{what}: times must increase, but time[{i}] = {t[i]:g} s and time[{i + 1}] = "
                      f"{t[i + 1]:g} s {which}")
-
-
-def _refuse_rounded(t: Array) -> None:
-    """Raise an error if times were rounded so far that many occur twice; a few are left by events."""
-    if len(t) < 2 or not t[0] < t[-1] or not (t[1:] == t[:-1]).mean() > TWICE or not (t[1:] >= t[:-1]).all():
-        return
-    unit, twice = rounded_to(t), int((t[1:] == t[:-1]).sum())
-    if unit > (t[-1] - t[0]) / (len(t) - 1) / 2:
-        raise ShapeError(f"motion: {twice} of {len(t)} times occur twice: they are rounded to {unit:g} s. "
-                         "Write more digits, or give np.arange(m) / rate")
 
 
 def _refuse_doubles(t: Array, shortest: float) -> None:

@@ -141,7 +141,7 @@ class Residuals:
         near = self.motion.end_rows
         if near.any():
             t, inside = self.motion.t, np.flatnonzero(~near)
-            where = (f"before {t[inside[0]]:g} s and after {t[inside[-1]]:g} s" if inside.size else "all")
+            where = f"before {t[inside[0]]:g} s and after {t[inside[-1]]:g} s" if inside.size else "all"
             yield Check("frames whose accelerations depend on the ends of the recording", int(near.sum()),
                         f"of {len(t)}", where=where)
 

@@ -169,7 +169,7 @@ class ContactProblem:
 
     def shared(self, found: Answer) -> Answer:
         """The same velocities by forces of least norm: those of Lemke's method are few, where more contacts
-        touch than can be told apart. Who slips slides that way. Runs have these forces too: a contact that then
+        touch than can be told apart. Who slips slides that way. Runs have these forces too: a contact that
         has more than its cone allows, though others could take it, is at the edge of its cone, as if it slid.
         If there is no such answer, what was given."""
         size = max(float(np.abs(self.b).max(initial=0.0)), 1e-300)

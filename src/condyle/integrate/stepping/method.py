@@ -199,9 +199,9 @@ class _Run:
         except KeyboardInterrupt:
             status = Outcome(Status.INTERRUPTED)
         if run.loosened:
-            warn(f"TimeStepping: in {run.loosened} of {run.steps} steps bodies turn by so much, more than about "
-                 "1 rad, or a joint is so near to gimbal lock, that gyroscopic forces cannot be solved for: "
-                 "energy is not kept there; take a shorter step, or a Ball joint", RuntimeWarning)
+            warn(f"TimeStepping: in {run.loosened} of {run.steps} steps bodies turn by so much, more than "
+                 "about 1 rad, or a joint is so near to gimbal lock, that gyroscopic forces cannot be solved "
+                 "for: energy is not kept there; take a shorter step, or a Ball joint", RuntimeWarning)
         times, y = run.kept()
         method: Any = self.method
         rows = StepRows(times, y, np.zeros_like(y), np.empty((len(y), 0, y.shape[1])), method)
