@@ -102,8 +102,8 @@ def _continuous(table: Table) -> tuple[np.ndarray, list[str]]:
 
 
 def _wraps(x: np.ndarray) -> bool:
-    """Whether numbers (m,) of unknown unit, in turns, can be an angle that wraps: within one turn, and without
-    its jumps about as smooth as elsewhere. A switch from 0 to 5 V is not."""
+    """Whether numbers (m,) of unknown unit, in turns, can be an angle that wraps: within one turn, and smooth
+    but for jumps of about a whole one. A switch from 0 to 5 V is not."""
     size = np.abs(np.diff(x))
     jumps = size > 0.75
     usual = size[~jumps].max(initial=0.0)
