@@ -164,7 +164,7 @@ class Columns:
                                                          f"{far.max():.4g} rad")
                 return
         turned, limit = self.turned, math.radians(math.pi)
-        if len(turned) > 2 and not any(most.item(k) >= limit or least.item(k) <= -limit for k in turned):
+        if len(turned) > 1 and not any(most.item(k) >= limit or least.item(k) <= -limit for k in turned):
             least, most = least[turned], most[turned]
             far, moved = math.degrees(max(-least.min(), most.max())), math.degrees((most - least).max())
             if moved > SMALL:

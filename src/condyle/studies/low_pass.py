@@ -85,19 +85,41 @@ def _continuous(table: Table) -> tuple[np.ndarray, list[str]]:
     x, notes = table.values.copy(), []
     for j, (name, unit) in enumerate(zip(table.names, table.units, strict=True)):
         turn = 360.0 if unit in ("deg", "degrees", "°") or (not unit and table.degrees) else 2 * math.pi
-        size = np.abs(np.diff(x[:, j])) / turn
-        if unit in ("deg", "degrees", "°", "rad") or (not unit and ((size < 0.25) | (
-                (size > 0.75) & (size < 1.25))).all()):
+        if unit in ("deg", "degrees", "°", "rad") or (not unit and _wraps(x[:, j] / turn)):
             x[:, j], turns = unwrapped(x[:, j], turn)
             if turns:
                 notes.append(f"; {turns} jump{'s' * (turns > 1)} of a whole turn taken out of {name}")
-    for j in range(len(table.names) - 3):
-        four = x[:, j:j + 4]
-        size = np.linalg.norm(four, axis=1)
-        if np.ptp(size) < SAME_LENGTH * size.max() and (changes := same_signs(four)):
+    smoother = sorted((-gain, j) for j in range(len(table.names) - 3) if (gain := _gain(x[:, j:j + 4])) > 0)
+    taken: set[int] = set()
+    for _, j in smoother:                                   # others share columns with it by chance
+        if taken.isdisjoint(range(j, j + 4)):
+            taken.update(range(j, j + 4))
+            changes = same_signs(x[:, j:j + 4])
             notes.append(f"; quaternion {table.names[j]} ..: {changes} change{'s' * (changes > 1)} of sign "
                          "taken out")
     return x, notes
+
+
+def _wraps(x: np.ndarray) -> bool:
+    """Whether a column (m,) of unknown unit, in turns, is an angle that wraps: its steps are below a quarter,
+    or nearly a whole turn more than the steps around. A voltage that is switched is not."""
+    step = np.diff(x)
+    rest = step - np.rint(step)
+    far = np.abs(step) > 0.5
+    if not far.any() or (np.abs(rest) >= 0.25).any() or (np.abs(step) > 1.25).any():
+        return False
+    usual = np.abs(step[~far]).max(initial=0.0)
+    return bool((np.abs(rest[far]) <= 2 * usual + 1e-9).all())
+
+
+def _gain(four: np.ndarray) -> float:
+    """By how much the steps of a quaternion (m, 4) shrink with its changes of sign; 0 of other columns."""
+    size = np.linalg.norm(four, axis=1)
+    if not np.ptp(size) < SAME_LENGTH * size.max():
+        return 0.0
+    even = four.copy()
+    same_signs(even)
+    return float(np.abs(np.diff(four, axis=0)).sum() - np.abs(np.diff(even, axis=0)).sum())
 
 
 def _change(table: Table, y: np.ndarray, cutoff: float) -> str:
