@@ -14,6 +14,7 @@ from condyle.forces.external import TimeFunctions, TimeSeries
 from condyle.functions.scaled import Scaled
 from condyle.functions.splines import PiecewiseConstant, PiecewiseLinear, ThroughPoints
 from condyle.muscles.excitation import AskedExcitation
+from condyle.plausible import ask, of_times
 from condyle.presentation import cut
 from condyle.records import dataclass
 
@@ -39,6 +40,10 @@ def warn_of_samples(who: str, system: Any, first: float, last: float, tail: Arra
     first, last = min(first, last), max(first, last)
     on = dict(zip(model.switches, tail[model.tail["enabled"]], strict=True))
     told = [text for s in programs["samples"] if on.get(s.name, True) and (text := s.ends(first, last))]
+    for s in programs["samples"]:
+        if on.get(s.name, True) and last - first < (step := s.step) and any(of_times(s.x)):
+            ask(f"{who}: {s.what} has samples {step:g} s apart, but all of the time is {last - first:g} s: are "
+                "its times in seconds? Divide milliseconds by 1000")
     if told:
         warn(f"{who}: the time goes from {first:g} to {last:g} s, but {cut(told, 3, '; ')}. Give samples for "
              "all of it, or a function of t")
@@ -61,6 +66,11 @@ class Sampled:
     y: Array
     holds: bool
     straight: bool = False
+
+    @property
+    def step(self) -> float:
+        """The shortest time between two of them [s]."""
+        return float(np.diff(self.x).min(initial=np.inf))
 
     def ends(self, first: float, last: float) -> str:
         """How samples end before the time does; empty if they do not, or if that does not matter."""

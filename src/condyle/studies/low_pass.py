@@ -91,11 +91,12 @@ def _continuous(table: Table) -> tuple[np.ndarray, list[str]]:
             x[:, j], turns = unwrapped(x[:, j], turn)
             if turns:
                 notes.append(f"; {turns} jump{'s' * (turns > 1)} of a whole turn taken out of {name}")
-    for j in range(len(table.names) - 3):
-        four = x[:, j:j + 4]
-        size = np.linalg.norm(four, axis=1)
-        several = (four != 0).any(axis=0).sum() > 1         # one alone is a switch between -1 and 1
-        if several and np.ptp(size) < SAME_LENGTH * size.max() and (changes := same_signs(four)):
+    smoother = sorted((-gain, j) for j in range(len(table.names) - 3) if (gain := _gain(x[:, j:j + 4])) > 0)
+    taken: set[int] = set()
+    for _, j in smoother:                                   # others share columns with it by chance
+        if taken.isdisjoint(range(j, j + 4)):
+            taken.update(range(j, j + 4))
+            changes = same_signs(x[:, j:j + 4])
             notes.append(f"; quaternion {table.names[j]} ..: {changes} change{'s' * (changes > 1)} of sign "
                          "taken out")
     return x, notes
@@ -108,6 +109,17 @@ def _wraps(x: np.ndarray) -> bool:
     jumps = size > 0.75
     usual = size[~jumps].max(initial=0.0)
     return bool(usual < 0.25 and np.ptp(x) < 1.01 and (np.abs(size[jumps] - 1) <= SMOOTH * usual).all())
+
+
+def _gain(four: np.ndarray) -> float:
+    """By how much the steps of a quaternion (m, 4) shrink with its changes of sign; 0 of other columns."""
+    size = np.linalg.norm(four, axis=1)
+    several = (four != 0).any(axis=0).sum() > 1             # one alone is a switch between -1 and 1
+    if not several or not np.ptp(size) < SAME_LENGTH * size.max():
+        return 0.0
+    even = four.copy()
+    same_signs(even)
+    return float(np.abs(np.diff(four, axis=0)).sum() - np.abs(np.diff(even, axis=0)).sum())
 
 
 def _change(table: Table, y: np.ndarray, cutoff: float) -> str:

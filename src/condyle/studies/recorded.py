@@ -22,6 +22,11 @@ GAP, REGULAR = 4.5, 0.9
 SLOW, JUMP = math.pi / 20, math.pi / 2
 """[rad] An angle jumps if it changes by more than the second from one row to the next, and usually by less
 than the first."""
+LEAP, SUDDEN, AROUND = 0.1, 8.0, 3
+"""[rad, m, 1] So does any coordinate that changes by more than the first, and by so many times what is usual
+in the steps around, so many before and after."""
+REPEATED = 1 / 8
+"""So often may a row be the one before it, with others between: more are repeated or rounded."""
 
 
 def steps(t: Array) -> tuple[float, float]:
@@ -120,9 +125,27 @@ def unwrapped(x: Array, turn: float = 2 * math.pi) -> tuple[Array, int]:
 
 
 def jump(x: Array) -> int:
-    """The row before which an angle (m,) [rad] jumps, as Euler angles do that flip; 0 if it does not."""
+    """The row before which a coordinate (m,) [rad, m, 1] jumps most, as Euler angles do that flip, and what
+    is zero in a gap; 0 if it does not."""
     size = np.abs(np.diff(x))
-    return int(np.argmax(size)) + 1 if size.max(initial=0.0) > JUMP and np.median(size) < SLOW else 0
+    if len(size) < 2 * AROUND + 1 or not np.median(size) < SLOW:
+        return 0
+    for i in np.argsort(-size)[:2 * AROUND]:
+        if size[i] <= LEAP:
+            return 0
+        first = min(max(i - AROUND, 0), len(size) - 2 * AROUND - 1)
+        usual = np.median(np.delete(size[first:first + 2 * AROUND + 1], i - first))
+        if size[i] > JUMP or size[i] > SUDDEN * usual:
+            return int(i) + 1
+    return 0
+
+
+def repeats(x: Array) -> int:
+    """How many rows of x (m, n) begin to repeat the one before, if they are so many that somebody repeated or
+    rounded them: 50 rows per second that were made 100, or 33."""
+    same = (x[1:] == x[:-1]).all(axis=1)
+    begin = int((same[1:] & ~same[:-1]).sum()) if len(same) else 0
+    return begin if begin > REPEATED * len(x) else 0
 
 
 def same_signs(x: Array) -> int:
