@@ -143,8 +143,8 @@ def test_runs_on_paths_of_opensim(model):
 
 
 def test_a_tendon_far_from_its_balance_comes_back():
-    """De Groote's state is the tendon's force, from which the fiber's velocity follows by an exponential. At 1
-    the tendon alone is longer than the path here, and no step was small enough for that velocity. Loose
+    """De Groote's state is the tendon's force, from which the fiber's velocity follows by an exponential. At
+    1 the tendon alone is longer than the path here, and no step was small enough for that velocity. Loose
     runs of a walker whose activations switch off stopped for the same reason, at small errors of the
     tendon's force."""
     system = cd.System()
