@@ -372,6 +372,24 @@ def chains(*lengths: int) -> cd.System:
     return system
 
 
+def test_bounces_of_linkages_keep_energy():
+    """A loop of three rods whose crank meets a stop with restitution 1. Velocity products that the loop does
+    not allow counted in the speed before: 1.5 % of the energy was lost; 0.2 %: of a step of 1 ms at 10 rad/s,
+    a tenth of the angle that the crank turns in it."""
+    system = cd.System()
+    for name, parent, at, end in (("a", "ground", 0.0, 0.5), ("b", "a", -0.5, 0.4)):
+        system.add_body(name, parent, cd.Pin(), X_PF=(0, at, 0), X_BM=(0, end, 0), mass=1,
+                        inertia=(0.02, 0.02, 0.02), coordinates=name)
+    system.add_constraint("rod", cd.constraints.Rod("ground", (1, -0.3, 0), "b", (0, -0.4, 0), 1.0))
+    system.add_constraint("stop", cd.constraints.Stop("a", upper=0.5, restitution=1.0))
+    start = system.state(q={"b": 0.8}, u={"a": 10.0}, disabled=["gravity"])
+    q, u = system.project(start.q, start.u, disabled=["gravity"])
+    run = cd.simulate(system, start.replace(q=q, u=u), 0.08, step=1e-3, integrator=Stepping())
+    first, last = (s.u @ system.mass_matrix(s.q) @ s.u for s in (run[0], run[-1]))
+    assert run["a"].max() > 0.49 and run.u[-1, 0] < 0                        # it came back
+    assert last == pytest.approx(first, rel=2e-3)
+
+
 @pytest.mark.parametrize("tied", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_joints_both_ways(tied, evidence):
     """A chain and a ball that fall on each other and on the floor: surfaces among each other, and one
@@ -710,7 +728,7 @@ def whirling() -> cd.System:
     ids=["ball", "tumbles", "fast", "gimbals", "double pendulum", "free"])
 def test_joints_keep_energy(whirling, u, most):
     """Within 1 % of the kinetic energy at 1 ms; explicit steps gave from 12 % to overflow."""
-    start = whirling.state(q={"arm0": 0.3, "rotor2": 1.5}, u=u, disabled=["gravity"] if "free_wx" in u else [])
+    start = whirling.state(q={"arm0": 0.3, "rotor2": 1.5}, u=u, disabled=["gravity"] * ("free_wx" in u))
     run = cd.simulate(whirling, start, 1.0, step=1e-3, integrator=Stepping())
     assert run.finished
     assert np.abs(total(run) - total(run)[0]).max() < most * start.energy()[0]
@@ -728,4 +746,5 @@ def test_a_start_inside_the_floor_names_the_depth_and_the_gain():
     method = Stepping([C.HalfSpace("ground", UP, 0.0, stone), *spheres(1, stone)])
     with pytest.warns(RuntimeWarning, match=r"by up to 0\.0005 .* gains its weight times the depth"):
         run = cd.simulate(system, system.state(q={"b0_tz": 0.1 - 5e-4}), 0.1, step=1e-3, integrator=method)
-    assert total(run)[-1] - total(run)[0] == pytest.approx(0.5 * 9.81 * (5e-4 - 1e-5), rel=1e-3)  # but for slop
+    gain = total(run)[-1] - total(run)[0]
+    assert gain == pytest.approx(0.5 * 9.81 * (5e-4 - 1e-5), rel=1e-3)           # but for slop

@@ -142,7 +142,7 @@ class Case(NamedTuple):
 T = np.arange(101) / 100
 DEG = np.degrees
 
-# ---- a motion as a Table: what it says of units, times and columns ------------------------------------------
+# ---- a motion as a Table: what it says of units, times and columns ----------------------------------------
 
 def degrees(g: Given) -> cd.Table:
     return like(g.motion(), values=DEG(g.motion().values), units=["deg", "deg"])

@@ -12,7 +12,7 @@ from condyle.constraints.coordinates import PrescribedMotion
 from condyle.errors import warn
 from condyle.forces.external import TimeFunctions, TimeSeries
 from condyle.functions.scaled import Scaled
-from condyle.functions.splines import PiecewiseConstant, ThroughPoints
+from condyle.functions.splines import PiecewiseConstant, PiecewiseLinear, ThroughPoints
 from condyle.muscles.excitation import AskedExcitation
 from condyle.plausible import ask, of_times
 from condyle.presentation import cut
@@ -57,6 +57,7 @@ class Sampled:
         name: of the body, force or constraint.
         what: what a warning calls them.
         holds: whether the last value stays; else they go on with their last slope, or as a polynomial.
+        straight: lines between them go on beyond the ends: they hold if the last two values are the same.
     """
 
     name: str
@@ -64,6 +65,7 @@ class Sampled:
     x: Array
     y: Array
     holds: bool
+    straight: bool = False
 
     @property
     def step(self) -> float:
@@ -77,7 +79,7 @@ class Sampled:
         same = STEADY * np.ptp(y, axis=0)
         sides = [side for beyond, side, a, b in ((first < x[0] - late, "before", 0, min(1, n - 1)),
                                                  (last > x[-1] + late, "after", -1, max(-2, -n)))
-                 if beyond and not (self.holds and (np.abs(y[a] - y[b]) <= same).all())]
+                 if beyond and not ((self.holds or self.straight) and (np.abs(y[a] - y[b]) <= same).all())]
         if not sides:
             return ""
         goes_on = "keeps its end value" if self.holds else "goes on with the slope of its end"
@@ -117,5 +119,6 @@ def _of(name: str, what: str, f: Any) -> Sampled | None:
         return Sampled(name, what, np.array(f.times), np.array(f.values), True)
     if isinstance(f, ThroughPoints) and all(isinstance(v, (int, float)) for v in f.y):
         y = np.array(f.y, dtype=float)[:, None]
-        return Sampled(name, what, np.array(f.x), y, isinstance(f, PiecewiseConstant))
+        return Sampled(name, what, np.array(f.x), y, isinstance(f, PiecewiseConstant),
+                       isinstance(f, PiecewiseLinear))
     return None

@@ -345,7 +345,7 @@ class Ensemble(States[Trajectory], Judged):
         varied = self.members.varied()
         values = [member, *(x[member] for x in varied.values()), self._recorded(time, y, member, t is None)]
         return Table(time, distinct(["member", *varied, *names]), np.column_stack(values),
-                     [""] * (1 + len(varied)) + list(units), status=self._summary)
+                     [""] * (1 + len(varied)) + list(units), status=self._summary, degrees=False)
 
     def _recorded(self, t: np.ndarray, y: np.ndarray, member: np.ndarray, rows: bool = True) -> np.ndarray:
         """q, u, z (m, n) and the discrete variables side by side; NaN where a member was not."""

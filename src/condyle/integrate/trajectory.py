@@ -343,7 +343,7 @@ class Trajectory(States[State], Judged):
         """
         names, units, values = self._recorded(t)
         return Table(self.t if t is None else np.asarray(t, dtype=float), names, values, units,
-                     status=self.status)
+                     status=self.status, degrees=False)
 
     def measure(self, name: str, t: ArrayLike | None = None) -> NDArray[np.float64]:
         """A measure of the system (`cd.measures`) over the run, at its steps or at other times.

@@ -19,6 +19,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import Array
 from condyle.errors import DescriptionError, TraceError
 from condyle.laws.described import text
 from condyle.paths.round import MANDATORY, NONE, Quadrant
@@ -149,6 +150,9 @@ class ImplicitSurface(Surface):
 
     def row(self, A: ca.SX, B: ca.SX) -> ca.SX:
         return _shooting(self.law).row(self.given(A, B))
+
+    def along(self, P: Array, Q: Array, e_in: Array, e_out: Array, arc: Array, s: Array) -> Array:
+        return _shooting(self.law).level.geodesic(P, e_in, arc, s)
 
     def description(self) -> str:
         return f"ImplicitSurface({self.law.text}, quadrant={text(self.quadrant)})"

@@ -109,14 +109,28 @@ class Chord:
         return ca.if_else(self.apart, kind, NONE)
 
 
-def upward(first: Tangents, second: Tangents, quadrant: Quadrant) -> ca.SX:
-    """Whether the path turns about +k."""
+def upward(first: Tangents, second: Tangents, k: ca.SX, quadrant: Quadrant) -> ca.SX:
+    """Whether the path turns about +k. An end with one of its two points of touch in the quadrant says so;
+    where no end does and no point is in it, the way with the larger angle; else the shorter way.
+
+    OpenSim lets the first end say so where both do, and has two lengths for a path that is written in two
+    directions where they disagree."""
     on = quadrant.has
     up, down = dot(first.a, second.b), dot(first.b, second.a)            # cosines of both ways
     a1, b1, a2, b2 = on(first.a), on(first.b), on(second.a), on(second.b)
-    neither = ca.if_else(a2, 0, ca.if_else(b2, 1, up < down))
-    turn = ca.if_else(a1 != b1, a1, ca.if_else(a1, ca.logic_not(a2), neither))
+    one, two = a1 != b1, a2 != b2
+    none = ca.logic_not(ca.logic_or(ca.logic_or(a1, b1), ca.logic_or(a2, b2)))
+    shorter = (_around(first.a, second.b, k) < _around(second.a, first.b, k))
+    open_ = ca.if_else(none, up < down, shorter)
+    turn = ca.if_else(one, ca.if_else(two, ca.if_else(a1 == b2, a1, shorter), a1), ca.if_else(two, b2, open_))
     return ca.if_else(quadrant.all, up > down, turn)
+
+
+def _around(P: ca.SX, Q: ca.SX, k: ca.SX) -> ca.SX:
+    """A number that grows with the angle from P to Q about k, from 0 to 2 pi; |P| = |Q|."""
+    c, s = dot(P, Q) / dot(P, P), dot(k, cross(P, Q)) / dot(P, P)
+    behind = ca.logic_or(s < -ROUNDING, ca.logic_and(s < 0, c < 0))
+    return ca.if_else(behind, 3 + c, 1 - c)
 
 
 def swept(P: ca.SX, Q: ca.SX, k: ca.SX, up: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
@@ -163,7 +177,8 @@ def cylinder(p: ca.SX) -> tuple[ca.SX, Segment]:
     z."""
     A, B, r, length, quadrant = p[:3], p[3:6], p[6], p[7], Quadrant(p[8:11])
     first, second = tangents(FLAT @ A, AXIS, r), tangents(FLAT @ B, AXIS, r)
-    kind, over = Chord.of(A, B, r, FLAT).kind(quadrant), over_cylinder(A, B, r, upward(first, second, quadrant))
+    kind, up = Chord.of(A, B, r, FLAT).kind(quadrant), upward(first, second, AXIS, quadrant)
+    over = over_cylinder(A, B, r, up)
     beyond = ca.logic_and(ca.fabs(over.P[2]) > length / 2, ca.fabs(over.Q[2]) > length / 2)
     kind = ca.if_else(beyond, NONE, kind)
     return kind, either(kind, over, straight(A, B))
@@ -192,7 +207,7 @@ def sphere(p: ca.SX) -> tuple[ca.SX, Segment]:
     A, B, r, quadrant = p[:3], p[3:6], p[6], Quadrant(p[7:10])
     k = _axis(A, B, quadrant)
     first, second = tangents(A, k, r), tangents(B, k, r)
-    kind, up = Chord.of(A, B, r, ca.SX.eye(3)).kind(quadrant), upward(first, second, quadrant)
+    kind, up = Chord.of(A, B, r, ca.SX.eye(3)).kind(quadrant), upward(first, second, k, quadrant)
 
     P, Q = ca.if_else(up, first.a, first.b), ca.if_else(up, second.b, second.a)
     l1, l2, (theta, cosine, sine) = first.l, second.l, swept(P, Q, k, up)

@@ -36,6 +36,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import Array
 from condyle.native.sweeps.lookup import get
 from condyle.native.sweeps.solver import Solver
 from condyle.paths.segment import ROW, Segment, cross, dot, either, norm, straight, unit
@@ -83,6 +84,29 @@ class Level:
 
     def value(self, x: ca.SX, numbers: ca.SX) -> ca.SX:
         return self.at(x, numbers)[0]
+
+    def geodesic(self, P: Array, e_in: Array, arc: Array, s: Array, numbers: Any = ()) -> Array:
+        """Points of arcs of this length [m], shape (n, 1, 1), from P along e_in, shapes (n, 1, 3), at shares
+        s from 0 to 1, shape (m, 1): by Heun's method, brought back to the surface; shape (n, m, 3)."""
+        x, t = P[:, 0].T, e_in[:, 0].T
+        points, steps = [x], 8
+        for h in np.repeat(np.diff(s[:, 0]) / steps, steps):
+            h = h * arc[:, 0, 0]
+            first = self._bend(x, t, numbers)
+            last = self._bend(x + h * t, t + h * first, numbers)
+            x, t = x + h * (t + h / 6 * (2 * first + last)), t + h / 2 * (first + last)
+            f, g, _ = (np.asarray(v) for v in self.function(x, numbers))
+            gg = (g * g).sum(0)
+            x, t = x - f / gg * g, t - (g * t).sum(0) / gg * g
+            t = t / np.linalg.norm(t, axis=0)
+            points.append(x)
+        return np.stack(points[::steps], axis=1).transpose(2, 1, 0)
+
+    def _bend(self, x: Array, t: Array, numbers: Any) -> Array:
+        """x'' of (2), all shapes (3, n)."""
+        _, g, H = (np.asarray(v) for v in self.function(x, numbers))
+        tHt = np.einsum("in,inj,jn->n", t, H.reshape(3, -1, 3), t)
+        return -tHt / (g * g).sum(0) * g
 
     def deepest(self, A: ca.SX, B: ca.SX, numbers: ca.SX) -> ca.SX:
         """The point of a stretch AB with the least f; between two looks f has at most one minimum."""
@@ -165,7 +189,7 @@ class Shooting:
         name: an identifier.
         level: the surface.
         start: p -> Start.
-        right: p, Start, P, e_in, Q, length of the arc -> whether a geodesic is of the kind that is looked for.
+        right: p, Start, P, e_in, Q, length of the arc -> whether a geodesic is of the kind looked for.
     """
 
     def __init__(self, name: str, level: Level, start: Callable[[ca.SX], Start],

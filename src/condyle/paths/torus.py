@@ -1,9 +1,15 @@
 """A torus that paths pass through: OpenSim's WrapTorus, with geodesics instead of a cylinder.
 
 OpenSim takes the point c of the circle in the tube's middle that is closest to the line AB, lays a cylinder
-along the tangent there and wraps over its side that faces the torus's centre. Here the same cylinder says
-whether the path wraps and where the search for the geodesic begins. At c the line is as far from the circle
-as from its tangent, so that a path lifts off the torus where the rule says so, without a jump.
+along the tangent there and wraps over its side that faces the torus's centre. Here c is closest to the
+stretch AB, and the same cylinder says where the search for the geodesic begins. A stretch that passes
+through the tube wraps, and one that has the tube between itself and the hole.
+
+In the plane across the tube at c, an end is outside if it is farther out than c. A path goes through the
+hole from the upper to the lower of two ends that are outside, by their angles about c: the shorter way
+around. An end that is outside alone says by its own height over which side of the tube the path comes.
+So a path has one answer, whichever way it is written. At c the line is as far from the circle as from its
+tangent, so that a path lifts off the torus without a jump.
 
 OpenSim 4.6 looks for the point closest to a circle of twice the radius, by mistake; here it is the radius.
 """
@@ -16,6 +22,7 @@ from typing import Annotated, Any
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import Array
 from condyle.errors import DescriptionError
 from condyle.laws.described import Datum, quantity, sx
 from condyle.paths import round
@@ -66,6 +73,9 @@ class Torus(Surface):
 
     def row(self, A: ca.SX, B: ca.SX) -> ca.SX:
         return _shooting().row(self.given(A, B))
+
+    def along(self, P: Array, Q: Array, e_in: Array, e_out: Array, arc: Array, s: Array) -> Array:
+        return _shooting().level.geodesic(P, e_in, arc, s, [self.inner_radius, self.outer_radius])
 
 
 class Ends:
@@ -135,25 +145,24 @@ def _start(p: ca.SX) -> Start:
     d = r - dot(r, k) * k
     inside = dot(round.FLAT @ axes.T @ (ends.A - c), axes.T @ (ends.A - c)) < ends.r**2
     d = ca.if_else(inside, beside, d)
-    theta, rho = (ca.if_else(inside, x, y) for x, y in ((0.5, ca.atan2(norm(d), dot(r, k))), (norm(ends.A - c), norm(r))))
+    theta = ca.if_else(inside, 0.5, ca.atan2(norm(d), dot(r, k)))
+    rho = ca.if_else(inside, norm(ends.A - c), norm(r))
     return Start(kind, k, unit(d), theta, rho, ca.SX(0), ends.r, ca.if_else(downward, 1, -1))
 
 
 def _taut(p: ca.SX, start: Start, P: ca.SX, e_in: ca.SX, Q: ca.SX, arc: ca.SX) -> ca.SX:
-    """Whether a geodesic goes through the hole the way it should, and not around the tube twice."""
+    """Whether a geodesic goes through the hole the way it should, and not around the tube once more."""
     r, R = p[6], p[7]
-    at = []
-    for X in (P, Q):
-        inward = -unit(ca.vertcat(X[0], X[1], 0))
-        at.append(ca.vertcat(dot(X, inward) + R, -X[2]) )
-    inward = -unit(ca.vertcat(P[0], P[1], 0))
-    e = ca.vertcat(dot(e_in, inward), -e_in[2])
-    (x, y), (x2, y2) = (ca.vertsplit(v) for v in at)
-    sense = start.sense
-    right = sense * (x * e[1] - y * e[0]) > 0
-    sweep = round.arc_tangent(sense * (x * y2 - y * x2), x * x2 + y * y2)
+    (x, y), (x2, y2), (dx, dy) = (_across(X, v) for X, v in ((P, P), (Q, Q), (P, e_in)))
+    x, x2 = x + R, x2 + R
+    sweep = round.arc_tangent(start.sense * (x * y2 - y * x2), x * x2 + y * y2)
     sweep = ca.if_else(sweep < 0, sweep + 2 * np.pi, sweep)
-    return ca.logic_and(right, arc < r * (sweep + 2 * np.pi))
+    return ca.logic_and(start.sense * (x * dy - y * dx) > 0, arc < r * (sweep + 2 * np.pi))
+
+
+def _across(X: ca.SX, v: ca.SX) -> tuple[ca.SX, ca.SX]:
+    """What v has inward and down, in the plane across the tube at X."""
+    return -dot(unit(ca.vertcat(X[0], X[1], 0)), v), -v[2]
 
 
 @cache

@@ -213,7 +213,7 @@ def induced_accelerations(system: System, motion: Table | Motion | Trajectory | 
         names = [name for name, _ in bare.system.equation_names()]
         found = _parts(each_answer(bare, "multipliers", f))
         found[lost] = np.nan
-        multipliers = {cause: Table(moved.t, names, found[:, k], status=status)
+        multipliers = {cause: Table(moved.t, names, found[:, k], status=status, degrees=False)
                        for k, cause in enumerate(causes)}
     everything = np.concatenate([total, values[..., system.nu:].sum(axis=1)], axis=1)
     return InducedAccelerations(table(everything), {c: table(values[:, k]) for k, c in enumerate(causes)},

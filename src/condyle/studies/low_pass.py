@@ -25,9 +25,9 @@ def low_pass(table: Table, cutoff: float, *, as_opensim: bool = False) -> Table:
     with `lowpass=`.
 
     Before that, jumps by whole turns are taken out of angles: columns in degrees or radians, and those of
-    unknown unit whose steps are either below a quarter turn or above three quarters. So are changes of sign
-    of quaternions: four columns, one after the other, whose length stays the same. Times that were rounded
-    count as the even ones that they were.
+    unknown unit that stay within a turn and are smooth but for jumps of about a whole one. So are changes of
+    sign of quaternions: four columns, one after the other, whose length stays the same. Times that were
+    rounded count as the even ones that they were.
 
     Args:
         table: columns over time, without gaps.
@@ -78,6 +78,8 @@ def low_pass(table: Table, cutoff: float, *, as_opensim: bool = False) -> Table:
 
 SAME_LENGTH = 1e-2
 """Four columns are a quaternion if their length changes by less than this part."""
+SMOOTH = 1.5
+"""A jump is one of a whole turn if what is left of it is at most so many times the largest other step."""
 
 
 def _continuous(table: Table) -> tuple[np.ndarray, list[str]]:
@@ -101,21 +103,19 @@ def _continuous(table: Table) -> tuple[np.ndarray, list[str]]:
 
 
 def _wraps(x: np.ndarray) -> bool:
-    """Whether a column (m,) of unknown unit, in turns, is an angle that wraps: its steps are below a quarter,
-    or nearly a whole turn more than the steps around. A voltage that is switched is not."""
-    step = np.diff(x)
-    rest = step - np.rint(step)
-    far = np.abs(step) > 0.5
-    if not far.any() or (np.abs(rest) >= 0.25).any() or (np.abs(step) > 1.25).any():
-        return False
-    usual = np.abs(step[~far]).max(initial=0.0)
-    return bool((np.abs(rest[far]) <= 2 * usual + 1e-9).all())
+    """Whether numbers (m,) of unknown unit, in turns, can be an angle that wraps: within one turn, and smooth
+    but for jumps of about a whole one. A switch from 0 to 5 V is not."""
+    size = np.abs(np.diff(x))
+    jumps = size > 0.75
+    usual = size[~jumps].max(initial=0.0)
+    return bool(usual < 0.25 and np.ptp(x) < 1.01 and (np.abs(size[jumps] - 1) <= SMOOTH * usual).all())
 
 
 def _gain(four: np.ndarray) -> float:
     """By how much the steps of a quaternion (m, 4) shrink with its changes of sign; 0 of other columns."""
     size = np.linalg.norm(four, axis=1)
-    if not np.ptp(size) < SAME_LENGTH * size.max():
+    several = (four != 0).any(axis=0).sum() > 1             # one alone is a switch between -1 and 1
+    if not several or not np.ptp(size) < SAME_LENGTH * size.max():
         return 0.0
     even = four.copy()
     same_signs(even)

@@ -142,7 +142,7 @@ class Motion(States[State]):
         self.steady = True
         self._unsaid()
         if u is None or udot is None:
-            self.notes = _mended(system, self.t, self.q, np.flatnonzero(
+            self.notes += _mended(system, self.t, self.q, np.flatnonzero(
                 np.array(scales.units(system.bodies)[0], dtype=object) == "rad"))
             _warn_of_jumps(system, self.t, self.q, range(system.nq))
             found_u, found_udot = _rates(self)
@@ -263,7 +263,7 @@ class Motion(States[State]):
         names, units = variables(self.system)
         n = self.system.nq + self.system.nu
         return Table(self.t, names[:n], np.concatenate([self.q, self.u], axis=1), units[:n],
-                     status=self.status)
+                     status=self.status, degrees=False)
 
     def plot(self, *names: str, axes: Any = None) -> Any:
         """Draw coordinates (all, if none is named) or speeds over time; returns matplotlib's axes."""
@@ -393,10 +393,11 @@ def _of_table(system: System, table: Table, lowpass: float | None, state: State,
 
 
 def _rounded_together(t: Array) -> bool:
-    """Whether so many times are equal to the next ones because they are rounded; events leave few, at any
-    time."""
+    """Whether so many times are equal to the next ones because they are rounded: steps are then none, one or
+    two units of the last digit. Events leave few such times, among other steps."""
     same = t[1:] == t[:-1]
-    return bool(same.any() and same.mean() > TWICE and (t[1:] >= t[:-1]).all() and rounded_to(t) > 0)
+    return bool(same.sum() > 1 and same.mean() > TWICE and (t[1:] >= t[:-1]).all()
+                and np.diff(t).max() < 2.5 * rounded_to(t))
 
 
 def check_times(what: str, t: Any) -> Array:

@@ -151,7 +151,7 @@ def muscle_analysis(system: System, motion: Table | Motion | Trajectory | Frames
     failures = unsolved_frames(system.compiled, "muscle_analysis", moved.t, moved.q, moved.tail, L)
     status = with_failures(moved.status, failures, len(moved))
     table = lambda values, unit, names=system.paths: Table(moved.t, names, values, [unit] * len(names),
-                                                           status=status)
+                                                           status=status, degrees=False)
     warn_of_slips("muscle_analysis", moved, L, Ldot, arms)
     units = {name: "m" if unit == "rad/s" else "1" if unit == "m/s" else ""
              for name, unit in zip(system.speeds, scales.units(system.bodies)[1], strict=True)}

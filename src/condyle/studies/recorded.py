@@ -46,24 +46,37 @@ def even_times(t: Array, known: tuple[float, float] | None = None) -> tuple[Arra
     """Times (m,) [s] as they were before somebody rounded them, and to what [s]; zero if they stay.
 
     Rounded times are multiples of a power of ten (or numbers of single precision), no two steps differ by
-    more than that, and none is farther than rounding from the even times nearest to all of them.
+    more than that, and none is farther than rounding from the even times nearest to all of them. Rows may
+    have been lost between them.
 
     Args:
         known: steps(t).
     """
     m, (shortest, longest) = len(t), known or steps(t)
-    if m < 4 or are_even(shortest, longest) or longest > 3 * shortest:
+    if m < 4 or are_even(shortest, longest):
         return t, 0.0
-    k = np.arange(m) - (m - 1) / 2
+    even, unit = _evened(t, np.ones(m - 1)) if longest <= 3 * shortest else (t, 0.0)
+    if unit or longest < 1.5 * shortest:
+        return even, unit
+    step = np.diff(t)
+    rows = np.rint(step / np.median(step))
+    return _evened(t, rows) if rows.min() == 1 < rows.max() else (t, 0.0)
+
+
+def _evened(t: Array, rows: Array) -> tuple[Array, float]:
+    """`even_times` for steps (m - 1,) of one row, or of more where some were lost."""
+    k = np.append(0.0, np.cumsum(rows))
+    k -= k.mean()
     h = float(k @ t / (k @ k))
     even = h * k + t.mean()
     off = float(np.abs(t - even).max())
     if off <= NEARLY * h:
-        return even, 2 * off
+        return (even, 2 * off) if off > EXACT * h else (t, 0.0)
+    step, lost = np.diff(t)[rows == 1], rows.max() > 1
     unit = rounded_to(t) if off < h else 0.0
-    if not unit or longest - shortest > 1.001 * unit or off > 0.75 * unit:
+    if not unit or np.ptp(step) > 1.001 * unit or off > 0.75 * unit or (lost and unit > h / 4):
         return t, 0.0
-    if unit > h / 2 and np.mean(np.diff(t) > (shortest + longest) / 2) < OFTEN:
+    if unit > h / 2 and np.mean(step > (step.min() + step.max()) / 2) < OFTEN:
         return t, 0.0
     return even, unit
 

@@ -246,9 +246,11 @@ def _ask_about(system: System, start: Members) -> None:
             ask(f"simulate: inputs of muscles: {text}")
     if model.contacts and "floors" not in system.compiled.programs:
         system.compiled.programs["floors"] = True           # once
+        from condyle.contact import HalfSpace
+
         g = gravity(system)
         planes = [x for law in model.contacts.values() for x in law.surfaces()
-                  if type(x).__name__ == "HalfSpace" and x.body == "ground"]
+                  if isinstance(x, HalfSpace) and x.body == "ground"]
         floors = [np.asarray(x.normal) for x in planes if not isinstance(x.normal, Expression)]
         free = any(body.mobilizer.speed_units.count("m/s") == 3 for body in system.bodies)
         if floors and g.any() and free and all(

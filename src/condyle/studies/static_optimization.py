@@ -227,7 +227,7 @@ def _result(motion: Motion, actors: Actors, x: Array, nearest: Array, missing: A
     forces[:, :actors.added.shape[1]] += actors.added
     units = motion.system.compiled.generalised_forces
     speeds = [motion.system.speeds[j] for j in actors.reserves]
-    table = lambda names, values, of: Table(motion.t, names, values, of, status=status)
+    table = lambda names, values, of: Table(motion.t, names, values, of, status=status, degrees=False)
     return StaticOptimization(
         table(actors.muscles, x[:, :k], [""] * k), table(others, x[:, k:n], [""] * len(others)),
         table((*actors.muscles, *others), forces, actors.units),

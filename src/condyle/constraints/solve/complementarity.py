@@ -169,7 +169,9 @@ class ContactProblem:
 
     def shared(self, found: Answer) -> Answer:
         """The same velocities by forces of least norm: those of Lemke's method are few, where more contacts
-        touch than can be told apart. Who slips slides that way; if that is no answer, what was given."""
+        touch than can be told apart. Who slips slides that way. Runs have these forces too: a contact that
+        has more than its cone allows, though others could take it, is at the edge of its cone, as if it slid.
+        If there is no such answer, what was given."""
         size = max(float(np.abs(self.b).max(initial=0.0)), 1e-300)
         slip = np.hypot(*found.v[:, 1:].T)
         ways = [d if d is not None else v[1:] / s if s > 1e-7 * size and mu > 0 else None
@@ -178,11 +180,19 @@ class ContactProblem:
         if self.c.any() or parts.all():
             return found
         stay = np.flatnonzero(~parts)
-        less = replace(self, directions=ways).part(stay)
-        lam = np.zeros((self.k, 3))
-        lam[stay] = less._all_hold().lambda_
-        made = self.answer(lam.ravel())
-        return made if made.error <= max(TOLERANCE, found.error) else found
+        for _ in range(self.k):
+            lam = np.zeros((self.k, 3))
+            lam[stay] = replace(self, directions=ways).part(stay)._all_hold().lambda_
+            made = self.answer(lam.ravel())
+            if made.error <= max(TOLERANCE, found.error):
+                return made
+            beyond = np.array([np.hypot(*x[1:]) - mu * x[0] if d is None else 0.0 for d, x, mu in
+                               zip(ways, lam, self.mu, strict=True)])
+            worst = int(np.argmax(beyond))
+            if not beyond[worst] > 0:
+                break
+            ways[worst] = -lam[worst, 1:] / np.hypot(*lam[worst, 1:])
+        return found
 
     def _all_hold(self) -> Answer:
         """Nothing opens and nothing slips but what slides already."""

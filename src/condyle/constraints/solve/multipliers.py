@@ -69,12 +69,11 @@ way, without (10), and refuse these.
 """
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import accumulate
 
 import casadi as ca
 
-from condyle.constraints.base import Constraint
 from condyle.constraints.solve.equations import ConstraintEquations
 from condyle.constraints.solve.lines import NOISE, rules, solver
 from condyle.constraints.solve.loops import Inverse, Last, Least, Meet, Rows, columns_of, filled

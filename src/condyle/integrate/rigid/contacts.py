@@ -220,7 +220,7 @@ class Contacts:
             return closed, stick, slide
         W, _ = self._matrix(now, which)
         speed = np.hypot(*now.slip[which].T)
-        directions = [now.slip[i] / s if s > self.kept and now.mu[i] > 0 else None
+        directions = [now.slip[i] / s if s > self.kept and self.modes.rubs[i] else None
                       for i, s in zip(which, speed, strict=True)]
         whole = ContactProblem(W, now.accelerations()[which].ravel(), now.mu[which], directions,
                                np.zeros(len(which)))

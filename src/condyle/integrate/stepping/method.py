@@ -14,7 +14,8 @@ body (9) is Cayley's rotation, and (6a), (9), (9a) are the implicit midpoint rul
 body: momentum, angular momentum and energy are kept to rounding, for any step for which (6a) is solved (Simo
 and Wong 1991).
 
-v_n- and v_n* are the normal velocities of 2 u - u_s, about those of the middle of the last step, and of u*:
+v_n- and v_n* are the normal velocities of 2 u - u_s, about those of the middle of the last step, and of u*,
+both as other constraints allow:
 what bounces then flies for the step. A gap may close within the step, not further (8). The speeds delta take
 back overlaps that linear rows leave: from rest, by the least impulses without friction for which
 
@@ -199,9 +200,9 @@ class _Run:
         except KeyboardInterrupt:
             status = Outcome(Status.INTERRUPTED)
         if run.loosened:
-            warn(f"TimeStepping: in {run.loosened} of {run.steps} steps bodies turn by so much, more than about "
-                 "1 rad, or a joint is so near to gimbal lock, that gyroscopic forces cannot be solved for: "
-                 "energy is not kept there; take a shorter step, or a Ball joint", RuntimeWarning)
+            warn(f"TimeStepping: in {run.loosened} of {run.steps} steps bodies turn by so much, more than "
+                 "about 1 rad, or a joint is so near to gimbal lock, that gyroscopic forces cannot be solved "
+                 "for: energy is not kept there; take a shorter step, or a Ball joint", RuntimeWarning)
         times, y = run.kept()
         method: Any = self.method
         rows = StepRows(times, y, np.zeros_like(y), np.empty((len(y), 0, y.shape[1])), method)

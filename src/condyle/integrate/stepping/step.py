@@ -79,7 +79,8 @@ def _implicit(R: ca.SX, c: ca.SX, body: ca.SX, u: ca.SX, h: ca.SX) -> tuple[ca.S
         slope = ca.SX.eye(3) + h / 2 * inverse @ (ca.skew(x) @ inertia - ca.skew(L))
         r, (a, b, d) = x - W + h / 2 * inverse @ ca.cross(x, L), ca.horzsplit(slope)
         det = ca.dot(a, ca.cross(b, d))
-        x = x - ca.vertcat(ca.dot(r, ca.cross(b, d)), ca.dot(a, ca.cross(r, d)), ca.dot(a, ca.cross(b, r))) / det
+        x = x - ca.vertcat(ca.dot(r, ca.cross(b, d)), ca.dot(a, ca.cross(r, d)),
+                           ca.dot(a, ca.cross(b, r))) / det
     left = x - W + h / 2 * inverse @ ca.cross(x, inertia @ x)
     fails = 1 - (ca.sumsqr(left) <= LOOSE ** 2 * ca.sumsqr(W))
     w = R @ ca.if_else(fails, W, x)
@@ -244,7 +245,7 @@ class StepTree:
         return self.k(at, "k count t_0 step t_final", "t t_next h")
 
     def enter(self) -> list[Node]:
-        """Where bodies are, how fast with all forces and no contacts, (6a), (6b), and how far they may come."""
+        """Where bodies are, how fast with all forces and no contacts, (6b), and how far they may come."""
         return [self.k(lambda: (0, 0, 0), "", "stale bad loose"),
                 self.over("n_bodies", self.k(
                     _enter, "Q V A bodies h reaches budgets stale bad loose",
@@ -346,7 +347,8 @@ class StepTree:
 
     def record(self) -> list[Node]:
         count = self.k(lambda k, count, every, bad, loose, loosened: (
-            k + 1, (bad == 0) * ca.logic_or(ca.fmod(k + 1, every) == 0, k + 1 >= count), loosened + (loose > 0)),
+            k + 1, (bad == 0) * ca.logic_or(ca.fmod(k + 1, every) == 0, k + 1 >= count),
+            loosened + (loose > 0)),
             "k count every bad loose loosened", "k record loosened")
         return [count, If("record", [Put("t_next", "T", "row"), Put("y", "Y", "row"),
                                      self.k(lambda row: row + 1, "row", "row")])]

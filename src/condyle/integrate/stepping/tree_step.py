@@ -54,7 +54,7 @@ NUMBERS = 13
 SHORT = 16
 """Speeds of a block up to which Cholesky's factors are straight lines; beyond they are LAPACK's."""
 SOLVED, ITERATIONS = 1e-9, 50
-"""Change of speeds, relative, that ends the iteration for method.py (6a), and after how many it has failed."""
+"""Change of speeds, relative, that ends the iteration for method.py (6a); rounds after which it failed."""
 NEAREST = 1e-9
 """Accuracy to which other constraints are met after a step."""
 
@@ -151,8 +151,8 @@ def build(system: System, bare: System, surfaces: bool, both_ways: bool) -> Made
         v = ca.vertcat(rate.T, ca.reshape(slip, 2, k))
         f = function("described", inputs, [gap, ca.vec(v), ca.vec(ca.vertcat(e.T, mu.T)), ca.vertcat(*first),
                                            ca.vertcat(*second)])
-        described = [*f(("t", "y_before", "p_all"), ("all_gaps", "all_speeds", "all_numbers", "all_a", "all_b")),
-                     tree.described()]
+        described = [*f(("t", "y_before", "p_all"), ("all_gaps", "all_speeds", "all_numbers", "all_a",
+                                                     "all_b")), tree.described()]
     nq = eq.nq
     speeds = lambda y, u: ca.vertcat(y[:nq], u, y[nq + nu:])
 
@@ -162,12 +162,12 @@ def build(system: System, bare: System, surfaces: bool, both_ways: bool) -> Made
         return speeds(y, u), 1 - (off <= SOLVED * size) * (size < np.inf)
 
     # (6a) by iteration, then (6b); where that fails u_s is explicit
-    first = tree.k(lambda y, b, h: speeds(y, y[nq:nq + nu] + h / 2 * b), "y bias h", "y_free")
+    explicit = tree.k(lambda y, b, h: speeds(y, y[nq:nq + nu] + h / 2 * b), "y bias h", "y_free")
     free: list[Node] = [
-        *bias(("t", "y", "p"), ("bias",)), first, tree.k(lambda: (1, 0), "", "busy loose"),
-        While("busy", [*bias(("t", "y_free", "p"), ("bias_s",)), tree.k(nearer, "y y_free bias_s h", "y_free busy")],
-              ITERATIONS, "loose"),
-        If("loose", first),
+        *bias(("t", "y", "p"), ("bias",)), explicit, tree.k(lambda: (1, 0), "", "busy loose"),
+        While("busy", [*bias(("t", "y_free", "p"), ("bias_s",)),
+                       tree.k(nearer, "y y_free bias_s h", "y_free busy")], ITERATIONS, "loose"),
+        If("loose", explicit),
         tree.k(lambda y, y_s: speeds(y, 2 * y[nq:nq + nu] - y_s[nq:nq + nu]), "y y_free", "y_before"),
         tree.k(lambda y_s, f, b, h: speeds(y_s, y_s[nq:nq + nu] + h * (f[nq:nq + nu] - b)), "y_free f bias h",
                "y_free")]
@@ -178,7 +178,7 @@ def build(system: System, bare: System, surfaces: bool, both_ways: bool) -> Made
         projector = Projector(projection, (), eq.n, sizes, streams, tables)
         tree.sizes |= {"astray": 1}
         slower = lambda y, to: projector.slower(("t", y, "p", "weights"), (to,))
-        free += [*slower("y_free", "y_free"), *slower("y", "y_on")]
+        free += [*slower("y_free", "y_free"), *slower("y_before", "y_before"), *slower("y", "y_on")]
         after = [*projector("t_next", "y"), tree.k(lambda bad, off: ca.fmax(bad, 2 * (off > 0)), "bad astray",
                                                    "bad")]
     free += [tree.k(lambda y: 2 * [blocks.spread(y[nq:nq + nu])], "y_free",

@@ -197,12 +197,20 @@ def _warn(result: InverseKinematics, start: State, longest: float) -> None:
              "it by locked= if that is meant, or give a value by coordinates=", RuntimeWarning)
     if text := _far_off(result):
         warn(f"{WHO}: {text}", RuntimeWarning)
+    elif _one_marker_fails(result):
+        result.quality.warn()
     if axis := lies_along(start, result.tasks):
         warn(f"{WHO}: what points up in the model lies along {axis} in most frames. Does {axis} point up in "
              f"the data, cd.read_markers(path, vertical={axis!r})? Then gravity comes from the side here; "
              "if the subject lies down, all is well", RuntimeWarning)
     for swap in result.swaps:
         warn(f"{WHO}: {swap}", RuntimeWarning)
+
+
+def _one_marker_fails(result: InverseKinematics) -> bool:
+    """Whether a marker is farther off than can be, though all together are not."""
+    verdicts = [c.verdict for c in result.quality if "marker error" in c.what]
+    return not result.swaps and verdicts in (["ok", "fail"], ["check", "fail"])
 
 
 def _shifts(system: System, name: str) -> bool:
