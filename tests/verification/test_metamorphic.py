@@ -39,7 +39,7 @@ class Given:
         return cd.Table(t, self.arm.coordinates, self.angles(t), **({"units": ["rad", "rad"]} | options))
 
     def moments(self, motion: Any, true: Any = None, columns: Any = None, **options: Any) -> float:
-        """Largest error of joint moments [N m] of up to 20; `true` are the times that the rows really have."""
+        """Largest error of joint moments [N m] of up to 20; `true` are the times that rows really have."""
         found = cd.inverse_dynamics(self.arm, motion, **options)
         t = found.time if true is None else np.asarray(true)
         exact = self.arm.inverse_dynamics(self.angles(t), self.angles(t, 1), self.angles(t, 2),
@@ -142,7 +142,7 @@ class Case(NamedTuple):
 T = np.arange(101) / 100
 DEG = np.degrees
 
-# ---- a motion as a Table: what it says of units, times and columns ------------------------------------------
+# ---- a motion as a Table: what it says of units, times and columns ----------------------------------------
 
 def degrees(g: Given) -> cd.Table:
     return like(g.motion(), values=DEG(g.motion().values), units=["deg", "deg"])
@@ -211,7 +211,8 @@ MOTIONS = [
     Case("two rows exchanged, times not", lambda g: g.moments(like(g.motion(), values=g.motion().values[
         [*range(50), 80, *range(51, 80), 50, *range(81, 101)]])), "jump|row"),
     Case("a row twice", lambda g: g.moments(g.motion()._with(rows=[*range(51), *range(50, 101)])), "event"),
-    Case("every row twice", lambda g: g.moments(g.motion()._with(rows=np.repeat(np.arange(101), 2))), "twice"),
+    Case("every row twice", lambda g: g.moments(g.motion()._with(rows=np.repeat(np.arange(101), 2))),
+        "twice"),
     Case("every row twice, odd times", lambda g: g.moments(like(g.motion(), t=T * np.pi)._with(
         rows=np.repeat(np.arange(101), 2))), "time of the next"),
     Case("every value twice, as of 50 Hz", lambda g: g.moments(like(g.motion(), values=np.repeat(
@@ -255,22 +256,28 @@ MOTIONS = [
         (np.arange(101) // 5 == 5)[:, None], 0.0, g.motion().values))), "zero|0|jump"),
     Case("a column stays, as no sensor has it", lambda g: float(abs(cd.inverse_dynamics(g.arm, like(
         g.motion(), values=g.motion().values * 0 + 0.5)).values - g.arm.inverse_dynamics(
-        np.full((101, 2), 0.5), np.zeros((101, 2)), np.zeros((101, 2)), disabled=g.arm.muscles)).max()), 1e-9),
+        np.full((101, 2), 0.5), np.zeros((101, 2)), np.zeros((101, 2)), disabled=g.arm.muscles)).max()),
+            1e-9),
     *[Case(f"at {rate} Hz", lambda g, rate=rate: resampled(g, rate), tolerance)
       for rate, tolerance in ((30, 2e-2), (60, 1e-3), (240, 1e-4), (1000, 1e-4), (2000, 1e-3))],
     *[Case(f"{rate} Hz, times rounded to {digits} digits", lambda g, r=rate, d=digits: resampled(g, r, d),
            tolerance) for rate, digits, tolerance in (
-        (120, 2, "rounded"), (120, 3, 2e-3), (120, 4, 1e-3), (120, 6, 1e-3), (1000, 4, 1e-3), (2000, 3, "rounded"),
+        (120, 2, "rounded"), (120, 3, 2e-3), (120, 4, 1e-3), (120, 6, 1e-3), (1000, 4, 1e-3), (2000, 3,
+            "rounded"),
         (60, 2, 2e-2), (30, 2, 2e-2), (59.94, 3, 1e-2))],
     Case("rounded and later", lambda g: g.moments(like(
-        g.motion(np.arange(121) / 120), t=(np.arange(121) / 120 + 7.123).round(3)), np.arange(121) / 120), 2e-3),
-    Case("a Trajectory with an event", lambda g: float(abs(cd.inverse_dynamics(*event_table(g)).values).max()), 1e-6),
-    Case("the Table of a run with an event that changes nothing", lambda g: (lambda s, r: float(abs(cd.inverse_dynamics(s, r.table()).values).max()))(
+        g.motion(np.arange(121) / 120), t=(np.arange(121) / 120 + 7.123).round(3)), np.arange(121) / 120),
+            2e-3),
+    Case("a Trajectory with an event",
+        lambda g: float(abs(cd.inverse_dynamics(*event_table(g)).values).max()), 1e-6),
+    Case("the Table of a run with an event that changes nothing", lambda g: (lambda s,
+        r: float(abs(cd.inverse_dynamics(s, r.table()).values).max()))(
         *event_table(g)), "event"),
     Case("the Table of a run that an event turns back", lambda g: (lambda s, r: float(abs(cd.inverse_dynamics(
         s, r.table()).values).max()))(*event_table(g, lambda s: s.replace(u=-s.u))), "event"),
     Case("two trials one after the other", lambda g: g.moments(cd.Table(
-        np.r_[T, T], g.arm.coordinates, np.r_[g.motion().values, g.motion().values], ["rad"] * 2)), "increase"),
+        np.r_[T, T], g.arm.coordinates, np.r_[g.motion().values, g.motion().values], ["rad"] * 2)),
+            "increase"),
     Case("two trials, times going on", lambda g: g.moments(cd.Table(
         np.arange(202) / 100, g.arm.coordinates, np.r_[g.motion().values, g.motion().values], ["rad"] * 2),
         np.r_[T, T]), "jump"),
@@ -389,22 +396,26 @@ MARKERS = [
     Case("the last frame", lambda g: g.ik(g.subject.walk[60:], slice(60, None)), 1e-6),
     Case("cut in two", lambda g: max(g.ik(g.subject.walk[:30], slice(30)),
                                      g.ik(g.subject.walk[30:], slice(30, None))), 1e-6),
-    *[Case(f"{n} frames of {what} missing", lambda g, n=n, p=p: g.ik(put(g.subject.walk, p, slice(20 * (n < 61), 20 + n))),
+    *[Case(f"{n} frames of {what} missing", lambda g, n=n, p=p: g.ik(put(g.subject.walk, p,
+        slice(20 * (n < 61), 20 + n))),
            expected) for n, what, p, expected in (
         (1, "a marker", "^R.Heel", 1e-6), (5, "a marker", "^R.Heel", 1e-6), (30, "a marker", "^R.Heel", 1e-6),
         (61, "a marker", "^R.Heel", 1e-6), (1, "a foot", "^R.(Heel|Mid|Toe|Ankle)", "determine"),
         (5, "a foot", "^R.(Heel|Mid|Toe|Ankle)", "determine"),
         (30, "a foot", "^R.(Heel|Mid|Toe|Ankle)", "determine"),
         (61, "a foot", "^R.(Heel|Mid|Toe|Ankle)", "any frame"),
-        (1, "all", None, "nothing was measured"), (5, "all", None, "nothing was measured"), (30, "all", None, "nothing was"))],
-    Case("all missing for ever", lambda g: g.ik(put(g.subject.walk, None, slice(None))), "measured|missing|no "),
+        (1, "all", None, "nothing was measured"), (5, "all", None, "nothing was measured"), (30, "all", None,
+            "nothing was"))],
+    Case("all missing for ever", lambda g: g.ik(put(g.subject.walk, None, slice(None))),
+        "measured|missing|no "),
     Case("one missing at both ends", lambda g: g.ik(put(put(
         g.subject.walk, "^R.Toe", slice(5)), "^R.Toe", slice(55, None))), 1e-6),
     Case("a foot missing at the start", lambda g: g.ik(put(
         g.subject.walk, "^R.(Heel|Mid|Toe|Ankle)", slice(5))), "determine"),
     Case("zeros for a gap", lambda g: g.ik(put(g.subject.walk, "^R.Toe", slice(20, 25), 0.0)), "0, 0"),
     Case("zeros for a gap of 1", lambda g: g.ik(put(g.subject.walk, "^R.Toe", slice(20, 21), 0.0)), "0, 0"),
-    Case("9999.999 for a gap", lambda g: g.ik(put(g.subject.walk, "^R.Toe", slice(20, 25), 9.999999)), "far|cm"),
+    Case("9999.999 for a gap", lambda g: g.ik(put(g.subject.walk, "^R.Toe", slice(20, 25), 9.999999)),
+        "far|cm"),
     Case("the last value held over a gap", lambda g: g.ik(placed(g.subject.walk, lambda x: x.__setitem__(
         (slice(20, 50), g.subject.walk.names.index("R.Toe")), x[20, g.subject.walk.names.index("R.Toe")]))),
          "R.Toe"),
@@ -415,7 +426,8 @@ MARKERS = [
     Case("two exchanged across the body", lambda g: g.ik(swap_rows(g.subject.walk, "R.Heel", "L.Heel")),
          "exchange"),
     Case("sides exchanged in all names", lambda g: g.ik(g.subject.walk.renamed(
-        lambda n: {"R": "L", "L": "R"}.get(n[0], n[0]) + n[1:] if n[1] == "." else n)), "side|left|exchange|RMS"),
+        lambda n: {"R": "L", "L": "R"}.get(n[0], n[0]) + n[1:] if n[1] == "." else n)),
+            "side|left|exchange|RMS"),
     Case("mirrored left-right", mirrored, 1e-6),
     Case("a marker 20 cm off", lambda g: g.ik(placed(g.subject.walk, lambda x: x.__setitem__(
         (slice(None), 10), x[:, 10] + 0.2))), "cm"),
@@ -503,11 +515,13 @@ LOADS = [
         at_rate(grf(g), 2000), t=at_rate(grf(g), 2000).time * 1000))), "known|seconds"),
     Case("loads shorter than the motion", lambda g: g.walk(loads=g.loads(grf(g)[:40])), "known from"),
     Case("loads longer than the motion", lambda g: g.walk(g.subject.motion[:40], rows=slice(40)), 20.0),
-    Case("loads reversed", lambda g: g.walk(loads=g.loads(grf(g)._with(rows=slice(None, None, -1)))), "increase"),
+    Case("loads reversed", lambda g: g.walk(loads=g.loads(grf(g)._with(rows=slice(None, None, -1)))),
+        "increase"),
     Case("NaN for no force", lambda g: g.walk(loads=plates(
         g, lambda n, x: np.where(np.arange(61) == 30, np.nan, x) if "force" in n else x)), "write 0"),
     Case("NaN points without force", lambda g: g.walk(loads=g.loads(like(grf(g), values=np.where(
-        np.isclose(grf(g)["r_force_y"], 0)[:, None] & np.array([n.startswith("r_point") for n in grf(g).names]),
+        np.isclose(grf(g)["r_force_y"], 0)[:,
+            None] & np.array([n.startswith("r_point") for n in grf(g).names]),
         np.nan, grf(g).values)))), 1e-6),
     Case("zeros for a gap of 5 rows", lambda g: g.walk(loads=plates(
         g, lambda n, x: np.where(np.arange(61) // 5 == 5, 0, x))), "residual"),
@@ -582,8 +596,10 @@ TABLES = [
     Case("cut off in a row", lambda g: g.moments(text(g, "cut.mot", lambda s: s[:-30])), "row|columns|line"),
     Case("decimal commas", lambda g: g.moments(text(
         g, "comma.mot", lambda s: s.replace(".", ","))), ","),
-    Case("semicolons in .csv", lambda g: g.moments(text(g, "semi.csv", lambda s: s.replace(",", ";"))), "separates"),
-    Case("Windows line ends", lambda g: g.moments(text(g, "crlf.mot", lambda s: s.replace("\n", "\r\n"))), 1e-4),
+    Case("semicolons in .csv", lambda g: g.moments(text(g, "semi.csv", lambda s: s.replace(",", ";"))),
+        "separates"),
+    Case("Windows line ends", lambda g: g.moments(text(g, "crlf.mot", lambda s: s.replace("\n", "\r\n"))),
+        1e-4),
     Case("time [ms] in .csv", lambda g: g.moments(text(g, "ms.csv", lambda s: "\n".join(
         [s.splitlines()[0].replace("[s]", "[ms]"), *(f"{1e3 * float(r.split(',')[0])},{r.split(',', 1)[1]}"
          for r in s.splitlines()[1:]), ""]))), 1e-4),
@@ -603,10 +619,12 @@ TABLES = [
     Case("pandas, some rows", lambda g: frame(g, lambda f: f.iloc[20:60]), 1e-4),
     Case("pandas, np.radians", lambda g: frame(g, np.radians), "numbers"),
     Case("pandas, np.radians, units=", lambda g: frame(g, np.radians, units=["rad", "rad"]), 1e-4),
-    Case("pandas, rolling mean", lambda g: frame(g, lambda f: f.rolling(3, center=True).mean().dropna()), "in degrees"),
+    Case("pandas, rolling mean", lambda g: frame(g, lambda f: f.rolling(3, center=True).mean().dropna()),
+        "in degrees"),
     Case("pandas, columns exchanged", lambda g: frame(g, lambda f: f[f.columns[::-1]]), 1e-4),
     Case("pandas, sorted backward", lambda g: frame(g, lambda f: f.sort_index(ascending=False)), "increase"),
-    Case("pandas, concatenated", lambda g: frame(g, lambda f: __import__("pandas").concat([f, f])), "increase"),
+    Case("pandas, concatenated", lambda g: frame(g, lambda f: __import__("pandas").concat([f, f])),
+        "increase"),
     Case("pandas, reset_index", lambda g: frame(g, lambda f: f.reset_index()), 1e-4),
     Case("pandas, index dropped", lambda g: frame(g, lambda f: f.reset_index(drop=True)), "time"),
     Case("pandas, a DataFrame given to the study", lambda g: g.moments(degrees(g).to_pandas()), 1e-4),
@@ -618,10 +636,12 @@ TABLES = [
     Case("filtered with rounded times", lambda g: float(abs(cd.low_pass(like(g.motion(
         np.arange(121) / 120), t=(np.arange(121) / 120).round(3)), 10.0).values - cd.low_pass(g.motion(
             np.arange(121) / 120), 10.0).values).max()), 1e-5),
-    Case("filtered with a gap in time", lambda g: filtered(g, g.motion(np.delete(T, slice(30, 60)))), "no rows"),
+    Case("filtered with a gap in time", lambda g: filtered(g, g.motion(np.delete(T, slice(30, 60)))),
+        "no rows"),
     Case("filtered with NaN", lambda g: filtered(g, like(g.motion(), values=np.where(
         T[:, None] < 0.1, np.nan, g.motion().values))), "fill the gap"),
-    Case("filtered backward", lambda g: filtered(g, g.motion()._with(rows=slice(None, None, -1))), "increase"),
+    Case("filtered backward", lambda g: filtered(g, g.motion()._with(rows=slice(None, None, -1))),
+        "increase"),
     Case("filtered, one row", lambda g: filtered(g, g.motion()[:1]), "few|above 0"),
     Case("filtered above half of the rate", lambda g: filtered(g, g.motion(), 60.0), "below half"),
     Case("filtered in parts of the rate", lambda g: filtered(g, g.motion(), 0.12), "Hz"),
@@ -629,9 +649,11 @@ TABLES = [
         T, ["trigger"], 5.0 * (T > 0.5)[:, None]), 20.0).values[-1, 0] - 5)), 0.05),
     Case("filtered force that steps 350 N, degrees=True", lambda g: float(abs(cd.low_pass(cd.Table(
         T, ["fy"], 350.0 * (T > 0.5)[:, None], degrees=True), 20.0).values[-1, 0] - 350)), 1.0),
-    Case("filtered before, after cut", lambda g: float(abs(cd.low_pass(g.motion(), 10.0)[20:80].values - cd.low_pass(
+    Case("filtered before, after cut", lambda g: float(abs(cd.low_pass(g.motion(),
+        10.0)[20:80].values - cd.low_pass(
         g.motion()[20:80], 10.0).values).max()), 2e-3),
-    Case("lowpass= is low_pass", lambda g: float(abs(cd.inverse_dynamics(g.arm, g.motion(), lowpass=10.0).values
+    Case("lowpass= is low_pass", lambda g: float(abs(cd.inverse_dynamics(g.arm, g.motion(),
+        lowpass=10.0).values
                                                      - cd.inverse_dynamics(g.arm, cd.low_pass(
                                                          g.motion(), 10.0)).values).max()), 1e-9),
 ]
@@ -694,7 +716,8 @@ STUDIES = [
     *[Case(f"{n}: columns reversed", lambda g, n=n: study(g, n, g.subject.motion[
         list(g.subject.motion.names[::-1])]), 1e-5) for n in ("static", "lengths", "reactions")],
     *[Case(f"{n}: degrees that say radians", lambda g, n=n: study(g, n, in_degrees(
-        g.subject.motion).with_units(["rad" if u == "rad" else "mm" for u in g.subject.motion.units])), "degrees")
+        g.subject.motion).with_units(["rad" if u == "rad" else "mm" for u in g.subject.motion.units])),
+            "degrees")
       for n in ("static", "lengths", "reactions")],
     *[Case(f"{n}: a gap", lambda g, n=n: study(g, n, like(g.subject.motion, values=np.where(
         (np.arange(61) == 7)[:, None], np.nan, g.subject.motion.values))), "fill the gap")
@@ -702,7 +725,8 @@ STUDIES = [
     Case("reactions: columns of forces reversed", lambda g: study(g, "reactions", forces=g.forces.forces[
         list(g.forces.forces.names[::-1])]), 1e-6),
     Case("reactions: forces in kN that say so", lambda g: study(g, "reactions", forces=like(
-        g.forces.forces, values=g.forces.forces.values / 1e3, units=["kN"] * len(g.forces.forces.names))), "kN"),
+        g.forces.forces, values=g.forces.forces.values / 1e3, units=["kN"] * len(g.forces.forces.names))),
+            "kN"),
     Case("reactions: forces with the other sign", lambda g: study(g, "reactions", forces=like(
         g.forces.forces, values=-g.forces.forces.values)), "push"),
     Case("reactions: forces at other times", lambda g: study(g, "reactions", forces=like(
@@ -714,7 +738,8 @@ STUDIES = [
     Case("reactions: forces saved as .sto", lambda g: study(g, "reactions", forces=g.saved(
         g.forces.forces, "forces.sto")), 1e-6),
     Case("samples at 40 Hz", lambda g: arm_by_samples(g, np.arange(41) / 40, sway(np.arange(41) / 40)), 2e-2),
-    Case("samples twice as long", lambda g: arm_by_samples(g, np.arange(81) / 40, sway(np.arange(81) / 40)), 2e-2),
+    Case("samples twice as long", lambda g: arm_by_samples(g, np.arange(81) / 40, sway(np.arange(81) / 40)),
+        2e-2),
     Case("samples that end early", lambda g: arm_by_samples(g, np.arange(31) / 40, sway(np.arange(31) / 40)),
          "samples from"),
     Case("samples reversed", lambda g: arm_by_samples(
@@ -723,7 +748,8 @@ STUDIES = [
         np.sort([*np.arange(41) / 40, 0.5]))), "increas|twice"),
     Case("samples with a gap", lambda g: arm_by_samples(g, np.arange(41) / 40, np.where(
         np.arange(41) == 20, np.nan, sway(np.arange(41) / 40))), "finite|NaN|nan"),
-    Case("samples in ms", lambda g: arm_by_samples(g, 25.0 * np.arange(41), sway(np.arange(41) / 40)), "time|second|sampl"),
+    Case("samples in ms", lambda g: arm_by_samples(g, 25.0 * np.arange(41), sway(np.arange(41) / 40)),
+        "time|second|sampl"),
 ]
 
 
@@ -752,7 +778,8 @@ ORDINARY = [Case(f"{rate} Hz, noise of {1000 * noise:g} mm, gaps of {gaps} frame
                 for noise, gaps in ((0.0, 3), (0.0005, 0), (0.001, 0), (0.001, 3)))]
 
 ALL = {f"{room}: {case.name}": case for room, cases in (
-    ("motion", MOTIONS), ("quaternion", QUATERNIONS), ("markers", MARKERS), ("loads", LOADS), ("table", TABLES),
+    ("motion", MOTIONS), ("quaternion", QUATERNIONS), ("markers", MARKERS), ("loads", LOADS), ("table",
+        TABLES),
     ("study", STUDIES), ("ordinary", ORDINARY)) for case in cases}
 
 
@@ -780,7 +807,8 @@ SLOW = ("markers: cm that say m", "markers: feet that say m", "markers: m that s
 """Kinematics that search long for what is not there."""
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in ALL])
+@pytest.mark.parametrize("name", [pytest.param(name,
+    marks=[pytest.mark.slow] * (name in SLOW)) for name in ALL])
 def test_right_or_told(name: str, given: Given) -> None:
     case = ALL[name]
     off, said = outcome(case, given)

@@ -42,8 +42,8 @@ def warn_of_samples(who: str, system: Any, first: float, last: float, tail: Arra
     told = [text for s in programs["samples"] if on.get(s.name, True) and (text := s.ends(first, last))]
     for s in programs["samples"]:
         if on.get(s.name, True) and last - first < (step := s.step) and any(of_times(s.x)):
-            ask(f"{who}: {s.what} has samples {step:g} s apart, but all of the time is {last - first:g} s: are "
-                "its times in seconds? Divide milliseconds by 1000")
+            ask(f"{who}: {s.what} has samples {step:g} s apart, but all of the time is {last - first:g} s: "
+                "are its times in seconds? Divide milliseconds by 1000")
     if told:
         warn(f"{who}: the time goes from {first:g} to {last:g} s, but {cut(told, 3, '; ')}. Give samples for "
              "all of it, or a function of t")

@@ -502,8 +502,9 @@ def _warn_of_jumps(system: System, t: Array, q: Array, places: Sequence[int]) ->
     for k in places:
         if i := jump(q[:, k]):
             unit = scales.units(system.bodies)[0][k]
-            warn(f"motion: {system.coordinates[k]!r} jumps by {abs(q[i, k] - q[i - 1, k]):.3g} {unit} between "
-                 f"t = {t[i - 1]:g} and {t[i]:g} s (row {i}), far more than in the steps around it, and by no "
+            by = f"{abs(q[i, k] - q[i - 1, k]):.3g} {unit}"
+            warn(f"motion: {system.coordinates[k]!r} jumps by {by} between t = {t[i - 1]:g} and {t[i]:g} s "
+                 f"(row {i}), far more than in the steps around it, and by no "
                  "whole turn: accelerations there are wrong. Are there zeros in a gap, are rows missing or "
                  "exchanged, was another trial added? Or do three angles flip together, as Euler angles do?")
             break

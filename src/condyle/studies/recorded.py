@@ -22,7 +22,7 @@ GAP, REGULAR = 4.5, 0.9
 SLOW, JUMP = math.pi / 20, math.pi / 2
 """[rad] An angle jumps if it changes by more than the second from one row to the next, and usually by less
 than the first."""
-LEAP, SUDDEN, AROUND = 0.1, 8.0, 3
+LEAP, SUDDEN, AROUND = 0.3, 8.0, 3
 """[rad, m, 1] So does any coordinate that changes by more than the first, and by so many times what is usual
 in the steps around, so many before and after."""
 REPEATED = 1 / 8

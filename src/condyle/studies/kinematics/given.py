@@ -24,7 +24,7 @@ WHO = "inverse_kinematics"
 NEAR = 0.6
 """How alike names are that are suggested for each other."""
 HELD, MOVED = 5, 0.02
-"""Steps, and how far others of its body move in them [m]: a marker that stays to its last digit was not seen."""
+"""Steps, and how far others of its body move in them [m]: a marker that stays to its last digit is held."""
 
 
 def marker_data(markers: Any, t: Any) -> tuple[Array, tuple[str, ...], Array]:
@@ -177,9 +177,9 @@ def _warn_of_held(names: Sequence[str], bodies: Sequence[str], positions: Array)
         others = [j for j, body in enumerate(bodies) if body == bodies[k] and j != k]
         move = np.linalg.norm(positions[b, others] - positions[a, others], axis=1)
         if b - a >= HELD and np.fmax.reduce(move, initial=0.0) > MOVED:
-            warn(f"{WHO}: {names[k]!r} stays where it is from frame {a} to {b}, to its last digit, while others "
-                 f"on {bodies[k]!r} move by {np.fmax.reduce(move):.2g} m: if the last place was kept where it "
-                 "was not seen, these numbers must be NaN")
+            warn(f"{WHO}: {names[k]!r} stays where it is from frame {a} to {b}, to its last digit, while "
+                 f"others on {bodies[k]!r} move by {np.fmax.reduce(move):.2g} m: if the last place was kept "
+                 "where it was not seen, these numbers must be NaN")
             return
 
 
