@@ -495,6 +495,9 @@ def test_degrees_that_a_table_calls_radians_are_named():
                                          r"degrees, but it says radians \(inDegrees=no\)\. If so, say it: "
                                          r"table\.with_units\(degrees=True\), or cd\.read_table"):
         cd.Motion.of(many, table)
+    with pytest.warns(UserWarning, match="but it does not say it, and was taken as radians") as said:
+        cd.Motion.of(many, cd.Table(T, many.coordinates, table.values))
+    assert len(said) == 1
     assert np.ptp(cd.Motion.of(many, table.with_units(degrees=True)).q) < 2
     wheels = table.with_units(["rad"] * 4)                             # whoever says rad may mean many turns
     cd.Motion.of(many, wheels)

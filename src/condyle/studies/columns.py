@@ -145,8 +145,9 @@ class Columns:
                  f"{'is' if len(bare) == 1 else 'are'} in degrees; taken as radians. Say it: "
                  "cd.read_table(path, degrees=False), or table.with_units(degrees=False)")
 
-    def warn_of_range(self, least: Array, most: Array, inside: bool) -> None:
+    def warn_of_range(self, least: Array, most: Array, inside: bool) -> bool:
         """Warn of angles that are turns away from what the coordinate's range allows: degrees, most likely.
+        Returns whether angles that were taken for radians are likely degrees.
 
         Args:
             least: value of each coordinate, shape (n,).
@@ -161,16 +162,16 @@ class Columns:
             if self.units[k] == "m":
                 warn(f"motion: {self.names[k]!r} has no unit and goes to {far:.4g} m: are these millimeters? "
                      f"Say it: table.with_units({{{self.names[k]!r}: 'mm', ...}}), or 'm'")
-                return
+                return True
             self._warn_of_wrong_unit(k, f"{self.coordinates[k]!r} goes to {far:.4g} rad, its range is "
                                         f"{low[k] + turn:.4g} to {high[k] - turn:.4g} rad")
-            return
+            return True
         if len(self.unsaid) >= MANY:
             far = np.maximum(-least[self.unsaid], most[self.unsaid])
             if (count := int((far > turn).sum())) >= max(MANY, len(far) / 2):
                 self._warn_of_wrong_unit(self.unsaid[0], f"{count} of {len(far)} angles go beyond a turn, to "
                                                          f"{far.max():.4g} rad")
-                return
+                return True
         turned, limit = self.turned, math.radians(math.pi)
         if len(turned) > 1 and not any(most.item(k) >= limit or least.item(k) <= -limit for k in turned):
             least, most = least[turned], most[turned]
@@ -178,12 +179,14 @@ class Columns:
             if moved > SMALL:
                 warn(f"motion: the table is in degrees, and all {len(least)} angles stay within "
                      f"{far:.2g} degrees; if they are radians, say so: degrees=False")
+        return False
 
     def _warn_of_wrong_unit(self, k: int, why: str) -> None:
         own = k not in self.unsaid
-        said = "radians" if own else "radians (inDegrees=no)" if self.known[2] is False else "neither"
+        said = ("says radians" if own else "says radians (inDegrees=no)" if self.known[2] is False
+                else "does not say it, and was taken as radians")
         what = f"{{{self.names[k]!r}: 'deg', ...}}" if own else "degrees=True"
-        warn(f"motion: {why}: the table is likely in degrees, but it says {said}. If so, say it: "
+        warn(f"motion: {why}: the table is likely in degrees, but it {said}. If so, say it: "
              f"table.with_units({what}), or cd.read_table(path, degrees=True)")
 
     def warn_of_constraints(self, system: System, table: Table, moved: Array) -> None:

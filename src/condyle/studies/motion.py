@@ -357,8 +357,8 @@ def _of_table(system: System, table: Table, lowpass: float | None, state: State,
         warn(f"motion: {text}")
     given = Columns.of(system, table)
     x, least, most, inside = given.read(table, t)
-    given.warn_of_degrees()
-    given.warn_of_range(least, most, inside)
+    if not given.warn_of_range(least, most, inside):
+        given.warn_of_degrees()
     missing, q = given.missing, x
     if missing:
         q = np.empty((len(t), system.nq))

@@ -222,7 +222,7 @@ class Residuals:
 
 
 def _lost(tau: Array) -> Check:
-    return Check("frames without an answer", int(np.isnan(tau).any(axis=1).sum()), f"of {len(tau)}", 0.0, 0.0,
+    return Check("frames that failed", int(np.isnan(tau).any(axis=1).sum()), f"of {len(tau)}", 0.0, 0.0,
                  advice="see the status of the result")
 
 

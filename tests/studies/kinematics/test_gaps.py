@@ -99,6 +99,10 @@ def test_what_no_marker_tells_keeps_its_value():
         result = cd.inverse_kinematics(system, markers, state=start).check()
     assert len(said) == 1 and result.held == ("ankle",) and not result.gaps
     assert (result.motion["ankle"] == 0.2).all() and "keep their values: ankle" in result.report()
+    misspelled = seen(system, q).renamed(lambda name: f"x{name}" if name.startswith("foot") else name)
+    with pytest.warns(RuntimeWarning, match="ankle in any frame.*The model has no markers xfoot") as said:
+        cd.inverse_kinematics(system, misspelled, state=start)
+    assert len(said) == 1
     for options in ({"locked": ["ankle"]}, {"coordinates": {"ankle": 0.1}, "coordinate_weights": 1e-8}):
         assert cd.inverse_kinematics(system, markers, **options).held == ()     # no warning
     part = np.where(T < 0.3, 0.1, np.nan)                    # a value in half of the frames
