@@ -49,7 +49,7 @@ SLOW = 0.2
 ACROSS = 0.5
 """Of gravity along a floor's normal: steeper than 60 degrees it is a wall."""
 APART = 0.5
-"""[s] between rows of force plates, which give 100 rows per second or more."""
+"""[s] between rows of recordings, which have 30 rows per second or more: that of 2000 per second in ms."""
 
 
 def ask(text: str) -> None:
@@ -113,7 +113,7 @@ def of_cutoff(cutoff: float, t: Array) -> Iterator[str]:
 
 
 def of_times(t: Array) -> Iterator[str]:
-    """What to ask about times of loads [s]."""
+    """What to ask about times of recorded loads or coordinates [s]."""
     if len(t) >= 20 and (step := float(np.median(np.diff(t)))) >= APART:
         yield (f"its rows are {step:g} s apart: are times in seconds? Divide milliseconds by 1000, numbers "
                "of frames by the frames per second")

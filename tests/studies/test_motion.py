@@ -297,6 +297,16 @@ def test_rounded_times_are_filtered_as_even_ones(system):
     np.testing.assert_allclose(*alike, rtol=0, atol=1e-4)
 
 
+@pytest.mark.parametrize("lost", [[70], [20, 21, 99], range(40, 43)])
+def test_rounded_times_with_lost_rows(system, lost):
+    """Accelerations were off by as much as themselves. 5e-3: as above, and frames beside the gap."""
+    t = np.delete(0.37 + np.arange(150) / 120, lost)
+    exact, rounded = (cd.Motion.of(system, cd.Table(time, ["hip", "knee"], smooth(4 * t), degrees=False))
+                      for time in (t, np.round(t, 3)))
+    assert abs(rounded.udot - exact.udot).max() < 5e-3 * abs(exact.udot).max()
+    assert abs(rates(rounded.t, smooth(4 * t))[1] - exact.udot).max() > 0.2 * abs(exact.udot).max()
+
+
 @pytest.mark.parametrize("t", [
     np.delete(np.arange(100) / 100, 40),                     # a row was lost
     np.delete(np.arange(1000) / 1000, 400),                  # the same, whose steps are the last digit
@@ -385,6 +395,15 @@ def test_filters_of_tables_do_not_see_jumps():
     exact, found = (cd.low_pass(cd.Table(T, list("tabcd"), x), 4.0) for x in (q, flipped))
     np.testing.assert_allclose(found.values, exact.values, rtol=0, atol=1e-12)
     assert "quaternion a ..: 2 changes of sign taken out" in str(found.status)
+
+
+@pytest.mark.parametrize(("low", "high", "degrees"), [(0, 5, None), (0, 5, True), (0, 350, True),
+                                                      (-1, 1, None)])
+def test_filters_leave_switches_and_forces(low, high, degrees):
+    """Of unknown unit: 5 V are no turn of 6.28 rad, 350 N none of 360 degrees, and -1 no other sign of 1."""
+    x = np.column_stack([0 * T, 0 * T, 0 * T, np.where(T > 1, high, low)])
+    found = cd.low_pass(cd.Table(T, list("abcd"), x, degrees=degrees), 4.0)
+    np.testing.assert_allclose(found["d"][[5, -5]], [low, high], rtol=0, atol=1e-3 * high)
 
 
 @pytest.mark.parametrize("n", [41, 81])

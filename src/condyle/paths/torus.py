@@ -106,10 +106,10 @@ class Ends:
                 ca.horzcat(c, axes))
 
 
-def closest(A: ca.SX, B: ca.SX, R: ca.SX, u: float) -> tuple[ca.SX, ca.SX]:
-    """The point of a stretch AB that is closest to the circle, from A + u (B - A) on; and the square of how
+def closest(A: ca.SX, B: ca.SX, R: ca.SX, start: float) -> tuple[ca.SX, ca.SX]:
+    """The point of a stretch AB that is closest to the circle, from a share of it on; and the square of how
     far."""
-    d, u = B - A, ca.SX(u)
+    d, u = B - A, ca.SX(start)
     dd = ca.fmax(dot(d, d), SMALLEST)
     for _ in range(ITERATIONS):
         x = A + u * d

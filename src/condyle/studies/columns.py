@@ -23,6 +23,8 @@ MANY = 3
 """So many angles, and half of all, are more than a turn away from zero in degrees, but not in radians."""
 SMALL = 0.5
 """Angles that move by more than this, and stay within pi, look like radians."""
+FAR = 200.0
+"""[m] Lengths without a unit that go farther are likely millimeters."""
 LOOKS = 20
 """Frames at which columns of followers are compared."""
 FOLLOWS = 1e-3
@@ -41,7 +43,8 @@ class Columns:
         coordinates: their own names.
         units: of the coordinates.
         factors: from the units of the columns to those, shape (n,).
-        ranges: what angles may be, a turn added at both ends; any number for others; shape (2, n).
+        ranges: what angles may be, a turn added at both ends; up to `FAR` of lengths without a unit; any
+            number for others; shape (2, n).
         rotating: places, among these columns, of angles.
         angles: their places in q.
         turned: places, among these columns, of angles in degrees.
@@ -100,7 +103,8 @@ class Columns:
         limits = {c.name: c.range for body in system.bodies for c in body.coordinates if c.range}
         turn = 2 * math.pi
         ranges = [(limits[name][0] - turn, limits[name][1] + turn) if unit == "rad" and name in limits
-                  else (-LARGEST, LARGEST) for name, unit in zip(coordinates, units, strict=True)]
+                  else (-FAR, FAR) if unit == "m" and not table.units[j] else (-LARGEST, LARGEST)
+                  for name, unit, j in zip(coordinates, units, columns, strict=True)]
         rotating = [k for k, unit in enumerate(units) if unit == "rad"]
         return cls((table.names, table.units, table.degrees), places, np.array(columns, dtype=np.intp),
                    [table.names[j] for j in columns], coordinates, units, np.array(factors, dtype=float),
@@ -155,6 +159,10 @@ class Columns:
             low, high = self.ranges
             k = int(np.argmax((least < low) | (most > high)))
             far = least[k] if low[k] - least[k] > most[k] - high[k] else most[k]
+            if self.units[k] == "m":
+                warn(f"motion: {self.names[k]!r} has no unit and goes to {far:.4g} m: are these millimeters? "
+                     f"Say it: table.with_units({{{self.names[k]!r}: 'mm', ...}}), or 'm'")
+                return
             self._warn_of_wrong_unit(k, f"{self.coordinates[k]!r} goes to {far:.4g} rad, its range is "
                                         f"{low[k] + turn:.4g} to {high[k] - turn:.4g} rad")
             return True
@@ -165,7 +173,7 @@ class Columns:
                                                          f"{far.max():.4g} rad")
                 return True
         turned, limit = self.turned, math.radians(math.pi)
-        if len(turned) > 2 and not any(most.item(k) >= limit or least.item(k) <= -limit for k in turned):
+        if len(turned) > 1 and not any(most.item(k) >= limit or least.item(k) <= -limit for k in turned):
             least, most = least[turned], most[turned]
             far, moved = math.degrees(max(-least.min(), most.max())), math.degrees((most - least).max())
             if moved > SMALL:
