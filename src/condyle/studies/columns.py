@@ -162,7 +162,7 @@ class Columns:
             if self.units[k] == "m":
                 warn(f"motion: {self.names[k]!r} has no unit and goes to {far:.4g} m: are these millimeters? "
                      f"Say it: table.with_units({{{self.names[k]!r}: 'mm', ...}}), or 'm'")
-                return True
+                return False
             self._warn_of_wrong_unit(k, f"{self.coordinates[k]!r} goes to {far:.4g} rad, its range is "
                                         f"{low[k] + turn:.4g} to {high[k] - turn:.4g} rad")
             return True
