@@ -112,10 +112,3 @@ def test_excitations_of_runs():
     system = leg()
     with pytest.warns(cd.PlausibilityWarning, match="inputs of muscles: excitations from 0 to 50 leave"):
         cd.simulate(system, system.state(inputs={"m": 50.0}), 0.01)
-
-
-def test_unknown_names_are_one_line_in_a_notebook():
-    with pytest.raises(cd.UnknownNameError) as caught:
-        cd.Table([0.0], ["knee"], [[1.0]])["kne"]
-    said, = caught.value._render_traceback_()
-    assert said == "UnknownNameError: unknown column 'kne'; did you mean 'knee'?"

@@ -58,6 +58,7 @@ def test_tables_show_what_is_above_a_guideline():
     result = cd.Table([0, 1], ["knee"], [[1], [2]], ["N m"], quality=table(60))
     assert "quality fail: force 0 60 N, guideline 10 N" in repr(result)
     assert "<summary>quality</summary>" in result._repr_html_()
+    assert "fail: force 0: is a load missing?" in result.quality._repr_html_()
     with pytest.raises(cd.QualityError):
         result.check()
     assert "quality" not in repr(cd.Table([0, 1], ["knee"], [[1], [2]], ["N m"], quality=table(5)))

@@ -49,7 +49,7 @@ SLOW = 0.2
 ACROSS = 0.5
 """Of gravity along a floor's normal: steeper than 60 degrees it is a wall."""
 APART = 0.5
-"""[s] between rows of force plates, which give 100 rows per second or more."""
+"""[s] between rows of recordings, which have 30 rows per second or more: that of 2000 per second in ms."""
 
 
 def ask(text: str) -> None:
@@ -79,7 +79,7 @@ def of_gravity(g: Array) -> Iterator[str]:
         yield f"gravity of {size:g} m/s^2 is implausible: it is in m/s^2, 9.81 on Earth"
     elif UP[0] <= size <= UP[1] and max(g[1], g[2]) > 0.99 * size:
         axis = "y" if g[1] > g[2] else "z"
-        yield (f"gravity of {size:g} m/s^2 acts along +{axis}, which points up as a rule: did you mean "
+        yield (f"gravity of {size:g} m/s^2 acts along +{axis}, which usually points up: did you mean "
                f"-{size:g}? If that axis points down, all is well")
 
 
@@ -109,11 +109,11 @@ def of_cutoff(cutoff: float, t: Array) -> Iterator[str]:
     lasts = float(t[-1] - t[0]) if len(t) > 1 else 0.0
     if 0 < cutoff < SLOW or 0 < cutoff * lasts < 1:
         yield (f"a low-pass filter of {cutoff:g} Hz takes away nearly all of a motion of {lasts:.3g} s: 6 Hz "
-               "is usual for walking; it is a frequency in Hz, not a share")
+               "is usual for walking; give Hz, not a fraction of the sampling rate")
 
 
 def of_times(t: Array) -> Iterator[str]:
-    """What to ask about times of loads [s]."""
+    """What to ask about times of recorded loads or coordinates [s]."""
     if len(t) >= 20 and (step := float(np.median(np.diff(t)))) >= APART:
         yield (f"its rows are {step:g} s apart: are times in seconds? Divide milliseconds by 1000, numbers "
                "of frames by the frames per second")

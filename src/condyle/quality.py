@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
 from functools import cached_property
+from html import escape
 from typing import Any, ClassVar, Self
 
 from condyle.errors import QualityError, QualityWarning, UnknownNameError, warn
@@ -196,18 +197,20 @@ class Quality(Display):
 
     def lines(self) -> list[str]:
         """The table as lines of text, then what to do about rows that are above their guideline."""
-        if not self.checks:
-            return []
-        advice = [f"{c.verdict}: {c.what}: {c.advice}" for c in self.checks
-                  if c.verdict in (Verdict.CHECK, Verdict.FAIL) and c.advice]
-        return [*self.block.lines(), *advice]
+        return [*self.block.lines(), *self._advice] if self.checks else []
+
+    @property
+    def _advice(self) -> list[str]:
+        return [f"{c.verdict}: {c.what}: {c.advice}" for c in self.checks
+                if c.verdict in (Verdict.CHECK, Verdict.FAIL) and c.advice]
 
     def __repr__(self) -> str:
         lines = [f"  {line}" for line in self.lines()]
         return "\n".join([f"Quality({len(self.checks)} checks: {self.verdict})", *lines])
 
     def _repr_html_(self) -> str:
-        return page(f"Quality: {self.verdict}", self.block)
+        return page(f"Quality: {self.verdict}", self.block) + "".join(
+            f"<div>{escape(line)}</div>" for line in self._advice)
 
     def to_pandas(self) -> Any:
         """A pandas DataFrame with columns what, value, unit, guideline, limit, verdict, where, advice."""

@@ -100,8 +100,9 @@ _ADVICE = {
                  "smaller window",
     Status.WITNESS: "guard its roots, quotients and logarithms with cd.where",
     Status.NOT_FINITE: "see system.explain(traj[-1])",
-    Status.PATH: "does a surface reach into another, or a quadrant force the path to a side where it cannot "
-                 "stay taut? Change the surface, its `between` or its quadrant, or stay away from that pose",
+    Status.PATH: "does a surface reach into another, a path touch a torus twice, or a quadrant force the "
+                 "path to a side where it cannot stay taut? Change the surface, its `between` or its "
+                 "quadrant, put a point of the path in between, or stay away from that pose",
     Status.CONTACT: "do the surfaces overlap by more than half their size, is a body beyond its terrain, or "
                     "does a ball sit in a hollow or a ring that is narrower than itself? Take a stiffer "
                     "material, a wider or smoother terrain, or a mesh for the ball; or stay away from that "

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import condyle as cd
+from condyle.constraints.sampled import _of
 
 T = np.linspace(0, 1, 11)
 SAMPLES = (T, np.sin(T))
@@ -81,3 +82,12 @@ def arm() -> cd.System:
                                     excitation=([0, 0.01, 0.02], [0.1, 0.2, 0.4]))
     system.add_force("BRA", muscle)
     return system
+
+
+def test_lines_that_end_level():
+    """A ramp that ends level holds its value; a spline through the same points does not."""
+    x, y = [0.0, 1.0, 2.0], [0.0, 1.0, 1.0]
+    with pytest.warns(UserWarning, match="kink"):
+        ramp = cd.functions.PiecewiseLinear(x, y)
+    assert not _of("a", "a", ramp).ends(0.0, 3.0) and _of("a", "a", ramp).ends(-1.0, 2.0)
+    assert _of("a", "a", cd.Spline(x, y, degree=3)).ends(0.0, 3.0)

@@ -372,6 +372,24 @@ def chains(*lengths: int) -> cd.System:
     return system
 
 
+def test_bounces_of_linkages_keep_energy():
+    """A loop of three rods whose crank meets a stop with restitution 1. Velocity products that the loop does
+    not allow counted in the speed before: 1.5 % of the energy was lost; 0.2 %: of a step of 1 ms at 10 rad/s,
+    a tenth of the angle that the crank turns in it."""
+    system = cd.System()
+    for name, parent, at, end in (("a", "ground", 0.0, 0.5), ("b", "a", -0.5, 0.4)):
+        system.add_body(name, parent, cd.Pin(), X_PF=(0, at, 0), X_BM=(0, end, 0), mass=1,
+                        inertia=(0.02, 0.02, 0.02), coordinates=name)
+    system.add_constraint("rod", cd.constraints.Rod("ground", (1, -0.3, 0), "b", (0, -0.4, 0), 1.0))
+    system.add_constraint("stop", cd.constraints.Stop("a", upper=0.5, restitution=1.0))
+    start = system.state(q={"b": 0.8}, u={"a": 10.0}, disabled=["gravity"])
+    q, u = system.project(start.q, start.u, disabled=["gravity"])
+    run = cd.simulate(system, start.replace(q=q, u=u), 0.08, step=1e-3, integrator=Stepping())
+    first, last = (s.u @ system.mass_matrix(s.q) @ s.u for s in (run[0], run[-1]))
+    assert run["a"].max() > 0.49 and run.u[-1, 0] < 0                        # it came back
+    assert last == pytest.approx(first, rel=2e-3)
+
+
 @pytest.mark.parametrize("tied", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_joints_both_ways(tied, evidence):
     """A chain and a ball that fall on each other and on the floor: surfaces among each other, and one

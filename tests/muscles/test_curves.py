@@ -95,6 +95,16 @@ def test_round_trips(curve, low):
         np.testing.assert_allclose(slope, y, rtol=0, atol=1e-6)
 
 
+def test_velocities_beyond_ten_times_the_greatest():
+    """De Groote's inverse goes on straight there, with its slope; OpenSim's is an exponential."""
+    curve = C.DeGrooteForceVelocity()
+    for v in (-10.0, 10.0):
+        f, d = curve.value(v), np.sign(v) * 1e-6
+        slope = (curve.inverse(f) - curve.inverse(f - d)) / d
+        assert curve.inverse(f) == pytest.approx(v, rel=1e-12)
+        assert curve.inverse(f + 1e6 * d) == pytest.approx(v + 1e6 * d * slope, rel=1e-5)
+
+
 def test_curves_without_inverse():
     with pytest.raises(cd.DescriptionError, match="does not rise everywhere"):
         C.MillardActiveForceLength().inverse(0.5)

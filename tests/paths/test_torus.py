@@ -133,8 +133,8 @@ def test_ends_on_one_side_of_the_plane(torus):
 
 
 def test_geodesics_in_angles():
-    """From P with e_in, the equations of geodesics in the torus's own angles lead to Q with e_out. The arc that
-    is drawn is on the surface and ends there; a cubic between P and Q was up to 9 mm inside a tube of 10."""
+    """From P with e_in, the equations of geodesics in the torus's own angles lead to Q with e_out. The arc
+    that is drawn is on the surface and ends there; a cubic was up to 9 mm inside a tube of 10."""
     import casadi as ca
 
     from condyle.native.calls.function import NativeFunction
@@ -165,8 +165,9 @@ def test_geodesics_in_angles():
             continue
         L, e_in, e_out, P, Q = found[1], found[2:5], found[5:8], found[20:23], found[23:26]
         arc = L - np.linalg.norm(P - ends[:3]) - np.linalg.norm(ends[3:] - Q)
-        drawn = cd.paths.Torus(r, R).along(*(x[None, None] for x in (P, Q, e_in, e_out)), np.full((1, 1, 1), arc),
-                                           np.linspace(0, 1, 17)[:, None])[0]
+        ends_of = [x[None, None] for x in (P, Q, e_in, e_out)]
+        s = np.linspace(0, 1, 17)[:, None]
+        drawn = cd.paths.Torus(r, R).along(*ends_of, np.full((1, 1, 1), arc), s)[0]
         np.testing.assert_allclose(np.hypot(np.hypot(*drawn.T[:2]) - R, drawn[:, 2]), r, rtol=0, atol=1e-9)
         np.testing.assert_allclose(drawn[-1], Q, rtol=0, atol=1e-3 * r)      # what nobody sees
         rho = np.hypot(P[0], P[1])

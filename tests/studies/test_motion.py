@@ -251,6 +251,8 @@ def test_frames_near_the_ends_are_named(system):
     whole = cd.Motion.of(system, table)
     np.testing.assert_array_equal(np.flatnonzero(whole.end_rows), [0, 1, 2, 3, 77, 78, 79, 80])
     assert whole[2:10].end_rows.sum() == 2
+    row = cd.inverse_dynamics(system, table).quality["frames whose accelerations depend on the ends"]
+    assert (row.value, row.where, row.verdict) == (8, "before 0.1 s and after 1.9 s", "note")
     assert cd.Motion.of(system, table, lowpass=2).end_rows.sum() == 2 * 20   # a period of the filter, 40 / 2
     assert not cd.Motion.of(system, cd.simulate(system, system.state(), 0.1)).end_rows.any()
 
@@ -293,6 +295,16 @@ def test_rounded_times_are_filtered_as_even_ones(system):
     np.testing.assert_allclose(rounded.q, exact.q, rtol=0, atol=1e-4)        # the rate is known to 1e-5
     alike = [cd.low_pass(cd.Table(time, ["hip", "knee"], x), 6.0).values for time in (t, np.round(t, 3))]
     np.testing.assert_allclose(*alike, rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize("lost", [[70], [20, 21, 99], range(40, 43)])
+def test_rounded_times_with_lost_rows(system, lost):
+    """Accelerations were off by as much as themselves. 5e-3: as above, and frames beside the gap."""
+    t = np.delete(0.37 + np.arange(150) / 120, lost)
+    exact, rounded = (cd.Motion.of(system, cd.Table(time, ["hip", "knee"], smooth(4 * t), degrees=False))
+                      for time in (t, np.round(t, 3)))
+    assert abs(rounded.udot - exact.udot).max() < 5e-3 * abs(exact.udot).max()
+    assert abs(rates(rounded.t, smooth(4 * t))[1] - exact.udot).max() > 0.2 * abs(exact.udot).max()
 
 
 @pytest.mark.parametrize("t", [
@@ -348,7 +360,8 @@ def test_angles_that_wrap(system, degrees, least, lowpass):
 
 def test_what_turns_fast_or_slides_is_not_unwrapped(system):
     fast, far = 200 * T, np.where(T > 1, 6.5, 0.0)           # 5 rad a row; a jump of 6.5 m
-    m = cd.Motion.of(system, cd.Table(T, ["hip", "knee"], np.column_stack([fast, far]), degrees=False))
+    with pytest.warns(UserWarning, match="'knee' jumps by 6.5 m"):
+        m = cd.Motion.of(system, cd.Table(T, ["hip", "knee"], np.column_stack([fast, far]), degrees=False))
     np.testing.assert_array_equal(m.q, np.column_stack([fast, far]))
     flips = np.where(T > 1, 3.0, 0.0) + 0.1 * np.sin(T)
     with pytest.warns(UserWarning, match=r"'hip' jumps by 3 rad between t = 1 and 1.025 s \(row 41\)"):
@@ -385,7 +398,16 @@ def test_filters_of_tables_do_not_see_jumps():
     assert "quaternion a ..: 2 changes of sign taken out" in str(found.status)
 
 
-@pytest.mark.parametrize("n", [9, 81])
+@pytest.mark.parametrize(("low", "high", "degrees"), [(0, 5, None), (0, 5, True), (0, 350, True),
+                                                      (-1, 1, None)])
+def test_filters_leave_switches_and_forces(low, high, degrees):
+    """Of unknown unit: 5 V are no turn of 6.28 rad, 350 N none of 360 degrees, and -1 no other sign of 1."""
+    x = np.column_stack([0 * T, 0 * T, 0 * T, np.where(T > 1, high, low)])
+    found = cd.low_pass(cd.Table(T, list("abcd"), x, degrees=degrees), 4.0)
+    np.testing.assert_allclose(found["d"][[5, -5]], [low, high], rtol=0, atol=1e-3 * high)
+
+
+@pytest.mark.parametrize("n", [41, 81])
 def test_the_filter_follows_cubics_to_the_ends(n):
     """Butterworth twice leaves them as they are; 1e-6 of what six periods of the filter leave."""
     t = T[:n]
@@ -473,6 +495,9 @@ def test_degrees_that_a_table_calls_radians_are_named():
                                          r"degrees, but it says radians \(inDegrees=no\)\. If so, say it: "
                                          r"table\.with_units\(degrees=True\), or cd\.read_table"):
         cd.Motion.of(many, table)
+    with pytest.warns(UserWarning, match="but it does not say it, and was taken as radians") as said:
+        cd.Motion.of(many, cd.Table(T, many.coordinates, table.values))
+    assert len(said) == 1
     assert np.ptp(cd.Motion.of(many, table.with_units(degrees=True)).q) < 2
     wheels = table.with_units(["rad"] * 4)                             # whoever says rad may mean many turns
     cd.Motion.of(many, wheels)

@@ -6,8 +6,9 @@ import pytest
 
 import condyle as cd
 from condyle.muscles.checks import fibers, saturation
+from condyle.studies.external_load import Wrenches
 from condyle.studies.kinematics.checks import LARGEST, RMS, marker_checks
-from condyle.studies.residuals import bases
+from condyle.studies.residuals import bases, judged
 from tests.studies.arm import arm
 
 
@@ -63,6 +64,27 @@ def test_loads_that_do_not_carry_the_body(what):
         assert "quality fail: peak residual force" in repr(found)
 
 
+def test_locked_speeds_have_no_residuals():
+    """What acts where the pelvis is locked is a reaction, as of a seat that carries it."""
+    own = subject()
+    pelvis = own.system.body("pelvis")
+    state = own.system.state(locked=own.system.speeds[pelvis.u])
+    held = cd.Motion(own.system, own.motion.time, own.motion.values, own.u, own.udot, state=state)
+    assert cd.inverse_dynamics(own.system, held).check().quality.verdict == "ok"
+
+
+def test_residuals_of_frames_without_an_answer():
+    """One frame of NaN does not hide how large they are in the others."""
+    tau = np.zeros((len(motion()), subject().system.nu))
+    tau[:, bases(subject().system)[0].forces] = 1e4
+    tau[3] = np.nan
+    with pytest.warns(cd.QualityWarning, match="peak residual force on pelvis: 14142 N"):
+        quality = judged("test", motion(), tau, Wrenches())
+    assert quality["peak residual force"].value == pytest.approx(1e4 * np.sqrt(2))
+    assert quality["RMS residual moment"].value == 0
+    assert quality["frames without an answer"].value == 1
+
+
 def test_exchanged_feet():
     """All forces together are as they should be, so nothing is left over at the pelvis: the lines of action
     pass the other feet."""
@@ -75,7 +97,7 @@ def test_exchanged_feet():
 def test_no_residuals_of_what_does_not_float():
     """An arm on ground; a machine whose actuators carry it; one body alone."""
     moved = cd.Table(np.linspace(0, 1, 11), arm().coordinates, np.zeros((11, 2)), ["rad", "rad"])
-    assert not cd.inverse_dynamics(arm(), moved).quality.checks
+    assert not any("residual" in check.what for check in cd.inverse_dynamics(arm(), moved).quality)
     gantry = cd.System()
     gantry.add_body("cart", mobilizer=cd.Translation(), mass=2, inertia=(0.1, 0.1, 0.1))
     gantry.add_body("arm", "cart", mobilizer=cd.Pin(), X_BM=(0, 0.3, 0), mass=1, inertia=(0.1, 0.1, 0.1))

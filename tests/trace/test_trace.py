@@ -297,6 +297,7 @@ REFUSALS = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore:Calling expm:DeprecationWarning")        # of objects, from SciPy 1.18 on
 @pytest.mark.parametrize(("function", "message"), REFUSALS, ids=range(len(REFUSALS)))
 def test_refusal_gives_the_remedy(function, message):
     text = refusal(function)

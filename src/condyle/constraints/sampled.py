@@ -12,8 +12,9 @@ from condyle.constraints.coordinates import PrescribedMotion
 from condyle.errors import warn
 from condyle.forces.external import TimeFunctions, TimeSeries
 from condyle.functions.scaled import Scaled
-from condyle.functions.splines import PiecewiseConstant, ThroughPoints
+from condyle.functions.splines import PiecewiseConstant, PiecewiseLinear, ThroughPoints
 from condyle.muscles.excitation import AskedExcitation
+from condyle.plausible import ask, of_times
 from condyle.presentation import cut
 from condyle.records import dataclass
 
@@ -39,6 +40,10 @@ def warn_of_samples(who: str, system: Any, first: float, last: float, tail: Arra
     first, last = min(first, last), max(first, last)
     on = dict(zip(model.switches, tail[model.tail["enabled"]], strict=True))
     told = [text for s in programs["samples"] if on.get(s.name, True) and (text := s.ends(first, last))]
+    for s in programs["samples"]:
+        if on.get(s.name, True) and last - first < (step := s.step) and any(of_times(s.x)):
+            ask(f"{who}: {s.what} has samples {step:g} s apart, but all of the time is {last - first:g} s: "
+                "are its times in seconds? Divide milliseconds by 1000")
     if told:
         warn(f"{who}: the time goes from {first:g} to {last:g} s, but {cut(told, 3, '; ')}. Give samples for "
              "all of it, or a function of t")
@@ -52,6 +57,7 @@ class Sampled:
         name: of the body, force or constraint.
         what: what a warning calls them.
         holds: whether the last value stays; else they go on with their last slope, or as a polynomial.
+        straight: lines between them go on beyond the ends: they hold if the last two values are the same.
     """
 
     name: str
@@ -59,6 +65,12 @@ class Sampled:
     x: Array
     y: Array
     holds: bool
+    straight: bool = False
+
+    @property
+    def step(self) -> float:
+        """The shortest time between two of them [s]."""
+        return float(np.diff(self.x).min(initial=np.inf))
 
     def ends(self, first: float, last: float) -> str:
         """How samples end before the time does; empty if they do not, or if that does not matter."""
@@ -67,7 +79,7 @@ class Sampled:
         same = STEADY * np.ptp(y, axis=0)
         sides = [side for beyond, side, a, b in ((first < x[0] - late, "before", 0, min(1, n - 1)),
                                                  (last > x[-1] + late, "after", -1, max(-2, -n)))
-                 if beyond and not (self.holds and (np.abs(y[a] - y[b]) <= same).all())]
+                 if beyond and not ((self.holds or self.straight) and (np.abs(y[a] - y[b]) <= same).all())]
         if not sides:
             return ""
         goes_on = "keeps its end value" if self.holds else "goes on with the slope of its end"
@@ -107,5 +119,6 @@ def _of(name: str, what: str, f: Any) -> Sampled | None:
         return Sampled(name, what, np.array(f.times), np.array(f.values), True)
     if isinstance(f, ThroughPoints) and all(isinstance(v, (int, float)) for v in f.y):
         y = np.array(f.y, dtype=float)[:, None]
-        return Sampled(name, what, np.array(f.x), y, isinstance(f, PiecewiseConstant))
+        return Sampled(name, what, np.array(f.x), y, isinstance(f, PiecewiseConstant),
+                       isinstance(f, PiecewiseLinear))
     return None

@@ -82,8 +82,8 @@ def advice(like: State, t: float, y: np.ndarray, f: np.ndarray, h: float, worst:
                      f"{Status.STEP_TOO_LONG.advice}")
     coarse = (f" (doubles are {unit:.2g} s apart there: let time start nearer to zero)" if abs(t) > LATE
               else "")
-    tendon = ("; its tendon may be longer than its path, and leave no room for its fibre: start from "
-              "system.equilibrate_muscles(state)"
+    tendon = ("; an elastic tendon is stiff where its fiber hardly pulls: start from "
+              "system.equilibrate_muscles(state), or take integrator='rodas'"
               if names[worst].endswith(".normalized_tendon_force") else "")
     return ended(Status.NO_STEP, f"no step is small enough for the accuracy{coarse}; {names[worst]} has the "
                                  f"largest error{tendon}; {Status.NO_STEP.advice}")

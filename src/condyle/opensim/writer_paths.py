@@ -102,6 +102,11 @@ def _inward(end: float, edge: float) -> float:
 @_point.register
 def _(p: MovingPoint, name: str, to: Writing, where: str) -> Element:
     sockets = {f"socket_{x}_coordinate": to.coordinate(c) for x, c in zip("xyz", p.coordinate, strict=True)}
+    given = {c.name: c.range for b in to.system.bodies for c in b.coordinates}
+    for f, c, own in zip(p.p, p.coordinate, p.range or (None,) * 3, strict=True):
+        if own and not isinstance(f, float) and tuple(own) != tuple(given.get(c) or (-np.inf, np.inf)):
+            to.refuse(f"{where}: it moves with {c!r} in the range {own}; OpenSim's moves in that of the "
+                      f"coordinate, {given.get(c)}: make them equal, cd.Coordinate({c!r}, range=...)")
     places = {}
     for x, f in zip("xyz", p.p, strict=True):
         if isinstance(f, Traced):

@@ -177,7 +177,8 @@ def cylinder(p: ca.SX) -> tuple[ca.SX, Segment]:
     z."""
     A, B, r, length, quadrant = p[:3], p[3:6], p[6], p[7], Quadrant(p[8:11])
     first, second = tangents(FLAT @ A, AXIS, r), tangents(FLAT @ B, AXIS, r)
-    kind, over = Chord.of(A, B, r, FLAT).kind(quadrant), over_cylinder(A, B, r, upward(first, second, AXIS, quadrant))
+    kind, up = Chord.of(A, B, r, FLAT).kind(quadrant), upward(first, second, AXIS, quadrant)
+    over = over_cylinder(A, B, r, up)
     beyond = ca.logic_and(ca.fabs(over.P[2]) > length / 2, ca.fabs(over.Q[2]) > length / 2)
     kind = ca.if_else(beyond, NONE, kind)
     return kind, either(kind, over, straight(A, B))

@@ -90,8 +90,8 @@ class Level:
         s from 0 to 1, shape (m, 1): by Heun's method, brought back to the surface; shape (n, m, 3)."""
         x, t = P[:, 0].T, e_in[:, 0].T
         points, steps = [x], 8
-        for h in np.repeat(np.diff(s[:, 0]) / steps, steps):
-            h = h * arc[:, 0, 0]
+        for share in np.repeat(np.diff(s[:, 0]) / steps, steps):
+            h = share * arc[:, 0, 0]
             first = self._bend(x, t, numbers)
             last = self._bend(x + h * t, t + h * first, numbers)
             x, t = x + h * (t + h / 6 * (2 * first + last)), t + h / 2 * (first + last)
@@ -189,7 +189,7 @@ class Shooting:
         name: an identifier.
         level: the surface.
         start: p -> Start.
-        right: p, Start, P, e_in, Q, length of the arc -> whether a geodesic is of the kind that is looked for.
+        right: p, Start, P, e_in, Q, length of the arc -> whether a geodesic is of the kind looked for.
     """
 
     def __init__(self, name: str, level: Level, start: Callable[[ca.SX], Start],

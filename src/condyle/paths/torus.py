@@ -1,7 +1,7 @@
 """A torus that paths pass through: OpenSim's WrapTorus, with geodesics instead of a cylinder.
 
 OpenSim takes the point c of the circle in the tube's middle that is closest to the line AB, lays a cylinder
-along the tangent there and wraps over its side that faces the torus's centre. Here c is closest to the
+along the tangent there and wraps over its side that faces the torus's center. Here c is closest to the
 stretch AB, and the same cylinder says where the search for the geodesic begins. A stretch that passes
 through the tube wraps, and one that has the tube between itself and the hole.
 
@@ -106,10 +106,10 @@ class Ends:
                 ca.horzcat(c, axes))
 
 
-def closest(A: ca.SX, B: ca.SX, R: ca.SX, u: float) -> tuple[ca.SX, ca.SX]:
-    """The point of a stretch AB that is closest to the circle, from A + u (B - A) on; and the square of how
+def closest(A: ca.SX, B: ca.SX, R: ca.SX, start: float) -> tuple[ca.SX, ca.SX]:
+    """The point of a stretch AB that is closest to the circle, from a share of it on; and the square of how
     far."""
-    d, u = B - A, ca.SX(u)
+    d, u = B - A, ca.SX(start)
     dd = ca.fmax(dot(d, d), SMALLEST)
     for _ in range(ITERATIONS):
         x = A + u * d

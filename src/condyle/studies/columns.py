@@ -23,6 +23,8 @@ MANY = 3
 """So many angles, and half of all, are more than a turn away from zero in degrees, but not in radians."""
 SMALL = 0.5
 """Angles that move by more than this, and stay within pi, look like radians."""
+FAR = 200.0
+"""[m] Lengths without a unit that go farther are likely millimeters."""
 LOOKS = 20
 """Frames at which columns of followers are compared."""
 FOLLOWS = 1e-3
@@ -41,7 +43,8 @@ class Columns:
         coordinates: their own names.
         units: of the coordinates.
         factors: from the units of the columns to those, shape (n,).
-        ranges: what angles may be, a turn added at both ends; any number for others; shape (2, n).
+        ranges: what angles may be, a turn added at both ends; up to `FAR` of lengths without a unit; any
+            number for others; shape (2, n).
         rotating: places, among these columns, of angles.
         angles: their places in q.
         turned: places, among these columns, of angles in degrees.
@@ -100,7 +103,8 @@ class Columns:
         limits = {c.name: c.range for body in system.bodies for c in body.coordinates if c.range}
         turn = 2 * math.pi
         ranges = [(limits[name][0] - turn, limits[name][1] + turn) if unit == "rad" and name in limits
-                  else (-LARGEST, LARGEST) for name, unit in zip(coordinates, units, strict=True)]
+                  else (-FAR, FAR) if unit == "m" and not table.units[j] else (-LARGEST, LARGEST)
+                  for name, unit, j in zip(coordinates, units, columns, strict=True)]
         rotating = [k for k, unit in enumerate(units) if unit == "rad"]
         return cls((table.names, table.units, table.degrees), places, np.array(columns, dtype=np.intp),
                    [table.names[j] for j in columns], coordinates, units, np.array(factors, dtype=float),
@@ -141,8 +145,9 @@ class Columns:
                  f"{'is' if len(bare) == 1 else 'are'} in degrees; taken as radians. Say it: "
                  "cd.read_table(path, degrees=False), or table.with_units(degrees=False)")
 
-    def warn_of_range(self, least: Array, most: Array, inside: bool) -> None:
+    def warn_of_range(self, least: Array, most: Array, inside: bool) -> bool:
         """Warn of angles that are turns away from what the coordinate's range allows: degrees, most likely.
+        Returns whether angles that were taken for radians are likely degrees.
 
         Args:
             least: value of each coordinate, shape (n,).
@@ -154,28 +159,34 @@ class Columns:
             low, high = self.ranges
             k = int(np.argmax((least < low) | (most > high)))
             far = least[k] if low[k] - least[k] > most[k] - high[k] else most[k]
+            if self.units[k] == "m":
+                warn(f"motion: {self.names[k]!r} has no unit and goes to {far:.4g} m: are these millimeters? "
+                     f"Say it: table.with_units({{{self.names[k]!r}: 'mm', ...}}), or 'm'")
+                return False
             self._warn_of_wrong_unit(k, f"{self.coordinates[k]!r} goes to {far:.4g} rad, its range is "
                                         f"{low[k] + turn:.4g} to {high[k] - turn:.4g} rad")
-            return
+            return True
         if len(self.unsaid) >= MANY:
             far = np.maximum(-least[self.unsaid], most[self.unsaid])
             if (count := int((far > turn).sum())) >= max(MANY, len(far) / 2):
                 self._warn_of_wrong_unit(self.unsaid[0], f"{count} of {len(far)} angles go beyond a turn, to "
                                                          f"{far.max():.4g} rad")
-                return
+                return True
         turned, limit = self.turned, math.radians(math.pi)
-        if len(turned) > 2 and not any(most.item(k) >= limit or least.item(k) <= -limit for k in turned):
+        if len(turned) > 1 and not any(most.item(k) >= limit or least.item(k) <= -limit for k in turned):
             least, most = least[turned], most[turned]
             far, moved = math.degrees(max(-least.min(), most.max())), math.degrees((most - least).max())
             if moved > SMALL:
                 warn(f"motion: the table is in degrees, and all {len(least)} angles stay within "
                      f"{far:.2g} degrees; if they are radians, say so: degrees=False")
+        return False
 
     def _warn_of_wrong_unit(self, k: int, why: str) -> None:
         own = k not in self.unsaid
-        said = "radians" if own else "radians (inDegrees=no)" if self.known[2] is False else "neither"
+        said = ("says radians" if own else "says radians (inDegrees=no)" if self.known[2] is False
+                else "does not say it, and was taken as radians")
         what = f"{{{self.names[k]!r}: 'deg', ...}}" if own else "degrees=True"
-        warn(f"motion: {why}: the table is likely in degrees, but it says {said}. If so, say it: "
+        warn(f"motion: {why}: the table is likely in degrees, but it {said}. If so, say it: "
              f"table.with_units({what}), or cd.read_table(path, degrees=True)")
 
     def warn_of_constraints(self, system: System, table: Table, moved: Array) -> None:

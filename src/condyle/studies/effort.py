@@ -65,7 +65,7 @@ class Solution:
     nearest: Array
 
     @property
-    def infeasible(self) -> Array:
+    def infeasible(self) -> np.ndarray:
         return np.any(self.missing != 0, axis=1)
 
 

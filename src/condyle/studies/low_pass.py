@@ -25,9 +25,9 @@ def low_pass(table: Table, cutoff: float, *, as_opensim: bool = False) -> Table:
     with `lowpass=`.
 
     Before that, jumps by whole turns are taken out of angles: columns in degrees or radians, and those of
-    unknown unit whose steps are either below a quarter turn or above three quarters. So are changes of sign
-    of quaternions: four columns, one after the other, whose length stays the same. Times that were rounded
-    count as the even ones that they were.
+    unknown unit that stay within a turn and are smooth but for jumps of about a whole one. So are changes of
+    sign of quaternions: four columns, one after the other, whose length stays the same. Times that were
+    rounded count as the even ones that they were.
 
     Args:
         table: columns over time, without gaps.
@@ -78,6 +78,8 @@ def low_pass(table: Table, cutoff: float, *, as_opensim: bool = False) -> Table:
 
 SAME_LENGTH = 1e-2
 """Four columns are a quaternion if their length changes by less than this part."""
+SMOOTH = 1.5
+"""A jump is one of a whole turn if what is left of it is at most so many times the largest other step."""
 
 
 def _continuous(table: Table) -> tuple[np.ndarray, list[str]]:
@@ -85,19 +87,39 @@ def _continuous(table: Table) -> tuple[np.ndarray, list[str]]:
     x, notes = table.values.copy(), []
     for j, (name, unit) in enumerate(zip(table.names, table.units, strict=True)):
         turn = 360.0 if unit in ("deg", "degrees", "°") or (not unit and table.degrees) else 2 * math.pi
-        size = np.abs(np.diff(x[:, j])) / turn
-        if unit in ("deg", "degrees", "°", "rad") or (not unit and ((size < 0.25) | (
-                (size > 0.75) & (size < 1.25))).all()):
+        if unit in ("deg", "degrees", "°", "rad") or (not unit and _wraps(x[:, j] / turn)):
             x[:, j], turns = unwrapped(x[:, j], turn)
             if turns:
                 notes.append(f"; {turns} jump{'s' * (turns > 1)} of a whole turn taken out of {name}")
-    for j in range(len(table.names) - 3):
-        four = x[:, j:j + 4]
-        size = np.linalg.norm(four, axis=1)
-        if np.ptp(size) < SAME_LENGTH * size.max() and (changes := same_signs(four)):
+    smoother = sorted((-gain, j) for j in range(len(table.names) - 3) if (gain := _gain(x[:, j:j + 4])) > 0)
+    taken: set[int] = set()
+    for _, j in smoother:                                   # others share columns with it by chance
+        if taken.isdisjoint(range(j, j + 4)):
+            taken.update(range(j, j + 4))
+            changes = same_signs(x[:, j:j + 4])
             notes.append(f"; quaternion {table.names[j]} ..: {changes} change{'s' * (changes > 1)} of sign "
                          "taken out")
     return x, notes
+
+
+def _wraps(x: np.ndarray) -> bool:
+    """Whether numbers (m,) of unknown unit, in turns, can be an angle that wraps: within one turn, and smooth
+    but for jumps of about a whole one. A switch from 0 to 5 V is not."""
+    size = np.abs(np.diff(x))
+    jumps = size > 0.75
+    usual = size[~jumps].max(initial=0.0)
+    return bool(usual < 0.25 and np.ptp(x) < 1.01 and (np.abs(size[jumps] - 1) <= SMOOTH * usual).all())
+
+
+def _gain(four: np.ndarray) -> float:
+    """By how much the steps of a quaternion (m, 4) shrink with its changes of sign; 0 of other columns."""
+    size = np.linalg.norm(four, axis=1)
+    several = (four != 0).any(axis=0).sum() > 1             # one alone is a switch between -1 and 1
+    if not several or not np.ptp(size) < SAME_LENGTH * size.max():
+        return 0.0
+    even = four.copy()
+    same_signs(even)
+    return float(np.abs(np.diff(four, axis=0)).sum() - np.abs(np.diff(even, axis=0)).sum())
 
 
 def _change(table: Table, y: np.ndarray, cutoff: float) -> str:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import difflib
 import math
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -30,6 +31,7 @@ from condyle.fit.frames import Frames
 from condyle.fit.goals import Coordinate
 from condyle.integrate.trajectory import Trajectory
 from condyle.io.markers import Markers
+from condyle.plausible import of_times
 from condyle.presentation import Block, cut, rows_of, span
 from condyle.records import dataclass
 from condyle.status import Outcome, Status
@@ -37,8 +39,10 @@ from condyle.studies.assemble import assemble_frames, coordinates_of_speeds
 from condyle.studies.columns import Columns
 from condyle.studies.recorded import (
     JUMP,
+    LEAP,
     even_times,
     jump,
+    repeats,
     rounded_to,
     same_signs,
     steps,
@@ -140,6 +144,7 @@ class Motion(States[State]):
         if u is None or udot is None:
             self.notes += _mended(system, self.t, self.q, np.flatnonzero(
                 np.array(scales.units(system.bodies)[0], dtype=object) == "rad"))
+            _warn_of_jumps(system, self.t, self.q, range(system.nq))
             found_u, found_udot = _rates(self)
             u, udot = found_u if u is None else u, found_udot if udot is None else udot
         self.u, self.udot = (np.array(compiled.vector(name, x, "Motion")) for name, x in (("u", u),
@@ -348,19 +353,19 @@ def _of_table(system: System, table: Table, lowpass: float | None, state: State,
     known_steps = steps(t)
     _refuse_doubles(t, known_steps[0])
     warn_of_gaps("motion", t, *known_steps)
-    if len(t) >= 20 and known_steps[0] >= 1:
-        warn(f"motion: its frames are {known_steps[0]:g} s or more apart; are times in seconds? Milliseconds "
-             "are divided by 1000, numbers of frames by the frames per second")
+    for text in of_times(t):
+        warn(f"motion: {text}")
     given = Columns.of(system, table)
     x, least, most, inside = given.read(table, t)
-    given.warn_of_degrees()
-    given.warn_of_range(least, most, inside)
+    if not given.warn_of_range(least, most, inside):
+        given.warn_of_degrees()
     missing, q = given.missing, x
     if missing:
         q = np.empty((len(t), system.nq))
         q[...] = state.q
         q[:, given.places] = x
     notes = _mended(system, t, q, given.angles[(most - least)[given.rotating] > JUMP])
+    _warn_of_jumps(system, t, q, [k for k, far in zip(given.places, most - least, strict=True) if far > LEAP])
     changes = lowpass is not None or bool(system.constraints)
     known = q.copy() if changes else q
     if lowpass is not None:
@@ -470,7 +475,7 @@ def _mended(system: System, t: Array, q: Array, angles: NDArray[np.intp]) -> tup
     """Take jumps by whole turns out of some angles, and changes of sign out of quaternions of q (m, nq), in
     place; what was done, in words.
 
-    Warns of angles that jump by less than a turn, and of quaternions whose length is far from one.
+    Warns of quaternions whose length is far from one.
     """
     notes, names = [], system.coordinates
     for k in angles:
@@ -478,10 +483,6 @@ def _mended(system: System, t: Array, q: Array, angles: NDArray[np.intp]) -> tup
         if turns:
             q[:, k] = found + _turns_away(system, names[k], found)
             notes.append(f"{turns} jump{'s' * (turns > 1)} of a whole turn taken out of {names[k]}")
-        if i := jump(found):
-            warn(f"motion: {names[k]!r} jumps by {abs(found[i] - found[i - 1]):.3g} rad between t = "
-                 f"{t[i - 1]:g} and {t[i]:g} s (row {i}), which is no whole turn: do three angles flip "
-                 "together, as Euler angles do? Then accelerations there are wrong. Or are rows missing?")
     for part in system.compiled.quaternions:
         size = np.linalg.norm(q[:, part], axis=1)
         if not size.min() > 0:
@@ -494,6 +495,23 @@ def _mended(system: System, t: Array, q: Array, angles: NDArray[np.intp]) -> tup
         q[:, part] /= size[:, None]
         same_signs(q[:, part])
     return tuple(notes)
+
+
+def _warn_of_jumps(system: System, t: Array, q: Array, places: Sequence[int]) -> None:
+    """Warn of the first of some coordinates of q (m, nq) that jumps, and of rows that repeat others."""
+    for k in places:
+        if i := jump(q[:, k]):
+            unit = scales.units(system.bodies)[0][k]
+            by = f"{abs(q[i, k] - q[i - 1, k]):.3g} {unit}"
+            warn(f"motion: {system.coordinates[k]!r} jumps by {by} between t = {t[i - 1]:g} and {t[i]:g} s "
+                 f"(row {i}), far more than in the steps around it, and by no "
+                 "whole turn: accelerations there are wrong. Are there zeros in a gap, are rows missing or "
+                 "exchanged, was another trial added? Or do three angles flip together, as Euler angles do?")
+            break
+    if places and (count := repeats(q)):
+        warn(f"motion: {count} times a row begins to repeat the one before, in all coordinates: were rows "
+             "repeated to make them more, or numbers rounded? Then accelerations are wrong. Leave the "
+             "repeated rows out, or filter (lowpass=6)")
 
 
 def _turns_away(system: System, name: str, x: Array) -> float:

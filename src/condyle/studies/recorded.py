@@ -22,6 +22,11 @@ GAP, REGULAR = 4.5, 0.9
 SLOW, JUMP = math.pi / 20, math.pi / 2
 """[rad] An angle jumps if it changes by more than the second from one row to the next, and usually by less
 than the first."""
+LEAP, SUDDEN, AROUND = 0.3, 8.0, 3
+"""[rad, m, 1] So does any coordinate that changes by more than the first, and by so many times what is usual
+in the steps around, so many before and after."""
+REPEATED = 1 / 8
+"""So often may a row be the one before it, with others between: more are repeated or rounded."""
 
 
 def steps(t: Array) -> tuple[float, float]:
@@ -41,24 +46,37 @@ def even_times(t: Array, known: tuple[float, float] | None = None) -> tuple[Arra
     """Times (m,) [s] as they were before somebody rounded them, and to what [s]; zero if they stay.
 
     Rounded times are multiples of a power of ten (or numbers of single precision), no two steps differ by
-    more than that, and none is farther than rounding from the even times nearest to all of them.
+    more than that, and none is farther than rounding from the even times nearest to all of them. Rows may
+    have been lost between them.
 
     Args:
         known: steps(t).
     """
     m, (shortest, longest) = len(t), known or steps(t)
-    if m < 4 or are_even(shortest, longest) or longest > 3 * shortest:
+    if m < 4 or are_even(shortest, longest):
         return t, 0.0
-    k = np.arange(m) - (m - 1) / 2
+    even, unit = _evened(t, np.ones(m - 1)) if longest <= 3 * shortest else (t, 0.0)
+    if unit or longest < 1.5 * shortest:
+        return even, unit
+    step = np.diff(t)
+    rows = np.rint(step / np.median(step))
+    return _evened(t, rows) if rows.min() == 1 < rows.max() else (t, 0.0)
+
+
+def _evened(t: Array, rows: Array) -> tuple[Array, float]:
+    """`even_times` for steps (m - 1,) of one row, or of more where some were lost."""
+    k = np.append(0.0, np.cumsum(rows))
+    k -= k.mean()
     h = float(k @ t / (k @ k))
     even = h * k + t.mean()
     off = float(np.abs(t - even).max())
     if off <= NEARLY * h:
-        return even, 2 * off
+        return (even, 2 * off) if off > EXACT * h else (t, 0.0)
+    step, lost = np.diff(t)[rows == 1], rows.max() > 1
     unit = rounded_to(t) if off < h else 0.0
-    if not unit or longest - shortest > 1.001 * unit or off > 0.75 * unit:
+    if not unit or np.ptp(step) > 1.001 * unit or off > 0.75 * unit or (lost and unit > h / 4):
         return t, 0.0
-    if unit > h / 2 and np.mean(np.diff(t) > (shortest + longest) / 2) < OFTEN:
+    if unit > h / 2 and np.mean(step > (step.min() + step.max()) / 2) < OFTEN:
         return t, 0.0
     return even, unit
 
@@ -107,9 +125,27 @@ def unwrapped(x: Array, turn: float = 2 * math.pi) -> tuple[Array, int]:
 
 
 def jump(x: Array) -> int:
-    """The row before which an angle (m,) [rad] jumps, as Euler angles do that flip; 0 if it does not."""
+    """The row before which a coordinate (m,) [rad, m, 1] jumps most, as Euler angles do that flip, and what
+    is zero in a gap; 0 if it does not."""
     size = np.abs(np.diff(x))
-    return int(np.argmax(size)) + 1 if size.max(initial=0.0) > JUMP and np.median(size) < SLOW else 0
+    if len(size) < 2 * AROUND + 1 or not np.median(size) < SLOW:
+        return 0
+    for i in np.argsort(-size)[:2 * AROUND]:
+        if size[i] <= LEAP:
+            return 0
+        first = min(max(i - AROUND, 0), len(size) - 2 * AROUND - 1)
+        usual = np.median(np.delete(size[first:first + 2 * AROUND + 1], i - first))
+        if size[i] > JUMP or size[i] > SUDDEN * usual:
+            return int(i) + 1
+    return 0
+
+
+def repeats(x: Array) -> int:
+    """How many rows of x (m, n) begin to repeat the one before, if they are so many that somebody repeated or
+    rounded them: 50 rows per second that were made 100, or 33."""
+    same = (x[1:] == x[:-1]).all(axis=1)
+    begin = int((same[1:] & ~same[:-1]).sum()) if len(same) else 0
+    return begin if begin > REPEATED * len(x) else 0
 
 
 def same_signs(x: Array) -> int:

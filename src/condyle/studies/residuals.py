@@ -7,10 +7,13 @@ is an error of motion, loads or masses: OpenSim calls it residual.
 Guidelines are those of Hicks, Uchida, Seth, Rajagopal and Delp (2015), Is my model good enough?, J Biomech
 Eng 137(2), 020905, and of OpenSim's page "Simulation with OpenSim - Best Practices": residual forces up to
 5 % of the peak external force, RMS residual moments up to 1 % of the height of the mass center times it.
+This height is taken as the distance from the common mass center to the farthest one of a body, the feet of
+who stands, so that it does not vanish for who lies.
 """
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from weakref import WeakSet
 
 import numpy as np
@@ -28,10 +31,12 @@ from condyle.tree.body import Body
 
 FORCE, MOMENT = 0.05, 0.01
 """Guidelines: peak residual force over the peak external force; RMS residual moment over this force times the
-height of the mass center."""
-FORCE_FAILS, MOMENT_FAILS = 0.5, 0.1
+distance of the mass center from the farthest body."""
+FORCE_FAILS, MOMENT_FAILS = 0.4, 0.1
 """From here on an input is wrong: filtered walks reach 0.15 and 0.02, those without loads 0.9, of one plate
-missing 0.8; a center of pressure that is 10 cm off gives 0.1."""
+missing 0.8, of loads given twice 0.5; a center of pressure that is 10 cm off gives 0.1."""
+SMALLEST = 1e-6
+"""[m] Mass centers that are nearer to the common one are in one place: there is no lever arm."""
 LOOKED = 12
 """Frames that are looked at for poses."""
 FITS = "motion, external loads and masses do not fit each other"
@@ -51,7 +56,6 @@ class Base:
         masses: of these [kg].
         mass_centers: of these, in their frames [m], shape (n, 3).
         weight: of all [N].
-        up: against gravity, shape (3,).
     """
 
     body: str
@@ -63,7 +67,11 @@ class Base:
     masses: Array
     mass_centers: Array
     weight: float
-    up: Array
+
+    def without(self, held: Array) -> Base:
+        """The same without speeds that are locked, shape (nu,): what acts there is a reaction."""
+        forces, moments = ([k for k in part if not held[k]] for part in (self.forces, self.moments))
+        return replace(self, forces=forces, moments=moments)
 
 
 def gravity(system: System) -> Array:
@@ -95,11 +103,10 @@ def _bases(system: System) -> Iterator[Base]:
         if _path(body)[-1] is not body or len(forces) < 2 or len(carried) < 2 or body.motion is not None:
             continue
         masses = np.array([b.mass for b, _ in carried])
-        up = -g / np.linalg.norm(g) if g.any() else np.array([0.0, 1.0, 0.0])
         yield Base(body.name, forces, moments, [b.index for b, _ in carried], [n for _, n in carried],
                    frozenset(b.name for b, _ in carried), masses,
                    np.array([b.mass_properties.com for b, _ in carried]).reshape(-1, 3),
-                   float(masses.sum() * np.linalg.norm(g)), up)
+                   float(masses.sum() * np.linalg.norm(g)))
 
 
 def _path(body: Body) -> list[Body]:
@@ -123,14 +130,20 @@ class Residuals:
     def __init__(self, motion: Motion, tau: Array, loads: Wrenches, weighs: bool = True) -> None:
         self.motion, self.tau, self.loads, self.weighs = motion, tau, loads, weighs
         self.bases = bases(motion.system)
+        if self.bases and motion.start.locked:
+            held = motion.system.compiled.tails.held(motion.start.tail)
+            self.bases = [free for base in self.bases if len((free := base.without(held)).forces) > 1]
 
     def checks(self) -> Iterator[Check]:
         """Rows of a quality table."""
         for base in self.bases:
             yield from self._of(base)
-        if ends := int(self.motion.end_rows.sum()):
-            yield Check("frames whose accelerations depend on the ends of the recording", ends,
-                        f"of {len(self.motion)}", where="see motion.end_rows of cd.Motion.of")
+        near = self.motion.end_rows
+        if near.any():
+            t, inside = self.motion.t, np.flatnonzero(~near)
+            where = f"before {t[inside[0]]:g} s and after {t[inside[-1]]:g} s" if inside.size else "all"
+            yield Check("frames whose accelerations depend on the ends of the recording", int(near.sum()),
+                        f"of {len(t)}", where=where)
 
     def suspicious(self) -> bool:
         """Whether a row may fail, found in some 15 microseconds: by forces, and all is looked at where loads
@@ -166,10 +179,12 @@ class Residuals:
         yield Check(f"peak residual force on {base.body}", peak, "N", FORCE * size, FORCE_FAILS * size,
                     f"t = {self.motion.t[i]:.4g} s", advice)
         rows, c = self._mass_centers(base)
-        if base.moments:
-            height = c @ base.up
-            length = size * float((height @ base.masses / base.masses.sum() - height.min(axis=1)).mean())
-            rms = np.sqrt((self.tau[:, base.moments] ** 2).mean(axis=0))
+        away = c - (base.masses @ c / base.masses.sum())[:, None]
+        length = size * float(np.linalg.norm(away, axis=2).max(axis=1).mean())
+        if base.moments and length > SMALLEST * size:
+            M = self.tau[:, base.moments]
+            known = ~np.isnan(M)
+            rms = np.sqrt(np.where(known, M * M, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1))
             k = int(rms.argmax())
             yield Check(f"RMS residual moment on {base.body}", float(rms[k]), "N m", MOMENT * length,
                         MOMENT_FAILS * length, self.motion.system.speeds[base.moments[k]],
@@ -207,13 +222,13 @@ class Residuals:
 
 
 def _lost(tau: Array) -> Check:
-    return Check("frames without an answer", int(np.isnan(tau).any(axis=1).sum()), f"of {len(tau)}", 0.0, 0.0,
+    return Check("frames that failed", int(np.isnan(tau).any(axis=1).sum()), f"of {len(tau)}", 0.0, 0.0,
                  advice="see the status of the result")
 
 
 def _peak(f: Array) -> tuple[float, int]:
-    """The largest length of vectors (m, n), and where."""
-    size = np.einsum("ij,ij->i", f, f)
+    """The largest length of vectors (m, n), and where; frames without an answer, NaN, do not count."""
+    size = np.fmax(np.einsum("ij,ij->i", f, f), 0.0)
     i = int(size.argmax()) if len(size) else 0
     return float(np.sqrt(size[i])) if len(size) else 0.0, i
 

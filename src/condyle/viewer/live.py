@@ -70,8 +70,8 @@ class View:
         self._session = self._new()                          # compiles, and refuses what cannot be
         try:
             self._server = serve(self._talk, host, port, process_request=self._answer, max_size=LARGEST,
-                                 compression=None, create_connection=self._connect,  # type: ignore[arg-type]
-                                 close_timeout=GRACE,
+                                 compression=None, close_timeout=GRACE,
+                                 create_connection=self._connect,  # type: ignore[arg-type]
                                  family=socket.AF_INET6 if ":" in host else socket.AF_INET,
                                  dualstack_ipv6=host == "::" and socket.has_dualstack_ipv6())
         except OSError as error:

@@ -14,7 +14,8 @@ body (9) is Cayley's rotation, and (6a), (9), (9a) are the implicit midpoint rul
 body: momentum, angular momentum and energy are kept to rounding, for any step for which (6a) is solved (Simo
 and Wong 1991).
 
-v_n- and v_n* are the normal velocities of 2 u - u_s, about those of the middle of the last step, and of u*:
+v_n- and v_n* are the normal velocities of 2 u - u_s, about those of the middle of the last step, and of u*,
+both as other constraints allow:
 what bounces then flies for the step. A gap may close within the step, not further (8). The speeds delta take
 back overlaps that linear rows leave: from rest, by the least impulses without friction for which
 

@@ -178,7 +178,7 @@ def build(system: System, bare: System, surfaces: bool, both_ways: bool) -> Made
         projector = Projector(projection, (), eq.n, sizes, streams, tables)
         tree.sizes |= {"astray": 1}
         slower = lambda y, to: projector.slower(("t", y, "p", "weights"), (to,))
-        free += [*slower("y_free", "y_free"), *slower("y", "y_on")]
+        free += [*slower("y_free", "y_free"), *slower("y_before", "y_before"), *slower("y", "y_on")]
         after = [*projector("t_next", "y"), tree.k(lambda bad, off: ca.fmax(bad, 2 * (off > 0)), "bad astray",
                                                    "bad")]
     free += [tree.k(lambda y: 2 * [blocks.spread(y[nq:nq + nu])], "y_free",

@@ -49,7 +49,7 @@ class Held:
 
     G: Array
     bias: Array
-    on: Array
+    on: np.ndarray
     friction: tuple[float, float] | None = None
 
 

@@ -94,7 +94,8 @@ def padding(setup: Setup, motion: Motion) -> slice | None:
     k, n = np.searchsorted(motion.t, [first - step / 2, last + step / 2])
     if (k == 0 and n == len(motion)) or n - k < FEWEST:
         return None
-    setup.report.check.append(f"{k} rows before {first:g} s and {len(motion) - n} after {last:g} s are "
-                              "padding of the filter, as in OpenSim, and were not recorded: leave them out "
+    setup.report.check.append(f"{k} {'row' if k == 1 else 'rows'} before {first:g} s and "
+                              f"{len(motion) - n} after {last:g} s are padding of the filter, as in OpenSim, "
+                              "and were not recorded: leave them out "
                               f"by <time_range> {first:g} {last:g} </time_range>")
     return slice(int(k), int(n))

@@ -42,7 +42,7 @@ class Knots:
     domain: tuple[float, float] = field(init=False)
     left: Array = field(init=False)
     right: Array = field(init=False)
-    active: Array = field(init=False)
+    active: np.ndarray = field(init=False)
     greville: Array = field(init=False)
     _taylor: Array = field(init=False)
 

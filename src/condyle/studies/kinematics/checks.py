@@ -58,9 +58,9 @@ def checks(result: InverseKinematics) -> Iterator[Check]:
         yield Check("pairs of markers that may be exchanged", len(result.swaps), "", 0.0, math.inf,
                     cut([str(swap) for swap in result.swaps], 2, "; "))
     if result.filled.any():
-        names = {gap.coordinate: None for gap in result.gaps if gap.filled}
-        yield Check("frames with coordinates that were interpolated", int(result.filled.any(axis=1).sum()),
-                    f"of {len(result)}", 0.0, math.inf, cut(names), "see result.gaps")
+        names = sorted({gap.coordinate for gap in result.gaps if gap.filled})
+        yield Check("frames with interpolated coordinates", int(result.filled.any(axis=1).sum()),
+                    f"of {len(result)}", where=cut(names, 3))
     if result.held:
         yield Check("coordinates that nothing measured depends on", len(result.held), where=cut(result.held))
     yield Check("frames that failed", len(result.failures), f"of {len(result)}", 0.0, 0.0,

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import pairwise
 
 import casadi as ca
 import numpy as np
@@ -27,8 +26,8 @@ from condyle.studies.kinematics.tasks import Tasks
 from condyle.system.system import System
 from condyle.tree import scales
 
-LOOKS = 3
-"""Frames of each kind that are looked at."""
+MANY = 32
+"""Of fewer kinds three frames each are looked at, else one."""
 SLOPE, CURVED = 7, 5
 """Frames beside a gap that tell its slope there: at most, and from how many on by a parabola."""
 EXACT = 1e-9
@@ -80,12 +79,18 @@ def samples(tasks: Tasks) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     if (seen == seen[0]).all():
         kinds = np.zeros(len(seen), dtype=np.intp)
     else:
-        bits = np.ascontiguousarray(np.packbits(seen, axis=1))
-        kinds = np.unique(bits.view(f"V{bits.shape[1]}").ravel(), return_inverse=True)[1]
+        bits = np.packbits(seen, axis=1)
+        columns = np.zeros((len(seen), -(-bits.shape[1] // 8) * 8), dtype=np.uint8)
+        columns[:, :bits.shape[1]] = bits
+        kinds = np.zeros(len(seen), dtype=np.intp)
+        for word in columns.view(np.uint64).T:              # 64 of what was measured at a time
+            kinds = np.unique(kinds * (1 + len(seen)) + np.unique(word, return_inverse=True)[1],
+                              return_inverse=True)[1]
     order = np.argsort(kinds, kind="stable")
-    starts = np.searchsorted(kinds[order], np.arange(kinds.max() + 2))
-    places = [np.linspace(a, b - 1, min(b - a, LOOKS)).astype(int) for a, b in pairwise(starts)]
-    return kinds, np.sort(order[np.concatenate(places)])
+    ends = np.searchsorted(kinds[order], np.arange(kinds.max() + 2))
+    first, last = ends[:-1], ends[1:] - 1
+    looks = [first, (first + last) // 2, last] if len(first) < MANY else [(first + last) // 2]
+    return kinds, np.unique(order[np.concatenate(looks)])
 
 
 def _measured(tasks: Tasks) -> Mask:

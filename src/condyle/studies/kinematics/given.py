@@ -23,6 +23,8 @@ from condyle.table import Table, after_events
 WHO = "inverse_kinematics"
 NEAR = 0.6
 """How alike names are that are suggested for each other."""
+HELD, MOVED = 5, 0.02
+"""Steps, and how far others of its body move in them [m]: a marker that stays to its last digit is held."""
 
 
 def marker_data(markers: Any, t: Any) -> tuple[Array, tuple[str, ...], Array]:
@@ -107,6 +109,7 @@ def marker_tasks(system: System, t: Array, data: Sequence[str], positions: Array
     if not w.any():
         raise ShapeError(f"{WHO}: no marker was seen and has a weight in any frame: all are NaN or zero")
     on = [system.marker(called[k]) for k in used]
+    _warn_of_held([m.name for m in on], [m.body for m in on], positions)
     return MarkerTasks(tuple(m.name for m in on), tuple(m.body for m in on),
                        np.array([m.station for m in on]), positions, w, missing, extra)
 
@@ -158,6 +161,26 @@ def _warn_of_zeros(names: Sequence[str], positions: Array) -> None:
         warn(f"{WHO}: {names[worst]!r} is at exactly (0, 0, 0) in {int(zero[:, worst].sum())} of {len(zero)} "
              "frames; if it was not seen there, these numbers must be NaN: "
              "p = markers.positions; p[(p == 0).all(axis=2)] = np.nan")
+
+
+def _warn_of_held(names: Sequence[str], bodies: Sequence[str], positions: Array) -> None:
+    """Warn of a marker that stays in a part of the frames, to its last digit, while others of its body move:
+    so some programs fill gaps."""
+    same = (positions[1:] == positions[:-1]).all(axis=2)
+    if np.count_nonzero(same) < HELD:
+        return
+    for k in np.flatnonzero((same.sum(axis=0) >= HELD) & ~same.all(axis=0)):
+        edges = np.diff(same[:, k].astype(int), prepend=0, append=0)
+        starts, ends = np.flatnonzero(edges > 0), np.flatnonzero(edges < 0)
+        i = int(np.argmax(ends - starts))
+        a, b = starts[i], ends[i]
+        others = [j for j, body in enumerate(bodies) if body == bodies[k] and j != k]
+        move = np.linalg.norm(positions[b, others] - positions[a, others], axis=1)
+        if b - a >= HELD and np.fmax.reduce(move, initial=0.0) > MOVED:
+            warn(f"{WHO}: {names[k]!r} stays where it is from frame {a} to {b}, to its last digit, while "
+                 f"others on {bodies[k]!r} move by {np.fmax.reduce(move):.2g} m: if the last place was kept "
+                 "where it was not seen, these numbers must be NaN")
+            return
 
 
 def _warn_of_spelling(missing: Sequence[str], extra: Sequence[str]) -> None:

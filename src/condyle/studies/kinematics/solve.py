@@ -186,23 +186,36 @@ def _warn(result: InverseKinematics, start: State, longest: float) -> None:
              "and interpolated in the others", RuntimeWarning)
     unseen = set(result.unseen.tolist())
     gaps = [gap for gap in result.gaps if not unseen.issuperset(range(gap.frames[0], gap.frames[1] + 1))]
+    markers = result.tasks.markers
+    strange = "" if markers is None or not markers.not_in_model else (
+        f". The model has no markers {cut(markers.not_in_model)}: names={{'name in the data': 'name in the "
+        "model'} maps names")
     if gaps:
         warn(f"{WHO}: what was measured does not determine {gap_text(gaps)}. Gaps of up to fill_gaps = "
              f"{longest:g} s are filled, if frames before and after determine the coordinate. Fill those of "
              "the markers, give the coordinate a value with a small weight by coordinates=, or lock it; see "
-             "result.gaps", RuntimeWarning)
+             f"result.gaps{strange}", RuntimeWarning)
     sensed = result.tasks.sensors is not None
     if held := [name for name in result.held if not (sensed and _shifts(result.system, name))]:
         warn(f"{WHO}: no marker or sensor tells {cut(held)} in any frame: the value of the start stays. Lock "
-             "it by locked= if that is meant, or give a value by coordinates=", RuntimeWarning)
+             f"it by locked= if that is meant, or give a value by coordinates={strange if not gaps else ''}",
+             RuntimeWarning)
     if text := _far_off(result):
         warn(f"{WHO}: {text}", RuntimeWarning)
+    elif _one_marker_fails(result):
+        result.quality.warn()
     if axis := lies_along(start, result.tasks):
         warn(f"{WHO}: what points up in the model lies along {axis} in most frames. Does {axis} point up in "
              f"the data, cd.read_markers(path, vertical={axis!r})? Then gravity comes from the side here; "
              "if the subject lies down, all is well", RuntimeWarning)
     for swap in result.swaps:
         warn(f"{WHO}: {swap}", RuntimeWarning)
+
+
+def _one_marker_fails(result: InverseKinematics) -> bool:
+    """Whether a marker is farther off than can be, though all together are not."""
+    verdicts = [c.verdict for c in result.quality if "marker error" in c.what]
+    return not result.swaps and verdicts in (["ok", "fail"], ["check", "fail"])
 
 
 def _shifts(system: System, name: str) -> bool:

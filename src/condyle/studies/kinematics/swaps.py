@@ -38,8 +38,6 @@ CLOSER = 0.5
 """Squares of the errors of two markers fall to this part if they exchange their names where the model is."""
 CANDIDATES, PAIRS, SAMPLES, AGAIN = 6, 4, 8, 8
 """So many candidates are tried, pairs found, frames looked at, and solved again with other weights."""
-ALONE = 5.0
-"""A marker stands out if its error is so many times that of most."""
 SIDES = 3
 """Pairs of left and right markers that are exchanged together, at least."""
 
@@ -160,15 +158,14 @@ class _Search:
         near = some if not good.size else good[np.abs(good - some[:, None]).argmin(axis=1)]
         q = self.frames.q[near]
         yield from self._pairs(some, self.x[some], q)
-        each = np.nanmedian(self.errors[some], axis=0)
-        stands_out = np.nanmax(each) > max(2 * self.far, ALONE * np.nanmedian(each))
-        if not (outliers or stands_out or _rms(self.errors[rows]) > OFF):
+        far_off = _rms(self.errors[rows]) > OFF
+        if not (outliers or far_off):
             return
         now = self._exchanged(np.arange(n), some, tasks)
         q, x = self._robust(some, q, self.x[some], now, solve_each)
         yield from self._pairs(some, x, q)
         sides = _sides(self.markers.names)
-        if (sides != np.arange(n)).sum() >= 2 * SIDES and not outliers:
+        if (sides != np.arange(n)).sum() >= 2 * SIDES and far_off and not outliers:
             i = int(some[0])
             exchanged = self._exchanged(sides, np.array([i]), tasks)
             start = self.frames.start.replace(t=float(self.frames.t[i]))
