@@ -280,10 +280,10 @@ class Blocks(Pseudoinverse):
             inverse = columns_of(get(Inverse(m, 1, rules(m), n), given), m, m)
             known, lambda_ = lambda_, lambda_ + inverse @ _change(G @ x + g - G @ (Z @ lambda_))  # (9)
             if not self.symmetric:
-                W = ca.sum2(G * Z.T)
+                W = ca.repmat(ca.sum2(G * Z.T), 1, c)
                 v = _frozen(inverse @ (W * known))
-                c = _change(G @ (Z @ v) - W * known) * ca.if_else(W > 0, 1 / W, 0)
-                lambda_ = lambda_ + c - inverse @ (G @ (Z @ c))                              # (10)
+                share = _change(G @ (Z @ v) - W * known) * ca.if_else(W > 0, 1 / W, 0)
+                lambda_ = lambda_ + share - inverse @ (G @ (Z @ share))                      # (10)
             y = y + _change(x - Z @ lambda_)
         met.x[speeds, :], met.lambda_[block, :] = y, lambda_
         met.r[block, :], met.size[block, :] = left, size
