@@ -77,7 +77,7 @@ def of_gravity(g: Array) -> Iterator[str]:
     size = float(np.linalg.norm(g))
     if size > STRONG:
         yield f"gravity of {size:g} m/s^2 is implausible: it is in m/s^2, 9.81 on Earth"
-    elif UP[0] <= size <= UP[1] and max(g[1], g[2]) > 0.99 * size:
+    elif UP[0] <= size <= UP[1] and np.count_nonzero(g) == 1 and max(g[1], g[2]) > 0:  # others are meant
         axis = "y" if g[1] > g[2] else "z"
         yield (f"gravity of {size:g} m/s^2 acts along +{axis}, which usually points up: did you mean "
                f"-{size:g}? If that axis points down, all is well")

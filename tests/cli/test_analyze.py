@@ -91,7 +91,8 @@ def test_external_loads(tmp_path: Path) -> None:
     t = np.linspace(0, 1, 11)
     cd.Table(t, ["hip"], np.zeros((11, 1)), ["rad"]).save(tmp_path / "rest.csv")
     push = np.tile([10.0, 0, 0, 0, -0.3, 0], (11, 1))
-    cd.Table(t, ["f_x", "f_y", "f_z", "p_x", "p_y", "p_z"], push).save(tmp_path / "push.mot")
+    names = ["f_x", "f_y", "f_z", "p_x", "p_y", "p_z"]
+    cd.Table(t, names, push, ["N"] * 3 + ["m"] * 3).save(tmp_path / "push.mot")
     (tmp_path / "loads.xml").write_text(LOADS)
     done = analyze("leg.py", "rest.csv", "--external-loads", "loads.xml", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr

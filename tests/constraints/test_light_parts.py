@@ -7,6 +7,8 @@ import pytest
 
 import condyle as cd
 
+pytestmark = pytest.mark.filterwarnings("ignore::condyle.errors.PlausibilityWarning")  # numbers at the edge
+
 C = cd.constraints
 TIP = 1e-3                                                  # [kg], [m]
 HOOK = (1.2, -1.7)

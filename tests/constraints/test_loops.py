@@ -20,6 +20,8 @@ from condyle.native.calls.function import NativeFunction
 from condyle.native.ir.module import Module
 from condyle.native.sweeps.lookup import Staged, assembled, get
 
+pytestmark = pytest.mark.filterwarnings("ignore::condyle.errors.PlausibilityWarning")  # numbers at the edge
+
 C = cd.contact
 ROUNDING = 1e-12
 """Of accelerations, as shares of what they are sums of: both ways refine them with the errors of G itself."""

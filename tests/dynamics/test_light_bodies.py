@@ -8,6 +8,8 @@ import pytest
 
 import condyle as cd
 
+pytestmark = pytest.mark.filterwarnings("ignore::condyle.errors.PlausibilityWarning")  # numbers at the edge
+
 SHAPE = np.array([0.1, 0.12, 0.11])                        # [m^2] times the mass
 COM_A, COM_B, JOINT = (0.05, -0.1, 0.02), (0.1, -0.4, 0.2), (0.3, -1.0, 0.2)
 

@@ -28,6 +28,7 @@ def shoulder() -> cd.Motion:
 
 
 @pytest.mark.filterwarnings("ignore:static_optimization. The path of BIClong jumps")   # the shoulder moves
+@pytest.mark.filterwarnings("ignore::condyle.errors.QualityWarning")                   # by its reserve
 @pytest.mark.parametrize("passive", [False, True])
 @pytest.mark.parametrize("moving", [demo, shoulder])
 def test_two_formulations(moving, passive, evidence):

@@ -12,7 +12,8 @@ FORCE = """<ExternalForce name="one"><applied_to_body>/bodyset/rod</applied_to_b
 def written(folder, forces: str, datafile: str = "push.mot", version: int = 40600):
     t = np.linspace(0, 1, 5)
     rows = np.tile([10.0, 0, 0, 0, -0.3, 0], (5, 1))
-    cd.Table(t, ["f_x", "f_y", "f_z", "p_x", "p_y", "p_z"], rows).save(folder / "push.mot")
+    names = ["f_x", "f_y", "f_z", "p_x", "p_y", "p_z"]
+    cd.Table(t, names, rows, ["N"] * 3 + ["m"] * 3).save(folder / "push.mot")
     file = folder / "loads.xml"
     file.write_text(f'<OpenSimDocument Version="{version}"><ExternalLoads '
                     f'name="l"><objects>{forces}</objects>'

@@ -11,6 +11,8 @@ import condyle as cd
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError
 from condyle.spatial import rotation_about, rotation_z
 
+pytestmark = pytest.mark.filterwarnings("ignore::condyle.errors.PlausibilityWarning")  # numbers at the edge
+
 EPS = np.finfo(float).eps
 # The table of derived numbers is computed in another order than the constants are: some roundings, times
 # cond(M) of about 1e3.

@@ -9,6 +9,8 @@ import pytest
 import condyle as cd
 from tests.zoo import two_pins
 
+pytestmark = pytest.mark.filterwarnings("ignore::condyle.errors.PlausibilityWarning")  # numbers at the edge
+
 MASS = {"mass": 1.0, "inertia": (1.0, 1.0, 1.0)}
 
 

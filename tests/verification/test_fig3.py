@@ -5,9 +5,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import condyle as cd
 from benchmarks import chains, fig3
+
+pytestmark = pytest.mark.filterwarnings("ignore::condyle.errors.PlausibilityWarning")  # numbers at the edge
 
 
 def evaluations(system, start, t_final):

@@ -169,7 +169,7 @@ def _warn_of_held(names: Sequence[str], bodies: Sequence[str], positions: Array)
     same = (positions[1:] == positions[:-1]).all(axis=2)
     if np.count_nonzero(same) < HELD:
         return
-    for k in np.flatnonzero((same.sum(axis=0) >= HELD) & ~same.all(axis=0)):
+    for k in np.flatnonzero((same.sum(axis=0) >= HELD) & ~same.all(axis=0)).tolist():
         edges = np.diff(same[:, k].astype(int), prepend=0, append=0)
         starts, ends = np.flatnonzero(edges > 0), np.flatnonzero(edges < 0)
         i = int(np.argmax(ends - starts))
