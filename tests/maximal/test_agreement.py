@@ -95,7 +95,7 @@ def test_nothing_is_left_out():
     bodies that share speeds, which maximal coordinates refuse: tests/dynamics/test_sharing.py.)"""
     rng = np.random.default_rng(0)
     mobilizers = {type(random_joint(rng, kind, "b").mobilizer()) for kind in EVERY_KIND for _ in range(8)}
-    public = {x for x in vars(cd).values() if isinstance(x, type)
+    public = {x for x in list(vars(cd).values()) if isinstance(x, type)
               and issubclass(x, cd.Mobilizer)} - {cd.Mobilizer, cd.Coupled}
     assert public <= mobilizers
     assert len(public) == 23

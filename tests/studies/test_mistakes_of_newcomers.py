@@ -183,7 +183,7 @@ def test_points_of_loads_in_millimetres_are_asked_about():
 
 def test_times_that_are_not_in_seconds_are_asked_about():
     t = 10.0 * np.arange(30)                                 # milliseconds of 100 frames per second
-    with pytest.warns(UserWarning, match="frames are 10 s or more apart; are times in seconds"):
+    with pytest.warns(UserWarning, match="its rows are 10 s apart: are times in seconds"):
         cd.inverse_dynamics(leg(), cd.Table(t, ANGLES, np.zeros((30, 3)), degrees=False))
 
 
