@@ -42,7 +42,7 @@ ASKED = {
     "frames in millimeters": (lambda: body(X_PF=(0, 420, 0)), "X_PF is 420 m away, .* of 0.13 m"),
     "mass in grams": (lambda: body(mass=7000.0), "mass of 7000 kg .* denser than any metal.*divide grams"),
     "inertia in kg cm^2": (lambda: body(inertia=(1e3, 200, 1e3)), "is that of something of 12.5 m"),
-    "gravity upward": (lambda: cd.System(gravity=(0, 9.81, 0)), r"acts along \+y, which points up"),
+    "gravity upward": (lambda: cd.System(gravity=(0, 9.81, 0)), r"acts along \+y, which usually points up"),
     "gravity in mm/s^2": (lambda: cd.System(gravity=(0, -9810, 0)), "gravity of 9810 m/s.2 is implausible"),
     "friction in percent": (lambda: cd.contact.Material(1e6, 0, 80, 80), "friction of 80 .* than 80 %"),
     "loads by the millisecond": (lambda: plates(1.0), "rows are 1 s apart: are times in seconds"),
