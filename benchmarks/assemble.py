@@ -6,6 +6,7 @@ degrees of freedom. Both start at the first frame and follow. Time is processor 
 all of `cd.assemble_frames`, Python and residuals included; OpenSim's is track() alone. Residuals are compared
 frame by frame: a quicker answer that fits worse does not count.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -29,8 +30,10 @@ def own(system: Any, seen: Recording, start: Any, accuracy: float, rounds: int) 
     """Least seconds per frame, and the frames."""
     import condyle as cd
 
-    goals = [cd.goals.Station(body, station, seen.positions[:, i]) for i,
-             (_, body, station) in enumerate(seen.markers)]
+    goals = [
+        cd.goals.Station(body, station, seen.positions[:, i])
+        for i, (_, body, station) in enumerate(seen.markers)
+    ]
     frames, least = cd.assemble_frames(system, start, goals, t=seen.t, accuracy=accuracy), np.inf
     for _ in range(rounds):
         begin = time.thread_time()
@@ -41,8 +44,9 @@ def own(system: Any, seen: Recording, start: Any, accuracy: float, rounds: int) 
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.assemble",
-                                     description="Markers followed beside OpenSim.")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.assemble", description="Markers followed beside OpenSim."
+    )
     parser.add_argument("--frames", type=int, default=3000)
     parser.add_argument("--quick", action="store_true", help="fewer frames: a look, not a measurement")
     parser.add_argument("--json", metavar="FILE", help="also write the numbers here")
@@ -53,9 +57,11 @@ def main() -> None:
     for accuracy in OURS:
         seconds, found = own(system, seen, system.state(q=q[0]), accuracy, rounds)
         results[accuracy] = seconds, found.rms
-        report.notes.append(f"Condyle at {accuracy:g}: {1 / seconds:,.0f} frames/s, "
-                            f"{found.iterations.mean():.1f} iterations, residual "
-                            f"{1e3 * found.rms.mean():.6f} mm")
+        report.notes.append(
+            f"Condyle at {accuracy:g}: {1 / seconds:,.0f} frames/s, "
+            f"{found.iterations.mean():.1f} iterations, residual "
+            f"{1e3 * found.rms.mean():.6f} mm"
+        )
     finest = OURS[-1]
     base = results[finest][0]
     report.times += [Time("a frame", 13, f"Condyle at {a:g}", s, s / base) for a, (s, _) in results.items()]
@@ -67,12 +73,22 @@ def main() -> None:
             _, rms = process.ask("run", accuracy, True)
             seconds = min(process.ask("run", accuracy, False)[0] for _ in range(2)) / (frames - 1)
             report.times.append(Time("a frame", 13, f"OpenSim at {accuracy:g}", seconds, seconds / base))
-            report.claims.append(Claim(14, f"OpenSim at {accuracy:g} / Condyle at {finest:g}", 13,
-                                       seconds / base, ">=", 5.0))
-            report.claims.append(Claim(14, f"residual over OpenSim's at {accuracy:g}, worst frame", 13,
-                                       float((results[finest][1] / rms)[1:].max()), "<=", 1 + 1e-9))
-            report.notes.append(f"OpenSim at {accuracy:g}: {1 / seconds:,.0f} frames/s, residual "
-                                f"{1e3 * rms.mean():.6f} mm")
+            report.claims.append(
+                Claim(14, f"OpenSim at {accuracy:g} / Condyle at {finest:g}", 13, seconds / base, ">=", 5.0)
+            )
+            report.claims.append(
+                Claim(
+                    14,
+                    f"residual over OpenSim's at {accuracy:g}, worst frame",
+                    13,
+                    float((results[finest][1] / rms)[1:].max()),
+                    "<=",
+                    1 + 1e-9,
+                )
+            )
+            report.notes.append(
+                f"OpenSim at {accuracy:g}: {1 / seconds:,.0f} frames/s, residual {1e3 * rms.mean():.6f} mm"
+            )
     report.print()
     if options.json:
         report.write(options.json)

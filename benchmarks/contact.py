@@ -5,6 +5,7 @@ feet.
 
 All engines run in turns in one run, times are processor times, the least of several.
 """
+
 from __future__ import annotations
 
 import importlib.util
@@ -36,7 +37,7 @@ def batch(systems: list[cd.System], q: Any, u: Any, lanes: str, rounds: int = RO
     """Processor time of forward dynamics per state [s] of systems that take turns, so many lanes wide."""
     os.environ["CONDYLE_LANES"] = lanes
     systems, best = [system.copy() for system in systems], [np.inf] * len(systems)
-    for _ in range(rounds + 1):                              # the first compiles
+    for _ in range(rounds + 1):  # the first compiles
         for k, system in enumerate(systems):
             with Clock() as clock:
                 system.forward_dynamics(q, u)
@@ -53,16 +54,22 @@ def pairs() -> None:
     print("pairs [ns]                                    scalar   a lane")
     rng = np.random.default_rng(0)
     ellipsoid = lambda m: C.Ellipsoid("b", rng.uniform(-0.1, 0.1, 3), (0.05, 0.03, 0.02), m)
-    shapes = {"sphere on half-space": lambda m: C.Sphere("b", rng.uniform(-0.1, 0.1, 3), 0.03, m),
-              "ellipsoid on half-space": ellipsoid, "ellipsoid on sphere": ellipsoid}
+    shapes = {
+        "sphere on half-space": lambda m: C.Sphere("b", rng.uniform(-0.1, 0.1, 3), 0.03, m),
+        "ellipsoid on half-space": ellipsoid,
+        "ellipsoid on sphere": ellipsoid,
+    }
     m, count = C.Material(*MATERIAL), 12
     for name, make in shapes.items():
         systems = []
         for n in (0, count):
             system = cd.System()
             system.add_body("b", mobilizer=cd.Free(), mass=1.0, inertia=(0.01,) * 3)
-            other = C.Sphere("ground", (0, -1, 0), 1.0, m) if name.endswith("sphere") else C.HalfSpace(
-                "ground", UP, 0.0, m)
+            other = (
+                C.Sphere("ground", (0, -1, 0), 1.0, m)
+                if name.endswith("sphere")
+                else C.HalfSpace("ground", UP, 0.0, m)
+            )
             for k in range(n):
                 system.add_contact(f"c{k}", other, make(m))
             systems.append(system)
@@ -79,8 +86,12 @@ def pairs() -> None:
 
 def spheres() -> list[tuple[str, tuple[float, float, float], float]]:
     """Six below each foot."""
-    return [(f"foot_{side}", (0.04 * i, -0.06, 0.03 * j), 0.02) for side in "rl" for i in range(3)
-            for j in (-1, 1)]
+    return [
+        (f"foot_{side}", (0.04 * i, -0.06, 0.03 * j), 0.02)
+        for side in "rl"
+        for i in range(3)
+        for j in (-1, 1)
+    ]
 
 
 def feet(peer: OpenSimProcess | None) -> None:
@@ -102,8 +113,10 @@ def feet(peer: OpenSimProcess | None) -> None:
     assert (systems[1].contact_depths(q[:9]) > 0).all()
     for label, lanes in (("one state after the other", "1"), ("in lanes", "4")):
         bare, full = batch(systems, q, u, lanes, 60)
-        print(f"human, {label}: {1e6 * bare:.2f} us, with 12 contacts {1e6 * full:.2f} us, "
-              f"{full / bare:.2f} times")
+        print(
+            f"human, {label}: {1e6 * bare:.2f} us, with 12 contacts {1e6 * full:.2f} us, "
+            f"{full / bare:.2f} times"
+        )
         target("with 12 contacts over without", full / bare, 1.3)
         if peer is not None and lanes == "1":
             them = min(peer.ask("seconds", "human", *opensim_states(q[:200], u[:200]))[0] for _ in range(5))
@@ -113,7 +126,7 @@ def feet(peer: OpenSimProcess | None) -> None:
 
 def opensim_states(q: Any, u: Any) -> tuple[Any, Any]:
     """At the default pose: angles 0, the pelvis at its height; speeds as they come."""
-    Q = np.zeros((len(q), 5))                                # all else is zero
+    Q = np.zeros((len(q), 5))  # all else is zero
     Q[:, 4] = q[:, 5]
     return Q, u
 
@@ -126,8 +139,9 @@ def bounce(peer: OpenSimProcess | None) -> None:
     m = C.Material(*MATERIAL)
     system = cd.System(gravity=(0, -9.80665, 0))
     system.add_body("ball", mobilizer=cd.Bushing(), mass=1.0, inertia=(0.004,) * 3)
-    system.add_contact("c", C.HalfSpace("ground", UP, 0.0, m), C.Sphere("ball", (0, 0, 0), 0.1, m),
-                       law=C.OpenSimHuntCrossley)
+    system.add_contact(
+        "c", C.HalfSpace("ground", UP, 0.0, m), C.Sphere("ball", (0, 0, 0), 0.1, m), law=C.OpenSimHuntCrossley
+    )
     q, u = np.array([0, 0, 0, 0, 0.6, 0]), np.array([2.0, 0, -5, 1, 0, 0.3])
     start = system.state(q=q, u=u)
     truth = cd.simulate(system, start, 2.0, accuracy=1e-12, integrator="dormand-prince-8")[-1].q
@@ -147,9 +161,11 @@ def bounce(peer: OpenSimProcess | None) -> None:
             ours.append((best, error(run[-1].q), method, accuracy))
     for seconds, missed, accuracy in theirs:
         fit = min((o for o in ours if o[1] <= missed), default=min(ours, key=lambda o: o[1]))
-        print(f"bounce: OpenSim at {accuracy:g} {1e3 * seconds:.2f} ms, error {missed:.1e} m; "
-              f"{fit[2]} at {fit[3]:g} {1e3 * fit[0]:.2f} ms, error {fit[1]:.1e} m: "
-              f"{seconds / fit[0]:.0f} times")
+        print(
+            f"bounce: OpenSim at {accuracy:g} {1e3 * seconds:.2f} ms, error {missed:.1e} m; "
+            f"{fit[2]} at {fit[3]:g} {1e3 * fit[0]:.2f} ms, error {fit[1]:.1e} m: "
+            f"{seconds / fit[0]:.0f} times"
+        )
         target("OpenSim over ours", seconds / fit[0], 30, most=False)
     if not theirs:
         for seconds, missed, method, accuracy in ours:
@@ -166,8 +182,9 @@ def standing() -> None:
     system = cd.System()
     system.add_body("foot", mobilizer=cd.Free(), mass=12.0, inertia=(0.05, 0.08, 0.06))
     floor = C.HalfSpace("ground", UP, 0.0, m)
-    system.add_contact("sole", floor, [C.Sphere("foot", (x - 0.04, y, z), 0.02, m)
-                                         for _, (x, y, z), _ in spheres()[:6]])
+    system.add_contact(
+        "sole", floor, [C.Sphere("foot", (x - 0.04, y, z), 0.02, m) for _, (x, y, z), _ in spheres()[:6]]
+    )
     start = system.state(q={"foot_ty": 0.0801}, u={"foot_vx": 0.05})
     for accuracy in (1e-3, 1e-5):
         for method in ("merson", "rodas"):
@@ -175,18 +192,30 @@ def standing() -> None:
             with Clock() as clock:
                 run = cd.simulate(system, start, 1.0, accuracy=accuracy, integrator=method)
             done = run.statistics
-            print(f"standing foot, {method} at {accuracy:g}: {done.steps} steps, {done.evaluations} "
-                  f"evaluations, {done.jacobians} Jacobians, {1e3 * clock.cpu:.0f} ms, height "
-                  f"{run[-1].q[5]:.9f} m: {run.status}")
+            print(
+                f"standing foot, {method} at {accuracy:g}: {done.steps} steps, {done.evaluations} "
+                f"evaluations, {done.jacobians} Jacobians, {1e3 * clock.cpu:.0f} ms, height "
+                f"{run[-1].q[5]:.9f} m: {run.status}"
+            )
 
 
 def specs() -> dict[str, Any]:
     """The models for OpenSim."""
     body = lambda b: (b[0], b[1], b[2], b[3], b[4], *human.about(b[4]))
-    return {"human": {"gravity": human.GRAVITY, "bodies": [body(b) for b in human._depth_first()],
-                      "spheres": spheres(), "material": MATERIAL},
-            "ball": {"gravity": (0, -9.80665, 0), "spheres": [("ball", (0, 0, 0), 0.1)], "material": MATERIAL,
-                     "bodies": [("ball", "ground", "free", (0, 0, 0), 1.0, (0, 0, 0), (0.004,) * 3)]}}
+    return {
+        "human": {
+            "gravity": human.GRAVITY,
+            "bodies": [body(b) for b in human._depth_first()],
+            "spheres": spheres(),
+            "material": MATERIAL,
+        },
+        "ball": {
+            "gravity": (0, -9.80665, 0),
+            "spheres": [("ball", (0, 0, 0), 0.1)],
+            "material": MATERIAL,
+            "bodies": [("ball", "ground", "free", (0, 0, 0), 1.0, (0, 0, 0), (0.004,) * 3)],
+        },
+    }
 
 
 def main() -> None:

@@ -5,6 +5,7 @@ over faces in contact; nearest points on a mesh beside libigl.
 
 All engines run in turns in one run, times are processor times, the least of several.
 """
+
 from __future__ import annotations
 
 import importlib.util
@@ -31,14 +32,20 @@ DEPTHS = (-0.01, 0.001, 0.003, 0.01, 0.03, 0.1)
 
 def icosphere(times: int, radius: float) -> tuple[Any, Any]:
     """Vertices and triangles of an icosahedron, each triangle cut in four so many times."""
-    phi = (1 + 5 ** 0.5) / 2
+    phi = (1 + 5**0.5) / 2
     v = np.array([(s * a, t * b, 0) for s, t in ((-1, 1), (1, 1), (-1, -1), (1, -1)) for a, b in ((1, phi),)])
     v = np.concatenate([np.roll(v, k, axis=1) for k in range(3)]) / np.hypot(1, phi)
     near = np.linalg.norm(v[:, None] - v, axis=2)
     edge = np.sort(near, axis=1)[0, 1] * 1.01
-    f = np.array([(i, j, k) if np.linalg.det(v[[i, j, k]]) > 0 else (i, k, j) for i in range(12)
-                  for j in range(i + 1, 12) for k in range(j + 1, 12)
-                  if near[i, j] < edge and near[j, k] < edge and near[i, k] < edge])
+    f = np.array(
+        [
+            (i, j, k) if np.linalg.det(v[[i, j, k]]) > 0 else (i, k, j)
+            for i in range(12)
+            for j in range(i + 1, 12)
+            for k in range(j + 1, 12)
+            if near[i, j] < edge and near[j, k] < edge and near[i, k] < edge
+        ]
+    )
     for _ in range(times):
         edges = np.sort(np.stack([f, np.roll(f, -1, axis=1)], axis=2).reshape(-1, 2), axis=1)
         pairs, which = np.unique(edges, axis=0, return_inverse=True)
@@ -51,8 +58,11 @@ def icosphere(times: int, radius: float) -> tuple[Any, Any]:
 
 def write_obj(path: Path, mesh: tuple[Any, Any]) -> str:
     v, f = mesh
-    path.write_text("".join(f"v {' '.join(map(repr, map(float, p)))}\n" for p in v)
-                    + "".join(f"f {a + 1} {b + 1} {c + 1}\n" for a, b, c in f), encoding="utf-8")
+    path.write_text(
+        "".join(f"v {' '.join(map(repr, map(float, p)))}\n" for p in v)
+        + "".join(f"f {a + 1} {b + 1} {c + 1}\n" for a, b, c in f),
+        encoding="utf-8",
+    )
     return str(path)
 
 
@@ -65,9 +75,11 @@ def ball(kind: str, mesh: Any) -> cd.System:
     system.add_body("ball", mobilizer=cd.Bushing(), mass=1.0, inertia=(0.004,) * 3)
     if kind == "nothing":
         return system
-    below = {"half-space": lambda: C.HalfSpace("ground", (0, 1, 0), 0.0, m),
-             "sphere": lambda: C.Sphere("ground", (0, -UNDER, 0), UNDER, m),
-             "mesh": lambda: C.Mesh("ground", (0, -RADIUS, 0), mesh, 1.0, m)}[kind]()
+    below = {
+        "half-space": lambda: C.HalfSpace("ground", (0, 1, 0), 0.0, m),
+        "sphere": lambda: C.Sphere("ground", (0, -UNDER, 0), UNDER, m),
+        "mesh": lambda: C.Mesh("ground", (0, -RADIUS, 0), mesh, 1.0, m),
+    }[kind]()
     system.add_contact("contact", below, C.Mesh("ball", None, mesh, 1.0, m), law=C.OpenSimElasticFoundation)
     return system
 
@@ -97,9 +109,12 @@ def beside_opensim(folder: Path) -> None:
     file_below = write_obj(folder / "below.obj", (mesh[0] - (0, RADIUS, 0), mesh[1]))
     bodies = [("ball", "ground", "free", (0, 0, 0), 1.0, (0, 0, 0), (0.004,) * 3)]
     common = {"gravity": (0, -9.80665, 0), "bodies": bodies, "spheres": [], "material": MATERIAL}
-    specs = {"half-space": {**common, "meshes": [("ball", file)]},
-             "sphere": {**common, "meshes": [("ball", file)], "under": UNDER},
-             "mesh": {**common, "meshes": [("ball", file), ("ground", file_below)]}, "nothing": common}
+    specs = {
+        "half-space": {**common, "meshes": [("ball", file)]},
+        "sphere": {**common, "meshes": [("ball", file)], "under": UNDER},
+        "mesh": {**common, "meshes": [("ball", file), ("ground", file_below)]},
+        "nothing": common,
+    }
     peer = OpenSimProcess(specs, about_contact) if importlib.util.find_spec("opensim") else None
     systems = {kind: ball(kind, mesh) for kind in specs}
     print("forward dynamics of a ball of 1,280 triangles [us]   faces    Condyle   OpenSim   times")
@@ -108,8 +123,13 @@ def beside_opensim(folder: Path) -> None:
         for depth in DEPTHS if kind != "nothing" else DEPTHS[:1]:
             q, u = states(depth)
             few = len(q) if kind != "mesh" else 20
-            touch = 0 if kind == "nothing" else int(np.mean(
-                (system.contact_pressures(q[:20], u[:20], "contact", "ball") > 0).sum(axis=-1)))
+            touch = (
+                0
+                if kind == "nothing"
+                else int(
+                    np.mean((system.contact_pressures(q[:20], u[:20], "contact", "ball") > 0).sum(axis=-1))
+                )
+            )
             mine = ours(system, q[:few], u[:few])
             line = f"  {f'on {kind}, depth {1e3 * depth:g} mm':50s} {touch:5d} {1e6 * mine:10.2f}"
             if peer is not None:
@@ -138,8 +158,13 @@ def nearest() -> None:
     mesh = icosphere(3, RADIUS)
     y = ca.SX.sym("y", 3)
     row = get(nearest_triangle(checked(*mesh, "ball")), ca.vertcat(y, ca.inf))
-    mine = NativeFunction("depth", lambda: assembled("depth", [y], [on_triangle(row, y)[0]]),
-                          key="benchmark nearest", inputs=[("y", 3)], outputs=[("x", 1)])
+    mine = NativeFunction(
+        "depth",
+        lambda: assembled("depth", [y], [on_triangle(row, y)[0]]),
+        key="benchmark nearest",
+        inputs=[("y", 3)],
+        outputs=[("x", 1)],
+    )
     rng = np.random.default_rng(0)
     points = rng.normal(size=(20000, 3))
     points /= np.linalg.norm(points, axis=1)[:, None]
@@ -153,7 +178,7 @@ def nearest() -> None:
         best = [np.inf] * len(calls)
         for _ in range(4):
             for k, call in enumerate(calls):
-                before = time.process_time()                 # libigl has threads of its own
+                before = time.process_time()  # libigl has threads of its own
                 call()
                 best[k] = min(best[k], (time.process_time() - before) / len(at))
         print(f"  at {r:4.2f} of the radius {'':38s}" + "".join(f" {1e9 * t:9.0f}" for t in best))

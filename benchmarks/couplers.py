@@ -8,6 +8,7 @@ Both take turns, and the least processor time of each counts: right-hand side of
 and of one of 4096; a run of half a second at accuracy 1e-5; inverse kinematics of 200 frames of the model's
 own markers (three per body of the hand), and how far the two ways of each differ.
 """
+
 from __future__ import annotations
 
 import sys
@@ -46,8 +47,12 @@ def hand(way: str) -> cd.System:
                 coupled = cd.Coupled(cd.Pin("x"), f"{first}_0", bent)
                 system.add_body(name, parent, coupled, follows=f"{first}_0", **kw)
             if j and way == "constraints":
-                system.add_constraint(f"{name}_coupler", cd.constraints.CoordinateCoupler(
-                    lambda a, b, bent=bent: bent(a) - b, (f"{first}_0", name)))
+                system.add_constraint(
+                    f"{name}_coupler",
+                    cd.constraints.CoordinateCoupler(
+                        lambda a, b, bent=bent: bent(a) - b, (f"{first}_0", name)
+                    ),
+                )
             for i, p in enumerate(((0.01, 0, 0), (0, -length, 0), (0, 0, 0.01))):
                 system.add_marker(f"{name}_{i}", name, p)
             parent = name
@@ -81,21 +86,26 @@ def measure(both: dict[str, cd.System], rounds: int) -> dict[str, list[float]]:
     return out
 
 
-def jobs_of(system: cd.System, common: list[str], markers: cd.Markers | None
-            ) -> dict[str, tuple[Callable[[], Any], float]]:
+def jobs_of(
+    system: cd.System, common: list[str], markers: cd.Markers | None
+) -> dict[str, tuple[Callable[[], Any], float]]:
     """What is measured of a system: each with the number that makes its unit of seconds."""
     held, state = [n for n in common if n in system.speeds], system.state()
     state = cd.assemble(system, state, locked=held) if system.constraints else state
     q, u = np.tile(state.q, (4096, 1)), np.tile(state.u, (4096, 1))
     jobs: dict[str, tuple[Callable[[], Any], float]] = {
         "right-hand side, one state [us]": (
-            lambda: [system.forward_dynamics(state.q, state.u) for _ in range(200)], 1e6 / 200),
+            lambda: [system.forward_dynamics(state.q, state.u) for _ in range(200)],
+            1e6 / 200,
+        ),
         "one of 4096 states [us]": (lambda: system.forward_dynamics(q, u), 1e6 / 4096),
-        "half a second of motion [ms]": (
-            lambda: cd.simulate(system, state, 0.5, accuracy=1e-5).table(), 1e3)}
+        "half a second of motion [ms]": (lambda: cd.simulate(system, state, 0.5, accuracy=1e-5).table(), 1e3),
+    }
     if markers is not None:
         jobs["inverse kinematics, one frame [us]"] = (
-            lambda: cd.inverse_kinematics(system, markers).motion, 1e6 / len(markers.time))
+            lambda: cd.inverse_kinematics(system, markers).motion,
+            1e6 / len(markers.time),
+        )
     return jobs
 
 
@@ -121,8 +131,10 @@ def main(models: list[str]) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             both = {way: make(way) for way in WAYS}
-            print(f"\n{name}: {both['constraints'].nu} speeds and {len(both['constraints'].constraints)} "
-                  f"constraints; {both['joints'].nu} speeds")
+            print(
+                f"\n{name}: {both['constraints'].nu} speeds and {len(both['constraints'].constraints)} "
+                f"constraints; {both['joints'].nu} speeds"
+            )
             for what, (a, b) in measure(both, 15).items():
                 print(f"| {name} | {what} | {a:.3g} | {b:.3g} | {a / b:.2f} times |", flush=True)
 

@@ -7,6 +7,7 @@ Before the clock starts: models, data, arrays split into contiguous rows, OpenSi
 new q, u and tau at every call. Where an engine can be called in several ways, each is a case and the fastest
 one counts, so that a peer is never slow by our choice. A case is named "engine: way".
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -32,7 +33,7 @@ def states_of(tree: Tree) -> list[State]:
 
 def parts_of(states: list[Any], count: int) -> Iterator[list[Any]]:
     """`count` states at a time, for ever."""
-    return cycle([states[i:i + count] for i in range(0, len(states) - count + 1, count)])
+    return cycle([states[i : i + count] for i in range(0, len(states) - count + 1, count)])
 
 
 class Condyle:
@@ -59,8 +60,11 @@ class Condyle:
 
     def batch(self, threads: int) -> dict[str, Case]:
         tree, forward_dynamics = self.tree, self.system.forward_dynamics
-        return {"condyle: forward_dynamics": Case(
-            lambda: forward_dynamics(tree.q, tree.u, tree.tau, threads=threads), len(tree.q), threads)}
+        return {
+            "condyle: forward_dynamics": Case(
+                lambda: forward_dynamics(tree.q, tree.u, tree.tau, threads=threads), len(tree.q), threads
+            )
+        }
 
 
 class Pinocchio:
@@ -88,8 +92,10 @@ class Pinocchio:
             for q, u, tau in next(parts):
                 aba(model, data, q, u, tau, world)
 
-        return {"pinocchio: aba in a loop": Case(run, calls),
-                "pinocchio: aba in a loop, world convention": Case(run_world, calls)}
+        return {
+            "pinocchio: aba in a loop": Case(run, calls),
+            "pinocchio: aba in a loop, world convention": Case(run_world, calls),
+        }
 
     def batch(self, threads: int) -> dict[str, Case]:
         pin, tree = self.pin, self.tree
@@ -99,7 +105,8 @@ class Pinocchio:
             q, u, tau = (np.asfortranarray(a[:PEER_BATCH].T) for a in (tree.q, tree.u, tree.tau))
             udot = np.empty_like(q)
             cases["pinocchio: abaInParallel"] = Case(
-                lambda: pin.abaInParallel(threads, pool, q, u, tau, udot), PEER_BATCH, threads)
+                lambda: pin.abaInParallel(threads, pool, q, u, tau, udot), PEER_BATCH, threads
+            )
         return cases
 
 
@@ -144,8 +151,10 @@ class MuJoCo:
             for each in next(written_parts):
                 mj_forward(model, each)
 
-        return {"mujoco: mj_forward": Case(run, calls),
-                "mujoco: mj_forward, state written before": Case(run_written, calls)}
+        return {
+            "mujoco: mj_forward": Case(run, calls),
+            "mujoco: mj_forward, state written before": Case(run_written, calls),
+        }
 
     def batch(self, threads: int) -> dict[str, Case]:
         from mujoco.rollout import Rollout
@@ -158,9 +167,23 @@ class MuJoCo:
         control = np.ascontiguousarray(tree.tau[:n, None, :])
         spec = int(self.mujoco.mjtState.mjSTATE_QFRC_APPLIED)
         state, sensors = np.empty((n, 1, initial.shape[1])), np.empty((n, 1, 0))
-        return {"mujoco: rollout": Case(
-            lambda: pool.rollout(models, data, initial, control, control_spec=spec, nstep=1, skip_checks=True,
-                                 state=state, sensordata=sensors), n, threads)}
+        return {
+            "mujoco: rollout": Case(
+                lambda: pool.rollout(
+                    models,
+                    data,
+                    initial,
+                    control,
+                    control_spec=spec,
+                    nstep=1,
+                    skip_checks=True,
+                    state=state,
+                    sensordata=sensors,
+                ),
+                n,
+                threads,
+            )
+        }
 
 
 class OpenSim:
@@ -176,9 +199,11 @@ class OpenSim:
         return self.process.ask("udot")[0]
 
     def one_state(self, calls: int) -> dict[str, Case]:
-        return {"opensim: realizeAcceleration, no tau": Case(lambda: self.process.ask("seconds", calls),
-                                                             calls,
-                                                             elsewhere=True)}
+        return {
+            "opensim: realizeAcceleration, no tau": Case(
+                lambda: self.process.ask("seconds", calls), calls, elsewhere=True
+            )
+        }
 
     def batch(self, threads: int) -> dict[str, Case]:
         """OpenSim has no batch call."""

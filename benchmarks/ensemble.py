@@ -6,6 +6,7 @@ constraint. Runs take turns; the least time counts, of the processor where one t
 may let a thread wait), of the clock for all threads. The single runs are also timed without Python, as steps
 of the native loop alone.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -24,22 +25,32 @@ def cases(bodies: list[int], members: int) -> list[tuple[str, int, cd.System, di
     rng, out = np.random.default_rng(0), []
     for n in bodies:
         system = condyle_system(random_tree(n, states=1))
-        out.append(("pins", n, system, {"q": rng.uniform(-1, 1, (members, n)),
-                                        "u": rng.uniform(-1, 1, (members, n))}))
+        out.append(
+            (
+                "pins",
+                n,
+                system,
+                {"q": rng.uniform(-1, 1, (members, n)), "u": rng.uniform(-1, 1, (members, n))},
+            )
+        )
     theta = rng.uniform(1.6, 2.4, members)
     out.append(("four-bar", 3, four_bars(1), {"q": np.stack([-theta, theta, -theta], axis=1)}))
     return out
 
 
-def measure(system: cd.System, given: dict[str, Any], options: argparse.Namespace) -> tuple[dict[str, float],
-                                                                                            float]:
+def measure(
+    system: cd.System, given: dict[str, Any], options: argparse.Namespace
+) -> tuple[dict[str, float], float]:
     """Seconds a member by each way, and the share of the lanes' steps that were needed."""
-    states = [system.state(**{name: value[i] for name, value in given.items()})
-              for i in range(options.members)]
+    states = [
+        system.state(**{name: value[i] for name, value in given.items()}) for i in range(options.members)
+    ]
     keywords = {"t_final": options.seconds, "accuracy": options.accuracy}
-    ways = {"one after the other": lambda: [cd.simulate(system, s, **keywords) for s in states],
-            "lanes, one thread": lambda: cd.simulate(system, given, threads=1, **keywords),
-            "lanes, all threads": lambda: cd.simulate(system, given, **keywords)}
+    ways = {
+        "one after the other": lambda: [cd.simulate(system, s, **keywords) for s in states],
+        "lanes, one thread": lambda: cd.simulate(system, given, threads=1, **keywords),
+        "lanes, all threads": lambda: cd.simulate(system, given, **keywords),
+    }
     least, used = dict.fromkeys([*ways, "the native loop alone"], np.inf), 0.0
     for way in ways.values():
         way()
@@ -54,8 +65,9 @@ def measure(system: cd.System, given: dict[str, Any], options: argparse.Namespac
             elif name == "one after the other":
                 evaluations = sum(traj.statistics.evaluations for traj in result)
         long = _long(system, states[0], options)
-        least["the native loop alone"] = min(least["the native loop alone"],
-                                             long * evaluations / options.members)
+        least["the native loop alone"] = min(
+            least["the native loop alone"], long * evaluations / options.members
+        )
     return least, used
 
 
@@ -67,8 +79,9 @@ def _long(system: cd.System, state: cd.State, options: argparse.Namespace) -> fl
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.ensemble",
-                                     description="Ensembles beside loops of single runs.")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.ensemble", description="Ensembles beside loops of single runs."
+    )
     parser.add_argument("--bodies", type=int, nargs="*", default=[7, 30, 221])
     parser.add_argument("--members", type=int, default=200)
     parser.add_argument("--seconds", type=float, default=1.0, help="of motion")
@@ -82,8 +95,9 @@ def main() -> None:
         own = least["lanes, one thread"]
         report.times += [Time(f"{name}: a member", bodies, case, s, s / own) for case, s in least.items()]
         for peer in ("one after the other", "the native loop alone"):
-            report.claims.append(Claim(17, f"{name}: {peer} / lanes, one thread", bodies, least[peer] / own,
-                                       ">=", 2.0))
+            report.claims.append(
+                Claim(17, f"{name}: {peer} / lanes, one thread", bodies, least[peer] / own, ">=", 2.0)
+            )
         report.notes.append(f"{name}, {bodies} bodies: lanes are used to {used:.0%}")
     report.print()
     if options.json:

@@ -7,6 +7,7 @@ some runs, accuracies in turn.
 
 `python -m benchmarks.fig3 --plot docs/img/fig3.png` makes the figure of docs/theory/integrators.md.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -21,7 +22,7 @@ from benchmarks.timing import Clock
 
 SECONDS = 20.0
 ACCURACIES = 10.0 ** -np.arange(2, 8)
-FITTED = slice(1, None)                                      # 1e-3 to 1e-7
+FITTED = slice(1, None)  # 1e-3 to 1e-7
 
 
 def exponent(values: Any) -> float:
@@ -56,22 +57,25 @@ def plot(found: dict[str, list[float]], path: str) -> None:
     figure, left = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
     seconds = np.array(found["seconds"])
     scale = np.exp(np.mean(np.log(seconds[FITTED] * ACCURACIES[FITTED] ** 0.25)))
-    left.loglog(ACCURACIES, seconds, "o", color="C0",
-                label=f"processor time, exponent {exponent(seconds):.3f}")
-    left.loglog(ACCURACIES, scale * ACCURACIES ** -0.25, color="C3", label=f"{scale:.2g} accuracy$^{{-1/4}}$")
+    left.loglog(
+        ACCURACIES, seconds, "o", color="C0", label=f"processor time, exponent {exponent(seconds):.3f}"
+    )
+    left.loglog(ACCURACIES, scale * ACCURACIES**-0.25, color="C3", label=f"{scale:.2g} accuracy$^{{-1/4}}$")
     left.invert_xaxis()
     left.set_xlabel("accuracy")
     left.set_ylabel("processor time for 20 s of motion [s]")
-    left.set_title(f"{chains.CHAINS} chains of {chains.BODIES} pins on an oscillating base, Merson",
-                   fontsize="medium")
+    left.set_title(
+        f"{chains.CHAINS} chains of {chains.BODIES} pins on an oscillating base, Merson", fontsize="medium"
+    )
     left.grid(alpha=0.3, which="both")
     left.legend()
     figure.savefig(path, dpi=150)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.fig3",
-                                     description="Processor time against accuracy.")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.fig3", description="Processor time against accuracy."
+    )
     parser.add_argument("--quick", action="store_true", help="fewer repetitions: a look, not a measurement")
     parser.add_argument("--json", metavar="FILE", help="also write the numbers here")
     parser.add_argument("--plot", metavar="FILE", help="also draw them")
@@ -82,13 +86,20 @@ def main() -> None:
     report.settings |= {"found": found}
     bodies = len(system.bodies)
     for i, accuracy in enumerate(ACCURACIES):
-        report.times.append(Time(f"accuracy {accuracy:.0e}", bodies,
-                                 f"{found['steps'][i]} steps, {found['rejections'][i]} rejected, error "
-                                 f"{found['error'][i]:.1e}", found["seconds"][i]))
+        report.times.append(
+            Time(
+                f"accuracy {accuracy:.0e}",
+                bodies,
+                f"{found['steps'][i]} steps, {found['rejections'][i]} rejected, error "
+                f"{found['error'][i]:.1e}",
+                found["seconds"][i],
+            )
+        )
     for what, key in (("processor time", "seconds"), ("evaluations", "evaluations"), ("steps", "steps")):
         value = exponent(found[key])
-        report.claims.append(Claim(16, f"exponent of {what}, off -1/4 by", bodies, abs(value + 0.25), "<=",
-                                   0.03, ""))
+        report.claims.append(
+            Claim(16, f"exponent of {what}, off -1/4 by", bodies, abs(value + 0.25), "<=", 0.03, "")
+        )
         report.notes.append(f"exponent of {what} over 1e-3 to 1e-7: {value:.4f}")
     report.print()
     if options.plot:

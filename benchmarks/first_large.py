@@ -8,6 +8,7 @@ caches.
 
 Wall and processor seconds from the finished description on, without imports.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -38,14 +39,18 @@ def closed(tree: trees.Tree, q: np.ndarray) -> Any:
     carriers = {b.parent for b in tree.bodies}
     leaves = [i for i in range(len(tree.bodies)) if i not in carriers]
     (a, b), *others, (c, d) = [(leaves[k], leaves[-1 - k]) for k in range(4)]
-    system.add_constraint("rod", cd.constraints.Rod(f"b{a}", (0, 0, 0), f"b{b}", (0, 0, 0),
-                                                    float(np.linalg.norm(p[a] - p[b]))))
+    system.add_constraint(
+        "rod", cd.constraints.Rod(f"b{a}", (0, 0, 0), f"b{b}", (0, 0, 0), float(np.linalg.norm(p[a] - p[b])))
+    )
     for k, pair in enumerate(others):
         (i, x), (j, y) = ((i, tuple(R[i].T @ (sum(p[j] for j in pair) / 2 - p[i]))) for i in pair)
         system.add_constraint(f"ball{k}", cd.constraints.Ball(f"b{i}", x, f"b{j}", y))
-    system.add_constraint("weld", cd.constraints.Weld(f"b{c}", cd.Transform(R[c].T @ R[d],
-                                                                            R[c].T @ (p[d] - p[c])), f"b{d}",
-                                                      cd.Transform()))
+    system.add_constraint(
+        "weld",
+        cd.constraints.Weld(
+            f"b{c}", cd.Transform(R[c].T @ R[d], R[c].T @ (p[d] - p[c])), f"b{d}", cd.Transform()
+        ),
+    )
     return system
 
 
@@ -59,9 +64,15 @@ def child(case: str) -> None:
     if case == "axes":
         other = cd.System(gravity=trees.GRAVITY)
         for b, body in zip(tree.bodies, system.bodies, strict=True):
-            other.add_body(body.name, "ground" if b.parent < 0 else f"b{b.parent}",
-                           cd.Pin(axis=tuple(rng.normal(size=3))),
-                           cd.Transform(b.R_PF, b.p_PF), mass=b.mass, com=b.com, inertia=b.inertia_com)
+            other.add_body(
+                body.name,
+                "ground" if b.parent < 0 else f"b{b.parent}",
+                cd.Pin(axis=tuple(rng.normal(size=3))),
+                cd.Transform(b.R_PF, b.p_PF),
+                mass=b.mass,
+                com=b.com,
+                inertia=b.inertia_com,
+            )
         system = other
     goals = []
     if case in ("assemble", "closed"):
@@ -82,8 +93,9 @@ CASES = ("axes", "constrained", "assemble", "closed", "simulate", "run")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.first_large",
-                                     description="First results of large systems.")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.first_large", description="First results of large systems."
+    )
     parser.add_argument("--child", choices=CASES)
     parser.add_argument("--runs", type=int, default=3)
     options = parser.parse_args()
@@ -93,9 +105,13 @@ def main() -> None:
         found = []
         for _ in range(options.runs):
             with tempfile.TemporaryDirectory() as cache:
-                done = subprocess.run([sys.executable, "-m", "benchmarks.first_large", "--child", case],
-                                      check=True, text=True,
-                                      capture_output=True, env=os.environ | {"CONDYLE_CACHE_DIR": cache})
+                done = subprocess.run(
+                    [sys.executable, "-m", "benchmarks.first_large", "--child", case],
+                    check=True,
+                    text=True,
+                    capture_output=True,
+                    env=os.environ | {"CONDYLE_CACHE_DIR": cache},
+                )
             found.append(json.loads(done.stdout))
         wall, processor = np.min(found, axis=0)
         print(f"{case:12} {wall:6.2f} s wall, {processor:6.2f} s of a processor")

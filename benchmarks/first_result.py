@@ -4,6 +4,7 @@ JSON.
 Nothing but the clock is imported before condyle, so that its import time includes numpy, casadi and llvmlite,
 and what a System needs, which is loaded when it is asked for.
 """
+
 import sys
 import time
 
@@ -12,8 +13,9 @@ start = time.perf_counter()
 from condyle import Pin, System  # noqa: E402, F401
 
 import_seconds = time.perf_counter() - start
-loaded = sorted({name.partition(".")[0] for name in set(sys.modules) - present}
-                - set(sys.stdlib_module_names))
+loaded = sorted(
+    {name.partition(".")[0] for name in set(sys.modules) - present} - set(sys.stdlib_module_names)
+)
 
 import json  # noqa: E402
 
@@ -28,10 +30,18 @@ def main() -> None:
     system.forward_dynamics(tree.q[0], tree.u[0], tree.tau[0])
     answered, processor = time.perf_counter(), time.process_time() - processor
     system.forward_dynamics(tree.q[1], tree.u[1], tree.tau[1])
-    print(json.dumps({"import": import_seconds, "describe": described - begun,
-                      "first call": answered - described,
-                      "second call": time.perf_counter() - answered, "processor": processor,
-                      "loaded": loaded}))
+    print(
+        json.dumps(
+            {
+                "import": import_seconds,
+                "describe": described - begun,
+                "first call": answered - described,
+                "second call": time.perf_counter() - answered,
+                "processor": processor,
+                "loaded": loaded,
+            }
+        )
+    )
 
 
 if __name__ == "__main__":

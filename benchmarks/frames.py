@@ -19,6 +19,7 @@ Beside it, in the same run and the same order, a page as one writes it in an aft
 TubeGeometry of a smooth curve per muscle, made anew for each picture, one mesh per body, three.js's own
 defaults (antialiasing, MeshStandardMaterial). It needs npm; without, it is left out.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -54,21 +55,28 @@ def motion(system: cd.System, frames: int) -> tuple[cd.Table, cd.Table]:
     names, columns, units = [], [], []
     coordinates = [c for b in system.bodies for c in b.coordinates]
     for k, (c, unit) in enumerate(zip(coordinates, scales.units(system.bodies)[0], strict=True)):
-        if unit not in ("rad", "m"):                         # a patella's: what constraints determine
+        if unit not in ("rad", "m"):  # a patella's: what constraints determine
             continue
-        w = sum(a * np.sin(2 * np.pi * f * t + p) for a, f, p in
-                zip((0.25, 0.2), rng.uniform((0.7, 1.1), (1.1, 2.4)), rng.uniform(0, 6, 2), strict=True))
+        w = sum(
+            a * np.sin(2 * np.pi * f * t + p)
+            for a, f, p in zip(
+                (0.25, 0.2), rng.uniform((0.7, 1.1), (1.1, 2.4)), rng.uniform(0, 6, 2), strict=True
+            )
+        )
         low, high = c.range or (-np.inf, np.inf)
         low, high = max(low, q0[k] - 0.5), min(high, q0[k] + 0.5)
         names.append(c.name)
         units.append(unit)
         columns.append(0.5 * (low + high) + (high - low) * w if unit == "rad" else q0[k] + 0.05 * w)
-    a = 0.5 + 0.5 * np.sin(2 * np.pi * rng.uniform(0.5, 1.5, len(system.muscles)) * t[:, None]
-                           + rng.uniform(0, 6, len(system.muscles)))
+    a = 0.5 + 0.5 * np.sin(
+        2 * np.pi * rng.uniform(0.5, 1.5, len(system.muscles)) * t[:, None]
+        + rng.uniform(0, 6, len(system.muscles))
+    )
     return cd.Table(t, names, np.stack(columns, axis=1), units), cd.Table(t, system.muscles, a)
 
 
 # ---- the peer ----------------------------------------------------------------------------------------------
+
 
 def peer(page: cd.Page, folder: Path) -> Path | None:
     """The same muscles, by three.js's own parts."""
@@ -78,26 +86,46 @@ def peer(page: cd.Page, folder: Path) -> Path | None:
     shutil.copy(Path(__file__).with_name("frames_peer.js"), folder / "peer.js")
     run: dict[str, Any] = {"cwd": folder, "check": True, "capture_output": True}
     subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--no-package-lock", "--silent"], **run)
-    subprocess.run(["npx", "--no-install", "esbuild", "peer.js", "--bundle", "--minify", "--format=esm",
-                    "--outfile=out.js"], **run)
+    subprocess.run(
+        [
+            "npx",
+            "--no-install",
+            "esbuild",
+            "peer.js",
+            "--bundle",
+            "--minify",
+            "--format=esm",
+            "--outfile=out.js",
+        ],
+        **run,
+    )
     scene = page.scene
     d, frames = scene.layers[0], range(min(PEER_FRAMES, len(page.scene.layers[0].t)))
     middle = (scene.low + scene.high) / 2
-    data = {"counts": [len(line.bodies) for line in d.lines],
-            "points": [np.round(np.concatenate([d.points(line, f).ravel() for line in d.lines]), 4).tolist()
-                       for f in frames],
-            "poses": np.round(d.p[:len(frames)], 4).tolist(), "middle": middle.tolist(),
-            "paint": np.round(np.nan_to_num(d.paint[:len(frames)]), 2).tolist() if d.paint is not None else
-            [[1.0] * len(d.lines)] * len(frames),
-            "eye": (middle + 2.4 * scene.size * np.array([0.55, 0.35, 0.75])).tolist()}
+    data = {
+        "counts": [len(line.bodies) for line in d.lines],
+        "points": [
+            np.round(np.concatenate([d.points(line, f).ravel() for line in d.lines]), 4).tolist()
+            for f in frames
+        ],
+        "poses": np.round(d.p[: len(frames)], 4).tolist(),
+        "middle": middle.tolist(),
+        "paint": np.round(np.nan_to_num(d.paint[: len(frames)]), 2).tolist()
+        if d.paint is not None
+        else [[1.0] * len(d.lines)] * len(frames),
+        "eye": (middle + 2.4 * scene.size * np.array([0.55, 0.35, 0.75])).tolist(),
+    }
     out = folder / "peer.html"
-    out.write_text('<!doctype html><style>body{margin:0}canvas{width:100vw;height:100vh}</style>'
-                   f'<canvas id="scene"></canvas><script type="application/json" id="data">{json.dumps(data)}'
-                   f'</script><script type="module">{(folder / "out.js").read_text()}</script>')
+    out.write_text(
+        "<!doctype html><style>body{margin:0}canvas{width:100vw;height:100vh}</style>"
+        f'<canvas id="scene"></canvas><script type="application/json" id="data">{json.dumps(data)}'
+        f'</script><script type="module">{(folder / "out.js").read_text()}</script>'
+    )
     return out
 
 
 # ---- the measure -------------------------------------------------------------------------------------------
+
 
 def processor_time() -> dict[str, float]:
     """Of the browser's processes that this one started, by their type [s]: the page ("renderer"), what draws
@@ -106,7 +134,7 @@ def processor_time() -> dict[str, float]:
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
             name, _, rest = path.read_text().rpartition(")")
-        except OSError:                                      # it has ended
+        except OSError:  # it has ended
             continue
         fields = rest.split()
         stats[int(name.split()[0])] = int(fields[1]), (int(fields[11]) + int(fields[12])), "chrom" in name
@@ -119,7 +147,7 @@ def processor_time() -> dict[str, float]:
         if browser:
             try:
                 line = Path(f"/proc/{pid}/cmdline").read_text()
-            except OSError:                                  # it has ended
+            except OSError:  # it has ended
                 continue
             kind = next((kind for kind in out if f"--type={kind}" in line), "rest")
             out[kind] += ticks / os.sysconf("SC_CLK_TCK")
@@ -140,9 +168,11 @@ def measured(tab: Any, counter: str, seconds: float) -> tuple[float, dict[str, f
     return (n1 - n0) / (w1 - w0), {kind: 1000 * (c1[kind] - c0[kind]) / max(n1 - n0, 1) for kind in c1}
 
 
-CASES = {"panels open": "condyle.panel('things', true), condyle.panel('plots', true), condyle.theme(false)",
-         "panels closed": "condyle.panel('things', false), condyle.panel('plots', false)",
-         "closed, dark": "condyle.theme(true)"}
+CASES = {
+    "panels open": "condyle.panel('things', true), condyle.panel('plots', true), condyle.theme(false)",
+    "panels closed": "condyle.panel('things', false), condyle.panel('plots', false)",
+    "closed, dark": "condyle.theme(true)",
+}
 
 
 def main() -> None:
@@ -166,12 +196,16 @@ def main() -> None:
         page = cd.show(system, motion=table, color=activity, open=False, frames=options.frames)
         path = page.save(folder / "page.html").absolute()
         size = path.stat().st_size / 1e6
-        print(f"{page!r}, {len(system.muscles)} muscles: {size:.2f} MB, written in "
-              f"{time.process_time() - begin:.1f} s of processor time")
+        print(
+            f"{page!r}, {len(system.muscles)} muscles: {size:.2f} MB, written in "
+            f"{time.process_time() - begin:.1f} s of processor time"
+        )
         other = peer(page, folder)
         load = os.getloadavg()[0]
-        print(f"window of {SIZE[0]} x {SIZE[1]}, {os.cpu_count()} cores, load {load:.1f}; pictures per "
-              "second, ms of processor time for each")
+        print(
+            f"window of {SIZE[0]} x {SIZE[1]}, {os.cpu_count()} cores, load {load:.1f}; pictures per "
+            "second, ms of processor time for each"
+        )
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=found, args=FLAGS)
 
@@ -203,13 +237,18 @@ def main() -> None:
             browser.close()
         for case, (rate, cost) in best.items():
             total = sum(cost.values())
-            ratio = (f"   {sum(best[PEER][1].values()) / total:5.2f} x less than {PEER}" if PEER in best
-                     else "")
-            print(f"  {case:22} {rate:6.1f} /s  {total:6.1f} ms (page {cost['renderer']:.1f}, drawing "
-                  f"{cost['gpu-process']:.1f}){ratio}")
+            ratio = (
+                f"   {sum(best[PEER][1].values()) / total:5.2f} x less than {PEER}" if PEER in best else ""
+            )
+            print(
+                f"  {case:22} {rate:6.1f} /s  {total:6.1f} ms (page {cost['renderer']:.1f}, drawing "
+                f"{cost['gpu-process']:.1f}){ratio}"
+            )
         rate = best["panels closed"][0]
-        for what, value, met in ((f"at most {MEGABYTES:g} MB", f"{size:.2f} MB", size <= MEGABYTES),
-                                 (f"at least {PICTURES:g} pictures/s", f"{rate:.1f} /s", rate >= PICTURES)):
+        for what, value, met in (
+            (f"at most {MEGABYTES:g} MB", f"{size:.2f} MB", size <= MEGABYTES),
+            (f"at least {PICTURES:g} pictures/s", f"{rate:.1f} /s", rate >= PICTURES),
+        ):
             print(f"target {what}: {value}, {'met' if met else 'NOT met'}")
 
 

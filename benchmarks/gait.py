@@ -18,6 +18,7 @@ the end, against a run of the same engine at 1e-9 or better; a run counts with t
 of all tighter ones of its method, so that luck does not help. The quickest of several methods counts, of ours
 and of OpenSim's. A first result is that of a fresh process, from the start of Python to accelerations.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -43,20 +44,29 @@ from benchmarks.opensim_process import OpenSimProcess
 from benchmarks.report import Claim, Report, Time, machine
 from benchmarks.studies import least
 
-if TYPE_CHECKING:                                            # OpenSim's process imports this module too
+if TYPE_CHECKING:  # OpenSim's process imports this module too
     import condyle as cd
 
 REFERENCE = Path(__file__).parents[2] / "shared/reference"
 GAIT10, GAIT23 = REFERENCE / "gait10dof18musc_pipeline", REFERENCE / "opensim/Gait2354_Simbody"
 WALKS = {
-    "gait10dof18musc": (GAIT10 / "subject01.osim", GAIT10 / "IK/subject01_walk_IK.mot",
-                        GAIT10 / "ExperimentalData/subject01_walk_grf.xml",
-                        GAIT10 / "gait10dof_Reserve_Actuators.xml", (0.5, 1.5)),
-    "gait2354": (GAIT23 / "subject01_simbody.osim", GAIT23 / "pipeline/subject01_walk1_ik.mot",
-                 GAIT23 / "pipeline/subject01_walk1_grf.xml", GAIT23 / "pipeline/gait2354_CMC_Actuators.xml",
-                 (0.6, 1.4))}
+    "gait10dof18musc": (
+        GAIT10 / "subject01.osim",
+        GAIT10 / "IK/subject01_walk_IK.mot",
+        GAIT10 / "ExperimentalData/subject01_walk_grf.xml",
+        GAIT10 / "gait10dof_Reserve_Actuators.xml",
+        (0.5, 1.5),
+    ),
+    "gait2354": (
+        GAIT23 / "subject01_simbody.osim",
+        GAIT23 / "pipeline/subject01_walk1_ik.mot",
+        GAIT23 / "pipeline/subject01_walk1_grf.xml",
+        GAIT23 / "pipeline/gait2354_CMC_Actuators.xml",
+        (0.6, 1.4),
+    ),
+}
 PARTS = ("kinematics", "studies", "rates", "runs", "first")
-BODIES = 12                                                 # of both models
+BODIES = 12  # of both models
 CUTOFF = 6.0
 MORE = 10
 OURS = ("merson", "dormand-prince", "rkc")
@@ -66,8 +76,16 @@ Engine = Callable[[float, str], tuple[float, float]]
 """Error and seconds of a run at an accuracy by a method."""
 FEW, TURNS = 3, 4
 """How many of the quickest of each engine take turns at last, and how often."""
-LEAST = {"inverse_kinematics": 50, "inverse_dynamics": 100, "muscle_analysis": 100, "static_optimization": 50,
-         "joint_reactions": 100, "one": 20, "batch": 100, "run": 30}
+LEAST = {
+    "inverse_kinematics": 50,
+    "inverse_dynamics": 100,
+    "muscle_analysis": 100,
+    "static_optimization": 50,
+    "joint_reactions": 100,
+    "one": 20,
+    "batch": 100,
+    "run": 30,
+}
 """How many times as fast as OpenSim's each is asked to be."""
 FIRST = {"full": 0.5, "empty": 8.0}
 """Seconds until the first result of gait2354, from a full and an empty cache, at most."""
@@ -81,17 +99,26 @@ def motions(name: str, times: int) -> tuple[Any, Any, list[Any], dict[str, str]]
     system = cd.read_osim(model)
     table = cd.low_pass(cd.read_table(motion), CUTOFF)
     rows = (table.time >= first - 0.2) & (table.time <= last + 0.2)
-    table = table[int(np.argmax(rows)):len(rows) - int(np.argmax(rows[::-1]))]
+    table = table[int(np.argmax(rows)) : len(rows) - int(np.argmax(rows[::-1]))]
     if times > 1:
         from scipy.interpolate import make_interp_spline
 
         fine = np.linspace(table.time[0], table.time[-1], times * (len(table) - 1) + 1)
-        table = cd.Table(fine, table.names, make_interp_spline(table.time, table.values, k=5)(fine),
-                         table.units, degrees=table.degrees)
+        table = cd.Table(
+            fine,
+            table.names,
+            make_interp_spline(table.time, table.values, k=5)(fine),
+            table.units,
+            degrees=table.degrees,
+        )
     folder = Path(tempfile.mkdtemp())
     table.save(folder / "motion.mot")
-    files = {"model": str(model), "motion": str(folder / "motion.mot"), "loads": str(loads),
-             "reserves": str(reserves)}
+    files = {
+        "model": str(model),
+        "motion": str(folder / "motion.mot"),
+        "loads": str(loads),
+        "reserves": str(reserves),
+    }
     return system, table, cd.read_external_loads(loads), files
 
 
@@ -110,16 +137,27 @@ def calls(name: str, times: int) -> tuple[dict[str, tuple[int, Any]], Any, dict[
     found = cd.static_optimization(system, walk, loads, reserves=reserves)
     activations = cd.Table(table.time, system.muscles, np.full((len(table), len(system.muscles)), 0.1))
     found.forces.save(Path(files["motion"]).with_name("forces.sto"))
-    return {
-        "inverse_dynamics": (len(table), lambda: cd.inverse_dynamics(system, table, loads)),
-        "muscle_analysis": (len(table), lambda: cd.muscle_analysis(system, table, activations)),
-        "static_optimization": (n, lambda: cd.static_optimization(system, walk, loads, reserves=reserves)),
-        "joint_reactions": (n, lambda: cd.joint_reactions(system, walk, found.forces, loads))
-    }, table, files, part, system, reserves
+    return (
+        {
+            "inverse_dynamics": (len(table), lambda: cd.inverse_dynamics(system, table, loads)),
+            "muscle_analysis": (len(table), lambda: cd.muscle_analysis(system, table, activations)),
+            "static_optimization": (
+                n,
+                lambda: cd.static_optimization(system, walk, loads, reserves=reserves),
+            ),
+            "joint_reactions": (n, lambda: cd.joint_reactions(system, walk, found.forces, loads)),
+        },
+        table,
+        files,
+        part,
+        system,
+        reserves,
+    )
 
 
-def trial(what: str, system: cd.System, files: dict[str, str], part: slice,
-          reserves: dict[str, float]) -> None:
+def trial(
+    what: str, system: cd.System, files: dict[str, str], part: slice, reserves: dict[str, float]
+) -> None:
     """A study from files to files."""
     import condyle as cd
 
@@ -149,23 +187,30 @@ def studies(name: str, rounds: int, report: Report, trials: bool) -> None:
     for what, (n, run) in few.items():
         more, longer = many[what]
         seconds = [np.inf, np.inf]
-        for _ in range(1 + 5 * rounds):                     # the first of them is never the least
+        for _ in range(1 + 5 * rounds):  # the first of them is never the least
             seconds = [min(t, least(call, 2)) for t, call in zip(seconds, (run, longer), strict=True)]
         mine, whole = (seconds[1] - seconds[0]) / (more - n), seconds[0] / n
-        text = (f"{what:20} {n:5d} frames: condyle {1e6 * mine:7.2f} us per frame, all of a call "
-                f"{1e6 * whole:7.2f}")
+        text = (
+            f"{what:20} {n:5d} frames: condyle {1e6 * mine:7.2f} us per frame, all of a call "
+            f"{1e6 * whole:7.2f}"
+        )
         if process:
             start, step = table.time[part.start], table.time[1] - table.time[0]
             end = last if what != "inverse_dynamics" else table.time[-1]
             start = start if what != "inverse_dynamics" else table.time[0]
             rows = int((table.time <= end + 1e-9).sum() - (table.time < start - 1e-9).sum())
-            some = rounds if what in ("inverse_dynamics", "joint_reactions") else 1     # the others take long
-            if what == "inverse_dynamics":                  # two frames would be lost in reading its files
+            some = rounds if what in ("inverse_dynamics", "joint_reactions") else 1  # the others take long
+            if what == "inverse_dynamics":  # two frames would be lost in reading its files
                 ways, apart = [(process, end), (finer, end)], more - n
             else:
                 ways, apart = [(process, start + step), (process, end)], rows - 2
-            spent = np.min([[each.ask("seconds", what, float(start), float(until)) for each, until in ways]
-                            for _ in range(some)], axis=0)
+            spent = np.min(
+                [
+                    [each.ask("seconds", what, float(start), float(until)) for each, until in ways]
+                    for _ in range(some)
+                ],
+                axis=0,
+            )
             theirs = (spent[1] - spent[0]) / apart
             text += f"; OpenSim {1e6 * theirs:9.1f}: {theirs / mine:.0f} and {theirs / whole:.0f} times"
             claim(report, name, what, f"{what}, a frame", mine, theirs)
@@ -173,16 +218,20 @@ def studies(name: str, rounds: int, report: Report, trials: bool) -> None:
             own = least(partial(trial, what, system, files, part, reserves), 1 + 3 * rounds)
             tools = [process.ask("whole", what, float(start), float(end)) for _ in range(some)]
             there = min(tool for tool, _ in tools) - min(reading for _, reading in tools)
-            text += (f"; a trial, files to files: condyle {1e3 * own:.2f} ms, OpenSim {1e3 * there:.1f}: "
-                     f"{there / own:.0f} times")
+            text += (
+                f"; a trial, files to files: condyle {1e3 * own:.2f} ms, OpenSim {1e3 * there:.1f}: "
+                f"{there / own:.0f} times"
+            )
         print(text, flush=True)
 
 
 def claim(report: Report, model: str, key: str, what: str, mine: float, theirs: float) -> None:
     """Seconds of both, and how many times as long OpenSim takes."""
     ratio = theirs / mine
-    report.times += [Time(model, BODIES, f"{what}: condyle", mine),
-                     Time(model, BODIES, "OpenSim", theirs, ratio)]
+    report.times += [
+        Time(model, BODIES, f"{what}: condyle", mine),
+        Time(model, BODIES, "OpenSim", theirs, ratio),
+    ]
     report.claims.append(Claim(11, f"{model}: {what}", BODIES, ratio, ">=", LEAST[key]))
 
 
@@ -202,8 +251,10 @@ def inverse_kinematics(name: str, rounds: int, report: Report) -> None:
             call()
             seconds[n] = min(seconds[n], least(call, 10))
     mine = (seconds[len(markers)] - seconds[2]) / (len(markers) - 2)
-    text = (f"{'inverse_kinematics':20} {len(markers):5d} frames: condyle {1e6 * mine:7.2f} us per frame, "
-            f"all of a call {1e6 * seconds[len(markers)] / len(markers):7.2f}")
+    text = (
+        f"{'inverse_kinematics':20} {len(markers):5d} frames: condyle {1e6 * mine:7.2f} us per frame, "
+        f"all of a call {1e6 * seconds[len(markers)] / len(markers):7.2f}"
+    )
     if process:
         text += f"; OpenSim {1e6 * theirs:9.1f}: {theirs / mine:.0f} times"
         claim(report, name, "inverse_kinematics", "inverse_kinematics, a frame", mine, theirs)
@@ -213,18 +264,25 @@ def inverse_kinematics(name: str, rounds: int, report: Report) -> None:
 def first_results(report: Report, rounds: int) -> None:
     """Processor seconds of fresh processes: Python, import with all that reading loads, reading gait2354,
     accelerations. The least of some, in turns; once from an empty cache, where compiling takes most."""
-    code = ("import time; t = [time.process_time()]; from condyle import read_osim;"
-            "t.append(time.process_time());"
-            f"s = read_osim({str(WALKS['gait2354'][0])!r}); t.append(time.process_time());"
-            "s.state().udot; t.append(time.process_time()); print(*t)")
+    code = (
+        "import time; t = [time.process_time()]; from condyle import read_osim;"
+        "t.append(time.process_time());"
+        f"s = read_osim({str(WALKS['gait2354'][0])!r}); t.append(time.process_time());"
+        "s.state().udot; t.append(time.process_time()); print(*t)"
+    )
 
     def fresh(cache: str) -> list[float]:
         """Seconds until Python runs, of the import, of reading, of accelerations, and of all."""
         environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         environment |= {"CONDYLE_CACHE_DIR": cache, "CONDYLE_THREADS": "2"}
-        out = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True,
-                             check=True, env=environment).stdout
+        out = subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", code],
+            capture_output=True,
+            text=True,
+            check=True,
+            env=environment,
+        ).stdout
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         t = [float(x) for x in out.split()]
         return [t[0], *np.diff(t), after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime]
@@ -233,15 +291,29 @@ def first_results(report: Report, rounds: int) -> None:
         empty, full = fresh(cache), np.min([fresh(cache) for _ in range(3 * rounds)], axis=0)
     for kind, spent in (("empty", empty), ("full", full)):
         parts = zip(("Python", "import", "read", "accelerations", "in all"), spent, strict=True)
-        print(f"first result of gait2354, {kind} cache: " + ", ".join(f"{what} {x:.2f}" for what, x in parts)
-              + " s", flush=True)
+        print(
+            f"first result of gait2354, {kind} cache: "
+            + ", ".join(f"{what} {x:.2f}" for what, x in parts)
+            + " s",
+            flush=True,
+        )
         for what, x in (("Python and import included", spent[-1]), ("after the import", spent[2] + spent[3])):
-            report.claims.append(Claim(11, f"gait2354: first result, {kind} cache, {what}", BODIES, float(x),
-                                       "<=", FIRST[kind], "s"))
+            report.claims.append(
+                Claim(
+                    11,
+                    f"gait2354: first result, {kind} cache, {what}",
+                    BODIES,
+                    float(x),
+                    "<=",
+                    FIRST[kind],
+                    "s",
+                )
+            )
 
 
-def right_hand_sides(system: cd.System, start: cd.State, process: OpenSimProcess | None,
-                     report: Report, name: str) -> None:
+def right_hand_sides(
+    system: cd.System, start: cd.State, process: OpenSimProcess | None, report: Report, name: str
+) -> None:
     rng = np.random.default_rng(0)
     q, u, z, inputs = (np.array(x) for x in (start.q, start.u, start.z, start.inputs))
     Q = q + 0.01 * rng.normal(size=(1024, system.nq))
@@ -261,8 +333,14 @@ def right_hand_sides(system: cd.System, start: cd.State, process: OpenSimProcess
     print(text, flush=True)
 
 
-def forward(system: cd.System, start: cd.State, process: OpenSimProcess | None, t_final: float,
-            report: Report, name: str) -> None:
+def forward(
+    system: cd.System,
+    start: cd.State,
+    process: OpenSimProcess | None,
+    t_final: float,
+    report: Report,
+    name: str,
+) -> None:
     """Runs at all accuracies say which methods and accuracies are the quickest at an error, ours and
     OpenSim's; these then take turns."""
     import condyle as cd
@@ -278,7 +356,7 @@ def forward(system: cd.System, start: cd.State, process: OpenSimProcess | None, 
         assert process is not None
         try:
             spent, q = process.ask("run", accuracy, t_final, method)
-        except RuntimeError:                                  # RungeKutta3 gives up where it is not stable
+        except RuntimeError:  # RungeKutta3 gives up where it is not stable
             return np.inf, np.inf
         return max(abs(q[c] - reference[c]) for c in reference), spent
 
@@ -286,24 +364,34 @@ def forward(system: cd.System, start: cd.State, process: OpenSimProcess | None, 
     if process:
         apart = max(abs(reference[c] - x) for c, x in zip(system.coordinates, exact, strict=True))
         print(f"runs of both engines end {apart:.1e} rad or m apart", flush=True)
-    tried = {run: [row for method in methods for row in ladder(run, method)]
-             for run, methods in engines.items()}
+    tried = {
+        run: [row for method in methods for row in ladder(run, method)] for run, methods in engines.items()
+    }
     for error in (1e-3, 1e-5):
         some: dict[tuple[Engine, float, str], float] = {
-            (run, accuracy, method): np.inf for run, rows in tried.items()
-            for _, accuracy, method in sorted(row[1:] for row in rows if row[0] <= error)[:FEW]}
+            (run, accuracy, method): np.inf
+            for run, rows in tried.items()
+            for _, accuracy, method in sorted(row[1:] for row in rows if row[0] <= error)[:FEW]
+        }
         for _ in range(TURNS):
             some = {(run, a, method): min(t, run(a, method)[1]) for (run, a, method), t in some.items()}
-        best = {run: min((t, a, method) for (other, a, method), t in some.items() if other is run)
-                for run in tried}
+        best = {
+            run: min((t, a, method) for (other, a, method), t in some.items() if other is run)
+            for run in tried
+        }
         spent = {run: row[0] for run, row in best.items()}
         told = [f"{method} at {accuracy:.0e} {1e3 * t:.2f} ms" for t, accuracy, method in best.values()]
         ratio = f": {spent[there] / spent[here]:.0f} times" if process else ""
         if process:
-            claim(report, name, "run", f"run of {t_final:g} s, error below {error:.0e}", spent[here],
-                  spent[there])
-        print(f"run of {t_final:g} s, error below {error:.0e}: {'; OpenSim '.join(told)}{ratio}",
-              flush=True)
+            claim(
+                report,
+                name,
+                "run",
+                f"run of {t_final:g} s, error below {error:.0e}",
+                spent[here],
+                spent[there],
+            )
+        print(f"run of {t_final:g} s, error below {error:.0e}: {'; OpenSim '.join(told)}{ratio}", flush=True)
 
 
 def ladder(run: Engine, name: str) -> list[tuple[float, float, float, str]]:
@@ -331,8 +419,11 @@ def main() -> None:
     report, began = Report(machine(), {k: str(v) for k, v in vars(given).items()}), time.perf_counter()
     for name in given.models:
         print(f"\n{name}")
-        process = OpenSimProcess({"model": str(WALKS[name][0])}, about_walk) if importlib.util.find_spec(
-            "opensim") else None
+        process = (
+            OpenSimProcess({"model": str(WALKS[name][0])}, about_walk)
+            if importlib.util.find_spec("opensim")
+            else None
+        )
         if "kinematics" in given.only:
             inverse_kinematics(name, given.rounds, report)
         if "studies" in given.only:
@@ -346,8 +437,10 @@ def main() -> None:
             forward(system, start, process, 0.2, report, name)
     if "first" in given.only:
         first_results(report, given.rounds)
-    report.notes.append(f"{time.perf_counter() - began:.0f} s; load {os.getloadavg()[0]:.1f} at the end; "
-                        "seconds are processor time")
+    report.notes.append(
+        f"{time.perf_counter() - began:.0f} s; load {os.getloadavg()[0]:.1f} at the end; "
+        "seconds are processor time"
+    )
     report.print()
     if given.json:
         report.write(given.json)

@@ -4,6 +4,7 @@ end.
 References are our own runs at 1e-12 by the method of order 8, or closed forms; tests/verification holds these
 against published and other programs' numbers.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -85,6 +86,10 @@ def andrews() -> Motion:
 
 
 MOTIONS: dict[str, Callable[[], Motion]] = {
-    "tree": tree_of_30, "chains": eleven_chains, "four-bar": lambda: four_bars(2),
+    "tree": tree_of_30,
+    "chains": eleven_chains,
+    "four-bar": lambda: four_bars(2),
     "four-bars": lambda: four_bars(10),
-    "bricard": bricard, "andrews": andrews}
+    "bricard": bricard,
+    "andrews": andrews,
+}

@@ -12,6 +12,7 @@ and "rodas5p".
 Times are processor times, minima; OpenSim works in a process
 of its own, in turn.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -26,7 +27,7 @@ from benchmarks.opensim_arm26 import numbers
 from benchmarks.opensim_forward import questions
 from benchmarks.opensim_process import OpenSimProcess
 
-if TYPE_CHECKING:                                            # OpenSim's process imports this module too
+if TYPE_CHECKING:  # OpenSim's process imports this module too
     import condyle as cd
 
 MUSCLES = ("TRIlong", "TRIlat", "TRImed", "BIClong", "BICshort", "BRA")
@@ -50,11 +51,20 @@ def arm26(muscle: str) -> cd.System:
     ARM = importlib.import_module("condyle.models.arm26")
     numbers = dict(ARM.CURVES)
     if muscle != "Thelen2003":
-        numbers = {k: numbers[k] for k in ("max_contraction_velocity", "activation_time_constant",
-                                           "deactivation_time_constant", "default_activation")}
+        numbers = {
+            k: numbers[k]
+            for k in (
+                "max_contraction_velocity",
+                "activation_time_constant",
+                "deactivation_time_constant",
+                "default_activation",
+            )
+        }
     if muscle == "DeGroote2016":
-        numbers |= {"tendon_strain_at_one_norm_force": ARM.CURVES["FmaxTendonStrain"],
-                    "passive_fiber_strain_at_one_norm_force": ARM.CURVES["FmaxMuscleStrain"]}
+        numbers |= {
+            "tendon_strain_at_one_norm_force": ARM.CURVES["FmaxTendonStrain"],
+            "passive_fiber_strain_at_one_norm_force": ARM.CURVES["FmaxMuscleStrain"],
+        }
     system = cd.models.arm26(muscle=None)
     for name, (own, _, _) in ARM.MUSCLES.items():
         system.add_force(name, getattr(cd.muscles, muscle)(ARM.path(name), *own, **numbers))
@@ -78,21 +88,30 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--muscle", default="Thelen2003")
     parser.add_argument("--osim", help="a file with the same muscles; made of our numbers for Thelen2003")
-    parser.add_argument("--integrators", nargs="+", default=["merson", "rodas", "rodas5p"],
-                        help="ours; OpenSim's is RungeKuttaMerson")
+    parser.add_argument(
+        "--integrators",
+        nargs="+",
+        default=["merson", "rodas", "rodas5p"],
+        help="ours; OpenSim's is RungeKuttaMerson",
+    )
     parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args()
     system, far = arm26(options.muscle), OpenSimProcess(options.osim or numbers(), questions)
     for case, (given, t_final) in CASES.items():
-        start = system.equilibrate_muscles(system.state(inputs=given, z={
-            name: 0.05 for name in system.state_variables if name.endswith("activation")}))
+        start = system.equilibrate_muscles(
+            system.state(
+                inputs=given, z={name: 0.05 for name in system.state_variables if name.endswith("activation")}
+            )
+        )
         if case.startswith("all"):
             right_hand_sides(system, start, far, given)
         exact_here = cd.simulate(system, start, t_final, accuracy=1e-10)(t_final).q
         exact_there = far.ask("run", given, 1e-10, t_final)[1]
         names = options.integrators
-        print(f"\n{options.muscle}, {case}, {t_final:g} s: error [rad], ms\naccuracy  "
-              + "".join(f"{name:>20}" for name in (*names, "OpenSim")))
+        print(
+            f"\n{options.muscle}, {case}, {t_final:g} s: error [rad], ms\naccuracy  "
+            + "".join(f"{name:>20}" for name in (*names, "OpenSim"))
+        )
         found: dict[str, list[tuple[float, float]]] = {name: [] for name in (*names, "OpenSim")}
         for accuracy in ACCURACIES:
             for name in names:
@@ -101,19 +120,27 @@ def main() -> None:
                 found[name].append((error, best(here, 1, 3 * options.repeats)))
             runs = [far.ask("run", given, accuracy, t_final) for _ in range(options.repeats)]
             found["OpenSim"].append((np.abs(runs[0][1] - exact_there).max(), min(r[0] for r in runs)))
-            print(f"{accuracy:8.0e}  " + "".join(f"{error:12.1e} {1e3 * t:7.2f}"
-                                                 for error, t in (rows[-1] for rows in found.values())))
+            print(
+                f"{accuracy:8.0e}  "
+                + "".join(
+                    f"{error:12.1e} {1e3 * t:7.2f}" for error, t in (rows[-1] for rows in found.values())
+                )
+            )
         for error in (1e-4, 1e-6):
-            quickest = {name: min((t for e, t in rows if e <= error), default=np.inf)
-                        for name, rows in found.items()}
+            quickest = {
+                name: min((t for e, t in rows if e <= error), default=np.inf) for name, rows in found.items()
+            }
             there = quickest.pop("OpenSim")
             name = min(quickest, key=lambda name: quickest[name])
-            print(f"error below {error:.0e} rad: {name} {1e3 * quickest[name]:.2f} against {1e3 * there:.1f} "
-                  f"ms: {there / quickest[name]:.0f} x")
+            print(
+                f"error below {error:.0e} rad: {name} {1e3 * quickest[name]:.2f} against {1e3 * there:.1f} "
+                f"ms: {there / quickest[name]:.0f} x"
+            )
 
 
-def right_hand_sides(system: cd.System, start: cd.State, far: OpenSimProcess,
-                     given: dict[str, float]) -> None:
+def right_hand_sides(
+    system: cd.System, start: cd.State, far: OpenSimProcess, given: dict[str, float]
+) -> None:
     q, u, z, inputs = (np.array(x) for x in (start.q, start.u, start.z, start.inputs))
     there, udot = far.ask("rates", given, 100)
     print(f"udot at the start: here {start.udot}, OpenSim {np.array(udot)}")
@@ -129,10 +156,14 @@ def right_hand_sides(system: cd.System, start: cd.State, far: OpenSimProcess,
     many = best(batch, 1) / STATES
     udot_alone = best(lambda: system.forward_dynamics(q, u, z=z, inputs=inputs), 100)
     udot_many = best(lambda: system.forward_dynamics(Q, U, z=Z, inputs=inputs, threads=1), 1) / STATES
-    print(f"right-hand side: one state {1e6 * one:.1f} us, of many {1e6 * many:.2f} us; OpenSim "
-          f"{1e6 * there:.0f} us: {there / one:.0f} x, {there / many:.0f} x")
-    print(f"udot alone: {1e6 * udot_alone:.1f} us, of many {1e6 * udot_many:.2f} us: "
-          f"{there / udot_alone:.0f} x, {there / udot_many:.0f} x")
+    print(
+        f"right-hand side: one state {1e6 * one:.1f} us, of many {1e6 * many:.2f} us; OpenSim "
+        f"{1e6 * there:.0f} us: {there / one:.0f} x, {there / many:.0f} x"
+    )
+    print(
+        f"udot alone: {1e6 * udot_alone:.1f} us, of many {1e6 * udot_many:.2f} us: "
+        f"{there / udot_alone:.0f} x, {there / udot_many:.0f} x"
+    )
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """arm26 in OpenSim, made of the numbers of condyle.models.arm26, and its static optimisation, in a process
 of its own (opensim_process.py)."""
+
 from __future__ import annotations
 
 import tempfile
@@ -21,12 +22,27 @@ def numbers() -> dict[str, Any]:
     import importlib
 
     data = importlib.import_module("condyle.models.arm26")
-    surfaces = {name: (body, place, angles, type(surface).__name__, tuple(np.atleast_1d(
-        surface.radii if type(surface).__name__ == "Ellipsoid" else surface.radius)),
-        getattr(surface, "length", None), surface.quadrant)
-        for name, (body, place, angles, surface) in data.SURFACES.items()}
-    return {"gravity": data.GRAVITY, "base": tuple(data.BASE), "bodies": data.BODIES, "joints": data.JOINTS,
-            "surfaces": surfaces, "muscles": data.MUSCLES, "curves": data.CURVES}
+    surfaces = {
+        name: (
+            body,
+            place,
+            angles,
+            type(surface).__name__,
+            tuple(np.atleast_1d(surface.radii if type(surface).__name__ == "Ellipsoid" else surface.radius)),
+            getattr(surface, "length", None),
+            surface.quadrant,
+        )
+        for name, (body, place, angles, surface) in data.SURFACES.items()
+    }
+    return {
+        "gravity": data.GRAVITY,
+        "base": tuple(data.BASE),
+        "bodies": data.BODIES,
+        "joints": data.JOINTS,
+        "surfaces": surfaces,
+        "muscles": data.MUSCLES,
+        "curves": data.CURVES,
+    }
 
 
 def model_of(data: dict[str, Any]) -> Any:
@@ -40,8 +56,9 @@ def model_of(data: dict[str, Any]) -> Any:
     model.setGravity(vec(data["gravity"]))
     frames: dict[str, Any] = {"base": osim.Body("base", 1.0, zero, osim.Inertia(1, 1, 1))}
     model.addBody(frames["base"])
-    model.addJoint(osim.WeldJoint("offset", model.getGround(), vec(data["base"]), zero, frames["base"], zero,
-                                  zero))
+    model.addJoint(
+        osim.WeldJoint("offset", model.getGround(), vec(data["base"]), zero, frames["base"], zero, zero)
+    )
     for name, (mass, com, inertia) in data["bodies"].items():
         frames[name] = osim.Body(name, mass, vec(com), osim.Inertia(*inertia))
         model.addBody(frames[name])
@@ -51,8 +68,9 @@ def model_of(data: dict[str, Any]) -> Any:
             moved.updTransformAxis(i).setAxis(vec(direction))
         moved.updTransformAxis(0).setCoordinateNames(osim.ArrayStr(coordinate, 1))
         moved.updTransformAxis(0).set_function(osim.LinearFunction(1, 0))
-        joint = osim.CustomJoint(f"joint_{name}", frames[parent], vec(place), zero, frames[name], zero, zero,
-                                 moved)
+        joint = osim.CustomJoint(
+            f"joint_{name}", frames[parent], vec(place), zero, frames[name], zero, zero, moved
+        )
         model.addJoint(joint)
         reserve = osim.CoordinateActuator(coordinate)
         reserve.setName(f"{coordinate}_reserve")
@@ -76,9 +94,18 @@ def model_of(data: dict[str, Any]) -> Any:
     for name, (own, wraps, points) in data["muscles"].items():
         m = osim.Thelen2003Muscle(name, *own)
         m.setMaxContractionVelocity(c["max_contraction_velocity"])
-        for key in ("activation_time_constant", "deactivation_time_constant", "FmaxTendonStrain",
-                    "FmaxMuscleStrain", "KshapeActive", "KshapePassive", "Af", "Flen",
-                    "fv_linear_extrap_threshold", "minimum_activation"):
+        for key in (
+            "activation_time_constant",
+            "deactivation_time_constant",
+            "FmaxTendonStrain",
+            "FmaxMuscleStrain",
+            "KshapeActive",
+            "KshapePassive",
+            "Af",
+            "Flen",
+            "fv_linear_extrap_threshold",
+            "minimum_activation",
+        ):
             getattr(m, f"set_{key}")(c[key])
         for i, (body, p) in enumerate(points):
             m.addNewPathPoint(f"{name}-P{i + 1}", frames[body], vec(p))
@@ -107,13 +134,15 @@ class Tool:
         padded = np.vstack([np.repeat(q[:1], n, axis=0), q, np.repeat(q[-1:], n, axis=0)])
         time = t[0] + h * (np.arange(len(padded)) - n)
         rows = "\n".join("\t".join(f"{x:.17g}" for x in (s, *row)) for s, row in zip(time, padded))
-        (self.folder / "motion.mot").write_text(f"motion\nversion=1\nnRows={len(time)}\nnColumns="
-                                                f"{q.shape[1] + 1}\ninDegrees=no\nendheader\n"
-                                                + "\t".join(("time", *names)) + f"\n{rows}\n")
+        (self.folder / "motion.mot").write_text(
+            f"motion\nversion=1\nnRows={len(time)}\nnColumns="
+            f"{q.shape[1] + 1}\ninDegrees=no\nendheader\n" + "\t".join(("time", *names)) + f"\n{rows}\n"
+        )
         self.made = True
 
-    def run(self, data: dict[str, Any], t: Array, q: Array, names: tuple[str, ...], until: float,
-            physiology: bool) -> float:
+    def run(
+        self, data: dict[str, Any], t: Array, q: Array, names: tuple[str, ...], until: float, physiology: bool
+    ) -> float:
         """Seconds of processor time from the first frame to `until`."""
         import opensim as osim
 
@@ -144,7 +173,7 @@ class Tool:
         """Those of the last run: names and values, the first column the time."""
         lines = (self.folder / "so_StaticOptimization_activation.sto").read_text().splitlines()
         head = lines.index("endheader")
-        values = [[float(x) for x in line.split()] for line in lines[head + 2:]]
+        values = [[float(x) for x in line.split()] for line in lines[head + 2 :]]
         return lines[head + 1].split(), np.array(values)
 
 

@@ -1,4 +1,5 @@
 """A bouncing ball and a human on twelve spheres in OpenSim, in a process of its own (opensim_process.py)."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -62,8 +63,9 @@ def _add_meshes(model: Any, known: dict[str, Any], spec: dict[str, Any]) -> None
         model.addContactGeometry(osim.ContactSphere(R, osim.Vec3(0, -R, 0), model.getGround(), "floor"))
         names.append("floor")
     elif len(names) == 1:
-        model.addContactGeometry(osim.ContactHalfSpace(osim.Vec3(0), osim.Vec3(0, 0, -np.pi / 2),
-                                                       model.getGround(), "floor"))
+        model.addContactGeometry(
+            osim.ContactHalfSpace(osim.Vec3(0), osim.Vec3(0, 0, -np.pi / 2), model.getGround(), "floor")
+        )
         names.append("floor")
     for name, (body, file) in zip(names, spec["meshes"]):
         model.addContactGeometry(osim.ContactMesh(file, osim.Vec3(0), osim.Vec3(0), known[body], name))
@@ -97,8 +99,8 @@ class Questions:
 
         model, state = self.prepared(specs, which)
         create = osim.Vector.createFromMat
-        Q = np.zeros((len(q), state.getNQ()))                # one unused q per ball and free joint
-        Q[:, :q.shape[1]] = q
+        Q = np.zeros((len(q), state.getNQ()))  # one unused q per ball and free joint
+        Q[:, : q.shape[1]] = q
         rows = [(create(x), create(v)) for x, v in zip(Q, u)]
         with Clock() as clock:
             for x, v in rows:
@@ -110,8 +112,9 @@ class Questions:
         model.realizeAcceleration(state)
         return clock.cpu / len(rows), state.getUDot().to_numpy()
 
-    def run(self, specs: dict[str, Any], which: str, q: Array, u: Array, accuracy: float,
-            t_final: float) -> tuple[float, Array]:
+    def run(
+        self, specs: dict[str, Any], which: str, q: Array, u: Array, accuracy: float, t_final: float
+    ) -> tuple[float, Array]:
         import opensim as osim
 
         model, state = self.prepared(specs, which)
@@ -126,12 +129,12 @@ class Questions:
         manager.setRecordStatesTrajectory(False)
         manager.setIntegratorMethod(osim.Manager.IntegratorMethod_RungeKuttaMerson)
         manager.setIntegratorAccuracy(accuracy)
-        manager.setIntegratorMaximumStepSize(5e-3)           # so that no bounce is missed
+        manager.setIntegratorMaximumStepSize(5e-3)  # so that no bounce is missed
         manager.setIntegratorInternalStepLimit(1_000_000)
         manager.initialize(state)
         with silence(), Clock() as clock:
             end = manager.integrate(t_final)
-        return clock.cpu, end.getQ().to_numpy()[:len(q)]
+        return clock.cpu, end.getQ().to_numpy()[: len(q)]
 
 
 def about_contact() -> dict[str, Any]:

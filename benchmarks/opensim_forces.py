@@ -1,5 +1,6 @@
 """Forces and muscles of a model file in OpenSim, in a process of its own (opensim_process.py), at random
 states."""
+
 from __future__ import annotations
 
 import os
@@ -50,8 +51,14 @@ def _at(model: Any, state: Any) -> tuple[list[float], list[float]]:
     return [c.getValue(state) for c in coordinates], [c.getSpeedValue(state) for c in coordinates]
 
 
-def forces(path: str, count: int, seed: int, share: float = 0.9, off: Sequence[str] = (),
-           inputs: Sequence[str] | None = None) -> dict[str, Any]:
+def forces(
+    path: str,
+    count: int,
+    seed: int,
+    share: float = 0.9,
+    off: Sequence[str] = (),
+    inputs: Sequence[str] | None = None,
+) -> dict[str, Any]:
     """At `count` random states: coordinates, muscles with their states, lengths, speeds, moment arms,
     tensions, rates of states; generalised forces of each force alone; udot of the whole model, and of the
     model without the forces `off`. Controls are random, or of `inputs` alone where these are given and the
@@ -65,9 +72,13 @@ def forces(path: str, count: int, seed: int, share: float = 0.9, off: Sequence[s
     acting = {f.getName(): bool(f.appliesForce(state)) for f in every}
     paths = {f.getName(): p for f in every if (p := _path(f)) is not None}
     actuators = _each(model.getActuators())
-    out: dict[str, Any] = {"coordinates": coordinates, "muscles": [m.getName() for m in muscles],
-                           "acting": acting,
-                           "paths": list(paths), "rows": []}
+    out: dict[str, Any] = {
+        "coordinates": coordinates,
+        "muscles": [m.getName() for m in muscles],
+        "acting": acting,
+        "paths": list(paths),
+        "rows": [],
+    }
     at = []
     for c in _each(model.getCoordinateSet()):
         state.updU().setToZero()
@@ -76,8 +87,11 @@ def forces(path: str, count: int, seed: int, share: float = 0.9, off: Sequence[s
         at.append(int(found[0]) if len(found) else -1)
     solver = osim.InverseDynamicsSolver(model)
     free = [c for c in _each(model.getCoordinateSet()) if not c.getLocked(state) and not c.isDependent(state)]
-    out["turning"] = [name for name, c in called(model).items() if any(c.getAbsolutePathString() ==
-                      f.getAbsolutePathString() for f in free)]
+    out["turning"] = [
+        name
+        for name, c in called(model).items()
+        if any(c.getAbsolutePathString() == f.getAbsolutePathString() for f in free)
+    ]
     for _ in range(count):
         row: dict[str, Any] = {}
         _draw(model, state, rng, share)
@@ -89,8 +103,11 @@ def forces(path: str, count: int, seed: int, share: float = 0.9, off: Sequence[s
         row["z"] = {}
         for m in muscles:
             row["z"][m.getName()] = _states(m, state, rng)
-        controls = {a.getName(): float(rng.uniform(0.02, 1)) for a in actuators
-                    if inputs is None or a.getName() in inputs}
+        controls = {
+            a.getName(): float(rng.uniform(0.02, 1))
+            for a in actuators
+            if inputs is None or a.getName() in inputs
+        }
         model.realizeVelocity(state)
         vector = osim.Vector(model.getNumControls(), 0.0)
         if inputs is not None:
@@ -103,9 +120,10 @@ def forces(path: str, count: int, seed: int, share: float = 0.9, off: Sequence[s
         model.realizeAcceleration(state)
         row["udot"] = state.getUDot().to_numpy()[at].tolist()
         row["tension"] = [m.getActuation(state) for m in muscles]
-        row["rates"] = [{name: m.getStateVariableDerivativeValue(state, name)
-                         for name in row["z"][m.getName()]}
-                        for m in muscles]
+        row["rates"] = [
+            {name: m.getStateVariableDerivativeValue(state, name) for name in row["z"][m.getName()]}
+            for m in muscles
+        ]
         row["udot without"] = _without(model, state, every, acting, off, vector)[at].tolist()
         row["alone"] = _alone(model, state, every, solver, at, acting, vector)
         out["rows"].append(row)
@@ -115,9 +133,13 @@ def forces(path: str, count: int, seed: int, share: float = 0.9, off: Sequence[s
 def _path(force: Any) -> Any:
     import opensim as osim
 
-    for kind in (osim.PathActuator, osim.PathSpring, osim.Ligament, osim.Blankevoort1991Ligament,
-                 osim.ExpressionBasedPathForce if hasattr(osim,
-                                                          "ExpressionBasedPathForce") else osim.PathSpring):
+    for kind in (
+        osim.PathActuator,
+        osim.PathSpring,
+        osim.Ligament,
+        osim.Blankevoort1991Ligament,
+        osim.ExpressionBasedPathForce if hasattr(osim, "ExpressionBasedPathForce") else osim.PathSpring,
+    ):
         if (made := kind.safeDownCast(force)) is not None:
             return made.getPath() if hasattr(made, "getPath") else made.getGeometryPath()
     return None
@@ -125,8 +147,10 @@ def _path(force: Any) -> Any:
 
 def _states(m: Any, state: Any, rng: Any) -> dict[str, float]:
     """Set random states of a muscle: an activation, and a tendon that is stretched by up to 4 %."""
-    names = [m.getStateVariableNames().get(i).rpartition("/")[2]
-                                     for i in range(m.getStateVariableNames().getSize())]
+    names = [
+        m.getStateVariableNames().get(i).rpartition("/")[2]
+        for i in range(m.getStateVariableNames().getSize())
+    ]
     values = {}
     for name in names:
         if name == "activation":
@@ -144,8 +168,9 @@ def _states(m: Any, state: Any, rng: Any) -> dict[str, float]:
     return values
 
 
-def _without(model: Any, state: Any, every: list[Any], acting: dict[str, bool], off: Sequence[str],
-             controls: Any) -> Any:
+def _without(
+    model: Any, state: Any, every: list[Any], acting: dict[str, bool], off: Sequence[str], controls: Any
+) -> Any:
     """udot without some forces."""
     for f in every:
         if f.getName() in off:
@@ -159,8 +184,15 @@ def _without(model: Any, state: Any, every: list[Any], acting: dict[str, bool], 
     return udot
 
 
-def _alone(model: Any, state: Any, every: list[Any], solver: Any, at: list[int], acting: dict[str, bool],
-           controls: Any) -> dict[str, list[float]]:
+def _alone(
+    model: Any,
+    state: Any,
+    every: list[Any],
+    solver: Any,
+    at: list[int],
+    acting: dict[str, bool],
+    controls: Any,
+) -> dict[str, list[float]]:
     """Generalised forces of each force."""
     import opensim as osim
 

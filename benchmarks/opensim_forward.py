@@ -1,4 +1,5 @@
 """OpenSim's side of muscles_forward.py, in a process of its own: condyle must not be imported here."""
+
 from __future__ import annotations
 
 import time

@@ -1,5 +1,6 @@
 """OpenSim's tools on a model file and a recorded walk, in a process of their own: condyle must not be
 imported here."""
+
 from __future__ import annotations
 
 import os
@@ -109,8 +110,9 @@ class Walk:
         """Labels and rows of a result."""
         lines = (self.folder / name).read_text().splitlines()
         head = lines.index("endheader")
-        return lines[head + 1].split(), np.array([[float(x) for x in line.split()]
-                                                  for line in lines[head + 2:]])
+        return lines[head + 1].split(), np.array(
+            [[float(x) for x in line.split()] for line in lines[head + 2 :]]
+        )
 
     def prepared(self, files: dict[str, str]) -> Any:
         """The model with muscles in equilibrium at its default pose."""
@@ -141,8 +143,9 @@ class Walk:
             best = min(best, (time.process_time() - t) / calls)
         return best
 
-    def run(self, files: dict[str, str], accuracy: float, t_final: float, method: str = "RungeKuttaMerson"
-            ) -> tuple[float, dict[str, float]]:
+    def run(
+        self, files: dict[str, str], accuracy: float, t_final: float, method: str = "RungeKuttaMerson"
+    ) -> tuple[float, dict[str, float]]:
         """Processor seconds of a run from rest at the default pose, and coordinates at its end."""
         import opensim as osim
 
@@ -163,7 +166,12 @@ class Walk:
 
 
 def about_walk() -> dict[str, Any]:
-    os.chdir(tempfile.mkdtemp())                            # its log is written where it runs
+    os.chdir(tempfile.mkdtemp())  # its log is written where it runs
     walk = Walk()
-    return {"seconds": walk.tool, "whole": walk.whole, "table": walk.table, "rates": walk.rates,
-            "run": walk.run}
+    return {
+        "seconds": walk.tool,
+        "whole": walk.whole,
+        "table": walk.table,
+        "rates": walk.rates,
+        "run": walk.run,
+    }

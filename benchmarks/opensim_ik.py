@@ -3,6 +3,7 @@
 Its free and ball joints have three Euler angles each; the motion stays away from where these are singular.
 Making model and solver, and assemble() of the first frame, are not timed; track() of all other frames is.
 """
+
 from __future__ import annotations
 
 from typing import Any
@@ -52,8 +53,12 @@ class Solver:
             weights = osim.SetMarkerWeights()
             for name, _, _ in recording.markers:
                 weights.cloneAndAppend(osim.MarkerWeight(name, 1.0))
-            self.made = model, state, osim.MarkersReference(table,
-                                                            weights), osim.SimTKArrayCoordinateReference()
+            self.made = (
+                model,
+                state,
+                osim.MarkersReference(table, weights),
+                osim.SimTKArrayCoordinateReference(),
+            )
         return self.made
 
     def run(self, recording: Recording, accuracy: float, errors: bool) -> tuple[float, Array]:

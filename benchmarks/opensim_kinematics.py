@@ -4,6 +4,7 @@ InverseKinematicsSolver, sensors by IMUPlacer and IMUInverseKinematicsTool.
 Reading the files, making the solver and assemble() of the first frame are not timed; track() of all other
 frames is, in processor time.
 """
+
 from __future__ import annotations
 
 import contextlib
@@ -40,8 +41,10 @@ def trial_of(setup: Path, model: Path, markers: Path) -> Trial:
     """The tasks of a setup file of OpenSim's tool, with files that it may have elsewhere."""
     weights, coordinates = {}, {}
     for task in ElementTree.parse(setup).iter():
-        if task.tag not in ("IKMarkerTask", "IKCoordinateTask") or \
-                (task.findtext("apply") or "true").strip() != "true":
+        if (
+            task.tag not in ("IKMarkerTask", "IKCoordinateTask")
+            or (task.findtext("apply") or "true").strip() != "true"
+        ):
             continue
         name, weight = task.get("name") or "", float(task.findtext("weight") or 1)
         if weight > 0 and task.tag == "IKMarkerTask":
@@ -88,12 +91,24 @@ class Solver:
                 solver.track(state)
             total += clock.cpu if i else 0.0
             q[i] = [c.getValue(state) for c in found]
-        return {"t": t, "names": [c.getName() for c in found], "q": q, "seconds": total,
-                "used": solver.getNumMarkersInUse()}
+        return {
+            "t": t,
+            "names": [c.getName() for c in found],
+            "q": q,
+            "seconds": total,
+            "used": solver.getNumMarkersInUse(),
+        }
 
 
-def sensors(folder: str, model: str, calibration: str, orientations: str, base: str, axis: str,
-            rotation: tuple[float, float, float]) -> dict[str, Any]:
+def sensors(
+    folder: str,
+    model: str,
+    calibration: str,
+    orientations: str,
+    base: str,
+    axis: str,
+    rotation: tuple[float, float, float],
+) -> dict[str, Any]:
     """Places of the sensors by IMUPlacer, R_BS by name, and the motion by IMUInverseKinematicsTool."""
     import opensim as osim
 
@@ -123,11 +138,19 @@ def sensors(folder: str, model: str, calibration: str, orientations: str, base: 
         out = next(Path(folder).glob("ik_*.mot"))
         table = osim.TimeSeriesTable(str(out))
         names = list(table.getColumnLabels())
-        return {"places": places, "names": names, "t": np.array(table.getIndependentColumn()),
-                "values": table.getMatrix().to_numpy(), "degrees": "inDegrees=yes" in out.read_text()}
+        return {
+            "places": places,
+            "names": names,
+            "t": np.array(table.getIndependentColumn()),
+            "values": table.getMatrix().to_numpy(),
+            "degrees": "inDegrees=yes" in out.read_text(),
+        }
 
 
 def about_kinematics() -> dict[str, Any]:
     solver = Solver()
-    return {"run": solver.run, "sensors": lambda folder, *details: sensors(folder, *details),
-            "process": lambda _: os.getpid()}
+    return {
+        "run": solver.run,
+        "sensors": lambda folder, *details: sensors(folder, *details),
+        "process": lambda _: os.getpid(),
+    }

@@ -3,6 +3,7 @@
 The Manager does nothing but integrate: no storage, no analyses, no record of states. Making it, and
 initialize(), are not timed.
 """
+
 from __future__ import annotations
 
 import os

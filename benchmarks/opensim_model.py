@@ -1,5 +1,6 @@
 """A model file in OpenSim, in a process of its own (opensim_process.py): poses, mass matrices, Jacobians and
 inverse dynamics at states that are given by coordinate."""
+
 from __future__ import annotations
 
 import os
@@ -26,9 +27,9 @@ def load(path: str) -> Any:
 
     if path not in _loaded:
         osim.Logger.setLevelString("error")
-        os.chdir(Path(path).parent)                         # files that a model names are sought there
+        os.chdir(Path(path).parent)  # files that a model names are sought there
         model = osim.Model(path)
-        for component in model.getComponentsList():             # forces may be outside of the ForceSet
+        for component in model.getComponentsList():  # forces may be outside of the ForceSet
             if (force := osim.Force.safeDownCast(component)) is not None:
                 force.set_appliesForce(False)
         state = model.initSystem()
@@ -74,10 +75,14 @@ def _each(things: Any) -> list[Any]:
 def names(path: str) -> dict[str, Any]:
     """Bodies, coordinates with defaults and ranges, in OpenSim's order."""
     model, state = load(path)
-    return {"bodies": [b.getName() for b in model.getBodyList()],
-            "coordinates": {q.getName(): (q.getDefaultValue(), q.getRangeMin(), q.getRangeMax())
-                            for q in _each(model.getCoordinateSet())},
-            "mass": model.getTotalMass(state)}
+    return {
+        "bodies": [b.getName() for b in model.getBodyList()],
+        "coordinates": {
+            q.getName(): (q.getDefaultValue(), q.getRangeMin(), q.getRangeMax())
+            for q in _each(model.getCoordinateSet())
+        },
+        "mass": model.getTotalMass(state),
+    }
 
 
 def mechanics(path: str, coordinates: list[str], q: Any, u: Any, udot: Any) -> dict[str, Any]:
@@ -93,7 +98,7 @@ def mechanics(path: str, coordinates: list[str], q: Any, u: Any, udot: Any) -> d
     model, state = load(path)
     matter, own = model.getMatterSubsystem(), called(model)
     at = []
-    for name in coordinates:                                # which of Simbody's speeds is its own
+    for name in coordinates:  # which of Simbody's speeds is its own
         state.updU().setToZero()
         own[name].setSpeedValue(state, 1.0)
         at.append(int(np.flatnonzero(state.getU().to_numpy())[0]))
@@ -121,5 +126,9 @@ def mechanics(path: str, coordinates: list[str], q: Any, u: Any, udot: Any) -> d
             J = osim.Matrix()
             matter.calcStationJacobian(state, b.getMobilizedBodyIndex(), osim.Vec3(*STATION), J)
             jacobians[b.getName()].append(J.to_numpy()[:, at])
-    return {"poses": {k: np.array(v) for k, v in poses.items()}, "M": np.array(masses),
-            "tau": np.array(forces), "J": {k: np.array(v) for k, v in jacobians.items()}}
+    return {
+        "poses": {k: np.array(v) for k, v in poses.items()},
+        "M": np.array(masses),
+        "tau": np.array(forces),
+        "J": {k: np.array(v) for k, v in jacobians.items()},
+    }

@@ -4,6 +4,7 @@ uses.
 Both libraries answer to the name libcasadi.so.3.7, so whichever comes second fails to import. The process
 takes turns with its parent: it works only while the parent waits, and it times itself.
 """
+
 from __future__ import annotations
 
 import multiprocessing
@@ -41,8 +42,9 @@ class OpenSimProcess:
         """
         if self.connection is None:
             self.connection, far_end = multiprocessing.Pipe()
-            self.process = multiprocessing.get_context("spawn").Process(target=serve, args=(far_end,),
-                                                                        daemon=True)
+            self.process = multiprocessing.get_context("spawn").Process(
+                target=serve, args=(far_end,), daemon=True
+            )
             self.process.start()
             far_end.close()
             # not an argument: start() would hang if the process died
@@ -56,7 +58,8 @@ class OpenSimProcess:
             answer = self.connection.recv()
         except (EOFError, ConnectionError):
             raise RuntimeError(
-                "the OpenSim process ended without an answer; its own error is printed above") from None
+                "the OpenSim process ended without an answer; its own error is printed above"
+            ) from None
         if isinstance(answer, Exception):
             raise answer
         return answer
@@ -111,8 +114,11 @@ class Stopwatch:
 
             model, state, order = opensim_model(tree)
             create = osim.Vector.createFromMat
-            self.made = model, state, cycle([(create(q[order]), create(u[order])) for q,
-                                             u in zip(tree.q, tree.u)])
+            self.made = (
+                model,
+                state,
+                cycle([(create(q[order]), create(u[order])) for q, u in zip(tree.q, tree.u)]),
+            )
         model, state, states = self.made
         part = [next(states) for _ in range(calls)]
         with Clock() as clock:

@@ -3,6 +3,7 @@
 A process of its own for every file: defaults of one model leak into the next, and OpenSim cannot be loaded
 beside Condyle.
 """
+
 from __future__ import annotations
 
 import os
@@ -21,8 +22,15 @@ def run_in_opensim(setup: Path, seconds: float = 600) -> str:
         RuntimeError: it failed, with its last words.
     """
     place = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run([sys.executable, "-m", "benchmarks.opensim_setups", setup.name], cwd=setup.parent,
-                          env=place, capture_output=True, text=True, timeout=seconds, check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.opensim_setups", setup.name],
+        cwd=setup.parent,
+        env=place,
+        capture_output=True,
+        text=True,
+        timeout=seconds,
+        check=False,
+    )
     said = done.stdout + done.stderr
     if done.returncode:
         raise RuntimeError(f"{setup.name}: OpenSim ended with {done.returncode}: {said[-1500:]}")

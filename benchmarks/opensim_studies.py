@@ -1,4 +1,5 @@
 """OpenSim's tools on arm26: inverse dynamics, muscle analysis, joint reactions, in a process of their own."""
+
 from __future__ import annotations
 
 import tempfile
@@ -16,8 +17,10 @@ from benchmarks.trees import Array
 def storage(path: Path, names: tuple[str, ...], t: Array, values: Array) -> None:
     """Write a .sto."""
     rows = "\n".join("\t".join(f"{x:.17g}" for x in (s, *row)) for s, row in zip(t, values))
-    path.write_text(f"{path.stem}\nversion=1\nnRows={len(t)}\nnColumns={len(names) + 1}\n"
-                    "inDegrees=no\nendheader\n" + "\t".join(("time", *names)) + f"\n{rows}\n")
+    path.write_text(
+        f"{path.stem}\nversion=1\nnRows={len(t)}\nnColumns={len(names) + 1}\n"
+        "inDegrees=no\nendheader\n" + "\t".join(("time", *names)) + f"\n{rows}\n"
+    )
 
 
 class Tools:
@@ -26,8 +29,15 @@ class Tools:
     def __init__(self) -> None:
         self.folder = Path(tempfile.mkdtemp())
 
-    def prepare(self, data: dict[str, Any], t: Array, names: tuple[str, ...], q: Array,
-                muscles: tuple[str, ...], forces: Array) -> None:
+    def prepare(
+        self,
+        data: dict[str, Any],
+        t: Array,
+        names: tuple[str, ...],
+        q: Array,
+        muscles: tuple[str, ...],
+        forces: Array,
+    ) -> None:
         model_of(data).printToXML(str(self.folder / "arm26.osim"))
         storage(self.folder / "motion.mot", names, t, q)
         both = (*(f"{name}_reserve" for name in names), *muscles)
@@ -78,7 +88,7 @@ class Tools:
     def moments(self, _: Any) -> Array:
         """Those of the last inverse dynamics."""
         lines = (self.folder / "id.sto").read_text().splitlines()
-        return np.array([[float(x) for x in line.split()] for line in lines[lines.index("endheader") + 2:]])
+        return np.array([[float(x) for x in line.split()] for line in lines[lines.index("endheader") + 2 :]])
 
 
 def about_tools() -> Answers:

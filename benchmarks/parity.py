@@ -6,6 +6,7 @@
 
 Each model has an OpenSim process of its own: what a file says of defaults stays in a process for good.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -22,8 +23,15 @@ from benchmarks.opensim_process import OpenSimProcess
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "parity.md"
 STATES = 3
-MECHANICS = ("pose [m, 1]", "Jacobian [m, 1]", "mass matrix", "ID at rest", "ID moving", "udot",
-             "udot without wraps")
+MECHANICS = (
+    "pose [m, 1]",
+    "Jacobian [m, 1]",
+    "mass matrix",
+    "ID at rest",
+    "ID moving",
+    "udot",
+    "udot without wraps",
+)
 SURFACES = ("no surface", "one", "more")
 MUSCLES = (*(f"{what}: {n}" for what in ("length", "arm", "fibre") for n in SURFACES), "tension")
 ROUNDING = 1e-9
@@ -33,8 +41,13 @@ BEGIN, END = "<!-- parity:begin -->", "<!-- parity:end -->"
 
 def models(folders: list[str]) -> list[Path]:
     """All model files in some folders, in order."""
-    return sorted({path.resolve() for folder in folders for path in (
-        Path(folder).rglob("*.osim") if Path(folder).is_dir() else [Path(folder)])})
+    return sorted(
+        {
+            path.resolve()
+            for folder in folders
+            for path in (Path(folder).rglob("*.osim") if Path(folder).is_dir() else [Path(folder)])
+        }
+    )
 
 
 def compared(path: Path) -> dict[str, Any]:
@@ -48,7 +61,7 @@ def compared(path: Path) -> dict[str, Any]:
     process = OpenSimProcess(str(path), about_model)
     try:
         rng = np.random.default_rng(0)
-        q = system.default("q") + rng.uniform(-.4, .4, (STATES, system.nq))
+        q = system.default("q") + rng.uniform(-0.4, 0.4, (STATES, system.nq))
         u, udot = rng.normal(size=(2, STATES, system.nu))
         # nothing but gravity, as over there; massless bodies and paths out of reach are no matter
         off = [*(f for f in system.forces if f != "gravity"), *system.constraints, *system.motions]
@@ -56,10 +69,14 @@ def compared(path: Path) -> dict[str, Any]:
             theirs = process.ask("mechanics", list(system.coordinates), q, speeds, udot, patience=300)
             tau = system.inverse_dynamics(q, speeds, udot, disabled=off)
             row[name] = relative(tau, theirs["tau"])
-        row["pose [m, 1]"] = max((np.abs(matrix(system.body_pose(q, b)) - X).max()
-                                  for b, X in theirs["poses"].items()), default=0.0)
-        row["Jacobian [m, 1]"] = max((np.abs(system.station_jacobian(q, b, STATION) - J).max()
-                                      for b, J in theirs["J"].items()), default=0.0)
+        row["pose [m, 1]"] = max(
+            (np.abs(matrix(system.body_pose(q, b)) - X).max() for b, X in theirs["poses"].items()),
+            default=0.0,
+        )
+        row["Jacobian [m, 1]"] = max(
+            (np.abs(system.station_jacobian(q, b, STATION) - J).max() for b, J in theirs["J"].items()),
+            default=0.0,
+        )
         if not system.nu:
             return row
         row["mass matrix"] = relative(system.mass_matrix(q), theirs["M"])
@@ -148,8 +165,13 @@ def row_of(path: Path) -> dict[str, Any]:
 
 
 def text(value: Any) -> str:
-    return value if isinstance(value, str) else "" if value is None else (
-        str(value) if isinstance(value, int) else f"{value:.0e}")
+    return (
+        value
+        if isinstance(value, str)
+        else ""
+        if value is None
+        else (str(value) if isinstance(value, int) else f"{value:.0e}")
+    )
 
 
 def table(first: Sequence[str], columns: Sequence[str], found: dict[str, dict[str, Any]]) -> list[str]:
@@ -157,8 +179,11 @@ def table(first: Sequence[str], columns: Sequence[str], found: dict[str, dict[st
     titles = ["model", *first, *columns]
     lines = ["| " + " | ".join(titles) + " |", "|" + "---|" * len(titles)]
     for name, row in found.items():
-        lines.append(f"| {name} | " + " | ".join([*(str(row[x]) for x in first),
-                                                  *(text(row.get(c)) for c in columns)]) + " |")
+        lines.append(
+            f"| {name} | "
+            + " | ".join([*(str(row[x]) for x in first), *(text(row.get(c)) for c in columns)])
+            + " |"
+        )
     return lines
 
 
@@ -166,15 +191,21 @@ def page(found: dict[str, dict[str, Any]]) -> str:
     """The tables of all models."""
     known = {name: row for name, row in found.items() if "said" not in row}
     unknown = [f"- {name}: {row['said']}" for name, row in found.items() if "said" in row]
-    lines = [*table(("dofs",), MECHANICS, known), "", "### Paths and muscles", "",
-             *table(("paths",), MUSCLES, {n: row for n, row in known.items() if "paths" in row}),
-             *(["", "Not compared:", "", *unknown] if unknown else [])]
+    lines = [
+        *table(("dofs",), MECHANICS, known),
+        "",
+        "### Paths and muscles",
+        "",
+        *table(("paths",), MUSCLES, {n: row for n, row in known.items() if "paths" in row}),
+        *(["", "Not compared:", "", *unknown] if unknown else []),
+    ]
     return "\n".join(lines)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folders", nargs="+")
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--rows", type=Path)

@@ -8,6 +8,7 @@ OpenSim's is that of one path length after a coordinate has moved; its arcs over
 sections where ours are geodesics. Statistics compare with the oracle of the tests, which integrates geodesics
 in another way.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -55,8 +56,13 @@ def function(name: str, quadrant: str = "all", **sizes: Any) -> Any:
 
     x = ca.SX.sym("x", 6)
     row = getattr(cd.paths, name.capitalize())(**sizes, quadrant=quadrant).row(x[:3], x[3:])
-    return NativeFunction(name, lambda: assembled(name, [x], [row]), key=f"benchmark {name} {next(_keys)}",
-                          inputs=[("x", 6)], outputs=[("row", row.numel())])
+    return NativeFunction(
+        name,
+        lambda: assembled(name, [x], [row]),
+        key=f"benchmark {name} {next(_keys)}",
+        inputs=[("x", 6)],
+        outputs=[("row", row.numel())],
+    )
 
 
 def costs(opensim: bool) -> None:
@@ -79,14 +85,16 @@ def costs(opensim: bool) -> None:
         if peer:
             theirs, ours = peer.lengths(name), f(ends(OPENSIM_STATES))[:, LENGTH][:, 0]
             print(f"{name:10s} OpenSim's length minus ours: {np.abs(theirs - ours).max() * 1e3:.4f} mm")
-            cases[f"{name}, OpenSim"] = Case(lambda name=name: peer.seconds(name), OPENSIM_STATES,
-                                             elsewhere=True)
+            cases[f"{name}, OpenSim"] = Case(
+                lambda name=name: peer.seconds(name), OPENSIM_STATES, elsewhere=True
+            )
     times = interleaved(cases, ROUNDS)
     for name, timing in times.items():
         words = f"{name:34s}{timing.seconds * 1e6:9.3f} us"
         if peer and name.endswith("OpenSim"):
-            lane, scalar = (timing.seconds / times[name.replace("OpenSim", how)].seconds
-                            for how in ("lane", "scalar"))
+            lane, scalar = (
+                timing.seconds / times[name.replace("OpenSim", how)].seconds for how in ("lane", "scalar")
+            )
             words += f"   {scalar:.0f} x one by one, {lane:.0f} x in lanes"
         print(words + ("" if timing.sure else "   (never undisturbed)"))
     print(f"ellipsoid, not wrapped: {_ratio(times, 'ellipsoid'):.0f} x less than wrapped")
@@ -100,7 +108,7 @@ def compile_time() -> None:
     """Print the processor time of a first ellipsoid, from an empty cache."""
     with tempfile.TemporaryDirectory() as folder:
         os.environ["CONDYLE_CACHE_DIR"] = folder
-        function("sphere", **SURFACES["sphere"])(ends())     # imports, and LLVM is loaded
+        function("sphere", **SURFACES["sphere"])(ends())  # imports, and LLVM is loaded
         start = time.process_time()
         f = function("ellipsoid", **SURFACES["ellipsoid"])
         f(ends())
@@ -138,9 +146,12 @@ class OpenSimPaths:
             sizes, model = surfaces[name], osim.Model()
             body = osim.Body("slider", 1, osim.Vec3(0), osim.Inertia(1, 1, 1))
             model.addBody(body)
-            turned = osim.Vec3(0, 0, np.pi / 2)              # its x axis is our y
-            model.addJoint(osim.SliderJoint("joint", model.getGround(), osim.Vec3(*END), turned, body,
-                                            osim.Vec3(0), turned))
+            turned = osim.Vec3(0, 0, np.pi / 2)  # its x axis is our y
+            model.addJoint(
+                osim.SliderJoint(
+                    "joint", model.getGround(), osim.Vec3(*END), turned, body, osim.Vec3(0), turned
+                )
+            )
             wrap = getattr(osim, f"Wrap{name.capitalize()}")()
             wrap.setName("surface")
             if name == "ellipsoid":
@@ -164,7 +175,7 @@ class OpenSimPaths:
         q, found = state.updQ(), []
         for y in moved(OPENSIM_STATES):
             q[0] = float(y)
-            state.updQ()                                     # what was computed for the last one is gone
+            state.updQ()  # what was computed for the last one is gone
             model.realizePosition(state)
             found.append(path.getLength(state))
         return found
@@ -206,13 +217,17 @@ def statistics(count: int, compared: int) -> None:
             forced = [side(x)[:, 1] for side in sides]
             other = np.concatenate([~np.isnan(y[~(np.abs(y - rows[:, 1]) < 1e-9 * size)]) for y in forced])
             shape, errors = " x ".join(f"{r:g}" for r in radii), [*np.percentile(off, (50, 99)), off.max()]
-            print(f"| {shape} | {kind} | {found.mean():.4f} | {' | '.join(f'{e:.0e}' for e in errors)} | "
-                  f"{other.mean():.3f} |", flush=True)
+            print(
+                f"| {shape} | {kind} | {found.mean():.4f} | {' | '.join(f'{e:.0e}' for e in errors)} | "
+                f"{other.mean():.3f} |",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--statistics", action="store_true")
     parser.add_argument("--count", type=int, default=10000, help="paths per shape and class")
     parser.add_argument("--compared", type=int, default=1000, help="how many of them with the oracle")

@@ -9,6 +9,7 @@ processor times of one thread, of 100 balls the least of three. MuJoCo's contact
 default solref and solimp, once as stiff as it allows (a time constant of two steps, solimp near 1); ours are
 rigid.
 """
+
 from __future__ import annotations
 
 import importlib.util
@@ -47,8 +48,10 @@ class Pile:
         """Chains of three, side by side along x, layer on layer."""
         gap, side = 2.3 * RADIUS, 2
         k = np.arange(3 * count)
-        grid = np.stack([k % 3 - 1 + 3.2 * (k // 3 % side - 0.5), k // (3 * side) % 3 - 1.0,
-                         k // (9 * side) + 0.6], axis=1)
+        grid = np.stack(
+            [k % 3 - 1 + 3.2 * (k // 3 % side - 0.5), k // (3 * side) % 3 - 1.0, k // (9 * side) + 0.6],
+            axis=1,
+        )
         noise = np.random.default_rng(0).uniform(-0.005, 0.005, (count, 3)).repeat(3, axis=0)
         return Pile(gap * grid + noise, 4 * gap, 3)
 
@@ -58,8 +61,9 @@ class Pile:
         gap = 2.3 * RADIUS
         layer, rest = np.divmod(np.arange(count), side * side)
         grid = np.stack([rest // side - (side - 1) / 2, rest % side - (side - 1) / 2, layer + 0.6], axis=1)
-        return Pile(gap * grid + np.random.default_rng(0).uniform(-0.005, 0.005, grid.shape),
-                    gap * side / 2 + 0.02)
+        return Pile(
+            gap * grid + np.random.default_rng(0).uniform(-0.005, 0.005, grid.shape), gap * side / 2 + 0.02
+        )
 
 
 def condyle_pile(pile: Pile) -> tuple[cd.System, cd.State, Any]:
@@ -77,10 +81,18 @@ def condyle_pile(pile: Pile) -> tuple[cd.System, cd.State, Any]:
         system.add_body(f"b{k}", **ties, mass=MASS, inertia=(0.4 * MASS * RADIUS**2,) * 3)
         neighbours = [f"{j}" for j in (k, k + 1) if pile.chain > 1 and j % pile.chain]
         balls.append(C.Sphere(f"b{k}", (0, 0, 0), RADIUS, m, cliques=neighbours))
-    walls = [C.HalfSpace("ground", n, d, m) for n, d in (((0, 0, 1), 0.0), *(
-        (side, -pile.width) for side in ((1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0))))]
-    q = {f"b{k}_t{a}": x for k in range(0, len(balls), pile.chain)
-         for a, x in zip("xyz", pile.places[k], strict=True)}
+    walls = [
+        C.HalfSpace("ground", n, d, m)
+        for n, d in (
+            ((0, 0, 1), 0.0),
+            *((side, -pile.width) for side in ((1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0))),
+        )
+    ]
+    q = {
+        f"b{k}_t{a}": x
+        for k in range(0, len(balls), pile.chain)
+        for a, x in zip("xyz", pile.places[k], strict=True)
+    }
     return system, system.state(q=q), cd.integrators.TimeStepping([*walls, *balls], every=50)
 
 
@@ -93,8 +105,10 @@ def mujoco_pile(pile: Pile, stiff: bool = False) -> Any:
 
     w, size = pile.width, 'size="1 1 .1"'
     hard = STIFF.format(2 * STEP) if stiff else ""
-    walls = "".join(f'<geom type="plane" pos="{x} {y} 0" zaxis="{-x / w:g} {-y / w:g} 0" {size}/>'
-                    for x, y in ((w, 0), (-w, 0), (0, w), (0, -w)))
+    walls = "".join(
+        f'<geom type="plane" pos="{x} {y} 0" zaxis="{-x / w:g} {-y / w:g} 0" {size}/>'
+        for x, y in ((w, 0), (-w, 0), (0, w), (0, -w))
+    )
     balls = ""
     for k, place in enumerate(pile.places):
         within = k % pile.chain
@@ -105,7 +119,8 @@ def mujoco_pile(pile: Pile, stiff: bool = False) -> Any:
     return mujoco.MjModel.from_xml_string(
         f'<mujoco><option timestep="{STEP}" gravity="0 0 -9.81"><flag energy="enable"/></option>'
         f'<default><geom friction="{FRICTION} 0 0" condim="3" {hard}/></default><size memory="200M"/>'
-        f'<worldbody><geom type="plane" {size}/>{walls}{balls}</worldbody></mujoco>')
+        f'<worldbody><geom type="plane" {size}/>{walls}{balls}</worldbody></mujoco>'
+    )
 
 
 def depth(p: np.ndarray, pile: Pile) -> float:
@@ -124,7 +139,7 @@ def ours(pile: Pile, seconds: float, rounds: int) -> float:
     import condyle as cd
 
     system, start, method = condyle_pile(pile)
-    cd.simulate(system, start, 2 * STEP, step=STEP, integrator=method)            # compiles
+    cd.simulate(system, start, 2 * STEP, step=STEP, integrator=method)  # compiles
     best = np.inf
     for _ in range(rounds):
         with Clock() as clock:
@@ -133,11 +148,13 @@ def ours(pile: Pile, seconds: float, rounds: int) -> float:
     E = run.energy().values
     p = np.stack([run.body_pose(f"b{k}").p for k in range(len(pile.places))], axis=1)
     rise = max(np.diff(E.sum(axis=1)).max(), 0.0)
-    print(f"condyle: {best:.3f} s per s, {1e3 * best * STEP:.2f} ms per step, "
-          f"{run.statistics.projections / run.statistics.steps:.0f} sweeps each; overlap at most "
-          f"{1e6 * max(depth(x, pile) for x in p):.0f} um, at the end "
-          f"{1e6 * depth(p[-1], pile):.0f} um;\n  energy {E[0].sum():.1f} to {E[-1].sum():.2f} J, "
-          f"kinetic {E[-1, 0]:.1e} J, largest rise {rise:.1e} J")
+    print(
+        f"condyle: {best:.3f} s per s, {1e3 * best * STEP:.2f} ms per step, "
+        f"{run.statistics.projections / run.statistics.steps:.0f} sweeps each; overlap at most "
+        f"{1e6 * max(depth(x, pile) for x in p):.0f} um, at the end "
+        f"{1e6 * depth(p[-1], pile):.0f} um;\n  energy {E[0].sum():.1f} to {E[-1].sum():.2f} J, "
+        f"kinetic {E[-1, 0]:.1e} J, largest rise {rise:.1e} J"
+    )
     return best
 
 
@@ -158,12 +175,14 @@ def theirs(pile: Pile, solver: str, seconds: float, rounds: int, stiff: bool) ->
     mujoco.mj_forward(model, data)
     p = [x for x, _ in rows]
     E = np.array([e for _, e in rows])
-    print(f"MuJoCo, {solver}{', stiff' * stiff}: {best:.3f} s per s, {1e3 * best * STEP:.2f} ms per step; "
-          "overlap at most "
-          f"{1e6 * max(depth(x, pile) for x in p):.0f} um, at the end "
-          f"{1e6 * depth(data.xpos[1:], pile):.0f} um;\n  energy {E[0]:.1f} to "
-          f"{sum(data.energy):.2f} J, kinetic {data.energy[1]:.1e} J, largest rise "
-          f"{max(np.diff(E).max(), 0.0):.1e} J")
+    print(
+        f"MuJoCo, {solver}{', stiff' * stiff}: {best:.3f} s per s, {1e3 * best * STEP:.2f} ms per step; "
+        "overlap at most "
+        f"{1e6 * max(depth(x, pile) for x in p):.0f} um, at the end "
+        f"{1e6 * depth(data.xpos[1:], pile):.0f} um;\n  energy {E[0]:.1f} to "
+        f"{sum(data.energy):.2f} J, kinetic {data.energy[1]:.1e} J, largest rise "
+        f"{max(np.diff(E).max(), 0.0):.1e} J"
+    )
     return best
 
 
@@ -177,7 +196,7 @@ def main() -> None:
         print(f"{count} {name}, {seconds:g} s in steps of {1e3 * STEP:g} ms")
         mine = ours(pile, seconds, rounds)
         if importlib.util.find_spec("mujoco"):
-            for solver, stiff in product(("NEWTON", "PGS")[count > MOST_NEWTON:], (False, True)):
+            for solver, stiff in product(("NEWTON", "PGS")[count > MOST_NEWTON :], (False, True)):
                 other = theirs(pile, solver, seconds, rounds, stiff)
                 print(f"  this over ours: {other / mine:.1f}", flush=True)
 

@@ -4,6 +4,7 @@ One description, so that no engine has a model of its own. OpenSim runs in a pro
 Condyle (opensim_process.py), and plain data can be sent there. SI units. F and M are turned here so that pins
 are about z and sliders along x, as OpenSim has them.
 """
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
-Frame = tuple[Array, Array]                                  # R, p
+Frame = tuple[Array, Array]  # R, p
 
 
 @dataclass(frozen=True)
@@ -71,8 +72,10 @@ def plain(name: str, system: Any, q: Array, u: Array, lines: tuple[tuple[Any, ..
     not have."""
     model, acting = system.compiled.model, {b.name: {} for b in system.bodies}
     owner = {c.name: b.name for b in system.bodies for c in b.coordinates}
-    springs, keys = [], {"MobilitySpring": "stiffness", "MobilityDamper": "damping",
-                         "MobilityForce": "effort"}
+    springs, keys = (
+        [],
+        {"MobilitySpring": "stiffness", "MobilityDamper": "damping", "MobilityForce": "effort"},
+    )
     gravity = tuple(float(g) for g in model.gravity.acceleration)
     for force in model.forces.values():
         kind = type(force).__name__
@@ -89,9 +92,19 @@ def plain(name: str, system: Any, q: Array, u: Array, lines: tuple[tuple[Any, ..
         joint = {"Pin": "pin", "Slider": "slider"}[type(b.mobilizer).__name__]
         R, m = turned_to(np.array(b.mobilizer.axis, dtype=float), joint), b.mass_properties
         X_PF, X_BM = ((np.asarray(X.R) @ R, np.array(X.p, dtype=float)) for X in (b.X_PF, b.X_BM))
-        bodies.append(Body(b.name, b.parent.name, joint, X_PF, X_BM, float(m.mass), np.array(m.com),
-                           np.array(m.inertia),
-                           **acting[b.name]))
+        bodies.append(
+            Body(
+                b.name,
+                b.parent.name,
+                joint,
+                X_PF,
+                X_BM,
+                float(m.mass),
+                np.array(m.com),
+                np.array(m.inertia),
+                **acting[b.name],
+            )
+        )
     points = tuple((c.a, c.p_a, c.b, c.p_b) for c in model.constraints.values() if type(c).__name__ == "Ball")
     return Model(name, gravity, tuple(bodies), tuple(springs), points, lines, np.array(q), np.array(u))
 
@@ -103,8 +116,9 @@ def opensim_model(model: Model) -> tuple[Any, Any, list[int]]:
 
     osim.Logger.setLevelString("error")
     vec = lambda v: osim.Vec3(*(float(x) for x in v))
-    x_y_z = lambda R: osim.Vec3(np.arctan2(-R[1, 2], R[2, 2]), np.arcsin(np.clip(R[0, 2], -1, 1)),
-                                np.arctan2(-R[0, 1], R[0, 0]))
+    x_y_z = lambda R: osim.Vec3(
+        np.arctan2(-R[1, 2], R[2, 2]), np.arcsin(np.clip(R[0, 2], -1, 1)), np.arctan2(-R[0, 1], R[0, 0])
+    )
     made = osim.Model()
     made.setName(model.name.replace(" ", "_"))
     made.setGravity(vec(model.gravity))
@@ -112,13 +126,15 @@ def opensim_model(model: Model) -> tuple[Any, Any, list[int]]:
     efforts = []
     for i, b in enumerate(model.bodies):
         I = b.inertia
-        new = osim.Body(b.name, b.mass, vec(b.com), osim.Inertia(I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2],
-                                                                 I[1, 2]))
+        new = osim.Body(
+            b.name, b.mass, vec(b.com), osim.Inertia(I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2])
+        )
         kind = osim.PinJoint if b.joint == "pin" else osim.SliderJoint
-        joint = kind(f"j{i}", body[b.parent], vec(b.X_PF[1]), x_y_z(b.X_PF[0]), new, vec(b.X_BM[1]),
-                     x_y_z(b.X_BM[0]))
+        joint = kind(
+            f"j{i}", body[b.parent], vec(b.X_PF[1]), x_y_z(b.X_PF[0]), new, vec(b.X_BM[1]), x_y_z(b.X_BM[0])
+        )
         joint.updCoordinate().setName(f"q{i}")
-        joint.updCoordinate().setDefaultValue(float(model.q[i]))     # else it would be assembled from q = 0
+        joint.updCoordinate().setDefaultValue(float(model.q[i]))  # else it would be assembled from q = 0
         made.addBody(new)
         made.addJoint(joint)
         body[b.name] = new
@@ -160,19 +176,32 @@ def mujoco_model(model: Model) -> Any:
     spec.compiler.degree = False
     spec.option.gravity = model.gravity
     off = mujoco.mjtDisableBit
-    spec.option.disableflags = int(off.mjDSBL_CONSTRAINT | off.mjDSBL_CONTACT | off.mjDSBL_SENSOR
-                                   | off.mjDSBL_ACTUATION
-                                   | off.mjDSBL_EULERDAMP)
+    spec.option.disableflags = int(
+        off.mjDSBL_CONSTRAINT
+        | off.mjDSBL_CONTACT
+        | off.mjDSBL_SENSOR
+        | off.mjDSBL_ACTUATION
+        | off.mjDSBL_EULERDAMP
+    )
     body = {"ground": spec.worldbody}
     for b in model.bodies:
         (R_PF, p_PF), (R_BM, p_BM), I = b.X_PF, b.X_BM, b.inertia
         R_PB, quat = R_PF @ R_BM.T, np.empty(4)
         mujoco.mju_mat2Quat(quat, np.ascontiguousarray(R_PB).ravel())
-        new = body[b.parent].add_body(name=b.name, pos=p_PF - R_PB @ p_BM, quat=quat, mass=b.mass, ipos=b.com,
-                                      explicitinertial=True,
-                                      fullinertia=(I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]))
-        kind, axis = ((mujoco.mjtJoint.mjJNT_HINGE, R_BM[:, 2]) if b.joint == "pin" else
-                      (mujoco.mjtJoint.mjJNT_SLIDE, R_BM[:, 0]))
+        new = body[b.parent].add_body(
+            name=b.name,
+            pos=p_PF - R_PB @ p_BM,
+            quat=quat,
+            mass=b.mass,
+            ipos=b.com,
+            explicitinertial=True,
+            fullinertia=(I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]),
+        )
+        kind, axis = (
+            (mujoco.mjtJoint.mjJNT_HINGE, R_BM[:, 2])
+            if b.joint == "pin"
+            else (mujoco.mjtJoint.mjJNT_SLIDE, R_BM[:, 0])
+        )
         joint = new.add_joint(name=b.name, type=kind, axis=axis, pos=p_BM, springref=b.rest)
         # polynomials of deflection and speed
         joint.stiffness, joint.damping = (b.stiffness, 0, 0), (b.damping, 0, 0)

@@ -6,11 +6,13 @@ of some; the first run finds the knots, later ones of the same recording have th
 
     python -m benchmarks.plates
 """
+
 from __future__ import annotations
 
 import argparse
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,8 +31,9 @@ def plates(seconds: float, noise: float) -> tuple[np.ndarray, np.ndarray]:
     x = np.clip(t % STRIDE / STANCE, 0, 1)
     hump = np.sin(np.pi * x)
     along = np.sin(2 * np.pi * x) * hump
-    force = WEIGHT * np.stack([-0.2 * along, hump * (1 + 0.4 * np.cos(4 * np.pi * (x - 0.5))),
-                               0.04 * along * hump], axis=1)
+    force = WEIGHT * np.stack(
+        [-0.2 * along, hump * (1 + 0.4 * np.cos(4 * np.pi * (x - 0.5))), 0.04 * along * hump], axis=1
+    )
     return t, force + noise * WEIGHT * np.random.default_rng(0).normal(size=force.shape)
 
 
@@ -55,21 +58,24 @@ def least(run: Callable[[], Any], times: int = 3) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.plates",
-                                     description="Force plates with and without knots.")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.plates", description="Force plates with and without knots."
+    )
     parser.add_argument("--seconds", type=float, default=100.0)
     options = parser.parse_args()
     find = knots._found
-    print("| noise | integrator | accuracy | steps without, with | evaluations | time | seconds, once to "
-          "find |\n|---|---|---|---|---|---|---|")
+    print(
+        "| noise | integrator | accuracy | steps without, with | evaluations | time | seconds, once to "
+        "find |\n|---|---|---|---|---|---|---|"
+    )
     for noise in (0.0, 1e-3, 1e-2):
         system = leg(options.seconds, noise)
         state = system.state()
         for method in ("merson", "dormand-prince"):
             for accuracy in (1e-3, 1e-5):
-                def run() -> Any:
-                    return cd.simulate(system, state, options.seconds,  # noqa: B023
-                                       accuracy=accuracy, integrator=method)  # noqa: B023
+                run = partial(
+                    cd.simulate, system, state, options.seconds, accuracy=accuracy, integrator=method
+                )
                 statistics, seconds = [], []
                 for way in (lambda *_: np.empty(0), find):
                     knots._found = way  # type: ignore[assignment]
@@ -79,9 +85,12 @@ def main() -> None:
                 timed(system).memory.clear()
                 once = least(run, 1) - seconds[1]
                 a, b = statistics
-                print(f"| {noise:g} | {method} | {accuracy:g} | {a.steps} {b.steps} | x "
-                      f"{b.evaluations / a.evaluations:.2f} | x {seconds[1] / seconds[0]:.2f} | "
-                      f"{seconds[1]:.3f}, {once:.2f} |", flush=True)
+                print(
+                    f"| {noise:g} | {method} | {accuracy:g} | {a.steps} {b.steps} | x "
+                    f"{b.evaluations / a.evaluations:.2f} | x {seconds[1] / seconds[0]:.2f} | "
+                    f"{seconds[1]:.3f}, {once:.2f} |",
+                    flush=True,
+                )
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ dampers, by its RK4 and by its default, semi-implicit Euler, both at 2 ms; no me
 arms side by side (cd.models.arm26: two joints, six muscles of Thelen 2003 that wrap), excited at 5 %. --osim
 takes a model of yours as it is.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -57,17 +58,21 @@ def arms(tendon: str) -> Callable[[int], cd.State]:
             own = lambda name, i=i: name if name == "ground" else f"{name} {i}"
             for b in one.bodies:
                 m = b.mass_properties
-                system.add_body(own(b.name), own(b.parent.name), b.mobilizer, b.X_PF, b.X_BM, m.mass, m.com,
-                                m.inertia)
+                system.add_body(
+                    own(b.name), own(b.parent.name), b.mobilizer, b.X_PF, b.X_BM, m.mass, m.com, m.inertia
+                )
                 system.add_force(f"damper {own(b.name)}", cd.forces.MobilityDamper(own(b.name), DAMPING))
             for name in one.muscles:
                 muscle: Any = one.force(name)
                 path = muscle.path
-                wraps = [cd.paths.Wrap(w.surface, own(w.body), cd.Transform(*w.X_BS), w.between)
-                         for w in path.wraps]
+                wraps = [
+                    cd.paths.Wrap(w.surface, own(w.body), cd.Transform(*w.X_BS), w.between)
+                    for w in path.wraps
+                ]
                 path = cd.paths.Path([(own(p.body), p.p) for p in path.points], wraps)
                 system.add_force(own(name), replace(muscle, path=path))
         return started(system)
+
     return make
 
 
@@ -79,7 +84,7 @@ def started(system: cd.System) -> cd.State:
 def played(start: cd.State, seconds: float, integrator: str) -> tuple[int, float, float]:
     """Frames missed, simulated seconds in a second of computing, and of it the share of messages."""
     stream, state = Stream(start), start
-    for _ in range(2):                                       # compiles
+    for _ in range(2):  # compiles
         cd.simulate(start.system, start, start.t + 1e-3, accuracy=1e-3, integrator=integrator)
         stream.message(start)
     now, steps, messages = 0.0, 0.0, 0.0
@@ -88,8 +93,11 @@ def played(start: cd.State, seconds: float, integrator: str) -> tuple[int, float
         times = buffer.due(now)
         if len(times):
             begin = time.thread_time()
-            run = cd.simulate(start.system, state, float(times[-1]), accuracy=1e-3,
-                              integrator=integrator) if times[-1] > state.t else None
+            run = (
+                cd.simulate(start.system, state, float(times[-1]), accuracy=1e-3, integrator=integrator)
+                if times[-1] > state.t
+                else None
+            )
             frames = [state if run is None else run(t) for t in times]
             state = frames[-1]
             middle = time.thread_time()
@@ -97,7 +105,7 @@ def played(start: cd.State, seconds: float, integrator: str) -> tuple[int, float
                 stream.message(frame)
             spent = time.thread_time() - begin
             steps, messages = steps + spent, messages + time.thread_time() - middle
-            while buffer.next() < now + spent and buffer.missed < 50:     # shown, or missed, meanwhile
+            while buffer.next() < now + spent and buffer.missed < 50:  # shown, or missed, meanwhile
                 buffer.take(buffer.next())
             now += spent
             buffer.put(times, frames, spent)
@@ -128,8 +136,15 @@ class Search:
         return f"{held} at {RATE:g} frames/s and {1e3 * DELAY:g} ms; {above}"
 
 
-def search(make: Callable[[int], cd.State], first: int, most: int, seconds: float, budget: float,
-           integrator: str, say: Callable[[int, tuple[int, float, float]], None]) -> Search:
+def search(
+    make: Callable[[int], cd.State],
+    first: int,
+    most: int,
+    seconds: float,
+    budget: float,
+    integrator: str,
+    say: Callable[[int, tuple[int, float, float]], None],
+) -> Search:
     """Double a size until frames are missed, then halve the gap three times; stop where the next size would
     take longer than what is left of `budget` [s]."""
     end, found, last, n = time.perf_counter() + budget, Search(), 0.0, first
@@ -177,12 +192,15 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=20_000, help="size at which to stop")
     parser.add_argument("--osim", help="a model file, played beside these")
     options = parser.parse_args()
-    warnings.simplefilter("ignore")                          # of jumps of paths, at every frame
+    warnings.simplefilter("ignore")  # of jumps of paths, at every frame
 
     def say(n: int, found: tuple[int, float, float], more: str = "") -> None:
         missed, factor, share = found
-        print(f"  {n:5d}: {missed:3d} frames missed, real-time factor {factor:7.2f}, of it messages "
-              f"{100 * share:.0f} %{more}", flush=True)
+        print(
+            f"  {n:5d}: {missed:3d} frames missed, real-time factor {factor:7.2f}, of it messages "
+            f"{100 * share:.0f} %{more}",
+            flush=True,
+        )
 
     def beside(n: int, found: tuple[int, float, float]) -> None:
         try:
@@ -194,12 +212,14 @@ def main() -> None:
     cases: dict[str, tuple[Callable[[int], Any], int, str, Any]] = {
         "bodies of a tree": (hanging, 400, "merson", beside),
         "muscles with rigid tendons": (arms("rigid"), 120, "merson", say),
-        "muscles with elastic tendons": (arms("elastic"), 48, "rodas", say)}
+        "muscles with elastic tendons": (arms("elastic"), 48, "rodas", say),
+    }
     results = {}
     for what, (make, first, integrator, tell) in cases.items():
         print(f"{what}, {integrator}:", flush=True)
-        results[what] = search(make, first, options.most, options.seconds, 60 * options.minutes / len(cases),
-                               integrator, tell)
+        results[what] = search(
+            make, first, options.most, options.seconds, 60 * options.minutes / len(cases), integrator, tell
+        )
     for what, found in results.items():
         print(f"{what}: {found}")
     if options.osim:

@@ -1,5 +1,6 @@
 """A recording of markers on the human of human.py, knees as pins, as plain data for Condyle and OpenSim
 alike."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -29,8 +30,11 @@ def motion(frames: int, rate: float = 100.0) -> tuple[Array, Array]:
     t, rng, parts = np.arange(frames) / rate, np.random.default_rng(1), []
 
     def swing(n: int, size: float) -> Array:
-        return size * rng.uniform(0.3, 1, n) * np.sin(2 * np.pi * rng.uniform(0.5, 1.5, n) * t[:, None]
-                                                      + rng.uniform(0, 6, n))
+        return (
+            size
+            * rng.uniform(0.3, 1, n)
+            * np.sin(2 * np.pi * rng.uniform(0.5, 1.5, n) * t[:, None] + rng.uniform(0, 6, n))
+        )
 
     for _, _, joint, _, _ in human._depth_first():
         if joint in human.QUATERNION:

@@ -2,6 +2,7 @@
 
 `python -m benchmarks.report FILE.json` prints the targets of a stored run as a table in Markdown.
 """
+
 from __future__ import annotations
 
 import json
@@ -58,29 +59,48 @@ class Report:
 
         console = Console(width=None if os.isatty(1) else 110)
         console.print(", ".join(f"{k} {v}" for k, v in self.machine.items()), highlight=False)
-        times = Table("what", "bodies", "case", "time", "ratio",
-                      title="Times (best round), and over Condyle's")
+        times = Table(
+            "what", "bodies", "case", "time", "ratio", title="Times (best round), and over Condyle's"
+        )
         for row in self.times:
-            times.add_row(row.group, str(row.bodies), row.case, duration(row.seconds),
-                          "" if row.ratio is None or row.ratio != row.ratio else f"{row.ratio:.2f}")
+            times.add_row(
+                row.group,
+                str(row.bodies),
+                row.case,
+                duration(row.seconds),
+                "" if row.ratio is None or row.ratio != row.ratio else f"{row.ratio:.2f}",
+            )
         console.print(times)
         claims = Table("req.", "what", "bodies", "measured", "target", "", title="Targets")
         for c in self.claims:
-            claims.add_row(str(c.requirement), c.what, str(c.bodies), f"{c.value:.3g} {c.unit}",
-                           f"{c.relation} {c.target:g} {c.unit}", "met" if c.met else "MISSED")
+            claims.add_row(
+                str(c.requirement),
+                c.what,
+                str(c.bodies),
+                f"{c.value:.3g} {c.unit}",
+                f"{c.relation} {c.target:g} {c.unit}",
+                "met" if c.met else "MISSED",
+            )
         console.print(claims)
         for note in self.notes:
             console.print(f"note: {note}", highlight=False)
         missed = sum(not c.met for c in self.claims)
-        console.print(f"{len(self.claims) - missed} of {len(self.claims)} targets met, {missed} missed. "
-                      "Other work on the machine moves these numbers either way: run more than once.",
-                      highlight=False)
+        console.print(
+            f"{len(self.claims) - missed} of {len(self.claims)} targets met, {missed} missed. "
+            "Other work on the machine moves these numbers either way: run more than once.",
+            highlight=False,
+        )
 
     def write(self, path: str | Path) -> None:
         """As JSON, under a temporary name first so that no half-written file is ever seen."""
         path = Path(path)
-        data = {"machine": self.machine, "settings": self.settings, "times": [asdict(t) for t in self.times],
-                "claims": [asdict(c) | {"met": c.met} for c in self.claims], "notes": self.notes}
+        data = {
+            "machine": self.machine,
+            "settings": self.settings,
+            "times": [asdict(t) for t in self.times],
+            "claims": [asdict(c) | {"met": c.met} for c in self.claims],
+            "notes": self.notes,
+        }
         temporary = path.with_name(f".{path.name}.{os.getpid()}")
         temporary.write_text(json.dumps(data, indent=1) + "\n")
         os.replace(temporary, path)
@@ -100,8 +120,12 @@ def machine() -> dict[str, Any]:
     """CPU, cores we may use, lanes of a batch, versions of everything timed (None: not installed)."""
     from condyle.native.machine.jit import lane_width
 
-    facts: dict[str, Any] = {"cpu": cpu_name(), "cores": cores(), "lanes": lane_width(),
-                             "python": platform.python_version()}
+    facts: dict[str, Any] = {
+        "cpu": cpu_name(),
+        "cores": cores(),
+        "lanes": lane_width(),
+        "python": platform.python_version(),
+    }
     for package in ("condyle", "numpy", "casadi", "llvmlite", "pin", "mujoco", "opensim"):
         try:
             facts[package] = metadata.version(package)
@@ -128,8 +152,10 @@ def markdown(path: str | Path) -> str:
     """The targets of a stored run, a line each."""
     lines = ["| | bodies | measured | target | met |", "|---|---|---|---|---|"]
     for c in json.loads(Path(path).read_text())["claims"]:
-        lines.append(f"| {c['what']} | {c['bodies']} | {c['value']:.3g} | {c['relation']} {c['target']:g} | "
-                     f"{'yes' if c['met'] else '**no**'} |")
+        lines.append(
+            f"| {c['what']} | {c['bodies']} | {c['value']:.3g} | {c['relation']} {c['target']:g} | "
+            f"{'yes' if c['met'] else '**no**'} |"
+        )
     return "\n".join(lines)
 
 

@@ -2,6 +2,7 @@
 
 FOLDER holds gait2354_simbody.osim and its pipeline. Both read the model, scale it and place its markers.
 """
+
 from __future__ import annotations
 
 import sys
@@ -12,8 +13,11 @@ from pathlib import Path
 from benchmarks.opensim_process import OpenSimProcess
 from tests.opensim.live_scale import about_scaling
 
-FILES = ("pipeline/subject01_Setup_Scale.xml", "gait2354_simbody.osim",
-         "pipeline/gait2354_Scale_MarkerSet.xml")
+FILES = (
+    "pipeline/subject01_Setup_Scale.xml",
+    "gait2354_simbody.osim",
+    "pipeline/gait2354_Scale_MarkerSet.xml",
+)
 
 
 def main(folder: Path, runs: int = 5) -> None:
@@ -31,8 +35,10 @@ def main(folder: Path, runs: int = 5) -> None:
         cd.scale(system, **arguments(setup, system))
         ours.append(time.process_time() - start)
         theirs.append(opensim.ask("seconds", *(str(x) for x in (setup, model, markers))))
-    print(f"gait2354 read, scaled, markers placed: Condyle {min(ours):.2f} s, OpenSim {min(theirs):.2f} s, "
-          f"ratio {min(theirs) / min(ours):.2f} (CPU time, least of {runs})")
+    print(
+        f"gait2354 read, scaled, markers placed: Condyle {min(ours):.2f} s, OpenSim {min(theirs):.2f} s, "
+        f"ratio {min(theirs) / min(ours):.2f} (CPU time, least of {runs})"
+    )
 
 
 if __name__ == "__main__":

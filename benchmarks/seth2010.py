@@ -7,6 +7,7 @@ Python and of a batch; ten seconds of motion at accuracy 1e-4, the paper's toler
 trajectory, steps and times between them, is off the manifold, by NumPy and SciPy alone. The paper's figures
 are of Simbody 1.5 on one machine of 2009; its constraints are kept to 1e-4, ours to much less.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -21,14 +22,18 @@ from benchmarks.report import Report, Time, duration, machine
 from benchmarks.timing import Case, Clock, interleaved
 
 SECONDS, ACCURACY, BATCH = 10.0, 1e-4, 10_000
-RADII = np.array([0.08, 0.15, 0.11])                         # [m]
+RADII = np.array([0.08, 0.15, 0.11])  # [m]
 SCAPULA: dict[str, Any] = {"mass": 2.0, "com": (0.01, 0.02, 0.1), "inertia": (0.02, 0.025, 0.015)}
 TURN, SPIN = np.array([0.8, 0.36, 0.48, 0.0]), np.array([1.0, 2.0, -1.0])
 SHANK: dict[str, Any] = {"mass": 3.7, "com": (0, -0.19, 0), "inertia": (0.05, 0.005, 0.05)}
-FORWARD = np.radians([-120, -100, -80, -60, -40, -20, 0]), np.array([-3.2, 1.8, 4.1, 4.1, 2.1, -1.0,
-                                                                     -4.2]) / 1000
-DOWN = np.radians([-120, -70, -30, -20, -10, 0]), np.array([-422.6, -408.2, -399.0, -397.6, -396.6,
-                                                            -396.0]) / 1000
+FORWARD = (
+    np.radians([-120, -100, -80, -60, -40, -20, 0]),
+    np.array([-3.2, 1.8, 4.1, 4.1, 2.1, -1.0, -4.2]) / 1000,
+)
+DOWN = (
+    np.radians([-120, -70, -30, -20, -10, 0]),
+    np.array([-422.6, -408.2, -399.0, -397.6, -396.6, -396.0]) / 1000,
+)
 # the thigh: the shank swings from straight to 120 degrees
 RAISED = np.radians(60)
 
@@ -53,6 +58,7 @@ def z_axis(quaternion: np.ndarray) -> np.ndarray:
 
 def ellipsoid() -> list[Row]:
     """Ball, Ellipsoid and Free with three equations, from one turn and spin."""
+
     def of(mobilizer: Any) -> Any:
         system = cd.System(gravity=(0, -9.81, 0))
         system.add_body("scapula", mobilizer=mobilizer, **SCAPULA)
@@ -67,9 +73,11 @@ def ellipsoid() -> list[Row]:
 
     free, n = of(cd.Free()), z_axis(TURN)
     free.add_constraint("ellipsoid", cd.constraints.Holonomic(rides))
-    return [Row("Ball", of(cd.Ball()), TURN, SPIN), Row("Ellipsoid", of(cd.Ellipsoid(RADII)), TURN, SPIN,
-                                                        off),
-            Row("Constraints", free, np.r_[TURN, RADII * n], np.r_[SPIN, RADII * np.cross(SPIN, n)], off)]
+    return [
+        Row("Ball", of(cd.Ball()), TURN, SPIN),
+        Row("Ellipsoid", of(cd.Ellipsoid(RADII)), TURN, SPIN, off),
+        Row("Constraints", free, np.r_[TURN, RADII * n], np.r_[SPIN, RADII * np.cross(SPIN, n)], off),
+    ]
 
 
 def knee() -> list[Row]:
@@ -91,22 +99,33 @@ def knee() -> list[Row]:
         return np.where(inside, np.hypot(p[..., 0] - paths[0](flexion), p[..., 1] - paths[1](flexion)), 0.0)
 
     planar = of(cd.Planar(), "flexion", "x", "y")
-    planar.add_constraint("forward", cd.constraints.CoordinateCoupler(lambda flexion, x: x - forward(flexion),
-                                                                      ("flexion", "x")))
-    planar.add_constraint("down", cd.constraints.CoordinateCoupler(lambda flexion, y: y - down(flexion),
-                                                                   ("flexion", "y")))
+    planar.add_constraint(
+        "forward", cd.constraints.CoordinateCoupler(lambda flexion, x: x - forward(flexion), ("flexion", "x"))
+    )
+    planar.add_constraint(
+        "down", cd.constraints.CoordinateCoupler(lambda flexion, y: y - down(flexion), ("flexion", "y"))
+    )
     mobile = cd.FunctionBased("flexion", angles=(None, None, lambda q: q), translations=(forward, down, None))
     zero, at_rest = np.zeros(1), np.zeros(3)
-    return [Row("Pin", of(cd.Pin(), "flexion"), zero, zero), Row("Custom mobilizer", of(mobile, "flexion"),
-                                                                 zero, zero, off),
-            Row("Constraints", planar, np.array([0.0, FORWARD[1][-1], DOWN[1][-1]]), at_rest, off)]
+    return [
+        Row("Pin", of(cd.Pin(), "flexion"), zero, zero),
+        Row("Custom mobilizer", of(mobile, "flexion"), zero, zero, off),
+        Row("Constraints", planar, np.array([0.0, FORWARD[1][-1], DOWN[1][-1]]), at_rest, off),
+    ]
 
 
-PAPER = {"Table 1": {"Ellipsoid": ("0.98", "1.01", "~1e-14"), "Constraints": ("11.84", "10.37", "~1e-4"),
-                     "Speedup": ("12.1", "10.3", "")},
-         "Table 2": {"Custom mobilizer": ("1.28", "1.98", "~1e-11 mm"),
-                     "Constraints": ("7.26", "7.17", "~1e-1 mm"),
-                     "Speedup": ("5.7", "3.6", "")}}
+PAPER = {
+    "Table 1": {
+        "Ellipsoid": ("0.98", "1.01", "~1e-14"),
+        "Constraints": ("11.84", "10.37", "~1e-4"),
+        "Speedup": ("12.1", "10.3", ""),
+    },
+    "Table 2": {
+        "Custom mobilizer": ("1.28", "1.98", "~1e-11 mm"),
+        "Constraints": ("7.26", "7.17", "~1e-1 mm"),
+        "Speedup": ("5.7", "3.6", ""),
+    },
+}
 
 
 def simulated(row: Row, accuracy: float = ACCURACY) -> Any:
@@ -121,7 +140,7 @@ def accelerations(rows: list[Row], rounds: int) -> tuple[dict[str, float], dict[
         traj, fd = simulated(row), row.system.forward_dynamics
         y = traj.at(np.linspace(0, SECONDS, BATCH))
         nq, nu = row.system.nq, row.system.nu
-        q, u = (np.ascontiguousarray(part) for part in (y[:, :nq], y[:, nq:nq + nu]))
+        q, u = (np.ascontiguousarray(part) for part in (y[:, :nq], y[:, nq : nq + nu]))
         few, tau = list(zip(q[::100], u[::100], strict=True)), np.zeros(nu)
 
         def calls(few: Any = few, fd: Any = fd, tau: Any = tau) -> None:
@@ -129,10 +148,9 @@ def accelerations(rows: list[Row], rounds: int) -> tuple[dict[str, float], dict[
                 fd(a, b, tau)
 
         one[row.name] = Case(calls, len(few))
-        many[row.name] = Case(lambda fd=fd, q=q[:1000], u=u[:1000]: fd(q, u), 1000)        # short: one thread
+        many[row.name] = Case(lambda fd=fd, q=q[:1000], u=u[:1000]: fd(q, u), 1000)  # short: one thread
     found = (interleaved(one, rounds), interleaved(many, rounds))
-    return tuple({name: timing.seconds for name, timing in each.items()}
-                 for each in found)  # type: ignore[return-value]
+    return tuple({name: timing.seconds for name, timing in each.items()} for each in found)  # type: ignore[return-value]
 
 
 def simulations(rows: list[Row], rounds: int) -> dict[str, float]:
@@ -151,7 +169,7 @@ def off_manifold(row: Row) -> tuple[float, float]:
     if row.off is None:
         return 0.0, 0.0
     traj = simulated(row)
-    between = traj.at(np.linspace(0, SECONDS, BATCH))[:, :row.system.nq]
+    between = traj.at(np.linspace(0, SECONDS, BATCH))[:, : row.system.nq]
     at, among = (1e3 * float(row.off(row.system, q).max()) for q in (traj.q, between))
     return at, among
 
@@ -166,30 +184,52 @@ def table(report: Report, title: str, rows: list[Row], rounds: int) -> list[tupl
     for what, found in (("one state", one), ("batch", many), ("simulation", runs)):
         report.times += [Time(f"{title}: {what}", 1, name, t, t / found[unit]) for name, t in found.items()]
     report.settings[title] = {"steps": steps, "off the manifold [mm]": error}
-    lines = [(f"{title}, in times of", f"{unit}: {duration(one[unit])}", duration(many[unit]),
-              duration(runs[unit]), "")]
+    lines = [
+        (
+            f"{title}, in times of",
+            f"{unit}: {duration(one[unit])}",
+            duration(many[unit]),
+            duration(runs[unit]),
+            "",
+        )
+    ]
     for name in (mobilizer, constraints):
         paper = PAPER[title][name]
-        lines.append((name, f"{one[name] / one[unit]:.2f} ({paper[0]})", f"{many[name] / many[unit]:.2f}",
-                      f"{runs[name] / runs[unit]:.2f} ({paper[1]})",
-                      f"{error[name][0]:.0e}, {error[name][1]:.0e} mm ({paper[2]})"))
+        lines.append(
+            (
+                name,
+                f"{one[name] / one[unit]:.2f} ({paper[0]})",
+                f"{many[name] / many[unit]:.2f}",
+                f"{runs[name] / runs[unit]:.2f} ({paper[1]})",
+                f"{error[name][0]:.0e}, {error[name][1]:.0e} mm ({paper[2]})",
+            )
+        )
     paper = PAPER[title]["Speedup"]
-    lines.append(("Speedup", f"{one[constraints] / one[mobilizer]:.1f} ({paper[0]})",
-                  f"{many[constraints] / many[mobilizer]:.1f}",
-                  f"{runs[constraints] / runs[mobilizer]:.1f} ({paper[1]})", ""))
+    lines.append(
+        (
+            "Speedup",
+            f"{one[constraints] / one[mobilizer]:.1f} ({paper[0]})",
+            f"{many[constraints] / many[mobilizer]:.1f}",
+            f"{runs[constraints] / runs[mobilizer]:.1f} ({paper[1]})",
+            "",
+        )
+    )
     return lines
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.seth2010",
-                                     description="Mobilizers against constraints.")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.seth2010", description="Mobilizers against constraints."
+    )
     parser.add_argument("--quick", action="store_true", help="fewer rounds: a look, not a measurement")
     parser.add_argument("--json", metavar="FILE", help="also write the numbers here")
     options = parser.parse_args()
     report = Report(machine(), {"seconds": SECONDS, "accuracy": ACCURACY})
     rounds = 20 if options.quick else 200
-    print("| | acceleration, one state | batch | simulation | off the manifold: steps, between "
-          "|\n|---|---|---|---|---|")
+    print(
+        "| | acceleration, one state | batch | simulation | off the manifold: steps, between "
+        "|\n|---|---|---|---|---|"
+    )
     for title, rows in (("Table 1", ellipsoid()), ("Table 2", knee())):
         for line in table(report, title, rows, rounds):
             print(f"| {' | '.join(line)} |")

@@ -12,6 +12,7 @@ Numbers: the largest difference of a column over the largest size in the columns
 and ending), the worst column of all; sizes below 1e-3 count as that. Rows that both have are compared; of
 forward runs, whose steps differ, the last row.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -73,7 +74,7 @@ def table(path: Path) -> tuple[list[str], list[str], np.ndarray]:
     lines = path.read_text().splitlines()
     end = next(k for k, line in enumerate(lines) if line.strip() == "endheader")
     labels = lines[end + 1].strip().split("\t")
-    rows = np.array([[float(x) for x in line.split()] for line in lines[end + 2:] if line.strip()])
+    rows = np.array([[float(x) for x in line.split()] for line in lines[end + 2 :] if line.strip()])
     return [line.strip() for line in lines[:end]], [label.strip() for label in labels], rows
 
 
@@ -113,13 +114,25 @@ def compare(ours: Path, theirs: Path, last: bool) -> Compared:
 
 def family(tool: str, file: str) -> str:
     """What a row of the table is about."""
-    for word in ("StaticOptimization", "SO", "JointReaction", "ReactionLoads", "MuscleAnalysis",
-                 "ForceReporter", "BodyKinematics", "PointKinematics", "InducedAccelerations", "Kinematics",
-                 "Actuation"):
+    for word in (
+        "StaticOptimization",
+        "SO",
+        "JointReaction",
+        "ReactionLoads",
+        "MuscleAnalysis",
+        "ForceReporter",
+        "BodyKinematics",
+        "PointKinematics",
+        "InducedAccelerations",
+        "Kinematics",
+        "Actuation",
+    ):
         if word in file and tool in ("AnalyzeTool", "ForwardTool"):
             name = {"SO": "StaticOptimization", "ReactionLoads": "JointReaction"}.get(word, word)
-            ends = {"accelerations": ("_acc.sto", "_dudt.sto", "_acc_global.sto", "_acc_bodyLocal.sto"),
-                    "speeds": ("Actuation_speed.sto",)}
+            ends = {
+                "accelerations": ("_acc.sto", "_dudt.sto", "_acc_global.sto", "_acc_bodyLocal.sto"),
+                "speeds": ("Actuation_speed.sto",),
+            }
             end = next((what for what, those in ends.items() if file.endswith(those)), "")
             return f"{name} {end}".strip()
     return tool
@@ -142,14 +155,17 @@ def run_both(path: Path, top: Path, ours: Path, theirs: Path) -> tuple[str, list
         said.append(f"Condyle refuses: {str(error)[:160]}")
     except Exception:
         said.append(f"CONDYLE BREAKS: {traceback.format_exc()[-600:]}")
-    written = [p for p in sorted(theirs.rglob("*")) if p.suffix in (".sto", ".mot")
-               and before.get(p) != p.stat().st_mtime_ns]
+    written = [
+        p
+        for p in sorted(theirs.rglob("*"))
+        if p.suffix in (".sto", ".mot") and before.get(p) != p.stat().st_mtime_ns
+    ]
     found = []
     if not any("Condyle" in x or "CONDYLE" in x for x in said):
         found = [compare(ours / p.relative_to(theirs), p, tool == "ForwardTool") for p in written]
     for p in [p for p in theirs.rglob("*") if p.is_file() and before.get(p) != p.stat().st_mtime_ns]:
         (ours / p.relative_to(theirs)).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(p, ours / p.relative_to(theirs))    # both go on with the same files
+        shutil.copyfile(p, ours / p.relative_to(theirs))  # both go on with the same files
     return f"{tool}{''.join(f'; {x}' for x in said)}", found
 
 
@@ -172,8 +188,9 @@ def found_in(folder: Path, only: str) -> Iterator[tuple[tuple[str, str], Compare
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folders", type=Path, nargs="+")
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--only", default="")
@@ -188,8 +205,13 @@ def main() -> None:
             rows.setdefault((path, what), []).append(Compared(**c))
         if given.rows:
             given.rows.write_text(json.dumps(kept))
-    text = "\n".join(["| setup file | what | files | columns | rows | worst difference | in |",
-                      "|---|---|---|---|---|---|---|", *map(line, rows, rows.values())])
+    text = "\n".join(
+        [
+            "| setup file | what | files | columns | rows | worst difference | in |",
+            "|---|---|---|---|---|---|---|",
+            *map(line, rows, rows.values()),
+        ]
+    )
     print(text)
     if given.write:
         page = PAGE.read_text()
@@ -203,8 +225,10 @@ def line(key: tuple[str, str], found: list[Compared]) -> str:
     worst = max(found, key=lambda c: c.error)
     odd = "; ".join(dict.fromkeys(x for c in found for x in c.odd if x != "header"))
     place = f"{worst.where} of {worst.name}" if worst.error > 1e-9 else ""
-    return (f"| {key[0]} | {key[1]} | {len(found)} | {sum(c.columns for c in found)} | {worst.rows} | "
-            f"{worst.error:.0e} | {place}{' (' * bool(odd)}{odd}{')' * bool(odd)} |")
+    return (
+        f"| {key[0]} | {key[1]} | {len(found)} | {sum(c.columns for c in found)} | {worst.rows} | "
+        f"{worst.error:.0e} | {place}{' (' * bool(odd)}{odd}{')' * bool(odd)} |"
+    )
 
 
 if __name__ == "__main__":

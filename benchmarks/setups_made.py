@@ -1,4 +1,5 @@
 """Setup files that run every analysis on the walking trials and the arm, for benchmarks.setups."""
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -46,14 +47,40 @@ TOOL = """<OpenSimDocument Version="{version}"><{tool} name="made"><model_file>{
 </{tool}></OpenSimDocument>"""
 CONTROL = """<ControlSetController name="controls"><controls_file>{}</controls_file></ControlSetController>"""
 TRIALS = (
-    {"model": "subject01.osim", "forces": "gait10dof_Reserve_Actuators.xml", "start": 0.7, "end": 0.9,
-     "loads": "ExperimentalData/subject01_walk_grf.xml", "motion": "IK/subject01_walk_IK.mot", "cutoff": 6,
-     "body": "tibia_r", "other": "femur_r"},
-    {"model": "subject01_simbody_adjusted.osim", "forces": "gait2354_CMC_Actuators.xml", "start": 0.9,
-     "end": 1.0, "loads": "subject01_walk1_grf.xml", "motion": "subject01_walk1_ik.mot", "cutoff": 6,
-     "body": "tibia_r", "other": "femur_r"},
-    {"model": "arm26.osim", "forces": "arm26_Reserve_Actuators.xml", "start": 0.3, "end": 0.6, "loads": "",
-     "motion": "kin.mot", "cutoff": -1, "body": "r_ulna_radius_hand", "other": "r_humerus"})
+    {
+        "model": "subject01.osim",
+        "forces": "gait10dof_Reserve_Actuators.xml",
+        "start": 0.7,
+        "end": 0.9,
+        "loads": "ExperimentalData/subject01_walk_grf.xml",
+        "motion": "IK/subject01_walk_IK.mot",
+        "cutoff": 6,
+        "body": "tibia_r",
+        "other": "femur_r",
+    },
+    {
+        "model": "subject01_simbody_adjusted.osim",
+        "forces": "gait2354_CMC_Actuators.xml",
+        "start": 0.9,
+        "end": 1.0,
+        "loads": "subject01_walk1_grf.xml",
+        "motion": "subject01_walk1_ik.mot",
+        "cutoff": 6,
+        "body": "tibia_r",
+        "other": "femur_r",
+    },
+    {
+        "model": "arm26.osim",
+        "forces": "arm26_Reserve_Actuators.xml",
+        "start": 0.3,
+        "end": 0.6,
+        "loads": "",
+        "motion": "kin.mot",
+        "cutoff": -1,
+        "body": "r_ulna_radius_hand",
+        "other": "r_humerus",
+    },
+)
 
 
 def added(folder: Path) -> None:
@@ -62,7 +89,7 @@ def added(folder: Path) -> None:
         scaled = inner / "OutputReference" / "subject01_simbody_adjusted.osim"
         if scaled.exists():
             (inner / scaled.name).write_bytes(scaled.read_bytes())
-            for model in inner.parent.glob("*.osim"):       # the trial's models are in the folder above
+            for model in inner.parent.glob("*.osim"):  # the trial's models are in the folder above
                 (inner / model.name).write_bytes(model.read_bytes())
         for trial in TRIALS:
             if all((inner / str(trial[name])).exists() for name in ("model", "forces", "motion")):
@@ -71,19 +98,35 @@ def added(folder: Path) -> None:
 
 def _write(folder: Path, trial: dict[str, object]) -> None:
     each, every = (COMMON.format(every=k) for k in (1, 2))
-    plain = {"version": 40600, "tool": "AnalyzeTool", "states": "", "control": "", "balanced": "true",
-             **trial}
+    plain = {
+        "version": 40600,
+        "tool": "AnalyzeTool",
+        "states": "",
+        "control": "",
+        "balanced": "true",
+        **trial,
+    }
     everything = ANALYSES.format(each=each, every=every, body=trial["body"], other=trial["other"])
     held = ROLLING.format(side="r") + ROLLING.format(side="l") if trial["loads"] else ""
     files = {
         "made_1_analyses": {"analyses": everything},
         "made_2_optimization": {"analyses": SO.format(each=each), "balanced": "false"},
         "made_3_forward": {
-            "tool": "ForwardTool", "analyses": everything, "motion": "",
+            "tool": "ForwardTool",
+            "analyses": everything,
+            "motion": "",
             "control": CONTROL.format("made_controls.xml"),
-            "end": float(str(trial["start"])) + 0.03, "states": "made_states.sto"},
-        "made_4_states": {"analyses": everything, "motion": "", "states": "made_forward.sto",
-                          "balanced": "false", "end": float(str(trial["start"])) + 0.03}}
+            "end": float(str(trial["start"])) + 0.03,
+            "states": "made_states.sto",
+        },
+        "made_4_states": {
+            "analyses": everything,
+            "motion": "",
+            "states": "made_forward.sto",
+            "balanced": "false",
+            "end": float(str(trial["start"])) + 0.03,
+        },
+    }
     if trial["loads"]:
         files["made_5_induced"] = {"version": 20302, "analyses": INDUCED.format(each=each, held=held)}
     for name, own in files.items():
@@ -107,8 +150,10 @@ def handed_on(setup: Path, others: Path) -> None:
 
 def _states(folder: Path) -> str:
     """Coordinates and speeds side by side, from the files of a Kinematics."""
-    q, u = ((folder / f"made_Kinematics_{x}.sto").read_text().partition("endheader\n")[2].splitlines()
-            for x in "qu")
+    q, u = (
+        (folder / f"made_Kinematics_{x}.sto").read_text().partition("endheader\n")[2].splitlines()
+        for x in "qu"
+    )
     labels = [*q[0].split(), *(f"{name}_u" for name in u[0].split()[1:])]
     rows = ["\t".join([*a.split(), *b.split()[1:]]) for a, b in zip(q[1:], u[1:], strict=True)]
     head = ["states", "version=1", f"nRows={len(rows)}", f"nColumns={len(labels)}", "inDegrees=no"]

@@ -6,6 +6,7 @@ is the rms difference of q [rad, m] to a reference at the end, and its time the 
 runs; engines take turns. Of an engine's runs at one error the quickest method counts. Times at equal error:
 see `at_error`. Also: what the step loop adds to the right-hand side.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -27,10 +28,10 @@ from benchmarks.timing import Clock
 METHODS = ("merson", "dormand-prince", "dormand-prince-8")
 ERRORS = (1e-3, 1e-5, 1e-7)
 ACCURACIES = tuple(10.0 ** -np.arange(1, 12))
-PATIENCE = {"CPodes": 8.0}                                   # [s] for one run of OpenSim; 60 for the others
+PATIENCE = {"CPodes": 8.0}  # [s] for one run of OpenSim; 60 for the others
 # [s]: an engine that took longer is not asked for a tighter run
 LONGEST = 4.0
-MOST = 50                                                    # repetitions
+MOST = 50  # repetitions
 
 
 @dataclass
@@ -62,8 +63,8 @@ class Series:
                 break
 
     def repeat(self) -> None:
-        for i, setting in enumerate(self.settings[:len(self.seconds)]):
-            with suppress(TimeoutError):                     # other work on the machine
+        for i, setting in enumerate(self.settings[: len(self.seconds)]):
+            with suppress(TimeoutError):  # other work on the machine
                 self.seconds[i] = min(self.seconds[i], self.run(setting)[0])
 
     def at_error(self, error: float) -> float:
@@ -86,13 +87,14 @@ def condyle_series(motion: Motion) -> list[Series]:
 
     def run(method: str, accuracy: float) -> tuple[float, Any]:
         with Clock() as clock:
-            traj = cd.simulate(motion.system, motion.start, motion.t_final, accuracy=accuracy,
-                               integrator=method)
+            traj = cd.simulate(
+                motion.system, motion.start, motion.t_final, accuracy=accuracy, integrator=method
+            )
         return clock.cpu, traj.q[-1] if traj.finished else np.full(motion.system.nq, np.inf)
 
     methods = METHODS if motion.bodies < 100 else METHODS[:2]
     for method in methods:
-        run(method, 0.1)                                     # compiles
+        run(method, 0.1)  # compiles
     return [Series("condyle", method, lambda a, m=method: run(m, a), ACCURACIES) for method in methods]
 
 
@@ -104,8 +106,9 @@ def opensim_series(motion: Motion, report: Report) -> list[Series]:
     process = OpenSimProcess(motion.plain(), about_motion)
     udot, own = process.ask("udot"), motion.start.udot
     off = float(np.abs(udot - own).max() / np.abs(own).max())
-    report.notes.append(f"{motion.name}: accelerations of OpenSim and Condyle at the start differ by "
-                        f"{off:.1e}, relative")
+    report.notes.append(
+        f"{motion.name}: accelerations of OpenSim and Condyle at the start differ by {off:.1e}, relative"
+    )
     if off > 1e-8:
         raise RuntimeError(f"{motion.name}: OpenSim has another model: {udot} instead of {own}")
 
@@ -148,9 +151,14 @@ def scipy_series(motion: Motion) -> list[Series]:
 
     def run(method: str, tolerance: float) -> tuple[float, Any]:
         with Clock() as clock:
-            y = solve_ivp(lambda _, y: np.concatenate([y[n:], fd(y[:n], y[n:])]), (0, motion.t_final), y0,
-                          method=method,
-                          rtol=tolerance, atol=tolerance).y
+            y = solve_ivp(
+                lambda _, y: np.concatenate([y[n:], fd(y[:n], y[n:])]),
+                (0, motion.t_final),
+                y0,
+                method=method,
+                rtol=tolerance,
+                atol=tolerance,
+            ).y
         return clock.cpu, y[:n, -1]
 
     return [Series("scipy", m, lambda a, m=m: run(m, a), ACCURACIES) for m in ("RK45", "DOP853")]
@@ -169,8 +177,9 @@ def compare(report: Report, motion: Motion, budget: float) -> None:
         if find_spec(engine):
             series += make()
         else:
-            report.notes.append(f"{engine} is left out, it is not installed: python -m pip install "
-                                "'.[peers]'")
+            report.notes.append(
+                f"{engine} is left out, it is not installed: python -m pip install '.[peers]'"
+            )
     for s in series:
         s.explore(exact)
     spent = dict.fromkeys((s.case for s in series), 0.0)
@@ -180,21 +189,38 @@ def compare(report: Report, motion: Motion, budget: float) -> None:
                 s.repeat()
                 spent[s.case] += max(sum(s.seconds), budget / MOST)
     report.settings.setdefault("runs", []).extend(
-        {"motion": motion.name, "engine": s.engine, "method": s.method,
-         "settings": list(s.settings[:len(s.errors)]),
-         "errors": s.errors, "seconds": s.seconds} for s in series)
+        {
+            "motion": motion.name,
+            "engine": s.engine,
+            "method": s.method,
+            "settings": list(s.settings[: len(s.errors)]),
+            "errors": s.errors,
+            "seconds": s.seconds,
+        }
+        for s in series
+    )
     for error in ERRORS:
         seconds = {s.case: s.at_error(error) for s in series}
-        own = min((t for case, t in seconds.items() if case.startswith("condyle") and t == t),
-                  default=math.nan)
-        report.times += [Time(f"{motion.name}, error {error:g}", motion.bodies, case, t, t / own) for case,
-                         t in seconds.items()]
+        own = min(
+            (t for case, t in seconds.items() if case.startswith("condyle") and t == t), default=math.nan
+        )
+        report.times += [
+            Time(f"{motion.name}, error {error:g}", motion.bodies, case, t, t / own)
+            for case, t in seconds.items()
+        ]
         for engine, aim in (("opensim", 20.0), ("mujoco", 1.0), ("scipy", 1.0)):
             theirs = [t for case, t in seconds.items() if case.startswith(engine) and t == t]
             if theirs:
-                report.claims.append(Claim(17, f"{engine} / condyle, {motion.name}, error {error:g}",
-                                           motion.bodies,
-                                           min(theirs) / own, ">=", aim))
+                report.claims.append(
+                    Claim(
+                        17,
+                        f"{engine} / condyle, {motion.name}, error {error:g}",
+                        motion.bodies,
+                        min(theirs) / own,
+                        ">=",
+                        aim,
+                    )
+                )
 
 
 def overhead(rounds: int) -> tuple[float, float]:
@@ -210,10 +236,12 @@ def overhead(rounds: int) -> tuple[float, float]:
     sizes = {"t": 1, "y": eq.n, "p": eq.parameters, "k": eq.n}
     alone = Program(Scan(count, RightHandSide(eq.f, eq.n, sizes, {}, {})("t", "y", "k")), sizes)
     ws = alone.workspace()
-    ws["y"], ws["p"] = np.concatenate([start.q,
-                                       start.u]), start.tail[system.compiled.model.tail["inputs"].start:]
+    ws["y"], ws["p"] = (
+        np.concatenate([start.q, start.u]),
+        start.tail[system.compiled.model.tail["inputs"].start :],
+    )
     loop, one = np.inf, np.inf
-    for _ in range(rounds):                                  # in turns: the machine may be busy
+    for _ in range(rounds):  # in turns: the machine may be busy
         with Clock() as clock:
             traj = cd.simulate(system, start, 20.0, accuracy=1e-4)
         loop = min(loop, clock.cpu / traj.statistics.evaluations)
@@ -224,10 +252,17 @@ def overhead(rounds: int) -> tuple[float, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.simulate",
-                                     description="Simulation at equal measured error.")
-    parser.add_argument("--motions", nargs="+", choices=MOTIONS, default=list(MOTIONS), metavar="MOTION",
-                        help=f"some of {', '.join(MOTIONS)}")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.simulate", description="Simulation at equal measured error."
+    )
+    parser.add_argument(
+        "--motions",
+        nargs="+",
+        choices=MOTIONS,
+        default=list(MOTIONS),
+        metavar="MOTION",
+        help=f"some of {', '.join(MOTIONS)}",
+    )
     parser.add_argument("--quick", action="store_true", help="fewer repetitions: a look, not a measurement")
     parser.add_argument("--json", metavar="FILE", help="also write the numbers here")
     options = parser.parse_args()

@@ -2,6 +2,7 @@
 
 Ends with exit code 0 whether or not targets are met; the last table says which are.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -23,16 +24,20 @@ from benchmarks.timing import Case, interleaved
 BATCH = 10_000
 # Least ratio peer / condyle that issue 2 asks for, by bodies.
 ONE_STATE: dict[str, dict[int, float]] = {
-    "pinocchio": {30: 2, 100: 2, 221: 1.3}, "mujoco": {30: 2, 100: 2, 221: 1.3},
-    "opensim": {30: 15, 100: 15, 221: 15}}
+    "pinocchio": {30: 2, 100: 2, 221: 1.3},
+    "mujoco": {30: 2, 100: 2, 221: 1.3},
+    "opensim": {30: 15, 100: 15, 221: 15},
+}
 BATCH_OVER_LOOP: dict[int, float] = {30: 10, 221: 10}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.speed",
-                                     description="Condyle beside its peers.")
-    parser.add_argument("--bodies", type=int, nargs="+", default=[7, 30, 100, 221],
-                        help="sizes of the random trees")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.speed", description="Condyle beside its peers."
+    )
+    parser.add_argument(
+        "--bodies", type=int, nargs="+", default=[7, 30, 100, 221], help="sizes of the random trees"
+    )
     parser.add_argument("--quick", action="store_true", help="fewer rounds: a look, not a measurement")
     parser.add_argument("--json", metavar="FILE", help="also write the numbers here")
     options = parser.parse_args()
@@ -75,9 +80,11 @@ def record(report: Report, group: str, bodies: int, cases: dict[str, Case], roun
     times = {case: timing.seconds for case, timing in timings.items()}
     base = next(iter(times.values()))
     report.times += [Time(group, bodies, case, seconds, seconds / base) for case, seconds in times.items()]
-    report.notes += [f"{group}, {bodies} bodies, {case}: other work interrupted nearly every run; its time "
-                     "is too long"
-                     for case, timing in timings.items() if not timing.sure]
+    report.notes += [
+        f"{group}, {bodies} bodies, {case}: other work interrupted nearly every run; its time is too long"
+        for case, timing in timings.items()
+        if not timing.sure
+    ]
     return times
 
 
@@ -91,15 +98,23 @@ def one_state(report: Report, installed: list[str], bodies: int, rounds: int) ->
         peer = engines.PEERS[name](tree)
         difference = np.abs(peer.udot() - ours.udot()).max() / np.abs(ours.udot()).max()
         if not difference < 1e-9:
-            report.notes.append(f"{name} and condyle differ by {difference:.1e} at {bodies} bodies: not the "
-                                "same model")
+            report.notes.append(
+                f"{name} and condyle differ by {difference:.1e} at {bodies} bodies: not the same model"
+            )
         cases |= peer.one_state(calls)
     times = record(report, "one state", bodies, cases, rounds)
     for name in installed:
         if bodies in ONE_STATE[name]:
-            report.claims.append(Claim(15, f"one state, {name} / condyle", bodies,
-                                       fastest(times, name) / fastest(times, "condyle"), ">=",
-                                       ONE_STATE[name][bodies]))
+            report.claims.append(
+                Claim(
+                    15,
+                    f"one state, {name} / condyle",
+                    bodies,
+                    fastest(times, name) / fastest(times, "condyle"),
+                    ">=",
+                    ONE_STATE[name][bodies],
+                )
+            )
 
 
 def batch(report: Report, installed: list[str], bodies: int, rounds: int) -> None:
@@ -110,19 +125,33 @@ def batch(report: Report, installed: list[str], bodies: int, rounds: int) -> Non
     together = ours.system.forward_dynamics(tree.q, tree.u, tree.tau)
     singly = np.array([ours.system.forward_dynamics(*state) for state in engines.states_of(tree)])
     scale = np.abs(singly).max(axis=1, keepdims=True)
-    report.claims.append(Claim(16, "batch - scalar, relative", bodies,
-                               float((np.abs(together - singly) / scale).max()),
-                               "<=", 1e-12, ""))
+    report.claims.append(
+        Claim(
+            16,
+            "batch - scalar, relative",
+            bodies,
+            float((np.abs(together - singly) / scale).max()),
+            "<=",
+            1e-12,
+            "",
+        )
+    )
     for threads in sorted({1, cores()}):
         cases = ours.batch(threads)
         for peer in peers:
             cases |= peer.batch(threads)
         times = record(report, f"batch, {threads} thread{'s' * (threads > 1)}", bodies, cases, rounds)
         if threads == 1 and "pinocchio" in installed and bodies in BATCH_OVER_LOOP:
-            report.claims.append(Claim(16, "batch, pin.aba in a loop / condyle", bodies,
-                                       fastest(times, "pinocchio", "in a loop") / fastest(times, "condyle"),
-                                       ">=",
-                                       BATCH_OVER_LOOP[bodies]))
+            report.claims.append(
+                Claim(
+                    16,
+                    "batch, pin.aba in a loop / condyle",
+                    bodies,
+                    fastest(times, "pinocchio", "in a loop") / fastest(times, "condyle"),
+                    ">=",
+                    BATCH_OVER_LOOP[bodies],
+                )
+            )
 
 
 def function_based(report: Report, bodies: int, rounds: int) -> None:
@@ -135,21 +164,26 @@ def function_based(report: Report, bodies: int, rounds: int) -> None:
         cases = {}
         for name, mobilizer in (("Pin", cd.Pin()), ("lambda q: q", written)):
             engine = engines.Condyle(tree, mobilizer)
-            cases[name], = (engine.one_state(40) if states == 100 else engine.batch(1)).values()
+            (cases[name],) = (engine.one_state(40) if states == 100 else engine.batch(1)).values()
         times = record(report, f"{what}, joint", bodies, cases, rounds if states == 100 else rounds // 6)
-        report.claims.append(Claim(17, f"{what}, lambda q: q / Pin", bodies,
-                                   times["lambda q: q"] / times["Pin"],
-                                   "<=", 1.05))
+        report.claims.append(
+            Claim(17, f"{what}, lambda q: q / Pin", bodies, times["lambda q: q"] / times["Pin"], "<=", 1.05)
+        )
 
 
 def first_result(report: Report, bodies: int, runs: int) -> None:
     """Requirement 17: fresh processes, each with an empty cache, then with the cache that one of them
     left."""
+
     def run(cache: str) -> dict[str, Any]:
-        done = subprocess.run([sys.executable, "-m", "benchmarks.first_result", str(bodies)],
-                              capture_output=True,
-                              text=True, check=True, cwd=Path(__file__).parent.parent,
-                              env=os.environ | {"CONDYLE_CACHE_DIR": cache})
+        done = subprocess.run(
+            [sys.executable, "-m", "benchmarks.first_result", str(bodies)],
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=Path(__file__).parent.parent,
+            env=os.environ | {"CONDYLE_CACHE_DIR": cache},
+        )
         return json.loads(done.stdout)
 
     with tempfile.TemporaryDirectory() as top:
@@ -162,20 +196,30 @@ def first_result(report: Report, bodies: int, runs: int) -> None:
     for name, found in (("empty cache", empty), ("from cache", warm)):
         quickest = min(found, key=lambda each: each["describe"] + each["first call"])
         if quickest["processor"] < 0.9 * (quickest["describe"] + quickest["first call"]):
-            report.notes.append(f"first result, {name}: other work interrupted every run; its time is too "
-                                "long")
-        report.times += [Time("first result", bodies, f"{name}: {key}", best(found, key))
-                         for key in ("import", "describe", "first call", "second call")]
+            report.notes.append(
+                f"first result, {name}: other work interrupted every run; its time is too long"
+            )
+        report.times += [
+            Time("first result", bodies, f"{name}: {key}", best(found, key))
+            for key in ("import", "describe", "first call", "second call")
+        ]
     report.claims += [
         Claim(17, "import condyle", bodies, best(empty + warm, "import"), "<=", 0.6, "s"),
-        Claim(17, "first result, empty cache", bodies, min(e["describe"] + e["first call"] for e in empty),
-              "<=", 1.0,
-              "s"),
+        Claim(
+            17,
+            "first result, empty cache",
+            bodies,
+            min(e["describe"] + e["first call"] for e in empty),
+            "<=",
+            1.0,
+            "s",
+        ),
         Claim(17, "first result, from cache", bodies, best(warm, "first call"), "<=", 0.03, "s"),
     ]
     extra = sorted(set(warm[0]["loaded"]) - {"numpy", "casadi", "llvmlite", "condyle"})
-    report.notes.append("beside numpy, casadi and llvmlite, import condyle loads: "
-                        f"{', '.join(extra) or 'nothing'}")
+    report.notes.append(
+        f"beside numpy, casadi and llvmlite, import condyle loads: {', '.join(extra) or 'nothing'}"
+    )
 
 
 if __name__ == "__main__":

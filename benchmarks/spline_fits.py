@@ -6,6 +6,7 @@ Both solve the same problem from the same start, with noise of half a degree and
 region with sparse finite differences, told which entries of the Jacobian are not zero, and residuals in NumPy
 for all frames at once. Processor time, the least of some rounds, of calls after the first.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -36,8 +37,9 @@ def problem(frames: int, n: int) -> tuple[cd.Transform, np.ndarray, Knots]:
     return poses(knots, local.numbers(G), q) @ exp_se3(noise), q, knots
 
 
-def ours(X: cd.Transform, q: np.ndarray, n: int, rounds: int, smoothing: float = 0.0) -> tuple[float,
-                                                                                               cd.JointFit]:
+def ours(
+    X: cd.Transform, q: np.ndarray, n: int, rounds: int, smoothing: float = 0.0
+) -> tuple[float, cd.JointFit]:
     """Least seconds, and the fit."""
     best = np.inf
     for _ in range(rounds + 1):
@@ -57,26 +59,34 @@ def scipys(X: cd.Transform, q: np.ndarray, knots: Knots) -> tuple[float, float]:
 
     def residuals(u: np.ndarray) -> np.ndarray:
         G = local.transform(CurveProblem.moved(G0, u.reshape(-1, 6)))
-        z = log_se3(cd.Transform.unchecked(G.R[:-1], G.p[:-1]).inverse() @ cd.Transform.unchecked(G.R[1:],
-                                                                                                  G.p[1:]))
+        z = log_se3(
+            cd.Transform.unchecked(G.R[:-1], G.p[:-1]).inverse() @ cd.Transform.unchecked(G.R[1:], G.p[1:])
+        )
         at = cd.Transform.unchecked(G.R[first], G.p[first])
         for l in range(knots.order - 1):
-            at = at @ exp_se3(z[first + l] * Bt[:, l:l + 1])
+            at = at @ exp_se3(z[first + l] * Bt[:, l : l + 1])
         return (log_se3(at.inverse() @ X) * weight).ravel()
 
     columns = (6 * first[:, None] + np.arange(24)).repeat(6, axis=0)
-    sparsity = csr_matrix((np.ones(columns.size), columns.ravel(), np.arange(len(columns) + 1) * 24),
-                          (6 * len(q), 6 * knots.n))
+    sparsity = csr_matrix(
+        (np.ones(columns.size), columns.ravel(), np.arange(len(columns) + 1) * 24), (6 * len(q), 6 * knots.n)
+    )
     begin = time.process_time()
-    found = least_squares(residuals, np.zeros(6 * knots.n), jac_sparsity=sparsity,
-                          x_scale=np.tile(1 / weight, knots.n),
-                          xtol=1e-10, ftol=1e-10)
+    found = least_squares(
+        residuals,
+        np.zeros(6 * knots.n),
+        jac_sparsity=sparsity,
+        x_scale=np.tile(1 / weight, knots.n),
+        xtol=1e-10,
+        ftol=1e-10,
+    )
     return time.process_time() - begin, 2 * float(found.cost)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--rounds", type=int, default=5)
     asked = parser.parse_args()
     for frames, n in ((1_000, 20), (10_000, 50)):
@@ -84,11 +94,15 @@ def main() -> None:
         seconds, fit = ours(X, q, n, asked.rounds)
         smooth, _ = ours(X, q, n, asked.rounds, smoothing=1e-6 * frames)
         cost = 1e-6 * float((fit.residuals["size"] ** 2).sum())
-        print(f"{frames} frames, {n} control frames: {seconds:.3f} s, {len(fit.steps)} iterations; with "
-              f"smoothing {smooth:.3f} s")
+        print(
+            f"{frames} frames, {n} control frames: {seconds:.3f} s, {len(fit.steps)} iterations; with "
+            f"smoothing {smooth:.3f} s"
+        )
         peer, squares = scipys(X, q, knots)
-        print(f"    scipy.optimize.least_squares: {peer:.1f} s, {peer / seconds:.0f} times as long; sums of "
-              f"squares differ by {abs(squares / cost - 1):.1e}")
+        print(
+            f"    scipy.optimize.least_squares: {peer:.1f} s, {peer / seconds:.0f} times as long; sums of "
+            f"squares differ by {abs(squares / cost - 1):.1e}"
+        )
 
 
 if __name__ == "__main__":

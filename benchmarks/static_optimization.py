@@ -7,6 +7,7 @@ Both take the coordinates of 101 frames, find accelerations by splines, and have
 OpenSim's time is that of 101 frames minus that of two, so that reading files and making the model do not
 count; ours is that of a second call, so that compiling does not. Processor time, the least of some rounds.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -19,7 +20,7 @@ import numpy as np
 from benchmarks.opensim_arm26 import about_arm, numbers
 from benchmarks.opensim_process import OpenSimProcess
 
-if TYPE_CHECKING:                   # OpenSim's process imports this module and cannot import condyle
+if TYPE_CHECKING:  # OpenSim's process imports this module and cannot import condyle
     import condyle as cd
 
 INNER = slice(10, 91)
@@ -73,14 +74,23 @@ def main() -> None:
     if importlib.util.find_spec("opensim"):
         process = OpenSimProcess(numbers(), about_arm)
         given = motion.time, motion.values, motion.names
-        theirs = min(process.ask("seconds", *given, 1.0, True) - process.ask("seconds", *given, 0.01, True)
-                     for _ in range(rounds)) / 99
+        theirs = (
+            min(
+                process.ask("seconds", *given, 1.0, True) - process.ask("seconds", *given, 0.01, True)
+                for _ in range(rounds)
+            )
+            / 99
+        )
         process.ask("seconds", *given, 1.0, True)
         names, a = process.ask("activations")
-        off = max(np.abs(a[INNER, names.index(name)] - result.activations[name][INNER]).max()
-                  for name in arm.muscles)
-        print(f"arm26, OpenSim      {1e3 * theirs:8.3f} ms a frame: {theirs / best:.0f} times; activations "
-              f"differ by {off:.1e} at most")
+        off = max(
+            np.abs(a[INNER, names.index(name)] - result.activations[name][INNER]).max()
+            for name in arm.muscles
+        )
+        print(
+            f"arm26, OpenSim      {1e3 * theirs:8.3f} ms a frame: {theirs / best:.0f} times; activations "
+            f"differ by {off:.1e} at most"
+        )
     big = muscled(92)
     first, best, result = ours(big, wave(big), 10 * rounds)
     print(f"92 muscles, 23 dof  {said()}")

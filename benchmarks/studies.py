@@ -7,6 +7,7 @@ Both take coordinates over time and find accelerations by splines. OpenSim's tim
 that of two, so that reading files and making the model do not count (writing its results does); ours is that
 of a second call, so that compiling does not, with one thread. Processor time, the least of some rounds.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -46,9 +47,11 @@ def main() -> None:
     motion = cd.Table(s, arm.coordinates, q, ["rad", "rad"])
     ones = np.ones((given.frames, 6))
     forces, activations = (cd.Table(s, arm.muscles, x * ones) for x in (20.0, 0.1))
-    ours = {"inverse_dynamics": lambda: cd.inverse_dynamics(arm, motion),
-            "muscle_analysis": lambda: cd.muscle_analysis(arm, motion, activations),
-            "joint_reactions": lambda: cd.joint_reactions(arm, motion, forces)}
+    ours = {
+        "inverse_dynamics": lambda: cd.inverse_dynamics(arm, motion),
+        "muscle_analysis": lambda: cd.muscle_analysis(arm, motion, activations),
+        "joint_reactions": lambda: cd.joint_reactions(arm, motion, forces),
+    }
     process = OpenSimProcess(numbers(), about_tools) if importlib.util.find_spec("opensim") else None
     if process:
         process.ask("prepare", s, arm.coordinates, q, arm.muscles, forces.values)
@@ -60,8 +63,10 @@ def main() -> None:
         text = f"{name:17} condyle {1e6 * mine:7.2f} us a frame, first call {first:4.1f} s"
         if process:
             step = s[1]
-            theirs = min(process.ask("seconds", name, 1.0) - process.ask("seconds", name, step)
-                         for _ in range(given.rounds)) / (given.frames - 2)
+            theirs = min(
+                process.ask("seconds", name, 1.0) - process.ask("seconds", name, step)
+                for _ in range(given.rounds)
+            ) / (given.frames - 2)
             text += f"; OpenSim {1e6 * theirs:8.1f}: {theirs / mine:.0f} times"
         print(text)
     if process:

@@ -4,6 +4,7 @@
 The same residuals and start for both; least_squares gets exact residuals and differences for the
 Jacobian (its groups of columns by sparsity), as someone would write it who does not derive one.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -25,34 +26,53 @@ METRIC = 1e-3 / np.radians(0.5)
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--scipy", action="store_true", help="also run least_squares on the smallest; on 384 "
-                                                             "unknowns it takes more than eight minutes")
+    parser.add_argument(
+        "--scipy",
+        action="store_true",
+        help="also run least_squares on the smallest; on 384 unknowns it takes more than eight minutes",
+    )
     arguments = parser.parse_args()
     rng = np.random.default_rng(0)
     for n, N in ((5, 500), (8, 3000), (16, 10_000)):
         grid = Grid((uniform_knots((-1.0, 1.0), n, 4),) * 2, 4)
         x, y = grid.greville().T
-        c = np.stack([0.02 * np.cos(x) * np.cos(y), 0.05 * x + 0.01 * x * y, 0.04 * y - 0.02 * x * x,
-                      0.2 * x * y + 0.1 * x, x, y], 1)
+        c = np.stack(
+            [
+                0.02 * np.cos(x) * np.cos(y),
+                0.05 * x + 0.01 * x * y,
+                0.04 * y - 0.02 * x * x,
+                0.2 * x * y + 0.1 * x,
+                x,
+                y,
+            ],
+            1,
+        )
         q = rng.uniform(-1, 1, (N, 2))
         X = pose(grid.evaluate(q, c), AXES)[0] @ exp_se3(rng.normal(size=(N, 6)) * SIGMA)
-        known, fit = best_of(lambda q=q, X=X, n=n: cd.fit_spline_surface(X, q, n, domain=(-1, 1),
-                                                                         metric=METRIC))
+        known, fit = best_of(
+            lambda q=q, X=X, n=n: cd.fit_spline_surface(X, q, n, domain=(-1, 1), metric=METRIC)
+        )
         unknown, _ = best_of(lambda X=X, n=n: cd.fit_spline_surface(X, None, n, metric=METRIC), 1)
-        print(f"surface {n} x {n} ({6 * n * n} unknowns), {N} frames: {known:.3f} s ({fit.notes[-1]}); q "
-              f"unknown {unknown:.2f} s", flush=True)
+        print(
+            f"surface {n} x {n} ({6 * n * n} unknowns), {N} frames: {known:.3f} s ({fit.notes[-1]}); q "
+            f"unknown {unknown:.2f} s",
+            flush=True,
+        )
         if arguments.scipy and n <= 8:
             print(f"  scipy.optimize.least_squares: {with_scipy(grid, q, X):.1f} s", flush=True)
     for N in (1000, 10_000):
         q = np.sort(rng.uniform(-2, 0.2, N))
-        phi = np.stack([0 * q - 0.4 + 0.01 * q, 0.005 * np.cos(2 * q), 0.003 * q * q, 0.1 * np.sin(q),
-                        0.05 * q, q], 1)
+        phi = np.stack(
+            [0 * q - 0.4 + 0.01 * q, 0.005 * np.cos(2 * q), 0.003 * q * q, 0.1 * np.sin(q), 0.05 * q, q], 1
+        )
         X = pose(phi, AXES)[0] @ exp_se3(rng.normal(size=(N, 6)) * SIGMA)
         for n in (8, 50):
             known, _ = best_of(lambda q=q, X=X, n=n: cd.fit_function_based(X, q, n, metric=METRIC))
             unknown, _ = best_of(lambda X=X, n=n: cd.fit_function_based(X, None, n, metric=METRIC))
-            print(f"function-based, {n} coefficients, {N} frames: {known:.3f} s; q unknown {unknown:.3f} s",
-                  flush=True)
+            print(
+                f"function-based, {n} coefficients, {N} frames: {known:.3f} s; q unknown {unknown:.3f} s",
+                flush=True,
+            )
 
 
 def best_of(run: Callable[[], Any], times: int = 3) -> tuple[float, Any]:
@@ -72,8 +92,9 @@ def with_scipy(grid: Grid, q: Any, X: cd.Transform) -> float:
     index, _ = grid.active(q)
     N, U = len(q), np.diag([METRIC] * 3 + [1.0] * 3)
     rows = np.repeat(np.arange(N), index.shape[1])
-    pattern = sp.kron(sp.csr_matrix((np.ones(index.size), (rows, index.ravel())), (N, grid.size)),
-                      np.ones((6, 6)))
+    pattern = sp.kron(
+        sp.csr_matrix((np.ones(index.size), (rows, index.ravel())), (N, grid.size)), np.ones((6, 6))
+    )
 
     def left(c: Any) -> Any:
         return (residuals(pose(grid.evaluate(q, c.reshape(-1, 6)), AXES)[0], X) @ U).ravel()

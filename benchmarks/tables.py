@@ -4,6 +4,7 @@
 
 Prints CPU seconds, the least of three, and ratios.
 """
+
 from __future__ import annotations
 
 import importlib.util
@@ -44,15 +45,17 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "long.mot")
         values = np.random.default_rng(0).normal(size=(ROWS, COLUMNS)) * 30
-        cd.Table(np.arange(ROWS) / 1000, [f"c{k}" for k in range(COLUMNS)], np.round(values, 8),
-                 degrees=True).save(path)
+        cd.Table(
+            np.arange(ROWS) / 1000, [f"c{k}" for k in range(COLUMNS)], np.round(values, 8), degrees=True
+        ).save(path)
         ours = least(lambda: cd.read_table(path))
         print(f"condyle {ours:.2f} s")
         theirs = least(lambda: pandas.read_csv(path, sep="\t", skiprows=6))
         print(f"pandas  {theirs:.2f} s: condyle takes {ours / theirs:.1f} times as long")
         if importlib.util.find_spec("opensim"):
-            done = subprocess.run([sys.executable, "-c", OPENSIM, str(path)], capture_output=True, text=True,
-                                  check=True)
+            done = subprocess.run(
+                [sys.executable, "-c", OPENSIM, str(path)], capture_output=True, text=True, check=True
+            )
             seconds = float(done.stdout.split()[-1])
             print(f"opensim {seconds:.2f} s: {seconds / ours:.1f} times as long as condyle")
 

@@ -1,4 +1,5 @@
 """Timing on a machine that others use too: engines take turns, and the best run of each counts."""
+
 from __future__ import annotations
 
 import gc
@@ -8,9 +9,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-QUIET = 0.97         # a run was not interrupted if its thread had the processor for this share of the time
-ENOUGH = 3           # quiet runs that a case needs
-PATIENCE = 3         # times the rounds asked for, while a case waits for its quiet runs
+QUIET = 0.97  # a run was not interrupted if its thread had the processor for this share of the time
+ENOUGH = 3  # quiet runs that a case needs
+PATIENCE = 3  # times the rounds asked for, while a case waits for its quiet runs
 
 
 class Clock:
@@ -79,8 +80,9 @@ def interleaved(cases: Mapping[str, Case], rounds: int) -> dict[str, Timing]:
                 case.run()
                 with Clock() as clock:
                     answer = case.run()
-                seconds, quiet = answer if case.elsewhere else (clock.seconds,
-                                                                clock.quiet or case.threads > 1)
+                seconds, quiet = (
+                    answer if case.elsewhere else (clock.seconds, clock.quiet or case.threads > 1)
+                )
                 timing = best[name]
                 timing.seconds = min(timing.seconds, seconds / case.states)
                 timing.quiet += quiet

@@ -7,6 +7,7 @@ the same for every engine.
 Bodies are numbered depth-first (the parent of body i lies on the path from the root to body i - 1), as MuJoCo
 numbers its joints whatever it is given. Only OpenSim, which numbers by level, needs its arrays permuted.
 """
+
 from __future__ import annotations
 
 import json
@@ -53,8 +54,10 @@ class Tree:
             while path and path[-1] != body.parent:
                 path.pop()
             if not path and body.parent != -1:
-                raise ValueError(f"tree {self.name!r}: body {i} hangs from {body.parent}, which is not on "
-                                 f"the path from the root to body {i - 1}; number the bodies depth-first")
+                raise ValueError(
+                    f"tree {self.name!r}: body {i} hangs from {body.parent}, which is not on "
+                    f"the path from the root to body {i - 1}; number the bodies depth-first"
+                )
             path.append(i)
 
     @property
@@ -69,10 +72,20 @@ class Tree:
 def load_tree(path: str | Path) -> Tree:
     """A stored tree with its states and reference accelerations."""
     data = json.loads(Path(path).read_text())
-    bodies = tuple(Body(b["parent"], np.array(b["R_PF"]), np.array(b["p_PF"]), b["mass"], np.array(b["com"]),
-                        np.array(b["inertia_com"])) for b in data["bodies"])
-    return Tree(data["name"], bodies, tuple(data["gravity"]),
-                *(np.array(data[k]) for k in ("q", "u", "tau", "udot")))
+    bodies = tuple(
+        Body(
+            b["parent"],
+            np.array(b["R_PF"]),
+            np.array(b["p_PF"]),
+            b["mass"],
+            np.array(b["com"]),
+            np.array(b["inertia_com"]),
+        )
+        for b in data["bodies"]
+    )
+    return Tree(
+        data["name"], bodies, tuple(data["gravity"]), *(np.array(data[k]) for k in ("q", "u", "tau", "udot"))
+    )
 
 
 def random_tree(bodies: int, states: int = 100, seed: int = 0, branching: float = 0.2) -> Tree:
@@ -87,9 +100,17 @@ def random_tree(bodies: int, states: int = 100, seed: int = 0, branching: float 
     path: list[int] = []
     for i in range(bodies):
         if len(path) > 1 and rng.random() < branching:
-            del path[rng.integers(1, len(path)):]
-        made.append(Body(path[-1] if path else -1, random_rotation(rng), rng.uniform(-0.2, 0.2, 3),
-                         rng.uniform(0.5, 2.0), rng.uniform(-0.1, 0.1, 3), random_inertia(rng)))
+            del path[rng.integers(1, len(path)) :]
+        made.append(
+            Body(
+                path[-1] if path else -1,
+                random_rotation(rng),
+                rng.uniform(-0.2, 0.2, 3),
+                rng.uniform(0.5, 2.0),
+                rng.uniform(-0.1, 0.1, 3),
+                random_inertia(rng),
+            )
+        )
         path.append(i)
     q, u, tau = rng.uniform(-1, 1, (3, states, bodies))
     return Tree(f"random_{bodies}", tuple(made), GRAVITY, q, u, tau)
@@ -98,9 +119,13 @@ def random_tree(bodies: int, states: int = 100, seed: int = 0, branching: float 
 def random_rotation(rng: np.random.Generator) -> Array:
     """A rotation matrix from a uniformly distributed quaternion."""
     w, x, y, z = (v := rng.normal(size=4)) / np.linalg.norm(v)
-    return np.array([[1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-                     [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-                     [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)]])
+    return np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+        ]
+    )
 
 
 def random_inertia(rng: np.random.Generator) -> Array:
@@ -135,18 +160,28 @@ def mujoco_model(tree: Tree) -> Any:
     spec.compiler.degree = False
     spec.option.gravity = tree.gravity
     off = mujoco.mjtDisableBit
-    spec.option.disableflags = int(off.mjDSBL_CONSTRAINT | off.mjDSBL_CONTACT | off.mjDSBL_SENSOR
-                                   | off.mjDSBL_ACTUATION
-                                   | off.mjDSBL_EULERDAMP)
+    spec.option.disableflags = int(
+        off.mjDSBL_CONSTRAINT
+        | off.mjDSBL_CONTACT
+        | off.mjDSBL_SENSOR
+        | off.mjDSBL_ACTUATION
+        | off.mjDSBL_EULERDAMP
+    )
     made: list[Any] = []
     for i, b in enumerate(tree.bodies):
         quat = np.empty(4)
         mujoco.mju_mat2Quat(quat, np.ascontiguousarray(b.R_PF).ravel())
         I = b.inertia_com
         parent = spec.worldbody if b.parent < 0 else made[b.parent]
-        body = parent.add_body(name=f"b{i}", pos=b.p_PF, quat=quat, mass=b.mass, ipos=b.com,
-                               explicitinertial=True,
-                               fullinertia=(I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]))
+        body = parent.add_body(
+            name=f"b{i}",
+            pos=b.p_PF,
+            quat=quat,
+            mass=b.mass,
+            ipos=b.com,
+            explicitinertial=True,
+            fullinertia=(I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]),
+        )
         body.add_joint(name=f"b{i}", type=mujoco.mjtJoint.mjJNT_HINGE, axis=(0, 0, 1))
         made.append(body)
     return spec.compile()
@@ -169,8 +204,12 @@ def opensim_model(tree: Tree, efforts: bool = False) -> tuple[Any, Any, list[int
     made: list[Any] = []
     for i, b in enumerate(tree.bodies):
         I = b.inertia_com
-        body = osim.Body(f"b{i}", b.mass, osim.Vec3(*b.com),
-                         osim.Inertia(I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]))
+        body = osim.Body(
+            f"b{i}",
+            b.mass,
+            osim.Vec3(*b.com),
+            osim.Inertia(I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]),
+        )
         R = b.R_PF
         x_y_z = osim.Vec3(np.arctan2(-R[1, 2], R[2, 2]), np.arcsin(R[0, 2]), np.arctan2(-R[0, 1], R[0, 0]))
         parent = model.getGround() if b.parent < 0 else made[b.parent]
@@ -199,7 +238,15 @@ def condyle_system(tree: Tree, mobilizer: Any = None) -> Any:
     made: list[Any] = []
     for i, b in enumerate(tree.bodies):
         parent = system.ground if b.parent < 0 else made[b.parent]
-        made.append(system.add_body(f"b{i}", parent=parent, mobilizer=mobilizer,
-                                    X_PF=cd.Transform(b.R_PF, b.p_PF),
-                                    mass=b.mass, com=b.com, inertia=b.inertia_com))
+        made.append(
+            system.add_body(
+                f"b{i}",
+                parent=parent,
+                mobilizer=mobilizer,
+                X_PF=cd.Transform(b.R_PF, b.p_PF),
+                mass=b.mass,
+                com=b.com,
+                inertia=b.inertia_com,
+            )
+        )
     return system

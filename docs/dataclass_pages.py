@@ -1,5 +1,6 @@
 """Tells the documentation that the decorator of condyle.records is that of `dataclasses`: pages show the
 arguments of these classes."""
+
 from __future__ import annotations
 
 from typing import Any

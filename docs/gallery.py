@@ -4,6 +4,7 @@ computed; `python docs/gallery.py knee screw` only these.
 A picture is a function here with the name of its example. It gets the example's variables and an empty
 figure.
 """
+
 from __future__ import annotations
 
 import contextlib
@@ -70,7 +71,7 @@ def triad(axes: Any, R: np.ndarray, p: np.ndarray, size: float) -> None:
 
 def seen(axes: Any, elev: float, azim: float, zoom: float = 1.3, up: str = "y") -> None:
     """Equal scales, and where it is seen from [degrees]."""
-    axes.view_init(elev=elev, azim=azim, vertical_axis=up)           # first: the scales go by what is upright
+    axes.view_init(elev=elev, azim=azim, vertical_axis=up)  # first: the scales go by what is upright
     axes.set_aspect("equal")
     axes.set_box_aspect(np.ptp([axes.get_xlim(), axes.get_ylim(), axes.get_zlim()], axis=1), zoom=zoom)
 
@@ -80,8 +81,9 @@ def screw(v: Any, figure: Figure) -> None:
     axes = plain(figure.add_subplot(), "time [s]", "turns")
     axes.plot(v.times, v.exact / (2 * np.pi), color=INK, linewidth=5, alpha=0.2, label="closed form")
     for name, colour, angle in zip(("screw", "cylinder and coupler"), (BLUE, RED), v.turn, strict=True):
-        axes.plot(v.times, angle / (2 * np.pi), color=colour, linestyle="-" if colour == BLUE else ":",
-                  label=name)
+        axes.plot(
+            v.times, angle / (2 * np.pi), color=colour, linestyle="-" if colour == BLUE else ":", label=name
+        )
     axes.legend(frameon=False)
 
 
@@ -91,8 +93,9 @@ def scapula(v: Any, figure: Figure) -> None:
     state, root = v.b, v.b.body_pose("thorax")
     a, b = np.meshgrid(np.linspace(0, 2 * np.pi, 37), np.linspace(-np.pi / 2, np.pi / 2, 19))
     ball = np.stack([np.cos(b) * np.cos(a), np.cos(b) * np.sin(a), np.sin(b)], -1)
-    axes.plot_wireframe(*np.moveaxis((ball * v.glide.radii) @ root.R.T + root.p, -1, 0), color=RED,
-                        linewidth=0.4, alpha=0.5)
+    axes.plot_wireframe(
+        *np.moveaxis((ball * v.glide.radii) @ root.R.T + root.p, -1, 0), color=RED, linewidth=0.4, alpha=0.5
+    )
     joints = [state.body_pose(name).p for name in ("scapula", "humerus")]
     elbow = state.body_pose("forearm").p
     axes.plot(*np.transpose([*joints, elbow, (0, 0, 0)]), color=INK, linewidth=4, alpha=0.6, marker="o")
@@ -146,8 +149,15 @@ def knee(v: Any, figure: Figure) -> None:
     left, right = figure.subplots(1, 2, width_ratios=(1, 1.4))
     for t, fade in zip(np.linspace(0, 0.24, 6), np.linspace(0.25, 1, 6), strict=True):
         q = v.swing(t).q
-        at = [v.leg.station_position(q, body, p) for body, p in (
-            ("thigh", (0, 0, 0)), ("thigh", (0, -0.4, 0)), ("shank", (0, 0, 0)), ("shank", (0, -0.4, 0)))]
+        at = [
+            v.leg.station_position(q, body, p)
+            for body, p in (
+                ("thigh", (0, 0, 0)),
+                ("thigh", (0, -0.4, 0)),
+                ("shank", (0, 0, 0)),
+                ("shank", (0, -0.4, 0)),
+            )
+        ]
         left.plot(*np.transpose(at)[:2], color=INK, alpha=fade, linewidth=2)
     left.set_aspect("equal")
     left.set_axis_off()
@@ -163,12 +173,14 @@ def fitted_knee(v: Any, figure: Figure) -> None:
     left, right = figure.subplots(1, 2)
     angle = np.degrees(v.at[:, 0])
     plain(left, "knee angle [degrees]", "forward [mm]")
-    left.plot(np.degrees(v.q), 1e3 * v.frames.p[:, 0], ".", color=INK, markersize=2, alpha=0.4,
-              label="measured")
+    left.plot(
+        np.degrees(v.q), 1e3 * v.frames.p[:, 0], ".", color=INK, markersize=2, alpha=0.4, label="measured"
+    )
     left.plot(angle, 1e3 * v.truth.p[:, 0], color=INK, linewidth=4, alpha=0.25, label="truth")
     plain(right, "knee angle [degrees]", "acceleration at 5 rad/s [rad/s$^2$]")
-    right.plot(angle, v.true.forward_dynamics(v.at, v.moved), color=INK, linewidth=4, alpha=0.25,
-               label="truth")
+    right.plot(
+        angle, v.true.forward_dynamics(v.at, v.moved), color=INK, linewidth=4, alpha=0.25, label="truth"
+    )
     for name, colour in (("rough", RED), ("smooth", BLUE)):
         poses = v.systems[name].body_pose(v.at, "shank")
         left.plot(angle, 1e3 * poses.p[:, 0], color=colour, linewidth=1, label=name)
@@ -180,8 +192,15 @@ def fitted_knee(v: Any, figure: Figure) -> None:
 def spline_leg(v: Any, figure: Figure) -> None:
     left, right = figure.subplots(1, 2, width_ratios=(1, 1.2))
     for i in range(0, 51, 10):
-        at = [v.leg.station_position(v.step.q[i], body, p) for body, p in (
-            ("hip", (0, 0, 0)), ("knee", (0, 0, 0)), ("ankle", (0, 0, 0)), ("ankle", (0.12, -0.03, 0)))]
+        at = [
+            v.leg.station_position(v.step.q[i], body, p)
+            for body, p in (
+                ("hip", (0, 0, 0)),
+                ("knee", (0, 0, 0)),
+                ("ankle", (0, 0, 0)),
+                ("ankle", (0.12, -0.03, 0)),
+            )
+        ]
         left.plot(*np.transpose(at)[:2], color=INK, alpha=0.25 + 0.015 * i, linewidth=2)
     left.plot(*v.path.T[:2], color=RED, linestyle="--")
     left.set_aspect("equal")
@@ -264,8 +283,9 @@ def scapulothoracic(v: Any, figure: Figure) -> None:
             axes.plot(*np.transpose([v.sternum, p + R @ v.acromion]), color=INK, linewidth=0.6, alpha=0.6)
     seen(axes, elev=12, azim=-165, zoom=1.35)
     for k, (name, colour) in enumerate((("protraction", BLUE), ("elevation", GREEN))):
-        right.plot(v.run.t, np.degrees(v.run.q[:, k] - v.run.q[0, k]), color=colour,
-                   label=f"{name} [degrees]")
+        right.plot(
+            v.run.t, np.degrees(v.run.q[:, k] - v.run.q[0, k]), color=colour, label=f"{name} [degrees]"
+        )
     right.plot(v.run.t, 1e4 * v.stretch, color=RED, label="clavicle's stretch [0.1 mm]")
     right.legend(frameon=False, fontsize=8)
 
@@ -305,8 +325,9 @@ def walker(v: Any, figure: Figure) -> None:
     left.set_axis_off()
     left.set_title("two steps: each leg in its colour, dark while it stands", fontsize=9, color=INK)
     plain(right, "stance angle [rad]", "its rate [rad $\\sqrt{g/l}$]")
-    right.plot(v.steps["stance"], v.steps["stance_speed"], color=INK, alpha=0.25, linewidth=0.8,
-               label="first steps")
+    right.plot(
+        v.steps["stance"], v.steps["stance_speed"], color=INK, alpha=0.25, linewidth=0.8, label="first steps"
+    )
     angle, rate = run["stance"], run["stance_speed"]
     right.plot(angle[:-1], rate[:-1], color=RED, label="limit cycle")
     right.plot(angle[-2:], rate[-2:], ":", color=RED, label="strike")
@@ -356,11 +377,27 @@ def knee_cartilage(v: Any, figure: Figure) -> None:
         mesh, pressure = surface.triangles, v.end.contact_pressures("knee", body) / 1e6
         corners = 1e3 * mesh.vertices[:, [0, 2]]
         seen = side * mesh.normals[:, 1] < 0
-        axis.tripcolor(*corners.T, mesh.faces[seen], np.zeros(seen.sum()), cmap="Greys", vmin=-0.15, vmax=1,
-                       edgecolors="face", linewidth=0.2)
+        axis.tripcolor(
+            *corners.T,
+            mesh.faces[seen],
+            np.zeros(seen.sum()),
+            cmap="Greys",
+            vmin=-0.15,
+            vmax=1,
+            edgecolors="face",
+            linewidth=0.2,
+        )
         some = seen & (pressure > 0)
-        drawn = axis.tripcolor(*corners.T, mesh.faces[some], pressure[some], cmap="YlOrRd", vmin=0,
-                               vmax=v.pressure.max() / 1e6, edgecolors="white", linewidth=0.2)
+        drawn = axis.tripcolor(
+            *corners.T,
+            mesh.faces[some],
+            pressure[some],
+            cmap="YlOrRd",
+            vmin=0,
+            vmax=v.pressure.max() / 1e6,
+            edgecolors="white",
+            linewidth=0.2,
+        )
         for half in (-1, 1):
             mine = half * mesh.centroids[:, 0] > 0
             part = (pressure * mesh.areas)[mine].sum() / (pressure @ mesh.areas)
@@ -420,7 +457,7 @@ def tippe_top(v: Any, figure: Figure) -> None:
     left, right = figure.subplots(1, 2, width_ratios=(1.6, 1))
     for k, s in enumerate((0.0, 1.0, 2.0, 4.0)):
         up = v.run(s).body_pose("top").R[1, 1]
-        axis = np.array([np.sqrt(max(1 - up * up, 0)), up])      # in the plane that it leans in
+        axis = np.array([np.sqrt(max(1 - up * up, 0)), up])  # in the plane that it leans in
         middle = np.array([0.06 * k, v.RADIUS])
         left.add_patch(plt.Circle(middle, v.RADIUS, color=BLUE, alpha=0.3, linewidth=0))
         left.plot(*np.transpose([middle, middle + 0.95 * v.RADIUS * axis]), color=INK, linewidth=3)

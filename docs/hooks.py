@@ -13,6 +13,7 @@ A line `<!-- name: argument -->` of a page is replaced:
 
 Pictures of examples are docs/img/NAME.png or .svg. Formulas are between $ or $$, with \\tag{1} for a number.
 """
+
 from __future__ import annotations
 
 import ast
@@ -30,12 +31,21 @@ from typing import Any
 from latex2mathml.converter import convert
 
 ROOT = Path(__file__).resolve().parent.parent
-DIRECTIVE = re.compile(r"^<!-- (docstring|members|entries|operators|examples|gallery)(?:: (\S+))? -->$",
-                       re.MULTILINE)
+DIRECTIVE = re.compile(
+    r"^<!-- (docstring|members|entries|operators|examples|gallery)(?:: (\S+))? -->$", re.MULTILINE
+)
 SCENES = ROOT / ".scenes"
 """Where scenes of examples are kept from one build to the next."""
-INTERNAL = {"derived_motion", "motion", "motion_at", "motion_size", "motion_symbols", "runaway",
-            "possible_masses", "too_large"}
+INTERNAL = {
+    "derived_motion",
+    "motion",
+    "motion_at",
+    "motion_size",
+    "motion_symbols",
+    "runaway",
+    "possible_masses",
+    "too_large",
+}
 """Names that packages share among themselves."""
 MATH = re.compile(r"(```.*?```|`[^`\n]+`)|\$\$(.+?)\$\$|\$([^$\n]+)\$", re.DOTALL)
 
@@ -44,8 +54,11 @@ def on_config(config: Any) -> None:
     """Pages of theory that the navigation does not name come last."""
     (theory,) = (section["Theory"] for section in config.nav if "Theory" in section)
     named = [uri for entry in theory for uri in entry.values()]
-    theory += [uri for path in sorted((ROOT / "docs" / "theory").glob("*.md"))
-               if (uri := f"theory/{path.name}") not in named]
+    theory += [
+        uri
+        for path in sorted((ROOT / "docs" / "theory").glob("*.md"))
+        if (uri := f"theory/{path.name}") not in named
+    ]
 
 
 def on_files(files: Any, config: Any) -> Any:
@@ -64,8 +77,12 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, **_: Any) -> str:
-    markdown = DIRECTIVE.sub(lambda found: gallery(config.extra["scenes"]) if found[1] == "gallery" else
-                             DIRECTIVES[found[1]](found[2]), markdown)
+    markdown = DIRECTIVE.sub(
+        lambda found: (
+            gallery(config.extra["scenes"]) if found[1] == "gallery" else DIRECTIVES[found[1]](found[2])
+        ),
+        markdown,
+    )
     page.formulas = []
 
     def take(found: re.Match[str]) -> str:
@@ -101,11 +118,15 @@ def members(package: str) -> str:
 
     # wherever it is at home
     module = getattr(condyle, package.removeprefix("condyle."), None) or import_module(package)
-    flat = [n for n in condyle.__all__ if getattr(getattr(condyle, n), "__module__",
-                                                  "").startswith(module.__name__)]
+    flat = [
+        n
+        for n in condyle.__all__
+        if getattr(getattr(condyle, n), "__module__", "").startswith(module.__name__)
+    ]
     names = [n for n in getattr(module, "__all__", flat) if n not in INTERNAL]
-    return "\n\n".join(entries(name) if name in flat else _entry(module, f"{package}.{name}")
-                       for name in names)
+    return "\n\n".join(
+        entries(name) if name in flat else _entry(module, f"{package}.{name}") for name in names
+    )
 
 
 def _entry(module: Any, path: str) -> str:
@@ -120,11 +141,15 @@ def entries(names: str) -> str:
     home."""
     import condyle
 
-    home = {name: getattr(condyle, name).__module__ for name in names.split(",")
-            if inspect.isfunction(getattr(condyle, name))}
-    return "\n\n".join(f'<a id="condyle.{name}"></a>\n\n::: {home[name]}.{name}' if name in home
-                       else f"::: condyle.{name}"
-                       for name in names.split(","))
+    home = {
+        name: getattr(condyle, name).__module__
+        for name in names.split(",")
+        if inspect.isfunction(getattr(condyle, name))
+    }
+    return "\n\n".join(
+        f'<a id="condyle.{name}"></a>\n\n::: {home[name]}.{name}' if name in home else f"::: condyle.{name}"
+        for name in names.split(",")
+    )
 
 
 def operators(_: str) -> str:
@@ -149,9 +174,12 @@ def examples(names: str) -> str:
         says = ast.get_docstring(ast.parse(source)) or ""
         picture = next((p for p in (ROOT / "docs" / "img").glob(f"{path.stem}.*")), None)
         code = source.split('"""', 2)[2].strip()
-        parts += [f"### {path.stem}", says, f"![{path.stem}](img/{picture.name})" if picture else "",
-                  '??? example '
-                  f'"examples/{path.name}"\n\n{indent(f"```py{chr(10)}{code}{chr(10)}```", "    ")}']
+        parts += [
+            f"### {path.stem}",
+            says,
+            f"![{path.stem}](img/{picture.name})" if picture else "",
+            f'??? example "examples/{path.name}"\n\n{indent(f"```py{chr(10)}{code}{chr(10)}```", "    ")}',
+        ]
     return "\n\n".join(parts)
 
 
@@ -176,5 +204,9 @@ def gallery(scenes: list[str]) -> str:
 
 
 DIRECTIVES: dict[str, Callable[[str], str]] = {
-    "docstring": docstring, "members": members, "entries": entries, "operators": operators,
-    "examples": examples}
+    "docstring": docstring,
+    "members": members,
+    "entries": entries,
+    "operators": operators,
+    "examples": examples,
+}

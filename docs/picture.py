@@ -1,5 +1,6 @@
 """README's pictures: `python docs/picture.py` runs the study of `condyle demo` and draws docs/img/elbow.png,
 and the page of its scene as Chromium shows it, docs/img/scene.png; with `scene`, this alone."""
+
 from __future__ import annotations
 
 import sys
@@ -28,14 +29,21 @@ def main() -> None:
         found = study(motion, steps, configurations=("active",))
     opensim = cd.read_table(DATA, degrees=False)
     figure = plt.figure(figsize=(10, 5.6), layout="constrained", facecolor="white")
-    axes = figure.subplot_mosaic([["arm", "activations", "moments"], ["arm", "forces", "loads"]],
-                                 width_ratios=(1.15, 1, 1))
+    axes = figure.subplot_mosaic(
+        [["arm", "activations", "moments"], ["arm", "forces", "loads"]], width_ratios=(1.15, 1, 1)
+    )
     arm(axes["arm"], found)
     curves(axes["moments"], found.tables["moments"], referred(opensim, "moments"), "joint moment [N m]")
-    curves(axes["activations"], found.tables["activations_active"], referred(opensim, "activations_active"),
-           "activation", legend=True)
-    curves(axes["forces"], found.tables["forces_active"], referred(opensim, "forces_active"),
-           "muscle force [N]")
+    curves(
+        axes["activations"],
+        found.tables["activations_active"],
+        referred(opensim, "activations_active"),
+        "activation",
+        legend=True,
+    )
+    curves(
+        axes["forces"], found.tables["forces_active"], referred(opensim, "forces_active"), "muscle force [N]"
+    )
     names = [f"{b}_f{axis}" for b in ("r_humerus", "r_ulna_radius_hand") for axis in "xyz"]
     loads, other = found.tables["reactions_active"][names], referred(opensim, "reactions_active")
     assert other is not None
@@ -57,8 +65,14 @@ def scene() -> None:
     muscles = cd.static_optimization(motion.system, motion, reserves=1.0)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         path = Path(folder) / "scene.html"
-        cd.show(motion, path, color=muscles, title="An elbow bends", plots=[muscles.forces],
-                plot=["r_elbow_flex", "BIClong.activation", "BRA"])
+        cd.show(
+            motion,
+            path,
+            color=muscles,
+            title="An elbow bends",
+            plots=[muscles.forces],
+            plot=["r_elbow_flex", "BIClong.activation", "BRA"],
+        )
         browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
         tab = browser.new_context(viewport={"width": 1120, "height": 600}).new_page()
         tab.goto(path.as_uri() + "#still")
@@ -71,8 +85,9 @@ def scene() -> None:
 
 def size(forces: cd.Table) -> cd.Table:
     """How large the forces at shoulder and elbow are [N]."""
-    return cd.Table(forces.time, ["shoulder", "elbow"],
-                    np.linalg.norm(forces.values.reshape(len(forces), 2, 3), axis=2))
+    return cd.Table(
+        forces.time, ["shoulder", "elbow"], np.linalg.norm(forces.values.reshape(len(forces), 2, 3), axis=2)
+    )
 
 
 def curves(axes: Axes, table: cd.Table, other: cd.Table | None, ylabel: str, legend: bool = False) -> None:
@@ -94,15 +109,19 @@ def arm(axes: Axes, found: Study) -> None:
     motion, system = found.motion, found.motion.system
     for i, fade in zip(SHOWN, np.linspace(0.35, 1.0, len(SHOWN)), strict=True):
         q = motion.q[i]
-        bones = [("r_humerus", (0, 0, 0)), ("r_ulna_radius_hand", (0, 0, 0)),
-                 ("r_ulna_radius_hand", (0, -0.24, 0))]
+        bones = [
+            ("r_humerus", (0, 0, 0)),
+            ("r_ulna_radius_hand", (0, 0, 0)),
+            ("r_ulna_radius_hand", (0, -0.24, 0)),
+        ]
         p = np.array([system.station_position(q, body, at) for body, at in bones])
         axes.plot(p[:, 0], p[:, 1], color=INK, linewidth=9, alpha=0.18 * fade, solid_capstyle="round")
         polygons = system.path_points(q)
         for name, colour in zip(system.muscles, COLOURS, strict=False):
             x, y, _ = polygons[name].T
-            axes.plot(x, y, color=colour, alpha=fade,
-                      linewidth=0.8 + found.tables["forces_active"][name][i] / 40)
+            axes.plot(
+                x, y, color=colour, alpha=fade, linewidth=0.8 + found.tables["forces_active"][name][i] / 40
+            )
     axes.set(aspect="equal", xlabel="forward [m]", ylabel="up [m]")
     axes.spines[["top", "right"]].set_visible(False)
 

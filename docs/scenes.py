@@ -3,6 +3,7 @@
 The documentation's gallery has them all: building it makes those that are older than their example, which
 takes a minute or two the first time. CONDYLE_SCENES names the ones to make, or is `off`.
 """
+
 from __future__ import annotations
 
 import contextlib
@@ -27,18 +28,24 @@ SHOWN = (cd.Trajectory, cd.Frames, cd.Motion, cd.Ensemble, cd.State, cd.System)
 """What is shown of an example: the first kind that it has, and of several the one with most bodies, then the
 longest motion."""
 MOTIONS: dict[str, Callable[[Any], tuple[cd.System, Any]]] = {
-    "fitted_knee": lambda v: (v.systems["smooth"], v.at), "protein": lambda v: (v.found.system, v.q),
-    "functions": lambda v: (v.leg, np.linspace(-2, 0, 100)[:, None])}
+    "fitted_knee": lambda v: (v.systems["smooth"], v.at),
+    "protein": lambda v: (v.found.system, v.q),
+    "functions": lambda v: (v.leg, np.linspace(-2, 0, 100)[:, None]),
+}
 """Systems and coordinates over time where an example has them apart."""
 STARTS: dict[str, Callable[[Any], tuple[cd.State, float]]] = {
-    "pendulum": lambda v: (v.pendulum.state(q=[2.0, 0.5]), 10.0), "springs": lambda v: (v.state, 2.0),
-    "hanging_chain": lambda v: (v.start, 3.0), "scapula": lambda v: (v.b, 0.3),
-    "second_opinion": lambda v: (v.state, 1.5)}
+    "pendulum": lambda v: (v.pendulum.state(q=[2.0, 0.5]), 10.0),
+    "springs": lambda v: (v.state, 2.0),
+    "hanging_chain": lambda v: (v.start, 3.0),
+    "scapula": lambda v: (v.b, 0.3),
+    "second_opinion": lambda v: (v.state, 1.5),
+}
 """Where motions begin, and how long they are [s], of examples that ask for numbers at one time."""
 MORE: dict[str, Callable[[Any], dict[str, Any]]] = {
     "reactions": lambda v: {"what": v.system, "motion": v.motion, "plots": [v.moment, v.tension]},
     "static_optimization": lambda v: {"what": v.arm, "motion": v.motion, "color": v.found},
-    "screw": lambda v: {"what": v.runs[0], "compare": v.runs[1], "offset": (0.15, 0, 0)}}
+    "screw": lambda v: {"what": v.runs[0], "compare": v.runs[1], "offset": (0.15, 0, 0)},
+}
 """Arguments of cd.show where an example has more to show than one thing."""
 FRAMES = 300
 """Of a scene, so that a page stays below a megabyte."""
@@ -84,8 +91,10 @@ def scene(variables: dict[str, Any], name: str) -> cd.Page:
     for kind in SHOWN:
         found = [v for v in variables.values() if isinstance(v, kind)]
         if found:
-            best = max(found, key=lambda v: (len(getattr(v, "system", v).bodies),
-                                             len(v) if hasattr(v, "__len__") else 0))
+            best = max(
+                found,
+                key=lambda v: (len(getattr(v, "system", v).bodies), len(v) if hasattr(v, "__len__") else 0),
+            )
             return cd.show(best, **options)
     raise SystemExit(f"{name}: this example has nothing to show: no run, motion, state or system")
 

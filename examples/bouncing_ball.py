@@ -1,5 +1,6 @@
 """A ball bounces ever lower: impacts found to a window, compared with their closed form,
 until it rests."""
+
 import numpy as np
 
 import condyle as cd
@@ -7,8 +8,13 @@ import condyle as cd
 G, HEIGHT, RESTITUTION, ACCURACY, WINDOW = 9.81, 1.0, 0.7, 1e-6, 1e-9
 
 system = cd.System(gravity=(0, -G, 0))
-system.add_body("ball", mobilizer=cd.Slider(axis=(0, 1, 0)), mass=0.4,
-                inertia=(1e-3,) * 3, coordinates="height")
+system.add_body(
+    "ball",
+    mobilizer=cd.Slider(axis=(0, 1, 0)),
+    mass=0.4,
+    inertia=(1e-3,) * 3,
+    coordinates="height",
+)
 
 
 def bounce(state):
@@ -18,10 +24,13 @@ def bounce(state):
 
 
 impact = cd.Event(lambda s: s.q("height"), action=bounce, window=WINDOW, name="impact")
-traj = cd.simulate(system, system.state(q=[HEIGHT]), 4.0, accuracy=ACCURACY,
-                   events=impact)
-print(f"{len(traj.events)} impacts, at rest after {traj.events[-1].t:.4f} s; "
-      f"{traj.statistics.steps} steps; {traj.status}")
+traj = cd.simulate(
+    system, system.state(q=[HEIGHT]), 4.0, accuracy=ACCURACY, events=impact
+)
+print(
+    f"{len(traj.events)} impacts, at rest after {traj.events[-1].t:.4f} s; "
+    f"{traj.statistics.steps} steps; {traj.status}"
+)
 
 first = np.sqrt(2 * HEIGHT / G)
 k = np.arange(len(traj.events))

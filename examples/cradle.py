@@ -1,5 +1,6 @@
 """Newton's cradle of rigid balls: with gaps that nobody sees they hit one after another,
 and the last one leaves with the speed of the first."""
+
 import numpy as np
 
 import condyle as cd
@@ -9,8 +10,14 @@ N, RADIUS, LENGTH, GAP, G = 4, 0.02, 0.3, 1e-5, 9.81
 steel = cd.contact.Rigid(restitution=1.0)
 system = cd.System(gravity=(0, -G, 0))
 for i in range(N):
-    system.add_body(f"ball{i}", mobilizer=cd.Pin(), X_PF=(i * (2 * RADIUS + GAP), 0, 0),
-                    X_BM=(0, LENGTH, 0), mass=0.1, inertia=(1.6e-5,) * 3)
+    system.add_body(
+        f"ball{i}",
+        mobilizer=cd.Pin(),
+        X_PF=(i * (2 * RADIUS + GAP), 0, 0),
+        X_BM=(0, LENGTH, 0),
+        mass=0.1,
+        inertia=(1.6e-5,) * 3,
+    )
 balls = [cd.contact.Sphere(f"ball{i}", (0, 0, 0), RADIUS, steel) for i in range(N)]
 for i in range(N - 1):
     system.add_contact(f"touch{i}", balls[i], balls[i + 1])

@@ -1,5 +1,6 @@
 """A chain falls on a floor, rattles, and comes to rest: rigid contacts at every joint,
 with friction; energy only falls."""
+
 import numpy as np
 
 import condyle as cd
@@ -13,8 +14,9 @@ system = cd.System()
 system.add_body("link0", mobilizer=cd.Planar(), **link)
 for i in range(1, N):
     system.add_body(f"link{i}", f"link{i - 1}", cd.Pin(), X_PF=(LENGTH / 2, 0, 0), **link)
-ends = [cd.contact.Point(f"link{i}", (LENGTH / 2, 0, 0), iron, name=str(i))
-        for i in range(N)]
+ends = [
+    cd.contact.Point(f"link{i}", (LENGTH / 2, 0, 0), iron, name=str(i)) for i in range(N)
+]
 start = cd.contact.Point("link0", (-LENGTH / 2, 0, 0), iron, name="start")
 system.add_contact("floor", floor, [start, *ends])
 
@@ -23,8 +25,9 @@ state = system.state(q={"link0_rz": 1.0, "link0_ty": 0.2, **bent})
 traj = cd.simulate(system, state, 1.5, accuracy=1e-5)
 energy = np.array([sum(s.energy()) for s in traj])
 lost = -sum(hit.energy for hit in traj.impacts)
-print(f"{len(traj.impacts)} impacts take {lost:.3f} of {energy[0]:.3f} J, "
-      "friction the rest")
+print(
+    f"{len(traj.impacts)} impacts take {lost:.3f} of {energy[0]:.3f} J, friction the rest"
+)
 print(f"at the end {energy[-1]:.1e} J, {traj.statistics.steps} steps; {traj.status}")
 
 assert traj.finished

@@ -4,17 +4,22 @@ squares follows their derivatives.
 A shank slides along the femur while the knee bends. How far is measured at 200 angles,
 with noise; seven values of a spline are wanted.
 """
+
 import numpy as np
 
 import condyle as cd
 
 angles = np.linspace(-2.0, 0.0, 7)
 heights = [cd.Parameter(f"slide_{k}", 0.0) for k in range(7)]  # [m], to be found
-knee = cd.FunctionBased("knee", angles=(None, None, lambda q: q),
-                        translations=(cd.Spline(angles, heights, degree=5), -0.4, None))
+knee = cd.FunctionBased(
+    "knee",
+    angles=(None, None, lambda q: q),
+    translations=(cd.Spline(angles, heights, degree=5), -0.4, None),
+)
 leg = cd.System()
-leg.add_body("shank", mobilizer=knee, mass=3.7, com=(0, -0.19, 0),
-             inertia=(0.05, 0.005, 0.05))
+leg.add_body(
+    "shank", mobilizer=knee, mass=3.7, com=(0, -0.19, 0), inertia=(0.05, 0.005, 0.05)
+)
 
 rng = np.random.default_rng(0)
 q = rng.uniform(-2.0, 0.0, (200, 1))
@@ -29,8 +34,10 @@ for _ in range(2):  # a spline is linear in its values: one step fits, a second 
     J = leg.jacobian("body_pose", q, "shank", wrt="parameters", parameters=found)[:, 9]
     step = np.linalg.lstsq(J, measured - forward)[0]
     found = found + step
-    print(f"step {np.abs(step).max() * 1e3:9.6f} mm   "
-          f"error {np.abs(found - true).max() * 1e3:.4f} mm")
+    print(
+        f"step {np.abs(step).max() * 1e3:9.6f} mm   "
+        f"error {np.abs(found - true).max() * 1e3:.4f} mm"
+    )
 
 # the fitted joint, nothing compiled again
 udot = leg.forward_dynamics([-1.0], [2.0], parameters=found)

@@ -3,6 +3,7 @@
 Figure 5(c) of lee2008. One-sided: one point of each letter slides on the letter above.
 Two-sided: both outlines slide, a curve times a reversed curve, without a body between.
 """
+
 import numpy as np
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import TextPath
@@ -36,8 +37,14 @@ def chain(letters, two_sided):
         if above and two_sided:
             below = cd.SplineCurve(outline(letter) @ TURNED, closed=True).reversed()
             joint, X_BM = cd.compose(above, below), (0, 0, 0)
-        system.add_body(f"{k}{letter}", parent, joint, X_BM=X_BM, mass=0.05,
-                        inertia=(2e-5, 2e-5, 4e-5))
+        system.add_body(
+            f"{k}{letter}",
+            parent,
+            joint,
+            X_BM=X_BM,
+            mass=0.05,
+            inertia=(2e-5, 2e-5, 4e-5),
+        )
         parent, above = f"{k}{letter}", curve
     return system
 

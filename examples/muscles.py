@@ -1,5 +1,6 @@
 """The arm lifts itself by six muscles with elastic tendons. Excitations are a number, an
 input, samples over time, and a reflex written in Python. Where is the energy from?"""
+
 from dataclasses import replace
 
 import numpy as np
@@ -8,9 +9,9 @@ import condyle as cd
 
 EXCITATIONS = {
     "BIClong": (np.linspace(0, 0.4, 5), [0.02, 0.1, 0.3, 0.1, 0.02]),  # samples over time
-    "BICshort": cd.functions.SmoothStep(0.0, 0.2, 0.02, 0.15),         # of the time
+    "BICshort": cd.functions.SmoothStep(0.0, 0.2, 0.02, 0.15),  # of the time
     "BRA": 0.1,
-    "TRIlong": lambda s: 0.02 + 0.1 * s.u("r_elbow_flex"),             # resists flexion
+    "TRIlong": lambda s: 0.02 + 0.1 * s.u("r_elbow_flex"),  # resists flexion
 }
 
 ready, system = cd.models.arm26(), cd.models.arm26(muscle=None)
@@ -19,11 +20,13 @@ for name in ready.muscles:
     system.add_force(name, replace(ready.force(name), excitation=excitation))
 
 start = system.equilibrate_muscles(system.state())  # fibres pull as their tendons do
-assert abs(start.zdot()[1::2]).max() < 1e-9         # none of them moves
+assert abs(start.zdot()[1::2]).max() < 1e-9  # none of them moves
 traj = cd.simulate(system, start, 0.3, accuracy=1e-6)
 elbow = traj["r_elbow_flex"][-1]
-print(f"after {traj.t[-1]:g} s the elbow is at {np.degrees(elbow):.0f} degrees, "
-      f"the activation of TRIlong at {traj['TRIlong.activation'][-1]:.2f}")
+print(
+    f"after {traj.t[-1]:g} s the elbow is at {np.degrees(elbow):.0f} degrees, "
+    f"the activation of TRIlong at {traj['TRIlong.activation'][-1]:.2f}"
+)
 assert elbow > 0.5
 assert 0.05 < traj["TRIlong.activation"][-1] < 1
 
@@ -32,4 +35,4 @@ work = np.trapezoid(muscles["fiber_active_power"].values.sum(axis=1), traj.t)
 energy = traj.energy().values.sum(axis=1)
 gained = energy[-1] - energy[0]
 print(f"fibres did {work:.3f} J of work, the energy grew by {gained:.3f} J")
-assert np.isclose(work, gained, rtol=1e-2)          # tendons only keep it a while
+assert np.isclose(work, gained, rtol=1e-2)  # tendons only keep it a while

@@ -4,6 +4,7 @@ Section 5 of seth2010. Real files serve as well: of LAO (2lao open, 1lst closed)
 mobile=[(92, 191)], hinge=[(90, 91), (192, 193)], chain="A". Here two small structures are
 made. Units: nm, Da, ps; so energies are in kJ/mol and forces in kJ/(mol nm).
 """
+
 import tempfile
 from pathlib import Path
 
@@ -25,8 +26,10 @@ def structure(moved):
         for name, r in atoms.items():
             p = place + r
             x, y, z = turn @ (p - pivot) + pivot + shift if moved and i >= 12 else p
-            lines.append(f"ATOM  {len(lines) + 1:5d}  {name:<3} ALA A{i + 1:4d}    "
-                         f"{x:8.3f}{y:8.3f}{z:8.3f}  1.00  0.00           {name[0]}")
+            lines.append(
+                f"ATOM  {len(lines) + 1:5d}  {name:<3} ALA A{i + 1:4d}    "
+                f"{x:8.3f}{y:8.3f}{z:8.3f}  1.00  0.00           {name[0]}"
+            )
     return "\n".join([*lines, "END", ""])
 
 
@@ -46,10 +49,12 @@ for hinge, closed in ((found, [1.0]), (two, [1.0, 1.0])):
 s = np.linspace(0, 1, 201)
 closing = np.polynomial.Polynomial([0, 0, 0, 10, -15, 6])
 q, u, udot = (closing.deriv(k)(s)[:, None] / 100**k for k in range(3))
-motive = found.system.inverse_dynamics(q, u, udot)          # [kJ/mol]
+motive = found.system.inverse_dynamics(q, u, udot)  # [kJ/mol]
 load = found.system.reactions(q, u, udot, "mobile")[:, 3:]  # [kJ/(mol nm)]
-print(f"motive force up to {motive.max():.4f} kJ/mol, hinge force up to "
-      f"{np.linalg.norm(load, axis=1).max():.4f} kJ/(mol nm)")
+print(
+    f"motive force up to {motive.max():.4f} kJ/mol, hinge force up to "
+    f"{np.linalg.norm(load, axis=1).max():.4f} kJ/(mol nm)"
+)
 ke = found.system.energy(q, u)[0]
 work = cumulative_trapezoid(motive[:, 0], q[:, 0], initial=0.0)
 np.testing.assert_allclose(work, ke, atol=1e-4 * ke.max())  # of the trapezoidal rule

@@ -1,11 +1,18 @@
 """Joint moments and joint loads of a recorded reach, with and without its muscle."""
+
 import numpy as np
 
 import condyle as cd
 
 system = cd.System()
-system.add_body("forearm", mobilizer=cd.Pin(), mass=1.5, com=(0, -0.15, 0),
-                inertia=(0.012, 0.002, 0.012), coordinates=("elbow",))
+system.add_body(
+    "forearm",
+    mobilizer=cd.Pin(),
+    mass=1.5,
+    com=(0, -0.15, 0),
+    inertia=(0.012, 0.002, 0.012),
+    coordinates=("elbow",),
+)
 path = cd.paths.Path([("ground", (0.02, 0.28, 0)), ("forearm", (0.015, -0.04, 0))])
 system.add_force("biceps", cd.forces.PathActuator(path, 1.0))
 

@@ -3,6 +3,7 @@
 The first example of seth2010 (Fig. 1, (5)-(8)). A tool without a screw takes a cylinder
 and couples its shift to its turn: three equations for one freedom, and drift to mend.
 """
+
 import timeit
 
 import numpy as np
@@ -16,16 +17,23 @@ screw = cd.System(**upright)
 screw.add_body("collar", mobilizer=cd.Screw(pitch), coordinates="turn", **collar)
 
 coupled = cd.System(**upright)
-coupled.add_body("collar", mobilizer=cd.Cylinder(), coordinates=("turn", "shift"),
-                 **collar)
-coupled.add_constraint("thread", cd.constraints.CoordinateCoupler(
-    lambda turn, shift: shift - pitch * turn, ["turn", "shift"]))
+coupled.add_body(
+    "collar", mobilizer=cd.Cylinder(), coordinates=("turn", "shift"), **collar
+)
+coupled.add_constraint(
+    "thread",
+    cd.constraints.CoordinateCoupler(
+        lambda turn, shift: shift - pitch * turn, ["turn", "shift"]
+    ),
+)
 
 # Gravity pulls the collar down, and the thread makes it spin: (I + m s^2) udot = -m g s.
 expected = -1.5 * 9.81 * pitch / (0.003 + 1.5 * pitch**2)
 one, two = screw.state().udot, coupled.state().udot
-print(f"spin {one[0]:.9f} rad/s^2 by the screw, {two[0]:.9f} by the coupler, "
-      f"{expected:.9f} by hand")
+print(
+    f"spin {one[0]:.9f} rad/s^2 by the screw, {two[0]:.9f} by the coupler, "
+    f"{expected:.9f} by hand"
+)
 np.testing.assert_allclose(one, [expected], rtol=1e-13)
 np.testing.assert_allclose(two, [expected, pitch * expected], rtol=1e-12)
 
@@ -37,8 +45,10 @@ runs = [cd.simulate(state.system, state, **options) for state in starts]
 turn = [np.array([run(t).q[0] for t in times]) for run in runs]
 exact = 20 * times + expected * times**2 / 2
 for name, angle in zip(("screw", "coupler"), turn, strict=True):
-    print(f"{name}: {np.abs(angle - exact).max():.1e} rad off after "
-          f"{exact[-1] / 2 / np.pi:.1f} turns")
+    print(
+        f"{name}: {np.abs(angle - exact).max():.1e} rad off after "
+        f"{exact[-1] / 2 / np.pi:.1f} turns"
+    )
     np.testing.assert_allclose(angle, exact, atol=1e-6)
 
 cost = []

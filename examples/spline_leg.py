@@ -3,6 +3,7 @@
 Fig. 3 of lee2008: hip and ankle are pins, the knee is a spline through frames of the
 tibia in the femur. Exact Jacobians let Newton's method square its error at every step.
 """
+
 import numpy as np
 
 import condyle as cd
@@ -14,16 +15,20 @@ turn = np.stack([0 * bend, 0.15 * np.sin(bend), bend], axis=1)
 place = np.stack([0.004 * np.sin(2 * bend), -0.396 - 0.006 * bend**2, 0 * bend], axis=1)
 knee = cd.SplineCurve.natural((exp_so3(turn), place), domain=(-2.1, 0.2), unit="rad")
 leg = cd.System()
-for name, parent, joint, offset in (("hip", "ground", cd.Pin(), 0),
-                                    ("knee", "hip", knee, 0),
-                                    ("ankle", "knee", cd.Pin(), -0.4)):
+for name, parent, joint, offset in (
+    ("hip", "ground", cd.Pin(), 0),
+    ("knee", "hip", knee, 0),
+    ("ankle", "knee", cd.Pin(), -0.4),
+):
     leg.add_body(name, parent, joint, X_PF=(0, offset, 0), mass=3, inertia=(0.05,) * 3)
 
 
 def reach(p, R, start, weight=1.0, **options):
     """The motion that brings the foot to poses, each found from the one before."""
-    goals = [cd.goals.Station("ankle", (0, 0, 0), p),
-             cd.goals.Orientation("ankle", R, weight=weight)]
+    goals = [
+        cd.goals.Station("ankle", (0, 0, 0), p),
+        cd.goals.Orientation("ankle", R, weight=weight),
+    ]
     return cd.assemble_frames(leg, leg.state(q=start), goals, **options)
 
 
@@ -42,8 +47,10 @@ s = np.linspace(0, 1, 51)
 path = np.stack([0.4 * s - 0.2, -0.74 + 0.2 * np.sin(np.pi * s), 0 * s], axis=1)
 step = reach(path, np.eye(3), (0, -0.5, 0), weight=1e-3, t=s)
 off = 1e3 * np.abs(leg.station_position(step.q, "ankle", (0, 0, 0)) - path).max(axis=0)
-print(f"step: {step.iterations.mean():.1f} iterations per frame, within "
-      f"{max(off[:2]):.1f} mm in the plane, {off[2]:.0f} mm aside")
+print(
+    f"step: {step.iterations.mean():.1f} iterations per frame, within "
+    f"{max(off[:2]):.1f} mm in the plane, {off[2]:.0f} mm aside"
+)
 low, high = knee.domain
 assert step.status == "finished" and max(off[:2]) < 6 < off[2]
 assert (step["knee"] >= low).all() and (step["knee"] <= high).all()

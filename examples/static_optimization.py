@@ -1,5 +1,6 @@
 """Which muscles bend an elbow: activations with the least effort, three ways to say what
 effort is, and muscles that are too weak."""
+
 import warnings
 
 import numpy as np

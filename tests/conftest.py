@@ -1,4 +1,5 @@
 """What every test shares: all cores, a fresh cache of machine code, and records for the tables of trust."""
+
 from __future__ import annotations
 
 import gc
@@ -16,15 +17,26 @@ from tests.trust import HEADLINES
 
 _SCRATCH = pytest.StashKey[str]()
 _records: list[dict] = []
-WORKERS = 8                                                 # at most; some tests use all cores themselves
-QUICK = ("test_project.py", "test_readme_claims.py", "test_files.py", "native/calls/test_function.py",
-         "native/programs/test_program_run.py", "native/machine/test_interrupts.py",
-         "functions/test_elementary.py",
-         "forces/test_two_point.py", "constraints/test_mechanisms.py", "system/test_system.py",
-         "system/test_state.py",
-         "system/test_operators.py", "system/test_prescribe.py", "integrate/test_simulate.py",
-         "fit/test_frames.py",
-         "maximal/test_equations.py", "cli/test_commands.py")
+WORKERS = 8  # at most; some tests use all cores themselves
+QUICK = (
+    "test_project.py",
+    "test_readme_claims.py",
+    "test_files.py",
+    "native/calls/test_function.py",
+    "native/programs/test_program_run.py",
+    "native/machine/test_interrupts.py",
+    "functions/test_elementary.py",
+    "forces/test_two_point.py",
+    "constraints/test_mechanisms.py",
+    "system/test_system.py",
+    "system/test_state.py",
+    "system/test_operators.py",
+    "system/test_prescribe.py",
+    "integrate/test_simulate.py",
+    "fit/test_frames.py",
+    "maximal/test_equations.py",
+    "cli/test_commands.py",
+)
 """What --quick runs: about a minute, and something of every room."""
 
 
@@ -33,10 +45,12 @@ LONGEST = ("tests/test_project.py::test_mypy", "tests/test_docs.py::")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--evidence-out", metavar="FILE",
-                     help="write the records of `evidence` as JSON, for tests.trust")
-    parser.addoption("--quick", action="store_true",
-                     help="run some tests of every part, which takes about a minute")
+    parser.addoption(
+        "--evidence-out", metavar="FILE", help="write the records of `evidence` as JSON, for tests.trust"
+    )
+    parser.addoption(
+        "--quick", action="store_true", help="run some tests of every part, which takes about a minute"
+    )
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -97,8 +111,9 @@ def pytest_configure(config: pytest.Config) -> None:
     # workers share the cores: threads of BLAS wait for each other there, and count while they wait (an SVD of
     # 60 rows took 34 CPU ms instead of 0.6)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY",
-                          str(config.rootpath / ".pytest_cache" / "hypothesis"))
+    os.environ.setdefault(
+        "HYPOTHESIS_STORAGE_DIRECTORY", str(config.rootpath / ".pytest_cache" / "hypothesis")
+    )
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -118,9 +133,13 @@ def evidence(request: pytest.FixtureRequest) -> Callable[..., None]:
 
     def record(claim: str, measured: float, tolerance: float, headline: str | None = None) -> None:
         assert headline is None or headline in HEADLINES, f"{headline!r} is not in tests.trust.HEADLINES"
-        row = {"claim": claim, "measured": float(measured), "tolerance": float(tolerance),
-               "headline": headline,
-               "test": request.node.nodeid}
+        row = {
+            "claim": claim,
+            "measured": float(measured),
+            "tolerance": float(tolerance),
+            "headline": headline,
+            "test": request.node.nodeid,
+        }
         request.node.user_properties.append(("evidence", row))
         assert measured <= tolerance, f"{claim}: measured {measured:.3g}, allowed {tolerance:.3g}"
 

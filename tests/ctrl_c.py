@@ -1,5 +1,6 @@
 """Ctrl-C in tests: pressed at a known moment, never after the test, also where whoever started the tests
 ignores SIGINT."""
+
 from __future__ import annotations
 
 import _thread
@@ -24,8 +25,9 @@ def heard() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def pressed_from(when: Callable[..., bool] = lambda *_: True,
-                 after: float = 0.05) -> Iterator[Callable[..., None]]:
+def pressed_from(
+    when: Callable[..., bool] = lambda *_: True, after: float = 0.05
+) -> Iterator[Callable[..., None]]:
     """A function to give as `progress=`: the first call of which `when` is true presses Ctrl-C once, `after`
     seconds later.
 

@@ -4,6 +4,7 @@ The error h^8 f^(9) / 630 with h = 0.01 is 1e-19 f^(9); rounding is some eps f /
 these tests vary over lengths of about 1: DIFFERENCES of the largest entry is far above both and far below a
 wrong term.
 """
+
 from __future__ import annotations
 
 import numpy as np

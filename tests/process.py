@@ -1,4 +1,5 @@
 """Processes that tests start: each ends, at the latest after a time limit, and hears Ctrl-C."""
+
 from __future__ import annotations
 
 import contextlib
@@ -17,8 +18,9 @@ LIMIT = 300.0
 not the whole run."""
 
 
-def start(*command: str | Path, cwd: Path = ROOT,
-          environment: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
+def start(
+    *command: str | Path, cwd: Path = ROOT, environment: Mapping[str, str] | None = None
+) -> subprocess.Popen[str]:
     """A process with pipes for input and output, in a group of its own so that `end` reaches what it starts.
 
     Args:
@@ -29,9 +31,16 @@ def start(*command: str | Path, cwd: Path = ROOT,
     if words[0].startswith("-"):
         words.insert(0, sys.executable)
     with ctrl_c.heard():
-        return subprocess.Popen(words, cwd=cwd, env=os.environ | dict(environment or {}), text=True,
-                                stdin=subprocess.PIPE,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+        return subprocess.Popen(
+            words,
+            cwd=cwd,
+            env=os.environ | dict(environment or {}),
+            text=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
 
 
 def end(process: subprocess.Popen[str]) -> None:
@@ -51,21 +60,27 @@ def finish(process: subprocess.Popen[str], limit: float = LIMIT) -> subprocess.C
     except BaseException as error:
         end(process)
         if isinstance(error, subprocess.TimeoutExpired):
-            raise AssertionError(f"{process.args} had not ended after {limit:g} s; it had "
-                                 f"written\n{_text(error.stdout)}\n{_text(error.stderr)}") from None
+            raise AssertionError(
+                f"{process.args} had not ended after {limit:g} s; it had "
+                f"written\n{_text(error.stdout)}\n{_text(error.stderr)}"
+            ) from None
         raise
     return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
 
-def run(*command: str | Path, cwd: Path = ROOT, environment: Mapping[str, str] | None = None,
-        limit: float = LIMIT,
-        ) -> subprocess.CompletedProcess[str]:
+def run(
+    *command: str | Path,
+    cwd: Path = ROOT,
+    environment: Mapping[str, str] | None = None,
+    limit: float = LIMIT,
+) -> subprocess.CompletedProcess[str]:
     """A finished process; arguments as of `start`."""
     return finish(start(*command, cwd=cwd, environment=environment), limit)
 
 
-def output(*command: str | Path, cwd: Path = ROOT, environment: Mapping[str, str] | None = None,
-           limit: float = LIMIT) -> str:
+def output(
+    *command: str | Path, cwd: Path = ROOT, environment: Mapping[str, str] | None = None, limit: float = LIMIT
+) -> str:
     """What a process that succeeds writes; its failure is the test's, with its errors shown."""
     done = run(*command, cwd=cwd, environment=environment, limit=limit)
     assert done.returncode == 0, f"{command[:2]} ended with {done.returncode}\n{done.stdout}\n{done.stderr}"

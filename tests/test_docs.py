@@ -1,5 +1,6 @@
 """The documentation: it builds without a warning, works without a network, covers the public names, and its
 code runs."""
+
 from __future__ import annotations
 
 import ast
@@ -50,8 +51,15 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, Page]:
     hide."""
     pytest.importorskip("mkdocs")
     out = tmp_path_factory.mktemp("docs") / "site"
-    output("-m", "mkdocs", "build", "--strict", "--site-dir", out,
-           environment={"NO_MKDOCS_2_WARNING": "1", "CONDYLE_SCENES": "pendulum"})
+    output(
+        "-m",
+        "mkdocs",
+        "build",
+        "--strict",
+        "--site-dir",
+        out,
+        environment={"NO_MKDOCS_2_WARNING": "1", "CONDYLE_SCENES": "pendulum"},
+    )
     return {path: Page(path) for path in out.rglob("*.html") if path.parent.name != "scenes"}
 
 
@@ -63,12 +71,20 @@ def test_every_page_is_built(site: dict[Path, Page]) -> None:
 def test_every_public_name_has_an_entry(site: dict[Path, Page]) -> None:
     entries = set().union(*(page.ids for path, page in site.items() if path.parent.name == "api"))
     modules = [name for name in condyle.__all__ if inspect.ismodule(getattr(condyle, name))]
-    missing = [f"condyle.{name}" for name in condyle.__all__ if f"condyle.{name}" not in entries
-               and name not in modules]
-    missing += [f"condyle.{module}.{name}" for module in modules for name in getattr(condyle, module).__all__
-                if not {f"condyle.{module}.{name}", f"condyle.{name}"} & entries]
-    assert not missing, (f"docs/api has no entry for {missing}: add '::: {missing[0]}' to the page where it "
-                         "belongs")
+    missing = [
+        f"condyle.{name}"
+        for name in condyle.__all__
+        if f"condyle.{name}" not in entries and name not in modules
+    ]
+    missing += [
+        f"condyle.{module}.{name}"
+        for module in modules
+        for name in getattr(condyle, module).__all__
+        if not {f"condyle.{module}.{name}", f"condyle.{name}"} & entries
+    ]
+    assert not missing, (
+        f"docs/api has no entry for {missing}: add '::: {missing[0]}' to the page where it belongs"
+    )
 
 
 def test_links_resolve(site: dict[Path, Page]) -> None:
@@ -83,9 +99,12 @@ def test_links_resolve(site: dict[Path, Page]) -> None:
                 continue
             target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
             target = target / "index.html" if target.is_dir() else target
-            if not target.exists() or (parts.fragment and target in site
-                                       and unquote(parts.fragment) not in site[target].ids
-                                       and parts.fragment != "__skip"):
+            if not target.exists() or (
+                parts.fragment
+                and target in site
+                and unquote(parts.fragment) not in site[target].ids
+                and parts.fragment != "__skip"
+            ):
                 broken.append(f"{path.name}: {link}")
     assert not broken
 
@@ -98,12 +117,19 @@ def test_search_works_from_a_folder(site: dict[Path, Page]) -> None:
     """Without a server a page can neither fetch the index nor start a Worker: both come as scripts of our
     own."""
     index = next(path for path in site if path.name == "index.html")
-    assert ((index.parent / "search"
-             / "search_index.js").read_text(encoding="utf-8").startswith("var __index = {"))
-    assert [p.name for p, page in site.items() if p.name != "404.html"
-            and not any(f.endswith("iframe-worker.js") for f in page.fetched)] == []
-    assert "three rotations and three translations" in (index.parent / "search"
-                                                        / "search_index.json").read_text(encoding="utf-8")
+    assert (
+        (index.parent / "search" / "search_index.js")
+        .read_text(encoding="utf-8")
+        .startswith("var __index = {")
+    )
+    assert [
+        p.name
+        for p, page in site.items()
+        if p.name != "404.html" and not any(f.endswith("iframe-worker.js") for f in page.fetched)
+    ] == []
+    assert "three rotations and three translations" in (
+        index.parent / "search" / "search_index.json"
+    ).read_text(encoding="utf-8")
 
 
 def test_the_gallery_shows_every_example(site: dict[Path, Page]) -> None:
@@ -117,14 +143,19 @@ def test_the_gallery_shows_every_example(site: dict[Path, Page]) -> None:
 def test_no_formula_or_directive_is_left_over(site: dict[Path, Page]) -> None:
     for path in site:
         text = path.read_text(encoding="utf-8")
-        assert not re.search(r"\$\$|formula\d+x|<!-- (docstring|members|entries|operators|examples|gallery)",
-                             text), path.name
+        assert not re.search(
+            r"\$\$|formula\d+x|<!-- (docstring|members|entries|operators|examples|gallery)", text
+        ), path.name
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if BLOCK.search(p.read_text(encoding="utf-8"))],
-                         ids=lambda page: str(page.relative_to(DOCS)))
-def test_code_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-                   capfd: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    "page",
+    [p for p in PAGES if BLOCK.search(p.read_text(encoding="utf-8"))],
+    ids=lambda page: str(page.relative_to(DOCS)),
+)
+def test_code_runs(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
     """The blocks of a page, one after the other. What a print shows is in the comment beside or below it;
     what the last ones of a block show may be in a block of text below, where a line of three dots stands for
     any lines."""
@@ -151,11 +182,12 @@ def test_code_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
 def said(code: str) -> list[str | None]:
     """The comment beside or below each print of a block, None where there is none."""
     lines = [*code.splitlines(), ""]
-    prints = [n for n in ast.walk(ast.parse(code)) if isinstance(n, ast.Call)
-              and ast.unparse(n.func) == "print"]
+    prints = [
+        n for n in ast.walk(ast.parse(code)) if isinstance(n, ast.Call) and ast.unparse(n.func) == "print"
+    ]
     found = []
     for call in sorted(prints, key=lambda n: n.lineno):
-        rest, below = lines[call.end_lineno - 1][call.end_col_offset:], lines[call.end_lineno]
+        rest, below = lines[call.end_lineno - 1][call.end_col_offset :], lines[call.end_lineno]
         comment = re.match(r" *# (.*)$", rest) if rest else re.match(r" *# (.*)$", below)
         found.append(comment[1] if comment else None)
     return found
@@ -163,9 +195,13 @@ def said(code: str) -> list[str | None]:
 
 def test_code_is_narrow() -> None:
     """Pages show 90 columns; ruff looks after the examples."""
-    wide = [f"{page.name}: {line}" for page in [*PAGES, ROOT / "README.md"]
-            for code, _ in BLOCK.findall(page.read_text(encoding="utf-8")) for line in code.splitlines()
-            if len(line) > 90]
+    wide = [
+        f"{page.name}: {line}"
+        for page in [*PAGES, ROOT / "README.md"]
+        for code, _ in BLOCK.findall(page.read_text(encoding="utf-8"))
+        for line in code.splitlines()
+        if len(line) > 90
+    ]
     assert wide == []
 
 
@@ -180,16 +216,21 @@ def test_what_a_law_sees_is_listed() -> None:
     system = condyle.System()
     system.add_body("a", mobilizer=condyle.Pin(), mass=1, inertia=(1, 1, 1))
     system.add_constraint("held", condyle.constraints.AccelerationOnly(residual))
-    page = ((DOCS / "guide" / "force.md").read_text(encoding="utf-8").split("## What a law sees")[1].split(
-        "\n## ")[0])
-    assert set(re.findall(r"`s\.(\w+)", page)) == seen - {"ask"}      # that is for our own laws
+    page = (
+        (DOCS / "guide" / "force.md")
+        .read_text(encoding="utf-8")
+        .split("## What a law sees")[1]
+        .split("\n## ")[0]
+    )
+    assert set(re.findall(r"`s\.(\w+)", page)) == seen - {"ask"}  # that is for our own laws
 
 
 def test_every_environment_variable_is_in_the_table() -> None:
     source = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "src").rglob("*.py"))
     table = (DOCS / "theory" / "native.md").read_text(encoding="utf-8")
-    assert set(re.findall(r"CONDYLE_[A-Z_]+", source)) == set(re.findall(r"^\| `(CONDYLE_[A-Z_]+)`", table,
-                                                                         re.MULTILINE))
+    assert set(re.findall(r"CONDYLE_[A-Z_]+", source)) == set(
+        re.findall(r"^\| `(CONDYLE_[A-Z_]+)`", table, re.MULTILINE)
+    )
 
 
 def test_the_recursions_are_all_there() -> None:

@@ -1,5 +1,6 @@
 """Every example runs as a script, in a folder of its own, and asserts its own result. README's runs in a
 process of its own."""
+
 from __future__ import annotations
 
 import re
@@ -18,9 +19,9 @@ def test_example(path, tmp_path, monkeypatch, capfd):
     # a warning is an error, as everywhere in these tests
     runpy.run_path(str(path), run_name="__main__")
     said = capfd.readouterr()
-    assert said.out.strip()                                  # it tells its user something
+    assert said.out.strip()  # it tells its user something
     assert not said.err.strip()
-    assert not list(tmp_path.iterdir())                      # and leaves nothing behind
+    assert not list(tmp_path.iterdir())  # and leaves nothing behind
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)

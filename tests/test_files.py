@@ -1,4 +1,5 @@
 """Files that appear whole or not at all; what killed processes leave beside them goes."""
+
 from __future__ import annotations
 
 import os
@@ -18,7 +19,7 @@ from condyle.table import Table
 from tests.process import run
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="processes are asked by signal 0")
-HERE, GONE = files._machine(), 2 ** 30                      # no process has such a number
+HERE, GONE = files._machine(), 2**30  # no process has such a number
 
 
 def names(folder):
@@ -29,20 +30,28 @@ def table(value=1.0):
     return Table(np.array([0.0, 1.0]), ["q"], np.full((2, 1), value))
 
 
-@pytest.mark.parametrize(("machine", "process", "age", "goes"), [
-    ("here", "gone", 60, True), ("here", "gone", 0, False), ("here", "this", 60, False),
-    ("here", "parent", 60, False),
-    ("elsewhere", "gone", 60, False), ("elsewhere", "gone", 4000, True), ("here", "this", 4000, True),
-    ("here", "huge", 60, True)])
+@pytest.mark.parametrize(
+    ("machine", "process", "age", "goes"),
+    [
+        ("here", "gone", 60, True),
+        ("here", "gone", 0, False),
+        ("here", "this", 60, False),
+        ("here", "parent", 60, False),
+        ("elsewhere", "gone", 60, False),
+        ("elsewhere", "gone", 4000, True),
+        ("here", "this", 4000, True),
+        ("here", "huge", 60, True),
+    ],
+)
 def test_which_are_orphans(tmp_path, machine, process, age, goes):
     machine = HERE if machine == "here" else machine
-    process = {"gone": GONE, "this": os.getpid(), "parent": os.getppid(), "huge": 10 ** 30}[process]
+    process = {"gone": GONE, "this": os.getpid(), "parent": os.getppid(), "huge": 10**30}[process]
     left = tmp_path / f"a.csv.{machine}.{process}.x1y2.new"
     left.write_text("half of")
     os.utime(left, (time.time() - age,) * 2)
     assert list(files.orphans(tmp_path)) == ([str(left)] if goes else [])
     table().save(tmp_path / "b.csv")
-    assert left.exists()                                    # of another table
+    assert left.exists()  # of another table
     table().save(tmp_path / "a.csv")
     assert left.exists() is not goes
 
@@ -106,8 +115,9 @@ def test_who_may_read_it(tmp_path):
     assert (tmp_path / "b").stat().st_mode & 0o777 == 0o600
 
 
-@pytest.mark.parametrize("read", [cd.read_table, cd.read_markers, cd.read_osim, cd.read_external_loads,
-                                  cd.read_c3d])
+@pytest.mark.parametrize(
+    "read", [cd.read_table, cd.read_markers, cd.read_osim, cd.read_external_loads, cd.read_c3d]
+)
 @pytest.mark.parametrize("name", ["9" * 400, "a\0b"], ids=["long", "zero"])
 def test_names_that_no_file_can_have(read, name):
     for ending in (".sto", ".trc", ".osim", ".c3d"):
@@ -144,7 +154,7 @@ def test_nobody_reads_what_replaces_a_private_file(tmp_path):
     path.write_text("old")
     path.chmod(0o600)
     with files.whole(path, "w"):
-        unfinished, = (p for p in tmp_path.iterdir() if p.name.endswith(".new"))
+        (unfinished,) = (p for p in tmp_path.iterdir() if p.name.endswith(".new"))
         assert unfinished.stat().st_mode & 0o077 == 0
 
 
@@ -172,7 +182,7 @@ def test_links_stay(tmp_path, links, there):
     if there:
         target.write_text("old")
         target.chmod(0o604)
-    to = Path("deeper") / "target.csv"                      # relative
+    to = Path("deeper") / "target.csv"  # relative
     for name in reversed(links):
         (tmp_path / name).symlink_to(to)
         to = Path(name)
@@ -213,8 +223,9 @@ def test_files_that_are_read_only_stay(tmp_path, monkeypatch):
     assert told.value.filename == str(path) and path.read_text() == "old" and names(tmp_path) == ["a"]
 
 
-@pytest.mark.parametrize(("owner", "group", "mode"), [(True, True, 0o674), (False, True, 0o674),
-                                                      (False, False, 0o644)])
+@pytest.mark.parametrize(
+    ("owner", "group", "mode"), [(True, True, 0o674), (False, True, 0o674), (False, False, 0o644)]
+)
 def test_files_of_others(tmp_path, monkeypatch, owner, group, mode):
     """Owner and group stay where they may be set; a group that has changed may do what all others may."""
     path, given = tmp_path / "a", []
@@ -242,6 +253,7 @@ def test_files_of_others(tmp_path, monkeypatch, owner, group, mode):
 
 def test_many_threads_write_one_file(tmp_path):
     """Whole each time, and nothing is left."""
+
     def write(k):
         for _ in range(20):
             written(tmp_path / "a", str(k) * 5000)

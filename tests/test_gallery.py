@@ -1,4 +1,5 @@
 """Pictures of examples use what the examples compute: drawing them takes minutes, and nobody runs it here."""
+
 from __future__ import annotations
 
 import ast
@@ -7,9 +8,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-DRAWN = [f for f in ast.parse((ROOT / "docs" / "gallery.py").read_text()).body
-         if isinstance(f, ast.FunctionDef) and any(isinstance(d, ast.Name) and d.id == "picture"
-                                                   for d in f.decorator_list)]
+DRAWN = [
+    f
+    for f in ast.parse((ROOT / "docs" / "gallery.py").read_text()).body
+    if isinstance(f, ast.FunctionDef)
+    and any(isinstance(d, ast.Name) and d.id == "picture" for d in f.decorator_list)
+]
 
 
 def bound(tree: ast.Module) -> set[str]:
@@ -17,14 +21,18 @@ def bound(tree: ast.Module) -> set[str]:
     nodes = list(ast.walk(tree))
     out = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     out |= {n.name for n in nodes if isinstance(n, ast.FunctionDef | ast.ClassDef)}
-    return out | {a.asname or a.name for n in nodes if isinstance(n, ast.Import | ast.ImportFrom)
-                  for a in n.names}
+    return out | {
+        a.asname or a.name for n in nodes if isinstance(n, ast.Import | ast.ImportFrom) for a in n.names
+    }
 
 
 @pytest.mark.parametrize("drawn", DRAWN, ids=lambda f: f.name)
 def test_pictures_ask_for_what_examples_have(drawn: ast.FunctionDef) -> None:
     """One of them asked for q, which its example had no longer."""
-    asked = {node.attr for node in ast.walk(drawn) if isinstance(node, ast.Attribute)
-             and isinstance(node.value, ast.Name) and node.value.id == "v"}
+    asked = {
+        node.attr
+        for node in ast.walk(drawn)
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "v"
+    }
     assert asked and asked <= bound(ast.parse((ROOT / "examples" / f"{drawn.name}.py").read_text()))
     assert (ROOT / "docs" / "img" / f"{drawn.name}.png").exists()

@@ -1,5 +1,6 @@
 """OpenSim and CasADi in one process: what their wheels do to each other is said in words. Packages made here
 stand for them."""
+
 from __future__ import annotations
 
 import pytest
@@ -15,6 +16,7 @@ CASADI_SECOND = "_casadi.so: undefined symbol: _ZN6casadi13GlobalOptions21copy_e
 def packages(tmp_path_factory):
     """packages(name=code, ...): an environment in which these packages come first. Each call makes a folder:
     bytecode of a file that is written again within a second may be taken for that of the new one."""
+
     def make(**code: str) -> dict[str, str]:
         folder = tmp_path_factory.mktemp("packages")
         for name, text in code.items():
@@ -30,7 +32,7 @@ def test_opensim_after_condyle(packages):
     path = packages(opensim=f"raise ImportError({OPENSIM_SECOND!r})")
     failed = run("-c", "import condyle, opensim", environment=path)
     assert failed.returncode == 1
-    assert OPENSIM_SECOND in failed.stderr                          # the cause is shown too
+    assert OPENSIM_SECOND in failed.stderr  # the cause is shown too
     said = failed.stderr.splitlines()[-1]
     assert said.startswith("ImportError: opensim cannot be imported after condyle: ")
     assert "a process of its own" in said
@@ -54,11 +56,18 @@ def test_a_casadi_that_fails_alone_is_not_blamed_on_opensim(packages):
 def test_an_opensim_that_can_be_imported_is(packages):
     """As where both share one library. Other errors of its import stay what they are, and so does its
     absence."""
-    path = packages(**{"opensim": "from opensim.part import number\nhere = __file__, __spec__.name",
-                       "opensim.part": "number = 4.6"})
-    said = output("-c", "import condyle, opensim, importlib; importlib.reload(opensim); "
-                        "print(opensim.number, opensim.here[1])",
-                  environment=path)
+    path = packages(
+        **{
+            "opensim": "from opensim.part import number\nhere = __file__, __spec__.name",
+            "opensim.part": "number = 4.6",
+        }
+    )
+    said = output(
+        "-c",
+        "import condyle, opensim, importlib; importlib.reload(opensim); "
+        "print(opensim.number, opensim.here[1])",
+        environment=path,
+    )
     assert said.split() == ["4.6", "opensim"]
     path = packages(**{"opensim": "import opensim.part", "opensim.part": "import numpi"})
     failed = run("-c", "import condyle, opensim", environment=path)

@@ -1,4 +1,5 @@
 """Implausible numbers are asked about, with the value and the likely cause; unusual ones are not."""
+
 import warnings
 
 import numpy as np
@@ -46,8 +47,10 @@ ASKED = {
     "gravity in mm/s^2": (lambda: cd.System(gravity=(0, -9810, 0)), "gravity of 9810 m/s.2 is implausible"),
     "friction in percent": (lambda: cd.contact.Material(1e6, 0, 80, 80), "friction of 80 .* than 80 %"),
     "loads by the millisecond": (lambda: plates(1.0), "rows are 1 s apart: are times in seconds"),
-    "a slow filter": (lambda: cd.low_pass(cd.Table(np.linspace(0, 1, 101), ["q"], np.zeros((101, 1))), 0.1),
-                      "filter of 0.1 Hz takes away nearly all of a motion of 1 s"),
+    "a slow filter": (
+        lambda: cd.low_pass(cd.Table(np.linspace(0, 1, 101), ["q"], np.zeros((101, 1))), 0.1),
+        "filter of 0.1 Hz takes away nearly all of a motion of 1 s",
+    ),
 }
 
 
@@ -101,11 +104,14 @@ def test_floors_across_gravity():
     system = cd.System()
     system.add_body("ball", mobilizer=cd.Free(), mass=1.0, inertia=(0.004,) * 3)
     rubber = cd.contact.Material(1e6, 0.5)
-    system.add_contact("floor", cd.contact.HalfSpace("ground", (0, 0, 1), -1.0, rubber),
-                       cd.contact.Sphere("ball", (0, 0, 0), 0.1, rubber))
+    system.add_contact(
+        "floor",
+        cd.contact.HalfSpace("ground", (0, 0, 1), -1.0, rubber),
+        cd.contact.Sphere("ball", (0, 0, 0), 0.1, rubber),
+    )
     with pytest.warns(cd.PlausibilityWarning, match="across the only plane of ground, whose normal is .0, 0"):
         cd.simulate(system, system.state(), 0.01)
-    cd.simulate(system, system.state(), 0.01)               # once
+    cd.simulate(system, system.state(), 0.01)  # once
 
 
 def test_excitations_of_runs():

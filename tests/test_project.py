@@ -1,5 +1,6 @@
 """The project as a whole: linters, types, layers, what an import loads, documents that cannot drift from the
 code."""
+
 from __future__ import annotations
 
 import itertools
@@ -22,15 +23,19 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 def marked(name: str) -> str:
     """What is in the one fenced block between `<!-- name:begin -->` and `<!-- name:end -->` of README."""
-    (inside,) = re.findall(rf"<!-- {name}:begin -->\s*```\w+\n(.*?)```\s*<!-- {name}:end -->", README,
-                           re.DOTALL)
+    (inside,) = re.findall(
+        rf"<!-- {name}:begin -->\s*```\w+\n(.*?)```\s*<!-- {name}:end -->", README, re.DOTALL
+    )
     return inside
 
 
 # -- the tools; their caches live inside pytest's, so that a run leaves nothing else in the tree
 
+
 def test_ruff(pytestconfig: pytest.Config) -> None:
-    output("-m", "ruff", "check", f"--cache-dir={pytestconfig.cache.mkdir('ruff')}", ".")
+    cache = f"--cache-dir={pytestconfig.cache.mkdir('ruff')}"
+    output("-m", "ruff", "check", cache, ".")
+    output("-m", "ruff", "format", "--check", cache, ".")
 
 
 def test_mypy(pytestconfig: pytest.Config) -> None:
@@ -60,10 +65,12 @@ def test_package_is_typed() -> None:
 
 # -- documents
 
+
 def test_one_version_everywhere() -> None:
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
-    (cited,) = re.findall(r"^version: (\S+)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"),
-                          re.MULTILINE)
+    (cited,) = re.findall(
+        r"^version: (\S+)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE
+    )
     newest = re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)[0]
     assert condyle.__version__ == version("condyle") == cited == newest == declared
 
@@ -90,8 +97,15 @@ def test_ci_runs_as_an_ordinary_machine(tmp_path: Path) -> None:
     python = tmp_path / "python"
     python.write_text("#!/bin/sh\nenv\nexit 7\n")
     python.chmod(0o755)
-    done = run(ROOT / ".ci" / "run", environment={
-        "PYTHON": str(python), "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1", "PYTHONPATH": "x"})
+    done = run(
+        ROOT / ".ci" / "run",
+        environment={
+            "PYTHON": str(python),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTHONUNBUFFERED": "1",
+            "PYTHONPATH": "x",
+        },
+    )
     assert done.returncode == 7
     assert re.findall(r"^PYTHON\w*", done.stdout, re.MULTILINE) == ["PYTHON"]
 
@@ -111,13 +125,18 @@ def test_every_row_of_trust_has_its_test(page: Path) -> None:
     for claim, measured, allowed, test in rows:
         path, name = test.split("::")
         source = (ROOT / path).read_text(encoding="utf-8")
-        said = [trust.HEADLINES.get(headline or "") if page == trust.README else pattern.fullmatch(claim)
-                and claim
-                for pattern, headline in trust.claims_in(source)]
-        assert f"def {name}(" in source, (f"{page.name} names {test}, which does not exist; run python -m "
-                                          "tests.trust")
-        assert claim in said, (f"{page.name} claims {claim!r}, which {path} does not record; run python -m "
-                               "tests.trust")
+        said = [
+            trust.HEADLINES.get(headline or "")
+            if page == trust.README
+            else pattern.fullmatch(claim) and claim
+            for pattern, headline in trust.claims_in(source)
+        ]
+        assert f"def {name}(" in source, (
+            f"{page.name} names {test}, which does not exist; run python -m tests.trust"
+        )
+        assert claim in said, (
+            f"{page.name} claims {claim!r}, which {path} does not record; run python -m tests.trust"
+        )
         assert measured <= allowed
 
 
@@ -125,8 +144,11 @@ def test_the_tables_of_trust_have_all_that_is_recorded() -> None:
     """README one row per headline, in order; the page a section for each folder whose tests record
     evidence."""
     assert [claim for claim, *_ in trust.rows_of(README)] == list(trust.HEADLINES.values())
-    users = [path for path in (ROOT / "tests").rglob("test_*.py")
-             if trust.claims_in(path.read_text(encoding="utf-8"))]
+    users = [
+        path
+        for path in (ROOT / "tests").rglob("test_*.py")
+        if trust.claims_in(path.read_text(encoding="utf-8"))
+    ]
     assert {str(path.parent.relative_to(ROOT / "tests")).strip(".") for path in users} == set(trust.SECTIONS)
 
 
@@ -139,14 +161,19 @@ def test_readme_points_at_files_that_exist() -> None:
 
 # -- the tests themselves
 
+
 def test_every_process_of_the_tests_has_a_time_limit() -> None:
     """They go through tests/process.py, so that none can hang the run."""
     # tests.trust runs pytest for a person who watches it
     alone = {"process.py", "trust.py", Path(__file__).name}
-    users = [path.name for path in (ROOT / "tests").rglob("*.py")
-             if path.name not in alone and re.search(          # one that puts its own in place starts none
-                 r"subprocess\.(run|Popen|check_\w+|call)\b(?! = )|os\.system",
-                 path.read_text(encoding="utf-8"))]
+    users = [
+        path.name
+        for path in (ROOT / "tests").rglob("*.py")
+        if path.name not in alone
+        and re.search(  # one that puts its own in place starts none
+            r"subprocess\.(run|Popen|check_\w+|call)\b(?! = )|os\.system", path.read_text(encoding="utf-8")
+        )
+    ]
     assert users == []
 
 
@@ -165,8 +192,10 @@ def test_processes_of_the_tests_hear_ctrl_c_and_end(ignored: bool) -> None:
 
 def test_a_process_that_hangs_is_ended_and_its_words_are_shown() -> None:
     """With what it started, which holds its pipes."""
-    script = ("import subprocess, sys, time\nprint('so far', flush=True)\nsubprocess.run([sys.executable, "
-              "'-c', 'import time; time.sleep(600)'])")
+    script = (
+        "import subprocess, sys, time\nprint('so far', flush=True)\nsubprocess.run([sys.executable, "
+        "'-c', 'import time; time.sleep(600)'])"
+    )
     with pytest.raises(AssertionError, match=r"(?s)had not ended after 3 s.*so far"):
         run("-c", script, limit=3.0)
 

@@ -1,4 +1,5 @@
 """Quality: the table that results bring with them."""
+
 import pickle
 
 import numpy as np
@@ -9,12 +10,27 @@ from condyle.quality import Check, Quality, Verdict
 
 
 def table(*values):
-    return Quality(lambda: [Check(f"force {k}", x, "N", 10.0, 50.0, "t = 1 s", "is a load missing?")
-                            for k, x in enumerate(values)], "study")
+    return Quality(
+        lambda: [
+            Check(f"force {k}", x, "N", 10.0, 50.0, "t = 1 s", "is a load missing?")
+            for k, x in enumerate(values)
+        ],
+        "study",
+    )
 
 
-@pytest.mark.parametrize(("value", "verdict"), [(0, "ok"), (10, "ok"), (10.1, "check"), (50, "check"),
-                                                (50.1, "fail"), (np.inf, "fail"), (np.nan, "fail")])
+@pytest.mark.parametrize(
+    ("value", "verdict"),
+    [
+        (0, "ok"),
+        (10, "ok"),
+        (10.1, "check"),
+        (50, "check"),
+        (50.1, "fail"),
+        (np.inf, "fail"),
+        (np.nan, "fail"),
+    ],
+)
 def test_verdicts(value, verdict):
     assert table(value).verdict == table(value)[0].verdict == verdict
 
@@ -32,8 +48,9 @@ def test_check_raises_and_one_warning_names_the_worst():
     table(20).warn()
     with pytest.raises(cd.QualityError) as caught:
         table(60, 70).check()
-    assert str(caught.value) == ("study: force 1: 70 N (t = 1 s), above the guideline of 10 N: is a load "
-                                 "missing? (and 1 more)")
+    assert str(caught.value) == (
+        "study: force 1: 70 N (t = 1 s), above the guideline of 10 N: is a load missing? (and 1 more)"
+    )
     assert caught.value.quality.worst.value == 70
     with pytest.warns(cd.QualityWarning, match="force 0: 60 N") as told:
         table(60, 20).warn()

@@ -1,4 +1,5 @@
 """What README lists is all there is: the map of the code, the environment variables."""
+
 from __future__ import annotations
 
 import re
@@ -16,9 +17,13 @@ def test_the_map_names_every_part() -> None:
 
 
 def test_every_environment_variable_is_listed() -> None:
-    read = {name for path in PACKAGE.rglob("*.py") for name in re.findall(r"\"(CONDYLE_\w+)\"",
-                                                                          path.read_text(encoding="utf-8"))}
-    listed = set(re.findall(r"^\| `(CONDYLE_\w+)` \|", (ROOT / "README.md").read_text(encoding="utf-8"),
-                            re.MULTILINE))
+    read = {
+        name
+        for path in PACKAGE.rglob("*.py")
+        for name in re.findall(r"\"(CONDYLE_\w+)\"", path.read_text(encoding="utf-8"))
+    }
+    listed = set(
+        re.findall(r"^\| `(CONDYLE_\w+)` \|", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    )
     assert read
     assert read <= listed

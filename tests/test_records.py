@@ -1,4 +1,5 @@
 """Dataclasses made when they are first used are those of `dataclasses`."""
+
 from __future__ import annotations
 
 import copy
@@ -20,8 +21,10 @@ from condyle.errors import ArgumentError
 from condyle.records import _Later, dataclass
 from tests.process import output
 
-OPTIONS = [dict(zip(("repr", "eq", "frozen", "kw_only"), given, strict=True))
-           for given in itertools.product((True, False), repeat=4)]
+OPTIONS = [
+    dict(zip(("repr", "eq", "frozen", "kw_only"), given, strict=True))
+    for given in itertools.product((True, False), repeat=4)
+]
 
 # What can be seen of every dataclass of the package. Given "std", dataclasses' own decorator makes them.
 EVERY = """
@@ -58,9 +61,11 @@ def test_every_class_of_the_package_is_what_dataclasses_makes():
 
 def pair(**options: bool) -> tuple[Any, Any]:
     """The same class twice: made by us and by dataclasses."""
+
     def plain() -> type:
         class Thing:
             """Of every kind of field."""
+
             a: Any
             b: float = 2.0
             shared: ClassVar[int] = 7
@@ -97,18 +102,26 @@ def test_objects_are_those_of_dataclasses(options):
             assert isinstance(x, Hashable) == isinstance(y, Hashable)
             assert vars(replace(x, b=5.0)) == vars(replace(y, b=5.0))
             assert dataclasses.asdict(x) == dataclasses.asdict(y)
-            for change in (lambda one: setattr(one, "b", 1.0), lambda one: delattr(one, "b"),
-                           lambda one: setattr(one, "new", 1.0)):
+            for change in (
+                lambda one: setattr(one, "b", 1.0),
+                lambda one: delattr(one, "b"),
+                lambda one: setattr(one, "new", 1.0),
+            ):
                 said = [type(_raised(change, one)) for one in (copy.copy(x), copy.copy(y))]
                 assert said[0] is said[1]
     assert inspect.signature(ours) == inspect.signature(theirs).replace(
-        parameters=[p.replace(default=inspect.signature(ours).parameters[n].default)
-                    if repr(p.default) == "<factory>" else p
-                    for n, p in inspect.signature(theirs).parameters.items()])
+        parameters=[
+            p.replace(default=inspect.signature(ours).parameters[n].default)
+            if repr(p.default) == "<factory>"
+            else p
+            for n, p in inspect.signature(theirs).parameters.items()
+        ]
+    )
     assert str(inspect.signature(ours)) == str(inspect.signature(theirs))
     for wrong in ({}, {"a": 1, "f": 2}, {"a": 1, "z": 2}):
         assert str(_raised(lambda cls, wrong=wrong: cls(**wrong), ours)) == str(
-            _raised(lambda cls, wrong=wrong: cls(**wrong), theirs))
+            _raised(lambda cls, wrong=wrong: cls(**wrong), theirs)
+        )
     assert ours.__match_args__ == theirs.__match_args__
 
 
@@ -126,7 +139,7 @@ def test_equal_hashes_of_equal_objects():
         one: tuple[int, ...]
 
     assert {Key((1, 2)): "x"}[Key((1, 2))] == "x"
-    assert hash(Key((1,))) == hash(((1,),))                    # as dataclasses computes it
+    assert hash(Key((1,))) == hash(((1,),))  # as dataclasses computes it
     assert Key((1,)) != Key((2,))
 
     @dataclass
@@ -171,6 +184,7 @@ class Derived(Base):
 @dataclass(frozen=True)
 class Kept:
     """What is pickled."""
+
     a: int
     law: Any = field(init=False, default=None, repr=False, compare=False)
     late: list[int] = field(default_factory=list, repr=False, compare=False)
@@ -181,7 +195,7 @@ def test_subclasses():
         def __init__(self) -> None:
             super().__init__(5)
 
-    assert vars(Plain()) == {"a": 5, "b": 2}                   # the first use of Base
+    assert vars(Plain()) == {"a": 5, "b": 2}  # the first use of Base
 
     @dataclasses.dataclass(frozen=True)
     class Users(Derived):
@@ -206,7 +220,14 @@ print(one.law, hasattr(type(one), "late"))
 print(type(vars(type(one))["__eq__"]).__name__, one == two, hash(one) == hash(two), one, {{one: 1}}[two])
 """
     assert output("-W", "ignore", "-c", script).split() == [
-        "None", "False", "_Later", "True", "True", "Kept(a=3)", "1"]
+        "None",
+        "False",
+        "_Later",
+        "True",
+        "True",
+        "Kept(a=3)",
+        "1",
+    ]
     assert pickle.loads(made) == copy.deepcopy(Kept(3)) == Kept(3)
 
 
@@ -214,6 +235,7 @@ def test_nothing_is_made_before_it_is_used():
     @dataclass(frozen=True)
     class Thing:
         """One."""
+
         a: int
 
     assert isinstance(vars(Thing)["__init__"], _Later)
@@ -247,6 +269,7 @@ def test_threads_that_use_a_class_first_at_once():
     sys.setswitchinterval(1e-6)
     try:
         for _ in range(50):
+
             @dataclass(frozen=True)
             class Low:
                 a: int

@@ -1,4 +1,5 @@
 """What `import condyle` loads, and when the rest is loaded: tests of a quick start, none of its time."""
+
 from __future__ import annotations
 
 import ast
@@ -20,15 +21,44 @@ def test_import_loads_no_room():
     assert output("-c", f"import condyle; {LOADED}").split() == ["condyle", "condyle.loading"]
 
 
-@pytest.mark.parametrize(("line", "rooms"), [
-    ("cd.System().add_body('a', mobilizer=cd.Pin(), mass=1, inertia=(1, 1, 1))",
-     ("studies", "fit", "integrate", "io", "models", "opensim", "viewer", "maximal", "cli")),
-    ("cd.read_table", ("native.sweeps", "mobilizers", "system", "studies", "opensim")),
-    ("cd.simulate", ("opensim", "viewer", "maximal", "models", "cli", "studies.joints", "studies.scaling",
-                     "studies.kinematics")),
-    ("cd.read_osim", ("viewer", "models", "maximal", "cli", "opensim.writer", "opensim.setup", "studies",
-                      "fit", "integrate")),
-    ("cd.CondyleError", ("native", "mobilizers", "system"))])
+@pytest.mark.parametrize(
+    ("line", "rooms"),
+    [
+        (
+            "cd.System().add_body('a', mobilizer=cd.Pin(), mass=1, inertia=(1, 1, 1))",
+            ("studies", "fit", "integrate", "io", "models", "opensim", "viewer", "maximal", "cli"),
+        ),
+        ("cd.read_table", ("native.sweeps", "mobilizers", "system", "studies", "opensim")),
+        (
+            "cd.simulate",
+            (
+                "opensim",
+                "viewer",
+                "maximal",
+                "models",
+                "cli",
+                "studies.joints",
+                "studies.scaling",
+                "studies.kinematics",
+            ),
+        ),
+        (
+            "cd.read_osim",
+            (
+                "viewer",
+                "models",
+                "maximal",
+                "cli",
+                "opensim.writer",
+                "opensim.setup",
+                "studies",
+                "fit",
+                "integrate",
+            ),
+        ),
+        ("cd.CondyleError", ("native", "mobilizers", "system")),
+    ],
+)
 def test_what_is_not_used_is_not_loaded(line, rooms):
     loaded = output("-c", f"import condyle as cd; {line}; {LOADED}").split()
     assert [m for m in loaded for room in rooms if f"{m}.".startswith(f"condyle.{room}.")] == []
@@ -38,17 +68,22 @@ def test_the_lists_of_public_names_agree():
     """What type checkers see, what `*` and completion give, and where names are found: three lists of one
     file. Names are the same objects in all."""
     tree = ast.parse(SOURCE.read_text(encoding="utf-8"))
-    (block,) = [node for node in tree.body if isinstance(node, ast.If)
-                and ast.unparse(node.test) == "TYPE_CHECKING"]
-    seen = {alias.asname or alias.name: (node.module, alias.name) for node in block.body
-            if isinstance(node, ast.ImportFrom) for alias in node.names}
+    (block,) = [
+        node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+    ]
+    seen = {
+        alias.asname or alias.name: (node.module, alias.name)
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
     assert sorted(seen) == sorted(cd.__all__) == sorted(set(cd.__all__))
     assert sorted(cd._ROOMS | cd._NAMES) == sorted(seen)
     assert not cd._ROOMS.keys() & cd._NAMES.keys()
     for name, (module, there) in seen.items():
         source = importlib.import_module(module)
         assert getattr(cd, name) is getattr(source, there), name
-        assert vars(cd)[name] is getattr(cd, name)            # the next time it is found at once
+        assert vars(cd)[name] is getattr(cd, name)  # the next time it is found at once
 
 
 def test_no_public_name_is_that_of_a_module():
@@ -60,15 +95,22 @@ def test_no_public_name_is_that_of_a_module():
 def test_no_module_asks_the_package_for_names_while_it_is_loaded():
     """It might wait for the lock of another thread, which waits for this module: write
     `import condyle.shapes as shapes` instead of `from condyle import shapes`."""
-    asking = [f"{path}:{node.lineno}" for path in SOURCE.parent.rglob("*.py") if path != SOURCE
-              for node in ast.parse(path.read_text(encoding="utf-8")).body
-              if isinstance(node, ast.ImportFrom) and node.module == "condyle"]
+    asking = [
+        f"{path}:{node.lineno}"
+        for path in SOURCE.parent.rglob("*.py")
+        if path != SOURCE
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ImportFrom) and node.module == "condyle"
+    ]
     assert asking == []
 
 
 def test_modules_are_attributes():
-    said = output("-c", "import condyle; print(condyle.native.__name__, condyle.goals.__name__, "
-                        "condyle.viewer.__name__, hasattr(condyle, 'nothing'), hasattr(condyle, '_nothing'))")
+    said = output(
+        "-c",
+        "import condyle; print(condyle.native.__name__, condyle.goals.__name__, "
+        "condyle.viewer.__name__, hasattr(condyle, 'nothing'), hasattr(condyle, '_nothing'))",
+    )
     assert said.split() == ["condyle.native", "condyle.fit.goals", "condyle.viewer", "False", "False"]
     script = "from condyle import *; import condyle; assert set(condyle.__all__) <= set(globals())"
     output("-W", "ignore", "-c", script)
@@ -95,7 +137,8 @@ assert all(found[name] is getattr(cd, name) for name in names), set(names) - set
 def test_a_first_result_does_not_load_what_it_does_not_use():
     """From a model's file to accelerations."""
     path = reference("opensim/Gait2354_Simbody/subject01_simbody.osim")
-    loaded = output("-W", "ignore", "-c", f"import condyle as cd; cd.read_osim({str(path)!r}).state().udot; "
-                                          f"{LOADED}").split()
+    loaded = output(
+        "-W", "ignore", "-c", f"import condyle as cd; cd.read_osim({str(path)!r}).state().udot; {LOADED}"
+    ).split()
     unused = ("viewer", "maximal", "models", "cli", "studies", "fit", "integrate", "opensim.writer")
     assert [m for m in loaded for room in unused if f"{m}.".startswith(f"condyle.{room}.")] == []

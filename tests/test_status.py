@@ -1,5 +1,6 @@
 """How things ended: texts that can be matched on. That runs, members, frames and searches end so is tested
 with these."""
+
 from __future__ import annotations
 
 import copy
@@ -28,7 +29,10 @@ def test_a_text_and_a_kind():
         case _:
             pytest.fail("not found")
     for same in (copy.copy(out), copy.deepcopy(out), pickle.loads(pickle.dumps(out))):
-        assert (same.kind, str(same), same.advice) == (cd.Status.SINGULAR, str(out),
-                                                       cd.Status.SINGULAR.advice)
+        assert (same.kind, str(same), same.advice) == (
+            cd.Status.SINGULAR,
+            str(out),
+            cd.Status.SINGULAR.advice,
+        )
     assert Outcome(cd.Status.FINISHED) == "finished" and {Outcome(cd.Status.FINISHED): 1}["finished"] == 1
     assert all(status.advice for status in cd.Status if status != cd.Status.FINISHED)

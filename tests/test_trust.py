@@ -1,5 +1,6 @@
 """A leg on a table edge whose knee, in a few lines of Python, rolls and slides: the first look of
 docs/index.md."""
+
 from __future__ import annotations
 
 import casadi as ca
@@ -8,18 +9,25 @@ import pytest
 
 import condyle as cd
 
-ANKLE = (0.43, 0.0, 0.0)          # station on the shank [m]
+ANKLE = (0.43, 0.0, 0.0)  # station on the shank [m]
 BATCH = 10_000
 
 
 @pytest.fixture(scope="module")
 def leg() -> cd.System:
     leg = cd.System(gravity=(0, -9.81, 0))
-    leg.add_body("thigh", leg.ground, cd.Pin(axis="x"), mass=9.3, com=(0.17, 0, 0),
-                 inertia=(0.035, 0.13, 0.14))
-    knee = cd.FunctionBased("knee", angles=(None, None, lambda q: q),
-                            translations=(lambda q: 0.414 - 0.018 * np.cos(q),
-                                          lambda q: -0.0045 - 0.0087 * np.sin(1.45 * q), None))
+    leg.add_body(
+        "thigh", leg.ground, cd.Pin(axis="x"), mass=9.3, com=(0.17, 0, 0), inertia=(0.035, 0.13, 0.14)
+    )
+    knee = cd.FunctionBased(
+        "knee",
+        angles=(None, None, lambda q: q),
+        translations=(
+            lambda q: 0.414 - 0.018 * np.cos(q),
+            lambda q: -0.0045 - 0.0087 * np.sin(1.45 * q),
+            None,
+        ),
+    )
     leg.add_body("shank", "thigh", knee, mass=3.7, com=(0.19, 0, 0), inertia=(0.005, 0.05, 0.05))
     return leg
 
@@ -45,9 +53,12 @@ def lagrange_leg() -> ca.Function:
     knee = ca.vertcat(0.414 - 0.018 * ck, -0.0045 - 0.0087 * ca.sin(1.45 * q[1]), 0)
     com = R_thigh @ (knee + R_knee @ ca.vertcat(0.19, 0, 0))
     v = ca.jacobian(com, q) @ u
-    w = R_knee.T @ ca.vertcat(u[0], 0, u[1])                        # of the shank, in the shank
-    kinetic = 0.5 * 0.035 * u[0] ** 2 + 0.5 * 3.7 * ca.dot(v, v) + 0.5 * ca.dot(w, ca.vertcat(0.005, 0.05,
-                                                                                              0.05) * w)
+    w = R_knee.T @ ca.vertcat(u[0], 0, u[1])  # of the shank, in the shank
+    kinetic = (
+        0.5 * 0.035 * u[0] ** 2
+        + 0.5 * 3.7 * ca.dot(v, v)
+        + 0.5 * ca.dot(w, ca.vertcat(0.005, 0.05, 0.05) * w)
+    )
     L = kinetic - 3.7 * 9.81 * com[1]
     momentum = ca.gradient(L, u)
     force = tau + ca.gradient(L, q) - ca.jacobian(momentum, q) @ u
@@ -58,8 +69,11 @@ def test_knee_against_lagrange(leg: cd.System, evidence) -> None:
     q, u, tau = (x[:200] for x in random_states(leg))
     expected = np.array(lagrange_leg()(q.T, u.T, tau.T)).T
     # cond(M) <= 100 here, and each side rounds some hundred times: 1e4 eps
-    evidence("accelerations of a leg whose knee is user Python against Lagrange's equations, relative",
-             relative(leg.forward_dynamics(q, u, tau), expected), 1e-11)
+    evidence(
+        "accelerations of a leg whose knee is user Python against Lagrange's equations, relative",
+        relative(leg.forward_dynamics(q, u, tau), expected),
+        1e-11,
+    )
 
 
 def test_inverse_of_forward(leg: cd.System, evidence) -> None:
@@ -68,8 +82,11 @@ def test_inverse_of_forward(leg: cd.System, evidence) -> None:
     residual = np.abs(leg.inverse_dynamics(q, u, leg.forward_dynamics(q, u, tau)) - tau).max(axis=-1)
     scale = np.abs(tau).max(axis=-1) + np.abs(leg.inverse_dynamics(q, u, np.zeros_like(u))).max(axis=-1)
     # Two recursions of about 100 roundings each, and cond(M) about 10: 1e3 eps; 1e-12 is 5e3 eps.
-    evidence("inverse dynamics undoes forward dynamics, 10,000 states of that leg, relative",
-             (residual / scale).max(), 1e-12)
+    evidence(
+        "inverse dynamics undoes forward dynamics, 10,000 states of that leg, relative",
+        (residual / scale).max(),
+        1e-12,
+    )
 
 
 def test_energy(leg: cd.System, evidence) -> None:
@@ -78,8 +95,11 @@ def test_energy(leg: cd.System, evidence) -> None:
     kinetic, potential = leg.energy(motion.q, motion.u)
     total = kinetic + potential
     # RK4 loses (w h)^5 / 144 per radian of swing, w about 6 rad/s: 30 radians lose 2e-12, sharper turns more.
-    evidence("energy drift over 5 s of its free swing, Runge-Kutta 4 at 1 ms, relative",
-             np.abs(total - total[0]).max() / kinetic.max(), 1e-9)
+    evidence(
+        "energy drift over 5 s of its free swing, Runge-Kutta 4 at 1 ms, relative",
+        np.abs(total - total[0]).max() / kinetic.max(),
+        1e-9,
+    )
 
 
 def test_derivatives(leg: cd.System, evidence) -> None:
@@ -89,5 +109,8 @@ def test_derivatives(leg: cd.System, evidence) -> None:
     at = lambda q: leg.station_position(q, "shank", ANKLE)
     columns = [(at(q + e) - at(q - e)) / (2 * step) for e in step * np.eye(leg.nu)]
     # Central differences at step eps^(1/3) are themselves no better than about eps^(2/3) = 4e-11.
-    evidence("Jacobian of its ankle by AD against central differences, relative",
-             relative(np.stack(columns, axis=-1), exact), 1e-9)
+    evidence(
+        "Jacobian of its ankle by AD against central differences, relative",
+        relative(np.stack(columns, axis=-1), exact),
+        1e-9,
+    )

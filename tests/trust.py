@@ -4,6 +4,7 @@ docs/trust.md has one row per claim. Where several tests (or seeds) record the s
 record that is closest to its tolerance. README.md has one row per headline, the closest record among all that
 name it.
 """
+
 from __future__ import annotations
 
 import ast
@@ -23,10 +24,10 @@ HEADLINES = {
     "moments": "joint moments of an arm's motion against OpenSim's solver [N m]",
     "arms": "moment arms of a leg's muscles, over its rolling knee, against OpenSim [m]",
     "activations": "static optimisation of the arm against OpenSim's tool, whose wraps are not exact: "
-                   "activations",
+    "activations",
     "formulations": "the same optimisation in minimal and maximal coordinates: activations",
     "oracle": "accelerations of random trees of every joint against an independent dense program, in n "
-              "cond(M) eps",
+    "cond(M) eps",
     "inverse": "inverse dynamics gives back the forces of forward dynamics, on these trees, relative",
     "energy": "rate of energy against the power of all forces, relative to the energy",
     "derivatives": "derivatives of all operators by all variables against differences of order 8, relative",
@@ -34,7 +35,7 @@ HEADLINES = {
     "loops": "where motions end against OpenSim's Manager: a tree, four-bars, Bricard, Andrews [rad, rms]",
     "accuracy": "error of a run over accuracy and growth of perturbations, worst method and motion",
     "maximal": "accelerations, forces, reactions of trees with constraints: minimal against maximal "
-               "coordinates, relative",
+    "coordinates, relative",
     "spline poses": "poses of spline curves and surfaces against 40 digits [m, 1]",
     "spline rates": "their Jacobians H and bias against 40 digits, relative",
     "spline energy": "energy of spline joints over 10 s at accuracy 1e-10, relative",
@@ -70,13 +71,15 @@ SECTIONS = {
 def measure() -> list[dict]:
     """Run the tests that use the fixture `evidence` and return their records."""
     users = sorted(
-        str(path.relative_to(ROOT)) for path in (ROOT / "tests").rglob("test_*.py")
+        str(path.relative_to(ROOT))
+        for path in (ROOT / "tests").rglob("test_*.py")
         if "evidence(" in path.read_text(encoding="utf-8")
     )
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder, "evidence.json")
-        subprocess.run([sys.executable, "-m", "pytest", "-q", f"--evidence-out={out}", *users], cwd=ROOT,
-                       check=True)
+        subprocess.run(
+            [sys.executable, "-m", "pytest", "-q", f"--evidence-out={out}", *users], cwd=ROOT, check=True
+        )
         return json.loads(out.read_text(encoding="utf-8"))
 
 
@@ -104,8 +107,9 @@ def short(records: list[dict]) -> str:
     """README's table: one row per headline."""
     found = worst([record for record in records if record["headline"]], "headline")
     if missing := [headline for headline in HEADLINES if headline not in found]:
-        raise SystemExit(f"No test recorded {missing}. Those that compare with other engines need the extra "
-                         "[peers].")
+        raise SystemExit(
+            f"No test recorded {missing}. Those that compare with other engines need the extra [peers]."
+        )
     return table({text: found[headline] for headline, text in HEADLINES.items()})
 
 
@@ -122,8 +126,11 @@ def long(records: list[dict]) -> str:
 def claims_in(source: str) -> list[tuple[re.Pattern[str], str | None]]:
     """What the calls of `evidence` in a test file can claim, and their headlines; the holes of an f-string
     match anything."""
-    calls = [n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Call)
-             and ast.unparse(n.func) == "evidence"]
+    calls = [
+        n
+        for n in ast.walk(ast.parse(source))
+        if isinstance(n, ast.Call) and ast.unparse(n.func) == "evidence"
+    ]
     text = lambda part: re.escape(part.value) if isinstance(part, ast.Constant) else ".+"
     claims = []
     for call in calls:
@@ -137,8 +144,9 @@ def rows_of(page: str) -> list[tuple[str, float, float, str]]:
     """(claim, measured, allowed, test) of each row that is in a page."""
     lines = re.findall(r"^\| (?!claim ).*\|$", page.split(BEGIN)[1].split(END)[0], re.MULTILINE)
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
-    return [(claim, float(measured), float(allowed), test.strip("`")) for claim, measured, allowed,
-            test in cells]
+    return [
+        (claim, float(measured), float(allowed), test.strip("`")) for claim, measured, allowed, test in cells
+    ]
 
 
 def write(path: Path, text: str) -> None:

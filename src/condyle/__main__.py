@@ -1,4 +1,5 @@
 """`python -m condyle` is the command `condyle`."""
+
 from condyle.cli.main import main
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Calls that do not fit, answered in words: which argument is unknown or missing, what it is called here,
 what there is."""
+
 from __future__ import annotations
 
 import difflib
@@ -13,24 +14,47 @@ from condyle.records import change_init
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-SAME: tuple[frozenset[str], ...] = tuple(map(frozenset, (
-    ("rest", "rest_length"), ("damping", "dissipation", "viscosity", "c"), ("stiffness", "k"),
-    ("coordinate", "speed", "name"),
-    ("a", "body", "body_a", "body1"), ("b", "body_b", "body2"), ("station", "point", "location"),
-    ("p_a", "point_a", "station_a"), ("p_b", "point_b", "station_b"), ("axis", "direction"),
-    ("mobilizer", "joint"),
-    ("coordinates", "names"), ("value", "default"), ("position", "target", "q"), ("velocity", "u"),
-    ("acceleration", "udot", "g", "gravity"), ("x", "times"), ("y", "values"), ("degree", "order"),
-    ("closed", "periodic", "loop"),
-    ("time", "t"),
-    ("range", "limits", "bounds"), ("at", "station"), ("R", "rotation"), ("p", "translation"),
-    ("accuracy", "tol", "tolerance"), ("max_isometric_force", "fmax", "f_max", "F_max", "F_0", "F0"),
-    ("optimal_fiber_length", "optimal_fibre_length", "l_0", "l0", "lopt"),
-    ("tendon_slack_length", "l_S", "lts", "slack_length"),
-    ("pennation_angle", "pennation_angle_at_optimal", "pennation", "alpha_0"),
-    ("tendon", "rigid_tendon", "ignore_tendon_compliance"), ("fiber_damping", "beta", "damping"),
-    ("max_contraction_velocity", "v_max", "vmax"),
-    ("activation_dynamics", "ignore_activation_dynamics"))))
+SAME: tuple[frozenset[str], ...] = tuple(
+    map(
+        frozenset,
+        (
+            ("rest", "rest_length"),
+            ("damping", "dissipation", "viscosity", "c"),
+            ("stiffness", "k"),
+            ("coordinate", "speed", "name"),
+            ("a", "body", "body_a", "body1"),
+            ("b", "body_b", "body2"),
+            ("station", "point", "location"),
+            ("p_a", "point_a", "station_a"),
+            ("p_b", "point_b", "station_b"),
+            ("axis", "direction"),
+            ("mobilizer", "joint"),
+            ("coordinates", "names"),
+            ("value", "default"),
+            ("position", "target", "q"),
+            ("velocity", "u"),
+            ("acceleration", "udot", "g", "gravity"),
+            ("x", "times"),
+            ("y", "values"),
+            ("degree", "order"),
+            ("closed", "periodic", "loop"),
+            ("time", "t"),
+            ("range", "limits", "bounds"),
+            ("at", "station"),
+            ("R", "rotation"),
+            ("p", "translation"),
+            ("accuracy", "tol", "tolerance"),
+            ("max_isometric_force", "fmax", "f_max", "F_max", "F_0", "F0"),
+            ("optimal_fiber_length", "optimal_fibre_length", "l_0", "l0", "lopt"),
+            ("tendon_slack_length", "l_S", "lts", "slack_length"),
+            ("pennation_angle", "pennation_angle_at_optimal", "pennation", "alpha_0"),
+            ("tendon", "rigid_tendon", "ignore_tendon_compliance"),
+            ("fiber_damping", "beta", "damping"),
+            ("max_contraction_velocity", "v_max", "vmax"),
+            ("activation_dynamics", "ignore_activation_dynamics"),
+        ),
+    )
+)
 """Names that mean the same in different places, or elsewhere: the one that is known here is suggested."""
 
 
@@ -42,16 +66,20 @@ def answered(answers: Mapping[str, str] | None = None, skip: int = 0, name: str 
         skip: first arguments that a user does not give: 1 for a method.
         name: in messages; the function's own by default.
     """
+
     def decorate(function: F) -> F:
         @functools.wraps(function)
         def call(*arguments: Any, **named: Any) -> Any:
             try:
                 return function(*arguments, **named)
             except TypeError:
-                check_call(name or function.__name__, inspect.signature(function), arguments, named, answers,
-                           skip)
+                check_call(
+                    name or function.__name__, inspect.signature(function), arguments, named, answers, skip
+                )
                 raise
+
         return call  # type: ignore[return-value]
+
     return decorate
 
 
@@ -65,8 +93,14 @@ def spoken(*classes: Any, answers: Mapping[str, str] | None = None) -> None:
         change_init(cls, answered(answers, skip=1, name=cls.__name__))
 
 
-def check_call(name: str, signature: inspect.Signature, arguments: tuple[Any, ...], named: Mapping[str, Any],
-               answers: Mapping[str, str] | None, skip: int = 0) -> None:
+def check_call(
+    name: str,
+    signature: inspect.Signature,
+    arguments: tuple[Any, ...],
+    named: Mapping[str, Any],
+    answers: Mapping[str, str] | None,
+    skip: int = 0,
+) -> None:
     """Raise ArgumentError if the arguments do not fit the signature, whose first `skip` a user does not
     give."""
     try:

@@ -9,6 +9,7 @@
 A mapping may leave entries out, which keep their defaults; what is a table must have them all, and nothing
 else.
 """
+
 from __future__ import annotations
 
 import reprlib
@@ -67,14 +68,20 @@ def real(what: str, value: Any, expected: str = "real numbers") -> np.ndarray:
             array = _numbers_in(array)
     except ValueError:
         raise ShapeError(
-            f"{what}: expected {expected}, got rows of different lengths: {reprlib.repr(value)}") from None
+            f"{what}: expected {expected}, got rows of different lengths: {reprlib.repr(value)}"
+        ) from None
     except (TypeError, OverflowError) as error:
         raise ShapeError(f"{what}: expected {expected}, got {type(value).__name__}: {error}") from error
     if array.dtype.kind not in "fiu":
-        got = (f"ndarray of {array.dtype}" if isinstance(value, np.ndarray)
-               else f"{type(value).__name__}: {reprlib.repr(value)}")
-        hint = {"c": "; complex steps are no derivatives here: use system.jvp",
-                "b": "; truth values are no numbers"}
+        got = (
+            f"ndarray of {array.dtype}"
+            if isinstance(value, np.ndarray)
+            else f"{type(value).__name__}: {reprlib.repr(value)}"
+        )
+        hint = {
+            "c": "; complex steps are no derivatives here: use system.jvp",
+            "b": "; truth values are no numbers",
+        }
         raise ShapeError(f"{what}: expected {expected}, got {got}{hint.get(array.dtype.kind, '')}")
     return array.astype(np.float64, copy=False)
 
@@ -94,8 +101,10 @@ def in_order(what: str, value: Any, expected: str = "real numbers") -> Any:
     if _masked(value):
         if np.ma.is_masked(value):
             where = tuple(map(int, np.argwhere(np.ma.getmaskarray(value))[0]))
-            raise ShapeError(f"{what}: entry {where} is masked; expected {expected}: leave such rows out, or "
-                             "fill them: array.filled(...)")
+            raise ShapeError(
+                f"{what}: entry {where} is masked; expected {expected}: leave such rows out, or "
+                "fill them: array.filled(...)"
+            )
         return value.data
     labels, column, _ = _labels(value) or ((), None, ())
     if column is None or not any(isinstance(label, (str, tuple)) for label in labels):
@@ -105,9 +114,11 @@ def in_order(what: str, value: Any, expected: str = "real numbers") -> Any:
     is_table = len(labels) > 1 and np.ndim(column(labels[0]))
     # the labels of a longer Series may be those of its rows
     if is_table or len(labels) == 3:
-        raise ShapeError(f"{what}: it has {'columns' if is_table else 'labels'} {list(labels)[:3]}, but "
-                         "names are known here for x, y, z only; its values alone, as .to_numpy() gives "
-                         "them, go by position")
+        raise ShapeError(
+            f"{what}: it has {'columns' if is_table else 'labels'} {list(labels)[:3]}, but "
+            "names are known here for x, y, z only; its values alone, as .to_numpy() gives "
+            "them, go by position"
+        )
     return value
 
 
@@ -131,9 +142,13 @@ def vector(what: str, value: Any, size: int, entries: Entries | None = None, one
     """float64 of shape (..., size), or (size,) for one state, by label where there are labels. Numbers that
     are not finite
     pass: see `check_finite`."""
-    if type(
-        value) is np.ndarray and value.dtype == np.float64 and value.ndim and value.shape[-1] == size and (
-            not one or value.ndim == 1):
+    if (
+        type(value) is np.ndarray
+        and value.dtype == np.float64
+        and value.ndim
+        and value.shape[-1] == size
+        and (not one or value.ndim == 1)
+    ):
         return value
     shape = f"({size},)" if one else f"(..., {size})"
     if isinstance(value, Mapping):
@@ -143,14 +158,22 @@ def vector(what: str, value: Any, size: int, entries: Entries | None = None, one
     else:
         array = real(what, value, f"real numbers of shape {shape}")
     if array.ndim == 0 or array.shape[-1] != size or (one and array.ndim > 1):
-        turned = ("; one row per state: transpose it" if array.ndim == 2 and array.shape[0] == size
-                  and not one else "")
-        many = ("; a State is one state: the operators of the System take many" if one
-                and array.shape[1:] == (size,) else "")
-        names = (f", one for each of {', '.join(entries.names)}" if entries and 0 < len(entries.names) <= 6
-                 else "")
-        raise ShapeError(f"{what}: expected {'shape ' if one else ''}{shape}, got "
-                         f"{array.shape}{turned or many or names}")
+        turned = (
+            "; one row per state: transpose it"
+            if array.ndim == 2 and array.shape[0] == size and not one
+            else ""
+        )
+        many = (
+            "; a State is one state: the operators of the System take many"
+            if one and array.shape[1:] == (size,)
+            else ""
+        )
+        names = (
+            f", one for each of {', '.join(entries.names)}" if entries and 0 < len(entries.names) <= 6 else ""
+        )
+        raise ShapeError(
+            f"{what}: expected {'shape ' if one else ''}{shape}, got {array.shape}{turned or many or names}"
+        )
     return array
 
 
@@ -160,8 +183,9 @@ def check_finite(what: str, array: np.ndarray, entries: Entries, result: Any = N
     bad = unusable(array, entries)
     if bad.any():
         where = tuple(map(int, np.argwhere(bad)[0])) if bad.ndim else ()
-        raise ShapeError(f"{what}: {complaint(array[where], entries)}{place(where, bad, result is not None)}",
-                         result)
+        raise ShapeError(
+            f"{what}: {complaint(array[where], entries)}{place(where, bad, result is not None)}", result
+        )
 
 
 def plain(size: int, quaternions: Sequence[slice] = ()) -> Callable[[Any], bool]:
@@ -171,12 +195,20 @@ def plain(size: int, quaternions: Sequence[slice] = ()) -> Callable[[Any], bool]
     shape = (size,)
 
     def short(value: Any) -> bool:
-        return (type(value) is np.ndarray and value.dtype is _FLOAT and value.shape == shape
-                and isfinite(sum(value.tolist())))
+        return (
+            type(value) is np.ndarray
+            and value.dtype is _FLOAT
+            and value.shape == shape
+            and isfinite(sum(value.tolist()))
+        )
 
-    def long(value: Any) -> bool:                           # one product is quicker than a list here
-        return (type(value) is np.ndarray and value.dtype is _FLOAT and value.shape == shape
-                and isfinite(value.dot(value)))
+    def long(value: Any) -> bool:  # one product is quicker than a list here
+        return (
+            type(value) is np.ndarray
+            and value.dtype is _FLOAT
+            and value.shape == shape
+            and isfinite(value.dot(value))
+        )
 
     check = short if size < _LONG else long
     if not quaternions:
@@ -202,8 +234,10 @@ def complaint(row: np.ndarray, entries: Entries) -> str:
     for body, part in entries.quaternions:
         with np.errstate(all="ignore"):
             if np.square(row[part]).sum() == 0:
-                return (f"the quaternion of body {body!r} is zero, which is no orientation; start from "
-                        "system.defaults(), or write (1, 0, 0, 0) for a body that is not turned")
+                return (
+                    f"the quaternion of body {body!r} is zero, which is no orientation; start from "
+                    "system.defaults(), or write (1, 0, 0, 0) for a body that is not turned"
+                )
     return ""
 
 
@@ -212,17 +246,23 @@ def place(where: tuple[int, ...], bad: np.ndarray, result: bool = True) -> str:
     if not where:
         return ""
     others = "`error.result` has the others; " if result else ""
-    return (f" (state {where} of the batch, {int(bad.sum())} of {bad.size} are so; "
-            f"{others}np.isfinite(q).all(axis=-1) says which to leave out)")
+    return (
+        f" (state {where} of the batch, {int(bad.sum())} of {bad.size} are so; "
+        f"{others}np.isfinite(q).all(axis=-1) says which to leave out)"
+    )
 
 
 # ---- labels ------------------------------------------------------------------------------------------------
 
-def _from_mapping(what: str, value: Mapping[Any, Any], shape: str, entries: Entries | None,
-                  one: bool) -> np.ndarray:
+
+def _from_mapping(
+    what: str, value: Mapping[Any, Any], shape: str, entries: Entries | None, one: bool
+) -> np.ndarray:
     if entries is None or not (entries.names or entries.default is not None):
-        raise ShapeError(f"{what}: expected real numbers of shape {shape}, got {type(value).__name__}: "
-                         f"{reprlib.repr(value)}; give the numbers in their order, not by name")
+        raise ShapeError(
+            f"{what}: expected real numbers of shape {shape}, got {type(value).__name__}: "
+            f"{reprlib.repr(value)}; give the numbers in their order, not by name"
+        )
     for key in value:
         if key not in entries.names:
             raise _unknown(what, str(key), entries)
@@ -239,13 +279,17 @@ def _from_mapping(what: str, value: Mapping[Any, Any], shape: str, entries: Entr
 def _unknown(what: str, key: str, entries: Entries) -> UnknownNameError:
     """The error for a name that is not there; of free bodies it knows what is meant."""
     body, _, end = key.rpartition("_")
-    speed = f"{body}_{ {'t': 'v', 'r': 'w', 'q': 'w'}.get(end[:1], '')}{end[1:]}"
+    speed = f"{body}_{ {'t': 'v', 'r': 'w', 'q': 'w'}.get(end[:1], '') }{end[1:]}"
     if speed in entries.names:
         return UnknownNameError(entries.noun, key, [speed], what)
     if end in ("rx", "ry", "rz") and f"{body}_qw" in entries.names:
-        return UnknownNameError(entries.noun, key, [f"{body}_q{axis}" for axis in "wxyz"],
-                                f"{what}: {body!r} turns by a quaternion; with coordinates='euler' its "
-                                "mobilizer has three angles [rad]")
+        return UnknownNameError(
+            entries.noun,
+            key,
+            [f"{body}_q{axis}" for axis in "wxyz"],
+            f"{what}: {body!r} turns by a quaternion; with coordinates='euler' its "
+            "mobilizer has three angles [rad]",
+        )
     return UnknownNameError(entries.noun, key, entries.names, what)
 
 
@@ -273,25 +317,31 @@ def _columns(what: str, value: Any, entries: Entries | None) -> np.ndarray | Non
     names = entries.names if entries else ()
     if not any(isinstance(label, (str, tuple)) for label in labels):
         if any(isinstance(row, str) and row in names for row in rows):
-            raise ShapeError(f"{what}: its rows have the names {list(rows)[:3]}; one row per state: "
-                             "transpose it")
+            raise ShapeError(
+                f"{what}: its rows have the names {list(rows)[:3]}; one row per state: transpose it"
+            )
         return None
     by_position = "its values alone, as .to_numpy() gives them, go by position"
     if entries is None or not names:
-        raise ShapeError(f"{what}: it has labels, {list(labels)[:3]}, but here entries have no names; "
-                         f"{by_position}")
+        raise ShapeError(
+            f"{what}: it has labels, {list(labels)[:3]}, but here entries have no names; {by_position}"
+        )
     for label in labels:
         if label not in names:
-            raise UnknownNameError(entries.noun, label, names,
-                                   f"{what}: its labels must be the names of the {entries.noun}s and no "
-                                   f"others; {by_position}")
+            raise UnknownNameError(
+                entries.noun,
+                label,
+                names,
+                f"{what}: its labels must be the names of the {entries.noun}s and no others; {by_position}",
+            )
     if len(set(labels)) < len(labels):
         twice = next(label for label in labels if list(labels).count(label) > 1)
         raise ShapeError(f"{what}: the label {twice!r} is there more than once")
     if len(labels) < len(names):
         raise ShapeError(f"{what}: {_lacks(entries, labels)}")
-    return _joined(what, {name: real(f"{what}: {entries.noun} {name!r}", bare(column(name)))
-                          for name in names}, entries)
+    return _joined(
+        what, {name: real(f"{what}: {entries.noun} {name!r}", bare(column(name))) for name in names}, entries
+    )
 
 
 def _labels(value: Any) -> tuple[Sequence[Any], Callable[[Any], Any], Sequence[Any]] | None:
@@ -302,17 +352,18 @@ def _labels(value: Any) -> tuple[Sequence[Any], Callable[[Any], Any], Sequence[A
         return None if names is None else (names, value.__getitem__, ())
     if isinstance(value, (list, tuple, str, float, int)):
         return None
-    if isinstance(getattr(value, "names", None), tuple) and isinstance(getattr(value, "values", None),
-                                                                       np.ndarray):
-        return value.names, lambda name: value.values[:, value.names.index(name)], ()        # a Table
+    if isinstance(getattr(value, "names", None), tuple) and isinstance(
+        getattr(value, "values", None), np.ndarray
+    ):
+        return value.names, lambda name: value.values[:, value.names.index(name)], ()  # a Table
     if not hasattr(value, "to_numpy"):
         return None
     rows = getattr(value, "index", ())
     rows = list(rows) if not callable(rows) else ()
     columns = getattr(value, "columns", None)
-    if columns is not None and not callable(columns):                                        # a DataFrame
+    if columns is not None and not callable(columns):  # a DataFrame
         return list(columns), value.__getitem__, rows
-    return rows, lambda name: value[name], ()                                                # a Series
+    return rows, lambda name: value[name], ()  # a Series
 
 
 def by_label(what: str, value: Any, entries: Entries) -> Any:
@@ -335,6 +386,7 @@ def _lacks(entries: Entries, given: Any) -> str:
 
 def _numbers_in(array: np.ndarray) -> np.ndarray:
     """An array of objects that are all plain numbers as numbers; else as it is."""
-    plain = all(isinstance(x, (float, int, np.floating, np.integer)) and not isinstance(x, bool)
-                for x in array.flat)
+    plain = all(
+        isinstance(x, (float, int, np.floating, np.integer)) and not isinstance(x, bool) for x in array.flat
+    )
     return array.astype(float) if plain and array.size else array

@@ -1,4 +1,5 @@
 """Errors: one base class; subclasses carry the data that their message speaks of. And how to warn."""
+
 from __future__ import annotations
 
 import difflib
@@ -74,8 +75,9 @@ class ConstraintError(CondyleError, ArithmeticError):
 
     status: ClassVar[Status] = Status.CONSTRAINTS
 
-    def __init__(self, message: str, violated: dict[str, float], nearest: object,
-                 result: object = None) -> None:
+    def __init__(
+        self, message: str, violated: dict[str, float], nearest: object, result: object = None
+    ) -> None:
         super().__init__(message)
         self.violated, self.nearest, self.result = violated, nearest, result
 
@@ -89,8 +91,9 @@ class PathError(CondyleError, ArithmeticError):
 
     status: ClassVar[Status] = Status.PATH
 
-    def __init__(self, message: str, path: str, surfaces: tuple[str, ...], q: object,
-                 result: object = None) -> None:
+    def __init__(
+        self, message: str, path: str, surfaces: tuple[str, ...], q: object, result: object = None
+    ) -> None:
         super().__init__(message)
         self.path, self.surfaces, self.q, self.result = path, surfaces, q, result
 
@@ -104,8 +107,9 @@ class ContactError(CondyleError, ArithmeticError):
 
     status: ClassVar[Status] = Status.CONTACT
 
-    def __init__(self, message: str, contact: str, surfaces: tuple[str, ...], q: object,
-                 result: object = None) -> None:
+    def __init__(
+        self, message: str, contact: str, surfaces: tuple[str, ...], q: object, result: object = None
+    ) -> None:
         super().__init__(message)
         self.contact, self.surfaces, self.q, self.result = contact, surfaces, q, result
 
@@ -147,8 +151,10 @@ class UnknownNameError(CondyleError, KeyError):
     def _render_traceback_(self) -> list[str]:
         """What a notebook shows of a mistake in one of its cells: one line. Where this raises, as of mistakes
         in functions that cells call, IPython shows the whole traceback."""
-        frames = [(frame.f_globals.get("__name__", ""), frame.f_code.co_name, line)
-                  for frame, line in traceback.walk_tb(self.__traceback__)]
+        frames = [
+            (frame.f_globals.get("__name__", ""), frame.f_code.co_name, line)
+            for frame, line in traceback.walk_tb(self.__traceback__)
+        ]
         _, name, line = [f for f in frames if f[0].partition(".")[0] != "condyle"][-1]
         if name != "<module>":
             raise NotImplementedError
@@ -186,7 +192,7 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
         category: RuntimeWarning for a result that may not be right; UserWarning otherwise.
     """
     level, frame = 1, sys._getframe()
-    ours = ("condyle", "contextlib")                         # which is between decorated functions and users
+    ours = ("condyle", "contextlib")  # which is between decorated functions and users
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ours:
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)

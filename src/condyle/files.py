@@ -5,6 +5,7 @@ ends the writing removes it, except a kill or the loss of power. Such an orphan 
 its name: no process of that number is left on that machine, and nothing has been written for some seconds. Of
 another machine it is one after an hour.
 """
+
 from __future__ import annotations
 
 import contextlib
@@ -23,7 +24,7 @@ from condyle.errors import DescriptionError, MissingFileError
 
 UNFINISHED = ".new"
 """How the name of a file at work ends."""
-_PAUSE, _HOUR = 10.0, 3600.0                                # [s] without a write
+_PAUSE, _HOUR = 10.0, 3600.0  # [s] without a write
 _NAME = re.compile(r"\.([\w-]*)\.(\d+)\.\w+\.new$")
 
 
@@ -43,18 +44,23 @@ def existing(path: Path) -> Path:
         why = getattr(error, "strerror", None) or str(error)
         raise MissingFileError(f"{str(path)[:80]!r} is not the name of a file: {why}", str(path)) from None
     if not there:
-        raise MissingFileError(f"there is no file {str(path)!r}: there is no folder {str(folder)!r}",
-                               str(path))
+        raise MissingFileError(
+            f"there is no file {str(path)!r}: there is no folder {str(folder)!r}", str(path)
+        )
     alike = [name for name in names if Path(name).suffix.lower() == path.suffix.lower()]
-    near = (difflib.get_close_matches(path.name, alike, n=3)
-            or difflib.get_close_matches(path.name, names, n=3, cutoff=0.75) or alike[:3])
+    near = (
+        difflib.get_close_matches(path.name, alike, n=3)
+        or difflib.get_close_matches(path.name, names, n=3, cutoff=0.75)
+        or alike[:3]
+    )
     hint = f"; is it {' or '.join(map(repr, near))}?" if near else ""
     raise MissingFileError(f"there is no file {path.name!r} in {str(folder)!r}{hint}", str(path), near)
 
 
 @contextlib.contextmanager
-def whole(path: Path, mode: str = "wb", *, private: bool = False, tidy: bool = True,
-          **options: Any) -> Iterator[IO[Any]]:
+def whole(
+    path: Path, mode: str = "wb", *, private: bool = False, tidy: bool = True, **options: Any
+) -> Iterator[IO[Any]]:
     """A file open for writing, which takes the place of `path` when the block ends, and is removed if it
     fails.
 
@@ -85,10 +91,11 @@ def whole(path: Path, mode: str = "wb", *, private: bool = False, tidy: bool = T
         descriptor, temporary = _created(target, 0o600 if private or os.path.exists(target) else 0o666)
     except OSError as error:
         if error.errno != errno.ENAMETOOLONG:
-            error.filename = str(path)                      # the user's name, not that of the unfinished file
+            error.filename = str(path)  # the user's name, not that of the unfinished file
             raise
-        raise DescriptionError(f"{path.name[:80]!r}... cannot be written: a name of {len(path.name)} letters "
-                               "is too long") from None
+        raise DescriptionError(
+            f"{path.name[:80]!r}... cannot be written: a name of {len(path.name)} letters is too long"
+        ) from None
     try:
         with os.fdopen(descriptor, mode, **options) as file:
             yield file
@@ -118,8 +125,9 @@ def _target(path: Path) -> Path:
         folder = False
     if not folder:
         missing = target.parent if os.path.islink(path) else path.parent
-        raise MissingFileError(f"{path.name!r} cannot be written: there is no folder {str(missing)!r}; make "
-                               "it first", str(path))
+        raise MissingFileError(
+            f"{path.name!r} cannot be written: there is no folder {str(missing)!r}; make it first", str(path)
+        )
     if os.path.isdir(target):
         raise DescriptionError(f"{str(path)!r} cannot be written: it is a folder")
     if os.path.exists(target) and not os.access(target, os.W_OK):
@@ -149,9 +157,9 @@ def _keep_access(new: str, target: Path) -> None:
         except OSError:
             try:
                 os.chown(new, -1, old.st_gid)
-            except OSError:                                 # another group may do what all others may
+            except OSError:  # another group may do what all others may
                 mode = mode & 0o707 | (mode & 0o007) << 3
-    with contextlib.suppress(OSError):                      # file systems without modes
+    with contextlib.suppress(OSError):  # file systems without modes
         os.chmod(new, mode)
 
 
@@ -160,7 +168,7 @@ def orphans(folder: Path, target: str | None = None) -> Iterator[str]:
     pattern = f"{glob.escape(target)}.*{UNFINISHED}" if target else f"*{UNFINISHED}"
     for name in glob.glob(pattern, root_dir=folder):
         path = os.path.join(folder, name)
-        with contextlib.suppress(OSError):                  # another process has just removed it
+        with contextlib.suppress(OSError):  # another process has just removed it
             if _is_orphan(name, time.time() - os.lstat(path).st_mtime):
                 yield path
 
@@ -176,8 +184,9 @@ def remove(path: str | Path) -> bool:
 
 def _is_orphan(name: str, age: float) -> bool:
     parts = _NAME.search(name)
-    return age >= _HOUR or (age >= _PAUSE and parts is not None and parts[1] == _machine()
-                            and not _runs(int(parts[2])))
+    return age >= _HOUR or (
+        age >= _PAUSE and parts is not None and parts[1] == _machine() and not _runs(int(parts[2]))
+    )
 
 
 def _machine() -> str:
@@ -186,11 +195,11 @@ def _machine() -> str:
 
 def _runs(process: int) -> bool:
     if os.name != "posix":
-        return True                                         # signal 0 would end it there
+        return True  # signal 0 would end it there
     try:
         os.kill(process, 0)
     except (ProcessLookupError, OverflowError):
         return False
     except OSError:
-        pass                                                # somebody else's
+        pass  # somebody else's
     return True

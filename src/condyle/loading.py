@@ -7,6 +7,7 @@ the whole process; then the solvers that CasADi loads later find the wrong libra
 and Moco did. Where both packages come from one build, as from conda, they share one library and nothing here
 matters.
 """
+
 from __future__ import annotations
 
 import gc
@@ -17,10 +18,12 @@ from contextlib import contextmanager
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
-_REMEDY = ("the wheels of opensim and casadi bring two libraries of one name (libcasadi) that differ, and a "
-           "process can hold one of them. Run the part that needs OpenSim as a process of its own, such as "
-           "subprocess.run([sys.executable, 'opensim_part.py']), and pass numbers through files: see "
-           "\"Beside OpenSim\" in the guide to errors")
+_REMEDY = (
+    "the wheels of opensim and casadi bring two libraries of one name (libcasadi) that differ, and a "
+    "process can hold one of them. Run the part that needs OpenSim as a process of its own, such as "
+    "subprocess.run([sys.executable, 'opensim_part.py']), and pass numbers through files: see "
+    '"Beside OpenSim" in the guide to errors'
+)
 STARTED = time.time()
 """When this process read the first source of this package; others are read later."""
 _SIGNS = ("casadi", "undefined symbol", "symbol not found", "dll load failed")
@@ -60,13 +63,17 @@ def explain_opensim() -> None:
 class _Finder:
     """Finds opensim as it would be found anyway, and watches its import."""
 
-    def find_spec(self, name: str, path: Sequence[str] | None,
-                  target: ModuleType | None = None) -> ModuleSpec | None:
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
         if name != "opensim":
             return None
         for finder in sys.meta_path:
-            spec = finder.find_spec(name, path,
-                                    target) if finder is not self and hasattr(finder, "find_spec") else None
+            spec = (
+                finder.find_spec(name, path, target)
+                if finder is not self and hasattr(finder, "find_spec")
+                else None
+            )
             if spec is not None:
                 if spec.loader is not None:
                     watched = _watched(spec.loader.exec_module)

@@ -15,6 +15,7 @@ run from t_0 has
 Laws may read (1) by s.z(name) and (4) by s.discrete(name). (2) and (3) are found afterwards from the run:
 equations of motion that depend on their own past would be others than those that are solved here.
 """
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -58,8 +59,10 @@ class Measure(UserForce):
 
     def _one(self, value: Any) -> list[Any]:
         if value is None or isinstance(value, (str, Mapping, AskedState)) or np.ndim(value):
-            raise TraceError(f"{self.what}: returned {value!r}; expected one number"
-                             + ("; is a return statement missing?" if value is None else ""))
+            raise TraceError(
+                f"{self.what}: returned {value!r}; expected one number"
+                + ("; is a return statement missing?" if value is None else "")
+            )
         return [value]
 
     def apply(self, s: View, loads: Loads) -> None:
@@ -141,8 +144,9 @@ class Delay(Measure):
     history: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "delay", quantity("s", lowest=0.0, plain=True).take(self.delay,
-                                                                                     "Delay: delay"))
+        object.__setattr__(
+            self, "delay", quantity("s", lowest=0.0, plain=True).take(self.delay, "Delay: delay")
+        )
         super().__post_init__()
 
 
@@ -185,9 +189,15 @@ class SampleAndHold(Measure):
 
 spoken(Delay, Integral, Maximum, Minimum, SampleAndHold)
 
-_ELSEWHERE = {"Max": "Maximum", "Min": "Minimum", "MaxAbs": "Maximum of abs(...)",
-              "MinAbs": "Minimum of abs(...)",
-              "Extreme": "Maximum or Minimum", "Integrate": "Integral", "Sample": "SampleAndHold"}
+_ELSEWHERE = {
+    "Max": "Maximum",
+    "Min": "Minimum",
+    "MaxAbs": "Maximum of abs(...)",
+    "MinAbs": "Minimum of abs(...)",
+    "Extreme": "Maximum or Minimum",
+    "Integrate": "Integral",
+    "Sample": "SampleAndHold",
+}
 """What other libraries call it."""
 
 

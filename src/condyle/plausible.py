@@ -4,6 +4,7 @@ likely cause. All limits, with their reasons, are here.
 They are generous. Those of muscles hold for animals from insects to whales. Those of bodies compare numbers
 of one body with each other, so that planets, vehicles and proteins pass.
 """
+
 from __future__ import annotations
 
 import math
@@ -30,7 +31,8 @@ MUSCLE = {
     "tendon_slack_length": Limit(10.0, "m", "lengths are in meters: divide millimeters by 1000"),
     "max_contraction_velocity": Limit(200.0, "1/s", "it is in optimal fiber lengths per second, 10 for most"),
     "activation_time_constant": Limit(1.0, "s", "time constants are in seconds: 0.015, not 15 ms"),
-    "deactivation_time_constant": Limit(2.0, "s", "time constants are in seconds: 0.05, not 50 ms")}
+    "deactivation_time_constant": Limit(2.0, "s", "time constants are in seconds: 0.05, not 50 ms"),
+}
 """By the argument of a muscle."""
 FRICTION = 10.0
 """Coefficients: rubber on asphalt has 1, soft tires of dragsters 4."""
@@ -79,8 +81,10 @@ def of_gravity(g: Array) -> Iterator[str]:
         yield f"gravity of {size:g} m/s^2 is implausible: it is in m/s^2, 9.81 on Earth"
     elif UP[0] <= size <= UP[1] and np.count_nonzero(g) == 1 and max(g[1], g[2]) > 0:  # others are meant
         axis = "y" if g[1] > g[2] else "z"
-        yield (f"gravity of {size:g} m/s^2 acts along +{axis}, which usually points up: did you mean "
-               f"-{size:g}? If that axis points down, all is well")
+        yield (
+            f"gravity of {size:g} m/s^2 acts along +{axis}, which usually points up: did you mean "
+            f"-{size:g}? If that axis points down, all is well"
+        )
 
 
 def of_body(mass: float, inertia: Array, lengths: dict[str, float]) -> Iterator[str]:
@@ -93,30 +97,40 @@ def of_body(mass: float, inertia: Array, lengths: dict[str, float]) -> Iterator[
     name = max(lengths, key=lambda n: lengths[n])
     far = lengths[name]
     if far > FAR and k < SMALL:
-        yield (f"{name} is {far:g} m away, but its inertia is that of something of {k:.2g} m: lengths are in "
-               "meters, divide millimeters by 1000")
+        yield (
+            f"{name} is {far:g} m away, but its inertia is that of something of {k:.2g} m: lengths are in "
+            "meters, divide millimeters by 1000"
+        )
     elif k > WIDE and 0 < WIDER * far < k:
-        yield (f"inertia {' '.join(f'{x:g}' for x in np.diag(inertia))} is that of something of {k:.3g} m, "
-               f"but its frames are {far:.2g} m away: inertia is in kg m^2; kg cm^2 are divided by 1e4, g "
-               "cm^2 by 1e7")
-    if mass > HEAVY and mass / (9 * k ** 3) > DENSE:         # a ball of this k has a volume of 9 k^3
-        yield (f"mass of {mass:g} kg in something of {k:.2g} m is denser than any metal: mass is in kg, "
-               "inertia in kg m^2; divide grams by 1000")
+        yield (
+            f"inertia {' '.join(f'{x:g}' for x in np.diag(inertia))} is that of something of {k:.3g} m, "
+            f"but its frames are {far:.2g} m away: inertia is in kg m^2; kg cm^2 are divided by 1e4, g "
+            "cm^2 by 1e7"
+        )
+    if mass > HEAVY and mass / (9 * k**3) > DENSE:  # a ball of this k has a volume of 9 k^3
+        yield (
+            f"mass of {mass:g} kg in something of {k:.2g} m is denser than any metal: mass is in kg, "
+            "inertia in kg m^2; divide grams by 1000"
+        )
 
 
 def of_cutoff(cutoff: float, t: Array) -> Iterator[str]:
     """What to ask about the frequency [Hz] of a low-pass filter for rows at times t [s]."""
     lasts = float(t[-1] - t[0]) if len(t) > 1 else 0.0
     if 0 < cutoff < SLOW or 0 < cutoff * lasts < 1:
-        yield (f"a low-pass filter of {cutoff:g} Hz takes away nearly all of a motion of {lasts:.3g} s: 6 Hz "
-               "is usual for walking; give Hz, not a fraction of the sampling rate")
+        yield (
+            f"a low-pass filter of {cutoff:g} Hz takes away nearly all of a motion of {lasts:.3g} s: 6 Hz "
+            "is usual for walking; give Hz, not a fraction of the sampling rate"
+        )
 
 
 def of_times(t: Array) -> Iterator[str]:
     """What to ask about times of recorded loads or coordinates [s]."""
     if len(t) >= 20 and (step := float(np.median(np.diff(t)))) >= APART:
-        yield (f"its rows are {step:g} s apart: are times in seconds? Divide milliseconds by 1000, numbers "
-               "of frames by the frames per second")
+        yield (
+            f"its rows are {step:g} s apart: are times in seconds? Divide milliseconds by 1000, numbers "
+            "of frames by the frames per second"
+        )
 
 
 def of_tensions(name: str, least: float, most: float) -> Iterator[str]:

@@ -3,6 +3,7 @@ completion.
 
 HTML is escaped and needs nothing from outside.
 """
+
 from __future__ import annotations
 
 import math
@@ -57,8 +58,8 @@ class Display:
     HTML."""
 
     __slots__ = ()
-    plumbing: ClassVar[frozenset[str]] = frozenset()        # public in Python, but not for users
-    elsewhere: ClassVar[dict[str, str]] = {}                # what is not here, and where it is
+    plumbing: ClassVar[frozenset[str]] = frozenset()  # public in Python, but not for users
+    elsewhere: ClassVar[dict[str, str]] = {}  # what is not here, and where it is
 
     def __dir__(self) -> list[str]:
         hidden = self.plumbing | {"plumbing", "elsewhere"}
@@ -70,16 +71,18 @@ class Display:
         return ""
 
     if not TYPE_CHECKING:
+
         def __getattr__(self, name: str) -> Any:
             if hasattr(type(self), name):
-                return object.__getattribute__(self, name)      # a property failed: its own error says why
+                return object.__getattribute__(self, name)  # a property failed: its own error says why
             kind = type(self).__name__
             if name.startswith("_"):
                 raise AttributeError(f"{kind!r} object has no attribute {name!r}")
             there = self.elsewhere.get(name) or self._named(name)
             known = [n for n in dir(type(self)) if not n.startswith("_") and n not in self.plumbing]
-            raise missing(f"{'an' if kind[0] in 'AEIOU' else 'a'} {kind}", name, known, {name: there} if there
-                          else {})
+            raise missing(
+                f"{'an' if kind[0] in 'AEIOU' else 'a'} {kind}", name, known, {name: there} if there else {}
+            )
 
 
 @dataclass(frozen=True)
@@ -104,8 +107,9 @@ class Block:
         most = len(self.rows) if len(self.rows) <= LINES else LINES
         rows = [_row("td", r) for r in self.rows[:most]]
         if most < len(self.rows):
-            rows.append(f"<tr><td colspan={max(1, len(self.head))}>... {len(self.rows) - most} "
-                        "more</td></tr>")
+            rows.append(
+                f"<tr><td colspan={max(1, len(self.head))}>... {len(self.rows) - most} more</td></tr>"
+            )
         caption = f'<caption style="text-align:left">{escape(self.title)}</caption>' if self.title else ""
         head = f"<thead>{_row('th', self.head)}</thead>" if self.head else ""
         return f"<table>{caption}{head}<tbody>{''.join(rows)}</tbody></table>"
@@ -120,8 +124,9 @@ def page(title: str, *blocks: Block) -> str:
     parts = [f"<div><strong>{escape(title)}</strong></div>"]
     for k, block in enumerate(blocks):
         bare = Block("", block.head, block.rows).html()
-        parts.append(block.html() if not k
-                     else f"<details><summary>{escape(block.title)}</summary>{bare}</details>")
+        parts.append(
+            block.html() if not k else f"<details><summary>{escape(block.title)}</summary>{bare}</details>"
+        )
     return "".join(parts)
 
 
@@ -133,8 +138,10 @@ def rows_of(titles: Sequence[str], *parts: Any) -> Block:
     shown = COLUMNS if wide else n
     chosen = list(range(m)) if m <= ROWS else [*range(ROWS // 2), *range(m - ROWS // 2, m)]
     few = [part[chosen] for part in parts]
-    rows = [[*map(number, [x for part in few for x in part[k:k + 1].reshape(-1)][:shown]), *["..."] * wide]
-            for k in range(len(chosen))]
+    rows = [
+        [*map(number, [x for part in few for x in part[k : k + 1].reshape(-1)][:shown]), *["..."] * wide]
+        for k in range(len(chosen))
+    ]
     if len(chosen) < m:
         rows.insert(ROWS // 2, ["..."] * (shown + wide))
     return Block("", [*titles[:shown], *[f"... {n - shown} more"] * wide], rows)

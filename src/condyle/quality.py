@@ -6,6 +6,7 @@ verdict. This module knows no mechanics: the guidelines are defined beside the s
     moments.quality.worst           # the Check with the worst verdict
     moments.check()                 # raises cd.errors.QualityError if a verdict is "fail"
 """
+
 from __future__ import annotations
 
 import math
@@ -67,7 +68,7 @@ class Check:
         if self.guideline is None:
             return Verdict.NOTE
         limit = self.FAR * self.guideline if self.limit is None else self.limit
-        if not self.value <= max(limit, self.guideline):    # NaN too
+        if not self.value <= max(limit, self.guideline):  # NaN too
             return Verdict.FAIL
         return Verdict.OK if self.value <= self.guideline else Verdict.CHECK
 
@@ -112,10 +113,10 @@ class Quality(Display):
         """All rows, in the order in which the study looked."""
         if self._made is None:
             self._made = tuple(self._checks() if callable(self._checks) else self._checks)
-            self._checks = ()                               # what they were made from may go
+            self._checks = ()  # what they were made from may go
         return self._made
 
-    def __getstate__(self) -> Any:                          # functions do not go into pickles
+    def __getstate__(self) -> Any:  # functions do not go into pickles
         return self.checks, self.who
 
     def __setstate__(self, state: Any) -> None:
@@ -201,8 +202,11 @@ class Quality(Display):
 
     @property
     def _advice(self) -> list[str]:
-        return [f"{c.verdict}: {c.what}: {c.advice}" for c in self.checks
-                if c.verdict in (Verdict.CHECK, Verdict.FAIL) and c.advice]
+        return [
+            f"{c.verdict}: {c.what}: {c.advice}"
+            for c in self.checks
+            if c.verdict in (Verdict.CHECK, Verdict.FAIL) and c.advice
+        ]
 
     def __repr__(self) -> str:
         lines = [f"  {line}" for line in self.lines()]
@@ -210,15 +214,18 @@ class Quality(Display):
 
     def _repr_html_(self) -> str:
         return page(f"Quality: {self.verdict}", self.block) + "".join(
-            f"<div>{escape(line)}</div>" for line in self._advice)
+            f"<div>{escape(line)}</div>" for line in self._advice
+        )
 
     def to_pandas(self) -> Any:
         """A pandas DataFrame with columns what, value, unit, guideline, limit, verdict, where, advice."""
         import pandas  # type: ignore[import-untyped]
 
         names = ("what", "value", "unit", "guideline", "limit", "verdict", "where", "advice")
-        return pandas.DataFrame([[getattr(c, n) if n != "verdict" else str(c.verdict) for n in names]
-                                 for c in self.checks], columns=list(names))
+        return pandas.DataFrame(
+            [[getattr(c, n) if n != "verdict" else str(c.verdict) for n in names] for c in self.checks],
+            columns=list(names),
+        )
 
 
 class Judged:

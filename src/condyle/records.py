@@ -6,6 +6,7 @@ them. Here this is done when a class is first called, compared, printed or asked
 as in `dataclasses`, whose `field`, `fields`, `replace` and `is_dataclass` are used with these classes, which
 may be bases of classes that it makes. To editors and type checkers it is that decorator.
 """
+
 from __future__ import annotations
 
 import dataclasses
@@ -19,12 +20,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from dataclasses import dataclass
 else:
+
     def dataclass(cls=None, /, *, init=True, repr=True, eq=True, frozen=False, kw_only=False):
         """As `dataclasses.dataclass`, without its rarer options and InitVar."""
+
         def decorate(cls):
             return _Methods(cls, init, repr, eq, frozen, kw_only).cls
 
         return decorate if cls is None else decorate(cls)
+
 
 __all__ = ["change_init", "dataclass"]
 
@@ -55,7 +59,7 @@ class _Methods:
         if eq and not frozen and "__hash__" not in vars(cls):
             cls.__hash__ = None  # type: ignore[assignment]
         self.fields = {name: f for name, f in vars(cls).items() if isinstance(f, dataclasses.Field)}
-        for name, f in self.fields.items():                 # objects from pickles read defaults of the class
+        for name, f in self.fields.items():  # objects from pickles read defaults of the class
             if f.default is dataclasses.MISSING:
                 delattr(cls, name)
             else:
@@ -78,21 +82,24 @@ class _Methods:
                 return
             cls = self.cls
             undescribed = cls.__doc__ is None
-            cls.__doc__ = cls.__doc__ or cls.__name__         # else it would ask for the signature now
+            cls.__doc__ = cls.__doc__ or cls.__name__  # else it would ask for the signature now
             for name in {"__setattr__", "__delattr__"} & {*self.names}:
                 delattr(cls, name)
             for name, f in self.fields.items():
                 setattr(cls, name, f)
-            dataclasses.dataclass(init=False, repr=False, eq=False, match_args=False, frozen=self.frozen,
-                                  kw_only=self.kw_only)(cls)
+            dataclasses.dataclass(
+                init=False, repr=False, eq=False, match_args=False, frozen=self.frozen, kw_only=self.kw_only
+            )(cls)
             fields = dataclasses.fields(cls)
             makers: dict[str, Callable[[], Any]] = {
                 "__match_args__": lambda: tuple(f.name for f in fields if f.init and not f.kw_only),
                 "__repr__": lambda: _repr([f.name for f in fields if f.repr]),
                 "__eq__": lambda: _eq(_values([f.name for f in fields if f.compare])),
-                "__hash__": lambda: _hash(_values([f.name for f in fields
-                                                   if (f.compare if f.hash is None else f.hash)])),
-                "__init__": lambda: self._init(fields)}
+                "__hash__": lambda: _hash(
+                    _values([f.name for f in fields if (f.compare if f.hash is None else f.hash)])
+                ),
+                "__init__": lambda: self._init(fields),
+            }
             for name, maker in makers.items():
                 if name in self.names:
                     method = maker()
@@ -128,8 +135,11 @@ class _Methods:
         if hasattr(self.cls, "__post_init__"):
             body.append("self.__post_init__()")
         given = ", ".join(["self", *arguments, *["*"] * bool(by_keyword), *by_keyword])
-        text = (f"def make({', '.join(known)}):\n def __init__({given}):\n  "
-                + "\n  ".join(body or ["pass"]) + "\n return __init__")
+        text = (
+            f"def make({', '.join(known)}):\n def __init__({given}):\n  "
+            + "\n  ".join(body or ["pass"])
+            + "\n return __init__"
+        )
         made: dict[str, Any] = {}
         exec(text, vars(sys.modules[self.cls.__module__]), made)
         init = made["make"](**known)

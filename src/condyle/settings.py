@@ -9,6 +9,7 @@ them.
     CONDYLE_CACHE_DIR   where; the user's directory for caches by default
     CONDYLE_CACHE_MB    how much [megabytes], 512 by default
 """
+
 from __future__ import annotations
 
 import os
@@ -59,8 +60,11 @@ def lanes() -> int | None:
     """States per SIMD kernel; None where it is left to the machine."""
     text = _text("CONDYLE_LANES")
     if text and text not in map(str, LANES):
-        raise _refusal("CONDYLE_LANES", text,
-                       f"one of {', '.join(map(str, LANES))}; unset it for the width of this processor")
+        raise _refusal(
+            "CONDYLE_LANES",
+            text,
+            f"one of {', '.join(map(str, LANES))}; unset it for the width of this processor",
+        )
     return int(text) if text else None
 
 

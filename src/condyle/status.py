@@ -1,9 +1,10 @@
 """How a computation ended: kinds that can be matched on, with advice, and texts that say what happened.
 
-    if traj.status == cd.Status.SINGULAR: ...
-    print(traj.status)              # stopped at t = 0.512 s: ...
-    print(traj.status.advice)
+if traj.status == cd.Status.SINGULAR: ...
+print(traj.status)              # stopped at t = 0.512 s: ...
+print(traj.status.advice)
 """
+
 from __future__ import annotations
 
 from enum import EnumMeta, StrEnum
@@ -88,7 +89,7 @@ class Outcome(str):
     def __ne__(self, other: object) -> bool:
         return not self == other
 
-    __hash__ = str.__hash__                                 # in sets and as keys it is its text
+    __hash__ = str.__hash__  # in sets and as keys it is its text
 
 
 _ADVICE = {
@@ -96,32 +97,32 @@ _ADVICE = {
     Status.INTERRUPTED: "what was computed until then is there; go on from its last state",
     Status.EVENT: "a terminal event asked for it: see traj.events",
     Status.ZENO: "let its action bring the state to rest where it is slow, state.replace(u=..., "
-                 "locked=[...]) or an enabled constraint; or end the run there (terminal=True), or give a "
-                 "smaller window",
+    "locked=[...]) or an enabled constraint; or end the run there (terminal=True), or give a "
+    "smaller window",
     Status.WITNESS: "guard its roots, quotients and logarithms with cd.where",
     Status.NOT_FINITE: "see system.explain(traj[-1])",
     Status.PATH: "does a surface reach into another, a path touch a torus twice, or a quadrant force the "
-                 "path to a side where it cannot stay taut? Change the surface, its `between` or its "
-                 "quadrant, put a point of the path in between, or stay away from that pose",
+    "path to a side where it cannot stay taut? Change the surface, its `between` or its "
+    "quadrant, put a point of the path in between, or stay away from that pose",
     Status.CONTACT: "do the surfaces overlap by more than half their size, is a body beyond its terrain, or "
-                    "does a ball sit in a hollow or a ring that is narrower than itself? Take a stiffer "
-                    "material, a wider or smoother terrain, or a mesh for the ball; or stay away from that "
-                    "pose",
+    "does a ball sit in a hollow or a ring that is narrower than itself? Take a stiffer "
+    "material, a wider or smoother terrain, or a mesh for the ball; or stay away from that "
+    "pose",
     Status.PAINLEVE: "as of a rod that is pushed over a rough floor (Painleve): no force keeps it out of the "
-                     "floor, or several do. Take less friction, or surfaces that yield: cd.contact.Material",
+    "floor, or several do. Take less friction, or surfaces that yield: cd.contact.Material",
     Status.SINGULAR: "use other coordinates (a quaternion instead of angles), or stay away from it",
     Status.CONSTRAINTS: "do they contradict each other, a lock or a motion, or ask for more than the bodies "
-                        "can reach? Disable one, start nearer, or end the run before",
+    "can reach? Disable one, start nearer, or end the run before",
     Status.STEP_TOO_LONG: "take a shorter step, or use error control",
     Status.NO_STEP: "is a force discontinuous there, or not finite just after? Try a looser accuracy, or "
-                    "smooth it",
+    "smooth it",
     Status.TIME: "let time start nearer to zero, or take longer steps",
     Status.REJECTED: "loosen the accuracy",
     Status.STILL_IMPROVING: "start nearer, or loosen the accuracy",
     Status.NO_SLOPE: "start from another state",
     Status.UNMEASURED: "fill the gap in the data, or leave these frames out",
     Status.UNDETERMINED: "fill the gaps of the markers, give values by coordinates=, lock the coordinate, or "
-                         "leave these frames out",
+    "leave these frames out",
     Status.STILL_FALLING: "is something free to fall? Constrain it, lock it, or hold it by a spring",
     Status.NO_DESCENT: "is a force discontinuous there?",
     Status.TOO_WEAK: "give reserves=... and look where they act, or check the motion, loads and strengths",

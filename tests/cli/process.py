@@ -1,5 +1,6 @@
 """Run `python -m condyle` in a process and a folder of its own, or its entry point in this process, which
 takes less time."""
+
 from __future__ import annotations
 
 import contextlib
@@ -26,10 +27,14 @@ def condyle(*arguments: str, cwd: Path, **environment: str) -> subprocess.Comple
 def condyle_here(*arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     """The same without a process of its own. An error that would be shown as a traceback is raised."""
     out, err, code = io.StringIO(), io.StringIO(), 0
-    with (contextlib.chdir(cwd), mock.patch.dict(os.environ, settings(cwd, environment)),
-          mock.patch.object(sys, "argv", ["condyle", *arguments]),
-          mock.patch.object(sys, "path", list(sys.path)),
-          contextlib.redirect_stdout(out), contextlib.redirect_stderr(err)):
+    with (
+        contextlib.chdir(cwd),
+        mock.patch.dict(os.environ, settings(cwd, environment)),
+        mock.patch.object(sys, "argv", ["condyle", *arguments]),
+        mock.patch.object(sys, "path", list(sys.path)),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
         try:
             cli.main()
         except SystemExit as end:

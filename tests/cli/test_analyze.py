@@ -1,4 +1,5 @@
 """`condyle analyze` as a user runs it."""
+
 from __future__ import annotations
 
 import os
@@ -12,12 +13,12 @@ import condyle as cd
 from condyle.cli.demo import elbow
 from tests.cli.process import condyle_here
 
-ROD = '''
+ROD = """
 import condyle as cd
 system = cd.System(gravity=(0, -9.81, 0))
 system.add_body("leg", mobilizer=cd.Pin(), X_BM=(0, 0.4, 0), mass=3.0, inertia=(0.05, 0.01, 0.05),
                 coordinates="hip")
-'''
+"""
 MOTION = "time,hip [deg]\n" + "".join(f"{0.05 * k},{k * k / 10}\n" for k in range(20))
 
 
@@ -36,12 +37,20 @@ def test_a_ready_model_moves_as_in_the_demo(tmp_path: Path) -> None:
     folder = tmp_path / "elbow-analysis"
     assert "elbow-analysis/report.html" in done.stdout
     found = {p.stem: cd.read_table(p) for p in folder.glob("*.csv")}
-    assert set(found) == {"kinematics", "moments", "lengths", "moment_arms", "activations_active",
-                          "forces_active",
-                          "reserves_active", "reactions_active"}
+    assert set(found) == {
+        "kinematics",
+        "moments",
+        "lengths",
+        "moment_arms",
+        "activations_active",
+        "forces_active",
+        "reserves_active",
+        "reactions_active",
+    }
     # numbers of a file are written to the last digit; degrees round once
-    np.testing.assert_allclose(found["moments"].values, cd.inverse_dynamics(arm, table).values, rtol=0,
-                               atol=1e-9)
+    np.testing.assert_allclose(
+        found["moments"].values, cd.inverse_dynamics(arm, table).values, rtol=0, atol=1e-9
+    )
     expected = cd.static_optimization(arm, table, reserves=1.0)
     np.testing.assert_allclose(found["forces_active"].values, expected.forces.values, rtol=0, atol=1e-6)
     assert "Activations" in (folder / "report.html").read_text(encoding="utf-8")
@@ -54,7 +63,11 @@ def test_a_system_of_ones_own_without_muscles(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     assert "no muscles" in done.stdout
     assert {p.name for p in (tmp_path / "out" / "here").iterdir()} == {
-        "report.html", "kinematics.csv", "moments.csv", "reactions.csv"}
+        "report.html",
+        "kinematics.csv",
+        "moments.csv",
+        "reactions.csv",
+    }
     again = analyze("leg.py", "swing.csv", "--output", "out/here", cwd=tmp_path)
     assert again.returncode == 1
     assert "--force" in again.stderr
@@ -69,11 +82,14 @@ LOADS = """<OpenSimDocument Version="40600"><ExternalLoads><objects>
 
 def test_what_a_reader_of_results_must_know(tmp_path: Path) -> None:
     """A muscle that slips to the other side of its surface, and that cannot do the work."""
-    (tmp_path / "leg.py").write_text(ROD + '''
+    (tmp_path / "leg.py").write_text(
+        ROD
+        + """
 surface = cd.paths.Wrap(cd.paths.Cylinder(0.035), "ground")
 path = cd.paths.Path([("ground", (0.04, 0.3, 0)), ("leg", (0.03, 0.34, 0))], [surface])
 system.add_force("vasti", cd.muscles.Thelen2003(path, 500, 0.09, 0.3))
-''')
+"""
+    )
     angles = "".join(f"{0.05 * k},{-6 * k}\n" for k in range(20))
     (tmp_path / "bend.csv").write_text("time,hip [deg]\n" + angles)
     done = analyze("leg.py", "bend.csv", "--configuration", "isometric", cwd=tmp_path)
@@ -96,8 +112,9 @@ def test_external_loads(tmp_path: Path) -> None:
     (tmp_path / "loads.xml").write_text(LOADS)
     done = analyze("leg.py", "rest.csv", "--external-loads", "loads.xml", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
-    np.testing.assert_allclose(cd.read_table(tmp_path / "rest-analysis" / "moments.csv")["hip"], -3.0,
-                               atol=1e-12)
+    np.testing.assert_allclose(
+        cd.read_table(tmp_path / "rest-analysis" / "moments.csv")["hip"], -3.0, atol=1e-12
+    )
 
 
 UNCLEAR = "r\nversion=1\nendheader\ntime\thip\n0\t0\n1\t1\n"
@@ -109,14 +126,18 @@ MISTAKES = {
     "one that Condyle refuses": (("odd.py", "swing.csv"), "odd.py, line 3: body 'leg'"),
     "one that exits": (("exit.py", "swing.csv"), "it ended by itself (exit code 3)"),
     "no system": (("none.py", "swing.csv"), "it makes no cd.System; does make() make one?"),
-    "several systems": (("two.py", "swing.csv"), "several Systems: a, b; call the one that is meant "
-                                                 "`system`, or give two.py:a"),
+    "several systems": (
+        ("two.py", "swing.csv"),
+        "several Systems: a, b; call the one that is meant `system`, or give two.py:a",
+    ),
     "an unknown one of several": (("two.py:c", "swing.csv"), "known: 'a', 'b'"),
     "no motion": (("leg.py", "swign.csv"), "swign.csv: no such file; is it swing.csv?"),
     "a missing coordinate": (("leg.py", "knee.csv"), "the table has no column 'hip'"),
     "no unit": (("leg.py", "bare.csv"), "nothing says whether hip is in degrees; say --degrees or --radians"),
-    "no inDegrees": (("leg.py", "unclear.mot"), "no line inDegrees=yes or inDegrees=no; say --degrees or "
-                                                "--radians"),
+    "no inDegrees": (
+        ("leg.py", "unclear.mot"),
+        "no line inDegrees=yes or inDegrees=no; say --degrees or --radians",
+    ),
     "other loads": (("leg.py", "swing.csv", "--external-loads", "swing.csv"), "expected OpenSim's .xml"),
     "empty loads": (("leg.py", "swing.csv", "--external-loads", "empty.xml"), "no <ExternalForce>"),
 }
@@ -124,14 +145,19 @@ MISTAKES = {
 
 @pytest.mark.parametrize("case", MISTAKES)
 def test_mistakes_are_one_line(case: str, tmp_path: Path) -> None:
-    texts = {"leg.py": ROD, "bad.py": "import condyle as cd\nsystem = cd.System()\n1 / 0\n",
-             "exit.py": "exit(3)\n",
-             "odd.py": "import condyle as cd\nsystem = cd.System()\nsystem.add_body('leg', mass=-1)\n",
-             "none.py": "import condyle as cd\ndef make():\n    return cd.System()\n",
-             "two.py": "import condyle as cd\na, b = cd.System(), cd.System()\n", "swing.csv": MOTION,
-             "knee.csv": MOTION.replace("hip", "knee"), "bare.csv": MOTION.replace(" [deg]", ""),
-             "unclear.mot": UNCLEAR,
-             "empty.xml": "<OpenSimDocument Version='40600'><ExternalLoads/></OpenSimDocument>"}
+    texts = {
+        "leg.py": ROD,
+        "bad.py": "import condyle as cd\nsystem = cd.System()\n1 / 0\n",
+        "exit.py": "exit(3)\n",
+        "odd.py": "import condyle as cd\nsystem = cd.System()\nsystem.add_body('leg', mass=-1)\n",
+        "none.py": "import condyle as cd\ndef make():\n    return cd.System()\n",
+        "two.py": "import condyle as cd\na, b = cd.System(), cd.System()\n",
+        "swing.csv": MOTION,
+        "knee.csv": MOTION.replace("hip", "knee"),
+        "bare.csv": MOTION.replace(" [deg]", ""),
+        "unclear.mot": UNCLEAR,
+        "empty.xml": "<OpenSimDocument Version='40600'><ExternalLoads/></OpenSimDocument>",
+    }
     for name, text in texts.items():
         (tmp_path / name).write_text(text)
     arguments, words = MISTAKES[case]

@@ -1,4 +1,5 @@
 """Help, version, mistakes, and the cache commands."""
+
 from __future__ import annotations
 
 from importlib.metadata import version
@@ -17,10 +18,14 @@ def test_help_names_every_command(tmp_path: Path) -> None:
         assert command in done.stdout
 
 
-@pytest.mark.parametrize(("command", "names"), [
-    ("demo", ("--output", "--force")),
-    ("analyze", ("--external-loads", "--lowpass", "--degrees", "isometric")),
-    ("cache", ("info", "clear"))])
+@pytest.mark.parametrize(
+    ("command", "names"),
+    [
+        ("demo", ("--output", "--force")),
+        ("analyze", ("--external-loads", "--lowpass", "--degrees", "isometric")),
+        ("cache", ("info", "clear")),
+    ],
+)
 def test_help_of_a_command(command: str, names: tuple[str, ...], tmp_path: Path) -> None:
     done = condyle_here(command, "--help", cwd=tmp_path)
     assert done.returncode == 0
@@ -43,8 +48,10 @@ def test_cache_is_filled_told_and_cleared(tmp_path: Path) -> None:
     """A cache that no run has used is empty; an operator adds to it; clear removes that and says so."""
     directory = tmp_path / "cache"
     assert condyle_here("cache", "info", cwd=tmp_path).stdout.startswith(f"{directory}: 0 entries")
-    fill = ("import condyle as cd; system = cd.System(); system.add_body('rod', mobilizer=cd.Pin(), mass=1, "
-            "inertia=(1, 1, 1)); system.forward_dynamics(*system.defaults())")
+    fill = (
+        "import condyle as cd; system = cd.System(); system.add_body('rod', mobilizer=cd.Pin(), mass=1, "
+        "inertia=(1, 1, 1)); system.forward_dynamics(*system.defaults())"
+    )
     output("-c", fill, environment={"CONDYLE_CACHE_DIR": str(directory)})
     held = len(list(directory.iterdir()))
     assert held > 0
@@ -64,5 +71,6 @@ def test_cache_that_is_off_says_so(tmp_path: Path) -> None:
 def test_wrong_setting_of_the_cache_is_one_line(tmp_path: Path) -> None:
     done = condyle_here("cache", "info", cwd=tmp_path, CONDYLE_CACHE_MB="plenty")
     assert done.returncode == 1
-    assert (done.stderr == "condyle: error: CONDYLE_CACHE_MB=plenty: expected a number of megabytes from 0 "
-                           "on\n")
+    assert (
+        done.stderr == "condyle: error: CONDYLE_CACHE_MB=plenty: expected a number of megabytes from 0 on\n"
+    )

@@ -1,4 +1,5 @@
 """`condyle demo` as a user runs it: a fresh folder, a report that needs nothing else."""
+
 from __future__ import annotations
 
 import os
@@ -15,8 +16,10 @@ from tests.cli.process import condyle, condyle_here
 from tests.process import run
 
 TABLES = {"kinematics", "moments", "lengths", "moment_arms"} | {
-    f"{what}_{how}" for what in ("activations", "forces", "reserves", "reactions")
-    for how in ("isometric", "active", "passive")}
+    f"{what}_{how}"
+    for what in ("activations", "forces", "reserves", "reactions")
+    for how in ("isometric", "active", "passive")
+}
 
 
 class Report(HTMLParser):
@@ -87,11 +90,18 @@ def test_tables_are_those_of_the_library(twice) -> None:
 
 # What the shipped numbers may differ by: issue 10, item 17. Three muscles that pull alike, each off by 2 N,
 # load a joint by 6. CMC is another method, and only the size of its numbers is known.
-ALLOWED = {"lengths of muscles": 3e-5, "moment arms": 3e-4, "joint moments": 1e-8,
-           "activations, without curves": 4e-3, "activations, with curves": 4e-3,
-           "muscle forces, with curves": 2.0, "joint loads, with curves": 6.0,
-           "activations, passive forces: CMC": 0.5, "muscle forces, passive forces: CMC": 100.0,
-           "helping actuators, passive forces: CMC": 1.0}
+ALLOWED = {
+    "lengths of muscles": 3e-5,
+    "moment arms": 3e-4,
+    "joint moments": 1e-8,
+    "activations, without curves": 4e-3,
+    "activations, with curves": 4e-3,
+    "muscle forces, with curves": 2.0,
+    "joint loads, with curves": 6.0,
+    "activations, passive forces: CMC": 0.5,
+    "muscle forces, passive forces: CMC": 100.0,
+    "helping actuators, passive forces: CMC": 1.0,
+}
 
 
 def test_differences_from_opensim_are_printed_and_small(twice) -> None:
@@ -111,21 +121,23 @@ def test_the_report_is_whole_and_needs_nothing_else(twice) -> None:
     for number in (7, *range(12, 21)):
         assert f"(figure {number} of the paper)" in text
     assert "How far OpenSim and Condyle agree" in text
-    assert report.pictures == len(report.titles) > 15                   # each picture can be read aloud
+    assert report.pictures == len(report.titles) > 15  # each picture can be read aloud
     assert len(set(report.ids)) == len(report.ids)
     for link in report.links:
         if link.startswith("#"):
             assert link[1:] in report.ids
         else:
-            assert (folder / link).is_file(), link                      # nothing is fetched from elsewhere
+            assert (folder / link).is_file(), link  # nothing is fetched from elsewhere
 
 
 def test_output_that_is_taken(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine")
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "report.html").write_text("mine")
-    for name, words in (("file", "cannot write into --output 'file': Not a directory; choose a folder"),
-                        ("full", "--output 'full': exists already and is not empty")):
+    for name, words in (
+        ("file", "cannot write into --output 'file': Not a directory; choose a folder"),
+        ("full", "--output 'full': exists already and is not empty"),
+    ):
         done = condyle_here("demo", "--output", name, cwd=tmp_path)
         assert done.returncode == 1
         assert done.stderr.startswith("condyle: error: ")

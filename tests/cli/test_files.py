@@ -1,4 +1,5 @@
 """`condyle convert` and `condyle show` as a user runs them."""
+
 from __future__ import annotations
 
 import os
@@ -36,6 +37,7 @@ def test_tables_and_markers_are_converted(tmp_path):
 
 def test_converted_files_mean_the_same(tmp_path):
     """Millimeters and kilonewtons become SI where the format has no units; what it cannot say is noted."""
+
     def done(source, target, degrees=None, units=None):
         return convert(tmp_path / source, tmp_path / target, units, None, degrees, True)
 

@@ -1,4 +1,5 @@
 """`condyle simulate` as a user runs it."""
+
 from __future__ import annotations
 
 import csv
@@ -19,20 +20,21 @@ condyle.table.Table.save = lambda *x: (send(), save(*x), send())
 condyle.cli.simulate.shown = lambda title: (lambda share: send(), lambda: None)  # the first one while it runs
 """
 
-LEG = '''
+LEG = """
 import condyle as cd
 system = cd.System(gravity=(0, -9.81, 0))
 system.add_body("leg", mobilizer=cd.Pin(), X_BM=(0, 0.4, 0), mass=3.0, inertia=(0.05, 0.01, 0.05),
                 coordinates="hip")
-'''
+"""
 
 
 def test_the_motion_is_that_of_the_library(tmp_path: Path) -> None:
     import condyle as cd
 
     (tmp_path / "leg.py").write_text(LEG + "state = system.state(q=[1.0])\n")
-    done = condyle("simulate", "leg.py", "0.5", "--accuracy", "1e-8", "--rate", "10", "--output", "leg.csv",
-                   cwd=tmp_path)
+    done = condyle(
+        "simulate", "leg.py", "0.5", "--accuracy", "1e-8", "--rate", "10", "--output", "leg.csv", cwd=tmp_path
+    )
     assert done.returncode == 0, done.stderr
     assert "finished" in done.stdout
     titles, *rows = csv.reader((tmp_path / "leg.csv").read_text().splitlines())
@@ -45,17 +47,27 @@ def test_the_motion_is_that_of_the_library(tmp_path: Path) -> None:
     np.testing.assert_array_equal(q, traj.at(t)[:, 0])
 
 
-@pytest.mark.parametrize(("text", "arguments", "words"), [
-    (None, (), "no such file"), ("x = 1", (), "expected a cd.System under the name `system`, got None"),
-    (LEG + "state = [1.0]", (), "`state` must be a State"), (LEG, ("--output", "leg.txt"), "ends in .csv"),
-    (LEG, ("--rate", "0"), "--rate 0.0: expected a positive number"),
-    (LEG, ("--integrator", "mersen"), "merson"),
-    (LEG, ("--rate", "1e12"), "--rate 1e+12: 1e+12 rows in 1 s; at most 10,000,000"),
-    ("raise RuntimeError('the file ran')", ("--output", "no/leg.csv"), "an existing folder"),
-    ("raise RuntimeError('the file ran')", ("--output", "/proc/leg.csv"),
-     "nothing can be written into /proc")])
-def test_mistakes_are_one_line(text: str | None, arguments: tuple[str, ...], words: str,
-                               tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("text", "arguments", "words"),
+    [
+        (None, (), "no such file"),
+        ("x = 1", (), "expected a cd.System under the name `system`, got None"),
+        (LEG + "state = [1.0]", (), "`state` must be a State"),
+        (LEG, ("--output", "leg.txt"), "ends in .csv"),
+        (LEG, ("--rate", "0"), "--rate 0.0: expected a positive number"),
+        (LEG, ("--integrator", "mersen"), "merson"),
+        (LEG, ("--rate", "1e12"), "--rate 1e+12: 1e+12 rows in 1 s; at most 10,000,000"),
+        ("raise RuntimeError('the file ran')", ("--output", "no/leg.csv"), "an existing folder"),
+        (
+            "raise RuntimeError('the file ran')",
+            ("--output", "/proc/leg.csv"),
+            "nothing can be written into /proc",
+        ),
+    ],
+)
+def test_mistakes_are_one_line(
+    text: str | None, arguments: tuple[str, ...], words: str, tmp_path: Path
+) -> None:
     if text is not None:
         (tmp_path / "leg.py").write_text(text)
     done = condyle_here("simulate", "leg.py", "1", *arguments, cwd=tmp_path)
@@ -102,11 +114,13 @@ def test_nothing_is_overwritten_unless_told(tmp_path: Path) -> None:
 
 
 def test_a_file_that_appears_during_the_run_stays_and_modules_beside_the_file_are_found(
-    tmp_path: Path) -> None:
+    tmp_path: Path,
+) -> None:
     (tmp_path / "model").mkdir()
     (tmp_path / "model" / "parts.py").write_text(LEG)
-    (tmp_path / "model" / "leg.py").write_text("from parts import system\nopen('leg.csv', "
-                                               "'x').write('mine')\n")
+    (tmp_path / "model" / "leg.py").write_text(
+        "from parts import system\nopen('leg.csv', 'x').write('mine')\n"
+    )
     done = condyle("simulate", "model/leg.py", "0.1", "--output", "leg.csv", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "leg-2.csv" in done.stdout
@@ -114,7 +128,7 @@ def test_a_file_that_appears_during_the_run_stays_and_modules_beside_the_file_ar
     assert (tmp_path / "leg-2.csv").read_text().startswith("time")
 
 
-BALL = '''
+BALL = """
 import condyle as cd
 rubber = cd.contact.Material(1e5)
 system = cd.System()
@@ -123,7 +137,7 @@ system.add_contact("floor", cd.contact.HalfSpace("ground", (0, 1, 0), 0.0, rubbe
                    cd.contact.Sphere("ball", (0, 0, 0), 0.1, rubber))
 state = system.state(q=[0, 0.06, 0])
 cd.contact.Material(1e5, static_friction=0.5)
-'''
+"""
 
 
 def test_forces_of_contacts_are_a_second_table_and_warnings_one_line_each(tmp_path: Path) -> None:
@@ -138,20 +152,29 @@ def test_forces_of_contacts_are_a_second_table_and_warnings_one_line_each(tmp_pa
     assert forces.names == ("floor_fx", "floor_fy", "floor_fz")
     np.testing.assert_array_equal(forces.time, motion.time)
     depth = np.maximum(0.1 - motion["ball_ty"], 0)
-    hertz = 4 / 3 * 1e5 / 2 ** 1.5 * 0.1 ** 0.5 * depth ** 1.5
-    np.testing.assert_allclose(forces["floor_fy"], hertz, rtol=1e-9)           # digits of the table
+    hertz = 4 / 3 * 1e5 / 2**1.5 * 0.1**0.5 * depth**1.5
+    np.testing.assert_allclose(forces["floor_fy"], hertz, rtol=1e-9)  # digits of the table
     said = [line for line in done.stderr.splitlines() if line.strip()]
     assert len(said) == 1
     assert said[0].startswith("condyle: warning: ball.py, line 9: Material: static_friction = 0.5 without")
     assert "forces.csv: exists already" in condyle_here(*asked, "--output", "new.csv", cwd=tmp_path).stderr
 
 
-@pytest.mark.parametrize(("text", "name", "words"), [
-    (LEG, "forces.csv", "--contact-forces forces.csv: leg.py has no contacts; system.add_contact makes them"),
-    (LEG, "motion.csv", "--contact-forces motion.csv: the motion goes there; choose another name"),
-    (LEG, "forces.txt", "--contact-forces forces.txt: expected a file in an existing folder")])
-def test_forces_of_contacts_need_contacts_and_a_file(text: str, name: str, words: str,
-                                                     tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("text", "name", "words"),
+    [
+        (
+            LEG,
+            "forces.csv",
+            "--contact-forces forces.csv: leg.py has no contacts; system.add_contact makes them",
+        ),
+        (LEG, "motion.csv", "--contact-forces motion.csv: the motion goes there; choose another name"),
+        (LEG, "forces.txt", "--contact-forces forces.txt: expected a file in an existing folder"),
+    ],
+)
+def test_forces_of_contacts_need_contacts_and_a_file(
+    text: str, name: str, words: str, tmp_path: Path
+) -> None:
     (tmp_path / "leg.py").write_text(text)
     done = condyle_here("simulate", "leg.py", "1", "--contact-forces", name, cwd=tmp_path)
     assert done.returncode == 1

@@ -1,4 +1,5 @@
 """`condyle view`: a page of a model, or of a motion file."""
+
 from __future__ import annotations
 
 from pathlib import Path

@@ -1,4 +1,5 @@
 """A small system with every sort of coordinate, and one constraint of each type for it."""
+
 from __future__ import annotations
 
 import functools
@@ -21,26 +22,37 @@ EVERY = {
     "ConstantCoordinate": C.ConstantCoordinate("elbow", 0.4),
     "ConstantSpeed": C.ConstantSpeed("shoulder", 0.7),
     "ConstantAcceleration": C.ConstantAcceleration("elbow", -2.0),
-    "CoordinateCoupler": C.CoordinateCoupler(lambda a, b, w: a - 0.5 * np.sin(b) + w**2,
-                                             ("shoulder", "elbow", "float_qx")),
+    "CoordinateCoupler": C.CoordinateCoupler(
+        lambda a, b, w: a - 0.5 * np.sin(b) + w**2, ("shoulder", "elbow", "float_qx")
+    ),
     "SpeedCoupler": C.SpeedCoupler(lambda a, b, q: a * np.cos(q) - 2 * b, ("shoulder", "elbow"), ("elbow",)),
     "PrescribedMotion": C.PrescribedMotion(lambda t: 0.3 + 0.5 * np.sin(2 * t), "shoulder"),
     "NoSlip1D": C.NoSlip1D("float", (0.1, 0.2, 0.0), (0.0, 1.0, 0.4), "upper", "tip"),
     "PointOnPlaneContact": C.PointOnPlaneContact("tip", (0.3, 1.0, -0.2), 0.2, "float", (0.0, 0.3, 0.1)),
-    "SphereOnPlaneContact": C.SphereOnPlaneContact("float", (0.3, 1.0, 0.2), 0.1, "tip", (0.1, 0.0, 0.1), 0.2,
-                                                   rolling=True),
-    "SphereOnSphereContact": C.SphereOnSphereContact("tip", (0.0, 0.1, 0.0), 0.3, "float", (0.1, 0.0, 0.2),
-                                                     0.4, rolling=True),
-    "LineOnLineContact": C.LineOnLineContact("tip", (0.1, 0, 0.2), (1, 0.2, 0), "float", (0, 0.1, 0),
-                                             (0.1, 1, 1), rolling=True),
-    "Holonomic": C.Holonomic(lambda s: s.station_position("float", (0.1, 0, 0))[1] - s.rotation("tip")[0, 1]
-                             + 0.1 * s.t),
+    "SphereOnPlaneContact": C.SphereOnPlaneContact(
+        "float", (0.3, 1.0, 0.2), 0.1, "tip", (0.1, 0.0, 0.1), 0.2, rolling=True
+    ),
+    "SphereOnSphereContact": C.SphereOnSphereContact(
+        "tip", (0.0, 0.1, 0.0), 0.3, "float", (0.1, 0.0, 0.2), 0.4, rolling=True
+    ),
+    "LineOnLineContact": C.LineOnLineContact(
+        "tip", (0.1, 0, 0.2), (1, 0.2, 0), "float", (0, 0.1, 0), (0.1, 1, 1), rolling=True
+    ),
+    "Holonomic": C.Holonomic(
+        lambda s: s.station_position("float", (0.1, 0, 0))[1] - s.rotation("tip")[0, 1] + 0.1 * s.t
+    ),
     "Nonholonomic": C.Nonholonomic(
-        lambda s: s.station_velocity("float", (0.1, 0, 0))[0] - s.q("elbow") * s.angular_velocity("tip")[2]),
+        lambda s: s.station_velocity("float", (0.1, 0, 0))[0] - s.q("elbow") * s.angular_velocity("tip")[2]
+    ),
     "AccelerationOnly": C.AccelerationOnly(
-        lambda s: s.station_acceleration("float", (0.1, 0, 0))[0]
-        - s.q("elbow") * s.angular_acceleration("tip")[2]
-        + s.udot("shoulder") + s.u("elbow") - 0.3),
+        lambda s: (
+            s.station_acceleration("float", (0.1, 0, 0))[0]
+            - s.q("elbow") * s.angular_acceleration("tip")[2]
+            + s.udot("shoulder")
+            + s.u("elbow")
+            - 0.3
+        )
+    ),
 }
 MOVED_BY_TIME = ("AccelerationOnly", "ConstantSpeed", "ConstantAcceleration", "PrescribedMotion", "Holonomic")
 """Constraints that may do work: they ask for speeds of their own."""
@@ -49,12 +61,33 @@ MOVED_BY_TIME = ("AccelerationOnly", "ConstantSpeed", "ConstantAcceleration", "P
 def rig(*constraints: str, **more: cd.constraints.Constraint) -> cd.System:
     """An arm of two bodies and a floating one, with some constraints of EVERY and some more."""
     system = cd.System(gravity=(0.3, -9.81, 0.2))
-    system.add_body("upper", mobilizer=cd.Pin(), X_PF=(0.1, 0.3, 0.0), mass=1.3, com=(0.1, -0.3, 0.0),
-                    inertia=(0.05, 0.02, 0.06), coordinates="shoulder")
-    system.add_body("tip", "upper", cd.Universal(), X_PF=(0.0, -0.6, 0.1), mass=0.9, com=(0.0, -0.2, 0.1),
-                    inertia=(0.03, 0.01, 0.02), coordinates=("elbow", "twist"))
-    system.add_body("float", mobilizer=cd.Free(), X_BM=(0.0, 0.1, 0.0), mass=2.0, com=(0.05, 0.0, 0.1),
-                    inertia=(0.2, 0.3, 0.25, 0.01, 0.0, 0.02))
+    system.add_body(
+        "upper",
+        mobilizer=cd.Pin(),
+        X_PF=(0.1, 0.3, 0.0),
+        mass=1.3,
+        com=(0.1, -0.3, 0.0),
+        inertia=(0.05, 0.02, 0.06),
+        coordinates="shoulder",
+    )
+    system.add_body(
+        "tip",
+        "upper",
+        cd.Universal(),
+        X_PF=(0.0, -0.6, 0.1),
+        mass=0.9,
+        com=(0.0, -0.2, 0.1),
+        inertia=(0.03, 0.01, 0.02),
+        coordinates=("elbow", "twist"),
+    )
+    system.add_body(
+        "float",
+        mobilizer=cd.Free(),
+        X_BM=(0.0, 0.1, 0.0),
+        mass=2.0,
+        com=(0.05, 0.0, 0.1),
+        inertia=(0.2, 0.3, 0.25, 0.01, 0.0, 0.02),
+    )
     system.add_force("spring", cd.forces.TwoPointSpring("tip", (0, -0.4, 0), "float", (0, 0, 0), 30.0, 0.4))
     for name in constraints:
         system.add_constraint(name, EVERY[name])

@@ -1,4 +1,5 @@
 """Constraints on accelerations alone: sherman2011 (12), against what they follow from, and in motion."""
+
 import numpy as np
 import pytest
 
@@ -24,13 +25,16 @@ def its_second_derivative(s):
 def test_the_second_derivative_of_a_position_constraint_does_the_same(seed):
     """udot, multipliers and wrenches of a rod, from its equation and from the acceleration written out by
     hand."""
-    by_position, by_acceleration = (rig(own=C.Holonomic(distance)),
-                                    rig(own=C.AccelerationOnly(its_second_derivative)))
+    by_position, by_acceleration = (
+        rig(own=C.Holonomic(distance)),
+        rig(own=C.AccelerationOnly(its_second_derivative)),
+    )
     q, u = state(by_position, seed)
     udot = by_position.forward_dynamics(q, u)
     # Two orders of the same sums, of numbers of order 10.
-    np.testing.assert_allclose(by_acceleration.forward_dynamics(q, u), udot, rtol=0,
-                               atol=1e-11 * np.abs(udot).max())
+    np.testing.assert_allclose(
+        by_acceleration.forward_dynamics(q, u), udot, rtol=0, atol=1e-11 * np.abs(udot).max()
+    )
     np.testing.assert_allclose(by_acceleration.multipliers(q, u), by_position.multipliers(q, u), rtol=1e-10)
     one, other = (s.constraint_reactions(q, u, "own") for s in (by_position, by_acceleration))
     assert one.keys() == other.keys() == {"tip", "float"}
@@ -48,8 +52,9 @@ def test_nothing_is_projected_and_a_disabled_one_is_a_zero_row():
     np.testing.assert_array_equal(system.constraint_jacobian(q, u, **off), 0)
     np.testing.assert_array_equal(system.constraint_bias(q, u, **off), 0)
     np.testing.assert_array_equal(system.multipliers(q, u, **off), 0)
-    np.testing.assert_allclose(system.forward_dynamics(q, u, **off), rig().forward_dynamics(q, u), rtol=1e-12,
-                               atol=1e-12)
+    np.testing.assert_allclose(
+        system.forward_dynamics(q, u, **off), rig().forward_dynamics(q, u), rtol=1e-12, atol=1e-12
+    )
 
 
 def test_a_motion_that_starts_right_stays_right_and_does_no_work():
@@ -70,7 +75,8 @@ def test_an_input_commands_an_acceleration():
     """Inputs have no rate, and none is needed here: qdd = 3 x + 1."""
     system = cd.System()
     system.add_body("arm", mobilizer=cd.Pin(), mass=1.0, com=(0.3, 0, 0), inertia=(0.1,) * 3)
-    system.add_constraint("servo", C.AccelerationOnly(lambda s: s.udot("arm") - 3 * s.input("command", 0.0)
-                                                      - 1))
+    system.add_constraint(
+        "servo", C.AccelerationOnly(lambda s: s.udot("arm") - 3 * s.input("command", 0.0) - 1)
+    )
     udot = system.forward_dynamics([0.4], [2.0], inputs={"command": 0.5})
     np.testing.assert_allclose(udot, [2.5], rtol=1e-12)

@@ -1,5 +1,6 @@
 """Rows by level, power and impulses of constraints: by differences, energy balances and the equations they
 solve."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -44,7 +45,7 @@ def test_rows_by_level(system, state):
     G = state.constraint_jacobian()
     parts = [state.constraint_jacobian(level=level) for level in ("position", "velocity", "acceleration")]
     assert [len(p) for p in parts] == [2, 1, 1]
-    assert_array_equal(np.concatenate(parts), G)            # here in the order of the constraints
+    assert_array_equal(np.concatenate(parts), G)  # here in the order of the constraints
     # P is the slope of the position errors along the manifold: differences of order 2, h^2 = 1e-10.
     h = 1e-5
     for k, e in enumerate(np.eye(system.nu)):
@@ -73,7 +74,7 @@ def test_impulses_meet_the_constraints(system, state):
     G, v = system.constraint_jacobian(q, u, t=t), system.constraint_errors(q, u, t=t)[1]
     assert_allclose(system.mass_matrix(q) @ du + G.T @ lambda_, f, rtol=0, atol=ROUNDING * 10)
     assert_allclose(G[:3] @ du, -v, rtol=0, atol=ROUNDING * 10)
-    assert lambda_[3] == 0.0                                # of an acceleration
+    assert lambda_[3] == 0.0  # of an acceleration
     assert_allclose(system.constraint_errors(q, u + du, t=t)[1], 0, rtol=0, atol=ROUNDING * 10)
     # Without f it is what project does to the speeds.
     assert_allclose(u + system.impulses(q, u, t=t)[0], system.project(q, u, t=t)[1], rtol=0, atol=1e-9)

@@ -1,4 +1,5 @@
 """Lemke's method against enumeration, and contacts against what they must satisfy."""
+
 from __future__ import annotations
 
 from itertools import product
@@ -32,8 +33,11 @@ def test_lemke_against_enumeration(kind, evidence) -> None:
         n = int(rng.integers(1, 6))
         B = rng.standard_normal((n, n if kind != "semidefinite" else max(1, n - 1)))
         A = B @ B.T if kind != "any" else rng.standard_normal((n, n))
-        b = A @ rng.random(n) - rng.random(n) * (rng.random(n) < 0.5) if kind == "semidefinite" else \
-            rng.standard_normal(n)
+        b = (
+            A @ rng.random(n) - rng.random(n) * (rng.random(n) < 0.5)
+            if kind == "semidefinite"
+            else rng.standard_normal(n)
+        )
         known, z = enumerated(A, b), lemke(A, b)
         if z is None:
             # copositive-plus matrices have a solution or a ray, never both
@@ -46,7 +50,7 @@ def test_lemke_against_enumeration(kind, evidence) -> None:
             worst = max(worst, float(np.abs(z - known[0]).max()))
     assert count > 60
     if kind == "definite":
-        assert worst < 1e-8                                  # condition numbers reach 1e6
+        assert worst < 1e-8  # condition numbers reach 1e6
         evidence("solutions of linear complementarity problems: Lemke against enumeration", worst, 1e-8)
 
 
@@ -74,8 +78,9 @@ def test_cones_are_met(planar, evidence) -> None:
     rough = np.mean(np.array(errors) > 1e-9)
     assert rough <= (0.0 if planar else 0.02)
     if not planar:
-        evidence("Coulomb's cone in random impacts of up to four contacts: share not met to 1e-9", rough,
-                 0.02)
+        evidence(
+            "Coulomb's cone in random impacts of up to four contacts: share not met to 1e-9", rough, 0.02
+        )
 
 
 def bodies_that_meet(rng) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -88,10 +93,10 @@ def bodies_that_meet(rng) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     for i in range(k):
         D = np.linalg.qr(rng.standard_normal((3, 3)))[0]
         for body, sign in zip(rng.choice(n + 1, 2, replace=False), (-1, 1), strict=True):
-            G[3 * i:3 * i + 3, body] = sign * np.hstack([D, np.cross(0.3 * rng.standard_normal(3), D)])
+            G[3 * i : 3 * i + 3, body] = sign * np.hstack([D, np.cross(0.3 * rng.standard_normal(3), D)])
     if rng.random() < 0.5:
         G[3:6] = G[:3]
-    G = G[:, :n].reshape(3 * k, -1)                          # the last is ground
+    G = G[:, :n].reshape(3 * k, -1)  # the last is ground
     M = np.stack([mass] * 3 + [inertia] * 3, axis=1).ravel()
     return G / M @ G.T, G @ rng.standard_normal(6 * n), rng.uniform(0, friction, k)
 
@@ -102,13 +107,16 @@ def unmet(problem: ContactProblem, lambda_: np.ndarray) -> float:
     p, v = lambda_ * own, (problem.W @ lambda_.ravel() + problem.b).reshape(-1, 3)
     way, reach = (p - v)[:, 1:], problem.mu * np.maximum(p[:, 0], 0.0)
     length = np.maximum(np.hypot(*way.T), 1e-300)
-    off = [p[:, 0] - np.maximum(p[:, 0] - v[:, 0], 0.0),
-           *(p[:, 1:] - way * np.minimum(1.0, reach / length)[:, None]).T]
+    off = [
+        p[:, 0] - np.maximum(p[:, 0] - v[:, 0], 0.0),
+        *(p[:, 1:] - way * np.minimum(1.0, reach / length)[:, None]).T,
+    ]
     return float(np.abs(off).max() / np.abs(problem.b).max())
 
 
-@pytest.mark.parametrize("seeds", [
-    (121, 153, 593, 733, 819, 945, 975, 978), pytest.param(range(1000), marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "seeds", [(121, 153, 593, 733, 819, 945, 975, 978), pytest.param(range(1000), marks=pytest.mark.slow)]
+)
 def test_light_bodies_among_heavy_ones(seeds, evidence) -> None:
     """The error was measured by the largest force: a light body beside a heavy one could have any, and was
     wrong by up to four times the largest velocity (153, 945). Then 7 of 1000 had no answer (82, 121, 153,
@@ -123,7 +131,8 @@ def test_light_bodies_among_heavy_ones(seeds, evidence) -> None:
             shared = problem.shared(found)
             worst = max(worst, unmet(problem, shared.lambda_))
             work = shared.lambda_ * (shared.v + problem.b.reshape(-1, 3)) / 2
-            assert work.sum() <= 1e-12 * np.abs(work).sum(), seed    # no energy is made, but for rounding
+            assert work.sum() <= 1e-12 * np.abs(work).sum(), seed  # no energy is made, but for rounding
     # 5e-9 is seed 82: impulses of 4e7 times the velocities between bodies of 1e-4 and 1e4 kg
-    evidence("impacts of masses over nine decades, friction up to ten: what is left of Coulomb's law", worst,
-             1e-7)
+    evidence(
+        "impacts of masses over nine decades, friction up to ten: what is left of Coulomb's law", worst, 1e-7
+    )

@@ -1,5 +1,6 @@
 """Each type of constraint alone, and pairs: rows against differences, equations of motion, work,
 projection."""
+
 from __future__ import annotations
 
 from itertools import combinations
@@ -16,15 +17,29 @@ EPS = np.finfo(float).eps
 SOLVED = 1e-9
 # Two bodies that stick to each other at two points have one equation too many, and these pairs contradict
 # each other.
-STICKING = {"Ball", "Weld", "PointOnPlaneContact", "SphereOnPlaneContact", "SphereOnSphereContact",
-            "LineOnLineContact"}
-CONTRADICT = [{"ConstantCoordinate", "ConstantAcceleration"}, {"ConstantAngle", "ConstantOrientation"},
-              {"Ball", "PointInPlane"},
-              {"ConstantSpeed", "PrescribedMotion"}, {"Weld", "Rod"}, {"Weld", "PointInPlane"},
-              {"Weld", "PointOnLine"},
-              {"Weld", "ConstantAngle"}]
-PAIRS = [pair for i, pair in enumerate(combinations(EVERY, 2))
-         if i % 6 == 0 and set(pair) not in CONTRADICT and not set(pair) <= STICKING]
+STICKING = {
+    "Ball",
+    "Weld",
+    "PointOnPlaneContact",
+    "SphereOnPlaneContact",
+    "SphereOnSphereContact",
+    "LineOnLineContact",
+}
+CONTRADICT = [
+    {"ConstantCoordinate", "ConstantAcceleration"},
+    {"ConstantAngle", "ConstantOrientation"},
+    {"Ball", "PointInPlane"},
+    {"ConstantSpeed", "PrescribedMotion"},
+    {"Weld", "Rod"},
+    {"Weld", "PointInPlane"},
+    {"Weld", "PointOnLine"},
+    {"Weld", "ConstantAngle"},
+]
+PAIRS = [
+    pair
+    for i, pair in enumerate(combinations(EVERY, 2))
+    if i % 6 == 0 and set(pair) not in CONTRADICT and not set(pair) <= STICKING
+]
 
 
 def asked_acceleration(system, q, u, udot):
@@ -37,8 +52,10 @@ def asked_acceleration(system, q, u, udot):
     return a[0] - q[system.coordinates.index("elbow")] * turn + udot[shoulder] + u[elbow] - 0.3
 
 
-ACCELERATIONS = {"ConstantAcceleration": lambda system, q, u, udot: udot[1] + 2.0,
-                 "AccelerationOnly": asked_acceleration}
+ACCELERATIONS = {
+    "ConstantAcceleration": lambda system, q, u, udot: udot[1] + 2.0,
+    "AccelerationOnly": asked_acceleration,
+}
 
 
 @pytest.fixture(autouse=True)
@@ -52,7 +69,7 @@ def levels(name):
 
 
 def test_each_public_constraint_is_here():
-    one_way = {"RigidContact", "Rope", "Stop"}                   # test_unilateral.py
+    one_way = {"RigidContact", "Rope", "Stop"}  # test_unilateral.py
     assert set(EVERY) == set(cd.constraints.__all__) - {"Constraint"} - one_way
 
 
@@ -74,8 +91,9 @@ def test_rows_are_derivatives_of_the_errors(name):
     np.testing.assert_allclose(p, rate[position], rtol=0, atol=DIFFERENCES)
     if "acceleration" in levels(name):
         assert rate.size == 0
-        np.testing.assert_allclose(G @ udot + bias, [ACCELERATIONS[name](system, q, u, udot)], rtol=0,
-                                   atol=100 * EPS)
+        np.testing.assert_allclose(
+            G @ udot + bias, [ACCELERATIONS[name](system, q, u, udot)], rtol=0, atol=100 * EPS
+        )
     else:
         np.testing.assert_allclose(G @ udot + bias, v, rtol=0, atol=DIFFERENCES * max(1, np.abs(v).max()))
         assert np.abs(G @ udot).max() > 1e-2
@@ -93,8 +111,9 @@ def test_equations_of_motion(names):
     np.testing.assert_allclose(G @ udot + bias, 0, atol=SOLVED * max(1, np.abs(bias).max()))
     force = system.constraint_forces(q, u, tau)
     np.testing.assert_allclose(force, -G.T @ lambda_, rtol=0, atol=100 * EPS * np.abs(lambda_).max())
-    np.testing.assert_allclose(system.inverse_dynamics(q, u, udot), tau + force, rtol=0,
-                               atol=SOLVED * np.abs(lambda_).max())
+    np.testing.assert_allclose(
+        system.inverse_dynamics(q, u, udot), tau + force, rtol=0, atol=SOLVED * np.abs(lambda_).max()
+    )
 
 
 @pytest.mark.parametrize("names", [*((name,) for name in EVERY), *PAIRS], ids=" ".join)
@@ -119,9 +138,17 @@ def test_projection_and_work(names):
         assert abs(WEIGHTS @ np.array(tail)) <= 1e-7 * max(1, np.abs(tail).max())
 
 
-@pytest.mark.parametrize("names", [("Rod",), ("Ball", "ConstantCoordinate"),
-                                   ("PointInPlane", "CoordinateCoupler"), ("NoSlip1D",),
-                                   ("PrescribedMotion", "PointOnLine")], ids=" ".join)
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("Rod",),
+        ("Ball", "ConstantCoordinate"),
+        ("PointInPlane", "CoordinateCoupler"),
+        ("NoSlip1D",),
+        ("PrescribedMotion", "PointOnLine"),
+    ],
+    ids=" ".join,
+)
 def test_accelerations_against_differences_of_the_projected_trajectory(names):
     """u along a motion that is projected at both ends: its difference is udot."""
     system, h = shared(*names), 1e-4
@@ -144,13 +171,17 @@ def test_a_disabled_constraint_is_a_zero_row(name):
     q, u = state(system)
     off = {"disabled": [name], "t": 0.3}
     assert np.abs(system.constraint_jacobian(q, u, t=0.3)).max() > 1e-2
-    for value in (system.constraint_jacobian(q, u, **off), system.constraint_bias(q, u, **off),
-                  system.multipliers(q, u, **off),
-                  *system.constraint_errors(q, u, **off)):
+    for value in (
+        system.constraint_jacobian(q, u, **off),
+        system.constraint_bias(q, u, **off),
+        system.multipliers(q, u, **off),
+        *system.constraint_errors(q, u, **off),
+    ):
         assert not value.any()
     # The same recursion; what constraints add is zero.
-    np.testing.assert_array_equal(system.forward_dynamics(q, u, **off),
-                                  shared().forward_dynamics(q, u, t=0.3))
+    np.testing.assert_array_equal(
+        system.forward_dynamics(q, u, **off), shared().forward_dynamics(q, u, t=0.3)
+    )
 
 
 def test_projection_is_the_nearest():
@@ -163,10 +194,13 @@ def test_projection_is_the_nearest():
     away = 1e-6 * np.random.default_rng(3).normal(size=system.nu)
     start = system.compiled.normalised(q + system.qdot(q, away))
     q2, u2 = system.project(start, u + 1e6 * away, weights=weights, tolerance=1e-14)
-    turn = np.linalg.lstsq(np.stack([system.qdot(q, e) for e in np.eye(system.nu)], axis=1), q2 - start,
-                           rcond=None)[0]
-    for normal, change in ((weights**2 * turn, turn),
-                           (M @ (u2 - u - 1e6 * away), 1e-6 * (u2 - u - 1e6 * away))):
+    turn = np.linalg.lstsq(
+        np.stack([system.qdot(q, e) for e in np.eye(system.nu)], axis=1), q2 - start, rcond=None
+    )[0]
+    for normal, change in (
+        (weights**2 * turn, turn),
+        (M @ (u2 - u - 1e6 * away), 1e-6 * (u2 - u - 1e6 * away)),
+    ):
         # What is left beside the rows of P is the change of P over the step, 1e-6, and 1e-10 of q that the
         # start was off by.
         left = normal - P.T @ np.linalg.lstsq(P.T, normal, rcond=None)[0]
@@ -174,8 +208,9 @@ def test_projection_is_the_nearest():
         assert np.abs(left).max() < 1e-3 * np.abs(normal).max()
 
 
-@pytest.mark.parametrize("names", [("Weld",), ("Rod", "SpeedCoupler"),
-                                   ("Ball", "CoordinateCoupler", "NoSlip1D")], ids=" ".join)
+@pytest.mark.parametrize(
+    "names", [("Weld",), ("Rod", "SpeedCoupler"), ("Ball", "CoordinateCoupler", "NoSlip1D")], ids=" ".join
+)
 def test_one_step_as_an_expression(names):
     """The Newton steps for step loops lead where `project` does; locked speeds stay."""
     system = shared(*names)

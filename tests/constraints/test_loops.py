@@ -1,4 +1,5 @@
 """Many multipliers: loops.py beside the straight lines of lines.py, derivatives, and the size of programs."""
+
 from __future__ import annotations
 
 from functools import cache
@@ -36,8 +37,9 @@ def box(friction: float = 0.5, mass: float = 1.0, corners: int = 8) -> cd.System
     system = cd.System(gravity=(0, 0, -9.81))
     system.add_body("box", mobilizer=cd.Free(), mass=mass, inertia=(0.01 * mass, 0.02 * mass, 0.015 * mass))
     points = [(x, y, z) for z in (-0.1, 0.1) for x in (-0.1, 0.1) for y in (-0.1, 0.1)]
-    system.add_contact("floor", C.HalfSpace("ground", (0, 0, 1), 0.0, stone),
-                       C.vertices("box", points[:corners], stone))
+    system.add_contact(
+        "floor", C.HalfSpace("ground", (0, 0, 1), 0.0, stone), C.vertices("box", points[:corners], stone)
+    )
     return system
 
 
@@ -46,8 +48,14 @@ def net(heavy: float = 1.0, bodies: int = 3, rods: int = 13) -> cd.System:
     """Bodies on gimbals and a free one beside them, which rods tie together."""
     rng, system = np.random.default_rng(3), cd.System()
     for i in range(bodies):
-        system.add_body(f"b{i}", f"b{i - 1}" if i else "ground", cd.Gimbal(), X_BM=(0, 0.4, 0),
-                        mass=heavy if i == bodies - 1 else 1.0, inertia=(0.1, 0.2, 0.15))
+        system.add_body(
+            f"b{i}",
+            f"b{i - 1}" if i else "ground",
+            cd.Gimbal(),
+            X_BM=(0, 0.4, 0),
+            mass=heavy if i == bodies - 1 else 1.0,
+            inertia=(0.1, 0.2, 0.15),
+        )
     system.add_body("free", mobilizer=cd.Free(), mass=2.0, inertia=(0.3, 0.2, 0.4))
     for i in range(rods):
         a = f"b{i % (1 + bodies) - 1}" if i % (1 + bodies) else "ground"
@@ -71,9 +79,15 @@ def states(system: cd.System, n: int = 6) -> list[np.ndarray]:
         way = v / np.maximum(np.linalg.norm(v, axis=1), 1e-300)[:, None]
         for k, name in enumerate(system.discrete):
             holds = rng.random(n) < 0.7
-            d[:, k] = (holds if name.endswith("closed") else d[:, k - 1] * (v[:, 0] == 0)
-                       if name.endswith("stick") else way[:, "xy".index(name[-1])]
-                       if name.endswith(("slide_x", "slide_y")) else 0.0)
+            d[:, k] = (
+                holds
+                if name.endswith("closed")
+                else d[:, k - 1] * (v[:, 0] == 0)
+                if name.endswith("stick")
+                else way[:, "xy".index(name[-1])]
+                if name.endswith(("slide_x", "slide_y"))
+                else 0.0
+            )
         tail[:, model.tail["discrete"]] = d
     return [q, u, tau, tail]
 
@@ -96,9 +110,17 @@ def test_blocks_of_many_rows_are_loops():
     assert isinstance(expressions(box(corners=4), "held_accelerations", False), ca.Function)
 
 
-@pytest.mark.parametrize(("make", "name"), [
-    (box, "held_accelerations"), (box, "velocity_change"), (box, "impulses"), (net, "held_accelerations"),
-    (lambda: box(0.5, 1e-6), "held_accelerations"), (lambda: net(1e5), "held_accelerations")])
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [
+        (box, "held_accelerations"),
+        (box, "velocity_change"),
+        (box, "impulses"),
+        (net, "held_accelerations"),
+        (lambda: box(0.5, 1e-6), "held_accelerations"),
+        (lambda: net(1e5), "held_accelerations"),
+    ],
+)
 def test_loops_equal_straight_lines(make, name, monkeypatch):
     """Redundant, sliding, light beside heavy: statuses are the same, and accelerations."""
     monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")
@@ -131,9 +153,13 @@ def test_machine_code_of_loops(make):
     system = make()
     given = [np.tile(x, (4, 1)) for x in states(system)]
     f, operator = expressions(system, "held_accelerations", False), OPERATORS["held_accelerations"]
-    native = NativeFunction("loops", lambda: f, key=f"test_loops {make.__name__}",
-                            inputs=operator.inputs(system.compiled.model),
-                            outputs=operator.outputs(system.compiled.model))
+    native = NativeFunction(
+        "loops",
+        lambda: f,
+        key=f"test_loops {make.__name__}",
+        inputs=operator.inputs(system.compiled.model),
+        outputs=operator.outputs(system.compiled.model),
+    )
     one, lanes, expected = native.one_by_one(*given), native(*given), evaluated(f, given)
     assert native.report.kernels[0] == 1 < native.report.kernels[1]
     for x, y, z in zip(one, lanes, expected, strict=True):
@@ -159,8 +185,13 @@ def test_machine_code_of_the_looped_layout():
     system, operator = net(1.5), OPERATORS["held_accelerations"]
     given, model = [np.tile(x, (4, 1)) for x in states(system)], system.compiled.model
     f = build_looped(model, "held_accelerations")
-    native = NativeFunction("looped", lambda: f, key="test_loops looped", inputs=operator.inputs(model),
-                            outputs=operator.outputs(model))
+    native = NativeFunction(
+        "looped",
+        lambda: f,
+        key="test_loops looped",
+        inputs=operator.inputs(model),
+        outputs=operator.outputs(model),
+    )
     one, lanes = native.one_by_one(*given), native(*given)
     for x, y, z in zip(one, lanes, f.evaluate([x.T for x in given]), strict=True):
         assert (x == y).all()
@@ -176,7 +207,7 @@ def test_origins(m, columns, symmetric):
     A = np.diag(1 + rng.random(n))
     Z = A @ (G if symmetric else G + 0.1 * rng.normal(size=G.shape)).T
     x, g = rng.normal(size=(n, columns)), np.zeros((m, columns))
-    Y, lengths = G @ Z, (G ** 2).sum(axis=1)
+    Y, lengths = G @ Z, (G**2).sum(axis=1)
     s, known = solver(m, symmetric), rules(m)
     factors, delicate = s.factor(Y, lengths)
     beside = lambda x: ca.repmat(ca.DM(x), 1, columns)
@@ -187,9 +218,13 @@ def test_origins(m, columns, symmetric):
     def row(origin: Rows, *parts: np.ndarray) -> np.ndarray:
         index = ca.DM(ca.vertcat(*(filled(ca.SX(ca.DM(p))) for p in parts))).full()
         p = ca.SX.sym("p", origin.needs)
-        native = NativeFunction("row", lambda: assembled("row", [p], [get(origin, p)]),
-                                key=f"row {origin.text}", inputs=[("p", origin.needs)],
-                                outputs=[("row", origin.width)])
+        native = NativeFunction(
+            "row",
+            lambda: assembled("row", [p], [get(origin, p)]),
+            key=f"row {origin.text}",
+            inputs=[("p", origin.needs)],
+            outputs=[("row", origin.width)],
+        )
         found = native(index[:, 0])
         # of Last (4) takes away once alone
         once = 10 if isinstance(origin, Last) else 1
@@ -207,10 +242,10 @@ def test_origins(m, columns, symmetric):
     close(matrix(found[0], m), last)
     close(matrix(found[1], m), r - Y @ last)
     found = row(Meet(m, columns, known, n), G, Z, lengths, x, g)
-    close(matrix(found[:columns * padded(n)], n), x - Z @ least)
+    close(matrix(found[: columns * padded(n)], n), x - Z @ least)
     inverse = row(Inverse(m, 1, known, n), G, Z, lengths)
     close(matrix(inverse, m) @ (G @ x), least)
-    if symmetric and m > n:                                  # least norm by units of Y_ii
+    if symmetric and m > n:  # least norm by units of Y_ii
         scale = np.sqrt(np.diag(Y))
         expected = np.linalg.pinv(Y / scale / scale[:, None], rcond=1e-9) / scale / scale[:, None]
         close(matrix(inverse, m), expected)
@@ -234,9 +269,13 @@ def test_derivatives_of_what_loops_give(monkeypatch):
             found = system.jacobian(name, q, u, tau, wrt=wrt)
             assert_allclose(found, expected, rtol=0, atol=1e-9 * np.abs(expected).max())
     dq = np.cos(np.arange(system.nu))
-    by_ydot = system.jvp("ydot", q, u, tau, tangents={"q": dq})[system.nq:]
-    assert_allclose(by_ydot, system.jvp("forward_dynamics", q, u, tau, tangents={"q": dq}), rtol=0,
-                    atol=1e-9 * np.abs(by_ydot).max())
+    by_ydot = system.jvp("ydot", q, u, tau, tangents={"q": dq})[system.nq :]
+    assert_allclose(
+        by_ydot,
+        system.jvp("forward_dynamics", q, u, tau, tangents={"q": dq}),
+        rtol=0,
+        atol=1e-9 * np.abs(by_ydot).max(),
+    )
 
 
 def test_derivatives_of_redundant_contacts(monkeypatch):
@@ -246,10 +285,10 @@ def test_derivatives_of_redundant_contacts(monkeypatch):
     q, u, tau, tail = (x[2] for x in states(system))
     discrete = dict(zip(system.discrete, tail[system.compiled.model.tail["discrete"]], strict=True))
     for name in ("forward_dynamics", "ydot"):
-        J = system.jacobian(name, q, u, tau, wrt="tau", discrete=discrete)[-system.nu:]
-        e = 1e-3                                             # linear: only rounding is left
+        J = system.jacobian(name, q, u, tau, wrt="tau", discrete=discrete)[-system.nu :]
+        e = 1e-3  # linear: only rounding is left
         f = getattr(system, name)
-        there = lambda tau, f=f: f(q, u, tau, discrete=discrete)[-system.nu:]
+        there = lambda tau, f=f: f(q, u, tau, discrete=discrete)[-system.nu :]
         expected = np.stack([there(tau + e * d) - there(tau - e * d) for d in np.eye(system.nu)], axis=1)
         expected /= 2 * e
         assert_allclose(J, expected, rtol=0, atol=1e-9)
@@ -258,6 +297,7 @@ def test_derivatives_of_redundant_contacts(monkeypatch):
 @pytest.mark.parametrize("name", ["held_accelerations", "velocity_change", "impulses"])
 def test_programs_do_not_grow_as_the_cube_of_their_equations(name):
     """Lines of code of 16 and 32 equations of one body: twice, and not eight times as many."""
+
     def lines(m: int) -> int:
         rng, system = np.random.default_rng(0), cd.System()
         system.add_body("b", mobilizer=cd.Free(), mass=1.0, inertia=(1, 2, 3))
@@ -269,5 +309,5 @@ def test_programs_do_not_grow_as_the_cube_of_their_equations(name):
         return module.text().count("\n")
 
     few, many = lines(16), lines(32)
-    assert few < 10_000                                      # 40,000 as a straight line of 24
+    assert few < 10_000  # 40,000 as a straight line of 24
     assert many < 2.2 * few

@@ -1,4 +1,5 @@
 """Closed forms: pendulums made of constraints, the four-bar linkage; the same numbers from machine code."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -29,8 +30,9 @@ def test_planar_body_on_a_ball_is_a_pendulum():
     wrench = system.constraint_reactions(q, u, "hinge")["bob"]
     np.testing.assert_allclose(wrench[[0, 1, 2, 3, 4]], F[[0, 1, 2, 3, 4]], rtol=0, atol=1e-11)
     assert system.constraint_rank(q, u)[0] == 2
-    np.testing.assert_array_equal(system.forward_dynamics(np.stack([q, q]), u)[1],
-                                  system.forward_dynamics(q, u))
+    np.testing.assert_array_equal(
+        system.forward_dynamics(np.stack([q, q]), u)[1], system.forward_dynamics(q, u)
+    )
 
 
 @pytest.mark.parametrize("coordinates", ["quaternion", "euler"])
@@ -63,8 +65,9 @@ def test_welded_together_is_one_body():
         two.add_body(name, mobilizer=cd.Pin(), mass=1.5, com=(0, -0.4, 0), inertia=(0.05, 0.05, 0.05))
     two.add_constraint("glue", C.Weld("left", (0.1, 0.2, 0), "right", (0.1, 0.2, 0)))
     udot = one.forward_dynamics([0.7], [0.3])[0]
-    np.testing.assert_allclose(two.forward_dynamics([0.7, 0.7], [0.3, 0.3], [2.0, -2.0]), [udot, udot],
-                               rtol=0, atol=1e-11)
+    np.testing.assert_allclose(
+        two.forward_dynamics([0.7, 0.7], [0.3, 0.3], [2.0, -2.0]), [udot, udot], rtol=0, atol=1e-11
+    )
     lambda_ = two.multipliers([0.7, 0.7], [0.3, 0.3], [2.0, -2.0])
     F = [two.reactions([0.7] * 2, [0.3] * 2, [udot] * 2, name, lambda_) for name in ("left", "right")]
     # The weld passes the 2 N m on: joints feel tau along their axis, as the mobilizers' own.
@@ -73,7 +76,7 @@ def test_welded_together_is_one_body():
 
 # ---- the four-bar linkage ----------------------------------------------------------------------------------
 
-A, B, D, GROUND = 0.3, 0.9, 0.7, 0.8        # crank, coupler, rocker, distance of the pivots [m]
+A, B, D, GROUND = 0.3, 0.9, 0.7, 0.8  # crank, coupler, rocker, distance of the pivots [m]
 MASSES = {"crank": (0.5, A), "coupler": (1.1, B), "rocker": (0.8, D)}
 
 
@@ -82,11 +85,21 @@ def four_bar(copies: int = 1) -> cd.System:
     system = cd.System()
     for i in range(copies):
         tag = str(i) if copies > 1 else ""
-        for name, parent, at in (("crank", "ground", (0, 0, 0)), ("coupler", f"crank{tag}", (A, 0, 0)),
-                                 ("rocker", "ground", (GROUND, 0, 0))):
+        for name, parent, at in (
+            ("crank", "ground", (0, 0, 0)),
+            ("coupler", f"crank{tag}", (A, 0, 0)),
+            ("rocker", "ground", (GROUND, 0, 0)),
+        ):
             m, length = MASSES[name]
-            system.add_body(name + tag, parent, cd.Pin(), X_PF=at, mass=m, com=(length / 2, 0, 0),
-                            inertia=(1e-3, m * length**2 / 12, m * length**2 / 12))
+            system.add_body(
+                name + tag,
+                parent,
+                cd.Pin(),
+                X_PF=at,
+                mass=m,
+                com=(length / 2, 0, 0),
+                inertia=(1e-3, m * length**2 / 12, m * length**2 / 12),
+            )
         system.add_constraint(f"joint{tag}", C.Ball(f"coupler{tag}", (B, 0, 0), f"rocker{tag}", (D, 0, 0)))
     return system
 
@@ -113,6 +126,7 @@ def four_bar_state(theta: float, speed: float) -> tuple[np.ndarray, np.ndarray]:
 
 def four_bar_acceleration(theta: float, speed: float) -> float:
     """J theta'' + J' theta'^2 / 2 + V' = 0 for the one degree of freedom."""
+
     def parts(x):
         c, r = closed(x)
         angles = (x, c, r)
@@ -123,9 +137,10 @@ def four_bar_acceleration(theta: float, speed: float) -> float:
             height = length / 2 * mp.sin(angles[k])
             if k == 1:
                 vx, vy, height = vx - A * mp.sin(x), vy + A * mp.cos(x), height + A * mp.sin(x)
-            J += m * (vx**2 + vy**2) + m * length**2 / 12 * rates[k]**2
+            J += m * (vx**2 + vy**2) + m * length**2 / 12 * rates[k] ** 2
             V += m * mpf("9.81") * height
         return J, V
+
     mp.dps = 40
     x = mpf(theta)
     J, dJ, dV = parts(x)[0], mp.diff(lambda y: parts(y)[0], x), mp.diff(lambda y: parts(y)[1], x)
@@ -140,8 +155,11 @@ def test_four_bar_against_the_closed_form(theta, speed, evidence):
     assert np.abs(p).max() < 1e-15
     assert np.abs(v).max() < 1e-14
     expected = four_bar_acceleration(theta, speed)
-    evidence("acceleration of a four-bar linkage closed by a constraint, against its closed form, relative",
-             abs(system.forward_dynamics(q, u)[0] / expected - 1), 1e-12)       # cond(Y) is some 1e2
+    evidence(
+        "acceleration of a four-bar linkage closed by a constraint, against its closed form, relative",
+        abs(system.forward_dynamics(q, u)[0] / expected - 1),
+        1e-12,
+    )  # cond(Y) is some 1e2
 
 
 def test_projection_closes_the_four_bar():
@@ -163,8 +181,10 @@ def test_four_bar_keeps_its_energy():
         b = f(q + h / 2 * a[0], u + h / 2 * a[1])
         c = f(q + h / 2 * b[0], u + h / 2 * b[1])
         d = f(q + h * c[0], u + h * c[1])
-        q, u = (x + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4) for x, k1, k2, k3,
-                k4 in zip((q, u), a, b, c, d, strict=True))
+        q, u = (
+            x + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+            for x, k1, k2, k3, k4 in zip((q, u), a, b, c, d, strict=True)
+        )
         q, u = system.project(q, u)
     # h^4 = 1e-12 per step of unit rates; the linkage is some ten times quicker.
     assert abs(sum(system.energy(q, u)) - start) < 1e-7 * abs(start)
@@ -175,8 +195,9 @@ def test_uncoupled_blocks_are_solved_by_themselves():
     """Ten linkages cost eleven times one at most, counted in operations."""
     from condyle.model.operators import OPERATORS
 
-    count = [OPERATORS["forward_dynamics"].build(four_bar(n).compiled.model, "f").n_instructions()
-             for n in (1, 10)]
+    count = [
+        OPERATORS["forward_dynamics"].build(four_bar(n).compiled.model, "f").n_instructions() for n in (1, 10)
+    ]
     assert count[1] <= 11 * count[0]
     q, u = four_bar_state(1.2, 2.0)
     many = four_bar(3).forward_dynamics(np.tile(q, 3), np.tile(u, 3))
@@ -189,8 +210,10 @@ def test_machine_code_equals_casadi(monkeypatch):
     native = [system.forward_dynamics(q, u), system.multipliers(q, u), *system.constraint_errors(q + 0.1, u)]
     monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")
     system = four_bar()
-    for x, y in zip(native, [system.forward_dynamics(q, u), system.multipliers(q, u),
-                             *system.constraint_errors(q + 0.1, u)]):
+    for x, y in zip(
+        native,
+        [system.forward_dynamics(q, u), system.multipliers(q, u), *system.constraint_errors(q + 0.1, u)],
+    ):
         # FMA rounds once less; the condition of Y is 1e2.
         np.testing.assert_allclose(x, y, rtol=1e-11, atol=1e-13)
 
@@ -204,8 +227,9 @@ def test_a_ball_rolls_down_a_slope(slope):
     for rolling, share in ((True, 5 / 7), (False, 1.0)):
         system = cd.System()
         system.add_body("ball", mobilizer=cd.Free(), mass=m, inertia=(0.4 * m * r**2,) * 3)
-        system.add_constraint("floor", C.SphereOnPlaneContact("ground", normal, 0.0, "ball", (0, 0, 0), r,
-                                                              rolling=rolling))
+        system.add_constraint(
+            "floor", C.SphereOnPlaneContact("ground", normal, 0.0, "ball", (0, 0, 0), r, rolling=rolling)
+        )
         q, u = system.defaults()
         q, u = system.project(q + np.r_[0, 0, 0, 0, r * normal], u)
         udot = system.forward_dynamics(q, u)
@@ -221,8 +245,9 @@ def test_planets_roll_on_a_sphere():
     R, r, theta = 0.5, 0.2, 0.4
     system = cd.System()
     system.add_body("ball", mobilizer=cd.Free(), mass=1.5, inertia=(0.4 * 1.5 * r**2,) * 3)
-    system.add_constraint("on", C.SphereOnSphereContact("ground", (0, 0, 0), R, "ball", (0, 0, 0), r,
-                                                        rolling=True))
+    system.add_constraint(
+        "on", C.SphereOnSphereContact("ground", (0, 0, 0), R, "ball", (0, 0, 0), r, rolling=True)
+    )
     q, u = system.defaults()
     q[4:] = (R + r) * np.array([np.sin(theta), np.cos(theta), 0])
     along = np.array([np.cos(theta), -np.sin(theta), 0])

@@ -1,4 +1,5 @@
 """Redundant and disabled constraints, locks, Parameters, users' functions, States, pickles, derivatives."""
+
 from __future__ import annotations
 
 import pickle
@@ -45,7 +46,7 @@ def test_multipliers_have_the_least_norm(seed):
     G, M = system.constraint_jacobian(q, u), system.mass_matrix(q)
     Y = G @ np.linalg.solve(M, G.T)
     free = system.forward_dynamics(q, u, disabled=system.constraints)
-    scale = np.sqrt(np.diag(Y))                             # the norm is that of the multipliers times these
+    scale = np.sqrt(np.diag(Y))  # the norm is that of the multipliers times these
     Y = Y / scale / scale[:, None]
     expected = np.linalg.lstsq(Y, (G @ free + system.constraint_bias(q, u)) / scale, rcond=1e-10)[0] / scale
     np.testing.assert_allclose(lambda_, expected, rtol=0, atol=LEAST_NORM * np.abs(expected).max())
@@ -60,8 +61,9 @@ def test_disabled_constraints_are_not_there():
     q, u = state(system)
     off = ["Rod", "NoSlip1D"]
     udot = without.forward_dynamics(q, u)
-    np.testing.assert_allclose(system.forward_dynamics(q, u, disabled=off), udot, rtol=0,
-                               atol=1e-10 * np.abs(udot).max())
+    np.testing.assert_allclose(
+        system.forward_dynamics(q, u, disabled=off), udot, rtol=0, atol=1e-10 * np.abs(udot).max()
+    )
     lambda_ = system.multipliers(q, u, disabled=off)
     assert lambda_[0] == lambda_[2] == 0
     np.testing.assert_allclose(lambda_[1], without.multipliers(q, u)[0], rtol=1e-10)
@@ -71,8 +73,12 @@ def test_disabled_constraints_are_not_there():
     assert p[1] == without.constraint_errors(q, u)[0][0] != 0
     none = rig()
     free = none.forward_dynamics(q, u)
-    np.testing.assert_allclose(system.forward_dynamics(q, u, disabled=system.constraints), free, rtol=0,
-                               atol=1e-13 * np.abs(free).max())
+    np.testing.assert_allclose(
+        system.forward_dynamics(q, u, disabled=system.constraints),
+        free,
+        rtol=0,
+        atol=1e-13 * np.abs(free).max(),
+    )
     assert not system.multipliers(q, u, disabled=system.constraints).any()
     np.testing.assert_allclose(system.project(q, u, disabled=system.constraints)[0], q, rtol=0, atol=1e-15)
 
@@ -96,27 +102,39 @@ def test_locked_speeds():
     held = system.motion_forces(q, u, locked=["shoulder", "elbow"])
     force = system.constraint_forces(q, u, locked=["shoulder", "elbow"])
     # The locks and the constraint together are all that must be added for this udot.
-    np.testing.assert_allclose(system.inverse_dynamics(q, u, udot), held + force, rtol=0,
-                               atol=1e-8 * np.abs(held).max())
+    np.testing.assert_allclose(
+        system.inverse_dynamics(q, u, udot), held + force, rtol=0, atol=1e-8 * np.abs(held).max()
+    )
     assert np.abs(held[:2]).min() > 0.1
     assert not held[2:].any()
 
 
 def test_numbers_may_be_parameters():
     length, x = cd.Parameter("length", 0.8), cd.Parameter("x", 0.1)
-    system = rig(rod=C.Rod("tip", (x, 0.2, 0.0), "float", (0.0, 0.1, 0.3), length),
-                 plane=C.PointInPlane("tip", (0.3, 1.0, -2 * x), 0.2, "float", (0.0, 0.3, 0.1)))
+    system = rig(
+        rod=C.Rod("tip", (x, 0.2, 0.0), "float", (0.0, 0.1, 0.3), length),
+        plane=C.PointInPlane("tip", (0.3, 1.0, -2 * x), 0.2, "float", (0.0, 0.3, 0.1)),
+    )
     q, u = state(system)
     for values in ({}, {"length": 1.1, "x": 0.25}):
         at = {"length": 0.8, "x": 0.1} | values
-        fixed = rig(rod=C.Rod("tip", (at["x"], 0.2, 0.0), "float", (0.0, 0.1, 0.3), at["length"]),
-                    plane=C.PointInPlane("tip", (0.3, 1.0, -2 * at["x"]), 0.2, "float", (0.0, 0.3, 0.1)))
+        fixed = rig(
+            rod=C.Rod("tip", (at["x"], 0.2, 0.0), "float", (0.0, 0.1, 0.3), at["length"]),
+            plane=C.PointInPlane("tip", (0.3, 1.0, -2 * at["x"]), 0.2, "float", (0.0, 0.3, 0.1)),
+        )
         expected = fixed.forward_dynamics(q, u)
-        np.testing.assert_allclose(system.forward_dynamics(q, u, parameters=values), expected, rtol=0,
-                                   atol=1e-12 * np.abs(expected).max())
-        np.testing.assert_allclose(system.constraint_errors(q, u, parameters=values)[0],
-                                   fixed.constraint_errors(q, u)[0],
-                                   rtol=0, atol=1e-15)
+        np.testing.assert_allclose(
+            system.forward_dynamics(q, u, parameters=values),
+            expected,
+            rtol=0,
+            atol=1e-12 * np.abs(expected).max(),
+        )
+        np.testing.assert_allclose(
+            system.constraint_errors(q, u, parameters=values)[0],
+            fixed.constraint_errors(q, u)[0],
+            rtol=0,
+            atol=1e-15,
+        )
     with pytest.raises(cd.DescriptionError, match=r"Rod: length: expected .* above 0"):
         system.forward_dynamics(q, u, parameters={"length": -1.0})
 
@@ -130,13 +148,16 @@ def test_user_python_equals_rod_and_rolling():
 
     def slip(s):
         X, P = s.body_pose("float"), s.station_position("float", (0.1, 0.2, 0.0))
-        velocity = lambda b: s.station_velocity(b) + np.cross(s.angular_velocity(b),
-                                                              P - s.station_position(b))
+        velocity = lambda b: (
+            s.station_velocity(b) + np.cross(s.angular_velocity(b), P - s.station_position(b))
+        )
         n = X.R @ (np.array([0.0, 1.0, 0.4]) / np.sqrt(1.16))
         return n @ (velocity("tip") - velocity("upper"))
 
-    for ours, own in ((rig("Rod"), rig(own=C.Holonomic(distance))),
-                      (rig("NoSlip1D"), rig(own=C.Nonholonomic(slip)))):
+    for ours, own in (
+        (rig("Rod"), rig(own=C.Holonomic(distance))),
+        (rig("NoSlip1D"), rig(own=C.Nonholonomic(slip))),
+    ):
         q, u = state(ours)
         np.testing.assert_allclose(own.multipliers(q, u), ours.multipliers(q, u), rtol=1e-11)
         udot = ours.forward_dynamics(q, u)
@@ -222,8 +243,9 @@ def test_a_lock_that_leaves_a_constraint_nothing_to_move():
     locked = ["shoulder"]
     assert system.multipliers(q, u, locked=locked)[0] == 0
     udot = without.forward_dynamics(q, u, locked=locked)
-    np.testing.assert_allclose(system.forward_dynamics(q, u, locked=locked), udot, rtol=0,
-                               atol=1e-10 * np.abs(udot).max())
+    np.testing.assert_allclose(
+        system.forward_dynamics(q, u, locked=locked), udot, rtol=0, atol=1e-10 * np.abs(udot).max()
+    )
 
 
 def test_explain_names_the_constraint():
@@ -234,8 +256,9 @@ def test_explain_names_the_constraint():
     assert system.explain(at).first == "constraint 'bad': G"
     good = system.explain(at.replace(disabled=["bad"]))
     assert good.first is None
-    np.testing.assert_allclose(good.values["multipliers of 'Rod'"],
-                               at.replace(disabled=["bad"]).multipliers()[:1], rtol=1e-12)
+    np.testing.assert_allclose(
+        good.values["multipliers of 'Rod'"], at.replace(disabled=["bad"]).multipliers()[:1], rtol=1e-12
+    )
 
 
 def test_a_system_without_constraints_answers_with_none():
@@ -246,8 +269,9 @@ def test_a_system_without_constraints_answers_with_none():
     np.testing.assert_array_equal(system.project(q, u)[1], u)
 
 
-@pytest.mark.parametrize("names", [("Rod",), ("Ball", "CoordinateCoupler"), ("SpeedCoupler", "Holonomic")],
-                         ids=" ".join)
+@pytest.mark.parametrize(
+    "names", [("Rod",), ("Ball", "CoordinateCoupler"), ("SpeedCoupler", "Holonomic")], ids=" ".join
+)
 def test_derivatives_of_accelerations(names):
     """jvp, vjp and Jacobian agree, and equal differences along the manifold."""
     system = rig(*names)
@@ -280,10 +304,13 @@ def test_derivatives_of_redundant_constraints():
     # The rule needs multipliers, whose least norm is good to 1e-8, only through the sum of their forces.
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9 * np.abs(expected).max())
     dq = np.ones(once.nu)
-    np.testing.assert_allclose(twice.jvp("forward_dynamics", q, u, tau, tangents={"q": dq}), expected @ dq,
-                               rtol=0,
-                               atol=1e-8 * np.abs(expected).max())
-    for _ in range(2):                                       # the second call finds the function made
+    np.testing.assert_allclose(
+        twice.jvp("forward_dynamics", q, u, tau, tangents={"q": dq}),
+        expected @ dq,
+        rtol=0,
+        atol=1e-8 * np.abs(expected).max(),
+    )
+    for _ in range(2):  # the second call finds the function made
         with pytest.raises(cd.ConstraintError, match=r"multipliers .* rank 3 of 6"):
             twice.jacobian("multipliers", q, u, tau, wrt="q")
         with pytest.raises(cd.ConstraintError, match=r"multipliers .* rank 3 of 6"):
@@ -306,8 +333,9 @@ def test_light_bodies_do_not_hide_heavy_ones(inertia):
     # N m.
     np.testing.assert_allclose(system.forward_dynamics(q, u, t=0.3), udot, rtol=0, atol=1e-12)
     G, h = system.constraint_jacobian(q, u, t=0.3), system.inverse_dynamics(q, u, udot, t=0.3)
-    np.testing.assert_allclose(system.multipliers(q, u, t=0.3), np.linalg.solve(G.T, -h), rtol=1e-12,
-                               atol=1e-12)
+    np.testing.assert_allclose(
+        system.multipliers(q, u, t=0.3), np.linalg.solve(G.T, -h), rtol=1e-12, atol=1e-12
+    )
     assert system.constraint_rank(q, u, t=0.3)[0] == 2
 
 
@@ -323,9 +351,12 @@ def test_two_constraints_through_one_light_body(inertia):
     q, u = system.project(*system.defaults(), t=0.3)
     condition = system.constraint_rank(q, u, t=0.3)[1]
     # Rounding times the condition of Y, up to 5e8; (4) of multipliers.py takes (1e-12 times it)^4.
-    np.testing.assert_allclose(system.forward_dynamics(q, u, t=0.3),
-                               -4.5 * np.sin(0.9) * np.array([2.0, 1.0]), rtol=0,
-                               atol=1e-15 * condition)
+    np.testing.assert_allclose(
+        system.forward_dynamics(q, u, t=0.3),
+        -4.5 * np.sin(0.9) * np.array([2.0, 1.0]),
+        rtol=0,
+        atol=1e-15 * condition,
+    )
 
 
 def test_a_constraint_on_held_speeds_alone():
@@ -344,5 +375,7 @@ def test_a_constraint_on_held_speeds_alone():
     assert cd.simulate(system, at, 0.5).finished
     # One that contradicts the motion changes nothing either: there is nothing that it could move.
     assert at.replace(t=0.4).replace(q={"b": 0.1}).multipliers()[0] == 0
-    np.testing.assert_array_equal(system.forward_dynamics(at.q, at.u + 1, t=0.3),
-                                  system.forward_dynamics(at.q, at.u + 1, t=0.3, disabled=["same"]))
+    np.testing.assert_array_equal(
+        system.forward_dynamics(at.q, at.u + 1, t=0.3),
+        system.forward_dynamics(at.q, at.u + 1, t=0.3, disabled=["same"]),
+    )

@@ -1,4 +1,5 @@
 """What cannot be is refused, in words that help."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -16,39 +17,71 @@ def _casadi(monkeypatch):
     monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")
 
 
-@pytest.mark.parametrize(("make", "message"), [
-    (lambda: C.Rod("a", P, "b", P, 0.0), r"Rod: length: expected one finite number .* \[m\], above 0, got "
-                                         r"0\.0"),
-    (lambda: C.Rod("a", P, "a", P, 1.0), r"Rod: a and b are both 'a'; name two different bodies"),
-    (lambda: C.Rod("a", (0, 0), "b", P, 1.0), r"Rod: p_a: expected three finite numbers"),
-    (lambda: C.Ball(3, P, "b", P), r"Ball: a: expected a body or its name, got 3"),
-    (lambda: C.Weld("a", (1, 2), "b", None), r"Weld: X_a"),
-    (lambda: C.PointInPlane("a", (0, 0, 0), 0.1, "b", P), r"PointInPlane: normal: expected a direction, got "
-                                                          r"the zero vector"),
-    (lambda: C.PointOnLine("a", P, (0, 0, 0), "b", P), r"PointOnLine: direction: expected a direction"),
-    (lambda: C.ConstantAngle("a", (1, 0, 0), "b", (1, 0, 0), 0.0), r"ConstantAngle: angle: expected more "
-                                                                   r"than 0 .*got 0"),
-    (lambda: C.ConstantOrientation("a", np.zeros((3, 3)), "b"), r"ConstantOrientation: R_a"),
-    (lambda: C.ConstantCoordinate("", 1.0), r"ConstantCoordinate: coordinate: expected a name, got ''"),
-    (lambda: C.ConstantSpeed("x", np.nan), r"ConstantSpeed: value: expected one finite number"),
-    (lambda: C.CoordinateCoupler(("a", "b"), lambda a, b: a), r"CoordinateCoupler: function: expected a "
-                                                              r"function"),
-    (lambda: C.CoordinateCoupler(lambda: 0, ()),
-     r"CoordinateCoupler: coordinates: expected one name or more"),
-    (lambda: C.CoordinateCoupler(lambda a, b: a, ("x", "x")), r"expected different names"),
-    (lambda: C.SpeedCoupler(lambda: 0, ()), r"SpeedCoupler: speeds: expected one name or more"),
-    (lambda: C.Holonomic(lambda s: s.u("elbow")), r"Holonomic\(lambda\): asks for s.u\('elbow'\), but "
-                                                  r".*Nonholonomic"),
-    (lambda: C.Holonomic(lambda s: s.t), r"asks nothing of the state that moves"),
-    (lambda: C.Holonomic(lambda s: s.q("x") - s.input("i", 0.0)), r"nothing says how fast an input changes"),
-    (lambda: C.AccelerationOnly(lambda s: s.u("x")), r"asks for no acceleration; for velocities use "
-                                                     r"cd.constraints.Nonholonomic"),
-    (lambda: C.AccelerationOnly(lambda s: s.udot("x") ** 2), r"AccelerationOnly\(lambda\): is not linear in "
-                                                             r"accelerations"),
-    (lambda: C.Nonholonomic(lambda s: s.q("x")), r"asks for no velocity; for positions use "
-                                                 r"cd.constraints.Holonomic"),
-    (lambda: C.ConstantCoordinate("x", cd.Input("i", 0.0)), r"nothing says how fast an input changes"),
-])
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (
+            lambda: C.Rod("a", P, "b", P, 0.0),
+            r"Rod: length: expected one finite number .* \[m\], above 0, got "
+            r"0\.0",
+        ),
+        (lambda: C.Rod("a", P, "a", P, 1.0), r"Rod: a and b are both 'a'; name two different bodies"),
+        (lambda: C.Rod("a", (0, 0), "b", P, 1.0), r"Rod: p_a: expected three finite numbers"),
+        (lambda: C.Ball(3, P, "b", P), r"Ball: a: expected a body or its name, got 3"),
+        (lambda: C.Weld("a", (1, 2), "b", None), r"Weld: X_a"),
+        (
+            lambda: C.PointInPlane("a", (0, 0, 0), 0.1, "b", P),
+            r"PointInPlane: normal: expected a direction, got "
+            r"the zero vector",
+        ),
+        (lambda: C.PointOnLine("a", P, (0, 0, 0), "b", P), r"PointOnLine: direction: expected a direction"),
+        (
+            lambda: C.ConstantAngle("a", (1, 0, 0), "b", (1, 0, 0), 0.0),
+            r"ConstantAngle: angle: expected more "
+            r"than 0 .*got 0",
+        ),
+        (lambda: C.ConstantOrientation("a", np.zeros((3, 3)), "b"), r"ConstantOrientation: R_a"),
+        (lambda: C.ConstantCoordinate("", 1.0), r"ConstantCoordinate: coordinate: expected a name, got ''"),
+        (lambda: C.ConstantSpeed("x", np.nan), r"ConstantSpeed: value: expected one finite number"),
+        (
+            lambda: C.CoordinateCoupler(("a", "b"), lambda a, b: a),
+            r"CoordinateCoupler: function: expected a "
+            r"function",
+        ),
+        (
+            lambda: C.CoordinateCoupler(lambda: 0, ()),
+            r"CoordinateCoupler: coordinates: expected one name or more",
+        ),
+        (lambda: C.CoordinateCoupler(lambda a, b: a, ("x", "x")), r"expected different names"),
+        (lambda: C.SpeedCoupler(lambda: 0, ()), r"SpeedCoupler: speeds: expected one name or more"),
+        (
+            lambda: C.Holonomic(lambda s: s.u("elbow")),
+            r"Holonomic\(lambda\): asks for s.u\('elbow'\), but "
+            r".*Nonholonomic",
+        ),
+        (lambda: C.Holonomic(lambda s: s.t), r"asks nothing of the state that moves"),
+        (
+            lambda: C.Holonomic(lambda s: s.q("x") - s.input("i", 0.0)),
+            r"nothing says how fast an input changes",
+        ),
+        (
+            lambda: C.AccelerationOnly(lambda s: s.u("x")),
+            r"asks for no acceleration; for velocities use "
+            r"cd.constraints.Nonholonomic",
+        ),
+        (
+            lambda: C.AccelerationOnly(lambda s: s.udot("x") ** 2),
+            r"AccelerationOnly\(lambda\): is not linear in "
+            r"accelerations",
+        ),
+        (
+            lambda: C.Nonholonomic(lambda s: s.q("x")),
+            r"asks for no velocity; for positions use "
+            r"cd.constraints.Holonomic",
+        ),
+        (lambda: C.ConstantCoordinate("x", cd.Input("i", 0.0)), r"nothing says how fast an input changes"),
+    ],
+)
 def test_numbers_and_functions(make, message):
     with pytest.raises(cd.DescriptionError, match=message):
         make()
@@ -57,8 +90,9 @@ def test_numbers_and_functions(make, message):
 def test_accelerations_are_for_accelerations_only():
     with pytest.raises(cd.UnknownNameError, match="unknown accessor of s 'udot'"):
         C.Nonholonomic(lambda s: s.udot("x"))
-    with pytest.raises(cd.UnknownNameError,
-                       match="unknown accessor of s 'station_acceleration'; did you mean"):
+    with pytest.raises(
+        cd.UnknownNameError, match="unknown accessor of s 'station_acceleration'; did you mean"
+    ):
         cd.forces.Custom(lambda s: {"tip": s.station_acceleration("tip")})
 
 
@@ -118,14 +152,21 @@ def test_projection_says_what_is_violated():
         held.project(q, u, weights=np.zeros(9))
 
 
-@pytest.mark.parametrize(("mistake", "words"), [
-    (lambda: rig(law=C.Holonomic(lambda s: s.u("elbow"))).state(), "asks for s.u('elbow')"),
-    (lambda: rig().add_constraint("f", lambda s: 0),
-     "becomes one by cd.constraints.Holonomic(lambda s: ...)"),
-    (lambda: C.Holonomic(lambda s: s.q["hip"] - s.q["knee"]), "asked by name in round brackets"),
-    (lambda: C.CoordinateCoupler(lambda a: a, ("hip", "knee")), "function takes (a), but is called with 2: "
-                                                                "hip, knee"),
-])
+@pytest.mark.parametrize(
+    ("mistake", "words"),
+    [
+        (lambda: rig(law=C.Holonomic(lambda s: s.u("elbow"))).state(), "asks for s.u('elbow')"),
+        (
+            lambda: rig().add_constraint("f", lambda s: 0),
+            "becomes one by cd.constraints.Holonomic(lambda s: ...)",
+        ),
+        (lambda: C.Holonomic(lambda s: s.q["hip"] - s.q["knee"]), "asked by name in round brackets"),
+        (
+            lambda: C.CoordinateCoupler(lambda a: a, ("hip", "knee")),
+            "function takes (a), but is called with 2: hip, knee",
+        ),
+    ],
+)
 def test_the_answer_says_what_to_do(mistake, words):
     with pytest.raises(cd.CondyleError) as told:
         mistake()

@@ -1,4 +1,5 @@
 """Functions of time by samples that end before a run does."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -77,9 +78,14 @@ def test_excitations(arm):
 def arm() -> cd.System:
     system = pendulum()
     path = cd.paths.Path([("ground", (0.1, 0.3, 0)), ("hand", (0.1, 0.1, 0))])
-    muscle = cd.muscles.DeGroote2016(path, max_isometric_force=100.0, optimal_fiber_length=0.1,
-                                    tendon_slack_length=0.1, tendon="rigid",
-                                    excitation=([0, 0.01, 0.02], [0.1, 0.2, 0.4]))
+    muscle = cd.muscles.DeGroote2016(
+        path,
+        max_isometric_force=100.0,
+        optimal_fiber_length=0.1,
+        tendon_slack_length=0.1,
+        tendon="rigid",
+        excitation=([0, 0.01, 0.02], [0.1, 0.2, 0.4]),
+    )
     system.add_force("BRA", muscle)
     return system
 

@@ -1,5 +1,6 @@
 """Accelerations that no constraints allow, and constraints that have no value, are refused by name; healthy
 ones are not."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -32,19 +33,26 @@ def contradicting() -> cd.System:
     return arm(steady=C.ConstantSpeed("a", 1.0), pushed=C.ConstantAcceleration("a", 3.0))
 
 
-@pytest.mark.parametrize("ask", [
-    lambda s, q, u: s.forward_dynamics(q, u), lambda s, q, u: s.multipliers(q, u), lambda s, q,
-    u: s.constraint_forces(q, u),
-    lambda s, q, u: s.state(q=q, u=u).udot, lambda s, q, u: s.state(q=q, u=u).reactions(), lambda s, q,
-    u: s.motion_forces(q, u),
-    lambda s, q, u: s.jacobian("forward_dynamics", q, u, wrt="q"),
-    lambda s, q, u: s.jvp("forward_dynamics", q, u, tangents={"q": u}),
-    lambda s, q, u: s.vjp("forward_dynamics", q, u, cotangent=u, wrt=("q",))],
-    ids=["udot", "lambda", "forces", "State", "reactions", "motion", "jacobian", "jvp", "vjp"])
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda s, q, u: s.forward_dynamics(q, u),
+        lambda s, q, u: s.multipliers(q, u),
+        lambda s, q, u: s.constraint_forces(q, u),
+        lambda s, q, u: s.state(q=q, u=u).udot,
+        lambda s, q, u: s.state(q=q, u=u).reactions(),
+        lambda s, q, u: s.motion_forces(q, u),
+        lambda s, q, u: s.jacobian("forward_dynamics", q, u, wrt="q"),
+        lambda s, q, u: s.jvp("forward_dynamics", q, u, tangents={"q": u}),
+        lambda s, q, u: s.vjp("forward_dynamics", q, u, cotangent=u, wrt=("q",)),
+    ],
+    ids=["udot", "lambda", "forces", "State", "reactions", "motion", "jacobian", "jvp", "vjp"],
+)
 def test_contradicting_constraints_are_named(ask):
     system = contradicting()
-    with pytest.raises(cd.ConstraintError,
-                       match=r"no accelerations satisfy the constraints; .*allowed 0\.0") as caught:
+    with pytest.raises(
+        cd.ConstraintError, match=r"no accelerations satisfy the constraints; .*allowed 0\.0"
+    ) as caught:
         ask(system, np.zeros(2), np.array([1.0, 0.0]))
     assert set(caught.value.violated) == {"steady", "pushed"}
     # they share the 3 rad/s^2
@@ -55,8 +63,11 @@ def test_a_run_of_contradicting_constraints_does_not_begin():
     system = contradicting()
     run = cd.simulate(system, system.state(u={"a": 1.0}), 1.0)
     assert not run.finished and len(run.t) == 1
-    assert ("accelerations violate them" in run.status and "'steady' by" in run.status
-            and "'pushed' by" in run.status)
+    assert (
+        "accelerations violate them" in run.status
+        and "'steady' by" in run.status
+        and "'pushed' by" in run.status
+    )
 
 
 @pytest.mark.parametrize("evaluator", ["native", "casadi"])
@@ -68,8 +79,9 @@ def test_only_the_states_without_an_answer_are_lost(evaluator, monkeypatch):
     t = np.array([0.0, 0.5, 0.0, 1.0])
     q, u = np.zeros((4, 2)), np.zeros((4, 2))
     q[:, 1] = 0.3
-    with pytest.raises(cd.ConstraintError,
-                       match=r"violated: hold by 3 .*state \(1,\) of the batch; `error\.result`") as caught:
+    with pytest.raises(
+        cd.ConstraintError, match=r"violated: hold by 3 .*state \(1,\) of the batch; `error\.result`"
+    ) as caught:
         system.forward_dynamics(q, u, t=t)
     assert caught.value.violated == {"hold": pytest.approx(3.0)}
     result = caught.value.result
@@ -94,10 +106,17 @@ def test_locks_against_a_constraint():
         system.forward_dynamics(q, [0.0, 0.0], locked={"a": 2.0})
 
 
-@pytest.mark.parametrize("make", [
-    lambda: rig("Weld", again=EVERY["Weld"]), lambda: rig("Rod", "ConstantAngle", again=EVERY["Rod"]),
-    lambda: rig("Weld", at=C.Ball("tip", RAIL.p, "float", (0.1, 0.0, 0.2))), bricard, lambda: four_bars(2)],
-    ids=["Weld twice", "Rod twice", "Ball in Weld", "Bricard", "four-bars"])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: rig("Weld", again=EVERY["Weld"]),
+        lambda: rig("Rod", "ConstantAngle", again=EVERY["Rod"]),
+        lambda: rig("Weld", at=C.Ball("tip", RAIL.p, "float", (0.1, 0.0, 0.2))),
+        bricard,
+        lambda: four_bars(2),
+    ],
+    ids=["Weld twice", "Rod twice", "Ball in Weld", "Bricard", "four-bars"],
+)
 def test_redundant_constraints_are_met_beside_themselves(make):
     """States that are more and more off, by which the equations of some contradict each other: it does not
     show."""
@@ -106,8 +125,10 @@ def test_redundant_constraints_are_met_beside_themselves(make):
     q, u = system.project(q, u + 0.3)
     for off in (0.0, 1e-13, 1e-10, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4):
         for _ in range(5):
-            near = (system.compiled.normalised(q + off * rng.normal(size=q.size)),
-                    u + off * rng.normal(size=u.size))
+            near = (
+                system.compiled.normalised(q + off * rng.normal(size=q.size)),
+                u + off * rng.normal(size=u.size),
+            )
             assert np.isfinite(system.forward_dynamics(*near)).all()
 
 
@@ -140,21 +161,43 @@ def _turn(angle, axis) -> np.ndarray:
 
 HALF_TURN, NEARLY = (0.0, 0.6, 0.0, 0.8), (np.cos(1.57), np.sin(1.57), 0.0, 0.0)
 UNDEFINED = {
-    "ConstantOrientation": (C.ConstantOrientation("ground", None, "b"), (*HALF_TURN, 0, 0, 0),
-                            (*NEARLY, 0, 0, 0), "half a turn"),
+    "ConstantOrientation": (
+        C.ConstantOrientation("ground", None, "b"),
+        (*HALF_TURN, 0, 0, 0),
+        (*NEARLY, 0, 0, 0),
+        "half a turn",
+    ),
     "Weld": (C.Weld("ground", None, "b", None), (*HALF_TURN, 0, 0, 0), (*NEARLY, 0, 0, 0), "half a turn"),
-    "Weld, rounded": (C.Weld("ground", None, "b", None), (6e-17, 1, 0, 0, 0, 0, 0), (*NEARLY, 0, 0, 0),
-                      "half a turn"),
-    "Rod": (C.Rod("ground", (0, 0, 0), "b", (0, 0, 0), 0.5), (1, 0, 0, 0, 0, 0, 0), (1, 0, 0, 0, 1e-3, 0, 0),
-            "coincide"),
-    "Rod, nearly": (C.Rod("ground", (0, 0, 0), "b", (0, 0, 0), 0.5), (1, 0, 0, 0, 0, 1e-13, 0),
-                    (1, 0, 0, 0, 0, 1e-3, 0),
-                    "coincide"),
-    "spheres": (C.SphereOnSphereContact("ground", (0, 0, 0), 0.3, "b", (0, 0, 0), 0.2, rolling=True),
-                (1, 0, 0, 0, 0, 0, 0),
-                (1, 0, 0, 0, 0, 1e-3, 0), "coincide"),
-    "lines": (C.LineOnLineContact("ground", (0, 0, 0), (1, 0, 0), "b", (0, 0.1, 0), (1, 0, 0), rolling=True),
-              (1, 0, 0, 0, 0, 0, 0), (1, 0, 0.01, 0, 0, 0, 0), "parallel"),
+    "Weld, rounded": (
+        C.Weld("ground", None, "b", None),
+        (6e-17, 1, 0, 0, 0, 0, 0),
+        (*NEARLY, 0, 0, 0),
+        "half a turn",
+    ),
+    "Rod": (
+        C.Rod("ground", (0, 0, 0), "b", (0, 0, 0), 0.5),
+        (1, 0, 0, 0, 0, 0, 0),
+        (1, 0, 0, 0, 1e-3, 0, 0),
+        "coincide",
+    ),
+    "Rod, nearly": (
+        C.Rod("ground", (0, 0, 0), "b", (0, 0, 0), 0.5),
+        (1, 0, 0, 0, 0, 1e-13, 0),
+        (1, 0, 0, 0, 0, 1e-3, 0),
+        "coincide",
+    ),
+    "spheres": (
+        C.SphereOnSphereContact("ground", (0, 0, 0), 0.3, "b", (0, 0, 0), 0.2, rolling=True),
+        (1, 0, 0, 0, 0, 0, 0),
+        (1, 0, 0, 0, 0, 1e-3, 0),
+        "coincide",
+    ),
+    "lines": (
+        C.LineOnLineContact("ground", (0, 0, 0), (1, 0, 0), "b", (0, 0.1, 0), (1, 0, 0), rolling=True),
+        (1, 0, 0, 0, 0, 0, 0),
+        (1, 0, 0.01, 0, 0, 0, 0),
+        "parallel",
+    ),
 }
 
 
@@ -165,10 +208,18 @@ def test_equations_without_a_value_are_named(name):
     system.add_body("b", mobilizer=cd.Free(), mass=1.0, inertia=(0.1, 0.2, 0.25))
     system.add_constraint("it", constraint)
     q, u = np.array(where, dtype=float), np.full(6, 0.1)
-    asks = {operator: getattr(system, operator) for operator in (
-        "forward_dynamics", "multipliers", "constraint_errors", "constraint_jacobian", "constraint_bias",
-        "constraint_rank",
-        "project")}
+    asks = {
+        operator: getattr(system, operator)
+        for operator in (
+            "forward_dynamics",
+            "multipliers",
+            "constraint_errors",
+            "constraint_jacobian",
+            "constraint_bias",
+            "constraint_rank",
+            "project",
+        )
+    }
     for operator, ask in asks.items():
         with pytest.raises(cd.ConstraintError, match=rf"it.*{words}") as caught:
             ask(q, u)

@@ -16,6 +16,7 @@ the depth is the least d of all n. A row is right where
 Rings and terrain are not convex: there a search for the nearest point of the ring's circle, or of SciPy's
 spline through the heights, takes the place of 2 and 3.
 """
+
 from __future__ import annotations
 
 import sys
@@ -65,9 +66,11 @@ class Result:
 
     def row(self) -> str:
         solved = self.pairs - self.named - self.wrong
-        return (f"| {self.kind} | {self.pairs:,} | {solved:,} | {self.named:,} | {self.wrong:,} | "
-                f"{self.off_surface:.0e} | {self.off_depth:.0e} | {self.searched:,} | "
-                f"{self.beyond:.0e} |")
+        return (
+            f"| {self.kind} | {self.pairs:,} | {solved:,} | {self.named:,} | {self.wrong:,} | "
+            f"{self.off_surface:.0e} | {self.off_depth:.0e} | {self.searched:,} | "
+            f"{self.beyond:.0e} |"
+        )
 
 
 HEAD = """| pair | run | solved | named | wrong | off the surfaces | off d(n) | searched | above the search |
@@ -77,9 +80,17 @@ HEAD = """| pair | run | solved | named | wrong | off the surfaces | off d(n) | 
 def rotations(q):
     """Of quaternions (N, 4), shape (N, 3, 3)."""
     w, x, y, z = q.T
-    entries = [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y),
-               2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x),
-               2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)]
+    entries = [
+        1 - 2 * (y * y + z * z),
+        2 * (x * y - w * z),
+        2 * (x * z + w * y),
+        2 * (x * y + w * z),
+        1 - 2 * (x * x + z * z),
+        2 * (y * z - w * x),
+        2 * (x * z - w * y),
+        2 * (y * z + w * x),
+        1 - 2 * (x * x + y * y),
+    ]
     return np.stack(entries, axis=1).reshape(-1, 3, 3)
 
 
@@ -87,7 +98,7 @@ def poses(rng, count):
     """Both turned at random, at the origin."""
     q = np.zeros((count, 14))
     for k in (0, 7):
-        q[:, k:k + 4] = unit(rng.normal(size=(count, 4)))
+        q[:, k : k + 4] = unit(rng.normal(size=(count, 4)))
     return q
 
 
@@ -170,12 +181,12 @@ def convex(kind, count, seed=0, around=300, search=None):
     w = unit(rng.normal(size=(count, 3)))
     touches = one.support(s_a, local(R_a, w)) + other.support(s_b, local(R_b, -w))
     far = np.where(third == 2, touches * rng.uniform(0, 1, count), touches + small * rng.uniform(0, 3, count))
-    far[(third == 2) & (rng.uniform(size=count) < 0.02)] = 0.0               # concentric
+    far[(third == 2) & (rng.uniform(size=count) < 0.02)] = 0.0  # concentric
     q[:, 11:] = far[:, None] * w
     x, n, Q, seconds = grazed(ask, rng, q, sizes, small, third)
     out = Result(kind, count, searched=0, seconds=seconds)
     none = np.zeros(count, bool)
-    if kind == "sphere, sphere":                             # of one centre: no normal, as is stated
+    if kind == "sphere, sphere":  # of one centre: no normal, as is stated
         none = (far == 0) & ~n.any(axis=1) & (np.abs(x - touches) < 1e-15 * size)
         n[none], Q[none] = w[none], s_a[none] * w[none]
     good = np.isfinite(x)
@@ -184,8 +195,9 @@ def convex(kind, count, seed=0, around=300, search=None):
     n_a, n_b = local(R_a, n), local(R_b, -n)
     off = np.zeros(count)
     for shape, s, p, m in ((one, s_a, p_a, n_a), (other, s_b, p_b, n_b)):
-        by = (np.linalg.norm(p - shape.furthest(s, m), axis=1) if shape.off is None
-              else np.abs(shape.off(s, p)))
+        by = (
+            np.linalg.norm(p - shape.furthest(s, m), axis=1) if shape.off is None else np.abs(shape.off(s, p))
+        )
         off = np.maximum(off, by / size)
     # 2: furthest along n
     h_a, h_b = one.support(s_a, n_a), other.support(s_b, n_b)
@@ -202,33 +214,66 @@ def convex(kind, count, seed=0, around=300, search=None):
         every = np.vstack([fibonacci(around), np.eye(3), -np.eye(3)])
         every = np.broadcast_to(every, (len(rows), *every.shape))
         across = np.cross(R_a[rows, :, 2], R_b[rows, :, 2])
-        ways = np.concatenate([turn(R_a[rows], every), turn(R_b[rows], every), across[:, None],
-                               -across[:, None], n[rows, None]], axis=1)
+        ways = np.concatenate(
+            [
+                turn(R_a[rows], every),
+                turn(R_b[rows], every),
+                across[:, None],
+                -across[:, None],
+                n[rows, None],
+            ],
+            axis=1,
+        )
         ways = unit(ways)
 
         def overlap(v, rows=rows):
             back = lambda R, v: np.einsum("nji,nmj->nmi", R[rows], v)
-            return (one.support(s_a[rows, None], back(R_a, v)) + other.support(s_b[rows, None], -back(R_b, v))
-                    - np.einsum("nmi,ni->nm", v, q[rows, 11:]))
+            return (
+                one.support(s_a[rows, None], back(R_a, v))
+                + other.support(s_b[rows, None], -back(R_b, v))
+                - np.einsum("nmi,ni->nm", v, q[rows, 11:])
+            )
 
         beyond[rows] = np.maximum(x[rows] - least(overlap, ways), 0) / small[rows]
     out.searched = len(deep)
     judged(out, good, off, depth, beyond)
-    out.details = {"x": x, "n": n, "Q": Q, "q": q, "sizes": sizes, "off": off, "depth": depth,
-                   "beyond": beyond, "ask": ask, "small": small, "size": size, "third": third}
+    out.details = {
+        "x": x,
+        "n": n,
+        "Q": Q,
+        "q": q,
+        "sizes": sizes,
+        "off": off,
+        "depth": depth,
+        "beyond": beyond,
+        "ask": ask,
+        "small": small,
+        "size": size,
+        "third": third,
+    }
     return out
 
 
 CONVEX = {
-    "sphere, sphere": (Sphere(), Sphere()), "sphere, ellipsoid": (Sphere(), Ellipsoid()),
-    "ellipsoid, ellipsoid": (Ellipsoid(), Ellipsoid()), "sphere, cylinder": (Sphere(), Cylinder()),
-    "ellipsoid, cylinder": (Ellipsoid(), Crowned()), "cylinder, cylinder": (Crowned(), Crowned()),
-    "sphere, box": (Sphere(), Box()), "sphere, implicit": (Sphere(), PEBBLE),
-    "sphere, implicit of power 4": (Sphere(), SOAP), "ellipsoid, implicit": (Ellipsoid(), PEBBLE),
-    "ellipsoid, implicit of power 4": (Ellipsoid(), SOAP), "implicit, implicit": (PEBBLE, PEBBLE),
-    "implicit, smaller implicit": (PEBBLE, GRAIN), "implicit, implicit of power 4": (PEBBLE, SOAP),
-    "both of power 4": (SOAP, SOAP), "sphere, implicit of power 6": (Sphere(), BRICK),
-    "thin implicit, implicit of power 6": (THIN, BRICK), "both of power 6": (BRICK, BRICK)}
+    "sphere, sphere": (Sphere(), Sphere()),
+    "sphere, ellipsoid": (Sphere(), Ellipsoid()),
+    "ellipsoid, ellipsoid": (Ellipsoid(), Ellipsoid()),
+    "sphere, cylinder": (Sphere(), Cylinder()),
+    "ellipsoid, cylinder": (Ellipsoid(), Crowned()),
+    "cylinder, cylinder": (Crowned(), Crowned()),
+    "sphere, box": (Sphere(), Box()),
+    "sphere, implicit": (Sphere(), PEBBLE),
+    "sphere, implicit of power 4": (Sphere(), SOAP),
+    "ellipsoid, implicit": (Ellipsoid(), PEBBLE),
+    "ellipsoid, implicit of power 4": (Ellipsoid(), SOAP),
+    "implicit, implicit": (PEBBLE, PEBBLE),
+    "implicit, smaller implicit": (PEBBLE, GRAIN),
+    "implicit, implicit of power 4": (PEBBLE, SOAP),
+    "both of power 4": (SOAP, SOAP),
+    "sphere, implicit of power 6": (Sphere(), BRICK),
+    "thin implicit, implicit of power 6": (THIN, BRICK),
+    "both of power 6": (BRICK, BRICK),
+}
 
 
 def grazed(ask, rng, q, sizes, small, third):
@@ -265,12 +310,21 @@ def on_floors(kind, count, seed=0, **_):
     q[:, 11:] = up[:, None] * n_G + size[:, None] * along
     x, n, Q, seconds = grazed(ask, rng, q, s, size, third)
     p = np.einsum("nji,nj->ni", R_b, Q - x[:, None] * n - q[:, 11:])
-    off = (np.linalg.norm(p - other.furthest(s, m), axis=1) if other.off is None
-           else np.maximum(np.abs(other.off(s, p)), np.abs(dot(m, p) - h)))
+    off = (
+        np.linalg.norm(p - other.furthest(s, m), axis=1)
+        if other.off is None
+        else np.maximum(np.abs(other.off(s, p)), np.abs(dot(m, p) - h))
+    )
     depth = np.maximum(np.abs(h - dot(n_G, q[:, 11:]) - x), np.abs(dot(n_G, Q)))
     depth = np.maximum(depth, size * np.linalg.norm(n - n_G, axis=1))
-    return judged(Result(kind, count, seconds=seconds), np.isfinite(x), off / size, depth / size, 0 * size,
-                  1e-9 if kind != "plane, torus" else FLAT)                  # which is as much thicker
+    return judged(
+        Result(kind, count, seconds=seconds),
+        np.isfinite(x),
+        off / size,
+        depth / size,
+        0 * size,
+        1e-9 if kind != "plane, torus" else FLAT,
+    )  # which is as much thicker
 
 
 def corners(kind, count, seed=0, **_):
@@ -290,8 +344,11 @@ def corners(kind, count, seed=0, **_):
 def heights(rng, h, size):
     """Of bodies above planes: a third apart, grazing, deep."""
     third = np.arange(len(h)) % 3
-    return np.where(third == 0, h + size * rng.uniform(0, 3, len(h)), np.where(
-        third == 1, h + size * rng.uniform(-1e-6, 1e-6, len(h)), h * rng.uniform(-1, 1, len(h))))
+    return np.where(
+        third == 0,
+        h + size * rng.uniform(0, 3, len(h)),
+        np.where(third == 1, h + size * rng.uniform(-1e-6, 1e-6, len(h)), h * rng.uniform(-1, 1, len(h))),
+    )
 
 
 def rims(kind, count, seed=0, **_):
@@ -303,7 +360,7 @@ def rims(kind, count, seed=0, **_):
     ask, s, q = Asked(one, other), other.sizes(rng, count), poses(rng, count)
     n_G, size = rotations(q[:, :4]) @ one.normal, np.hypot(s[:, 0], s[:, 1] / 2)
     m, (out, along) = np.einsum("nji,nj->ni", rotations(q[:, 7:11]), -n_G), other.core(s)
-    h = s[:, 2] + out * np.sqrt(m[:, 0]**2 + m[:, 1]**2 + FLAT**2)
+    h = s[:, 2] + out * np.sqrt(m[:, 0] ** 2 + m[:, 1] ** 2 + FLAT**2)
     up = heights(rng, h + along * np.abs(m[:, 2]), size)
     q[:, 11:] = up[:, None] * n_G
     x, seconds = ask.all_depths(q, s)
@@ -320,7 +377,7 @@ def boxes(kind, count, seed=0, **_):
     shape, rng = Box(), np.random.default_rng([seed, *kind.encode()])
     ask, q, third = Asked(shape, shape), poses(rng, count), np.arange(count) % 3
     s = [shape.sizes(rng, count) for _ in range(2)]
-    R = [rotations(q[:, k:k + 4]) for k in (0, 7)]
+    R = [rotations(q[:, k : k + 4]) for k in (0, 7)]
     size, small = (f(*map(shape.large, s)) for f in (np.maximum, np.minimum))
     w = unit(rng.normal(size=(count, 3)))
     local = lambda k, v: np.einsum("nji,nj->ni", R[k], v)
@@ -339,7 +396,7 @@ def boxes(kind, count, seed=0, **_):
         return np.hstack(out)
 
     moved = q.copy()
-    for _ in range(60):                                      # until a corner touches, if one does on this way
+    for _ in range(60):  # until a corner touches, if one does on this way
         moved[:, 11:] += expected(moved).max(axis=1)[:, None] * w
     graze = (third == 1) & (np.abs(expected(moved)).min(axis=1) < 1e-9 * small)
     q[graze] = moved[graze]
@@ -359,22 +416,23 @@ def in_rings(kind, count, seed=0, **_):
     one, other, rng = Sphere(), Ring(), np.random.default_rng([seed, *kind.encode()])
     ask, s_a, s_b, q = Asked(one, other), one.sizes(rng, count), other.sizes(rng, count), poses(rng, count)
     if kind == "smaller sphere, torus":
-        s_a = s_b[:, :1] * 10.0**rng.uniform(-2, -0.5, (count, 1))
+        s_a = s_b[:, :1] * 10.0 ** rng.uniform(-2, -0.5, (count, 1))
     third, R_b = np.arange(count) % 3, rotations(q[:, 7:11])
     angle, size = rng.uniform(0, 2 * np.pi, count), np.maximum(s_a[:, 0], other.large(s_b))
     small, touching = np.minimum(s_a[:, 0], s_b[:, 1]), s_a[:, 0] + s_b[:, 1]
     circle = lambda a: s_b[:, :1] * np.stack([np.cos(a), np.sin(a), 0 * a], axis=1)
-    far = np.where(third == 2, touching * rng.uniform(0, 1, count),
-                   touching + small * rng.uniform(0, 3, count))
+    far = np.where(
+        third == 2, touching * rng.uniform(0, 1, count), touching + small * rng.uniform(0, 3, count)
+    )
     # in the half of the plane through the axis where that point of the circle is the nearest
     up = rng.uniform(0, 2 * np.pi, count)
     up = np.where(s_b[:, 0] + far * np.cos(up) < 0, np.pi - up, up)
     y = circle(angle) * (1 + far * np.cos(up) / s_b[:, 0])[:, None]
     y[:, 2] = far * np.sin(up)
-    y[rng.uniform(size=count) < 0.02, :2] = 0.0              # on the axis
+    y[rng.uniform(size=count) < 0.02, :2] = 0.0  # on the axis
     q[:, 11:] = -np.einsum("nij,nj->ni", R_b, y)
     x, n, Q, seconds = grazed(ask, rng, q, np.hstack([s_a, s_b]), small, third)
-    y = -np.einsum("nji,nj->ni", R_b, q[:, 11:])                             # centre of the ball in the ring
+    y = -np.einsum("nji,nj->ni", R_b, q[:, 11:])  # centre of the ball in the ring
     from_circle = lambda a: np.linalg.norm(y - circle(a), axis=1)
     a, least_one = np.zeros(count), np.full(count, np.inf)
     for try_ in np.linspace(0, 2 * np.pi, 240, endpoint=False):
@@ -411,7 +469,7 @@ def in_rings(kind, count, seed=0, **_):
 def on_hills(kind, count, seed=0, **_):
     hills, rng = Hills(), np.random.default_rng([seed, *kind.encode()])
     ask, third = Asked(hills, Sphere()), np.arange(count) % 3
-    r = 10.0**rng.uniform(-3, 0, (count, 1))
+    r = 10.0 ** rng.uniform(-3, 0, (count, 1))
     q = poses(rng, count)
     q[:, :4] = 1, 0, 0, 0
     ground, up = hills.at(rng.uniform(-0.8, 0.8, (count, 2)))
@@ -420,11 +478,18 @@ def on_hills(kind, count, seed=0, **_):
     x, n, Q, seconds = grazed(ask, rng, q, r, r[:, 0], third)
     c = q[:, 11:]
     good = np.isfinite(x)
-    off = np.maximum(np.abs(hills.above(np.nan_to_num(Q))),
-                     np.abs(np.linalg.norm(Q - x[:, None] * n - c, axis=1) - r[:, 0]))
+    off = np.maximum(
+        np.abs(hills.above(np.nan_to_num(Q))),
+        np.abs(np.linalg.norm(Q - x[:, None] * n - c, axis=1) - r[:, 0]),
+    )
     beyond = np.abs(x - (r[:, 0] - hills.distance(c)[0]))
-    return judged(Result(kind, count, searched=count, seconds=seconds), good, off, 0 * c[:, 0],
-                  np.where(good, np.maximum(beyond - 1e-9, 0), 0))           # steps end at 1e-10 of slopes
+    return judged(
+        Result(kind, count, searched=count, seconds=seconds),
+        good,
+        off,
+        0 * c[:, 0],
+        np.where(good, np.maximum(beyond - 1e-9, 0), 0),
+    )  # steps end at 1e-10 of slopes
 
 
 def corners_on_hills(kind, count, seed=0, **_):
@@ -436,7 +501,7 @@ def corners_on_hills(kind, count, seed=0, **_):
     ground, up = hills.at(rng.uniform(-0.6, 0.6, (count, 2)))
     local = np.repeat(SIGNS[None], count, 0) * (s[:, None, :3] - s[:, None, 3:])
     each = np.einsum("nij,nkj->nki", rotations(q[:, 7:11]), local)
-    h = s[:, 3] - np.einsum("nki,ni->nk", each, up).min(axis=1)              # of the lowest corner
+    h = s[:, 3] - np.einsum("nki,ni->nk", each, up).min(axis=1)  # of the lowest corner
     far = np.where(third == 2, h * rng.uniform(-0.5, 1, count), h + rng.uniform(0, 0.3, count))
     q[:, 11:] = ground + far[:, None] * up
     lowest = np.einsum("nki,ni->nk", each, up).argmin(axis=1)
@@ -451,15 +516,34 @@ def corners_on_hills(kind, count, seed=0, **_):
     c = (q[:, None, 11:] + each).reshape(-1, 3)
     beyond = np.abs(x - (s[:, 3:] - hills.distance(c)[0].reshape(count, 8))).max(axis=1)
     good = np.isfinite(x).all(axis=1)
-    return judged(Result(kind, count, searched=count, seconds=seconds), good, 0 * s[:, 0], 0 * s[:, 0],
-                  np.where(good, np.maximum(beyond - 1e-9, 0), 0))
+    return judged(
+        Result(kind, count, searched=count, seconds=seconds),
+        good,
+        0 * s[:, 0],
+        0 * s[:, 0],
+        np.where(good, np.maximum(beyond - 1e-9, 0), 0),
+    )
 
 
-FLOORS = {"plane, sphere": Sphere(), "plane, ellipsoid": Ellipsoid(), "plane, cylinder": Crowned(),
-          "plane, torus": Ring(), "plane, implicit": PEBBLE, "plane, implicit of power 4": SOAP}
-KINDS = {**dict.fromkeys(FLOORS, on_floors), "plane, box": corners, "plane, rims of a cylinder": rims,
-         **dict.fromkeys(CONVEX, convex), "sphere, torus": in_rings, "smaller sphere, torus": in_rings,
-         "box, box": boxes, "terrain, sphere": on_hills, "terrain, box": corners_on_hills}
+FLOORS = {
+    "plane, sphere": Sphere(),
+    "plane, ellipsoid": Ellipsoid(),
+    "plane, cylinder": Crowned(),
+    "plane, torus": Ring(),
+    "plane, implicit": PEBBLE,
+    "plane, implicit of power 4": SOAP,
+}
+KINDS = {
+    **dict.fromkeys(FLOORS, on_floors),
+    "plane, box": corners,
+    "plane, rims of a cylinder": rims,
+    **dict.fromkeys(CONVEX, convex),
+    "sphere, torus": in_rings,
+    "smaller sphere, torus": in_rings,
+    "box, box": boxes,
+    "terrain, sphere": on_hills,
+    "terrain, box": corners_on_hills,
+}
 
 
 CHUNK = 10_000
@@ -484,6 +568,10 @@ if __name__ == "__main__":
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 3000
     print(HEAD)
     for kind in sys.argv[2:] or KINDS:
-        so_far = lambda out: print(f"{out.kind}: {out.pairs} pairs, {out.named} named, {out.wrong} wrong, "
-                                   f"{out.seconds:.0f} s solving", file=sys.stderr, flush=True)
+        so_far = lambda out: print(
+            f"{out.kind}: {out.pairs} pairs, {out.named} named, {out.wrong} wrong, "
+            f"{out.seconds:.0f} s solving",
+            file=sys.stderr,
+            flush=True,
+        )
         print(many(kind, count, so_far).row(), flush=True)

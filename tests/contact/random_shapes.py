@@ -1,4 +1,5 @@
 """Kinds of surfaces as random pairs need them: sizes, supports and equations of their own, in NumPy."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -31,8 +32,8 @@ class Shape:
 
     def sizes(self, rng, count):
         """Overall from 1 mm to 10 m, each length from a tenth of that to all of it."""
-        scale = 10.0**rng.uniform(-3, 1, (count, 1))
-        return scale * 10.0**rng.uniform(-1, 0, (count, self.needs))
+        scale = 10.0 ** rng.uniform(-3, 1, (count, 1))
+        return scale * 10.0 ** rng.uniform(-1, 0, (count, self.needs))
 
     def large(self, s):
         """Half of the extent."""
@@ -63,7 +64,7 @@ class Ellipsoid(Shape):
 
     def off(self, s, p):
         r = np.linalg.norm(p / s, axis=1)
-        return (r - 1) * r / np.linalg.norm(p / s**2, axis=1)               # to first order
+        return (r - 1) * r / np.linalg.norm(p / s**2, axis=1)  # to first order
 
 
 class Cylinder(Shape):
@@ -73,7 +74,7 @@ class Cylinder(Shape):
 
     def sizes(self, rng, count):
         s = super().sizes(rng, count)
-        s[:, 2] = np.minimum(s[:, 0], s[:, 1] / 2) * 10.0**rng.uniform(-3, -0.3, count)
+        s[:, 2] = np.minimum(s[:, 0], s[:, 1] / 2) * 10.0 ** rng.uniform(-3, -0.3, count)
         return s
 
     def surface(self, body, p):
@@ -100,8 +101,8 @@ class Crowned(Cylinder):
         return (out - FLAT * up) / (1 - FLAT**2), (up - FLAT * out) / (1 - FLAT**2)
 
     def support(self, s, u):
-        (disc, needle), across = self.parts(s), u[..., 0]**2 + u[..., 1]**2
-        along = u[..., 2]**2
+        (disc, needle), across = self.parts(s), u[..., 0] ** 2 + u[..., 1] ** 2
+        along = u[..., 2] ** 2
         flat, thin = np.sqrt(across + FLAT**2 * along), np.sqrt(FLAT**2 * across + along)
         return s[..., 2] + disc * flat + needle * thin
 
@@ -111,8 +112,10 @@ class Crowned(Cylinder):
     def furthest(self, s, u):
         disc, needle = (x[:, None] for x in self.parts(s))
         flat, thin = np.array([1, 1, FLAT]), np.array([FLAT, FLAT, 1])
-        return s[:, 2:3] * u + sum(size * d**2 * u / np.linalg.norm(d * u, axis=1)[:, None]
-                                   for size, d in ((disc, flat), (needle, thin)))
+        return s[:, 2:3] * u + sum(
+            size * d**2 * u / np.linalg.norm(d * u, axis=1)[:, None]
+            for size, d in ((disc, flat), (needle, thin))
+        )
 
 
 class Box(Shape):
@@ -122,7 +125,7 @@ class Box(Shape):
 
     def sizes(self, rng, count):
         s = super().sizes(rng, count)
-        s[:, 3] = s[:, :3].min(axis=1) * 10.0**rng.uniform(-3, -0.1, count)
+        s[:, 3] = s[:, :3].min(axis=1) * 10.0 ** rng.uniform(-3, -0.1, count)
         return s
 
     def large(self, s):
@@ -157,18 +160,20 @@ class Written(Shape):
         (a, b, c), (k, m, n), e = self.radii, self.middle, self.power
 
         def f(x, y, z):
-            return ((x - k) / a)**e + ((y - m) / b)**e + ((z - n) / c)**e - 1
+            return ((x - k) / a) ** e + ((y - m) / b) ** e + ((z - n) / c) ** e - 1
 
         return contact.Implicit(body, None, f, 1.5 * max(self.radii) + np.linalg.norm(self.middle), MADE_OF)
 
     def support(self, s, u):
         dual = self.power / (self.power - 1)
-        return (np.abs(np.array(self.radii) * u)**dual).sum(axis=-1)**(1 / dual) + u @ np.array(self.middle)
+        return (np.abs(np.array(self.radii) * u) ** dual).sum(axis=-1) ** (1 / dual) + u @ np.array(
+            self.middle
+        )
 
     def off(self, s, p):
         z = (p - self.middle) / np.array(self.radii)
         f = (z**self.power).sum(axis=1) - 1
-        return f / np.linalg.norm(self.power * z**(self.power - 1) / self.radii, axis=1)
+        return f / np.linalg.norm(self.power * z ** (self.power - 1) / self.radii, axis=1)
 
 
 PEBBLE = Written((0.3, 0.2, 0.1), (0.05, -0.03, 0.02))
@@ -185,7 +190,7 @@ class Ring(Shape):
 
     def sizes(self, rng, count):
         s = super().sizes(rng, count)
-        s[:, 1] = s[:, 0] * 10.0**rng.uniform(-2, -0.1, count)
+        s[:, 1] = s[:, 0] * 10.0 ** rng.uniform(-2, -0.1, count)
         return s
 
     def large(self, s):
@@ -195,12 +200,12 @@ class Ring(Shape):
         return contact.Torus(body, None, p[0], p[1], MADE_OF)
 
     def support(self, s, u):
-        return s[:, 0] * np.sqrt(u[:, 0]**2 + u[:, 1]**2 + FLAT**2) + s[:, 1]
+        return s[:, 0] * np.sqrt(u[:, 0] ** 2 + u[:, 1] ** 2 + FLAT**2) + s[:, 1]
 
     off = None
 
     def furthest(self, s, u):
-        e = u[:, :2] / np.sqrt(u[:, 0]**2 + u[:, 1]**2 + FLAT**2)[:, None]
+        e = u[:, :2] / np.sqrt(u[:, 0] ** 2 + u[:, 1] ** 2 + FLAT**2)[:, None]
         return s[:, :1] * np.hstack([e, np.zeros((len(u), 1))]) + s[:, 1:] * u
 
 

@@ -1,4 +1,5 @@
 """Contacts with known answers."""
+
 from __future__ import annotations
 
 import math
@@ -15,12 +16,14 @@ C = cd.contact
 UP = (0.0, 1.0, 0.0)
 
 
-def sliding(material, radius=0.1, gravity=(0, -9.81, 0), surface=None, mobilizer=None,
-            **options) -> cd.System:
+def sliding(
+    material, radius=0.1, gravity=(0, -9.81, 0), surface=None, mobilizer=None, **options
+) -> cd.System:
     """A body of 2 kg on a floor; it does not turn, unless its mobilizer lets it."""
     system = cd.System(gravity=gravity)
-    system.add_body("b", mobilizer=mobilizer or cd.Translation(), mass=2.0,
-                    inertia=(0.4 * 2.0 * radius**2,) * 3)
+    system.add_body(
+        "b", mobilizer=mobilizer or cd.Translation(), mass=2.0, inertia=(0.4 * 2.0 * radius**2,) * 3
+    )
     surface = surface or C.Sphere("b", (0, 0, 0), radius, material)
     system.add_contact("floor", C.HalfSpace("ground", UP, 0.0, material), surface, **options)
     return system
@@ -32,8 +35,8 @@ def sigma(ratio) -> mp.mpf:
     if ratio == 1:
         return mp.mpf(1)
     K, E = (lambda k, f=f: f(1 - 1 / k**2) for f in (mp.ellipk, mp.ellipe))
-    k = mp.findroot(lambda k: (k**2 * E(k) - K(k)) / (K(k) - E(k)) - ratio, ratio**mp.mpf("0.64"))
-    return mp.pi / 2 * k * mp.sqrt(E(k)) / K(k)**mp.mpf("1.5")
+    k = mp.findroot(lambda k: (k**2 * E(k) - K(k)) / (K(k) - E(k)) - ratio, ratio ** mp.mpf("0.64"))
+    return mp.pi / 2 * k * mp.sqrt(E(k)) / K(k) ** mp.mpf("1.5")
 
 
 @pytest.mark.parametrize("radii", [None, (0.2, 0.1, 0.05)], ids=["sphere", "ellipsoid"])
@@ -46,17 +49,18 @@ def test_elastic_impact(radii, evidence):
     system = sliding(C.Material(E), gravity=(0, 0, 0), surface=surface)
     if radii:
         x, y, z = radii
-        kappa = y / x**2, y / z**2                           # of the ellipsoid where it touches
+        kappa = y / x**2, y / z**2  # of the ellipsoid where it touches
         shape = sigma(max(kappa) / min(kappa)) * mp.sqrt(2 / (kappa[0] + kappa[1]))
     else:
         y, shape = 0.1, mp.sqrt(0.1)
-    k = float(4 / 3 * E / 2**1.5 * shape)                    # two equal materials: E* = E / 2^(3/2)
-    depth = (5 * 2.0 * v**2 / (4 * k))**0.4
+    k = float(4 / 3 * E / 2**1.5 * shape)  # two equal materials: E* = E / 2^(3/2)
+    depth = (5 * 2.0 * v**2 / (4 * k)) ** 0.4
     time = 0.8 * math.sqrt(math.pi) * math.gamma(0.4) / math.gamma(0.9) * depth / v
     run = cd.simulate(system, system.state(q={"b_ty": y}, u={"b_ty": -v}), time, accuracy=1e-10)
     error = max(abs((y - run(time / 2).q[1]) / depth - 1), abs(run[-1].u[1] / v - 1))
-    evidence("elastic impact of sphere and ellipsoid after Hertz: depth, time and speed, relative", error,
-             1e-7)
+    evidence(
+        "elastic impact of sphere and ellipsoid after Hertz: depth, time and speed, relative", error, 1e-7
+    )
     assert error < 1e-7  # accuracy 1e-10 of lengths of 0.1 m; depth is 2 mm
 
 
@@ -69,11 +73,11 @@ def test_patch(radii):
     system = sliding(C.Material(E), surface=C.Ellipsoid("b", None, radii, C.Material(E)))
     state = system.state(q={"b_ty": radii[1] - x})
     a, b = state.contact_patches()[0]
-    m, E = 1 - (b / a)**2, E / 2**1.5
+    m, E = 1 - (b / a) ** 2, E / 2**1.5
     p = 1.5 * state.contact_forces()[0, 1] / (math.pi * a * b)
     K, D = mp.ellipk(m), mp.pi / 4 if m < 1e-12 else (mp.ellipk(m) - mp.ellipe(m)) / m
-    assert float(p * b * K / E) == pytest.approx(x, rel=1e-10)   # digits of the depth, 1e-16 / 1e-4 m
-    flat = min(radii[1] / radii[0]**2, radii[1] / radii[2]**2)
+    assert float(p * b * K / E) == pytest.approx(x, rel=1e-10)  # digits of the depth, 1e-16 / 1e-4 m
+    flat = min(radii[1] / radii[0] ** 2, radii[1] / radii[2] ** 2)
     assert float(p * b * D / (E * a**2)) == pytest.approx(flat / 2, rel=1e-9)
 
 
@@ -81,8 +85,9 @@ def test_rolling_and_spin():
     """Moments (15), (16): levers times the normal force, against the turning, once R w is past three
     transition speeds, and the curve's value at half of one."""
     d_r, d_s, v_t = 0.004, 0.007, 0.01
-    system = sliding(C.Material(1e6, transition_speed=v_t), mobilizer=cd.Free(), rolling_resistance=d_r,
-                     spin_friction=d_s)
+    system = sliding(
+        C.Material(1e6, transition_speed=v_t), mobilizer=cd.Free(), rolling_resistance=d_r, spin_friction=d_s
+    )
     at = lambda **w: system.state(q={"b_ty": 0.099}, u={f"b_{k}": v for k, v in w.items()})
     f = at().contact_forces()[0, 1]
     moment = lambda **w: at(**w).contact_wrenches()[0, 1, :3]
@@ -100,8 +105,11 @@ def test_the_larger_transition_speed_counts(kind, swap):
     """At half of it the curve (9) is at 1/2, wherever the smaller one is; viscous friction is there too."""
     speeds = (0.1, 0.01) if swap else (0.01, 0.1)
     one, other = (C.Material(1e6, 0.0, 0.8, 0.6, mu_v, v) for v, mu_v in zip(speeds, (0.1, 0.3), strict=True))
-    body = C.Sphere("b", (0, 0, 0), 0.1, one) if kind == "sphere" else C.Mesh("b", None, icosphere(1, 0.1),
-                                                                             0.01, one)
+    body = (
+        C.Sphere("b", (0, 0, 0), 0.1, one)
+        if kind == "sphere"
+        else C.Mesh("b", None, icosphere(1, 0.1), 0.01, one)
+    )
     state = sliding(other, surface=body).state(q={"b_ty": 0.08}, u={"b_tx": 0.05})
     x, y, _ = state.contact_forces()[0]
     assert -x / y == pytest.approx(0.8 * 0.5 + 2 * 0.1 * 0.3 / 0.4 * 0.05, rel=1e-12)
@@ -114,11 +122,12 @@ def test_restitution(v, evidence):
     = e v."""
     c = 0.3
     system = sliding(C.Material(1e7, c), gravity=(0, 0, 0))
-    run = cd.simulate(system, system.state(q={"b_ty": 0.1}, u={"b_ty": -v}), 0.05 if v > 0.1 else 0.1,
-                      accuracy=1e-10)
+    run = cd.simulate(
+        system, system.state(q={"b_ty": 0.1}, u={"b_ty": -v}), 0.05 if v > 0.1 else 0.1, accuracy=1e-10
+    )
     e, a = run[-1].u[1] / v, 1.5 * c
-    assert e == pytest.approx(1 - c * v, abs=(c * v)**2)
-    error = abs(a * v - math.log1p(a * v) + a * e * v + math.log1p(-a * e * v)) / (a * v)**2
+    assert e == pytest.approx(1 - c * v, abs=(c * v) ** 2)
+    error = abs(a * v - math.log1p(a * v) + a * e * v + math.log1p(-a * e * v)) / (a * v) ** 2
     evidence("coefficient of restitution of Hunt and Crossley against its closed form, relative", error, 1e-6)
     assert error < 1e-6
 
@@ -130,7 +139,7 @@ def test_sliding_block_comes_to_rest(evidence):
     run = cd.simulate(system, system.state(q={"b_ty": rest}, u={"b_tx": v}), 0.5)
     error = abs(run[-1].q[0] / (v**2 / (2 * mu * 9.81)) - 1)
     evidence("distance that a sliding block comes to rest in, v^2 / (2 mu g), relative", error, 1e-3)
-    assert error < 1e-3 and abs(run[-1].u[0]) < 1e-4         # within the transition speed, over v
+    assert error < 1e-3 and abs(run[-1].u[0]) < 1e-4  # within the transition speed, over v
 
 
 def test_billiard_ball_begins_to_roll(evidence):
@@ -140,10 +149,11 @@ def test_billiard_ball_begins_to_roll(evidence):
     depth = 0.1 - cd.simulate(system, system.state(q={"b_ty": 0.1}), 1.0)[-1].q[5]
     time = 2 * v / (7 * mu * 9.81)
     run = cd.simulate(system, system.state(q={"b_ty": 0.1 - depth}, u={"b_vx": v}), 2 * time, accuracy=1e-6)
-    error = max(abs(run[-1].u[3] / (5 / 7 * v) - 1),
-                abs(run(0.9 * time).u[3] / (v - mu * 9.81 * 0.9 * time) - 1))
+    error = max(
+        abs(run[-1].u[3] / (5 / 7 * v) - 1), abs(run(0.9 * time).u[3] / (v - mu * 9.81 * 0.9 * time) - 1)
+    )
     evidence("billiard ball: speed while it slides and when it rolls, 5/7 v, relative", error, 2e-3)
-    assert error < 2e-3                                      # the lever of friction is less by the depth
+    assert error < 2e-3  # the lever of friction is less by the depth
 
 
 @pytest.mark.parametrize("angle", [0.9, 1.1])
@@ -155,7 +165,7 @@ def test_friction_angle(angle):
     system = sliding(C.Material(1e7, 1.0, mu, mu, 0.0, 1e-3), gravity=g)
     run = cd.simulate(system, system.state(q={"b_ty": 0.1}), 1.0)
     if angle < 1:
-        assert 0 < run[-1].u[0] < 1e-3                       # within the transition speed
+        assert 0 < run[-1].u[0] < 1e-3  # within the transition speed
     else:
         assert run[-1].u[0] - run(0.5).u[0] == pytest.approx((g[0] + mu * g[1]) / 2, rel=1e-2)
 
@@ -166,15 +176,17 @@ def test_newtons_cradle(evidence):
     system = cd.System(gravity=(0, 0, 0))
     balls = []
     for k in range(4):
-        system.add_body(f"ball{k}", mobilizer=cd.Slider(), X_PF=(0.101 * k, 0, 0), mass=0.3,
-                        inertia=(1e-3,) * 3)
+        system.add_body(
+            f"ball{k}", mobilizer=cd.Slider(), X_PF=(0.101 * k, 0, 0), mass=0.3, inertia=(1e-3,) * 3
+        )
         balls.append(C.Sphere(f"ball{k}", (0, 0, 0), 0.05, steel, name=f"{k}"))
     for k in range(3):
         system.add_contact(f"c{k}", balls[k], balls[k + 1])
     run = cd.simulate(system, system.state(u=(1.0, 0, 0, 0)), 0.02, accuracy=1e-10)
     error = np.abs(run[-1].u - (0, 0, 0, 1.0)).max()
-    evidence("Newton's cradle of four compliant balls: speeds after the impacts, over the first one", error,
-             1e-6)
+    evidence(
+        "Newton's cradle of four compliant balls: speeds after the impacts, over the first one", error, 1e-6
+    )
     assert error < 1e-6
 
 
@@ -185,9 +197,11 @@ def test_comes_to_rest(case):
     can, box = C.Cylinder("b", None, 0.05, 0.2, m), C.Box("b", None, (0.05, 0.04, 0.03), m)
     upright = {"b_qw": half, "b_qx": half}
     surface, q, height = {
-        "can lies": (can, {"b_ty": 0.051}, 0.05), "can stands": (can, {"b_ty": 0.101, **upright}, 0.1),
+        "can lies": (can, {"b_ty": 0.051}, 0.05),
+        "can stands": (can, {"b_ty": 0.101, **upright}, 0.1),
         "ring lies": (C.Torus("b", None, 0.05, 0.01, m), {"b_ty": 0.0102, **upright}, 0.01),
-        "box falls over": (box, {"b_ty": 0.08, "b_qw": 0.9, "b_qz": math.sqrt(0.19)}, 0.05)}[case]
+        "box falls over": (box, {"b_ty": 0.08, "b_qw": 0.9, "b_qz": math.sqrt(0.19)}, 0.05),
+    }[case]
     system = sliding(m, radius=0.03, surface=surface, mobilizer=cd.Free())
     end = cd.simulate(system, system.state(q=q), 2.0, accuracy=1e-4, integrator="rodas")[-1]
     assert end.contact_forces()[:, 1].sum() == pytest.approx(2.0 * 9.81, rel=1e-2)
@@ -198,18 +212,21 @@ def test_rattleback_reverses():
     """A boat-shaped stone, its inertia turned against its shape, spins on one way, and turns round the
     other way."""
     system = cd.System()
-    system.add_body("stone", mobilizer=cd.Free(), mass=1.0, com=(0, -0.01, 0),
-                    inertia=(2e-4, 1.7e-3, 1.6e-3, 0, 2e-5, 0))
+    system.add_body(
+        "stone", mobilizer=cd.Free(), mass=1.0, com=(0, -0.01, 0), inertia=(2e-4, 1.7e-3, 1.6e-3, 0, 2e-5, 0)
+    )
     m = C.Material(1e7, 0.02, 1.5, 1.5, 0.0, 5e-4)
-    system.add_contact("table", C.HalfSpace("ground", UP, 0.0, m),
-                       C.Ellipsoid("stone", None, (0.2, 0.02, 0.03), m))
+    system.add_contact(
+        "table", C.HalfSpace("ground", UP, 0.0, m), C.Ellipsoid("stone", None, (0.2, 0.02, 0.03), m)
+    )
     spin = {}
     for way in (-5.0, 5.0):
-        start = system.state(q={"stone_ty": 0.02, "stone_qw": math.cos(5e-3), "stone_qx": math.sin(5e-3)},
-                             u={"stone_wy": way})
+        start = system.state(
+            q={"stone_ty": 0.02, "stone_qw": math.cos(5e-3), "stone_qx": math.sin(5e-3)}, u={"stone_wy": way}
+        )
         spin[way] = cd.simulate(system, start, 3.5, accuracy=1e-4, integrator="rodas")[-1].u[1]
     assert spin[5.0] > 4.5
-    assert 0.1 < spin[-5.0] < 1.0                            # most went into rocking, and is lost
+    assert 0.1 < spin[-5.0] < 1.0  # most went into rocking, and is lost
 
 
 @pytest.mark.parametrize("law", ["exact", "smooth", "rolling"])
@@ -224,8 +241,9 @@ def test_energy_balance(law, evidence):
     first, last = (sum(run[k].energy()) for k in (0, -1))
     error = abs(last + run["lost"][-1] - first) / first
     assert run["lost"][-1] > 0.2 * first
-    evidence("energy of a bouncing ball, stored and lost against the work done, at accuracy 1e-10", error,
-             1e-8)
+    evidence(
+        "energy of a bouncing ball, stored and lost against the work done, at accuracy 1e-10", error, 1e-8
+    )
     assert error < 1e-8
 
 
@@ -251,9 +269,13 @@ def _wrench(q, u, radii):
     floor below
     y = 0, one material of modulus 1e6, c = 0.4, mu_s = 0.8, mu_d = 0.5, mu_v = 0.1, v_t = 0.05."""
     w, x, y, z = [v / mp.sqrt(sum(v**2 for v in q[:4])) for v in q[:4]]
-    R = mp.matrix([[1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-                   [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-                   [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)]])
+    R = mp.matrix(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+        ]
+    )
     D = mp.diag([mp.mpf(r) for r in radii])
     down = R.T * mp.matrix([0, -1, 0])
     h = mp.norm(D * down)
@@ -263,14 +285,22 @@ def _wrench(q, u, radii):
     K = h * P * D**-2 * P
     total, squares = K[0, 0] + K[1, 1] + K[2, 2], sum(v**2 for v in K)
     spread = mp.sqrt(abs(2 * squares - total**2))
-    f_Hz = (mp.mpf(4) / 3 * sigma((total + spread) / (total - spread)) * mp.sqrt(2 / total) * 10**6
-            / mp.mpf(2)**mp.mpf("1.5") * depth**mp.mpf("1.5"))
+    f_Hz = (
+        mp.mpf(4)
+        / 3
+        * sigma((total + spread) / (total - spread))
+        * mp.sqrt(2 / total)
+        * 10**6
+        / mp.mpf(2) ** mp.mpf("1.5")
+        * depth ** mp.mpf("1.5")
+    )
     arm = lowest + mp.matrix([0, depth / 2, 0])
-    cross = lambda a, b: mp.matrix([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2],
-                                    a[0] * b[1] - a[1] * b[0]])
+    cross = lambda a, b: mp.matrix(
+        [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+    )
     v = mp.matrix(u[3:]) + cross(u[:3], arm)
     f_n = f_Hz * (1 - mp.mpf(3) / 2 * mp.mpf("0.4") * v[1])
-    slip = mp.sqrt(v[0]**2 + v[2]**2)
+    slip = mp.sqrt(v[0] ** 2 + v[2] ** 2)
     s = slip / mp.mpf("0.05")
     step = lambda t: t**3 * (10 - 15 * t + 6 * t**2)
     us, ud = mp.mpf("0.8"), mp.mpf("0.5")
@@ -296,7 +326,7 @@ def test_derivatives_against_fifty_digits(slip, evidence):
     ours = np.hstack([J["q"], J["u"]])[6:]
     error = np.abs(ours - slopes).max() / np.abs(slopes).max()
     evidence("derivatives of contact forces against 50 digits, relative", error, 1e-10)
-    assert error < 1e-10                                     # depth is 1e-3 m to 1e-17 m
+    assert error < 1e-10  # depth is 1e-3 m to 1e-17 m
 
 
 def touching(a, b, at, v) -> tuple[np.ndarray, ...]:
@@ -306,8 +336,10 @@ def touching(a, b, at, v) -> tuple[np.ndarray, ...]:
         system.add_body(body, mobilizer=cd.Translation(), mass=1.0)
     system.add_contact("pair", a, b)
     q, u = np.concatenate([np.zeros(3), at]), np.concatenate([np.zeros(3), v])
-    return tuple(np.ravel(x) for x in (system.contact_depths(q), system.contact_forces(q, u),
-                                       system.contact_losses(q, u)))
+    return tuple(
+        np.ravel(x)
+        for x in (system.contact_depths(q), system.contact_forces(q, u), system.contact_losses(q, u))
+    )
 
 
 def test_without_a_normal_there_is_no_friction_either():
@@ -315,8 +347,10 @@ def test_without_a_normal_there_is_no_friction_either():
     long: there it is x of its frame."""
     rough = C.Material(1e6, 0.1, 0.8, 0.6)
     ball = C.Sphere("a", (0, 0, 0), 0.1, rough)
-    for other, at in ((C.Sphere("b", (0, 0, 0), 0.1, rough), (0, 0, 0)),
-                      (C.Torus("b", None, 0.2, 0.05, rough), (0.2, 0, 0))):
+    for other, at in (
+        (C.Sphere("b", (0, 0, 0), 0.1, rough), (0, 0, 0)),
+        (C.Torus("b", None, 0.2, 0.05, rough), (0.2, 0, 0)),
+    ):
         depth, force, lost = touching(ball, other, at, (0.1, 0.2, 0.3))
         assert depth > 0 and not force.any() and not lost.any()
     smooth = C.Material(1e6)
@@ -349,7 +383,7 @@ def test_line_contact(other):
         a = lambda f: mp.sqrt(4 * f * 0.2 / (mp.pi * E))
         exact = mp.findroot(lambda f: f / (mp.pi * E) * (2 * mp.log(0.8 / a(f)) - 1) - x, 100)
         ratio = float(force[0] / exact)
-        assert ratio == pytest.approx(0.60, abs=5e-3)        # digits of the theory page
+        assert ratio == pytest.approx(0.60, abs=5e-3)  # digits of the theory page
 
 
 def test_cylinders_have_ends():
@@ -361,10 +395,10 @@ def test_cylinders_have_ends():
     depth, force, _ = touching(can("a"), can("b"), (0, 0, 0.999), (0, 0, 0))
     assert depth[0] == pytest.approx(1e-3, abs=1e-12)
     assert force[2] > 0 and np.abs(force[:2]).max() < 1e-9 * force[2]
-    punch = 2 * 1e6 / 2**1.5 * 0.1 * 1e-3                    # a flat end on a plane: f = 2 E* r x
+    punch = 2 * 1e6 / 2**1.5 * 0.1 * 1e-3  # a flat end on a plane: f = 2 E* r x
     assert 0.3 < force[2] / punch < 3
     across = cd.Transform(cd.spatial.rotation_about((0.0, 1.0, 0.0), np.pi / 2))
-    depth, force, _ = touching(can("a"), can("b", across), (0.599, 0, 0), (0, 0, 0))        # an end on a side
+    depth, force, _ = touching(can("a"), can("b", across), (0.599, 0, 0), (0, 0, 0))  # an end on a side
     assert depth[0] == pytest.approx(1e-3, abs=1e-12) and force[0] > 0
     assert touching(can("a"), can("b", across), (0.599, 0, 0.62), (0, 0, 0))[0][0] < -0.01  # beyond the end
 

@@ -1,5 +1,6 @@
 """Closest points: on both surfaces, for every pair; and solvers on random pairs, grazing and deep ones
 among them."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -21,7 +22,7 @@ def off(surface, pose, point) -> float:
     x, y, z = X.R.T @ (pose.R.T @ (point - pose.p) - X.p)
     match surface:
         case contact.Ellipsoid():
-            return float(np.sum((np.array([x, y, z]) / surface.radii)**2) - 1) * min(surface.radii)
+            return float(np.sum((np.array([x, y, z]) / surface.radii) ** 2) - 1) * min(surface.radii)
         case contact.Torus():
             return float(np.hypot(np.hypot(x, y) - surface.radius, z) - surface.tube_radius)
         case contact.Cylinder():
@@ -53,11 +54,11 @@ def test_points_are_on_both_surfaces(name, depth):
     system = two(a, b)
     q, _ = touching(system, 21, depth=depth)
     x, n, P = system.contact_depths(q)[0], system.contact_normals(q)[0], system.contact_points(q)[0]
-    s_1 = 5e5**(2 / 3) / (5e5**(2 / 3) + 2e6**(2 / 3))       # (1) of steel on rubber
+    s_1 = 5e5 ** (2 / 3) / (5e5 ** (2 / 3) + 2e6 ** (2 / 3))  # (1) of steel on rubber
     Q = P + s_1 * x * n
     # the ring of a torus is thicker by flat^2 / 2 of its radius; solvers end at 1e-14 m
     allowed = 1e-6 if "torus" in name else 1e-11
-    if name in ("cylinder, cylinder", "plane, cylinder"):    # crowned by half the length times 1e-3
+    if name in ("cylinder, cylinder", "plane, cylinder"):  # crowned by half the length times 1e-3
         allowed = 3e-4
     assert abs(off(a, system.body_pose(q, "a"), Q)) < allowed
     assert abs(off(b, system.body_pose(q, "b"), Q - x * n)) < allowed
@@ -69,7 +70,7 @@ def random_poses(count: int, furthest: float, seed: int = 0) -> np.ndarray:
     q = np.zeros((count, 14))
     for k in (0, 7):
         turn = rng.normal(size=(count, 4))
-        q[:, k:k + 4] = turn / np.linalg.norm(turn, axis=1)[:, None]
+        q[:, k : k + 4] = turn / np.linalg.norm(turn, axis=1)[:, None]
     way = rng.normal(size=(count, 3))
     q[:, 11:] = way / np.linalg.norm(way, axis=1)[:, None] * rng.uniform(0, furthest, (count, 1))
     return q
@@ -87,16 +88,17 @@ def test_random_ellipsoids(evidence):
     assert np.isfinite(x).all() and 0.2 < (x > 0).mean() < 0.5
 
     def support(start, r, n):
-        w, v = q[:, start:start + 1], q[:, start + 1:start + 4]
+        w, v = q[:, start : start + 1], q[:, start + 1 : start + 4]
         turn = lambda sign, a: a + 2 * np.cross(sign * v, np.cross(sign * v, a) + w * a)
         u = turn(-1, n)
         return turn(1, r**2 * u / np.linalg.norm(r * u, axis=1)[:, None])
 
     apart = support(0, radii[:, :3], n) - q[:, 11:] - support(7, radii[:, 3:], -n)
     worst = np.abs(apart - x[:, None] * n).max()
-    evidence("closest points of random ellipsoids: off the common normal [m, of radii up to 1 m]", worst,
-             1e-12)
-    assert worst < 1e-12                                     # solvers end at 1e-14
+    evidence(
+        "closest points of random ellipsoids: off the common normal [m, of radii up to 1 m]", worst, 1e-12
+    )
+    assert worst < 1e-12  # solvers end at 1e-14
     q[:, 11:] += (x + rng.uniform(-1e-9, 1e-9, len(q)))[:, None] * n
     grazing = ask("depths", q)
     assert np.abs(grazing).max() < 1.1e-9
@@ -115,7 +117,7 @@ def test_deep_cylinders(evidence):
         """(31), (31b) of docs/theory/contact.md, of directions in the cylinder's frame."""
         out, up = radius - rim, length / 2 - rim
         disc, needle = (out - flat * up) / (1 - flat**2), (up - flat * out) / (1 - flat**2)
-        across, along = u[..., 0]**2 + u[..., 1]**2, u[..., 2]**2
+        across, along = u[..., 0] ** 2 + u[..., 1] ** 2, u[..., 2] ** 2
         return rim + disc * np.sqrt(across + flat**2 * along) + needle * np.sqrt(flat**2 * across + along)
 
     k, turn = np.arange(3000) + 0.5, np.linspace(0, 2 * np.pi, 400)
@@ -124,28 +126,29 @@ def test_deep_cylinders(evidence):
     around = np.stack([np.sqrt(1 - z**2) * np.cos(turn), np.sqrt(1 - z**2) * np.sin(turn), z], axis=1)
     worst = 0.0
     for i, (A, B) in enumerate(zip(*poses, strict=True)):
-        overlap = lambda w, A=A, B=B: (support(*sizes["a"], w @ A.R) + support(*sizes["b"], -w @ B.R)
-                                       - w @ (B.p - A.p))
+        overlap = lambda w, A=A, B=B: (
+            support(*sizes["a"], w @ A.R) + support(*sizes["b"], -w @ B.R) - w @ (B.p - A.p)
+        )
         across = np.cross(A.R[:, 2], B.R[:, 2])
         ways = np.vstack([around @ A.R.T, around @ B.R.T, across, -across])
         ways /= np.linalg.norm(ways, axis=1)[:, None]
-        assert overlap(n[i]) == pytest.approx(x[i], abs=1e-12)      # sums of lengths of 1 m
+        assert overlap(n[i]) == pytest.approx(x[i], abs=1e-12)  # sums of lengths of 1 m
         worst = max(worst, x[i] - overlap(ways).min())
     evidence("deep cylinders: overlap beyond the least of 6,800 directions [m]", worst, 1e-12)
-    assert worst < 1e-12 and (x > 0.3).any()                 # the least is no larger than any: rounding
+    assert worst < 1e-12 and (x > 0.3).any()  # the least is no larger than any: rounding
 
 
 def test_random_surfaces_in_python(evidence):
     """An ellipsoid as a user's function against an ellipsoid, beside two ellipsoids, concentric ones among
     them. 100,000 pairs were run once: see docs/theory/contact.md."""
-    same = lambda x, y, z: (x / 0.3)**2 + (y / 0.2)**2 + (z / 0.1)**2 - 1
+    same = lambda x, y, z: (x / 0.3) ** 2 + (y / 0.2) ** 2 + (z / 0.1) ** 2 - 1
     known = [contact.Ellipsoid(body, None, (0.3, 0.2, 0.1), STEEL) for body in "ab"]
-    q = np.concatenate([random_poses(1500, 1.0), random_poses(6000, 0.25, 1)])      # half of them deep
+    q = np.concatenate([random_poses(1500, 1.0), random_poses(6000, 0.25, 1)])  # half of them deep
     expected = two(*known).contact_depths(q)[:, 0]
     found = two(contact.Implicit("a", None, same, 0.4, STEEL), known[1]).contact_depths(q)[:, 0]
     worst = np.abs(found - expected).max()
     evidence("depths of a user's surface against ellipsoids in closed form [m]", worst, 1e-12)
-    assert worst < 1e-12 and expected.max() > 0.35           # solvers end at 1e-14
+    assert worst < 1e-12 and expected.max() > 0.35  # solvers end at 1e-14
 
 
 def test_even_ground_is_a_plane():
@@ -166,8 +169,16 @@ def test_shapes_stay_from_call_to_call():
     """Native operators take a shorter way from the second call on."""
     system = two(*KINDS["plane, sphere"])
     q, u = touching(system, 24)
-    shapes = {"depths": (1,), "points": (1, 3), "normals": (1, 3), "patches": (1, 2), "slips": (1, 3),
-              "forces": (1, 3), "losses": (1,), "wrenches": (1, 2, 6)}
+    shapes = {
+        "depths": (1,),
+        "points": (1, 3),
+        "normals": (1, 3),
+        "patches": (1, 2),
+        "slips": (1, 3),
+        "forces": (1, 3),
+        "losses": (1,),
+        "wrenches": (1, 2, 6),
+    }
     for what, shape in shapes.items():
         given = (q,) if what in ("depths", "points", "normals", "patches") else (q, u)
         for _ in range(3):
@@ -196,5 +207,6 @@ def test_a_ball_holds_itself(radius):
     ball = contact.Implicit("ball", None, lambda x, y, z: x * x + y * y + z * z - radius**2, radius, STEEL)
     assert ball.points.least <= radius
     with pytest.raises(cd.DescriptionError, match=r"beyond|negative"):
-        contact.Implicit("ball", None, lambda x, y, z: x * x + y * y + z * z - radius**2, (1 - 1e-6) * radius,
-                         STEEL)
+        contact.Implicit(
+            "ball", None, lambda x, y, z: x * x + y * y + z * z - radius**2, (1 - 1e-6) * radius, STEEL
+        )

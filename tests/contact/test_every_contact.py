@@ -1,4 +1,5 @@
 """What holds for contacts of every pair of surfaces."""
+
 from __future__ import annotations
 
 import pickle
@@ -55,11 +56,15 @@ def test_derivatives_against_differences(name):
     q, u = touching(system, 3)
     exact = system.jacobian("contact_wrenches", q, u, wrt=("q", "u"))
     N = system.N(q)
-    for wrt, column in (("q", lambda j, e: (q + e * N[:, j], u)), ("u", lambda j, e: (q, u + e *
-    np.eye(12)[j]))):
+    for wrt, column in (
+        ("q", lambda j, e: (q + e * N[:, j], u)),
+        ("u", lambda j, e: (q, u + e * np.eye(12)[j])),
+    ):
         for j in (1, 4, 8, 10):
-            found = sum(w * system.contact_wrenches(*column(j, e)).ravel()
-                        for w, e in zip(1e2 * WEIGHTS, 1e-2 * STEPS, strict=True))
+            found = sum(
+                w * system.contact_wrenches(*column(j, e)).ravel()
+                for w, e in zip(1e2 * WEIGHTS, 1e-2 * STEPS, strict=True)
+            )
             scale = np.abs(exact[wrt]).max()
             # differences of order 8 over 2e-5: rounding of forces of 1e3 N over the step
             np.testing.assert_allclose(exact[wrt][:, j], found, rtol=0, atol=2e-7 * scale)
@@ -134,7 +139,7 @@ def test_native_code_agrees_with_casadi(monkeypatch):
         inside = system.forward_dynamics(Q, U)
         np.testing.assert_allclose(inside[0], udot, rtol=1e-9, atol=1e-9)
         each = [system.forward_dynamics(*each) for each in zip(Q, U, strict=True)]
-        np.testing.assert_array_equal(inside, each)                                       # lanes are scalars
+        np.testing.assert_array_equal(inside, each)  # lanes are scalars
 
 
 @pytest.mark.parametrize("name", ["plane, sphere", "ellipsoid, ellipsoid"])
@@ -166,12 +171,14 @@ def test_parameters():
     ball = cd.contact.Sphere("b", (P("px", 0.0), 0, 0), P("r", 0.2), hard)
     system = two(floor, ball)
     values = {"E": 2e6, "c": 0.3, "mu": 0.8, "v": 0.2, "nx": 0.2, "height": 0.05, "px": 0.01, "r": 0.1}
-    same = two(cd.contact.HalfSpace("a", (0.2, 1, 0), 0.05, cd.contact.Material(2e6, 0.3, 0.8, 0.5, 0.0,
-    0.2)),
-               cd.contact.Sphere("b", (0.01, 0, 0), 0.1, hard))
+    same = two(
+        cd.contact.HalfSpace("a", (0.2, 1, 0), 0.05, cd.contact.Material(2e6, 0.3, 0.8, 0.5, 0.0, 0.2)),
+        cd.contact.Sphere("b", (0.01, 0, 0), 0.1, hard),
+    )
     q, u = touching(same, 10)
-    np.testing.assert_allclose(system.forward_dynamics(q, u, parameters=values), same.forward_dynamics(q, u),
-                               rtol=1e-11, atol=1e-11)
+    np.testing.assert_allclose(
+        system.forward_dynamics(q, u, parameters=values), same.forward_dynamics(q, u), rtol=1e-11, atol=1e-11
+    )
     with pytest.raises(cd.DescriptionError, match="static_friction must be at least dynamic_friction"):
         system.forward_dynamics(q, u, parameters={"mu": 0.1})
 
@@ -180,15 +187,22 @@ E = cd.Parameter("e", 0.01)
 N = cd.Parameter("e", 0.3)
 
 
-@pytest.mark.parametrize(("surface", "value", "words"), [
-    (cd.contact.Box("b", None, (0.1, 0.1, 0.1), STEEL, edge=E), 0.1, r"edge: must be below 0\.1"),
-    (cd.contact.Cylinder("b", None, 0.1, 0.3, STEEL, rim=E), 0.2, r"rim: must be below 0\.1"),
-    (cd.contact.Cylinder("b", None, 0.1, 0.3, STEEL, flat=E), 0.9, "flat: must be below"),
-    (cd.contact.Sphere("b", (0, 0, 0), 0.1, cd.contact.Material.elastic(1e6, N, 0, 0.5, 0.5)), 0.7,
-     "material: expected"),
-    (cd.contact.Implicit("b", None, egg, 0.19 + E, STEEL), -0.1, "size: must be at least"),
-    (cd.contact.HalfSpace("b", (E, 0, 0), 0.0, STEEL), 0.0, "zero vector"),
-], ids=lambda x: x if isinstance(x, str) else "")
+@pytest.mark.parametrize(
+    ("surface", "value", "words"),
+    [
+        (cd.contact.Box("b", None, (0.1, 0.1, 0.1), STEEL, edge=E), 0.1, r"edge: must be below 0\.1"),
+        (cd.contact.Cylinder("b", None, 0.1, 0.3, STEEL, rim=E), 0.2, r"rim: must be below 0\.1"),
+        (cd.contact.Cylinder("b", None, 0.1, 0.3, STEEL, flat=E), 0.9, "flat: must be below"),
+        (
+            cd.contact.Sphere("b", (0, 0, 0), 0.1, cd.contact.Material.elastic(1e6, N, 0, 0.5, 0.5)),
+            0.7,
+            "material: expected",
+        ),
+        (cd.contact.Implicit("b", None, egg, 0.19 + E, STEEL), -0.1, "size: must be at least"),
+        (cd.contact.HalfSpace("b", (E, 0, 0), 0.0, STEEL), 0.0, "zero vector"),
+    ],
+    ids=lambda x: x if isinstance(x, str) else "",
+)
 def test_parameters_that_make_no_surface(surface, value, words):
     system = two(cd.contact.Sphere("a", (0, 0, 0), 0.1, STEEL), surface)
     q = system.defaults()[0]
@@ -213,10 +227,10 @@ def test_smooth_law_is_near():
     q, u = touching(exact, 11, depth=1e-3)
     n = exact.contact_normals(q)[0]
     f, g = (abs(s.contact_forces(q, 0 * u)[0] @ n) for s in (exact, smooth))
-    assert 0 < g / f - 1 < (1 + 1e-5 / 2 / 1e-3)**1.5 - 1
+    assert 0 < g / f - 1 < (1 + 1e-5 / 2 / 1e-3) ** 1.5 - 1
     n = np.concatenate([np.zeros(11), n])
     k = f / 1e-3**1.5
-    assert smooth.contact_forces(q + 2e-3 * n, 0 * u)[0] @ n[11:] < k * (1e-5**2 / (4 * 1e-3))**1.5 * 1.01
+    assert smooth.contact_forces(q + 2e-3 * n, 0 * u)[0] @ n[11:] < k * (1e-5**2 / (4 * 1e-3)) ** 1.5 * 1.01
 
 
 @pytest.mark.parametrize(("dynamic", "most"), [(0.0, 0.63), (0.5, 0.33), (1.0, 0.33)])
@@ -231,53 +245,77 @@ def test_smooth_friction_is_as_near_as_stated(dynamic: float, most: float) -> No
     for smooth in (0.0, 1e-9):
         system = two(floor, ball, smooth=smooth)
         q, u = system.defaults()[0], np.zeros((400, system.nu))
-        q[12], u[:, 9] = 0.099, slip * 0.01                  # the default transition speed
+        q[12], u[:, 9] = 0.099, slip * 0.01  # the default transition speed
         f = system.contact_forces(q, u, parameters={"mu_d": dynamic})[:, 0]
         mu.append(-f[:, 0] / f[:, 1])
     off, far = np.abs(mu[1] - mu[0]), slip >= 3
-    assert 0.8 * most < off[~far].max() <= most              # nearly reached
-    bound = np.maximum(2 * (1 - dynamic) / slip, dynamic / (2 * slip ** 2))
-    assert (off[far] <= bound[far] + 1e-9).all()             # digits of f over f_n, and of smooth
+    assert 0.8 * most < off[~far].max() <= most  # nearly reached
+    bound = np.maximum(2 * (1 - dynamic) / slip, dynamic / (2 * slip**2))
+    assert (off[far] <= bound[far] + 1e-9).all()  # digits of f over f_n, and of smooth
     assert off[far].max() > 0.04
 
 
 def test_a_surface_in_python_shows_its_size_and_no_empty_function() -> None:
     assert repr(cd.contact.Implicit("b", None, egg, 0.2, cd.contact.Material(1e6))) == (
-        "Implicit(body='b', X=Transform(), size=0.2, material=Material(modulus=1e+06))")
+        "Implicit(body='b', X=Transform(), size=0.2, material=Material(modulus=1e+06))"
+    )
 
 
 def test_groups_and_cliques():
-    ball = lambda body, k, **more: cd.contact.Sphere(body, (0.1 * k, 0, 0), 0.02, RUBBER, name=f"s{k}",
-                                                     **more)
+    ball = lambda body, k, **more: cd.contact.Sphere(
+        body, (0.1 * k, 0, 0), 0.02, RUBBER, name=f"s{k}", **more
+    )
     system = two()
     assert system.add_contact("feet", FLOOR, [ball("b", k) for k in range(3)]) == (
-        "feet.s0", "feet.s1", "feet.s2")
-    names = system.add_contact("all", [ball("a", 0, cliques="left"), ball("b", 1, cliques=("left", "x")),
-                                       ball("b", 2)])
-    assert names == ("all.s0.s2",)                           # one pair shares a clique, one a body
+        "feet.s0",
+        "feet.s1",
+        "feet.s2",
+    )
+    names = system.add_contact(
+        "all", [ball("a", 0, cliques="left"), ball("b", 1, cliques=("left", "x")), ball("b", 2)]
+    )
+    assert names == ("all.s0.s2",)  # one pair shares a clique, one a body
     box = cd.contact.Box("b", None, (0.1, 0.1, 0.1), STEEL)
     assert len(system.add_contact("box", FLOOR, box)) == 8
     assert len(system.add_contact("boxes", cd.contact.Box("a", None, (0.1,) * 3, STEEL), box)) == 16
     rims = system.add_contact("can", FLOOR, cd.contact.Cylinder("b", None, 0.1, 0.3, STEEL))
     assert rims == ("can",)
     hard = cd.contact.Rigid(0.5)
-    assert two().add_contact("can", cd.contact.HalfSpace("a", (0, 1, 0), 0.0, hard), cd.contact.Cylinder(
-        "b", None, 0.1, 0.3, hard)) == ("can.low", "can.high")
+    assert two().add_contact(
+        "can", cd.contact.HalfSpace("a", (0, 1, 0), 0.0, hard), cd.contact.Cylinder("b", None, 0.1, 0.3, hard)
+    ) == ("can.low", "can.high")
     assert system.contacts[:3] == ("feet.s0", "feet.s1", "feet.s2")
 
 
 REFUSED = [
     (lambda: cd.contact.HuntCrossley(FLOOR, FLOOR), "both surfaces are on body 'a'"),
-    (lambda: cd.contact.HuntCrossley(FLOOR, cd.contact.HalfSpace("b", (0, 1, 0), 0, STEEL)),
-     r"no contact between HalfSpace and HalfSpace; HalfSpace touches Cylinder, Ell.*a cd\.contact\.Mesh in"),
+    (
+        lambda: cd.contact.HuntCrossley(FLOOR, cd.contact.HalfSpace("b", (0, 1, 0), 0, STEEL)),
+        r"no contact between HalfSpace and HalfSpace; HalfSpace touches Cylinder, Ell.*a cd\.contact\.Mesh in",
+    ),
     (lambda: cd.contact.HuntCrossley(FLOOR, cd.contact.Box("b", None, (1, 1, 1), STEEL)), "add_contact"),
-    *((lambda other=other: two().add_contact("x", other, cd.contact.Box("b", None, (1, 1, 1), STEEL)),
-       f"no contact between {type(other).__name__} and Box") for other in (
-           cd.contact.Ellipsoid("a", None, (1, 1, 1), STEEL), cd.contact.Cylinder("a", None, 1, 1, STEEL),
-           cd.contact.Torus("a", None, 1, 0.1, STEEL), cd.contact.Implicit("a", None, egg, 0.2, STEEL))),
-    (lambda: two().add_contact("x", *([cd.contact.Sphere(body, (0, 0, 0), 1, STEEL, name=n) for n in names]
-                                      for body, names in (("a", ("p.r", "p")), ("b", ("s", "r.s"))))),
-     r"two pairs would be called 'x\.p\.r\.s'"),
+    *(
+        (
+            lambda other=other: two().add_contact("x", other, cd.contact.Box("b", None, (1, 1, 1), STEEL)),
+            f"no contact between {type(other).__name__} and Box",
+        )
+        for other in (
+            cd.contact.Ellipsoid("a", None, (1, 1, 1), STEEL),
+            cd.contact.Cylinder("a", None, 1, 1, STEEL),
+            cd.contact.Torus("a", None, 1, 0.1, STEEL),
+            cd.contact.Implicit("a", None, egg, 0.2, STEEL),
+        )
+    ),
+    (
+        lambda: two().add_contact(
+            "x",
+            *(
+                [cd.contact.Sphere(body, (0, 0, 0), 1, STEEL, name=n) for n in names]
+                for body, names in (("a", ("p.r", "p")), ("b", ("s", "r.s")))
+            ),
+        ),
+        r"two pairs would be called 'x\.p\.r\.s'",
+    ),
     (lambda: cd.contact.Sphere("a", (0, 0, 0), 1, STEEL, cliques=3), "cliques: expected names"),
     (lambda: cd.contact.Box("a", None, (0.1,) * 3, STEEL, edge=cd.Parameter("e", 0.2)), "edge: must be"),
     (lambda: cd.contact.HuntCrossley(FLOOR, "ball"), "expected a surface"),
@@ -289,13 +327,26 @@ REFUSED = [
     (lambda: cd.contact.Material.elastic(1e6, 0.7), "at most 0.5"),
     (lambda: cd.contact.Material.elastic(-1e6, 0.3), "young: expected one .* above 0, got -1000000"),
     (lambda: cd.contact.Implicit("a", None, lambda x, y, z: x + 1, 1.0, STEEL), "negative at the origin"),
-    (lambda: cd.contact.Implicit("a", None, lambda x, y, z: x**2 + y**2 / 2 + z**2 - 0.08, 0.3,
-                                 STEEL), "beyond size = 0.3 m towards"),
-    (lambda: cd.contact.Implicit("a", None, lambda x, y, z: (x * x + y * y)**2 - 0.02 * (x * x - y * y)
-                                 + z * z - 1e-4, 0.3, STEEL), "is not convex at"),
+    (
+        lambda: cd.contact.Implicit("a", None, lambda x, y, z: x**2 + y**2 / 2 + z**2 - 0.08, 0.3, STEEL),
+        "beyond size = 0.3 m towards",
+    ),
+    (
+        lambda: cd.contact.Implicit(
+            "a",
+            None,
+            lambda x, y, z: (x * x + y * y) ** 2 - 0.02 * (x * x - y * y) + z * z - 1e-4,
+            0.3,
+            STEEL,
+        ),
+        "is not convex at",
+    ),
     (lambda: cd.contact.Cylinder("a", None, 0.1, 0.3, STEEL, flat=0.8), "flat: must be below"),
-    (lambda: cd.contact.HeightField("a", None, [0, 1, 2, 4], [0, 1, 2, 3], np.zeros((4, 4)), STEEL),
-    "evenly"), (lambda: cd.contact.Box("a", None, (0.1, 0.1, 1e-4), STEEL), "edge: must be below"),
+    (
+        lambda: cd.contact.HeightField("a", None, [0, 1, 2, 4], [0, 1, 2, 3], np.zeros((4, 4)), STEEL),
+        "evenly",
+    ),
+    (lambda: cd.contact.Box("a", None, (0.1, 0.1, 1e-4), STEEL), "edge: must be below"),
     (lambda: two().add_contact("x", FLOOR, [cd.contact.Sphere("a", (0, 0, 0), 1, STEEL)]), "no pair is left"),
     (lambda: two(FLOOR, cd.contact.Sphere("nobody", (0, 0, 0), 1, STEEL)), "nobody"),
     (lambda: two().centre_of_pressure(np.zeros(14), np.zeros(12), "foot"), "group of contacts"),
@@ -322,13 +373,13 @@ def test_a_ball_larger_than_a_hollow_is_named():
     """It would touch at two points or more; one that fits touches at one."""
     x = np.linspace(-1, 1, 21)
     ground = cd.contact.HeightField("a", None, x, x, 0.1 * np.cos(6 * x)[:, None] * np.cos(5 * x), STEEL)
-    bottom = (np.pi / 6, 0.0)                                # radius 1 / (0.1 * 6^2) = 0.28 m
+    bottom = (np.pi / 6, 0.0)  # radius 1 / (0.1 * 6^2) = 0.28 m
     for r, fits in ((0.1, True), (0.5, False)):
         system = two(ground, cd.contact.Sphere("b", (0, 0, 0), r, RUBBER))
         q = system.defaults()[0]
         q[11:] = *bottom, -0.1 + 0.99 * r
         if fits:
-            assert system.contact_depths(q)[0] == pytest.approx(0.01 * r, rel=0.05)   # a spline of a cosine
+            assert system.contact_depths(q)[0] == pytest.approx(0.01 * r, rel=0.05)  # a spline of a cosine
         else:
             with pytest.raises(cd.ContactError, match="'touch' finds no closest points of HeightField"):
                 system.contact_depths(q)

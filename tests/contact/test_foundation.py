@@ -1,4 +1,5 @@
 """Elastic foundations: what holds for meshes against surfaces of every kind."""
+
 from __future__ import annotations
 
 import functools
@@ -67,7 +68,7 @@ def test_laws_of_mechanics(name, smooth):
     assert np.abs(f).max() > 1.0
     arm = {b: system.body_pose(q, b).p for b in "ab"}
     about = [wrench[:3] + np.cross(arm[b], wrench[3:]) for wrench, b in zip(F, "ab", strict=True)]
-    np.testing.assert_allclose(about[0] + about[1], 0.0, atol=1e-11 * np.abs(f).max())   # rounding of sums
+    np.testing.assert_allclose(about[0] + about[1], 0.0, atol=1e-11 * np.abs(f).max())  # rounding of sums
     np.testing.assert_allclose(F[0, 3:] + F[1, 3:], 0.0, atol=1e-12 * np.abs(f).max())
     np.testing.assert_allclose(F[1, 3:], f, rtol=1e-12)
     power = sum(w @ system.body_velocity(q, u, b) for w, b in zip(F, "ab", strict=True))
@@ -97,11 +98,15 @@ def test_derivatives_against_differences(name, evidence):
     q, u = touching(system, SEEDS.get(name, 3), depth=6e-3)
     exact = system.jacobian("contact_wrenches", q, u, wrt=("q", "u"))
     N = system.N(q)
-    for wrt, column in (("q", lambda j, e: (q + e * N[:, j], u)),
-                        ("u", lambda j, e: (q, u + e * np.eye(12)[j]))):
+    for wrt, column in (
+        ("q", lambda j, e: (q + e * N[:, j], u)),
+        ("u", lambda j, e: (q, u + e * np.eye(12)[j])),
+    ):
         for j in (1, 10):
-            found = sum(w * system.contact_wrenches(*column(j, e)).ravel()
-                        for w, e in zip(1e3 * WEIGHTS, 1e-3 * STEPS, strict=True))
+            found = sum(
+                w * system.contact_wrenches(*column(j, e)).ravel()
+                for w, e in zip(1e3 * WEIGHTS, 1e-3 * STEPS, strict=True)
+            )
             error = np.abs(exact[wrt][:, j] - found).max() / np.abs(exact[wrt]).max()
             # differences of order 8 over 2e-6: rounding of forces over the step
             evidence("derivatives of elastic foundations, on surfaces of every kind, relative", error, 1e-7)
@@ -123,23 +128,27 @@ def test_meshes_that_pass_each_other(smooth, monkeypatch):
     u, found = rng.uniform(-0.1, 0.1, (14, 12)), []
     for evaluator in ("casadi", "native"):
         monkeypatch.setenv("CONDYLE_EVALUATOR", evaluator)
-        system = two(contact.Mesh("a", None, (dented, f), 0.01, STEEL),
-                     contact.Mesh("b", None, icosphere(0, 0.05), 0.01, STEEL), smooth=smooth)
+        system = two(
+            contact.Mesh("a", None, (dented, f), 0.01, STEEL),
+            contact.Mesh("b", None, icosphere(0, 0.05), 0.01, STEEL),
+            smooth=smooth,
+        )
         found.append(system.contact_wrenches(q, u))
     touching = np.abs(found[0]).max(axis=(1, 2, 3)) > 0
     assert 3 < touching.sum() < 12
-    np.testing.assert_allclose(found[1], found[0], rtol=1e-9, atol=1e-9)     # sums in another order
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-9, atol=1e-9)  # sums in another order
 
 
-@pytest.mark.parametrize(("name", "smooth"), [("plane", 0), ("ellipsoid", 0), ("mesh", 2e-3),
-                                              ("terrain", 2e-3)])
+@pytest.mark.parametrize(
+    ("name", "smooth"), [("plane", 0), ("ellipsoid", 0), ("mesh", 2e-3), ("terrain", 2e-3)]
+)
 def test_native_code_agrees_with_casadi(name, smooth, monkeypatch):
     """Trees, in scalar code and in lanes, against the sum over all faces; Jacobians too."""
     monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")
     slow = two(KINDS[name], FINE if name == "plane" else BALL, smooth=smooth)
     q, u = touching(slow, 8, depth=4e-3)
     rng = np.random.default_rng(0)
-    N = SIMD_FROM + 1                                        # in lanes, and one that is left over
+    N = SIMD_FROM + 1  # in lanes, and one that is left over
     Q, U = np.tile(q, (N, 1)), np.tile(u, (N, 1)) + rng.uniform(-0.1, 0.1, (N, 12))
     Q[:, 11:14] += rng.uniform(-2e-3, 2e-3, (N, 3))
     summed = slow.forward_dynamics(Q[:5], U[:5]), slow.jacobian("forward_dynamics", q, u, wrt="q")
@@ -147,9 +156,9 @@ def test_native_code_agrees_with_casadi(name, smooth, monkeypatch):
     system = slow.copy()
     native = system.forward_dynamics(Q, U), system.jacobian("forward_dynamics", q, u, wrt="q")
     each = [system.forward_dynamics(*each) for each in zip(Q, U, strict=True)]
-    np.testing.assert_array_equal(native[0], each)                                        # lanes are scalars
+    np.testing.assert_array_equal(native[0], each)  # lanes are scalars
     for ours, theirs in zip(native, summed, strict=True):
-        np.testing.assert_allclose(ours[:len(theirs)], theirs, rtol=0, atol=1e-9 * np.abs(theirs).max())
+        np.testing.assert_allclose(ours[: len(theirs)], theirs, rtol=0, atol=1e-9 * np.abs(theirs).max())
 
 
 def test_winkler(evidence):
@@ -163,13 +172,16 @@ def test_winkler(evidence):
     for times in (2, 3, 4):
         system = cd.System()
         system.add_body("b", mobilizer=cd.Free(), mass=1.0, inertia=(0.004,) * 3)
-        system.add_contact("c", contact.HalfSpace("ground", (0, 1, 0), 0.0, stiff),
-                           contact.Mesh("b", None, icosphere(times, R), 0.01, soft))
+        system.add_contact(
+            "c",
+            contact.HalfSpace("ground", (0, 1, 0), 0.0, stiff),
+            contact.Mesh("b", None, icosphere(times, R), 0.01, soft),
+        )
         Q = rng.normal(size=(200, 7))
         Q[:, :4] /= np.linalg.norm(Q[:, :4], axis=1)[:, None]
         Q[:, 4:] = 0, R - x, 0
         f = system.contact_forces(Q, np.zeros((200, 6)))[:, 0, 1]
-        errors.append(np.sqrt(np.mean((f / exact - 1)**2)))
+        errors.append(np.sqrt(np.mean((f / exact - 1) ** 2)))
     order = np.log2(errors[0] / errors[2]) / 2
     evidence("order at which spheres of triangles come to Winkler's foundation: below 2 by", 2 - order, 0.3)
     assert errors[2] < 0.03 and 1.7 < order < 2.3
@@ -183,7 +195,7 @@ def test_even_ground_is_a_plane():
     q, u = touching(plane, 22, depth=6e-3)
     for what, given in (("depths", (q,)), ("points", (q,)), ("forces", (q, u)), ("losses", (q, u))):
         mine, flat = (getattr(s, f"contact_{what}")(*given) for s in (ground, plane))
-        np.testing.assert_allclose(mine, flat, rtol=1e-9, atol=1e-9)   # splines of 21 x 17 heights: 1e-14 m
+        np.testing.assert_allclose(mine, flat, rtol=1e-9, atol=1e-9)  # splines of 21 x 17 heights: 1e-14 m
     q[11:14] += 7.0 * plane.contact_normals(q)[0]
     assert not ground.contact_forces(q, u).any()
     q[11:14] -= 7.2 * plane.contact_normals(q)[0]
@@ -195,11 +207,16 @@ def _springs(q, u, mesh, ball):
     y = 0, or on a ball of 0.3 m below it. One material: modulus 1e6, layers of 1 cm, c = 0.4, mu = 0.8 and
     0.5, transition speed 0.05 m/s."""
     w, x, y, z = [v / mp.sqrt(sum(v**2 for v in q[:4])) for v in q[:4]]
-    R = mp.matrix([[1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-                   [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-                   [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)]])
-    cross = lambda a, b: mp.matrix([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2],
-                                    a[0] * b[1] - a[1] * b[0]])
+    R = mp.matrix(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+        ]
+    )
+    cross = lambda a, b: mp.matrix(
+        [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+    )
     dot, centre = lambda a, b: sum(s * t for s, t in zip(a, b)), mp.matrix([0, mp.mpf(-3) / 10, 0])
     total, touching_faces = [mp.mpf(0)] * 6, 0
     for corners in mesh[0][mesh[1]]:
@@ -213,7 +230,7 @@ def _springs(q, u, mesh, ball):
         arm = at + depth / 2 * n - mp.matrix(q[4:])
         v = mp.matrix(u[3:]) + cross(u[:3], arm)
         rate = -dot(n, v)
-        f_n = mp.mpf(10)**8 / 2 * area * depth * (1 + mp.mpf("0.4") * rate)
+        f_n = mp.mpf(10) ** 8 / 2 * area * depth * (1 + mp.mpf("0.4") * rate)
         v_t = v + rate * n
         slip = mp.norm(v_t)
         s, us, ud = slip / mp.mpf("0.05"), mp.mpf("0.8"), mp.mpf("0.5")
@@ -230,8 +247,11 @@ def test_derivatives_against_fifty_digits(ball):
     m, mesh = contact.Material(1e6, 0.4, 0.8, 0.5, 0.0, 0.05), icosphere(0, 0.1)
     system = cd.System(gravity=(0, 0, 0))
     system.add_body("b", mobilizer=cd.Free(), mass=1.0, inertia=(0.004,) * 3)
-    below = (contact.Sphere("ground", (0, -0.3, 0), 0.3, m) if ball
-             else contact.HalfSpace("ground", (0, 1, 0), 0.0, m))
+    below = (
+        contact.Sphere("ground", (0, -0.3, 0), 0.3, m)
+        if ball
+        else contact.HalfSpace("ground", (0, 1, 0), 0.0, m)
+    )
     system.add_contact("c", below, contact.Mesh("b", None, mesh, 0.01, m))
     q = np.array([0.8, 0.2, -0.4, 0.4, 0.01, 0.05, -0.02])
     q[:4] /= np.linalg.norm(q[:4])
@@ -248,8 +268,9 @@ def test_box_on_a_plane():
     system = cd.System()
     system.add_body("b", mobilizer=cd.Free(), mass=1.0, inertia=(0.004,) * 3)
     soft, hard = contact.Material(2e6), contact.Material(6e6)
-    system.add_contact("c", contact.HalfSpace("ground", (0, 1, 0), 0.0, hard),
-                       contact.Mesh("b", None, box(0.1), 0.01, soft))
+    system.add_contact(
+        "c", contact.HalfSpace("ground", (0, 1, 0), 0.0, hard), contact.Mesh("b", None, box(0.1), 0.01, soft)
+    )
     q, u = (1, 0, 0, 0, 0, 0.1 - 1e-3, 0), np.zeros(6)
     K = 1 / (0.01 / 2e6 + 0.01 / 6e6)
     assert system.contact_forces(q, u)[0, 1] == pytest.approx(K * 0.04 * 1e-3, rel=1e-12)
@@ -267,12 +288,13 @@ def test_centre_of_pressure_is_that_of_normal_forces():
     m = contact.Material(1e6, 2.0)
     system = cd.System()
     system.add_body("b", mobilizer=cd.Free(), mass=1.0, inertia=(0.004,) * 3)
-    system.add_contact("c", contact.HalfSpace("ground", (0, 1, 0), 0.0, m),
-                       contact.Mesh("b", None, box(0.1), 0.01, m))
+    system.add_contact(
+        "c", contact.HalfSpace("ground", (0, 1, 0), 0.0, m), contact.Mesh("b", None, box(0.1), 0.01, m)
+    )
     q, u = np.array([1, 0, 0, 0, 0, 0.1 - 1e-3, 0]), np.array([0, 0, 3.0, 0, -0.1, 0])
     p = system.contact_pressures(q, u, "c")
     low = system.force("c").b.triangles.centroids[p > 0]
-    expected = (low[:, 0] * p[p > 0]).sum() / p.sum()        # both triangles of the lower side have one area
+    expected = (low[:, 0] * p[p > 0]).sum() / p.sum()  # both triangles of the lower side have one area
     assert abs(expected) > 1e-3
     assert system.centre_of_pressure(q, u, "c")[0] == pytest.approx(expected, rel=1e-12)
 
@@ -282,8 +304,11 @@ def test_energy_balance():
     m = contact.Material(5e5, 0.5, 0.8, 0.6, 0.0, 0.1)
     system = cd.System()
     system.add_body("b", mobilizer=cd.Free(), mass=1.0, inertia=(0.004,) * 3)
-    system.add_contact("c", contact.HalfSpace("ground", (0, 1, 0), 0.0, m),
-                       contact.Mesh("b", None, icosphere(2, 0.1), 0.01, m))
+    system.add_contact(
+        "c",
+        contact.HalfSpace("ground", (0, 1, 0), 0.0, m),
+        contact.Mesh("b", None, icosphere(2, 0.1), 0.01, m),
+    )
     system.add_measure("lost", cd.measures.Integral(lambda s: s.ask(contact.Loss(system.force("c")))[0]))
     start = system.state(q={"b_ty": 0.15}, u={"b_vx": 1.0, "b_wz": -3.0})
     run = cd.simulate(system, start, 0.4, accuracy=1e-10)
@@ -297,11 +322,15 @@ def test_stiff_and_explicit_methods_agree():
     m = contact.Material(1e5, 50.0, 0.9, 0.8, 0.0, 1e-4)
     system = cd.System()
     system.add_body("b", mobilizer=cd.Free(), mass=1.0, inertia=(0.004,) * 3)
-    system.add_contact("c", contact.HalfSpace("ground", (0, 1, 0), 0.0, m),
-                       contact.Mesh("b", None, refined(*refined(*box(0.1))), 0.01, m))
+    system.add_contact(
+        "c",
+        contact.HalfSpace("ground", (0, 1, 0), 0.0, m),
+        contact.Mesh("b", None, refined(*refined(*box(0.1))), 0.01, m),
+    )
     start = system.state(q={"b_ty": 0.1 - 5e-5}, u={"b_vx": 0.02})
-    runs = [cd.simulate(system, start, 0.1, accuracy=1e-5, integrator=method)
-            for method in ("rodas", "merson")]
+    runs = [
+        cd.simulate(system, start, 0.1, accuracy=1e-5, integrator=method) for method in ("rodas", "merson")
+    ]
     assert np.abs(runs[0][-1].q - runs[1][-1].q).max() < 1e-6
     assert runs[0].statistics.steps < runs[1].statistics.steps / 3
 
@@ -309,15 +338,18 @@ def test_stiff_and_explicit_methods_agree():
 def test_parameters_have_derivatives():
     P = cd.Parameter
     soft = contact.Material(P("E", 1e6), P("c", 0.3), 1.0, P("mu", 0.8), 0.0, 0.05)
-    system = two(contact.Sphere("a", (0, 0.1, 0), P("r", 0.2), STEEL),
-                 contact.Mesh("b", TILTED, icosphere(1, 0.1), P("h", 0.01), soft))
+    system = two(
+        contact.Sphere("a", (0, 0.1, 0), P("r", 0.2), STEEL),
+        contact.Mesh("b", TILTED, icosphere(1, 0.1), P("h", 0.01), soft),
+    )
     q, u = touching(system, 3, depth=6e-3)
     J = system.jacobian("contact_wrenches", q, u, wrt="parameters")
     names = [p.name if hasattr(p, "name") else p for p in system.parameters]
     for name in ("E", "c", "mu", "r", "h"):
         value = {"E": 1e6, "c": 0.3, "mu": 0.8, "r": 0.2, "h": 0.01}[name]
-        at = lambda e, name=name, value=value: system.contact_wrenches(
-            q, u, parameters={name: value * (1 + e)}).ravel() / value
+        at = lambda e, name=name, value=value: (
+            system.contact_wrenches(q, u, parameters={name: value * (1 + e)}).ravel() / value
+        )
         found = sum(w * at(e) for w, e in zip(1e3 * WEIGHTS, 1e-3 * STEPS, strict=True))
         mine = np.reshape(J, (12, -1))[:, names.index(name)]
         # rounding of forces of 1e3 N over the step
@@ -338,7 +370,7 @@ def test_pressure_map(name):
         stiffness = 1 / (0.01 / 2e6 + 0.01 / 5e5)
         assert p.max() == pytest.approx(stiffness * system.contact_depths(q)[0], rel=1e-9)
     else:
-        assert system.contact_pressures(q, u, "touch").shape == (20,)          # of the first surface
+        assert system.contact_pressures(q, u, "touch").shape == (20,)  # of the first surface
     for wrong in ({"contact": "tuch"}, {"contact": "touch", "body": "c"}):
         with pytest.raises(cd.UnknownNameError):
             system.contact_pressures(q, u, **wrong)
@@ -388,16 +420,20 @@ def test_nan_is_named():
 
 REFUSED = [
     (lambda: contact.HuntCrossley(FLOOR, BALL), r"meshes touch by cd\.contact\.ElasticFoundation"),
-    (lambda: contact.ElasticFoundation(FLOOR, contact.Sphere("b", (0, 0, 0), 0.1, STEEL)),
-     "at least one must be a"),
+    (
+        lambda: contact.ElasticFoundation(FLOOR, contact.Sphere("b", (0, 0, 0), 0.1, STEEL)),
+        "at least one must be a",
+    ),
     (lambda: contact.ElasticFoundation(BALL, BALL), "both surfaces are on body"),
     (lambda: contact.ElasticFoundation("floor", BALL), "expected a surface"),
     (lambda: two(FLOOR, BALL, smooth=-1e-5), "smooth"),
     (lambda: contact.Mesh("b", None, icosphere(1, 0.1), 0.0, STEEL), "thickness"),
     (lambda: two(FLOOR, BALL, law=contact.OpenSimHuntCrossley), "meshes touch by"),
     (lambda: contact.Mesh("b", None, icosphere(1, 0.1), 0.01, contact.Rigid(0.5)), "corners of a rigid mesh"),
-    (lambda: contact.ElasticFoundation(contact.HalfSpace("a", (0, 1, 0), 0.0, contact.Rigid(0.5)), BALL),
-     "law of force"),
+    (
+        lambda: contact.ElasticFoundation(contact.HalfSpace("a", (0, 1, 0), 0.0, contact.Rigid(0.5)), BALL),
+        "law of force",
+    ),
 ]
 
 

@@ -1,4 +1,5 @@
 """Two meshes: forces and derivatives against another program in fifty digits, over all triangles."""
+
 from __future__ import annotations
 
 import mpmath as mp
@@ -26,8 +27,9 @@ BELOW, ABOVE = dented(1, 0.12), dented(0, 0.09)
 def system() -> cd.System:
     s = cd.System(gravity=(0, 0, 0))
     s.add_body("b", mobilizer=cd.Free(), mass=1.0, inertia=(0.004,) * 3)
-    s.add_contact("c", contact.Mesh("ground", None, BELOW, H_A, HARD),
-                  contact.Mesh("b", None, ABOVE, H_B, SOFT))
+    s.add_contact(
+        "c", contact.Mesh("ground", None, BELOW, H_A, HARD), contact.Mesh("b", None, ABOVE, H_B, SOFT)
+    )
     return s
 
 
@@ -45,9 +47,13 @@ def norm(a):
 
 def rotation(q):
     w, x, y, z = q / norm(q)
-    return np.array([[1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-                     [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-                     [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)]])
+    return np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+        ]
+    )
 
 
 def nearest(corners, y):
@@ -77,8 +83,10 @@ def placed(mesh, R, p):
 
 def friction(slip):
     """Of both materials: twice the product over the sum; the larger transition speed."""
-    us, ud, uv = (2 * mp.mpf(a) * mp.mpf(b) / (mp.mpf(a) + mp.mpf(b))
-                  for a, b in (("0.8", "0.6"), ("0.5", "0.4"), ("0.1", "0.2")))
+    us, ud, uv = (
+        2 * mp.mpf(a) * mp.mpf(b) / (mp.mpf(a) + mp.mpf(b))
+        for a, b in (("0.8", "0.6"), ("0.5", "0.4"), ("0.1", "0.2"))
+    )
     s = slip / mp.mpf("0.08")
     step = lambda t: t**3 * (10 - 15 * t + 6 * t**2)
     dry = us * step(s) if s < 1 else us - (us - ud) * step((s - 1) / 2) if s < 3 else ud
@@ -94,7 +102,7 @@ def wrench(q, u, chosen=None):
     stiff = mp.mpf(E_A) / mp.mpf(H_A), mp.mpf(E_B) / mp.mpf(H_B)
     K = stiff[0] * stiff[1] / (stiff[0] + stiff[1])
     for sign, mine, other in ((1, b, a), (-1, a, b)):
-        share = K / stiff[1 if sign > 0 else 0]              # of the depth that my layer gives way by
+        share = K / stiff[1 if sign > 0 else 0]  # of the depth that my layer gives way by
         c = share * mp.mpf("0.4" if sign > 0 else "0.2") + (1 - share) * mp.mpf("0.2" if sign > 0 else "0.4")
         for k, corners in enumerate(mine):
             y = (corners[0] + corners[1] + corners[2]) / 3
@@ -122,19 +130,19 @@ def wrench(q, u, chosen=None):
 def test_forces_and_derivatives_in_fifty_digits(evidence):
     """With friction and dissipation. The nearest triangle is found among all of them, inside and outside by
     solid angles."""
-    s, rng = system(), np.random.default_rng(6)              # faces and edges are nearest
+    s, rng = system(), np.random.default_rng(6)  # faces and edges are nearest
     q = np.array([*rng.normal(size=4), *rng.uniform(-0.02, 0.02, 3)])
     q[:4] /= np.linalg.norm(q[:4])
     q[5] += 0.09
     u = rng.uniform(-0.3, 0.3, 6)
     with mp.workdps(DIGITS):
         exact = lambda e, dq, du, chosen=None: wrench(
-            vector(*q) + e * vector(*dq), vector(*u) + e * vector(*du), chosen)
+            vector(*q) + e * vector(*dq), vector(*u) + e * vector(*du), chosen
+        )
         F, chosen = exact(mp.mpf(0), 0 * q, 0 * u)
-        N, h = s.N(q), mp.mpf(10)**-15
+        N, h = s.N(q), mp.mpf(10) ** -15
         columns = [(N[:, j], 0 * u) for j in range(6)] + [(0 * q, e) for e in np.eye(6)]
-        slopes = np.array([(exact(h, *c, chosen)[0] - exact(-h, *c, chosen)[0]) / (2 * h)
-                           for c in columns]).T
+        slopes = np.array([(exact(h, *c, chosen)[0] - exact(-h, *c, chosen)[0]) / (2 * h) for c in columns]).T
     F, slopes = F.astype(float), slopes.astype(float)
     places = [number for _, number in chosen.values()]
     assert {sign for sign, _ in chosen} == {1, -1} and 3 in places and min(places) < 3
@@ -143,27 +151,34 @@ def test_forces_and_derivatives_in_fifty_digits(evidence):
     off = np.abs(np.hstack([J["q"], J["u"]])[6:] - slopes).max() / np.abs(slopes).max()
     evidence("forces of meshes on meshes against 50 digits and all triangles, relative", error, 1e-13)
     evidence("derivatives of meshes on meshes against 50 digits, relative", off, 1e-12)
-    assert error < 1e-13 and off < 1e-12                     # rounding of some 100 sums
+    assert error < 1e-13 and off < 1e-12  # rounding of some 100 sums
 
 
 def test_a_bounce():
     """Two free balls of triangles meet, slide and part: energy and loss make up for each other, and the net
     wrench is zero, whichever mesh comes first and wherever the world is."""
+
     def made(swapped):
         s = cd.System(gravity=(0, 0, 0))
         for name in "ab":
             s.add_body(name, mobilizer=cd.Free(), mass=1.0, inertia=(0.004,) * 3)
-        pair = [contact.Mesh("a", None, icosphere(2, 0.1), 0.01, HARD),
-                contact.Mesh("b", None, icosphere(1, 0.08), 0.02, SOFT)]
+        pair = [
+            contact.Mesh("a", None, icosphere(2, 0.1), 0.01, HARD),
+            contact.Mesh("b", None, icosphere(1, 0.08), 0.02, SOFT),
+        ]
         s.add_contact("c", *(pair[::-1] if swapped else pair))
         s.add_measure("lost", cd.measures.Integral(lambda view: view.ask(contact.Loss(s.force("c")))[0]))
         return s
 
     s, swapped = made(False), made(True)
-    run = cd.simulate(s, s.state(q={"b_tx": 0.2, "b_ty": 0.03}, u={"b_vx": -1.0, "b_wz": 3.0, "a_vy": 0.1}),
-                      0.12, accuracy=1e-10)
+    run = cd.simulate(
+        s,
+        s.state(q={"b_tx": 0.2, "b_ty": 0.03}, u={"b_vx": -1.0, "b_wz": 3.0, "a_vy": 0.1}),
+        0.12,
+        accuracy=1e-10,
+    )
     energy = [sum(run(t).energy()) + run(t).z[0] for t in np.linspace(0, 0.12, 13)]
-    assert run.z[-1, 0] > 0.1 and np.ptp(energy) < 1e-9      # 6e-12 measured, of 0.5 J
+    assert run.z[-1, 0] > 0.1 and np.ptp(energy) < 1e-9  # 6e-12 measured, of 0.5 J
     q, u = run(0.02).q, run(0.02).u
     F = s.contact_wrenches(q, u)[0]
     most = np.abs(F).max()
@@ -174,13 +189,14 @@ def test_a_bounce():
     # the world turned by 120 degrees about (1, 1, 1), and moved: x -> y -> z -> x
     moved = q.copy()
     for k in (0, 7):
-        w, x = moved[k], moved[k + 1:k + 4]
+        w, x = moved[k], moved[k + 1 : k + 4]
         moved[k] = (w - x.sum()) / 2
-        moved[k + 1:k + 4] = (w + x + np.cross((1, 1, 1), x)) / 2
-        moved[k + 4:k + 7] = np.roll(moved[k + 4:k + 7], 1) + (3, -2, 5)
+        moved[k + 1 : k + 4] = (w + x + np.cross((1, 1, 1), x)) / 2
+        moved[k + 4 : k + 7] = np.roll(moved[k + 4 : k + 7], 1) + (3, -2, 5)
     turned = np.roll(u.reshape(4, 3), 1, axis=1).ravel()
     found = s.contact_wrenches(np.stack([moved, q]), np.stack([turned, u]))[:, 0]
     # 5 m away: rounding of positions over depths of some mm
-    np.testing.assert_allclose(found[0], np.roll(F.reshape(2, 2, 3), 1, axis=2).reshape(2, 6), rtol=0,
-                               atol=1e-11 * most)
-    np.testing.assert_array_equal(found[1], F)               # lanes are scalars
+    np.testing.assert_allclose(
+        found[0], np.roll(F.reshape(2, 2, 3), 1, axis=2).reshape(2, 6), rtol=0, atol=1e-11 * most
+    )
+    np.testing.assert_array_equal(found[1], F)  # lanes are scalars

@@ -1,4 +1,5 @@
 """Meshes as surfaces: what is checked, repaired and refused; nearest points."""
+
 from __future__ import annotations
 
 import casadi as ca
@@ -28,8 +29,13 @@ def depths(surface, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     where = seen(surface)
     given = numbers_of(surface, GivenPose(*HERE), *HERE)
     x, n = where.where(given, y)
-    f = NativeFunction("depth", lambda: assembled("depth", [y], [x, n]), key=f"test {surface.description()}",
-                       inputs=[("y", 3)], outputs=[("x", 1), ("n", 3)])
+    f = NativeFunction(
+        "depth",
+        lambda: assembled("depth", [y], [x, n]),
+        key=f"test {surface.description()}",
+        inputs=[("y", 3)],
+        outputs=[("x", 1), ("n", 3)],
+    )
     x, n = f(points)
     return x[:, 0], n
 
@@ -71,16 +77,37 @@ REFUSED = [
     ((np.concatenate([v0, [[0, 0, 1.0]]]), np.concatenate([f0, [[0, 1, 8]]])), "face on one side only"),
     ((v0, np.concatenate([f0, f0[:1, ::-1]])), "back to back"),
     ((np.zeros((4, 3)), np.array([[0, 1, 2]])), "at one point"),
-    ((np.concatenate([v0, [(0.1, 0.1, 0.0)]]),
-      np.concatenate([f0[:-1], [(1, 5, 7), (7, 8, 3)]])), "edges"),
-    (([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0.5, 0, 0), (0, 0, 1)],
-      [(0, 2, 1), (0, 1, 3), (0, 3, 4), (3, 1, 4), (1, 2, 4), (2, 0, 4)]), "1 faces have no area"),
+    ((np.concatenate([v0, [(0.1, 0.1, 0.0)]]), np.concatenate([f0[:-1], [(1, 5, 7), (7, 8, 3)]])), "edges"),
+    (
+        (
+            [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0.5, 0, 0), (0, 0, 1)],
+            [(0, 2, 1), (0, 1, 3), (0, 3, 4), (3, 1, 4), (1, 2, 4), (2, 0, 4)],
+        ),
+        "1 faces have no area",
+    ),
     # the projective plane: two faces at every edge, and one side
-    ((np.array([(1, 0, 0), (0, 1, 0), (0, 0, 1), (-1, -0.3, 0.2), (0.1, -1, 0.4), (0.3, 0.2, -1)]),
-     [(0, 1, 2), (0, 2, 3), (0, 3, 4), (0, 4, 5), (0, 5, 1), (1, 2, 4), (2, 3, 5), (3, 4, 1), (4, 5, 2),
-      (5, 1, 3)]), "has one side only"),
-    (([(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)], [(0, 1, 2), (0, 2, 3), (0, 3, 1), (1, 3, 2)]),
-     "holds no volume"),
+    (
+        (
+            np.array([(1, 0, 0), (0, 1, 0), (0, 0, 1), (-1, -0.3, 0.2), (0.1, -1, 0.4), (0.3, 0.2, -1)]),
+            [
+                (0, 1, 2),
+                (0, 2, 3),
+                (0, 3, 4),
+                (0, 4, 5),
+                (0, 5, 1),
+                (1, 2, 4),
+                (2, 3, 5),
+                (3, 4, 1),
+                (4, 5, 2),
+                (5, 1, 3),
+            ],
+        ),
+        "has one side only",
+    ),
+    (
+        ([(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)], [(0, 1, 2), (0, 2, 3), (0, 3, 1), (1, 3, 2)]),
+        "holds no volume",
+    ),
     ("nowhere.stl", "no such file"),
     ("mesh.dxf", r"files of meshes end in"),
 ]
@@ -112,8 +139,10 @@ def test_refusals(given, words):
 def test_files_and_scales(tmp_path):
     v, f = icosphere(1, 100.0)
     path = tmp_path / "ball.obj"
-    path.write_text("".join(f"v {' '.join(map(repr, map(float, p)))}\n" for p in v)
-                    + "".join(f"f {a + 1} {b + 1} {c + 1}\n" for a, b, c in f))
+    path.write_text(
+        "".join(f"v {' '.join(map(repr, map(float, p)))}\n" for p in v)
+        + "".join(f"f {a + 1} {b + 1} {c + 1}\n" for a, b, c in f)
+    )
     ball = mesh(cd.shapes.Mesh(path, scale=0.001)).triangles
     np.testing.assert_allclose(ball.vertices, icosphere(1, 0.1)[0], atol=1e-15)
     path.write_text("\n".join(path.read_text().splitlines()[:-1]))
@@ -130,7 +159,7 @@ def test_millimetres_are_noticed():
 def bumpy() -> tuple[np.ndarray, np.ndarray]:
     """A star with hollows."""
     v, f = icosphere(2, 0.1)
-    return v * (1 + 0.4 * np.cos(5 * np.arctan2(v[:, 1], v[:, 0])) * (1 - (v[:, 2] / 0.1)**2))[:, None], f
+    return v * (1 + 0.4 * np.cos(5 * np.arctan2(v[:, 1], v[:, 0])) * (1 - (v[:, 2] / 0.1) ** 2))[:, None], f
 
 
 def brute(corners: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -143,7 +172,7 @@ def brute(corners: np.ndarray, y: np.ndarray) -> np.ndarray:
     best = np.full(len(a), np.inf)
     for p, q in ((a, b), (b, c), (c, a)):
         inside &= (np.cross(q - p, on - p) * n).sum(1) >= 0
-        t = np.clip(((y - p) * (q - p)).sum(1) / ((q - p)**2).sum(1), 0, 1)
+        t = np.clip(((y - p) * (q - p)).sum(1) / ((q - p) ** 2).sum(1), 0, 1)
         best = np.minimum(best, np.linalg.norm(y - p - t[:, None] * (q - p), axis=1))
     return np.where(inside, np.abs(((y - a) * n).sum(1)), best)
 
@@ -159,34 +188,38 @@ def test_depth_in_a_mesh_with_hollows(evidence):
     for y, depth, out in zip(points, x, n, strict=True):
         worst = max(worst, abs(abs(depth) - brute(corners, y).min()))
         assert (depth > 0) == (winding(corners, y) > 0.5)
-        assert brute(corners, y + depth * out).min() < 1e-15             # it leads to the surface
+        assert brute(corners, y + depth * out).min() < 1e-15  # it leads to the surface
     assert 100 < (x > 0).sum() < 1000
     evidence("depth of points in a mesh with hollows against all triangles [m]", worst, 1e-15)
     assert worst < 1e-15
     np.testing.assert_allclose(np.linalg.norm(n, axis=1), 1.0, atol=1e-12)
 
 
-@pytest.mark.parametrize("surface", [
-    contact.Ellipsoid("ground", (0.01, 0, 0), (0.1, 0.2, 0.15), STEEL),
-    contact.Ellipsoid("ground", None, (0.1, 0.1, 0.01), STEEL),
-    contact.Implicit("ground", None, egg, 0.2, STEEL),
-    contact.Cylinder("ground", None, 0.1, 0.5, STEEL),
-    contact.Box("ground", None, (0.1, 0.2, 0.15), STEEL),
-], ids=["ellipsoid", "disc", "implicit", "cylinder", "box"])
+@pytest.mark.parametrize(
+    "surface",
+    [
+        contact.Ellipsoid("ground", (0.01, 0, 0), (0.1, 0.2, 0.15), STEEL),
+        contact.Ellipsoid("ground", None, (0.1, 0.1, 0.01), STEEL),
+        contact.Implicit("ground", None, egg, 0.2, STEEL),
+        contact.Cylinder("ground", None, 0.1, 0.5, STEEL),
+        contact.Box("ground", None, (0.1, 0.2, 0.15), STEEL),
+    ],
+    ids=["ellipsoid", "disc", "implicit", "cylinder", "box"],
+)
 def test_points_in_surfaces(surface):
     """Depth and normal lead to the surface, at right angles, and no other point of it is nearer."""
     rng = np.random.default_rng(4)
     points = rng.uniform(-0.12, 0.12, (400, 3))
     x, n = depths(surface, points)
-    if isinstance(surface, contact.Implicit):                # 1 in 100 near its middle has no answer, said so
+    if isinstance(surface, contact.Implicit):  # 1 in 100 near its middle has no answer, said so
         lost = np.isnan(x)
         assert lost.sum() < 4 and (np.array([egg(*y) for y in points[lost]]) < -0.6).all()
         points, x, n = points[~lost], x[~lost], n[~lost]
     assert np.isfinite(x).all() and (x > 0).any() and (x < 0).any()
     S = points + x[:, None] * n
     at, out = depths(surface, S)
-    assert np.abs(at).max() < 1e-9                           # on the surface; solvers end at 1e-10
-    shallow = x < 0.005                                      # deep inside there may be two ways out
+    assert np.abs(at).max() < 1e-9  # on the surface; solvers end at 1e-10
+    shallow = x < 0.005  # deep inside there may be two ways out
     np.testing.assert_allclose(out[shallow], n[shallow], atol=1e-6)
     for y, depth in zip(points[shallow], x[shallow], strict=True):
         assert np.linalg.norm(S - y, axis=1).min() > abs(depth) - 1e-9
@@ -197,8 +230,13 @@ def test_nearest_face_of_lanes():
     triangles = mesh(icosphere(2, 0.1)).triangles
     y = ca.SX.sym("y", 3)
     row = get(nearest_triangle(triangles), ca.vertcat(y, ca.inf))
-    f = NativeFunction("row", lambda: assembled("row", [y], [row[30], *on_triangle(row, y)]),
-                       key="test nearest", inputs=[("y", 3)], outputs=[("face", 1), ("x", 1), ("n", 3)])
+    f = NativeFunction(
+        "row",
+        lambda: assembled("row", [y], [row[30], *on_triangle(row, y)]),
+        key="test nearest",
+        inputs=[("y", 3)],
+        outputs=[("face", 1), ("x", 1), ("n", 3)],
+    )
     points = np.random.default_rng(5).uniform(-0.2, 0.2, (9, 3))
     for together, alone in zip(f(points), zip(*(f(p) for p in points), strict=True), strict=True):
         np.testing.assert_array_equal(together, alone)

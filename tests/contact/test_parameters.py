@@ -1,5 +1,6 @@
 """Every number of surfaces, materials and laws may be a Parameter, with derivatives; what may not is refused
 by a sentence that says why."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -20,8 +21,13 @@ Number = Callable[[str, float], Any]
 def frame(of: Number) -> cd.Transform:
     """Turned about z, then about x, and moved: four numbers."""
     a, b = of("turn", 0.4), of("tilt", -0.3)
-    R = np.array([[np.cos(a), -np.sin(a) * np.cos(b), np.sin(a) * np.sin(b)],
-                  [np.sin(a), np.cos(a) * np.cos(b), -np.cos(a) * np.sin(b)], [0 * b, np.sin(b), np.cos(b)]])
+    R = np.array(
+        [
+            [np.cos(a), -np.sin(a) * np.cos(b), np.sin(a) * np.sin(b)],
+            [np.sin(a), np.cos(a) * np.cos(b), -np.cos(a) * np.sin(b)],
+            [0 * b, np.sin(b), np.cos(b)],
+        ]
+    )
     return cd.Transform(R, (of("px", 0.01), -0.02, of("pz", 0.03)))
 
 
@@ -34,41 +40,83 @@ def ball(radius: float = 0.2) -> C.Sphere:
 
 
 def rubber(of: Number) -> C.Material:
-    return C.Material.elastic(of("E", 5e5), of("nu", 0.4), of("c", 0.8), of("mu_s", 1.1), of("mu_d", 0.9),
-                              of("mu_v", 0.1), of("v_t", 0.3))
+    return C.Material.elastic(
+        of("E", 5e5),
+        of("nu", 0.4),
+        of("c", 0.8),
+        of("mu_s", 1.1),
+        of("mu_d", 0.9),
+        of("mu_v", 0.1),
+        of("v_t", 0.3),
+    )
 
 
 EVERY: dict[str, Callable[[Number], tuple[Any, ...]]] = {
     "half-space, sphere, elastic, levers": lambda of: (
-        plane(of), C.Sphere("b", (of("px", 0.01), of("py", -0.02), of("pz", 0.03)), of("r", 0.1), rubber(of)),
-        {"rolling_resistance": of("d_r", 0.002), "spin_friction": of("d_s", 0.01)}),
+        plane(of),
+        C.Sphere("b", (of("px", 0.01), of("py", -0.02), of("pz", 0.03)), of("r", 0.1), rubber(of)),
+        {"rolling_resistance": of("d_r", 0.002), "spin_friction": of("d_s", 0.01)},
+    ),
     "smooth": lambda of: (plane(of), C.Sphere("b", (0, 0, 0), of("r", 0.1), rubber(of)), {"smooth": 1e-3}),
-    "OpenSim": lambda of: (plane(of), C.Sphere("b", (0, 0, 0), of("r", 0.1), rubber(of)),
-                           {"law": C.OpenSimHuntCrossley}),
-    "modulus": lambda of: (ball(), C.Sphere("b", (0, 0, 0), 0.1, C.Material(
-        of("E", 5e5), of("c", 0.8), of("mu_s", 1.1), of("mu_d", 0.9), of("mu_v", 0.1), of("v_t", 0.3)))),
-    "ellipsoid": lambda of: (ball(), C.Ellipsoid(
-        "b", frame(of), (of("rx", 0.15), of("ry", 0.1), of("rz", 0.08)), HARD)),
-    "cylinder": lambda of: (plane(of), C.Cylinder(
-        "b", frame(of), of("r", 0.08), of("l", 0.3), HARD, rim=of("rim", 0.004), flat=of("flat", 0.002))),
-    "sphere, cylinder": lambda of: (ball(), C.Cylinder("b", frame(of), of("r", 0.08), of("l", 0.3), HARD,
-                                                       rim=of("rim", 0.004))),
-    "torus": lambda of: (plane(of), C.Torus("b", frame(of), of("r", 0.1), of("tube", 0.02), HARD,
-                                            flat=of("flat", 0.002))),
+    "OpenSim": lambda of: (
+        plane(of),
+        C.Sphere("b", (0, 0, 0), of("r", 0.1), rubber(of)),
+        {"law": C.OpenSimHuntCrossley},
+    ),
+    "modulus": lambda of: (
+        ball(),
+        C.Sphere(
+            "b",
+            (0, 0, 0),
+            0.1,
+            C.Material(
+                of("E", 5e5), of("c", 0.8), of("mu_s", 1.1), of("mu_d", 0.9), of("mu_v", 0.1), of("v_t", 0.3)
+            ),
+        ),
+    ),
+    "ellipsoid": lambda of: (
+        ball(),
+        C.Ellipsoid("b", frame(of), (of("rx", 0.15), of("ry", 0.1), of("rz", 0.08)), HARD),
+    ),
+    "cylinder": lambda of: (
+        plane(of),
+        C.Cylinder(
+            "b", frame(of), of("r", 0.08), of("l", 0.3), HARD, rim=of("rim", 0.004), flat=of("flat", 0.002)
+        ),
+    ),
+    "sphere, cylinder": lambda of: (
+        ball(),
+        C.Cylinder("b", frame(of), of("r", 0.08), of("l", 0.3), HARD, rim=of("rim", 0.004)),
+    ),
+    "torus": lambda of: (
+        plane(of),
+        C.Torus("b", frame(of), of("r", 0.1), of("tube", 0.02), HARD, flat=of("flat", 0.002)),
+    ),
     "sphere, torus": lambda of: (ball(0.06), C.Torus("b", frame(of), of("r", 0.1), of("tube", 0.03), HARD)),
-    "sphere, box": lambda of: (ball(), C.Box(
-        "b", frame(of), (of("lx", 0.1), of("ly", 0.08), of("lz", 0.06)), HARD, edge=of("edge", 0.01))),
-    "height field": lambda of: (C.HeightField("a", frame(of), X_GRID, Y_GRID, HILLS, HARD),
-                                C.Sphere("b", (0, 0, 0), of("r", 0.1), HARD)),
+    "sphere, box": lambda of: (
+        ball(),
+        C.Box("b", frame(of), (of("lx", 0.1), of("ly", 0.08), of("lz", 0.06)), HARD, edge=of("edge", 0.01)),
+    ),
+    "height field": lambda of: (
+        C.HeightField("a", frame(of), X_GRID, Y_GRID, HILLS, HARD),
+        C.Sphere("b", (0, 0, 0), of("r", 0.1), HARD),
+    ),
     "implicit": lambda of: (ball(), C.Implicit("b", frame(of), egg, of("size", 0.2), rubber(of))),
     "mesh": lambda of: (plane(of), C.Mesh("b", frame(of), icosphere(1, 0.1), of("h", 0.02), rubber(of))),
     "OpenSim's mesh": lambda of: (
-        plane(of), C.Mesh("b", frame(of), icosphere(1, 0.1), of("h", 0.02), rubber(of)),
-        {"law": C.OpenSimElasticFoundation}),
+        plane(of),
+        C.Mesh("b", frame(of), icosphere(1, 0.1), of("h", 0.02), rubber(of)),
+        {"law": C.OpenSimElasticFoundation},
+    ),
 }
 """Surfaces and options of a contact; of(name, value) is a number."""
-IDLE = {"rim": "nothing touches an edge", "flat": "as rim", "edge": "inside of the box", "size": "a ball",
-        **dict.fromkeys(("lx", "ly", "lz"), "other faces than the one that touches")}
+IDLE = {
+    "rim": "nothing touches an edge",
+    "flat": "as rim",
+    "edge": "inside of the box",
+    "size": "a ball",
+    **dict.fromkeys(("lx", "ly", "lz"), "other faces than the one that touches"),
+}
 """Numbers that need not change the force here."""
 
 
@@ -96,14 +144,38 @@ def test_every_number_may_be_a_parameter(kind, monkeypatch):
     np.testing.assert_allclose(f({}), expected, rtol=1e-9, atol=1e-9 * scale)
     J = system.jacobian("contact_wrenches", q, u, wrt="parameters", parameters=values)
     for k, name in enumerate(system.parameters):
-        h = 1e-4 * abs(values[name])                     # forces go with depth, 2e-3 m, to some power
-        h *= 0.02 if name in ("px", "py", "pz", "height", "r", "rx", "ry", "rz", "l", "lx", "ly", "lz",
-                              "turn", "tilt", "nx", "ny", "nz", "tube") else 1.0
+        h = 1e-4 * abs(values[name])  # forces go with depth, 2e-3 m, to some power
+        h *= (
+            0.02
+            if name
+            in (
+                "px",
+                "py",
+                "pz",
+                "height",
+                "r",
+                "rx",
+                "ry",
+                "rz",
+                "l",
+                "lx",
+                "ly",
+                "lz",
+                "turn",
+                "tilt",
+                "nx",
+                "ny",
+                "nz",
+                "tube",
+            )
+            else 1.0
+        )
         at = lambda n, name=name, h=h: f({name: values[name] + n * h}).ravel()
         slope = (8 * (at(1) - at(-1)) - (at(2) - at(-2))) / (12 * h)
         # 1e-16 of the force over h, and h^4: both below 1e-6 of the slope's own scale, force over value
-        np.testing.assert_allclose(J[..., k], slope, rtol=1e-6, atol=1e-6 * scale / abs(values[name]),
-                                   err_msg=name)
+        np.testing.assert_allclose(
+            J[..., k], slope, rtol=1e-6, atol=1e-6 * scale / abs(values[name]), err_msg=name
+        )
         assert abs(J[..., k]).max() > 0 or name in IDLE, name
 
 
@@ -124,18 +196,30 @@ def test_corners_of_a_box(monkeypatch):
     q, u = touching(two(plane(lambda name, value: value), C.Sphere("b", (0, 0, 0), 0.1, HARD)), 12, 0.1)
     expected = plain.contact_wrenches(q, u)
     assert np.count_nonzero(abs(expected).max(axis=(1, 2))) > 1
-    np.testing.assert_allclose(system.contact_wrenches(q, u, parameters=values), expected, rtol=1e-9,
-                               atol=1e-9 * abs(expected).max())               # depths are differences
+    np.testing.assert_allclose(
+        system.contact_wrenches(q, u, parameters=values), expected, rtol=1e-9, atol=1e-9 * abs(expected).max()
+    )  # depths are differences
 
 
 def test_opensims_smooth_law(monkeypatch):
     monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")
-    numbers = {"height": 0.05, "radius": 0.1, "stiffness": 1e6, "dissipation": 0.5, "static_friction": 0.8,
-               "dynamic_friction": 0.6, "viscous_friction": 0.1, "transition_velocity": 0.3,
-               "constant_contact_force": 1e-5, "hertz_smoothing": 300.0, "hunt_crossley_smoothing": 50.0}
+    numbers = {
+        "height": 0.05,
+        "radius": 0.1,
+        "stiffness": 1e6,
+        "dissipation": 0.5,
+        "static_friction": 0.8,
+        "dynamic_friction": 0.6,
+        "viscous_friction": 0.1,
+        "transition_velocity": 0.3,
+        "constant_contact_force": 1e-5,
+        "hertz_smoothing": 300.0,
+        "hunt_crossley_smoothing": 50.0,
+    }
     system, plain = two(), two()
-    law = lambda given: C.SmoothSphereHalfSpace(a="a", normal=(0.2, 1, 0), b="b", centre=(0.01, 0, 0),
-                                                **given)
+    law = lambda given: C.SmoothSphereHalfSpace(
+        a="a", normal=(0.2, 1, 0), b="b", centre=(0.01, 0, 0), **given
+    )
     system.add_force("touch", law({name: cd.Parameter(name, 0.99 * x) for name, x in numbers.items()}))
     plain.add_force("touch", law(numbers))
     q, u = touching(plain, 12)
@@ -147,8 +231,9 @@ def test_opensims_smooth_law(monkeypatch):
         h = 1e-5 * numbers[name]
         slope = (f({name: numbers[name] + h}) - f({name: numbers[name] - h})) / (2 * h)
         # h^2, and depths of 2e-3 m that are differences of 0.1 m
-        np.testing.assert_allclose(J[:, k], slope, rtol=1e-5, atol=1e-6 * abs(expected).max() / numbers[name],
-                                   err_msg=name)
+        np.testing.assert_allclose(
+            J[:, k], slope, rtol=1e-5, atol=1e-6 * abs(expected).max() / numbers[name], err_msg=name
+        )
 
 
 def test_rigid_surfaces(monkeypatch):
@@ -158,40 +243,55 @@ def test_rigid_surfaces(monkeypatch):
     stone = C.Rigid(restitution=P("e", 0.2), friction=P("mu", 0.3))
     system = cd.System()
     system.add_body("stone", mobilizer=cd.Translation(), mass=2.0)
-    system.add_contact("floor", C.HalfSpace("ground", (0, 1, 0), P("height", 0.0), stone),
-                       C.Sphere("stone", (0, P("above", 0.0), 0), P("r", 0.1), stone))
+    system.add_contact(
+        "floor",
+        C.HalfSpace("ground", (0, 1, 0), P("height", 0.0), stone),
+        C.Sphere("stone", (0, P("above", 0.0), 0), P("r", 0.1), stone),
+    )
     values = {"e": 0.0, "mu": 0.5, "height": 0.3, "above": 0.05, "r": 0.2}
     slides = system.state(q={"stone_ty": 0.45}, u={"stone_tx": 1.0}, parameters=values)
     end = cd.simulate(system, slides, 1e-3)[-1]
     np.testing.assert_allclose(end.contact_forces()[0], [-0.5 * 2 * 9.81, 2 * 9.81, 0], rtol=1e-9, atol=1e-9)
-    J = system.jacobian("contact_forces", end.q, end.u, wrt="parameters", parameters=values,
-                        discrete=end.discrete)
-    np.testing.assert_allclose(J[:, list(system.parameters).index("mu")], [-2 * 9.81, 0, 0], rtol=1e-9,
-                               atol=1e-9)
+    J = system.jacobian(
+        "contact_forces", end.q, end.u, wrt="parameters", parameters=values, discrete=end.discrete
+    )
+    np.testing.assert_allclose(
+        J[:, list(system.parameters).index("mu")], [-2 * 9.81, 0, 0], rtol=1e-9, atol=1e-9
+    )
     falls = slides.replace(q={"stone_ty": 0.5}, u={"stone_tx": 0.0}, parameters=values | {"e": 0.7})
     hit = np.sqrt(2 * 0.05 / 9.81)
     back = cd.simulate(system, falls, hit + 0.01, accuracy=1e-8)
     speed = 0.7 * 9.81 * hit - 9.81 * 0.01
-    assert back.u[-1, 1] == pytest.approx(speed, rel=1e-6)         # the instant is found to the accuracy
+    assert back.u[-1, 1] == pytest.approx(speed, rel=1e-6)  # the instant is found to the accuracy
 
 
 GROUND = "no state changes; where the ground is, and its slope, may be Parameters of the frame X"
 
 
-@pytest.mark.parametrize(("make", "says"), [
-    (lambda p: C.HeightField("a", None, X_GRID, Y_GRID, p * HILLS, HARD), f"heights: .* {GROUND}"),
-    (lambda p: C.HeightField("a", None, p * X_GRID, Y_GRID, HILLS, HARD), f"HeightField: x: .* {GROUND}"),
-    (lambda p: C.Mesh("a", None, (p * box(0.1)[0], box(0.1)[1]), 0.02, HARD),
-     "vertices: .* that no state changes; the frame X, the thickness and the material may be Parameters"),
-    (lambda p: C.vertices("a", p * box(0.1)[0], C.Rigid()),
-     r"depends on their values; give each as cd\.contact\.Point\(body, station, material\)"),
-    (lambda p: two(ball(), C.Sphere("b", (0, 0, 0), 0.1, HARD), smooth=p), "cannot change from state"),
-    (lambda p: C.Implicit("a", None, lambda x, y, z: x**2 + y**2 + z**2 - p, 2.0, HARD),
-     "the function uses Parameters"),
-    (lambda p: C.Rigid(law=p), "unknown law of Rigid"), (lambda p: C.Sphere(p, (0, 0, 0), 0.1, HARD), "body"),
-    (lambda p: C.Ellipsoid("a", None, p, HARD), "expected three finite numbers or cd.Parameters"),
-    (lambda p: C.Material.elastic(-p, 0.3), r"young: expected one finite number or cd\.Parameter \[Pa\]"),
-])
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda p: C.HeightField("a", None, X_GRID, Y_GRID, p * HILLS, HARD), f"heights: .* {GROUND}"),
+        (lambda p: C.HeightField("a", None, p * X_GRID, Y_GRID, HILLS, HARD), f"HeightField: x: .* {GROUND}"),
+        (
+            lambda p: C.Mesh("a", None, (p * box(0.1)[0], box(0.1)[1]), 0.02, HARD),
+            "vertices: .* that no state changes; the frame X, the thickness and the material may be Parameters",
+        ),
+        (
+            lambda p: C.vertices("a", p * box(0.1)[0], C.Rigid()),
+            r"depends on their values; give each as cd\.contact\.Point\(body, station, material\)",
+        ),
+        (lambda p: two(ball(), C.Sphere("b", (0, 0, 0), 0.1, HARD), smooth=p), "cannot change from state"),
+        (
+            lambda p: C.Implicit("a", None, lambda x, y, z: x**2 + y**2 + z**2 - p, 2.0, HARD),
+            "the function uses Parameters",
+        ),
+        (lambda p: C.Rigid(law=p), "unknown law of Rigid"),
+        (lambda p: C.Sphere(p, (0, 0, 0), 0.1, HARD), "body"),
+        (lambda p: C.Ellipsoid("a", None, p, HARD), "expected three finite numbers or cd.Parameters"),
+        (lambda p: C.Material.elastic(-p, 0.3), r"young: expected one finite number or cd\.Parameter \[Pa\]"),
+    ],
+)
 def test_what_may_not_be_one_says_why(make, says):
     with pytest.raises((cd.DescriptionError, cd.UnknownNameError, cd.TraceError), match=says):
         make(cd.Parameter("p", 1.0))

@@ -1,5 +1,6 @@
 """What a contact tells, by every law, against formulas written out in NumPy; and the same of a state, a
 batch, a run and an ensemble, in Tables."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -13,13 +14,27 @@ FLOOR, SOLE = C.Material(2e6, 0.3, 0.8, 0.5, 0.05, 0.05), C.Material(5e5, 0.8, 1
 NORMAL, HEIGHT = np.array([0.2, 1.0, -0.1]) / np.linalg.norm([0.2, 1.0, -0.1]), 0.03
 CENTRE, RADIUS, THICK = np.array([0.01, -0.02, 0.03]), 0.1, 0.02
 VERTICES, FACES = icosphere(1, RADIUS)
-LAWS = ("HuntCrossley", "OpenSimHuntCrossley", "SmoothSphereHalfSpace", "ElasticFoundation",
-        "OpenSimElasticFoundation")
-REPORTS = {"depths": ["depth [m]"], "points": ["px [m]", "py [m]", "pz [m]"], "normals": ["nx", "ny", "nz"],
-           "patches": ["major [m]", "minor [m]"], "slips": ["vx [m/s]", "vy [m/s]", "vz [m/s]"],
-           "forces": ["fx [N]", "fy [N]", "fz [N]"], "losses": ["lost [W]"],
-           "wrenches": [f"{body}_{x}" for body in ("ground", "foot") for x in (
-               "mx [N m]", "my [N m]", "mz [N m]", "fx [N]", "fy [N]", "fz [N]")]}
+LAWS = (
+    "HuntCrossley",
+    "OpenSimHuntCrossley",
+    "SmoothSphereHalfSpace",
+    "ElasticFoundation",
+    "OpenSimElasticFoundation",
+)
+REPORTS = {
+    "depths": ["depth [m]"],
+    "points": ["px [m]", "py [m]", "pz [m]"],
+    "normals": ["nx", "ny", "nz"],
+    "patches": ["major [m]", "minor [m]"],
+    "slips": ["vx [m/s]", "vy [m/s]", "vz [m/s]"],
+    "forces": ["fx [N]", "fy [N]", "fz [N]"],
+    "losses": ["lost [W]"],
+    "wrenches": [
+        f"{body}_{x}"
+        for body in ("ground", "foot")
+        for x in ("mx [N m]", "my [N m]", "mz [N m]", "fx [N]", "fy [N]", "fz [N]")
+    ],
+}
 """Reports, and what their columns are called."""
 
 
@@ -28,14 +43,25 @@ def system_of(law: str) -> cd.System:
     system.add_body("foot", mobilizer=cd.Free(), mass=1.0, inertia=(0.004,) * 3)
     floor = C.HalfSpace("ground", NORMAL, HEIGHT, FLOOR)
     if law == "SmoothSphereHalfSpace":
-        system.add_force("sole", C.SmoothSphereHalfSpace(
-            "ground", NORMAL, HEIGHT, "foot", CENTRE, RADIUS, 1e6, 0.5, 0.8, 0.6, 0.1, 0.03))
+        system.add_force(
+            "sole",
+            C.SmoothSphereHalfSpace(
+                "ground", NORMAL, HEIGHT, "foot", CENTRE, RADIUS, 1e6, 0.5, 0.8, 0.6, 0.1, 0.03
+            ),
+        )
     elif "Foundation" in law:
-        system.add_contact("sole", floor, C.Mesh("foot", CENTRE, (VERTICES, FACES), THICK, SOLE),
-                           law=getattr(C, law))
+        system.add_contact(
+            "sole", floor, C.Mesh("foot", CENTRE, (VERTICES, FACES), THICK, SOLE), law=getattr(C, law)
+        )
     else:
-        system.add_contact("sole", floor, C.Sphere("foot", CENTRE, RADIUS, SOLE), law=getattr(C, law),
-                           rolling_resistance=0.002, spin_friction=0.01)
+        system.add_contact(
+            "sole",
+            floor,
+            C.Sphere("foot", CENTRE, RADIUS, SOLE),
+            law=getattr(C, law),
+            rolling_resistance=0.002,
+            spin_friction=0.01,
+        )
     return system
 
 
@@ -69,14 +95,14 @@ def pair(law: str) -> tuple[float, ...]:
     mean = lambda f: 2 * getattr(FLOOR, f) * getattr(SOLE, f) / (getattr(FLOOR, f) + getattr(SOLE, f))
     friction = [mean(f"{f}_friction") for f in ("static", "dynamic", "viscous")]
     if law == "SmoothSphereHalfSpace":
-        return 0.5, 1e6**(2 / 3) / 2, 0.5, 0.8, 0.6, 0.1, 0.03
+        return 0.5, 1e6 ** (2 / 3) / 2, 0.5, 0.8, 0.6, 0.1, 0.03
     if law == "OpenSimElasticFoundation":
         return 0.0, 5e5 / THICK, 0.8, 1.1, 0.9, 0.01, 0.02
-    if law == "ElasticFoundation":                       # two springs, one behind the other
+    if law == "ElasticFoundation":  # two springs, one behind the other
         s = 5e5 / (2e6 + 5e5)
         return s, s * 2e6 / THICK, s * 0.3 + (1 - s) * 0.8, *friction, 0.05
-    s = 5e5**(2 / 3) / (2e6**(2 / 3) + 5e5**(2 / 3))
-    return s, (s * 2e6**(2 / 3))**1.5, s * 0.3 + (1 - s) * 0.8, *friction, 0.05
+    s = 5e5 ** (2 / 3) / (2e6 ** (2 / 3) + 5e5 ** (2 / 3))
+    return s, (s * 2e6 ** (2 / 3)) ** 1.5, s * 0.3 + (1 - s) * 0.8, *friction, 0.05
 
 
 def by_hand(law: str, q: np.ndarray, u: np.ndarray) -> dict[str, np.ndarray]:
@@ -88,14 +114,17 @@ def by_hand(law: str, q: np.ndarray, u: np.ndarray) -> dict[str, np.ndarray]:
     curve = stribeck if law in ("HuntCrossley", "ElasticFoundation") else hollars
     if "Foundation" in law:
         corners = p + (CENTRE + VERTICES[FACES]) @ R.T
-        y, A = corners.mean(axis=1), np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0],
-                                                             corners[:, 2] - corners[:, 0]), axis=1) / 2
+        y, A = (
+            corners.mean(axis=1),
+            np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
+            / 2,
+        )
     else:
         y, A = (p + R @ CENTRE - RADIUS * NORMAL)[None], np.ones(1)
     x = HEIGHT - y @ NORMAL
     lowest = float(x.max())
     y, A, x = y[x > 0], A[x > 0], x[x > 0]
-    P = y + ((1 - s) * x)[:, None] * NORMAL              # s of the depth is in the floor
+    P = y + ((1 - s) * x)[:, None] * NORMAL  # s of the depth is in the floor
     v = u[3:] + np.cross(u[:3], P - p)
     xdot = -v @ NORMAL
     v_t = v + xdot[:, None] * NORMAL
@@ -104,7 +133,7 @@ def by_hand(law: str, q: np.ndarray, u: np.ndarray) -> dict[str, np.ndarray]:
         f_e = E * A * x
         f_n = f_e * np.maximum(1 + c * xdot, 0)
     elif law == "SmoothSphereHalfSpace":
-        f_e = 4 / 3 * E * np.sqrt(RADIUS * E) * (x**2 + 1e-5)**0.75 * (1 + np.tanh(300 * x)) / 2
+        f_e = 4 / 3 * E * np.sqrt(RADIUS * E) * (x**2 + 1e-5) ** 0.75 * (1 + np.tanh(300 * x)) / 2
         f_n = f_e * (1 + 1.5 * c * xdot) * (1 + np.tanh(50 * (xdot + 2 / (3 * c)))) / 2
         speed = np.sqrt(speed**2 + 1e-5)
     else:
@@ -125,10 +154,17 @@ def by_hand(law: str, q: np.ndarray, u: np.ndarray) -> dict[str, np.ndarray]:
     about = lambda o: np.cross(P - o, f).sum(axis=0) + moment
     at_centre = u[3:] + np.cross(u[:3], centre - p)
     patch = np.sqrt(A.sum() / np.pi) if "Foundation" in law else np.sqrt(RADIUS * x[0])
-    return {"depths": np.array(lowest), "points": f_e @ P / f_e.sum(), "normals": NORMAL,
-            "patches": np.full(2, patch), "slips": at_centre - at_centre @ NORMAL * NORMAL, "forces": whole,
-            "losses": np.array(lost), "centre": centre,
-            "wrenches": np.stack([[*-about(0), *-whole], [*about(p), *whole]])}
+    return {
+        "depths": np.array(lowest),
+        "points": f_e @ P / f_e.sum(),
+        "normals": NORMAL,
+        "patches": np.full(2, patch),
+        "slips": at_centre - at_centre @ NORMAL * NORMAL,
+        "forces": whole,
+        "losses": np.array(lost),
+        "centre": centre,
+        "wrenches": np.stack([[*-about(0), *-whole], [*about(p), *whole]]),
+    }
 
 
 @pytest.mark.parametrize("law", LAWS)
@@ -139,8 +175,9 @@ def test_reports_by_hand(law, monkeypatch):
     state = state_of(system)
     expected = by_hand(law, state.q, state.u)
     assert system.contacts == ("sole",) and expected["depths"] == pytest.approx(3e-3, abs=1e-15)
-    near = lambda found, name: np.testing.assert_allclose(found, expected[name], rtol=1e-11,
-                                                          atol=1e-12 * max(1, abs(expected[name]).max()))
+    near = lambda found, name: np.testing.assert_allclose(
+        found, expected[name], rtol=1e-11, atol=1e-12 * max(1, abs(expected[name]).max())
+    )
     for name in REPORTS:
         near(getattr(state, f"contact_{name}")()[0], name)
     near(state.centre_of_pressure("sole"), "centre")
@@ -156,14 +193,18 @@ def test_reports_of_states_batches_runs_and_ensembles(law, monkeypatch):
         stone = C.Rigid(friction=0.5)
         system = cd.System()
         system.add_body("foot", mobilizer=cd.Free(), mass=1.0, inertia=(0.004,) * 3)
-        system.add_contact("sole", C.HalfSpace("ground", (0, 1, 0), 0.0, stone),
-                           C.Sphere("foot", (0, 0, 0), 0.1, stone))
+        system.add_contact(
+            "sole", C.HalfSpace("ground", (0, 1, 0), 0.0, stone), C.Sphere("foot", (0, 0, 0), 0.1, stone)
+        )
         state = system.state(q={"foot_ty": 0.1}, u={"foot_vx": 1.0})
     else:
         system = system_of(law)
         state = state_of(system)
-    run = cd.simulate(system, state, 2e-4, step=1e-4, integrator="rk4") if law != "Rigid" else cd.simulate(
-        system, state, 2e-4)
+    run = (
+        cd.simulate(system, state, 2e-4, step=1e-4, integrator="rk4")
+        if law != "Rigid"
+        else cd.simulate(system, state, 2e-4)
+    )
     ensemble = cd.simulate(system, [state, state.replace(u={"foot_vx": 0.9})], 2e-4)
     k, single = len(run) - 1, run[-1]
     for name, columns in REPORTS.items():
@@ -177,13 +218,14 @@ def test_reports_of_states_batches_runs_and_ensembles(law, monkeypatch):
     centre = run.centre_of_pressure("sole")
     assert centre.titles == ["sole_px [m]", "sole_py [m]", "sole_pz [m]"]
     np.testing.assert_allclose(centre.values[k], single.centre_of_pressure("sole"), rtol=1e-9, atol=1e-12)
-    if law == "Rigid":                                   # it slides: mu m g against, m g up
+    if law == "Rigid":  # it slides: mu m g against, m g up
         np.testing.assert_allclose(single.contact_forces()[0], [-0.5 * 9.81, 9.81, 0], rtol=1e-9, atol=1e-9)
         slip = 1.0 - 0.5 * 9.81 * 2e-4 - 0.1 * 0.5 * 9.81 * 0.1 / 0.004 * 2e-4
         np.testing.assert_allclose(single.contact_slips()[0], [slip, 0, 0], rtol=1e-9, atol=1e-9)
         assert single.contact_losses()[0] == pytest.approx(0.5 * 9.81 * slip, rel=1e-9)
-        np.testing.assert_allclose(single.contact_wrenches()[0, 1], [0, 0, -0.0981 * 5, -0.5 * 9.81, 9.81, 0],
-                                   rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(
+            single.contact_wrenches()[0, 1], [0, 0, -0.0981 * 5, -0.5 * 9.81, 9.81, 0], rtol=1e-9, atol=1e-9
+        )
     q = np.stack([state.q, single.q])
     depths = system.contact_depths(q)
     assert depths.shape == (2, 1) and depths[1, 0] == pytest.approx(single.contact_depths()[0], abs=1e-12)
@@ -193,8 +235,11 @@ def test_the_centre_of_a_foot():
     """Of four balls, of which one is in the air, by hand: the mean of the points, by normal forces."""
     system = cd.System()
     system.add_body("foot", mobilizer=cd.Free(), mass=5.0, inertia=(0.01, 0.03, 0.03))
-    places = [(x, -0.06 + 0.01 * (x > 0 and z > 0) - 1e-3 * (x > 0), z) for x in (-0.08, 0.12)
-              for z in (-0.03, 0.03)]
+    places = [
+        (x, -0.06 + 0.01 * (x > 0 and z > 0) - 1e-3 * (x > 0), z)
+        for x in (-0.08, 0.12)
+        for z in (-0.03, 0.03)
+    ]
     sole = [C.Sphere("foot", place, 0.02, SOLE) for place in places]
     system.add_contact("sole", C.HalfSpace("ground", (0, 1, 0), 0.0, FLOOR), sole)
     state = system.state(q={"foot_ty": 0.079}, u={"foot_wz": 0.3})

@@ -1,4 +1,5 @@
 """Elastic foundations with `smooth=`: docs/theory/contact.md (56a), (56b)."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -10,8 +11,8 @@ import condyle as cd
 from condyle import contact
 from tests.contact.meshes import icosphere
 
-K, D = 5e7 / 2, 1e-3                                        # two layers of 5e5 Pa and 1 cm
-FAR = 1e-2                                                  # 9 FAR is far beyond the balls of the tree
+K, D = 5e7 / 2, 1e-3  # two layers of 5e5 Pa and 1 cm
+FAR = 1e-2  # 9 FAR is far beyond the balls of the tree
 MATERIAL = contact.Material(5e5, 0.5, 0.8, 0.6, 0.0, 0.1)
 MESH = contact.Mesh("b", None, icosphere(2, 0.1), 0.01, MATERIAL)
 TURN = np.array([0.8, 0.2, -0.4, 0.4]) / np.linalg.norm([0.8, 0.2, -0.4, 0.4])
@@ -43,8 +44,9 @@ def state(height: float | np.ndarray) -> np.ndarray:
 def _below() -> np.ndarray:
     """How far each centroid is below the body's origin."""
     w, x, y, z = TURN
-    return -MESH.triangles.centroids @ np.array([2 * (x * y + w * z), 1 - 2 * (x * x + z * z),
-                                                 2 * (y * z - w * x)])
+    return -MESH.triangles.centroids @ np.array(
+        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)]
+    )
 
 
 BELOW = _below()
@@ -58,7 +60,7 @@ def test_depths(systems, d):
     q, A = state(np.sort(BELOW)[-2] - LOWEST), MESH.triangles.areas
     x = BELOW - np.sort(BELOW)[-2]
     z, rest = x / d, np.zeros(6)
-    phi = np.exp(-z**2 / 2) / np.sqrt(2 * np.pi)
+    phi = np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
     depths, near = x * ndtr(z) + d * phi, np.abs(z) < 9
     assert 0 < (depths - np.maximum(x, 0)).max() < 0.39895 * d and near.any()
     f, g = (systems[s].contact_forces(q, rest)[0, 1] for s in (0.0, d))
@@ -82,8 +84,8 @@ def test_far_away(systems):
     assert np.hypot(*P[[0, 2]]) < 0.1 and 0 < P[1] < 9 * FAR
     np.testing.assert_allclose(n, (0, 1, 0), atol=1e-12)
     assert 0 < system.contact_forces(state(8.99 * FAR), U)[0, 1] < 1e-18 * K * FAR * A.sum()
-    z = (BELOW - LOWEST) / FAR - 4.0                         # x Phi + d phi has six digits left at z = -6
-    total = K * FAR * A @ (z * ndtr(z) + np.exp(-z**2 / 2) / np.sqrt(2 * np.pi))
+    z = (BELOW - LOWEST) / FAR - 4.0  # x Phi + d phi has six digits left at z = -6
+    total = K * FAR * A @ (z * ndtr(z) + np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi))
     assert system.contact_forces(state(4.0 * FAR), 0 * U)[0, 1] == pytest.approx(total, rel=1e-8)
     assert systems[D].contact_patches(state(D)).any() == systems[0.0].contact_patches(state(D)).any() == 0
 
@@ -93,8 +95,9 @@ def test_is_analytic(systems):
     height to rounding, and their exact derivatives are the polynomial's; those of the exact law are none."""
     wide, low = 4 * D, -4 * D
     nodes, between = chebyshev.chebpts1(81), np.linspace(-1, 1, 200)
-    wrenches = lambda s, z: systems[s].contact_wrenches(state(low + wide * z),
-                                                        np.tile(U, (len(z), 1)))[:, 0, 1]
+    wrenches = lambda s, z: systems[s].contact_wrenches(state(low + wide * z), np.tile(U, (len(z), 1)))[
+        :, 0, 1
+    ]
     off = {}
     for s in (0.0, D):
         c = chebyshev.chebfit(nodes, wrenches(s, nodes), 80)

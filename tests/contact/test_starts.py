@@ -1,4 +1,5 @@
 """Runs that start deep in a surface, and friction that cannot be meant, are told of."""
+
 from __future__ import annotations
 
 import warnings
@@ -15,8 +16,11 @@ def ball(depth: float, speed: float = 0.0, gravity: float = 9.81, modulus: float
     rubber = contact.Material(modulus)
     system = cd.System(gravity=(0, -gravity, 0))
     system.add_body("ball", mobilizer=cd.Free(), mass=1.0, inertia=(0.004,) * 3)
-    system.add_contact("touch", contact.HalfSpace("ground", (0, 1, 0), 0.0, rubber),
-                       contact.Sphere("ball", (0, 0, 0), 0.1, rubber))
+    system.add_contact(
+        "touch",
+        contact.HalfSpace("ground", (0, 1, 0), 0.0, rubber),
+        contact.Sphere("ball", (0, 0, 0), 0.1, rubber),
+    )
     q, u = system.defaults()
     q[5], u[4] = 0.1 - depth, speed
     return system.state(q=q, u=u)
@@ -33,7 +37,7 @@ def test_deep_starts_are_told(monkeypatch):
     """Half of its radius deep, 33 J: 3.4 m high."""
     monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")
     for gravity in (9.81, 0.0):
-        words, = told(ball(0.05, gravity=gravity))
+        (words,) = told(ball(0.05, gravity=gravity))
         assert "contact 'touch' of HalfSpace on 'ground' and Sphere on 'ball' starts 0.05 m deep" in words
         assert "stores 33.3 J" in words and "move 'ball' by 0.05 m along (0, 1, 0)" in words
     state = ball(0.05)
@@ -53,11 +57,14 @@ def test_many_contacts_count_together(monkeypatch):
     rubber = contact.Material(1e7)
     system = cd.System()
     system.add_body("box", mobilizer=cd.Free(), mass=1.0, inertia=(0.01,) * 3)
-    system.add_contact("corners", contact.HalfSpace("ground", (0, 1, 0), 0.0, rubber),
-                       contact.Box("box", None, (0.1, 0.1, 0.1), rubber, edge=0.01))
+    system.add_contact(
+        "corners",
+        contact.HalfSpace("ground", (0, 1, 0), 0.0, rubber),
+        contact.Box("box", None, (0.1, 0.1, 0.1), rubber, edge=0.01),
+    )
     q, _ = system.defaults()
     q[5] = 0.1 - 0.015
-    words, = told(system.state(q=q))
+    (words,) = told(system.state(q=q))
     assert "contact 'corners.corner" in words and "with others of these bodies" in words
     disabled = system.state(q=q, disabled=system.contacts)
     assert told(disabled) == []
@@ -67,17 +74,19 @@ def test_meshes_count_too():
     """A cube with springs of K = E / (2 h) at the base, of 0.04 m^2, 2 cm deep: K A x^2 / 2 = 20 J, which is
     1 m high. On another cube the springs of both act, each with half their area: as much."""
     foam = contact.Material(1e5)
-    for other in (contact.HalfSpace("ground", (0, 1, 0), 0.0, foam),
-                  contact.Mesh("ground", (0, -0.1, 0), box(0.1), 0.02, foam)):
+    for other in (
+        contact.HalfSpace("ground", (0, 1, 0), 0.0, foam),
+        contact.Mesh("ground", (0, -0.1, 0), box(0.1), 0.02, foam),
+    ):
         system = cd.System()
         system.add_body("cube", mobilizer=cd.Translation(), mass=2.0, inertia=(0.01,) * 3)
         system.add_contact("stand", other, contact.Mesh("cube", None, box(0.1), 0.02, foam))
-        words, = told(system.state(q={"cube_ty": 0.08}))
+        (words,) = told(system.state(q={"cube_ty": 0.08}))
         assert f"'stand' of {type(other).__name__} on 'ground' and Mesh on 'cube' starts 0.02 m deep" in words
         assert "stores 20 J, which" in words and "move 'cube' by 0.02 m along (0, 1, 0)" in words
         assert told(system.state(q={"cube_ty": 0.0999})) == []
     start = system.state(q={"cube_ty": 0.0999})
-    with pytest.warns(UserWarning, match="starts 0.02 m deep"):               # one of many
+    with pytest.warns(UserWarning, match="starts 0.02 m deep"):  # one of many
         cd.simulate(system, [*[start] * 40, start.replace(q={"cube_ty": 0.08}), start], 1e-4)
 
 
@@ -88,7 +97,7 @@ def test_balls_at_one_place(monkeypatch):
     system = cd.System()
     system.add_body("ball", mobilizer=cd.Free(), mass=1.0, inertia=(0.004,) * 3)
     system.add_contact("touch", *(contact.Sphere(b, (0, 0, 0), 0.1, rubber) for b in ("ground", "ball")))
-    words, = told(system.state())
+    (words,) = told(system.state())
     assert "move 'ball' by 0.2 m in any direction, since their centres coincide, or start from" in words
 
 
@@ -97,22 +106,27 @@ def test_opensims_smooth_law_counts_too(monkeypatch):
     monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")
     system = cd.System()
     system.add_body("ball", mobilizer=cd.Free(), mass=1.0, inertia=(0.004,) * 3)
-    system.add_force("touch", contact.SmoothSphereHalfSpace("ground", (0, 1, 0), 0.0, "ball", (0, 0, 0), 0.1,
-                                                            1e6))
-    words, = told(system.state(q={"ball_ty": 0.05}))
+    system.add_force(
+        "touch", contact.SmoothSphereHalfSpace("ground", (0, 1, 0), 0.0, "ball", (0, 0, 0), 0.1, 1e6)
+    )
+    (words,) = told(system.state(q={"ball_ty": 0.05}))
     assert "starts 0.05 m deep and stores 33." in words and words.endswith("by 0.05 m along (0, 1, 0)")
     assert told(system.state(q={"ball_ty": 0.0995})) == []
 
 
-@pytest.mark.parametrize(("numbers", "words"), [
-    ({"static_friction": -0.1}, "static_friction: expected one finite number"),
-    ({"static_friction": np.nan}, "static_friction: expected one finite number"),
-    ({"static_friction": np.inf, "dynamic_friction": 1.0}, "static_friction: expected one finite number"),
-    ({"dynamic_friction": 0.5}, "static_friction must be at least dynamic_friction"),
-    ({"viscous_friction": -1.0}, "viscous_friction: expected one finite number"),
-    ({"transition_speed": 0.0}, "transition_speed: .* at least 1e-12"),
-    ({"transition_speed": 1e-300}, "transition_speed: .* at least 1e-12"),
-    ({"transition_speed": np.nan}, "transition_speed: .* at least 1e-12")])
+@pytest.mark.parametrize(
+    ("numbers", "words"),
+    [
+        ({"static_friction": -0.1}, "static_friction: expected one finite number"),
+        ({"static_friction": np.nan}, "static_friction: expected one finite number"),
+        ({"static_friction": np.inf, "dynamic_friction": 1.0}, "static_friction: expected one finite number"),
+        ({"dynamic_friction": 0.5}, "static_friction must be at least dynamic_friction"),
+        ({"viscous_friction": -1.0}, "viscous_friction: expected one finite number"),
+        ({"transition_speed": 0.0}, "transition_speed: .* at least 1e-12"),
+        ({"transition_speed": 1e-300}, "transition_speed: .* at least 1e-12"),
+        ({"transition_speed": np.nan}, "transition_speed: .* at least 1e-12"),
+    ],
+)
 def test_friction_that_cannot_be(numbers, words):
     with pytest.raises(cd.DescriptionError, match=words):
         contact.Material(1e6, **numbers)
@@ -136,8 +150,12 @@ def test_extreme_transition_speeds_are_finite(speed, monkeypatch):
     for law in (contact.HuntCrossley, contact.OpenSimHuntCrossley):
         system = cd.System()
         system.add_body("ball", mobilizer=cd.Free(), mass=1.0, inertia=(0.004,) * 3)
-        system.add_contact("touch", contact.HalfSpace("ground", (0, 1, 0), 0.0, rough),
-                           contact.Sphere("ball", (0, 0, 0), 0.1, rough), law=law)
+        system.add_contact(
+            "touch",
+            contact.HalfSpace("ground", (0, 1, 0), 0.0, rough),
+            contact.Sphere("ball", (0, 0, 0), 0.1, rough),
+            law=law,
+        )
         q, u = system.defaults()
         q[5] = 0.099
         for v in (0.0, 1e-13, 1.0):

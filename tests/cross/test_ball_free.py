@@ -7,6 +7,7 @@ F. With R = R_FM:
 
 Their frame of a body is our M. Engines that are not installed are skipped (extra `peers`).
 """
+
 from __future__ import annotations
 
 import functools
@@ -43,6 +44,7 @@ def depth_first(plan):
             if part.parent == parent:
                 yield i
                 yield from visit(i)
+
     return list(visit(-1))
 
 
@@ -55,8 +57,11 @@ def matrix(frame):
 def placed(plan):
     """F on the parent's M (4, 4), mass, com and inertia in M, for each body."""
     for part in plan.parts:
-        X = (matrix(part.X_PF) if part.parent < 0 else np.linalg.inv(matrix(plan.parts[part.parent].X_BM))
-             @ matrix(part.X_PF))
+        X = (
+            matrix(part.X_PF)
+            if part.parent < 0
+            else np.linalg.inv(matrix(plan.parts[part.parent].X_BM)) @ matrix(part.X_PF)
+        )
         R_BM, p_BM = part.X_BM
         yield X, part.mass, R_BM.T @ (part.com - p_BM), R_BM.T @ part.inertia @ R_BM
 
@@ -66,7 +71,7 @@ def pieces(plan, *vectors):
     iq = iu = 0
     for part in plan.parts:
         nq, nu = part.joint.counts
-        yield part.joint.kind, vectors[0][iq:iq + nq], *(x[iu:iu + nu] for x in vectors[1:])
+        yield part.joint.kind, vectors[0][iq : iq + nq], *(x[iu : iu + nu] for x in vectors[1:])
         iq, iu = iq + nq, iu + nu
 
 
@@ -76,6 +81,7 @@ def turned(q):
 
 # ---- Pinocchio ---------------------------------------------------------------------------------------------
 
+
 def pinocchio_udot(plan, q, u, tau):
     pin = pytest.importorskip("pinocchio", reason="pin is not installed (extra: peers)")
     model = pin.Model()
@@ -83,9 +89,11 @@ def pinocchio_udot(plan, q, u, tau):
     joints, about = {-1: 0}, list(placed(plan))
     for i in depth_first(plan):
         part, (X, m, com, I) = plan.parts[i], about[i]
-        kind = {"pin": lambda a=part.joint.axis: pin.JointModelRevoluteUnaligned(a),
-                "ball": pin.JointModelSpherical,
-                "free": pin.JointModelFreeFlyer}[part.joint.kind]()
+        kind = {
+            "pin": lambda a=part.joint.axis: pin.JointModelRevoluteUnaligned(a),
+            "ball": pin.JointModelSpherical,
+            "free": pin.JointModelFreeFlyer,
+        }[part.joint.kind]()
         joints[i] = model.addJoint(joints[part.parent], kind, pin.SE3(X), f"b{i}")
         model.appendBodyToJoint(joints[i], pin.Inertia(m, com, I), pin.SE3.Identity())
     data, answers = model.createData(), []
@@ -98,11 +106,13 @@ def pinocchio_udot(plan, q, u, tau):
                 x[at], v[dof], f[dof] = qi[0], ui[0], taui[0]
             else:
                 R = turned(qi[:4])
-                n = 0 if kind == "ball" else 3               # free: position and velocity first
-                x[at:at + n], x[at + n:at + n + 4] = qi[4:], qi[[1, 2, 3, 0]]
+                n = 0 if kind == "ball" else 3  # free: position and velocity first
+                x[at : at + n], x[at + n : at + n + 4] = qi[4:], qi[[1, 2, 3, 0]]
                 for ours, theirs in ((ui, v), (taui, f)):
-                    theirs[dof:dof + n], theirs[dof + n:dof + n + 3] = (ours[3:] @ R if n
-                                                                        else ()), ours[:3] @ R  # (1)
+                    theirs[dof : dof + n], theirs[dof + n : dof + n + 3] = (
+                        (ours[3:] @ R if n else ()),
+                        ours[:3] @ R,
+                    )  # (1)
         vdot, udot = pin.aba(model, data, x, v, f), []
         for i, (kind, qi, ui, _) in each:
             dof = model.joints[joints[i]].idx_v
@@ -110,14 +120,15 @@ def pinocchio_udot(plan, q, u, tau):
                 udot.append([vdot[dof]])
                 continue
             R, n = turned(qi[:4]), 0 if kind == "ball" else 3
-            udot.append(R @ vdot[dof + n:dof + n + 3])  # (1)
+            udot.append(R @ vdot[dof + n : dof + n + 3])  # (1)
             if n:
-                udot.append(R @ vdot[dof:dof + 3] + np.cross(ui[:3], ui[3:]))
+                udot.append(R @ vdot[dof : dof + 3] + np.cross(ui[:3], ui[3:]))
         answers.append(np.concatenate(udot))
     return np.array(answers)
 
 
 # ---- MuJoCo ------------------------------------------------------------------------------------------------
+
 
 def mujoco_model(mujoco, plan):
     """A free body on the world is a free joint with ground's coordinates; on another body it is three slides
@@ -131,9 +142,15 @@ def mujoco_model(mujoco, plan):
     for i in depth_first(plan):
         part, (X, m, com, I) = plan.parts[i], about[i]
         quat = Rotation.from_matrix(X[:3, :3]).as_quat()[[3, 0, 1, 2]]
-        body = made[part.parent].add_body(name=f"b{i}", pos=X[:3, 3], quat=quat, mass=m, ipos=com,
-                                          explicitinertial=True,
-                                          fullinertia=(I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]))
+        body = made[part.parent].add_body(
+            name=f"b{i}",
+            pos=X[:3, 3],
+            quat=quat,
+            mass=m,
+            ipos=com,
+            explicitinertial=True,
+            fullinertia=(I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]),
+        )
         made[i] = body
         if part.joint.kind == "pin":
             body.add_joint(name=f"b{i}", type=J.mjJNT_HINGE, axis=part.joint.axis)
@@ -164,21 +181,26 @@ def mujoco_udot(plan, q, u, tau):
             if kind == "free" and root:
                 # its coordinates and v are ground's
                 R_PF, p_PF = plan.parts[i].X_PF
-                data.qpos[at:at + 3] = R_PF @ qi[4:] + p_PF
-                data.qpos[at + 3:at + 7] = Rotation.from_matrix(R_PF @ R).as_quat()[[3, 0, 1, 2]]
+                data.qpos[at : at + 3] = R_PF @ qi[4:] + p_PF
+                data.qpos[at + 3 : at + 7] = Rotation.from_matrix(R_PF @ R).as_quat()[[3, 0, 1, 2]]
                 for ours, theirs in ((ui, data.qvel), (taui, data.qfrc_applied)):
-                    theirs[dof:dof + 3], theirs[dof + 3:dof + 6] = R_PF @ ours[3:], ours[:3] @ R
-                read.append(lambda a, dof=dof, R=R, R_PF=R_PF: [*(R @ a[dof + 3:dof + 6]),
-                                                                *(a[dof:dof + 3] @ R_PF)])
+                    theirs[dof : dof + 3], theirs[dof + 3 : dof + 6] = R_PF @ ours[3:], ours[:3] @ R
+                read.append(
+                    lambda a, dof=dof, R=R, R_PF=R_PF: [
+                        *(R @ a[dof + 3 : dof + 6]),
+                        *(a[dof : dof + 3] @ R_PF),
+                    ]
+                )
                 continue
-            data.qpos[at:at + 4] = qi[:4]
-            data.qvel[dof:dof + 3], data.qfrc_applied[dof:dof + 3] = ui[:3] @ R, taui[:3] @ R  # (1)
+            data.qpos[at : at + 4] = qi[:4]
+            data.qvel[dof : dof + 3], data.qfrc_applied[dof : dof + 3] = ui[:3] @ R, taui[:3] @ R  # (1)
             slides = [model.joint(f"b{i}{c}") for c in "xyz"] if kind == "free" else []
             for slide, x, v, f in zip(slides, qi[4:], ui[3:], taui[3:]):
                 data.qpos[slide.qposadr[0]], data.qvel[slide.dofadr[0]] = x, v
                 data.qfrc_applied[slide.dofadr[0]] = f
-            read.append(lambda a, dof=dof, R=R,
-                        s=slides: [*(R @ a[dof:dof + 3]), *(a[x.dofadr[0]] for x in s)])
+            read.append(
+                lambda a, dof=dof, R=R, s=slides: [*(R @ a[dof : dof + 3]), *(a[x.dofadr[0]] for x in s)]
+            )
         mujoco.mj_forward(model, data)
         answers.append(np.concatenate([f(data.qacc) for f in read]))
     return np.array(answers)
@@ -192,8 +214,12 @@ PEERS = {"Pinocchio": pinocchio_udot, "MuJoCo": mujoco_udot}
 def test_accelerations(peer, seed, bodies, evidence):
     plan, q, u, tau, udot = tree_of(seed, bodies)
     expected = PEERS[peer](plan, q, u, tau)
-    evidence(f"accelerations of trees with balls and free bodies against {peer}, relative",
-             np.abs(udot - expected).max() / np.abs(expected).max(), TOLERANCE, headline="engines")
+    evidence(
+        f"accelerations of trees with balls and free bodies against {peer}, relative",
+        np.abs(udot - expected).max() / np.abs(expected).max(),
+        TOLERANCE,
+        headline="engines",
+    )
 
 
 def test_the_trees_hold_every_kind():

@@ -1,5 +1,6 @@
 """The motions that benchmarks/simulate.py times, in OpenSim and MuJoCo: the same model, and the same place at
 the end."""
+
 from importlib.util import find_spec
 
 import numpy as np
@@ -26,8 +27,12 @@ def test_opensim_moves_alike(name, evidence):
     # 1e4.
     assert np.abs(process.ask("udot") - own).max() < 1e-11 * np.abs(own).max()
     _, q = process.ask("run", "Merson", 1e-8, motion.t_final)
-    evidence(f"{motion.name}: where OpenSim's Manager ends at 1e-8 [rad, rms]",
-             np.sqrt(np.mean((q - motion.exact()) ** 2)), AT_THE_END[name], headline="loops")
+    evidence(
+        f"{motion.name}: where OpenSim's Manager ends at 1e-8 [rad, rms]",
+        np.sqrt(np.mean((q - motion.exact()) ** 2)),
+        AT_THE_END[name],
+        headline="loops",
+    )
 
 
 @pytest.mark.peers

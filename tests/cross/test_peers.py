@@ -4,6 +4,7 @@ The first half tests benchmarks/trees.py: the models it times must be the same m
 second half is evidence for Condyle that shares no code with it. An engine that is not installed is skipped
 (extra `peers`).
 """
+
 import functools
 from importlib.util import find_spec
 from pathlib import Path

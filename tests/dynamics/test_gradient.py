@@ -1,5 +1,6 @@
 """The gradient of w . udot by its recursion, unrolled and looped: against automatic differentiation,
 Jacobians, differences."""
+
 from __future__ import annotations
 
 import mpmath
@@ -33,25 +34,36 @@ WRT = ("q", "u", "tau")
 SAME = 1e-12
 
 
-def ways(system: cd.System, how: str = "interpreted", wrt: tuple[str, ...] = WRT) -> dict[str,
-                                                                                          NativeFunction]:
+def ways(
+    system: cd.System, how: str = "interpreted", wrt: tuple[str, ...] = WRT
+) -> dict[str, NativeFunction]:
     """By automatic differentiation, always CasADi's evaluator; by the recursion, unrolled and looped."""
     subject_, nu = system.compiled.model, system.nu
-    sides = {"inputs": [*((n, subject_.sizes()[n]) for n in ("q", "u", "tau")), ("cotangent", nu),
-                        ("tail", subject_.tail_size)],
-             "outputs": [*((f"d_{name}", nu) for name in wrt), ("status", 1)]}
-    builds = {"ad": lambda: OperatorDerivative(subject_, "forward_dynamics", wrt)._forward_vjp(),
-              "unrolled": lambda: OperatorDerivative(subject_, "forward_dynamics", wrt).vjp(),
-              "looped": lambda: build_looped_gradient(subject_, wrt)}
-    out = {name: NativeFunction(name, build, key=f"test {name} {wrt}\n{system.compiled.key}", **sides)
-           for name, build in builds.items()}
+    sides = {
+        "inputs": [
+            *((n, subject_.sizes()[n]) for n in ("q", "u", "tau")),
+            ("cotangent", nu),
+            ("tail", subject_.tail_size),
+        ],
+        "outputs": [*((f"d_{name}", nu) for name in wrt), ("status", 1)],
+    }
+    builds = {
+        "ad": lambda: OperatorDerivative(subject_, "forward_dynamics", wrt)._forward_vjp(),
+        "unrolled": lambda: OperatorDerivative(subject_, "forward_dynamics", wrt).vjp(),
+        "looped": lambda: build_looped_gradient(subject_, wrt),
+    }
+    out = {
+        name: NativeFunction(name, build, key=f"test {name} {wrt}\n{system.compiled.key}", **sides)
+        for name, build in builds.items()
+    }
     for name, function in out.items():
         function._evaluator._casadi = how == "interpreted" or name == "ad"
     return out
 
 
-def compare(system: cd.System, given: dict[str, np.ndarray], how: str = "interpreted",
-            same: float = SAME) -> None:
+def compare(
+    system: cd.System, given: dict[str, np.ndarray], how: str = "interpreted", same: float = SAME
+) -> None:
     assert has_gradient(system.compiled.model, "forward_dynamics", WRT)
     w = np.random.default_rng(7).uniform(-1, 1, given["u"].shape)
     arrays = [given["q"], given["u"], given["tau"], w, given["tail"]]
@@ -79,11 +91,12 @@ def test_numbers_of_mobilizers_are_data():
     rng = np.random.default_rng(8)
     pick = [0, 1, 3, 5, 9, 12]
     system = tree_of([of_other_numbers(rng)[i] for i in pick for _ in range(2)], 8)
-    compare(system, arguments_of(system, 8, n=3), same=1e-9)                            # as above
+    compare(system, arguments_of(system, 8, n=3), same=1e-9)  # as above
 
 
-@pytest.mark.parametrize("names", [list(ONE_OF_EACH)[i:i + 3] for i in range(0, len(ONE_OF_EACH), 3)],
-                         ids=" ".join)
+@pytest.mark.parametrize(
+    "names", [list(ONE_OF_EACH)[i : i + 3] for i in range(0, len(ONE_OF_EACH), 3)], ids=" ".join
+)
 def test_each_mobilizer_between_others(names):
     """Forward and reversed, among bodies that move."""
     some = [EVERY[name] for name in names]
@@ -94,8 +107,15 @@ def test_each_mobilizer_between_others(names):
 
 @pytest.mark.parametrize("how", ["scalar", "lanes"])
 def test_machine_code(how):
-    pick = [cd.Pin(), cd.Pin(), cd.Free(), cd.Weld(), cd.Universal().reversed(),
-            EVERY["FunctionBased-time"], EVERY["FunctionBased-spline"]]
+    pick = [
+        cd.Pin(),
+        cd.Pin(),
+        cd.Free(),
+        cd.Weld(),
+        cd.Universal().reversed(),
+        EVERY["FunctionBased-time"],
+        EVERY["FunctionBased-spline"],
+    ]
     system = tree_of([*pick, cd.Ball().reversed()], seed=5)
     system.add_force("spring", cd.forces.TwoPointSpring("ground", (0, 1, 0), "b1", (0.1, 0, 0), 40.0, 0.3))
     system.add_force("ether", cd.forces.GlobalDamper(0.4))
@@ -126,8 +146,10 @@ def test_all_forces():
 def test_parameters_and_locks(how):
     system = parametric()
     rng = np.random.default_rng(4)
-    values = {p: x * rng.uniform(0.9, 1.3, 19) for p, x in {"mass": 1.5, "length": 0.4, "g": 9.81,
-                                                            "pitch": 0.1}.items()}
+    values = {
+        p: x * rng.uniform(0.9, 1.3, 19)
+        for p, x in {"mass": 1.5, "length": 0.4, "g": 9.81, "pitch": 0.1}.items()
+    }
     compare(system, arguments_of(system, 4, n=19, parameters=values, locked=("b",)), how)
 
 
@@ -140,10 +162,12 @@ def test_against_differences(monkeypatch):
     w = np.random.default_rng(0).uniform(-1, 1, system.nu)
     functions = ways(system)
     for locked in (np.zeros(system.nu), mask):
-        expected = {name: w @ differences(system, "forward_dynamics", at, name, locked=locked)
-                    for name in WRT}
-        J = system.jacobian("forward_dynamics", *arguments("forward_dynamics", at), wrt=WRT,
-                            **options(at, locked=locked))
+        expected = {
+            name: w @ differences(system, "forward_dynamics", at, name, locked=locked) for name in WRT
+        }
+        J = system.jacobian(
+            "forward_dynamics", *arguments("forward_dynamics", at), wrt=WRT, **options(at, locked=locked)
+        )
         tail = system.compiled.tail(**options(at, locked=locked))
         for name, function in functions.items():
             *found, status = function(at["q"], at["u"], at["tau"], w, tail)
@@ -178,15 +202,19 @@ def test_double_pendulum_in_60_digits(layout, evidence, monkeypatch):
     with mpmath.workdps(60):
         expected = np.array(w) @ exact_jacobian(lambda *x: double_pendulum(*x, *map(mpf, p)), [*q, *u], 2)
     # cond(M) is some tens: 1e-12 of the largest entry is some hundred roundings.
-    evidence("gradient of a double pendulum's accelerations against 60 digits, relative",
-             np.abs(np.concatenate([back["q"], back["u"]]) - expected).max() / np.abs(expected).max(), 1e-12)
+    evidence(
+        "gradient of a double pendulum's accelerations against 60 digits, relative",
+        np.abs(np.concatenate([back["q"], back["u"]]) - expected).max() / np.abs(expected).max(),
+        1e-12,
+    )
 
 
 @pytest.mark.parametrize("wrt", [("q",), ("u",), ("tau",), ("tau", "q"), ("u", "tau")])
 def test_some_of_the_variables(wrt):
     """In any order, and without what is not asked for."""
-    system = arm(**{name: law for name, law in one_of_each().items() if name in ("damper", "torsion",
-                                                                                 "friction")})
+    system = arm(
+        **{name: law for name, law in one_of_each().items() if name in ("damper", "torsion", "friction")}
+    )
     given = arguments_of(system, 6, n=3)
     arrays = [given["q"], given["u"], given["tau"], given["udot"], given["tail"]]
     everything = dict(zip(WRT, ways(system)["unrolled"](*arrays), strict=False))
@@ -198,6 +226,7 @@ def test_some_of_the_variables(wrt):
 
 # ---- as users call it --------------------------------------------------------------------------------------
 
+
 @pytest.mark.parametrize("layout", ["unrolled", "looped"])
 def test_one_state_and_many(layout, monkeypatch):
     """The first call, later ones that go straight to the kernel, lists, a batch, other options: all the
@@ -207,8 +236,12 @@ def test_one_state_and_many(layout, monkeypatch):
     q, u, tau, w = np.random.default_rng(1).uniform(-1, 1, (4, 19, 4))
     batch = system.vjp("forward_dynamics", q, u, tau, cotangent=w, wrt=WRT)
     J = system.jacobian("forward_dynamics", q[2], u[2], tau[2], wrt=WRT)
-    for given in ((q[2], u[2], tau[2], w[2]), (q[2], u[2], tau[2], w[2]), (list(q[2]), u[2], tau[2], w[2]),
-                  (np.repeat(q[2], 2)[::2], u[2], tau[2], w[2])):
+    for given in (
+        (q[2], u[2], tau[2], w[2]),
+        (q[2], u[2], tau[2], w[2]),
+        (list(q[2]), u[2], tau[2], w[2]),
+        (np.repeat(q[2], 2)[::2], u[2], tau[2], w[2]),
+    ):
         for wanted in (WRT, list(WRT)):
             one = system.vjp("forward_dynamics", *given[:3], cotangent=given[3], wrt=wanted)
             assert tuple(one) == WRT
@@ -217,8 +250,9 @@ def test_one_state_and_many(layout, monkeypatch):
                 assert_same(x, w[2] @ J[name], name, 100 * SAME)
                 np.testing.assert_allclose(x, batch[name][2], rtol=0, atol=100 * SAME * np.abs(x).max())
     without = system.vjp("forward_dynamics", q[2], u[2], cotangent=w[2], wrt="q")["q"]
-    np.testing.assert_array_equal(without, system.vjp("forward_dynamics", q[2], u[2], 0 * u[2],
-                                                      cotangent=w[2], wrt=("q",))["q"])
+    np.testing.assert_array_equal(
+        without, system.vjp("forward_dynamics", q[2], u[2], 0 * u[2], cotangent=w[2], wrt=("q",))["q"]
+    )
     off = system.vjp("forward_dynamics", q[2], u[2], tau[2], cotangent=w[2], wrt=WRT, disabled=("gravity",))
     assert np.abs(off["q"] - one["q"]).max() > 1e-3
     np.testing.assert_allclose(off["tau"], one["tau"], rtol=0, atol=SAME * np.abs(one["tau"]).max())
@@ -232,8 +266,9 @@ def test_wrong_calls_after_right_ones(layout, monkeypatch):
     monkeypatch.setenv("CONDYLE_LAYOUT", layout)
     system = tree_of([cd.Pin(), cd.Gimbal(), cd.Pin()], seed=1)
     q, u = system.defaults()[0] + 0.1, np.linspace(-1, 1, system.nu)
-    ask = lambda *arrays, **more: system.vjp("forward_dynamics", *arrays,
-                                             **{"cotangent": u, "wrt": WRT, **more})
+    ask = lambda *arrays, **more: system.vjp(
+        "forward_dynamics", *arrays, **{"cotangent": u, "wrt": WRT, **more}
+    )
     for _ in range(2):
         ask(q, u, u)
     with pytest.raises(cd.ShapeError, match=r"cotangent: expected \(\.\.\., 5\)"):
@@ -260,5 +295,6 @@ def test_a_long_chain():
     slope = WEIGHTS @ (system.forward_dynamics(q + h * dq, u + h * du, tau) @ w) / 0.1
     # The condition number of M, about (bodies)^4 for a chain, times rounding.
     np.testing.assert_allclose(back["q"] @ dq + back["u"] @ du, slope, rtol=1e-5)
-    np.testing.assert_allclose(back["tau"], system.solve_mass_matrix(q, w), rtol=0,
-                               atol=1e-6 * np.abs(back["tau"]).max())
+    np.testing.assert_allclose(
+        back["tau"], system.solve_mass_matrix(q, w), rtol=0, atol=1e-6 * np.abs(back["tau"]).max()
+    )

@@ -4,6 +4,7 @@ Most run on CasADi's evaluator, which shares the expressions with the machine co
 system/test_system.py and the last section here compare the two. The oracle (tests/oracles) shares nothing
 with either.
 """
+
 from __future__ import annotations
 
 import functools
@@ -37,15 +38,27 @@ def _casadi(monkeypatch):
 @functools.cache
 def tree_of(seed, bodies, kinds=None):
     """A random tree with its system, oracle and some states; seeds whose tree cannot move are passed over."""
-    plan = next(p for p in (random_plan(seed + 100 * k, bodies, kinds) for k in range(100))
-                if Mechanics(p).nu)
+    plan = next(
+        p for p in (random_plan(seed + 100 * k, bodies, kinds) for k in range(100)) if Mechanics(p).nu
+    )
     q, u, tau = plan.states(STATES)
     t = np.linspace(0.1, 0.9, STATES)
     system, oracle = plan.system(), Mechanics(plan)
     M = oracle.mass_matrix(q, t)
     # n: of the bounds n cond(M) eps. M itself is a sum of some tens of products: no less than 4.
-    return SimpleNamespace(plan=plan, system=system, oracle=oracle, q=q, u=u, tau=tau, t=t, M=M, nu=system.nu,
-                           n=max(system.nu, 4), cond=np.linalg.cond(M)[:, None])
+    return SimpleNamespace(
+        plan=plan,
+        system=system,
+        oracle=oracle,
+        q=q,
+        u=u,
+        tau=tau,
+        t=t,
+        M=M,
+        nu=system.nu,
+        n=max(system.nu, 4),
+        cond=np.linalg.cond(M)[:, None],
+    )
 
 
 @pytest.fixture(params=TREES, ids=lambda p: f"seed{p[0]}-{p[1]}bodies")
@@ -78,23 +91,31 @@ SUMS = 2000 * EPS
 
 # ---- Against a dense program without recursions ------------------------------------------------------------
 
+
 def test_forward_dynamics_against_the_oracle(tree, evidence):
     expected = tree.oracle.forward_dynamics(tree.q, tree.u, tree.tau, tree.t)
     udot = tree.system.forward_dynamics(tree.q, tree.u, tree.tau, t=tree.t)
-    error = np.abs(udot - expected).max(axis=-1,
-                                        keepdims=True) / largest(expected) / (tree.n * tree.cond * EPS)
+    error = (
+        np.abs(udot - expected).max(axis=-1, keepdims=True) / largest(expected) / (tree.n * tree.cond * EPS)
+    )
     # A backward-stable solve loses at most n cond(M) eps; 10 leaves room for what each side rounds before it.
-    evidence("accelerations of random trees, every joint, against a dense Newton-Euler program, in n cond(M) "
-             "eps",
-             error.max(), 10, headline="oracle")
+    evidence(
+        "accelerations of random trees, every joint, against a dense Newton-Euler program, in n cond(M) eps",
+        error.max(),
+        10,
+        headline="oracle",
+    )
 
 
 def test_inverse_dynamics_against_the_oracle(tree, evidence):
     udot = tree.tau[:, ::-1]
     expected = tree.oracle.inverse_dynamics(tree.q, tree.u, udot, tree.t)
     tau = tree.system.inverse_dynamics(tree.q, tree.u, udot, t=tree.t)
-    evidence("generalised forces of these trees against the same program, relative",
-             (np.abs(tau - expected) / largest(expected)).max(), SUMS)
+    evidence(
+        "generalised forces of these trees against the same program, relative",
+        (np.abs(tau - expected) / largest(expected)).max(),
+        SUMS,
+    )
 
 
 def test_mass_matrix_against_the_oracle(tree, M):
@@ -120,6 +141,7 @@ def test_poses_and_velocities_against_the_oracle(tree):
 
 # ---- Forward, inverse, mass matrix -------------------------------------------------------------------------
 
+
 def test_inverse_dynamics_undoes_forward_dynamics(tree, evidence):
     """ID(FD(tau)) = tau."""
     system, state = tree.system, (tree.q, tree.u)
@@ -128,8 +150,12 @@ def test_inverse_dynamics_undoes_forward_dynamics(tree, evidence):
     residual = system.inverse_dynamics(*state, udot, t=tree.t) - tree.tau
     # What cancels is M udot and h: rounding is relative to them, not to tau.
     scale = largest((np.abs(tree.M) @ np.abs(udot)[..., None])[..., 0]) + largest(h) + 1
-    evidence("inverse dynamics undoes forward dynamics on these trees, relative to the forces that cancel",
-             (np.abs(residual) / scale).max(), SUMS, headline="inverse")
+    evidence(
+        "inverse dynamics undoes forward dynamics on these trees, relative to the forces that cancel",
+        (np.abs(residual) / scale).max(),
+        SUMS,
+        headline="inverse",
+    )
 
 
 def test_articulated_body_equals_mass_matrix_solve(tree, M):
@@ -144,7 +170,7 @@ def test_articulated_body_equals_mass_matrix_solve(tree, M):
 
 def test_mass_matrix_is_symmetric_and_positive_definite(M):
     assert_array_equal(M, M.swapaxes(1, 2))
-    np.linalg.cholesky(M)                                    # raises unless positive definite
+    np.linalg.cholesky(M)  # raises unless positive definite
 
 
 def test_mass_matrix_is_columns_of_inverse_dynamics(tree, M):
@@ -164,6 +190,7 @@ def test_solve_mass_matrix(tree):
 
 # ---- Energy, Jacobians, reactions --------------------------------------------------------------------------
 
+
 def test_kinetic_energy_from_mass_matrix(still):
     """KE = u' M u / 2 where nothing moves by itself."""
     kinetic, _ = still.system.energy(still.q, still.u)
@@ -179,8 +206,9 @@ def test_kinetic_energy_from_bodies(tree):
         w, v = np.split(tree.system.body_velocity(tree.q, tree.u, f"b{i}", t=tree.t), 2, axis=1)
         v_cm = v + np.cross(w, R @ part.com)
         w_B = np.einsum("nji,nj->ni", R, w)
-        expected += 0.5 * part.mass * (v_cm**2).sum(1) + 0.5 * np.einsum("ni,ij,nj->n", w_B, part.inertia,
-                                                                         w_B)
+        expected += 0.5 * part.mass * (v_cm**2).sum(1) + 0.5 * np.einsum(
+            "ni,ij,nj->n", w_B, part.inertia, w_B
+        )
     assert_allclose(tree.system.energy(tree.q, tree.u, t=tree.t)[0], expected, rtol=SUMS)
 
 
@@ -198,8 +226,12 @@ def test_station_jacobian_gives_station_velocity(tree):
         J = tree.system.station_jacobian(tree.q, f"b{i}", station, t=tree.t)
         v = velocity(tree.u)
         assert J.shape == (STATES, 3, tree.nu)
-        assert_allclose((J @ tree.u[..., None])[..., 0], v - velocity(np.zeros(tree.nu)), rtol=0,
-                        atol=SUMS * max(1, np.abs(v).max()))
+        assert_allclose(
+            (J @ tree.u[..., None])[..., 0],
+            v - velocity(np.zeros(tree.nu)),
+            rtol=0,
+            atol=SUMS * max(1, np.abs(v).max()),
+        )
 
 
 def hinges(tree, i):
@@ -214,8 +246,9 @@ def hinges(tree, i):
 
 
 def reactions(tree, udot):
-    return [tree.system.reactions(tree.q, tree.u, udot, f"b{i}", t=tree.t)
-            for i in range(len(tree.plan.parts))]
+    return [
+        tree.system.reactions(tree.q, tree.u, udot, f"b{i}", t=tree.t) for i in range(len(tree.plan.parts))
+    ]
 
 
 def test_reactions_contain_the_generalised_forces(tree):
@@ -224,8 +257,9 @@ def test_reactions_contain_the_generalised_forces(tree):
     tau = tree.system.inverse_dynamics(tree.q, tree.u, udot, t=tree.t)
     for i, F in enumerate(reactions(tree, udot)):
         mine = np.einsum("nik,ni->nk", hinges(tree, i), F)
-        assert_allclose(mine, tau[:, tree.system.body(f"b{i}").u], rtol=0,
-                        atol=SUMS * max(1, np.abs(F).max()))
+        assert_allclose(
+            mine, tau[:, tree.system.body(f"b{i}").u], rtol=0, atol=SUMS * max(1, np.abs(F).max())
+        )
 
 
 def test_reactions_balance_every_body(tree):
@@ -240,8 +274,11 @@ def test_reactions_balance_every_body(tree):
         force = part.mass * (centre.acceleration()[:, 3:] - tree.plan.gravity)
         I = X.R @ part.inertia @ X.R.swapaxes(1, 2)
         w, alpha = X.velocity()[:, :3], X.acceleration()[:, :3]
-        moment = ((I @ alpha[..., None])[..., 0] + np.cross(w, (I @ w[..., None])[..., 0])
-                  + np.cross(centre.p - at[i], force))
+        moment = (
+            (I @ alpha[..., None])[..., 0]
+            + np.cross(w, (I @ w[..., None])[..., 0])
+            + np.cross(centre.p - at[i], force)
+        )
         total, scale = F[i].copy(), np.abs(F[i]).max()
         for j, child in enumerate(tree.plan.parts):
             if child.parent == i:
@@ -252,6 +289,7 @@ def test_reactions_balance_every_body(tree):
 
 
 # ---- Bodies, frames and the whole --------------------------------------------------------------------------
+
 
 def test_accelerations_against_the_oracle(tree):
     """Accelerations of bodies, stations and frames; J udot + bias is the same."""
@@ -265,13 +303,18 @@ def test_accelerations_against_the_oracle(tree):
         assert_allclose(A, X.acceleration(), rtol=0, atol=scale)
         frame = system.frame_acceleration(tree.q, tree.u, udot, body, station, t=tree.t)
         assert_allclose(frame, S.acceleration(), rtol=0, atol=scale)
-        assert_allclose(system.station_acceleration(tree.q, tree.u, udot, body, station, t=tree.t),
-                        frame[:, 3:], rtol=0, atol=0)
+        assert_allclose(
+            system.station_acceleration(tree.q, tree.u, udot, body, station, t=tree.t),
+            frame[:, 3:],
+            rtol=0,
+            atol=0,
+        )
         J = system.frame_jacobian(tree.q, body, station, t=tree.t)
         bias = system.frame_bias(tree.q, tree.u, body, station, t=tree.t)
         assert_allclose((J @ udot[..., None])[..., 0] + bias, frame, rtol=0, atol=scale)
-        assert_allclose(system.frame_velocity(tree.q, tree.u, body, station, t=tree.t), S.velocity(), rtol=0,
-                        atol=scale)
+        assert_allclose(
+            system.frame_velocity(tree.q, tree.u, body, station, t=tree.t), S.velocity(), rtol=0, atol=scale
+        )
         assert_allclose(system.station_position(tree.q, body, station, t=tree.t), S.p, rtol=0, atol=scale)
         assert_array_equal(system.station_jacobian(tree.q, body, station, t=tree.t), J[:, 3:])
 
@@ -284,9 +327,12 @@ def test_forces_add_up(tree):
     inertial = system.multiply_mass_matrix(tree.q, udot, **o) + system.coriolis_forces(tree.q, tree.u, **o)
     others = system.gravity_forces(tree.q, **o) + system.applied_forces(tree.q, tree.u, **o)
     assert (np.abs(inertial - tau - others) <= SUMS * (largest(tau) + largest(others))).all()
-    assert_allclose((tree.M @ udot[..., None])[..., 0], system.multiply_mass_matrix(tree.q, udot, **o),
-                    rtol=0,
-                    atol=SUMS * np.abs(tree.M).max())
+    assert_allclose(
+        (tree.M @ udot[..., None])[..., 0],
+        system.multiply_mass_matrix(tree.q, udot, **o),
+        rtol=0,
+        atol=SUMS * np.abs(tree.M).max(),
+    )
 
 
 def test_inverse_mass_matrix(tree):
@@ -339,9 +385,10 @@ def test_system_jacobian_and_composite_inertia(tree):
     J = system.system_jacobian(tree.q, t=tree.t)
     at_rest = np.stack([system.body_velocity(tree.q, 0 * tree.u, b, t=tree.t) for b in system.bodies], axis=1)
     V = np.stack([system.body_velocity(tree.q, tree.u, b, t=tree.t) for b in system.bodies], axis=1)
-    assert_allclose(np.einsum("nbik,nk->nbi", J, tree.u), V - at_rest, rtol=0,
-                    atol=SUMS * max(1, np.abs(V).max()))
-    tip = len(tree.plan.parts) - 1                           # the last body carries nothing: its own inertia
+    assert_allclose(
+        np.einsum("nbik,nk->nbi", J, tree.u), V - at_rest, rtol=0, atol=SUMS * max(1, np.abs(V).max())
+    )
+    tip = len(tree.plan.parts) - 1  # the last body carries nothing: its own inertia
     part, R = tree.plan.parts[tip], system.body_pose(tree.q, f"b{tip}", t=tree.t).R
     c = cross_matrix(R @ part.com)
     C = system.composite_inertia(tree.q, f"b{tip}", t=tree.t)
@@ -371,8 +418,12 @@ def test_energy_grows_by_the_power_of_tau(still, evidence):
     rate = rate_along(still, udot, total)
     power = (still.tau * still.u).sum(1)
     scale = np.abs(total(still.q, still.u, 0)).max() + np.abs(power).max()
-    evidence("rate of energy against the power of the generalised forces, relative to the energy",
-             np.abs(rate - power).max() / scale, DIFFERENCES, headline="energy")
+    evidence(
+        "rate of energy against the power of the generalised forces, relative to the energy",
+        np.abs(rate - power).max() / scale,
+        DIFFERENCES,
+        headline="energy",
+    )
 
 
 @pytest.mark.parametrize(("seed", "bodies"), SMALL)
@@ -402,8 +453,13 @@ def test_momentum_of_a_floating_tree(seed, bodies, root):
     """Only weight changes momentum, whatever acts inside: dP/dt = m g, dL/dt = sum of r x m g about ground's
     origin."""
     plan = random_plan(seed, bodies, STILL)
-    base = replace(plan.parts[0], parent=-1, joint=Joint(root, reversed=bool(seed % 2)), mass=1.0,
-                   inertia=0.1 * np.eye(3))
+    base = replace(
+        plan.parts[0],
+        parent=-1,
+        joint=Joint(root, reversed=bool(seed % 2)),
+        mass=1.0,
+        inertia=0.1 * np.eye(3),
+    )
     plan = replace(plan, parts=(base, *(replace(p, parent=max(p.parent, 0)) for p in plan.parts[1:])))
     q, u, tau = plan.states(STATES)
     tau[:, :6] = 0
@@ -424,22 +480,35 @@ def test_momentum_of_a_floating_tree(seed, bodies, root):
     rate = rate_along(tree, tree.system.forward_dynamics(q, u, tau), momentum)
 
     weight = masses.sum() * plan.gravity
-    moments = sum(np.cross(p + R @ part.com, part.mass * plan.gravity) for i, part in enumerate(plan.parts)
-                  for R, p in [tree.system.body_pose(q, f"b{i}")])
+    moments = sum(
+        np.cross(p + R @ part.com, part.mass * plan.gravity)
+        for i, part in enumerate(plan.parts)
+        for R, p in [tree.system.body_pose(q, f"b{i}")]
+    )
     expected = np.concatenate([moments, np.broadcast_to(weight, moments.shape)], axis=1)
-    assert_allclose(rate, expected, rtol=0, atol=DIFFERENCES * np.abs(momentum(q, u, 0)).max()
-                    + SUMS * np.abs(expected).max())
+    assert_allclose(
+        rate,
+        expected,
+        rtol=0,
+        atol=DIFFERENCES * np.abs(momentum(q, u, 0)).max() + SUMS * np.abs(expected).max(),
+    )
 
 
 # ---- What must not matter ----------------------------------------------------------------------------------
+
 
 def test_a_moved_world_changes_nothing(tree):
     """Every root and gravity moved by one rigid motion: same accelerations, poses moved along."""
     rng = np.random.default_rng(tree.plan.seed)
     Q, d = Rotation.from_quat(rng.normal(size=4)).as_matrix(), rng.uniform(-3, 3, 3)
-    moved = replace(tree.plan, gravity=Q @ tree.plan.gravity, parts=tuple(
-        part if part.parent >= 0 else replace(part, X_PF=(Q @ part.X_PF[0], Q @ part.X_PF[1] + d))
-        for part in tree.plan.parts)).system()
+    moved = replace(
+        tree.plan,
+        gravity=Q @ tree.plan.gravity,
+        parts=tuple(
+            part if part.parent >= 0 else replace(part, X_PF=(Q @ part.X_PF[0], Q @ part.X_PF[1] + d))
+            for part in tree.plan.parts
+        ),
+    ).system()
     here = tree.system.forward_dynamics(tree.q, tree.u, tree.tau, t=tree.t)
     there = moved.forward_dynamics(tree.q, tree.u, tree.tau, t=tree.t)
     assert (np.abs(here - there) <= 10 * tree.n * tree.cond * EPS * largest(here)).all()
@@ -455,14 +524,15 @@ def test_the_length_of_a_quaternion_does_not_matter(scale):
     """q and 2 q are one rotation: the same udot; qdot is twice as large."""
     tree = tree_of(3, 4, ("free", "pin"))
     q, turned = tree.q.copy(), tree.q.copy()
-    quaternions = [i for i, name in enumerate(tree.system.coordinates) if name[-3:] in ("_qw", "_qx", "_qy",
-                                                                                        "_qz")]
+    quaternions = [
+        i for i, name in enumerate(tree.system.coordinates) if name[-3:] in ("_qw", "_qx", "_qy", "_qz")
+    ]
     assert quaternions
     turned[:, quaternions] *= scale
     a, b = (tree.system.forward_dynamics(x, tree.u, tree.tau) for x in (q, turned))
     assert (np.abs(a - b) <= 10 * tree.n * tree.cond * EPS * largest(a)).all()
     rates = [tree.system.qdot(x, tree.u)[:, quaternions] for x in (q, turned)]
-    assert_allclose(rates[1], scale * rates[0], rtol=0, atol=8 * EPS * abs(scale))     # three products near 1
+    assert_allclose(rates[1], scale * rates[0], rtol=0, atol=8 * EPS * abs(scale))  # three products near 1
 
 
 def test_without_gravity(tree):
@@ -470,8 +540,12 @@ def test_without_gravity(tree):
     other = replace(tree.plan, gravity=np.zeros(3)).system()
     options = {"t": tree.t, "disabled": "gravity"}
     udot = other.forward_dynamics(tree.q, tree.u, tree.tau, t=tree.t)
-    assert_allclose(tree.system.forward_dynamics(tree.q, tree.u, tree.tau, **options), udot, rtol=0,
-                    atol=(10 * tree.n * tree.cond * EPS * largest(udot)).max())
+    assert_allclose(
+        tree.system.forward_dynamics(tree.q, tree.u, tree.tau, **options),
+        udot,
+        rtol=0,
+        atol=(10 * tree.n * tree.cond * EPS * largest(udot)).max(),
+    )
     assert_array_equal(tree.system.energy(tree.q, tree.u, **options)[1], 0)
 
 
@@ -503,14 +577,16 @@ def test_a_lock_at_rest_is_a_weld():
     q, u, tau = tree.q[0], tree.u[0].copy(), tree.tau[0]
     u[body.u] = 0
     part = tree.plan.parts[i]
-    X_FM = part.joint.path(0.0, q[body.q], np.zeros(body.u.stop - body.u.start),
-                           np.zeros(body.u.stop - body.u.start))
+    X_FM = part.joint.path(
+        0.0, q[body.q], np.zeros(body.u.stop - body.u.start), np.zeros(body.u.stop - body.u.start)
+    )
     X = Path.of(*part.X_PF) @ X_FM
     welded = list(tree.plan.parts)
     welded[i] = replace(part, joint=Joint("weld"), X_PF=(X.R, X.p))
     keep_q, keep_u = np.delete(np.arange(len(q)), np.r_[body.q]), np.delete(np.arange(len(u)), np.r_[body.u])
-    expected = Plan(tuple(welded), tree.plan.gravity).system().forward_dynamics(q[keep_q], u[keep_u],
-                                                                                tau[keep_u])
+    expected = (
+        Plan(tuple(welded), tree.plan.gravity).system().forward_dynamics(q[keep_q], u[keep_u], tau[keep_u])
+    )
 
     udot = tree.system.forward_dynamics(q, u, tau, locked=body.speeds)
 
@@ -521,20 +597,25 @@ def test_a_lock_at_rest_is_a_weld():
 
 # ---- Machine code ------------------------------------------------------------------------------------------
 
+
 @pytest.mark.parametrize(("seed", "bodies"), [(3, 3), (5, 8)])
 def test_machine_code_gives_the_same(seed, bodies, monkeypatch, evidence):
     """One state, a batch in lanes and CasADi's evaluator: every operator."""
     tree = tree_of(seed, bodies)
     monkeypatch.setenv("CONDYLE_EVALUATOR", "native")
     native = tree.plan.system()
-    q, u, tau = tree.plan.states(37)                         # no multiple of any lane width
+    q, u, tau = tree.plan.states(37)  # no multiple of any lane width
     t = np.linspace(0, 1, 37)
     cond = np.linalg.cond(tree.oracle.mass_matrix(q, t)).max()
     worst = 0.0
     for name, arguments, condition in [
-            ("qdot", (q, u), 1), ("forward_dynamics", (q, u, tau), cond),
-            ("inverse_dynamics", (q, u, tau), 1),
-            ("mass_matrix", (q,), 1), ("solve_mass_matrix", (q, tau), cond), ("energy", (q, u), 1)]:
+        ("qdot", (q, u), 1),
+        ("forward_dynamics", (q, u, tau), cond),
+        ("inverse_dynamics", (q, u, tau), 1),
+        ("mass_matrix", (q,), 1),
+        ("solve_mass_matrix", (q, tau), cond),
+        ("energy", (q, u), 1),
+    ]:
         batch = np.array(getattr(native, name)(*arguments, t=t))
         one = np.array([getattr(native, name)(*(a[i] for a in arguments), t=t[i]) for i in range(37)])
         one = np.moveaxis(one, 0, 1) if name == "energy" else one

@@ -1,5 +1,6 @@
 """Light bodies beside heavy ones, against 60 digits: what is answered is right, and what rounding takes is
 said to be that."""
+
 from __future__ import annotations
 
 import mpmath as mp
@@ -10,7 +11,7 @@ import condyle as cd
 
 pytestmark = pytest.mark.filterwarnings("ignore::condyle.errors.PlausibilityWarning")  # numbers at the edge
 
-SHAPE = np.array([0.1, 0.12, 0.11])                        # [m^2] times the mass
+SHAPE = np.array([0.1, 0.12, 0.11])  # [m^2] times the mass
 COM_A, COM_B, JOINT = (0.05, -0.1, 0.02), (0.1, -0.4, 0.2), (0.3, -1.0, 0.2)
 
 
@@ -41,16 +42,17 @@ def oracle(mass_a: float, mass_b: float, q, u) -> np.ndarray:
         spin = lambda w, x: cross(w, cross(w, x))
         # alpha_a, alpha_b, force of a on b, force of ground on a
         A, y = mp.zeros(12), mp.zeros(12, 1)
-        lines = [((-m_b * skew(r), -m_b * skew(c_b), -mp.eye(3), None),
-                  m_b * (g - spin(w_a, r) - spin(w_b, c_b))),
-                 ((None, I_b, skew(c_b), None), -cross(w_b, I_b * w_b)),
-                 ((-m_a * skew(c_a), None, mp.eye(3), -mp.eye(3)), m_a * (g - spin(w_a, c_a))),
-                 ((I_a, None, skew(r - c_a), skew(c_a)), -cross(w_a, I_a * w_a))]
+        lines = [
+            ((-m_b * skew(r), -m_b * skew(c_b), -mp.eye(3), None), m_b * (g - spin(w_a, r) - spin(w_b, c_b))),
+            ((None, I_b, skew(c_b), None), -cross(w_b, I_b * w_b)),
+            ((-m_a * skew(c_a), None, mp.eye(3), -mp.eye(3)), m_a * (g - spin(w_a, c_a))),
+            ((I_a, None, skew(r - c_a), skew(c_a)), -cross(w_a, I_a * w_a)),
+        ]
         for i, (blocks, right) in enumerate(lines):
-            y[3 * i:3 * i + 3] = right
+            y[3 * i : 3 * i + 3] = right
             for j, block in enumerate(blocks):
                 if block is not None:
-                    A[3 * i:3 * i + 3, 3 * j:3 * j + 3] = block
+                    A[3 * i : 3 * i + 3, 3 * j : 3 * j + 3] = block
         x = mp.lu_solve(A, y)
         both = [*x[0:3], *(R_a.T * (x[3:6] - x[0:3] - cross(w_a, relative)))]
         return np.array([float(v) for v in both])
@@ -58,24 +60,34 @@ def oracle(mass_a: float, mass_b: float, q, u) -> np.ndarray:
 
 def states(system: cd.System) -> list[tuple[np.ndarray, np.ndarray]]:
     rng = np.random.default_rng(1)
-    return [(system.compiled.normalised(system.defaults()[0] + rng.uniform(-0.5, 0.5, 8)),
-             rng.uniform(-1, 1, 6))
-            for _ in range(4)]
+    return [
+        (system.compiled.normalised(system.defaults()[0] + rng.uniform(-0.5, 0.5, 8)), rng.uniform(-1, 1, 6))
+        for _ in range(4)
+    ]
 
 
 # A light body that carries a heavy one turns about the line to it against its own inertia alone, which is
 # added to that of the heavy one: rounding times the ratio of masses, here up to 1e3 of these. Subtree by it,
 # it loses nothing.
-@pytest.mark.parametrize(("mass_a", "mass_b", "tolerance"), [
-    (1.0, 1.0, 1e-13), (1e6, 1e-6, 1e-13), (1e3, 1e-9, 1e-13), (1e-2, 1e2, 1e-9), (1e-4, 1e4, 1e-5),
-    (1e-6, 1e6, 1e-3)])
+@pytest.mark.parametrize(
+    ("mass_a", "mass_b", "tolerance"),
+    [
+        (1.0, 1.0, 1e-13),
+        (1e6, 1e-6, 1e-13),
+        (1e3, 1e-9, 1e-13),
+        (1e-2, 1e2, 1e-9),
+        (1e-4, 1e4, 1e-5),
+        (1e-6, 1e6, 1e-3),
+    ],
+)
 def test_what_is_answered_is_right(mass_a, mass_b, tolerance, monkeypatch):
     monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")
     system = balls(mass_a, mass_b)
     for q, u in states(system):
         expected = oracle(mass_a, mass_b, q, u)
-        np.testing.assert_allclose(system.forward_dynamics(q, u), expected, rtol=0,
-                                   atol=tolerance * np.abs(expected).max())
+        np.testing.assert_allclose(
+            system.forward_dynamics(q, u), expected, rtol=0, atol=tolerance * np.abs(expected).max()
+        )
 
 
 def test_what_rounding_takes_is_not_called_a_joint_that_lost_rank(monkeypatch):
@@ -83,7 +95,8 @@ def test_what_rounding_takes_is_not_called_a_joint_that_lost_rank(monkeypatch):
     monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")
     system = balls(1e-8, 1e8)
     for q, u in states(system):
-        with pytest.raises(cd.SingularError,
-                           match=r"of body 'a' .* lost in rounding .* 1e-08 kg and carries") as caught:
+        with pytest.raises(
+            cd.SingularError, match=r"of body 'a' .* lost in rounding .* 1e-08 kg and carries"
+        ) as caught:
             system.forward_dynamics(q, u)
         assert caught.value.body == "a"

@@ -1,5 +1,6 @@
 """Prescribed motion in forward dynamics: given accelerations are had exactly, the free ones follow, the force
 is reported."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -30,9 +31,16 @@ def tree(seed, mobilizers, share=0.5, motion=None):
         m = mobilizers[i]
         frame = [cd.Transform(random_rotation(rng), rng.uniform(-0.3, 0.3, 3)) for _ in range(2)]
         given = make(m) if m.nu and rng.random() < share else None
-        system.add_body(f"b{i}", names[max(0, len(names) - 1 - int(rng.integers(4)))], m, *frame,
-                        mass=rng.uniform(0.5, 2),
-                        com=rng.uniform(-0.1, 0.1, 3), inertia=random_inertia(rng), motion=given)
+        system.add_body(
+            f"b{i}",
+            names[max(0, len(names) - 1 - int(rng.integers(4)))],
+            m,
+            *frame,
+            mass=rng.uniform(0.5, 2),
+            com=rng.uniform(-0.1, 0.1, 3),
+            inertia=random_inertia(rng),
+            motion=given,
+        )
         names.append(f"b{i}")
     return system
 
@@ -77,7 +85,7 @@ def test_every_mobilizer(monkeypatch, seed, layout, evidence):
     and u."""
     monkeypatch.setenv("CONDYLE_LAYOUT", layout)
     monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")
-    mobilizers = one_of_each_mobilizer()[seed - 1::2]
+    mobilizers = one_of_each_mobilizer()[seed - 1 :: 2]
     system = tree(seed, mobilizers)
     q, u, tau = state_of(system, seed)
     held, a = held_speeds(system), given_accelerations(system, q, u, 0.7)
@@ -90,7 +98,7 @@ def test_every_mobilizer(monkeypatch, seed, layout, evidence):
     evidence("accelerations with half the joints prescribed against a dense solution, relative", found, DENSE)
     close(system.motion_forces(q, u, tau, t=0.7), force, DENSE)
     still = np.ones(system.nu, dtype=bool)
-    still[[b.u.start for b in system.bodies if b.mobilizer.uses_time]] = False       # test_power.py has these
+    still[[b.u.start for b in system.bodies if b.mobilizer.uses_time]] = False  # test_power.py has these
     close(system.motion_power(q, u, tau, t=0.7)[still], (force * u)[still], DENSE)
     # Added to tau the forces do the same without motions.
     bodies = [b.name for b in system.bodies if b.motion is not None]
@@ -107,8 +115,16 @@ def test_machine_code_batches_and_switches(monkeypatch, layout):
     """Native code of both layouts against CasADi's evaluator; one state, many, threads; enabled and locked
     state by state."""
     monkeypatch.setenv("CONDYLE_LAYOUT", layout)
-    joints = [cd.Pin(), cd.Slider(), cd.Ball(), cd.Planar(), cd.Pin(axis="x").reversed(), cd.Universal(),
-              cd.Pin(), cd.Cylinder()]
+    joints = [
+        cd.Pin(),
+        cd.Slider(),
+        cd.Ball(),
+        cd.Planar(),
+        cd.Pin(axis="x").reversed(),
+        cd.Universal(),
+        cd.Pin(),
+        cd.Cylinder(),
+    ]
     system = tree(4, joints, 0.6)
     q, u, tau = state_of(system, 4, (13,))
     t, names = np.linspace(-0.5, 1, 13), system.motions
@@ -125,35 +141,40 @@ def test_machine_code_batches_and_switches(monkeypatch, layout):
     for b in system.bodies:
         m = b.mass_properties
         plain.add_body(b.name, b.parent.name, b.mobilizer, b.X_PF, b.X_BM, m.mass, m.com, m.inertia)
-    close(system.forward_dynamics(q, u, tau, t=t, disabled=names), plain.forward_dynamics(q, u, tau, t=t),
-          SAME)
+    close(
+        system.forward_dynamics(q, u, tau, t=t, disabled=names), plain.forward_dynamics(q, u, tau, t=t), SAME
+    )
     driven = system.body(names[1])
     locked = np.zeros((13, system.nu))
     locked[3:6, driven.u] = 1
     mixed = system.forward_dynamics(q, u, tau, t=t, locked=locked, disabled=names[:1])
-    np.testing.assert_array_equal(mixed[3:6, driven.u], 0)   # a lock comes before a motion
+    np.testing.assert_array_equal(mixed[3:6, driven.u], 0)  # a lock comes before a motion
     close(mixed[7, driven.u], udot[7, driven.u], 1e-14)
 
 
 def test_locks_at_three_levels():
     system = cd.System()
     for name, parent in (("a", "ground"), ("b", "a"), ("c", "b")):
-        system.add_body(name, parent, cd.Pin(), X_PF=(0, -0.3, 0), mass=1.0, com=(0, -0.15, 0),
-                        inertia=(0.01, 0.01, 0.01))
+        system.add_body(
+            name, parent, cd.Pin(), X_PF=(0, -0.3, 0), mass=1.0, com=(0, -0.15, 0), inertia=(0.01, 0.01, 0.01)
+        )
     q, u = np.array([0.3, -0.4, 0.2]), np.array([0.5, 1.0, -0.7])
     state = system.state(q=q, u=u, locked={"a": "position", "b": "velocity", "c": 2.5})
     np.testing.assert_array_equal(state.u, [0.0, 1.0, -0.7])
     np.testing.assert_array_equal(state.udot, [0.0, 0.0, 2.5])
     assert state.locked == {"a": "position", "b": "velocity", "c": 2.5}
-    np.testing.assert_allclose(state.motion_forces(), system.inverse_dynamics(q, state.u, [0, 0, 2.5]),
-                               rtol=1e-12)
+    np.testing.assert_allclose(
+        state.motion_forces(), system.inverse_dynamics(q, state.u, [0, 0, 2.5]), rtol=1e-12
+    )
     one = state.replace(locked={"b": -1.5})
-    expected, force = by_hand(system, one.q, one.u, np.zeros(3), 0.0, np.array([False, True, False]),
-                              np.array([0, -1.5, 0]))
+    expected, force = by_hand(
+        system, one.q, one.u, np.zeros(3), 0.0, np.array([False, True, False]), np.array([0, -1.5, 0])
+    )
     np.testing.assert_allclose(one.udot, expected, rtol=1e-12)
     np.testing.assert_allclose(one.motion_forces(), force, rtol=1e-11, atol=1e-14)
-    many = system.forward_dynamics(q, u, locked={"b": np.array([[-1.5], [0.0], [4.0]])[..., 0],
-                                                 "c": "acceleration"})
+    many = system.forward_dynamics(
+        q, u, locked={"b": np.array([[-1.5], [0.0], [4.0]])[..., 0], "c": "acceleration"}
+    )
     np.testing.assert_array_equal(many[:, 1:], [[-1.5, 0], [0, 0], [4, 0]])
     assert system.state(locked=["a"]).locked == {"a": "velocity"} == system.state(locked="a").locked
 
@@ -163,15 +184,16 @@ def test_massless_bodies_may_be_driven():
     is said."""
     system = cd.System()
     system.add_body("crank", mobilizer=cd.Pin(), motion=cd.Prescribed(position=lambda t: 2 * t + 0.1 * t**2))
-    system.add_body("rod", "crank", cd.Pin(), X_PF=(0.4, 0, 0), mass=1.0, com=(0.3, 0, 0),
-                    inertia=(0.01, 0.02, 0.02))
+    system.add_body(
+        "rod", "crank", cd.Pin(), X_PF=(0.4, 0, 0), mass=1.0, com=(0.3, 0, 0), inertia=(0.01, 0.02, 0.02)
+    )
     system.add_body("pointer", "rod", cd.Pin(), X_PF=(0.4, 0, 0), motion=cd.Prescribed(velocity=0.3))
     state = system.state(t=0.5, q={"rod": 0.7})
     assert state.u[2] == 0.3
     assert state.udot[0] == pytest.approx(0.2, rel=1e-15)
     force = system.inverse_dynamics(state.q, state.u, state.udot, t=0.5)
     np.testing.assert_allclose(state.motion_forces(), [force[0], 0, 0], rtol=1e-12)
-    assert abs(force[1]) < 1e-14 * abs(force[0])             # the free joint has none
+    assert abs(force[1]) < 1e-14 * abs(force[0])  # the free joint has none
     with pytest.raises(cd.SingularError, match="'pointer'"):
         state.replace(disabled=["pointer"]).udot  # noqa: B018
 
@@ -184,11 +206,19 @@ def test_long_splines_are_looked_up(monkeypatch, layout):
     curves = [cd.Spline(t, 0.3 * np.sin(3 * t + k)) for k in range(3)]
     system = cd.System()
     for k, f in enumerate(curves):
-        system.add_body(f"b{k}", "ground" if not k else f"b{k - 1}", cd.Pin(), X_PF=(0, -0.3, 0), mass=1.0,
-                        com=(0, -0.15, 0),
-                        inertia=(0.01, 0.01, 0.01), motion=cd.Prescribed(position=f))
-    system.add_body("tip", "b2", cd.Pin(), X_PF=(0, -0.3, 0), mass=1.0, com=(0, -0.15, 0),
-                    inertia=(0.01, 0.01, 0.01))
+        system.add_body(
+            f"b{k}",
+            "ground" if not k else f"b{k - 1}",
+            cd.Pin(),
+            X_PF=(0, -0.3, 0),
+            mass=1.0,
+            com=(0, -0.15, 0),
+            inertia=(0.01, 0.01, 0.01),
+            motion=cd.Prescribed(position=f),
+        )
+    system.add_body(
+        "tip", "b2", cd.Pin(), X_PF=(0, -0.3, 0), mass=1.0, com=(0, -0.15, 0), inertia=(0.01, 0.01, 0.01)
+    )
     times = np.random.default_rng(0).uniform(0, 2, 17)
     q, u = system.prescribe(np.zeros(4), np.zeros(4), t=times)
     udot = system.forward_dynamics(q, u, t=times)

@@ -1,5 +1,6 @@
 """qddot, N, Ndot and their inverses: by differences along the motion, and as inverses of each other, for
 every mobilizer."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -41,8 +42,9 @@ def test_inverses():
     system, at = model()
     q, u, udot, o = at["q"], at["u"], at["udot"], options(at)
     assert_allclose(system.u_from_qdot(q, system.qdot(q, u, **o), **o), u, rtol=0, atol=ROUNDING)
-    assert_allclose(system.udot_from_qddot(q, u, system.qddot(q, u, udot, **o), **o), udot, rtol=0,
-                    atol=ROUNDING)
+    assert_allclose(
+        system.udot_from_qddot(q, u, system.qddot(q, u, udot, **o), **o), udot, rtol=0, atol=ROUNDING
+    )
     nearest = np.linalg.lstsq(system.N(q, **o), at["qdot"])[0]
     assert_allclose(system.u_from_qdot(q, at["qdot"], **o), nearest, rtol=0, atol=ROUNDING)
 
@@ -51,11 +53,20 @@ def rates_of_two(a, b):
     return [[1, 0.2 * np.sin(b)], [0.1 * a, 2 + np.cos(a)]]
 
 
-@pytest.mark.parametrize("mobilizer", [
-    cd.Ball(coordinates="euler"), cd.Free(coordinates="euler").reversed(), cd.LineOrientation(),
-    cd.FreeLine(),
-    cd.Ellipsoid((0.2, 0.3, 0.4)).reversed(), cd.Weld(), cd.compose(cd.Ball(), cd.Slider()),
-    cd.Custom(("a", "b"), lambda a, b: (np.eye(3), (a, b, a * b)), N=rates_of_two)], ids=repr)
+@pytest.mark.parametrize(
+    "mobilizer",
+    [
+        cd.Ball(coordinates="euler"),
+        cd.Free(coordinates="euler").reversed(),
+        cd.LineOrientation(),
+        cd.FreeLine(),
+        cd.Ellipsoid((0.2, 0.3, 0.4)).reversed(),
+        cd.Weld(),
+        cd.compose(cd.Ball(), cd.Slider()),
+        cd.Custom(("a", "b"), lambda a, b: (np.eye(3), (a, b, a * b)), N=rates_of_two),
+    ],
+    ids=repr,
+)
 def test_inverses_of_each_family(mobilizer):
     """A quaternion that is not normalised, too."""
     system = cd.System()
@@ -76,9 +87,12 @@ def test_euler_angles_at_their_singularity():
     system.add_body("a", mobilizer=cd.Ball(coordinates="euler"), mass=1, inertia=(1, 1, 1))
     q = [0.3, np.pi / 2, 0.1]
     assert_allclose(system.u_from_qdot(q, [1.0, 0.0, 2.0]), [3.0, 0.0, 0.0], rtol=0, atol=ROUNDING)
-    for ask in (lambda: system.qddot(q, [0, 0, 1], [0, 0, 0]), lambda: system.N(q),
-                lambda: system.Ndot(q, [0, 0, 1]),
-                lambda: system.udot_from_qddot(q, [0, 0, 1], [0, 0, 0])):
+    for ask in (
+        lambda: system.qddot(q, [0, 0, 1], [0, 0, 0]),
+        lambda: system.N(q),
+        lambda: system.Ndot(q, [0, 0, 1]),
+        lambda: system.udot_from_qddot(q, [0, 0, 1], [0, 0, 0]),
+    ):
         with pytest.raises(cd.SingularError, match="cannot follow its speeds"):
             ask()
 
@@ -86,5 +100,6 @@ def test_euler_angles_at_their_singularity():
 def test_derivatives_by_qdot():
     system, at = model()
     J = system.jacobian("u_from_qdot", at["q"], at["qdot"], wrt="qdot", **options(at))
-    assert_allclose(J @ at["qdot"], system.u_from_qdot(at["q"], at["qdot"], **options(at)), rtol=0,
-                    atol=ROUNDING)
+    assert_allclose(
+        J @ at["qdot"], system.u_from_qdot(at["q"], at["qdot"], **options(at)), rtol=0, atol=ROUNDING
+    )

@@ -1,5 +1,6 @@
 """Bodies that follow others: every operator against the same system with coordinates of its own for the
 follower, and couplers as constraints."""
+
 from __future__ import annotations
 
 import pickle
@@ -30,19 +31,35 @@ def leg(joints: bool, case: str = "beside") -> cd.System:
     system = cd.System(gravity=(0, -9.81, 0))
 
     def add(name, parent, mobilizer, **more):
-        system.add_body(name, parent, mobilizer, X_PF=0.3 * rng.normal(size=3), X_BM=0.1 * rng.normal(size=3),
-                        mass=rng.uniform(0.5, 2), com=0.1 * rng.normal(size=3),
-                        inertia=rng.uniform(0.1, 0.12, 3), **more)
+        system.add_body(
+            name,
+            parent,
+            mobilizer,
+            X_PF=0.3 * rng.normal(size=3),
+            X_BM=0.1 * rng.normal(size=3),
+            mass=rng.uniform(0.5, 2),
+            com=0.1 * rng.normal(size=3),
+            inertia=rng.uniform(0.1, 0.12, 3),
+            **more,
+        )
 
-    own = cd.FunctionBased(("angle", "shift"), ((cd.functions.Linear(1), "angle"), None, None),
-                           (None, (cd.functions.Linear(1), "shift"), None))
+    own = cd.FunctionBased(
+        ("angle", "shift"),
+        ((cd.functions.Linear(1), "angle"), None, None),
+        (None, (cd.functions.Linear(1), "shift"), None),
+    )
     knee = cd.FunctionBased(("knee",), (None, None, lambda q: q), (lambda q: 0.1 * np.cos(q), None, None))
     coupled = cd.Coupled(own, "knee", (angle, shift))
     add("pelvis", "ground", cd.Free(coordinates="euler"))
     add("thigh", "pelvis", cd.Gimbal())
-    parent = {"beside": "thigh", "beyond": "shank", "far": "pelvis", "elsewhere": "ground",
-              "before": "thigh"}[case]
-    if case == "before":                                    # the patella has the coordinate
+    parent = {
+        "beside": "thigh",
+        "beyond": "shank",
+        "far": "pelvis",
+        "elsewhere": "ground",
+        "before": "thigh",
+    }[case]
+    if case == "before":  # the patella has the coordinate
         if joints:
             add("patella", parent, coupled)
             add("shank", "patella", knee, follows="patella")
@@ -54,11 +71,13 @@ def leg(joints: bool, case: str = "beside") -> cd.System:
         add("patella", parent, coupled if joints else own, **({"follows": "shank"} if joints else {}))
     if not joints:
         for name, f in (("angle", angle), ("shift", shift)):
-            system.add_constraint(name, cd.constraints.CoordinateCoupler(lambda k, x, f=f: f(k) - x,
-                                                                         ("knee", name)))
+            system.add_constraint(
+                name, cd.constraints.CoordinateCoupler(lambda k, x, f=f: f(k) - x, ("knee", name))
+            )
     add("foot", "patella" if case == "beyond" else "shank", cd.Pin())
-    system.add_force("cord", cd.forces.TwoPointSpring("patella", (0.1, 0, 0.2), "foot", (0.1, 0.1, 0), 300.0,
-                                                      0.1))
+    system.add_force(
+        "cord", cd.forces.TwoPointSpring("patella", (0.1, 0, 0.2), "foot", (0.1, 0.1, 0), 300.0, 0.1)
+    )
     system.add_force("spring", cd.forces.MobilitySpring("knee", 30.0, 0.1))
     return system
 
@@ -76,8 +95,10 @@ class Both:
         self.Q[:, self.keep] = self.q
         self.C[:, self.keep, range(self.s.nu)] = 1
         k = list(self.s.coordinates).index("knee")
-        for name, x, slope in (("angle", angle(knee), 0.5 + 0.2 * np.cos(knee)), ("shift", shift(knee),
-                                                                                  0.1 * knee)):
+        for name, x, slope in (
+            ("angle", angle(knee), 0.5 + 0.2 * np.cos(knee)),
+            ("shift", shift(knee), 0.1 * knee),
+        ):
             self.Q[:, places.index(name)], self.C[:, places.index(name), k] = x, slope
         self.U = (self.C @ self.u[..., None])[..., 0]
         self.T = np.zeros_like(self.U)
@@ -110,8 +131,11 @@ def test_dynamics_are_those_of_constraints(case, layout, evidence, monkeypatch):
     s, c, q, u, Q, U = both.s, both.c, both.q, both.u, both.Q, both.U
     assert s.nu == c.nu - 2 and "angle" not in s.coordinates and not s.constraints
     udot, other = s.forward_dynamics(q, u, both.tau), c.forward_dynamics(Q, U, both.T)
-    evidence("accelerations of a leg whose patella follows the knee: joints against constraints, relative",
-             np.abs(udot - other[:, both.keep]).max() / np.abs(udot).max(), SAME)
+    evidence(
+        "accelerations of a leg whose patella follows the knee: joints against constraints, relative",
+        np.abs(udot - other[:, both.keep]).max() / np.abs(udot).max(),
+        SAME,
+    )
     near(udot, other[:, both.keep])
     M = s.mass_matrix(q)
     near(M, np.swapaxes(both.C, 1, 2) @ c.mass_matrix(Q) @ both.C)
@@ -151,12 +175,13 @@ def test_inverse_kinematics(layout):
         system.add_marker(f"m{k}", "c", p)
     q = np.array([[0.3, -0.2], [0.35, -0.25]])
     seen = np.stack([system.station_position(q, "c", p) for p in stations], axis=1) + 0.03 * rng.normal(
-        size=(2, 3, 3))
+        size=(2, 3, 3)
+    )
     found = cd.inverse_kinematics(system, cd.Markers([0.0, 0.1], system.markers, seen)).motion.values
     for x, places in zip(found, seen, strict=True):
         J = np.concatenate([system.station_jacobian(x, "c", p) for p in stations])
         e = np.concatenate([system.station_position(x, "c", p) for p in stations]) - places.ravel()
-        assert np.abs(J.T @ e).max() <= 1e-7                # the gradient at the least sum of squares
+        assert np.abs(J.T @ e).max() <= 1e-7  # the gradient at the least sum of squares
 
 
 @pytest.mark.usefixtures("interpreted")
@@ -190,10 +215,14 @@ def test_a_follower_of_a_prescribed_motion():
             system.add_body("c", "b", cd.Coupled(cd.Pin("y"), "b", angle), follows="b", **kw)
         else:
             system.add_body("c", "b", cd.Pin("y"), **kw)
-            system.add_constraint("c", cd.constraints.CoordinateCoupler(lambda b, c: angle(b) - c, ("b",
-                                                                                              "c")))
-        return system.state(t=0.4, q={"a": 0.3, **({} if joints else {"c": angle(np.sin(0.4))})},
-                            u={"a": 0.7, **({} if joints else {"c": slope * np.cos(0.4)})})
+            system.add_constraint(
+                "c", cd.constraints.CoordinateCoupler(lambda b, c: angle(b) - c, ("b", "c"))
+            )
+        return system.state(
+            t=0.4,
+            q={"a": 0.3, **({} if joints else {"c": angle(np.sin(0.4))})},
+            u={"a": 0.7, **({} if joints else {"c": slope * np.cos(0.4)})},
+        )
 
     slope = 0.5 + 0.2 * np.cos(np.sin(0.4))
     near(driven(True).udot, driven(False).udot[:2], 1e-8)
@@ -208,7 +237,7 @@ def test_derivatives(operator):
     given = {"q": q, "u": u, "tau" if operator == "forward_dynamics" else "udot": x}
     for wrt in given:
         J = system.jacobian(operator, *given.values(), wrt=wrt)
-        near(J, _differences(system, operator, given, wrt), 1e-8)      # of the differences
+        near(J, _differences(system, operator, given, wrt), 1e-8)  # of the differences
         back = system.vjp(operator, *given.values(), cotangent=w, wrt=wrt)
         near(back[wrt] if isinstance(back, dict) else back, w @ J)
 
@@ -217,9 +246,11 @@ def _differences(system, operator, given, wrt):
     """Central differences of order 4 along the manifold."""
     columns, h = [], 1e-3
     for e in np.eye(system.nu):
+
         def at(step, e=e):
             moved = system.qdot(given["q"], e) if wrt == "q" else e
             return getattr(system, operator)(*(given | {wrt: given[wrt] + step * moved}).values())
+
         columns.append((8 * (at(h) - at(-h)) - (at(2 * h) - at(-2 * h))) / (12 * h))
     return np.stack(columns, axis=1)
 
@@ -231,8 +262,8 @@ def test_energy_is_kept(evidence):
     energies = np.array(both.s.energy(run.q, run.u)).sum(axis=0)
     drift = np.abs(energies - energies[0]).max() / np.abs(energies).max()
     evidence("energy of a leg whose patella follows the knee, 1 s at accuracy 1e-9, relative", drift, 1e-7)
-    assert drift <= 1e-7                                    # a hundred times the accuracy
-    near(run.q[-1], twice.q[-1][both.keep], 1e-6)           # both are right to their accuracy
+    assert drift <= 1e-7  # a hundred times the accuracy
+    near(run.q[-1], twice.q[-1][both.keep], 1e-6)  # both are right to their accuracy
 
 
 @pytest.mark.usefixtures("interpreted")
@@ -261,12 +292,20 @@ def test_numbers_that_are_parameters(layout):
     ratio = cd.Parameter("ratio", 2.0)
     system = cd.System()
     system.add_body("a", "ground", cd.Pin(), mass=1, inertia=(1, 1, 1))
-    system.add_body("b", "ground", cd.Coupled(cd.Pin(), "a", cd.functions.Linear(ratio)), follows="a", mass=1,
-                    inertia=(1, 1, 1))
-    for value in (2.0, 3.0):                                # 1 + ratio^2
+    system.add_body(
+        "b",
+        "ground",
+        cd.Coupled(cd.Pin(), "a", cd.functions.Linear(ratio)),
+        follows="a",
+        mass=1,
+        inertia=(1, 1, 1),
+    )
+    for value in (2.0, 3.0):  # 1 + ratio^2
         near(system.mass_matrix([0.3], parameters={"ratio": value}), np.array([[1 + value**2]]))
-        near(system.forward_dynamics([0.3], [0.2], [1.0], parameters={"ratio": value}),
-             np.array([1 / (1 + value**2)]))
+        near(
+            system.forward_dynamics([0.3], [0.2], [1.0], parameters={"ratio": value}),
+            np.array([1 / (1 + value**2)]),
+        )
 
 
 def test_what_a_follower_does_not_have():
@@ -285,19 +324,28 @@ def test_a_mobility_without_inertia_is_named():
         system.state()
     system = cd.System()
     system.add_body("a", "ground", cd.Pin())
-    system.add_body("b", "ground", cd.Coupled(cd.Pin(), "a", cd.functions.Linear(2)), follows="a", mass=1,
-                    inertia=(1, 1, 1))
-    near(system.mass_matrix([0.3]), np.array([[4.0]]))      # the follower's is enough
+    system.add_body(
+        "b",
+        "ground",
+        cd.Coupled(cd.Pin(), "a", cd.functions.Linear(2)),
+        follows="a",
+        mass=1,
+        inertia=(1, 1, 1),
+    )
+    near(system.mass_matrix([0.3]), np.array([[4.0]]))  # the follower's is enough
 
 
-@pytest.mark.parametrize(("arguments", "words"), [
-    ({"follows": "ground"}, "has no coordinates"),
-    ({"follows": "nobody"}, "nobody"),
-    ({"follows": "two"}, "has 2 coordinates .two_rx, two_ry., but .* has 1; cd.Coupled"),
-    ({"follows": "ball"}, "not the rates of its coordinates"),
-    ({"follows": "one", "coordinates": "mine"}, "coordinates= belongs to 'one'"),
-    ({"follows": "one", "motion": cd.Prescribed(position=np.sin)}, "motion= belongs to 'one'"),
-])
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"follows": "ground"}, "has no coordinates"),
+        ({"follows": "nobody"}, "nobody"),
+        ({"follows": "two"}, "has 2 coordinates .two_rx, two_ry., but .* has 1; cd.Coupled"),
+        ({"follows": "ball"}, "not the rates of its coordinates"),
+        ({"follows": "one", "coordinates": "mine"}, "coordinates= belongs to 'one'"),
+        ({"follows": "one", "motion": cd.Prescribed(position=np.sin)}, "motion= belongs to 'one'"),
+    ],
+)
 def test_refusals(arguments, words):
     system = cd.System()
     for name, mobilizer in (("one", cd.Pin()), ("two", cd.Universal()), ("ball", cd.Ball())):
@@ -307,14 +355,17 @@ def test_refusals(arguments, words):
     assert len(system.bodies) == 3
 
 
-@pytest.mark.parametrize(("make", "words"), [
-    (lambda: cd.Coupled("pin", "a", lambda a: a), "expected a mobilizer"),
-    (lambda: cd.Coupled(cd.Pin(), "a", ("b",)), "'b'"),
-    (lambda: cd.Coupled(cd.Universal(), "a", (lambda a: a,)), "functions must be 2"),
-    (lambda: cd.Coupled(cd.Ball(), "a", (lambda a: a,) * 4), "not the rates"),
-    (lambda: cd.Coupled(cd.Pin(), (), (lambda: 1,)), "one to six"),
-    (lambda: cd.Coupled(cd.Pin(), "a", lambda a: a, own=("x", "y")), "own must be 1"),
-])
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: cd.Coupled("pin", "a", lambda a: a), "expected a mobilizer"),
+        (lambda: cd.Coupled(cd.Pin(), "a", ("b",)), "'b'"),
+        (lambda: cd.Coupled(cd.Universal(), "a", (lambda a: a,)), "functions must be 2"),
+        (lambda: cd.Coupled(cd.Ball(), "a", (lambda a: a,) * 4), "not the rates"),
+        (lambda: cd.Coupled(cd.Pin(), (), (lambda: 1,)), "one to six"),
+        (lambda: cd.Coupled(cd.Pin(), "a", lambda a: a, own=("x", "y")), "own must be 1"),
+    ],
+)
 def test_couplings_that_are_refused(make, words):
     with pytest.raises(cd.CondyleError, match=words):
         make()

@@ -1,5 +1,6 @@
 """One configuration: closed forms, SciPy on the same residuals, constraints met from poor starts, locks and
 limits."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -27,8 +28,15 @@ def arm(ranges=(None, None)) -> cd.System:
     """Two links of 0.5 and 0.4 m in the plane."""
     system = cd.System()
     for name, parent, at, ends in (("upper", "ground", 0.0, ranges[0]), ("lower", "upper", 0.5, ranges[1])):
-        system.add_body(name, parent, cd.Pin(), X_PF=(at, 0, 0), mass=1.0, inertia=(1, 1, 1),
-                        coordinates=cd.Coordinate("shoulder" if name == "upper" else "elbow", range=ends))
+        system.add_body(
+            name,
+            parent,
+            cd.Pin(),
+            X_PF=(at, 0, 0),
+            mass=1.0,
+            inertia=(1, 1, 1),
+            coordinates=cd.Coordinate("shoulder" if name == "upper" else "elbow", range=ends),
+        )
     return system
 
 
@@ -39,14 +47,18 @@ def test_two_links_reach_as_the_cosine_law_says(bent, evidence):
     shoulder = np.arctan2(y, x) - np.arctan2(b * np.sin(elbow), a + b * np.cos(elbow))
     system = arm()
     found = cd.assemble(system, system.state(q=[0.5, 0.3 * bent]), G.Station("lower", (b, 0, 0), (x, y, 0)))
-    evidence("an arm of two links reaches for a point: angles against the cosine law [rad]",
-             np.abs(found.q - [shoulder, elbow]).max(), NEAR)
+    evidence(
+        "an arm of two links reaches for a point: angles against the cosine law [rad]",
+        np.abs(found.q - [shoulder, elbow]).max(),
+        NEAR,
+    )
 
 
 def test_out_of_reach_the_arm_points_at_its_target():
     system = arm()
-    found = cd.assemble(system, system.state(q=[0.2, 0.4]), G.Station("lower", (0.4, 0, 0), (1.5, 2.0, 0.7)),
-                        accuracy=1e-9)
+    found = cd.assemble(
+        system, system.state(q=[0.2, 0.4]), G.Station("lower", (0.4, 0, 0), (1.5, 2.0, 0.7)), accuracy=1e-9
+    )
     # straight, along the target's projection: here the residual is large and the minimum flat in the elbow
     np.testing.assert_allclose(found.q, [np.arctan2(2.0, 1.5), 0.0], rtol=0, atol=1e-6)
 
@@ -71,8 +83,9 @@ def test_random_trees_are_recovered_from_their_stations(seed):
     found = cd.assemble(system, system.state(q=start), goals)
     # at zero residual the end is quadratic: rounding over conditioning
     for b, p in stations:
-        np.testing.assert_allclose(found.station_position(b, p), system.station_position(goal, b, p), rtol=0,
-                                   atol=NEAR)
+        np.testing.assert_allclose(
+            found.station_position(b, p), system.station_position(goal, b, p), rtol=0, atol=NEAR
+        )
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -81,25 +94,42 @@ def test_scipy_finds_no_better(seed):
     rng = np.random.default_rng(seed)
     system = cd.System()
     for i, name in enumerate("abcd"):
-        system.add_body(name, "ground" if not i else "abcd"[i - 1], cd.Pin(axis="xyzx"[i]),
-                        X_PF=(0.1, 0.4, 0.1), mass=1.0,
-                        inertia=(1, 1, 1))
+        system.add_body(
+            name,
+            "ground" if not i else "abcd"[i - 1],
+            cd.Pin(axis="xyzx"[i]),
+            X_PF=(0.1, 0.4, 0.1),
+            mass=1.0,
+            inertia=(1, 1, 1),
+        )
     w = rng.uniform(0.2, 2.0, 5)
     points, R = rng.uniform(-0.5, 0.5, (4, 3)), Rotation.from_rotvec(rng.uniform(-0.3, 0.3, 3)).as_matrix()
-    goals = [G.Station("d", points[0], points[1], weight=w[0]), G.Station("b", points[2], points[3],
-                                                                          weight=w[1]),
-             G.Orientation("d", R, weight=w[2]), G.Distance("a", points[0], "d", points[2], 0.6, weight=w[3]),
-             G.Distance("ground", points[1], "c", points[2], 0.9, weight=w[3]),
-             G.Coordinate("b", 0.3, weight=w[4])]
+    goals = [
+        G.Station("d", points[0], points[1], weight=w[0]),
+        G.Station("b", points[2], points[3], weight=w[1]),
+        G.Orientation("d", R, weight=w[2]),
+        G.Distance("a", points[0], "d", points[2], 0.6, weight=w[3]),
+        G.Distance("ground", points[1], "c", points[2], 0.9, weight=w[3]),
+        G.Coordinate("b", 0.3, weight=w[4]),
+    ]
 
     def residuals(q):
         x = lambda body, p: system.station_position(q, body, p)
-        return np.concatenate([
-            np.sqrt(w[0]) * (x("d", points[0]) - points[1]), np.sqrt(w[1]) * (x("b", points[2]) - points[3]),
-            np.sqrt(w[2]) * log_so3(R @ system.body_pose(q, "d").R.T),
-            np.sqrt(w[3]) * np.array([np.linalg.norm(x("d", points[2]) - x("a", points[0])) - 0.6,
-                                      np.linalg.norm(x("c", points[2]) - points[1]) - 0.9]),
-            np.sqrt(w[4]) * np.array([q[1] - 0.3])])
+        return np.concatenate(
+            [
+                np.sqrt(w[0]) * (x("d", points[0]) - points[1]),
+                np.sqrt(w[1]) * (x("b", points[2]) - points[3]),
+                np.sqrt(w[2]) * log_so3(R @ system.body_pose(q, "d").R.T),
+                np.sqrt(w[3])
+                * np.array(
+                    [
+                        np.linalg.norm(x("d", points[2]) - x("a", points[0])) - 0.6,
+                        np.linalg.norm(x("c", points[2]) - points[1]) - 0.9,
+                    ]
+                ),
+                np.sqrt(w[4]) * np.array([q[1] - 0.3]),
+            ]
+        )
 
     start = rng.uniform(-0.3, 0.3, 4)
     found = cd.assemble(system, system.state(q=start), goals)
@@ -114,17 +144,19 @@ def test_goals_on_mechanisms_against_their_own_angles(seed):
     that they have."""
     rng = np.random.default_rng(seed)
     crank, governor = mechanisms.slider_crank(), mechanisms.governor()
-    for system, q_of, start, body in ((crank, lambda x: mechanisms.slider_crank_state(x[0], 0.0)[0], (0.9,),
-                                       "rod"),
-                                      (governor, lambda x: mechanisms.governor_state(*x, 0.0, 0.0)[0],
-                                       (0.3, 0.8), "linka")):
+    for system, q_of, start, body in (
+        (crank, lambda x: mechanisms.slider_crank_state(x[0], 0.0)[0], (0.9,), "rod"),
+        (governor, lambda x: mechanisms.governor_state(*x, 0.0, 0.0)[0], (0.3, 0.8), "linka"),
+    ):
         p = np.array([0.2, -0.1, 0.05])
         target = system.station_position(q_of(start), body, p) + rng.uniform(-0.05, 0.05, 3)
+
         def cost(x, system=system, q_of=q_of, body=body, p=p, target=target):
             return float(np.sum((system.station_position(q_of(x), body, p) - target) ** 2))
 
-        best = minimize(cost, start, method="Nelder-Mead", options={"xatol": 1e-10, "fatol": 1e-18,
-                                                                    "maxfev": 4000})
+        best = minimize(
+            cost, start, method="Nelder-Mead", options={"xatol": 1e-10, "fatol": 1e-18, "maxfev": 4000}
+        )
         found = cd.assemble(system, system.state(q=q_of(start) + 0.05), G.Station(body, p, target))
         # a search without slopes sees half the digits
         np.testing.assert_allclose(found.q, q_of(best.x), rtol=0, atol=1e-6)
@@ -147,8 +179,9 @@ def test_every_mechanism_assembles_from_poor_starts(name):
     system = make()
     rng = np.random.default_rng(5)
     for _ in range(5):
-        start = system.state(q=closed(system) + rng.uniform(-0.5, 0.5, system.nq),
-                             u=rng.normal(size=system.nu))
+        start = system.state(
+            q=closed(system) + rng.uniform(-0.5, 0.5, system.nq), u=rng.normal(size=system.nu)
+        )
         found = cd.assemble(system, start)
         p, v = found.constraint_errors()
         assert np.abs(p).max() <= ACCURACY / 100
@@ -161,7 +194,7 @@ def test_every_constraint_assembles(name):
     q, u = state(system, 1)
     found = cd.assemble(system, system.state(q=q, u=u, t=0.2))
     p, v = (np.abs(e).max(initial=0.0) for e in found.constraint_errors())
-    assert p <= ACCURACY / 100 and v <= 1e-8               # velocities in their unit times the largest speed
+    assert p <= ACCURACY / 100 and v <= 1e-8  # velocities in their unit times the largest speed
     assert found.t == 0.2
 
 
@@ -176,14 +209,16 @@ def test_the_nearest_is_nearer_than_newton_ends():
     assert far(found.q) < far(newton)
     P = system.constraint_jacobian(found.q, np.zeros(3))
     # at the nearest the change is normal to the motion that is left: W^2 (q - start) = P' lambda
-    change = W ** 2 * (found.q - start)
-    np.testing.assert_allclose(P.T @ np.linalg.lstsq(P.T, change, rcond=1e-9)[0], change, rtol=0,
-                               atol=100 * NEAR)
+    change = W**2 * (found.q - start)
+    np.testing.assert_allclose(
+        P.T @ np.linalg.lstsq(P.T, change, rcond=1e-9)[0], change, rtol=0, atol=100 * NEAR
+    )
 
 
 def test_redundant_constraints_change_nothing():
-    once, twice = (rig("Ball", "Rod", **more)
-                   for more in ({}, {"again": EVERY["Ball"], "third": EVERY["Ball"]}))
+    once, twice = (
+        rig("Ball", "Rod", **more) for more in ({}, {"again": EVERY["Ball"], "third": EVERY["Ball"]})
+    )
     q, u = state(once, 0)
     a, b = (cd.assemble(s, s.state(q=q, u=u)) for s in (once, twice))
     np.testing.assert_allclose(a.q, b.q, rtol=0, atol=NEAR)
@@ -209,7 +244,7 @@ def test_locked_speeds_stay_to_the_last_bit():
     assert found.q[system.coordinates.index("psi")] == q[0]
     assert found.q[system.coordinates.index("arma")] == q[system.coordinates.index("arma")]
     assert np.abs(found.constraint_errors()[0]).max() < ACCURACY
-    assert set(found.locked) == {"psi"}                     # what assembling locked is free again
+    assert set(found.locked) == {"psi"}  # what assembling locked is free again
     with pytest.raises(cd.ConstraintError, match="violated"):
         cd.assemble(system, system.state(q=q), locked=system.speeds)
 
@@ -227,8 +262,12 @@ def test_limits_against_scipy(seed):
     assert (found.q >= low).all() and (found.q <= high).all()
     # interior points stop short of a bound by about 1e-9
     assert residual(found.q) @ residual(found.q) <= 2 * best.cost + 1e-9
-    same = cd.assemble(system, system.state(q=[0.1, 0.4]), G.Station("lower", tip, target),
-                       limits={"shoulder": (-0.4, 0.5), "elbow": (0.1, 1.2)})
+    same = cd.assemble(
+        system,
+        system.state(q=[0.1, 0.4]),
+        G.Station("lower", tip, target),
+        limits={"shoulder": (-0.4, 0.5), "elbow": (0.1, 1.2)},
+    )
     assert (same.q == found.q).all()
 
 
@@ -237,8 +276,9 @@ def test_limits_and_loops_together():
     loop is closed."""
     system = mechanisms.slider_crank()
     q = mechanisms.slider_crank_state(1.2, 0.0)[0]
-    found = cd.assemble(system, system.state(q=q), G.Coordinate("slider", 0.65),
-                        limits={"slider": (0.3, 0.6)})
+    found = cd.assemble(
+        system, system.state(q=q), G.Coordinate("slider", 0.65), limits={"slider": (0.3, 0.6)}
+    )
     assert found.q[2] == 0.6
     assert np.abs(found.constraint_errors()[0]).max() < ACCURACY
     free = cd.assemble(system, system.state(q=q), G.Coordinate("slider", 0.65))
@@ -250,10 +290,11 @@ def test_many_bodies_that_stations_hardly_determine():
     from an end."""
     tree = random_tree(100, states=1)
     system = condyle_system(tree)
-    goals = [G.Station(b.name, (0.1, 0.05, 0), system.station_position(0.2 * tree.q[0], b.name,
-                                                                       (0.1, 0.05, 0)))
-             for b in system.bodies[::3]]
-    found = cd.assemble(system, system.state(), goals)      # a warning would be an error here
+    goals = [
+        G.Station(b.name, (0.1, 0.05, 0), system.station_position(0.2 * tree.q[0], b.name, (0.1, 0.05, 0)))
+        for b in system.bodies[::3]
+    ]
+    found = cd.assemble(system, system.state(), goals)  # a warning would be an error here
     off = [np.linalg.norm(found.station_position(g.body, g.station) - g.position) for g in goals]
     assert max(off) < 1e-4
 
@@ -265,7 +306,7 @@ def test_what_nobody_sees_stays():
     q = system.compiled.normalised(np.array([1.0, 0.2, -0.1, 0.3, 1.0, 0.5, 0.1, -0.2]))
     found = cd.assemble(system, system.state(q=q), G.Orientation("a", np.eye(3)))
     np.testing.assert_allclose(found.q[:4], [1, 0, 0, 0], rtol=0, atol=NEAR)
-    assert (np.abs(found.q[4:] - q[4:]) < 1e-15).all()      # normalised again
+    assert (np.abs(found.q[4:] - q[4:]) < 1e-15).all()  # normalised again
 
 
 def test_orientations_from_far_away():
@@ -287,18 +328,23 @@ def test_every_mobilizer_with_parameters_and_time():
     goal = system.state(t=0.4, q=q, parameters=values)
     stations = [(b.name, p) for b in system.bodies for p in np.eye(3) * 0.3 if b.name != "ear" or p[2]]
     q = system.compiled.normalised(goal.q + 0.1 * system.qdot(goal.q, rng.uniform(-1, 1, system.nu), t=0.4))
-    found = cd.assemble(system, goal.replace(q=q), [G.Station(b, p, goal.station_position(b, p)) for b,
-                                                    p in stations])
+    found = cd.assemble(
+        system, goal.replace(q=q), [G.Station(b, p, goal.station_position(b, p)) for b, p in stations]
+    )
     for b, p in stations:
-        np.testing.assert_allclose(found.station_position(b, p), goal.station_position(b, p), rtol=0,
-                                   atol=NEAR)
+        np.testing.assert_allclose(
+            found.station_position(b, p), goal.station_position(b, p), rtol=0, atol=NEAR
+        )
 
 
 def test_splines_of_many_points_are_looked_up():
     x = np.linspace(-2, 2, 40)
     system = cd.System()
-    knee = cd.FunctionBased(coordinates=("knee",), angles=(None, None, lambda q: q),
-                            translations=(cd.Spline(x, 0.1 * np.sin(x)), cd.Spline(x, 0.1 * np.cos(x)), None))
+    knee = cd.FunctionBased(
+        coordinates=("knee",),
+        angles=(None, None, lambda q: q),
+        translations=(cd.Spline(x, 0.1 * np.sin(x)), cd.Spline(x, 0.1 * np.cos(x)), None),
+    )
     system.add_body("thigh", mobilizer=cd.Pin(), mass=1.0, inertia=(1, 1, 1))
     system.add_body("shank", "thigh", knee, X_PF=(0.4, 0, 0), mass=1.0, inertia=(1, 1, 1))
     system.add_constraint("toe", cd.constraints.PointInPlane("ground", (0, 1, 0), 0.3, "shank", (0.4, 0, 0)))
@@ -312,8 +358,9 @@ def test_prescribed_coordinates_are_where_their_motion_says():
     relaxed, too."""
     system = cd.System()
     turn = lambda t: 0.4 + 0.8 * t
-    system.add_body("crank", mobilizer=cd.Pin(), mass=1.0, inertia=(1, 1, 1),
-                    motion=cd.Prescribed(position=turn))
+    system.add_body(
+        "crank", mobilizer=cd.Pin(), mass=1.0, inertia=(1, 1, 1), motion=cd.Prescribed(position=turn)
+    )
     system.add_body("rod", "crank", cd.Pin(), X_PF=(mechanisms.CRANK, 0, 0), mass=1.0, inertia=(1, 1, 1))
     system.add_body("slider", mobilizer=cd.Slider(), mass=1.0, inertia=(1, 1, 1))
     system.add_constraint("joint", cd.constraints.Ball("rod", (mechanisms.ROD, 0, 0), "slider", (0, 0, 0)))
@@ -321,8 +368,9 @@ def test_prescribed_coordinates_are_where_their_motion_says():
     start = system.state(t=0.5, q=[9.0, -1.0, 0.6])
     expected = np.stack([mechanisms.slider_crank_state(turn(x), 0.8)[0] for x in t])
     np.testing.assert_allclose(cd.assemble(system, start).q, expected[10], rtol=0, atol=NEAR)
-    np.testing.assert_allclose(cd.relax(system, cd.assemble(system, start)).q, expected[10], rtol=0,
-                               atol=NEAR)
+    np.testing.assert_allclose(
+        cd.relax(system, cd.assemble(system, start)).q, expected[10], rtol=0, atol=NEAR
+    )
     frames = cd.assemble_frames(system, system.state(q=expected[0]), G.Coordinate("slider", 0.6), t=t)
     assert frames.status == "finished"
     np.testing.assert_allclose(frames.q, expected, rtol=0, atol=1e-7)
@@ -343,8 +391,9 @@ def test_starts_at_and_beyond_limits(start, target, found):
     state = system.state(q={"elbow": start})
     near = cd.assemble(system, state, cd.goals.Coordinate("elbow", target), limits={"elbow": (0.6, 1.0)})
     q = dict(zip(system.coordinates, near.q))
-    assert abs(q["elbow"] - found) < 1e-7                               # ten times the accuracy
+    assert abs(q["elbow"] - found) < 1e-7  # ten times the accuracy
     assert q["shoulder"] == dict(zip(system.coordinates, state.q))["shoulder"]
-    held = cd.assemble(system, state, cd.goals.Coordinate("shoulder", 0.3), limits={"elbow": (0.6, 1.0)},
-                       locked=["elbow"])
+    held = cd.assemble(
+        system, state, cd.goals.Coordinate("shoulder", 0.3), limits={"elbow": (0.6, 1.0)}, locked=["elbow"]
+    )
     assert dict(zip(system.coordinates, held.q))["elbow"] == start

@@ -1,4 +1,5 @@
 """Goals that users write: the same as ours where both exist, least squares by SciPy where not."""
+
 from __future__ import annotations
 
 import pickle
@@ -21,17 +22,31 @@ P = (0.1, -0.4, 0.05)
 def system():
     system = cd.System()
     system.add_body("hip", mobilizer=cd.Ball(), **SOLID)
-    system.add_body("shank", "hip", cd.Pin(), X_PF=(0, -0.4, 0), coordinates="knee", inertia=(1, 1, 1),
-                    mass=cd.Parameter("m", 1.0))
+    system.add_body(
+        "shank",
+        "hip",
+        cd.Pin(),
+        X_PF=(0, -0.4, 0),
+        coordinates="knee",
+        inertia=(1, 1, 1),
+        mass=cd.Parameter("m", 1.0),
+    )
     return system
 
 
 def test_the_same_as_our_own(system):
     state, target = system.state(q={"knee": 0.3}), np.array([0.3, -0.6, 0.2])
-    ours = cd.assemble(system, state, [cd.goals.Station("shank", P, target),
-                                       cd.goals.Coordinate("knee", 0.5, weight=0.1)])
-    mine = cd.assemble(system, state, [cd.goals.Custom(lambda s: s.station_position("shank", P), target),
-                                       cd.goals.Custom(lambda s: s.q("knee"), 0.5, weight=0.1)])
+    ours = cd.assemble(
+        system, state, [cd.goals.Station("shank", P, target), cd.goals.Coordinate("knee", 0.5, weight=0.1)]
+    )
+    mine = cd.assemble(
+        system,
+        state,
+        [
+            cd.goals.Custom(lambda s: s.station_position("shank", P), target),
+            cd.goals.Custom(lambda s: s.q("knee"), 0.5, weight=0.1),
+        ],
+    )
     assert_allclose(mine.q, ours.q, rtol=0, atol=1e-7)
 
 
@@ -72,8 +87,10 @@ def test_refusals(system):
     state = system.state()
     with pytest.raises(cd.CondyleError, match="knee"):
         cd.assemble(system, state, cd.goals.Custom(lambda s: s.q("nkee")))
-    with pytest.raises(cd.DescriptionError,
-                       match=r"goals\.Custom\(lambda\): asks for s\.u\('knee'\), but goals are made of pos"):
+    with pytest.raises(
+        cd.DescriptionError,
+        match=r"goals\.Custom\(lambda\): asks for s\.u\('knee'\), but goals are made of pos",
+    ):
         cd.goals.Custom(lambda s: s.u("knee"))
     with pytest.raises(cd.DescriptionError, match="parameter 'k', which the system does not have"):
         cd.assemble(system, state, cd.goals.Custom(lambda s: s.q("knee") - s.parameter("k", 2.0)))
@@ -101,11 +118,16 @@ def test_a_goal_as_one_class(system):
     """Beside Custom with the same function: one configuration, frames with a gap, names, units, reports,
     refusals."""
     state, t, by = system.state(q={"knee": 0.3}), np.arange(4.0), np.array([-0.3, np.nan, -0.2, -0.1])
-    same = cd.goals.Custom(lambda s: s.station_position("shank", P)[1] - s.station_position("hip",
-                                                                                            (0, 0, 0))[1], by)
+    same = cd.goals.Custom(
+        lambda s: s.station_position("shank", P)[1] - s.station_position("hip", (0, 0, 0))[1], by
+    )
     mine = Higher("shank", P, "hip", by, weight=2.0)
-    assert_allclose(cd.assemble(system, state, mine.frame(0)).q, cd.assemble(system, state, same.frame(0)).q,
-                    rtol=0, atol=1e-7)
+    assert_allclose(
+        cd.assemble(system, state, mine.frame(0)).q,
+        cd.assemble(system, state, same.frame(0)).q,
+        rtol=0,
+        atol=1e-7,
+    )
     keep = cd.goals.Coordinate("knee", 0.3)
     found, expected = (cd.assemble_frames(system, state, [goal, keep], t=t) for goal in (mine, same))
     assert found.names == ("Higher", "knee") and found.units == ("m", "rad")
@@ -129,7 +151,7 @@ class Multiple(cd.goals.Goal):
 
     unit, data = "rad", ("factor",)
     factor: float
-    at: float = 0.5                                         # a part of the machine code
+    at: float = 0.5  # a part of the machine code
 
     @property
     def constants(self):
@@ -146,7 +168,7 @@ class Multiple(cd.goals.Goal):
 
 
 def test_a_jacobian_of_its_own(system):
-    for factor in (2.0, -1.0):                              # numbers: the second compiles nothing
+    for factor in (2.0, -1.0):  # numbers: the second compiles nothing
         made = len(system.compiled.programs)
         found = cd.assemble_frames(system, system.state(), Multiple(factor), t=[0.0])
         assert_allclose(found["knee"], 0.5 / factor, rtol=0, atol=1e-6)

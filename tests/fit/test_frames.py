@@ -1,5 +1,6 @@
 """Sequences: every frame as if assembled by itself, missing targets, failures that stay where they are,
 speeds, interrupts."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -17,9 +18,11 @@ TIMES = np.linspace(0.0, 1.2, T)
 def walker() -> tuple[cd.System, np.ndarray, list[tuple[str, np.ndarray]]]:
     """A free trunk with a ball and a pin below it, a smooth motion q (T, nq), and stations on all of it."""
     system = cd.System()
-    for name, parent, joint, at in (("trunk", "ground", cd.Free(), (0, 0, 0)),
-                                    ("thigh", "trunk", cd.Ball(), (0, -0.3, 0.1)),
-                                    ("shank", "thigh", cd.Pin(), (0, -0.4, 0))):
+    for name, parent, joint, at in (
+        ("trunk", "ground", cd.Free(), (0, 0, 0)),
+        ("thigh", "trunk", cd.Ball(), (0, -0.3, 0.1)),
+        ("shank", "thigh", cd.Pin(), (0, -0.4, 0)),
+    ):
         system.add_body(name, parent, joint, X_PF=at, mass=1.0, inertia=(1, 1, 1))
     phase = np.arange(system.nu)
     q = np.empty((T, system.nq))
@@ -27,10 +30,14 @@ def walker() -> tuple[cd.System, np.ndarray, list[tuple[str, np.ndarray]]]:
     dt = TIMES[1] - TIMES[0]
     for k in range(1, T):
         middle = q[k - 1] + dt / 2 * system.qdot(q[k - 1], np.cos(4 * TIMES[k - 1] + phase))
-        q[k] = system.compiled.normalised(q[k - 1] + dt * system.qdot(middle, np.cos(4 * TIMES[k - 1] + 2 * dt
-                                                                                     + phase)))
-    stations = [(b, np.array(p)) for b in ("trunk", "thigh", "shank") for p in ((0.2, 0, 0), (0, -0.2, 0.1),
-                                                                                (0.1, 0, -0.2))]
+        q[k] = system.compiled.normalised(
+            q[k - 1] + dt * system.qdot(middle, np.cos(4 * TIMES[k - 1] + 2 * dt + phase))
+        )
+    stations = [
+        (b, np.array(p))
+        for b in ("trunk", "thigh", "shank")
+        for p in ((0.2, 0, 0), (0, -0.2, 0.1), (0.1, 0, -0.2))
+    ]
     return system, q, stations
 
 
@@ -41,9 +48,16 @@ def walk() -> tuple[cd.System, np.ndarray, list[tuple[str, np.ndarray]]]:
 
 def markers(system, q, stations, noise=0.0, seed=0, **more) -> list[G.Station]:
     rng = np.random.default_rng(seed)
-    return [G.Station(b, p, system.station_position(q, b, p) + noise * rng.normal(size=(len(q), 3)),
-                      name=f"m{i}", **more)
-            for i, (b, p) in enumerate(stations)]
+    return [
+        G.Station(
+            b,
+            p,
+            system.station_position(q, b, p) + noise * rng.normal(size=(len(q), 3)),
+            name=f"m{i}",
+            **more,
+        )
+        for i, (b, p) in enumerate(stations)
+    ]
 
 
 def test_a_motion_is_found_again(walk):
@@ -73,9 +87,12 @@ def test_every_frame_as_by_itself(walk):
 
 def test_residuals_are_distances(walk):
     system, q, stations = walk
-    goals = [*markers(system, q, stations, noise=0.01, weight=2.0),
-             G.Orientation("trunk", np.eye(3), name="upright"),
-             G.Distance("trunk", (0, 0, 0), "shank", (0, 0, 0), 0.45), G.Coordinate("shank", 0.1)]
+    goals = [
+        *markers(system, q, stations, noise=0.01, weight=2.0),
+        G.Orientation("trunk", np.eye(3), name="upright"),
+        G.Distance("trunk", (0, 0, 0), "shank", (0, 0, 0), 0.45),
+        G.Coordinate("shank", 0.1),
+    ]
     frames = cd.assemble_frames(system, system.state(q=q[0]), goals, t=TIMES)
     table = frames.residual_table()
     assert table.names == (*(f"m{i}" for i in range(9)), "upright", "trunk to shank", "shank")
@@ -98,12 +115,18 @@ def test_missing_targets_have_no_weight(walk):
     lost[10:20, 1] = np.nan
     holed = [*goals[:5], G.Station(goals[5].body, goals[5].station, lost, name="m5"), *goals[6:]]
     frames = cd.assemble_frames(system, system.state(q=q[0]), holed, t=TIMES)
-    assert np.isnan(frames.residuals[10:20, 5]).all() and np.isfinite(np.delete(frames.residuals, 5,
-                                                                                axis=1)).all()
+    assert (
+        np.isnan(frames.residuals[10:20, 5]).all()
+        and np.isfinite(np.delete(frames.residuals, 5, axis=1)).all()
+    )
     np.testing.assert_allclose(frames.q, q, rtol=0, atol=1e-7)
     # the same by weights
-    wrong = G.Station(goals[5].body, goals[5].station, np.where(np.isnan(lost), 9.0, lost),
-                      weight=np.where(np.isnan(lost).any(axis=1), 0.0, 1.0))
+    wrong = G.Station(
+        goals[5].body,
+        goals[5].station,
+        np.where(np.isnan(lost), 9.0, lost),
+        weight=np.where(np.isnan(lost).any(axis=1), 0.0, 1.0),
+    )
     same = cd.assemble_frames(system, system.state(q=q[0]), [*goals[:5], wrong, *goals[6:]], t=TIMES)
     np.testing.assert_array_equal(frames.q, same.q)
 
@@ -117,7 +140,7 @@ def test_a_limb_that_nobody_sees_keeps_its_pose(walk):
             x[30:40] = np.nan
         goals.append(G.Station(g.body, g.station, x))
     frames = cd.assemble_frames(system, system.state(q=q[0]), goals, t=TIMES)
-    assert np.ptp(frames.q[29:40, -1]) < 1e-12              # the knee stands still
+    assert np.ptp(frames.q[29:40, -1]) < 1e-12  # the knee stands still
     np.testing.assert_allclose(frames.q[40:], q[40:], rtol=0, atol=1e-7)
     assert np.isnan(frames.rms).sum() == 0
 
@@ -134,11 +157,13 @@ def test_new_targets_weights_and_stations_compile_nothing(walk):
 def crank_frames(reach: np.ndarray) -> cd.Frames:
     """A slider-crank whose slider a constraint in time moves to reach(t)."""
     system = mechanisms.slider_crank()
-    system.add_constraint("drive", cd.constraints.PrescribedMotion(cd.Spline(np.arange(float(len(reach))),
-                                                                             reach), "slider"))
+    system.add_constraint(
+        "drive", cd.constraints.PrescribedMotion(cd.Spline(np.arange(float(len(reach))), reach), "slider")
+    )
     start = system.state(q=mechanisms.slider_crank_state(1.2, 0.0)[0])
-    return cd.assemble_frames(system, start, G.Coordinate("crank", np.full(len(reach), 1.0)),
-                              t=np.arange(float(len(reach))))
+    return cd.assemble_frames(
+        system, start, G.Coordinate("crank", np.full(len(reach), 1.0)), t=np.arange(float(len(reach)))
+    )
 
 
 def test_frames_that_cannot_be_met_are_named_and_leave_the_others_alone():
@@ -149,11 +174,13 @@ def test_frames_that_cannot_be_met_are_named_and_leave_the_others_alone():
     assert "frame 3 (t = 3 s)" in frames.failures[3] and "drive by" in frames.failures[3]
     assert frames.status == cd.Status.SOME_FAILED and "2 of 8 frames failed" in frames.status
     summary = frames.summary(3)
-    assert (summary.status == cd.Status.CONSTRAINTS == frames.failures[3]
-            and summary.iterations == frames.iterations[3])
+    assert (
+        summary.status == cd.Status.CONSTRAINTS == frames.failures[3]
+        and summary.iterations == frames.iterations[3]
+    )
     assert summary.violation == pytest.approx(max(map(abs, frames.violated(3).values())))
     worst = max(map(abs, frames.violated(4).values()))
-    assert 0.02 < worst < 0.1                               # 0.1 m too far, shared among the equations
+    assert 0.02 < worst < 0.1  # 0.1 m too far, shared among the equations
     good = [0, 1, 2, 5, 6, 7]
     np.testing.assert_allclose(frames.q[good, 2], reach[good], rtol=0, atol=1e-8)
     np.testing.assert_allclose(frames.q[[5, 6, 7]], frames.q[[2, 1, 0]], rtol=0, atol=1e-5)  # there and back
@@ -195,10 +222,11 @@ def test_a_run_can_be_interrupted(walk):
         raise KeyboardInterrupt
 
     frames = cd.assemble_frames(system, system.state(q=q[0]), goals, progress=stop)
-    assert (0 < len(frames) < len(many) and len(frames.q) == len(frames.residuals) == len(frames.rms)
-            == len(frames))
+    assert 0 < len(frames) < len(many) and len(frames.q) == len(frames.residuals) == len(frames.rms) == len(
+        frames
+    )
     assert f"interrupted after {len(frames)} of {len(many)} frames" in frames.status
-    np.testing.assert_allclose(frames.q, many[:len(frames)], rtol=0, atol=1e-6)
+    np.testing.assert_allclose(frames.q, many[: len(frames)], rtol=0, atol=1e-6)
     assert 0 <= shares[0] < 1
 
 
@@ -217,9 +245,10 @@ def test_tables_plots_and_pandas(walk):
 def test_limits_hold_in_every_frame():
     system = arm(ranges=((-3.0, 3.0), (0.2, 2.5)))
     s = np.linspace(0, 1, 50)
-    path = np.stack([0.95 - 0.6 * np.abs(2 * s - 1), 0.3 * s, 0 * s], axis=1)    # in and out of reach
-    frames = cd.assemble_frames(system, system.state(q=[-0.5, 0.8]), G.Station("lower", (0.4, 0, 0), path),
-                                limits=True)
+    path = np.stack([0.95 - 0.6 * np.abs(2 * s - 1), 0.3 * s, 0 * s], axis=1)  # in and out of reach
+    frames = cd.assemble_frames(
+        system, system.state(q=[-0.5, 0.8]), G.Station("lower", (0.4, 0, 0), path), limits=True
+    )
     elbow = frames.q[:, 1]
     # straight is not allowed; it comes off its limit again
     assert elbow.min() == 0.2 and elbow.max() > 0.5
@@ -228,10 +257,12 @@ def test_limits_hold_in_every_frame():
 
 def test_frames_without_times_of_what_depends_on_time():
     system = arm()
-    system.add_body("table", mobilizer=cd.Slider(), mass=1.0,
-                    motion=cd.Prescribed(position=lambda t: 0.1 * t))
-    with pytest.raises(cd.DescriptionError,
-                       match="motion of body 'table' depends on time, and there are many states"):
+    system.add_body(
+        "table", mobilizer=cd.Slider(), mass=1.0, motion=cd.Prescribed(position=lambda t: 0.1 * t)
+    )
+    with pytest.raises(
+        cd.DescriptionError, match="motion of body 'table' depends on time, and there are many states"
+    ):
         cd.assemble_frames(system, system.state(), G.Coordinate("elbow", np.zeros(4)))
     still = arm()
     frames = cd.assemble_frames(still, still.state(), G.Coordinate("elbow", np.zeros(4)))

@@ -1,4 +1,5 @@
 """These tests run on CasADi's evaluator, unless one says otherwise: nothing is compiled."""
+
 import pytest
 
 

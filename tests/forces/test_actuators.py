@@ -1,4 +1,5 @@
 """Actuators and ligaments: closed forms, signs, controls; what holds for every law is in test_every_law."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -21,18 +22,23 @@ def block(**laws) -> cd.System:
     return system
 
 
-@pytest.mark.parametrize(("law", "expected"), [
-    (forces.PathActuator(LINE, 100.0), -50.0),               # pulls
-    (forces.PointToPointActuator(*ENDS, 10.0), 5.0),         # pushes apart
-    (forces.CoordinateActuator("x", 3.0), 1.5)])
+@pytest.mark.parametrize(
+    ("law", "expected"),
+    [
+        (forces.PathActuator(LINE, 100.0), -50.0),  # pulls
+        (forces.PointToPointActuator(*ENDS, 10.0), 5.0),  # pushes apart
+        (forces.CoordinateActuator("x", 3.0), 1.5),
+    ],
+)
 def test_force_is_optimal_force_times_the_control(law, expected):
     """The control is an Input of the force's name, 0 unless it is given."""
     system = block(motor=law)
     assert system.inputs == ("motor",)
     assert system.forward_dynamics([0.4], [0.0])[0] == 0.0
     # One product, one division.
-    assert system.forward_dynamics([0.4], [0.0], inputs={"motor": 0.5})[0] == pytest.approx(expected,
-                                                                                            rel=4 * EPS)
+    assert system.forward_dynamics([0.4], [0.0], inputs={"motor": 0.5})[0] == pytest.approx(
+        expected, rel=4 * EPS
+    )
 
 
 @pytest.mark.parametrize("frame", ["ground", "body"])
@@ -71,11 +77,16 @@ K, L0, TOE, C = 1000.0, 0.5, 0.06, 2.0
 LIGAMENT = forces.Blankevoort1991Ligament(LINE, K, L0, TOE, C)
 
 
-@pytest.mark.parametrize(("strain", "tension", "energy"), [
-    (-0.2, 0.0, 0.0), (0.0, 0.0, 0.0),
-    (0.03, K * 0.03**2 / (2 * TOE), K * L0 * 0.03**3 / (6 * TOE)),
-    (TOE, K * TOE / 2, K * L0 * TOE**2 / 6),
-    (0.1, K * (0.1 - TOE / 2), K * L0 * (TOE**2 / 6 + 0.1 * (0.1 - TOE) / 2))])
+@pytest.mark.parametrize(
+    ("strain", "tension", "energy"),
+    [
+        (-0.2, 0.0, 0.0),
+        (0.0, 0.0, 0.0),
+        (0.03, K * 0.03**2 / (2 * TOE), K * L0 * 0.03**3 / (6 * TOE)),
+        (TOE, K * TOE / 2, K * L0 * TOE**2 / 6),
+        (0.1, K * (0.1 - TOE / 2), K * L0 * (TOE**2 / 6 + 0.1 * (0.1 - TOE) / 2)),
+    ],
+)
 def test_ligament_at_rest(strain, tension, energy):
     """Slack, toe, linear; as OpenSim's Blankevoort1991Ligament."""
     system = block(acl=LIGAMENT)
@@ -85,8 +96,10 @@ def test_ligament_at_rest(strain, tension, energy):
     assert system.energy(x, [0.0])[1] == pytest.approx(energy, rel=1e-13, abs=1e-13)
 
 
-@pytest.mark.parametrize(("strain", "speed", "damping"), [
-    (0.03, 0.4, C * 0.4 / L0), (0.03, -0.4, 0.0), (-0.01, 0.4, 0.0), (0.005, 0.4, C * 0.4 / L0 / 2)])
+@pytest.mark.parametrize(
+    ("strain", "speed", "damping"),
+    [(0.03, 0.4, C * 0.4 / L0), (0.03, -0.4, 0.0), (-0.01, 0.4, 0.0), (0.005, 0.4, C * 0.4 / L0 / 2)],
+)
 def test_ligament_is_damped_while_it_lengthens(strain, speed, damping):
     """From a strain of 0.01 on in full, half of it at 0.005, nothing where it is slack or gets shorter."""
     system = block(acl=LIGAMENT)

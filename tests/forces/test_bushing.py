@@ -1,5 +1,6 @@
 """Linear bushing: its coordinates against SciPy's Euler angles, its forces against differences of its
 energy."""
+
 from __future__ import annotations
 
 import numpy as np

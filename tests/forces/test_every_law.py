@@ -1,5 +1,6 @@
 """What holds for every law: energy, power, the disable flag, Parameters, Inputs, pickles, inverse and forward
 dynamics."""
+
 from __future__ import annotations
 
 import multiprocessing
@@ -130,8 +131,10 @@ INTERNAL = {
     "fibres": forces.Ligament(LINE, 0.2, 900.0),
     "pad": forces.FunctionBushing("base", cd.Transform(R_TILT, P_A), "lower", P_B, PAD, DAMP),
     "servo": forces.ActivationCoordinateActuator("elbow", 8.0, control=0.3),
-    "web": forces.Potential(lambda s: np.sum((s.station_position("lower", P_B)
-                                              - s.station_position("base", P_A)) ** 2))}
+    "web": forces.Potential(
+        lambda s: np.sum((s.station_position("lower", P_B) - s.station_position("base", P_A)) ** 2)
+    ),
+}
 
 
 @pytest.mark.parametrize("name", INTERNAL)
@@ -143,8 +146,9 @@ def test_internal_forces_change_no_momentum(name):
     udot = system.forward_dynamics(q, u)
     assert np.abs(udot - arm(gravity=(0, 0, 0)).forward_dynamics(q, u)).max() > 1e-2
     # Forces of about 1e2 N cancel.
-    np.testing.assert_allclose(rate(system, "momentum", q, u), 0.0, rtol=0,
-                               atol=1e4 * EPS * np.abs(udot).max())
+    np.testing.assert_allclose(
+        rate(system, "momentum", q, u), 0.0, rtol=0, atol=1e4 * EPS * np.abs(udot).max()
+    )
 
 
 def parameters_and_constants():
@@ -152,56 +156,109 @@ def parameters_and_constants():
     P, I = cd.Parameter, cd.Input
     k, x = P("k", 1.0), P("x", 0.1)
     a, b = ("base", P_A), ("lower", P_B)
-    yield "spring", forces.TwoPointSpring(*a, b[0], (x, 0.15, 2 * x), 10 * k, x), \
-        forces.TwoPointSpring(*a, b[0], (0.3, 0.15, 0.6), 70.0, 0.3)
+    yield (
+        "spring",
+        forces.TwoPointSpring(*a, b[0], (x, 0.15, 2 * x), 10 * k, x),
+        forces.TwoPointSpring(*a, b[0], (0.3, 0.15, 0.6), 70.0, 0.3),
+    )
     yield "damper", forces.TwoPointDamper(*a, *b, k), forces.TwoPointDamper(*a, *b, 7.0)
     yield "piston", forces.TwoPointForce(*a, *b, k * x), forces.TwoPointForce(*a, *b, 2.1)
     yield "torsion", forces.MobilitySpring("elbow", k, x), forces.MobilitySpring("elbow", 7.0, 0.3)
     yield "friction", forces.MobilityDamper("elbow", k), forces.MobilityDamper("elbow", 7.0)
     yield "motor", forces.MobilityForce("elbow", k), forces.MobilityForce("elbow", 7.0)
     yield "stop", forces.MobilityStop("elbow", -x, x, k, x), forces.MobilityStop("elbow", -0.3, 0.3, 7.0, 0.3)
-    yield "bushing", forces.LinearBushing("base", (x, 0, 0), "lower", None, [k] * 6, [x] * 6), \
-        forces.LinearBushing("base", (0.3, 0, 0), "lower", None, [7.0] * 6, [0.3] * 6)
+    yield (
+        "bushing",
+        forces.LinearBushing("base", (x, 0, 0), "lower", None, [k] * 6, [x] * 6),
+        forces.LinearBushing("base", (0.3, 0, 0), "lower", None, [7.0] * 6, [0.3] * 6),
+    )
     yield "ether", forces.GlobalDamper(k), forces.GlobalDamper(7.0)
-    yield "thrust", forces.ConstantForce("upper", (x, 0, 0),
-                                         (k, 0, 1)), forces.ConstantForce("upper", (0.3, 0, 0), (7.0, 0, 1))
+    yield (
+        "thrust",
+        forces.ConstantForce("upper", (x, 0, 0), (k, 0, 1)),
+        forces.ConstantForce("upper", (0.3, 0, 0), (7.0, 0, 1)),
+    )
     yield "twist", forces.ConstantTorque("upper", (k, x, 1)), forces.ConstantTorque("upper", (7.0, 0.3, 1))
-    yield "floor", forces.ExternalWrench("upper", (x, 0, 0), (k, 0, 1), (0, k, x), frame="body"), \
-        forces.ExternalWrench("upper", (0.3, 0, 0), (7.0, 0, 1), (0, 7.0, 0.3), frame="body")
+    yield (
+        "floor",
+        forces.ExternalWrench("upper", (x, 0, 0), (k, 0, 1), (0, k, x), frame="body"),
+        forces.ExternalWrench("upper", (0.3, 0, 0), (7.0, 0, 1), (0, 7.0, 0.3), frame="body"),
+    )
     yield "rope", forces.PathActuator(LINE, k, control=x), forces.PathActuator(LINE, 7.0, control=0.3)
-    yield "wheel", forces.TorqueActuator("upper", "base", (0, 0, 1), k, control=x), \
-        forces.TorqueActuator("upper", "base", (0, 0, 1), 7.0, control=0.3)
-    yield "ligament", forces.Blankevoort1991Ligament(LINE, k, x, x / 3, x), \
-        forces.Blankevoort1991Ligament(LINE, 7.0, 0.3, 0.1, 0.3)
-    yield "limit", forces.CoordinateLimitForce("elbow", -x, x, k, 2 * k, x, x), \
-        forces.CoordinateLimitForce("elbow", -0.3, 0.3, 7.0, 14.0, 0.3, 0.3)
-    yield "bending", forces.MobilityFunction("elbow", lambda q, qdot: k * q + x), \
-        forces.MobilityFunction("elbow", lambda q, qdot: 7.0 * q + 0.3)
+    yield (
+        "wheel",
+        forces.TorqueActuator("upper", "base", (0, 0, 1), k, control=x),
+        forces.TorqueActuator("upper", "base", (0, 0, 1), 7.0, control=0.3),
+    )
+    yield (
+        "ligament",
+        forces.Blankevoort1991Ligament(LINE, k, x, x / 3, x),
+        forces.Blankevoort1991Ligament(LINE, 7.0, 0.3, 0.1, 0.3),
+    )
+    yield (
+        "limit",
+        forces.CoordinateLimitForce("elbow", -x, x, k, 2 * k, x, x),
+        forces.CoordinateLimitForce("elbow", -0.3, 0.3, 7.0, 14.0, 0.3, 0.3),
+    )
+    yield (
+        "bending",
+        forces.MobilityFunction("elbow", lambda q, qdot: k * q + x),
+        forces.MobilityFunction("elbow", lambda q, qdot: 7.0 * q + 0.3),
+    )
     yield "fibres", forces.Ligament(LINE, x, k), forces.Ligament(LINE, 0.3, 7.0)
-    yield "lace", forces.PathFunction(LINE, lambda s, ldot: k * s, x), \
-        forces.PathFunction(LINE, lambda s, ldot: 7.0 * s, 0.3)
-    yield "pad", forces.FunctionBushing("base", None, "lower", None, [k] * 3 + [lambda y: x * y] * 3,
-                                        [x] * 6), \
-        forces.FunctionBushing("base", None, "lower", None, [7.0] * 3 + [lambda y: 0.3 * y] * 3, [0.3] * 6)
-    yield "jet", forces.PointActuator("upper", (x, 0, 0), (0, 1, 0), k, control=x), \
-        forces.PointActuator("upper", (0.3, 0, 0), (0, 1, 0), 7.0, control=0.3)
-    yield "servo", forces.ActivationCoordinateActuator("elbow", k, control=x), \
-        forces.ActivationCoordinateActuator("elbow", 7.0, control=0.3)
-    yield "gust", forces.ExternalWrench("upper", force=(cd.functions.Constant(k), 0.0, x)), \
-        forces.ExternalWrench("upper", force=(7.0, 0.0, 0.3))
+    yield (
+        "lace",
+        forces.PathFunction(LINE, lambda s, ldot: k * s, x),
+        forces.PathFunction(LINE, lambda s, ldot: 7.0 * s, 0.3),
+    )
+    yield (
+        "pad",
+        forces.FunctionBushing("base", None, "lower", None, [k] * 3 + [lambda y: x * y] * 3, [x] * 6),
+        forces.FunctionBushing("base", None, "lower", None, [7.0] * 3 + [lambda y: 0.3 * y] * 3, [0.3] * 6),
+    )
+    yield (
+        "jet",
+        forces.PointActuator("upper", (x, 0, 0), (0, 1, 0), k, control=x),
+        forces.PointActuator("upper", (0.3, 0, 0), (0, 1, 0), 7.0, control=0.3),
+    )
+    yield (
+        "servo",
+        forces.ActivationCoordinateActuator("elbow", k, control=x),
+        forces.ActivationCoordinateActuator("elbow", 7.0, control=0.3),
+    )
+    yield (
+        "gust",
+        forces.ExternalWrench("upper", force=(cd.functions.Constant(k), 0.0, x)),
+        forces.ExternalWrench("upper", force=(7.0, 0.0, 0.3)),
+    )
     yield "bath", forces.NoseHooverThermostat(k, x), forces.NoseHooverThermostat(7.0, 0.3)
-    yield "held", forces.Custom(lambda s: {"elbow": -k * s.u("elbow")}), forces.Custom(
-        lambda s: {"elbow": -7.0 * s.u("elbow")})
-    yield "asked", forces.Custom(lambda s: {"elbow": -s.parameter("k", 1.0) * s.u("elbow")}), \
-        forces.Custom(lambda s: {"elbow": -7.0 * s.u("elbow")})
-    yield "energy", forces.Potential(lambda s: k * s.station_position("lower", (x, 0, 0))[1] ** 2), \
-        forces.Potential(lambda s: 7.0 * s.station_position("lower", (0.3, 0, 0))[1] ** 2)
-    yield "wind", forces.ExternalWrench("upper", force=(I("k", 1.0), 0,
-                                                        1)), forces.ExternalWrench("upper", force=(7.0, 0, 1))
+    yield (
+        "held",
+        forces.Custom(lambda s: {"elbow": -k * s.u("elbow")}),
+        forces.Custom(lambda s: {"elbow": -7.0 * s.u("elbow")}),
+    )
+    yield (
+        "asked",
+        forces.Custom(lambda s: {"elbow": -s.parameter("k", 1.0) * s.u("elbow")}),
+        forces.Custom(lambda s: {"elbow": -7.0 * s.u("elbow")}),
+    )
+    yield (
+        "energy",
+        forces.Potential(lambda s: k * s.station_position("lower", (x, 0, 0))[1] ** 2),
+        forces.Potential(lambda s: 7.0 * s.station_position("lower", (0.3, 0, 0))[1] ** 2),
+    )
+    yield (
+        "wind",
+        forces.ExternalWrench("upper", force=(I("k", 1.0), 0, 1)),
+        forces.ExternalWrench("upper", force=(7.0, 0, 1)),
+    )
 
 
-@pytest.mark.parametrize(("name", "symbolic", "plain"), tuple(parameters_and_constants()),
-                         ids=lambda v: v if isinstance(v, str) else "")
+@pytest.mark.parametrize(
+    ("name", "symbolic", "plain"),
+    tuple(parameters_and_constants()),
+    ids=lambda v: v if isinstance(v, str) else "",
+)
 def test_parameters_equal_constants(name, symbolic, plain):
     """A Parameter or Input at some value is the same as that number written into the law, and needs no new
     program."""
@@ -226,8 +283,11 @@ def test_parameters_equal_constants(name, symbolic, plain):
 
 def _accelerations(pickled: bytes, q, u):
     system = pickle.loads(pickled)
-    return system.forward_dynamics(q, u, t=0.3), system.compiled.key, [repr(system.force(name))
-                                                                       for name in system.forces]
+    return (
+        system.forward_dynamics(q, u, t=0.3),
+        system.compiled.key,
+        [repr(system.force(name)) for name in system.forces],
+    )
 
 
 def test_pickles_into_a_spawned_process(laws):
@@ -271,4 +331,3 @@ def test_a_body_stands_for_its_name():
     system = arm()
     law = forces.TwoPointSpring(system.ground, P_A, system.body("lower"), P_B, 1.0, 0.1)
     assert law == forces.TwoPointSpring("ground", P_A, "lower", P_B, 1.0, 0.1)
-

@@ -1,4 +1,5 @@
 """Forces from outside: frames, inputs, time series."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -38,10 +39,13 @@ def close(f, g):
 
 def test_constant_force_and_torque(at):
     system, q, u = at
-    close(generalised(forces.ConstantForce("lower", P_B, FORCE), q, u),
-          expected(system, q, P_B, FORCE, (0, 0, 0)))
-    close(generalised(forces.ConstantTorque("lower", TORQUE), q, u), expected(system, q, P_B, (0, 0, 0),
-                                                                              TORQUE))
+    close(
+        generalised(forces.ConstantForce("lower", P_B, FORCE), q, u),
+        expected(system, q, P_B, FORCE, (0, 0, 0)),
+    )
+    close(
+        generalised(forces.ConstantTorque("lower", TORQUE), q, u), expected(system, q, P_B, (0, 0, 0), TORQUE)
+    )
 
 
 @pytest.mark.parametrize("frame", ["ground", "body"])
@@ -85,8 +89,9 @@ def test_long_time_series_are_looked_up(at, evaluator, monkeypatch):
     f = CubicSpline(times, values, bc_type="natural")(np.clip(t, times[0], times[-1]))
     got = generalised(forces.ExternalWrench("lower", P_B, (times, values)), q, u, t=t)
     # Splines of crowded random points overshoot to 1e2 and more.
-    np.testing.assert_allclose(got, f @ system.station_jacobian(q, "lower", P_B), rtol=0,
-                               atol=1e-12 * np.abs(f).max())
+    np.testing.assert_allclose(
+        got, f @ system.station_jacobian(q, "lower", P_B), rtol=0, atol=1e-12 * np.abs(f).max()
+    )
 
 
 @pytest.mark.parametrize("t", [0.0, 0.07, 0.5, 0.83, 1.0, -3.0, 7.0])
@@ -100,16 +105,23 @@ def test_linear_time_series(at, t):
 
 
 def test_a_tuple_is_a_series():
-    assert (forces.ExternalWrench("lower", force=(T, Y))
-            == forces.ExternalWrench("lower", force=forces.TimeSeries(T, Y)))
+    assert forces.ExternalWrench("lower", force=(T, Y)) == forces.ExternalWrench(
+        "lower", force=forces.TimeSeries(T, Y)
+    )
 
 
-@pytest.mark.parametrize(("times", "values", "interpolation", "message"), [
-    (T, Y[:4], "cubic", r"expected values of shape \(5, 3\).*got shape \(4, 3\)"),
-    (T, Y * np.array([1, np.nan, 1]), "cubic", r"values\[0\].*not finite"),
-    (T[::-1], Y, "cubic", "increase strictly"), (T[::-1], Y, "linear", "increase strictly"),
-    (T[:2], Y[:2], "cubic", "at least 3"), (T, Y, "quintic", "'cubic' or 'linear'"),
-    ("a", Y, "cubic", "must be numbers")])
+@pytest.mark.parametrize(
+    ("times", "values", "interpolation", "message"),
+    [
+        (T, Y[:4], "cubic", r"expected values of shape \(5, 3\).*got shape \(4, 3\)"),
+        (T, Y * np.array([1, np.nan, 1]), "cubic", r"values\[0\].*not finite"),
+        (T[::-1], Y, "cubic", "increase strictly"),
+        (T[::-1], Y, "linear", "increase strictly"),
+        (T[:2], Y[:2], "cubic", "at least 3"),
+        (T, Y, "quintic", "'cubic' or 'linear'"),
+        ("a", Y, "cubic", "must be numbers"),
+    ],
+)
 def test_bad_series(times, values, interpolation, message):
     with pytest.raises(cd.DescriptionError, match=message):
         forces.TimeSeries(times, values, interpolation)

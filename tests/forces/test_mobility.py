@@ -1,4 +1,5 @@
 """Laws on single coordinates and speeds."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -21,19 +22,29 @@ def door(*laws) -> cd.System:
 def test_closed_forms():
     q, u = [0.7], [1.3]
     # Two or three roundings each.
-    for law, expected in ((forces.MobilitySpring("door", 3.0, 0.2), -1.5),
-                          (forces.MobilityDamper("door", 2.0), -2.6),
-                          (forces.MobilityForce("door", -4.0), -4.0), (forces.GlobalDamper(2.0), -2.6)):
+    for law, expected in (
+        (forces.MobilitySpring("door", 3.0, 0.2), -1.5),
+        (forces.MobilityDamper("door", 2.0), -2.6),
+        (forces.MobilityForce("door", -4.0), -4.0),
+        (forces.GlobalDamper(2.0), -2.6),
+    ):
         assert door(law).forward_dynamics(q, u)[0] == pytest.approx(expected, rel=10 * EPS)
 
 
-@pytest.mark.parametrize(("q", "u", "force", "energy"), [
-    (0.3, 9.0, 0.0, 0.0),                           # between the stops
-    (1.2, 0.0, -20.0, 2.0),                         # above, at rest: -k x
-    (1.2, 1.0, -30.0, 2.0),                         # above, going in: -k x (1 + d u)
-    (1.2, -1.0, -10.0, 2.0),                        # above, coming out: weaker
-    (1.2, -3.0, 0.0, 2.0),                          # coming out fast: it lets go, it never pulls
-    (-0.7, 0.0, 20.0, 2.0), (-0.7, -1.0, 30.0, 2.0), (-0.7, 1.0, 10.0, 2.0), (-0.7, 3.0, 0.0, 2.0)])
+@pytest.mark.parametrize(
+    ("q", "u", "force", "energy"),
+    [
+        (0.3, 9.0, 0.0, 0.0),  # between the stops
+        (1.2, 0.0, -20.0, 2.0),  # above, at rest: -k x
+        (1.2, 1.0, -30.0, 2.0),  # above, going in: -k x (1 + d u)
+        (1.2, -1.0, -10.0, 2.0),  # above, coming out: weaker
+        (1.2, -3.0, 0.0, 2.0),  # coming out fast: it lets go, it never pulls
+        (-0.7, 0.0, 20.0, 2.0),
+        (-0.7, -1.0, 30.0, 2.0),
+        (-0.7, 1.0, 10.0, 2.0),
+        (-0.7, 3.0, 0.0, 2.0),
+    ],
+)
 def test_stop(q, u, force, energy):
     """Simbody's MobilityLinearStop with k = 100, d = 0.5, limits -0.5 and 1."""
     system = door(forces.MobilityStop("door", -0.5, 1.0, 100.0, 0.5))
@@ -54,8 +65,9 @@ def test_dissipating_stop_loses_energy():
     for u in (0.4, -0.4):
         elastic = -100.0 * 0.2 * u
         # Powers of about 10 W.
-        assert power(system, "law0", [1.2], [u]) - elastic == pytest.approx(-100.0 * 0.5 * 0.2 * u**2,
-                                                                            abs=1e-13)
+        assert power(system, "law0", [1.2], [u]) - elastic == pytest.approx(
+            -100.0 * 0.5 * 0.2 * u**2, abs=1e-13
+        )
 
 
 def test_translation_of_a_free_body_has_a_speed():

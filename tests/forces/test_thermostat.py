@@ -1,4 +1,5 @@
 """Nose-Hoover chains: momentum, conserved energy, and the temperature they keep."""
+
 from __future__ import annotations
 
 import casadi as ca
@@ -56,10 +57,13 @@ def test_rates_of_a_chain_of_two():
 def right_hand_side(system) -> ca.Function:
     """(u, udot, zdot) of y = (q, u, z), for a system whose qdot is u."""
     tail = system.state().tail
-    nu, where, y = system.nu, system.compiled.model.tail["z"], ca.SX.sym("y", 2 * system.nu
-                                                                         + len(system.state_variables))
-    q, u, z = y[:nu], y[nu:2 * nu], y[2 * nu:]
-    full = ca.vertcat(ca.SX(tail[:where.start]), z, ca.SX(tail[where.stop:]))
+    nu, where, y = (
+        system.nu,
+        system.compiled.model.tail["z"],
+        ca.SX.sym("y", 2 * system.nu + len(system.state_variables)),
+    )
+    q, u, z = y[:nu], y[nu : 2 * nu], y[2 * nu :]
+    full = ca.vertcat(ca.SX(tail[: where.start]), z, ca.SX(tail[where.stop :]))
     udot = OPERATORS["forward_dynamics"].build(system.compiled.model, "f").call([q, u, ca.SX(nu, 1), full])[0]
     zdot = OPERATORS["zdot"].build(system.compiled.model, "zdot").call([q, u, full])[0]
     return ca.Function("rhs", [y], [ca.vertcat(u, udot, zdot)])
@@ -72,16 +76,23 @@ def test_mean_temperature_of_an_oscillator():
 
     system = cd.System(gravity=(0, 0, 0))
     for i, name in enumerate("abc"):
-        system.add_body(name, "ground" if i == 0 else "abc"[i - 1], cd.Slider(), mass=1.0 + i,
-                        inertia=(1, 1, 1))
+        system.add_body(
+            name, "ground" if i == 0 else "abc"[i - 1], cd.Slider(), mass=1.0 + i, inertia=(1, 1, 1)
+        )
         system.add_force(f"spring_{name}", forces.MobilitySpring(name, 3.0 + 2 * i))
     law = forces.NoseHooverThermostat(1.0, 0.5, chain=3, boltzmann=1.0)
     system.add_force("bath", law)
 
     y0 = np.r_[0.3, -0.2, 0.1, 2.0, 1.0, -1.0, np.zeros(6)]
     f = right_hand_side(system)
-    run = solve_ivp(lambda t, y: np.array(f(y)).ravel(), (0, 60), y0, rtol=1e-6, atol=1e-6,
-                    t_eval=np.linspace(10, 60, 500))
+    run = solve_ivp(
+        lambda t, y: np.array(f(y)).ravel(),
+        (0, 60),
+        y0,
+        rtol=1e-6,
+        atol=1e-6,
+        t_eval=np.linspace(10, 60, 500),
+    )
     kinetic, potential = system.energy(run.y[:3].T, run.y[3:6].T)
     conserved = kinetic + potential + law.bath_energy(run.y[6:].T, 3)
     # The integrator's tolerance, 1e-6 per step, over a few hundred steps.

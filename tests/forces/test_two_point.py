@@ -1,4 +1,5 @@
 """Springs, dampers and forces between two points: closed forms, signs, and points that coincide."""
+
 from __future__ import annotations
 
 import casadi as ca
@@ -30,8 +31,9 @@ def test_spring_is_an_oscillator(x):
     """udot = -(k/m) (L - l0) e and V = k (L - l0)^2 / 2, on either side of the anchor."""
     system = block(spring())
     # One division and two products.
-    assert system.forward_dynamics([x], [0.3])[0] == pytest.approx(-K / MASS * (abs(x) - REST) * np.sign(x),
-                                                                   rel=10 * EPS)
+    assert system.forward_dynamics([x], [0.3])[0] == pytest.approx(
+        -K / MASS * (abs(x) - REST) * np.sign(x), rel=10 * EPS
+    )
     assert system.energy([x], [0.0])[1] == pytest.approx(K * (abs(x) - REST) ** 2 / 2, rel=10 * EPS)
 
 
@@ -79,9 +81,12 @@ def slopes(system, x, v) -> np.ndarray:
     return np.array(ca.Function("J", [q, u], [ca.jacobian(udot, ca.vertcat(q, u))])(x, v)).ravel()
 
 
-LAWS = {"spring": spring(), "soft": spring(rest=0.0),
-        "damper": forces.TwoPointDamper("ground", (0, 0, 0), "block", (0, 0, 0), 5.0),
-        "force": forces.TwoPointForce("ground", (0, 0, 0), "block", (0, 0, 0), 3.0)}
+LAWS = {
+    "spring": spring(),
+    "soft": spring(rest=0.0),
+    "damper": forces.TwoPointDamper("ground", (0, 0, 0), "block", (0, 0, 0), 5.0),
+    "force": forces.TwoPointForce("ground", (0, 0, 0), "block", (0, 0, 0), 3.0),
+}
 
 
 @pytest.mark.parametrize("name", LAWS)

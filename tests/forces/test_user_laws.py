@@ -1,5 +1,6 @@
 """Custom and Potential: the same as built-in laws, every accessor, and errors that say what to write
 instead."""
+
 from __future__ import annotations
 
 import math
@@ -45,28 +46,61 @@ SPRING = forces.TwoPointSpring(*A, *B, 200.0, 0.3)
 PAIRS = {
     "spring": (Potential(lambda s: 100.0 * (length(s) - 0.3) ** 2), SPRING),
     "spring by poses": (Potential(by_poses), SPRING),
-    "spring by points": (Potential(lambda s: 100.0 * (np.sqrt(np.sum(
-        (s.body_pose("lower") @ P_B - s.body_pose("base") @ P_A) ** 2)) - 0.3) ** 2), SPRING),
+    "spring by points": (
+        Potential(
+            lambda s: (
+                100.0
+                * (np.sqrt(np.sum((s.body_pose("lower") @ P_B - s.body_pose("base") @ P_A) ** 2)) - 0.3) ** 2
+            )
+        ),
+        SPRING,
+    ),
     "damper": (Custom(damper), forces.TwoPointDamper(*A, *B, 9.0)),
-    "torsion": (Potential(lambda s: 6.0 * (s.q("elbow") - 0.2) ** 2), forces.MobilitySpring("elbow", 12.0,
-                                                                                            0.2)),
+    "torsion": (
+        Potential(lambda s: 6.0 * (s.q("elbow") - 0.2) ** 2),
+        forces.MobilitySpring("elbow", 12.0, 0.2),
+    ),
     "translation": (Potential(lambda s: 5.0 * s.q("base_tx") ** 2), forces.MobilitySpring("base_tx", 10.0)),
     "friction": (Custom(lambda s: {"base_wx": -0.8 * s.u("base_wx")}), forces.MobilityDamper("base_wx", 0.8)),
     "slide": (Custom(lambda s: {"base_tx": -0.8 * s.u("base_tx")}), forces.MobilityDamper("base_tx", 0.8)),
-    "thrust": (Custom(lambda s: {"upper": [Wrench((1, 0, 3), at=P_A), Wrench(force=(0, -2, 0), at=P_A)]}),
-               forces.ConstantForce("upper", P_A, (1, -2, 3))),
-    "twist": (Custom(lambda s: {"upper": Wrench(torque=(1, -2, 3))}),
-              forces.ConstantTorque("upper", (1, -2, 3))),
-    "follower": (Custom(lambda s: {"lower": Wrench(s.rotation("lower") @ np.array([1.0, 2.0, 3.0]), at=P_B)}),
-                 forces.ExternalWrench("lower", P_B, (1, 2, 3), frame="body")),
-    "velocity": (Custom(lambda s: {"lower": Wrench(-2.0 * s.body_velocity("lower")[3:],
-                                                   -0.5 * s.body_velocity("lower")[:3])}),
-                 Custom(lambda s: {"lower": Wrench(-2.0 * s.station_velocity("lower"),
-                                                   -0.5 * s.angular_velocity("lower"))})),
-    "moving point": (Custom(lambda s: {"lower": Wrench((0, s.q("reach"), 0), at=(s.q("reach"), 0, 0))}),
-                     Custom(lambda s: {"lower": Wrench((0, s.q("reach"), 0), np.cross(
-                         s.rotation("lower") @ np.array([s.q("reach"), 0, 0]),
-                         np.array([0, s.q("reach"), 0])))}))}
+    "thrust": (
+        Custom(lambda s: {"upper": [Wrench((1, 0, 3), at=P_A), Wrench(force=(0, -2, 0), at=P_A)]}),
+        forces.ConstantForce("upper", P_A, (1, -2, 3)),
+    ),
+    "twist": (
+        Custom(lambda s: {"upper": Wrench(torque=(1, -2, 3))}),
+        forces.ConstantTorque("upper", (1, -2, 3)),
+    ),
+    "follower": (
+        Custom(lambda s: {"lower": Wrench(s.rotation("lower") @ np.array([1.0, 2.0, 3.0]), at=P_B)}),
+        forces.ExternalWrench("lower", P_B, (1, 2, 3), frame="body"),
+    ),
+    "velocity": (
+        Custom(
+            lambda s: {
+                "lower": Wrench(-2.0 * s.body_velocity("lower")[3:], -0.5 * s.body_velocity("lower")[:3])
+            }
+        ),
+        Custom(
+            lambda s: {
+                "lower": Wrench(-2.0 * s.station_velocity("lower"), -0.5 * s.angular_velocity("lower"))
+            }
+        ),
+    ),
+    "moving point": (
+        Custom(lambda s: {"lower": Wrench((0, s.q("reach"), 0), at=(s.q("reach"), 0, 0))}),
+        Custom(
+            lambda s: {
+                "lower": Wrench(
+                    (0, s.q("reach"), 0),
+                    np.cross(
+                        s.rotation("lower") @ np.array([s.q("reach"), 0, 0]), np.array([0, s.q("reach"), 0])
+                    ),
+                )
+            }
+        ),
+    ),
+}
 
 
 @pytest.mark.parametrize("name", PAIRS)
@@ -74,8 +108,9 @@ def test_written_law_equals_built_in(name):
     mine, built_in = (arm(law=law) for law in PAIRS[name])
     q, u = state(mine, 1)
     # Forces of 1e2 N over inertias of 1e-2: the two ways differ by rounding.
-    np.testing.assert_allclose(mine.forward_dynamics(q, u), built_in.forward_dynamics(q, u), rtol=0,
-                               atol=1e6 * EPS)
+    np.testing.assert_allclose(
+        mine.forward_dynamics(q, u), built_in.forward_dynamics(q, u), rtol=0, atol=1e6 * EPS
+    )
     assert mine.energy(q, u)[1] == pytest.approx(built_in.energy(q, u)[1], rel=1e-13)
 
 
@@ -115,8 +150,9 @@ def test_quaternion_coordinates_in_an_energy():
 
 def test_time_input_and_parameter():
     gain = cd.Parameter("gain", 2.0)
-    law = Custom(lambda s: {"elbow": gain * np.sin(3.0 * s.t) + s.input("drive", 0.5) * s.parameter("arm",
-                                                                                                    0.1)})
+    law = Custom(
+        lambda s: {"elbow": gain * np.sin(3.0 * s.t) + s.input("drive", 0.5) * s.parameter("arm", 0.1)}
+    )
     system = arm(gravity=(0, 0, 0), law=law)
     assert set(system.parameters) == {"gain", "arm"}
     assert system.inputs == ("drive",)
@@ -131,8 +167,9 @@ def test_inputs_of_another_law():
     system = arm(piston=forces.MobilityForce("elbow", cd.Input("pressure", 3.0)), law=law)
     q, u = state(system, 5)
     assert system.applied_forces(q, u)[system.speeds.index("reach")] == -3.0
-    with pytest.raises(cd.UnknownNameError,
-                       match=r"input 'pressure'.*needs a default: s.input\('pressure', 1.0\)"):
+    with pytest.raises(
+        cd.UnknownNameError, match=r"input 'pressure'.*needs a default: s.input\('pressure', 1.0\)"
+    ):
         arm(law=law)
 
 
@@ -155,26 +192,34 @@ def test_branches_by_where():
 kept = []
 
 
-@pytest.mark.parametrize(("function", "message"), [
-    (lambda s: {"elbow": math.sin(s.q("elbow"))}, "np.sin instead of math.sin"),
-    (lambda s: {"elbow": 1.0 if s.q("elbow") > 0 else 0.0}, "np.where"),
-    (lambda s: {"elbow": float(s.q("elbow"))}, "Leave out float"),
-    (lambda s: {"elbow": max(s.q("elbow"), 0.0)}, r"np.maximum\(a, b\)"),
-    (lambda s: {"elbow": np.random.default_rng().random()}, "another value each time"),
-    (lambda s: None, "returned None.*return statement missing"),
-    (lambda s: s.q("elbow"), "expected a dict"),
-    (lambda s: {"lower": np.zeros(3)}, r"cd.Wrench\(force"),
-    (lambda s: {"lower": Wrench(force=1.0)}, r"force of a cd.Wrench must have shape \(3,\), got 1.0"),
-    (lambda s: {"lower": Wrench(at=(0, 1))}, r"at of a cd.Wrench must have shape \(3,\)"),
-    (lambda s: {"elbow": "much"}, "one number for a speed"),
-    (lambda s: {"elbow": s.station_position("lower", (s.q("reach"), 0, 0))[0]}, r"p \+ R @ point"),
-    (lambda s: {"elbow" if isinstance(s.t, float) else "reach": s.t}, "must not depend on values"),
-    (lambda s: {"elbow": s.t if isinstance(s.t, float) else s.q("elbow")}, "on one call and not on another"),
-    (lambda s: {"elbow": kept.append(s) or s.t * len(kept)}, "keep values between calls"),
-    (lambda: 0, "one argument, the state s"),
-    (lambda s, t: 0, "one argument, the state s"),
-    (lambda s: {"elbow": s}, "one number for a speed"),
-    (3.0, "expected a function of one argument"), (None, "expected a function of one argument")])
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda s: {"elbow": math.sin(s.q("elbow"))}, "np.sin instead of math.sin"),
+        (lambda s: {"elbow": 1.0 if s.q("elbow") > 0 else 0.0}, "np.where"),
+        (lambda s: {"elbow": float(s.q("elbow"))}, "Leave out float"),
+        (lambda s: {"elbow": max(s.q("elbow"), 0.0)}, r"np.maximum\(a, b\)"),
+        (lambda s: {"elbow": np.random.default_rng().random()}, "another value each time"),
+        (lambda s: None, "returned None.*return statement missing"),
+        (lambda s: s.q("elbow"), "expected a dict"),
+        (lambda s: {"lower": np.zeros(3)}, r"cd.Wrench\(force"),
+        (lambda s: {"lower": Wrench(force=1.0)}, r"force of a cd.Wrench must have shape \(3,\), got 1.0"),
+        (lambda s: {"lower": Wrench(at=(0, 1))}, r"at of a cd.Wrench must have shape \(3,\)"),
+        (lambda s: {"elbow": "much"}, "one number for a speed"),
+        (lambda s: {"elbow": s.station_position("lower", (s.q("reach"), 0, 0))[0]}, r"p \+ R @ point"),
+        (lambda s: {"elbow" if isinstance(s.t, float) else "reach": s.t}, "must not depend on values"),
+        (
+            lambda s: {"elbow": s.t if isinstance(s.t, float) else s.q("elbow")},
+            "on one call and not on another",
+        ),
+        (lambda s: {"elbow": kept.append(s) or s.t * len(kept)}, "keep values between calls"),
+        (lambda: 0, "one argument, the state s"),
+        (lambda s, t: 0, "one argument, the state s"),
+        (lambda s: {"elbow": s}, "one number for a speed"),
+        (3.0, "expected a function of one argument"),
+        (None, "expected a function of one argument"),
+    ],
+)
 def test_what_cannot_be_traced(function, message):
     kept.clear()
     with pytest.raises(cd.TraceError, match=message) as caught:
@@ -188,13 +233,17 @@ def test_errors_of_the_function_itself_pass_with_a_note():
     assert "for Custom(lambda)" in caught.value.__notes__[0]
 
 
-@pytest.mark.parametrize(("law", "message"), [
-    (lambda s: {"elbo": s.t}, "'elbo'; did you mean 'elbow'"),
-    (lambda s: {"lowr": Wrench(torque=(1, 0, 0))}, "'lowr'; did you mean 'lower'"),
-    (lambda s: {"elbow": s.q("elbw")}, "coordinate 'elbw'; did you mean 'elbow'"),
-    (lambda s: {"elbow": s.u("elbw")}, "'elbw'; did you mean 'elbow'"),
-    (lambda s: {"elbow": s.station_position("uper")[0]}, "body 'uper'; did you mean 'upper'"),
-    (lambda s: {"elbow": s.parameter("nothing")}, "parameter 'nothing'")])
+@pytest.mark.parametrize(
+    ("law", "message"),
+    [
+        (lambda s: {"elbo": s.t}, "'elbo'; did you mean 'elbow'"),
+        (lambda s: {"lowr": Wrench(torque=(1, 0, 0))}, "'lowr'; did you mean 'lower'"),
+        (lambda s: {"elbow": s.q("elbw")}, "coordinate 'elbw'; did you mean 'elbow'"),
+        (lambda s: {"elbow": s.u("elbw")}, "'elbw'; did you mean 'elbow'"),
+        (lambda s: {"elbow": s.station_position("uper")[0]}, "body 'uper'; did you mean 'upper'"),
+        (lambda s: {"elbow": s.parameter("nothing")}, "parameter 'nothing'"),
+    ],
+)
 def test_unknown_names_are_found_when_added(law, message):
     law = Custom(law)
     with pytest.raises(cd.UnknownNameError, match=message):
@@ -206,8 +255,14 @@ def test_unknown_accessors():
         Custom(lambda s: {"elbow": s.station_positon("lower")})
 
 
-@pytest.mark.parametrize("function", [lambda s: s.u("elbow") ** 2, lambda s: s.station_velocity("lower")[0],
-                                      lambda s: s.body_velocity("lower")[1]])
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda s: s.u("elbow") ** 2,
+        lambda s: s.station_velocity("lower")[0],
+        lambda s: s.body_velocity("lower")[1],
+    ],
+)
 def test_energies_of_velocities_are_refused(function):
     with pytest.raises(cd.DescriptionError, match=r"positions only.*cd.forces.Custom"):
         Potential(function)

@@ -1,13 +1,16 @@
 """The same functions by other roads: exact rational numbers in mpmath, closed forms."""
+
 import mpmath as mp
 import numpy as np
 
 
 def exact(f):
     """f(*numbers as mpf, order) with 60 digits -> float."""
+
     def call(*arguments):
         with mp.workdps(60):
             return float(f(*arguments))
+
     return call
 
 
@@ -49,8 +52,11 @@ def simm_spline(x, y):
 
         def leading(first):
             points = range(first, first + 4)
-            return sum(Y[i] / mp.fprod(X[i] - X[j] for j in points if j != i)
-                       for i in points) if n > 3 else mp.mpf(0)
+            return (
+                sum(Y[i] / mp.fprod(X[i] - X[j] for j in points if j != i) for i in points)
+                if n > 3
+                else mp.mpf(0)
+            )
 
         A, b = mp.zeros(n + 2), mp.zeros(n + 2, 1)
         for i in range(n):
@@ -67,16 +73,22 @@ def simm_spline(x, y):
 
     def inside(t, order):
         total = sum(c[j] * mp.ff(j, order) * (t - X[0]) ** (j - order) for j in range(order, 4))
-        return total + sum(c[3 + j] * mp.ff(3, order) * (t - X[j]) ** (3 - order) for j in range(1, n - 1)
-                           if t >= X[j])
+        return total + sum(
+            c[3 + j] * mp.ff(3, order) * (t - X[j]) ** (3 - order) for j in range(1, n - 1) if t >= X[j]
+        )
 
     def value(at, order):
         t = mp.mpf(float(at))
         if X[0] <= t < X[-1]:
             return inside(t, order)
         end = X[0] if t < X[0] else X[-1]
-        return (inside(end, 0) + (t - end) * inside(end, 1) if order == 0 else inside(end, 1) if order == 1
-                else mp.mpf(0))
+        return (
+            inside(end, 0) + (t - end) * inside(end, 1)
+            if order == 0
+            else inside(end, 1)
+            if order == 1
+            else mp.mpf(0)
+        )
 
     return exact(value)
 
@@ -90,5 +102,11 @@ def random_points(seed, n):
 def somewhere(x, rng, inside=12):
     """Places between the points, at them, and beyond both ends by as much as a quarter of the range."""
     span = x[-1] - x[0]
-    return np.concatenate([rng.uniform(x[0], x[-1], inside), x, x[0] - span * np.array([1e-9, 0.1, 0.25]),
-                           x[-1] + span * np.array([1e-9, 0.1, 0.25])])
+    return np.concatenate(
+        [
+            rng.uniform(x[0], x[-1], inside),
+            x,
+            x[0] - span * np.array([1e-9, 0.1, 0.25]),
+            x[-1] + span * np.array([1e-9, 0.1, 0.25]),
+        ]
+    )

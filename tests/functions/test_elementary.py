@@ -1,4 +1,5 @@
 """Constant, Linear, Polynomial, Sine, SmoothStep against closed forms in exact arithmetic."""
+
 import math
 
 import mpmath as mp
@@ -13,13 +14,18 @@ CASES = {
     "linear": (Linear(2.5, -0.3), lambda x: mp.mpf(2.5) * x - mp.mpf(0.3)),
     "polynomial": (Polynomial((0.5, 0, -2, 0.25)), lambda x: mp.mpf(0.5) - 2 * x**2 + x**3 / 4),
     "sine": (Sine(0.75, 1.5, 0.25, 2), lambda x: 2 + mp.mpf(0.75) * mp.sin(1.5 * x + 0.25)),
-    "step": (SmoothStep(-3, 3, 1, 2), lambda x: 1 + 10 * (x / 6 + 0.5)**3 - 15 * (x / 6 + 0.5)**4
-             + 6 * (x / 6 + 0.5)**5),
-    "step down": (SmoothStep(-3, 3, 2, -1), lambda x: 2 - 3 * (10 * (x / 6 + 0.5)**3 - 15 * (x / 6 + 0.5)**4
-                                                              + 6 * (x / 6 + 0.5)**5)),
-    "step to the left": (SmoothStep(3, -3, 2, -1),
-                         lambda x: 2 - 3 * (10 * (0.5 - x / 6)**3 - 15 * (0.5 - x / 6)**4
-                                                                     + 6 * (0.5 - x / 6)**5)),
+    "step": (
+        SmoothStep(-3, 3, 1, 2),
+        lambda x: 1 + 10 * (x / 6 + 0.5) ** 3 - 15 * (x / 6 + 0.5) ** 4 + 6 * (x / 6 + 0.5) ** 5,
+    ),
+    "step down": (
+        SmoothStep(-3, 3, 2, -1),
+        lambda x: 2 - 3 * (10 * (x / 6 + 0.5) ** 3 - 15 * (x / 6 + 0.5) ** 4 + 6 * (x / 6 + 0.5) ** 5),
+    ),
+    "step to the left": (
+        SmoothStep(3, -3, 2, -1),
+        lambda x: 2 - 3 * (10 * (0.5 - x / 6) ** 3 - 15 * (0.5 - x / 6) ** 4 + 6 * (0.5 - x / 6) ** 5),
+    ),
 }
 
 
@@ -33,8 +39,9 @@ def test_equals_the_closed_form(f, oracle, order):
     np.testing.assert_allclose(f.derivative(AT, order), expected, rtol=0, atol=2e-14)
 
 
-@pytest.mark.parametrize("step", [SmoothStep(1, 3, 5, 7), SmoothStep(1, 3, 7, 5), SmoothStep(3, 1, 5, 7),
-                                  SmoothStep(-1e6, 1e6)])
+@pytest.mark.parametrize(
+    "step", [SmoothStep(1, 3, 5, 7), SmoothStep(1, 3, 7, 5), SmoothStep(3, 1, 5, 7), SmoothStep(-1e6, 1e6)]
+)
 def test_smooth_step_has_two_continuous_derivatives(step):
     """Constant beyond either end, exactly; first and second derivative vanish at both."""
     for x, y in ((step.x0, step.y0), (step.x1, step.y1)):
@@ -44,7 +51,7 @@ def test_smooth_step_has_two_continuous_derivatives(step):
             assert [step.derivative(at, k) for k in (1, 2)] == [0, 0]
         beside = x - 1e-8 * outwards * abs(step.x1 - step.x0)
         # 60 s (y1 - y0) / width^2 with s = 1e-8.
-        assert abs(step.derivative(beside, 2)) <= 1e-6 * abs(step.y1 - step.y0) / (step.x1 - step.x0)**2
+        assert abs(step.derivative(beside, 2)) <= 1e-6 * abs(step.y1 - step.y0) / (step.x1 - step.x0) ** 2
     middle = (step.x0 + step.x1) / 2
     assert step(middle) == (step.y0 + step.y1) / 2
 
@@ -66,7 +73,7 @@ def test_constant_has_the_shape_of_its_argument():
 def test_polynomial_of_several_variables_equals_its_terms():
     rng = np.random.default_rng(2)
     exponents = rng.integers(0, 4, (9, 3))
-    exponents[-1] = exponents[0]                                     # a term given twice counts twice
+    exponents[-1] = exponents[0]  # a term given twice counts twice
     c = rng.normal(size=9)
     x = rng.uniform(-1, 1, (3, 30))
     expected = sum(c_i * np.prod(x ** e[:, None], axis=0) for c_i, e in zip(c, exponents, strict=True))
@@ -78,21 +85,26 @@ def test_one_variable_written_as_several():
     assert Polynomial((3, 2), exponents=((2,), (0,)))(2.0) == Polynomial((2, 0, 3))(2.0) == 14
 
 
-@pytest.mark.parametrize(("make", "message"), [
-    (lambda: Constant("one"), "Constant: value: expected one finite number or cd.Parameter, got 'one'"),
-    (lambda: Constant(np.nan), "Constant: value: expected one finite number or cd.Parameter, got nan"),
-    (lambda: Linear(()), "Linear: slope must be a sequence of numbers of shape (n,), got ()"),
-    (lambda: Linear((1, None)), "Linear: slope[1]: expected one finite number or cd.Parameter, got None"),
-    (lambda: Linear(1, np.inf), "Linear: intercept: expected one finite number or cd.Parameter, got inf"),
-    (lambda: Sine(phase="x"), "Sine: phase: expected one finite number"),
-    (lambda: SmoothStep(1, 1), "SmoothStep: x0 and x1 are both 1; a step needs some width"),
-    (lambda: Polynomial(()), "Polynomial: coefficients must be a sequence of numbers"),
-    (lambda: Polynomial((1, 2), ((0, 1),)), "exponents must have shape (2, variables), one row per "
-                                            "coefficient, got ((0, 1),)"),
-    (lambda: Polynomial((1, 2), (0, 1)), "exponents must have shape (2, variables)"),
-    (lambda: Polynomial((1, 2), ((0, 1), (-1, 0))), "exponents[1][0] = -1; allowed are 0, 1, 2, ... 100"),
-    (lambda: Polynomial((1,), ((0.5,),)), "exponents[0][0] = 0.5"),
-])
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Constant("one"), "Constant: value: expected one finite number or cd.Parameter, got 'one'"),
+        (lambda: Constant(np.nan), "Constant: value: expected one finite number or cd.Parameter, got nan"),
+        (lambda: Linear(()), "Linear: slope must be a sequence of numbers of shape (n,), got ()"),
+        (lambda: Linear((1, None)), "Linear: slope[1]: expected one finite number or cd.Parameter, got None"),
+        (lambda: Linear(1, np.inf), "Linear: intercept: expected one finite number or cd.Parameter, got inf"),
+        (lambda: Sine(phase="x"), "Sine: phase: expected one finite number"),
+        (lambda: SmoothStep(1, 1), "SmoothStep: x0 and x1 are both 1; a step needs some width"),
+        (lambda: Polynomial(()), "Polynomial: coefficients must be a sequence of numbers"),
+        (
+            lambda: Polynomial((1, 2), ((0, 1),)),
+            "exponents must have shape (2, variables), one row per coefficient, got ((0, 1),)",
+        ),
+        (lambda: Polynomial((1, 2), (0, 1)), "exponents must have shape (2, variables)"),
+        (lambda: Polynomial((1, 2), ((0, 1), (-1, 0))), "exponents[1][0] = -1; allowed are 0, 1, 2, ... 100"),
+        (lambda: Polynomial((1,), ((0.5,),)), "exponents[0][0] = 0.5"),
+    ],
+)
 def test_bad_description(make, message):
     with pytest.raises(DescriptionError) as caught:
         make()

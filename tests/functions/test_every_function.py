@@ -1,5 +1,6 @@
 """What holds for every function: numbers, arrays, symbols and machine code agree; derivatives; being a
 value."""
+
 import ast
 import dataclasses
 import os
@@ -51,12 +52,14 @@ def test_symbols_have_the_same_values_and_derivatives(f):
         expected = f.derivative(points_of(f), order)
         # CasADi differentiates Horner's rule by Leibniz' rule: a few terms more than the derivative's own
         # Horner.
-        np.testing.assert_allclose(found[order], expected, rtol=0,
-                                   atol=1e-12 * max(1.0, np.abs(expected).max()))
+        np.testing.assert_allclose(
+            found[order], expected, rtol=0, atol=1e-12 * max(1.0, np.abs(expected).max())
+        )
         given = ca.Function("f", [x], [f.derivative(x, order)]).map(len(AT))(AT)
         # The same operations; only a number that all pieces share is folded into its neighbours.
-        np.testing.assert_allclose(np.array(given)[0], f.derivative(AT, order), rtol=0,
-                                   atol=8 * EPS * np.abs(expected).max())
+        np.testing.assert_allclose(
+            np.array(given)[0], f.derivative(AT, order), rtol=0, atol=8 * EPS * np.abs(expected).max()
+        )
 
 
 @pytest.mark.parametrize("f", ONE.values(), ids=ONE)
@@ -65,19 +68,25 @@ def test_traced_on_symbols_equals_numbers(f):
     steps are the last one."""
     traced = trace(f, ["q"], what="law", outputs=())
     values = np.array([traced(x) for x in points_of(f)])
-    np.testing.assert_allclose(values, f(points_of(f)), rtol=0,
-                               atol=8 * EPS * np.abs(values).max())  # as above
-    assert np.isnan(traced(np.nan)) == np.isnan(f(np.nan)) == (
-        not isinstance(f, (Constant, PiecewiseConstant)))
+    np.testing.assert_allclose(
+        values, f(points_of(f)), rtol=0, atol=8 * EPS * np.abs(values).max()
+    )  # as above
+    assert (
+        np.isnan(traced(np.nan)) == np.isnan(f(np.nan)) == (not isinstance(f, (Constant, PiecewiseConstant)))
+    )
 
 
 def test_machine_code_equals_numbers():
     """All functions in one kernel, one state and many: rounding of fused products only."""
     x = ca.SX.sym("x")
     y = ca.vertcat(*(f(Symbol(x)).sx for f in ONE.values()))
-    native = NativeFunction("every", lambda: assembled("every", [x], [y]), key="every function",
-                            inputs=[("x", 1)],
-                            outputs=[("y", len(ONE))])
+    native = NativeFunction(
+        "every",
+        lambda: assembled("every", [x], [y]),
+        key="every function",
+        inputs=[("x", 1)],
+        outputs=[("y", len(ONE))],
+    )
     at = np.concatenate([points_of(f) for f in ONE.values()] + [[np.nan]])
     batch, single = native(at[:, None]), np.array([native(np.array([v])) for v in at])
     np.testing.assert_array_equal(batch, single)
@@ -86,8 +95,9 @@ def test_machine_code_equals_numbers():
         assert np.isnan(batch[-1, k]) == np.isnan(expected[-1])
         # Horner with fused products: each of at most 8 steps rounds differently, relative to the largest
         # value.
-        np.testing.assert_allclose(batch[:-1, k], expected[:-1], rtol=0,
-                                   atol=16 * EPS * np.abs(expected[:-1]).max())
+        np.testing.assert_allclose(
+            batch[:-1, k], expected[:-1], rtol=0, atol=16 * EPS * np.abs(expected[:-1]).max()
+        )
 
 
 @pytest.mark.parametrize("f", ONE.values(), ids=ONE)
@@ -113,7 +123,7 @@ def test_is_a_value(f):
     n = f.variables or 1
     assert copy(*[0.7] * n) == f(*[0.7] * n)
     others = [g for g in [*ONE.values(), *SEVERAL.values()] if g is not f and g == f]
-    assert all(isinstance(g, Constant) for g in others)           # the one constant is in both lists
+    assert all(isinstance(g, Constant) for g in others)  # the one constant is in both lists
     assert len(repr(f)) < 120 and repr(f).startswith(type(f).__name__)
     for field in dataclasses.fields(f):
         with pytest.raises(dataclasses.FrozenInstanceError):
@@ -146,14 +156,19 @@ def test_several_variables(f):
     assert f(Symbol(a[0]), x).shape == (20,)
 
 
-@pytest.mark.parametrize(("act", "words"), [
-    (lambda: ONE["cubic"](1.0, 2.0), "function of 1 variable(s), got 2"),
-    (lambda: SEVERAL["Polynomial"](1.0), "function of 2 variable(s), got 1"),
-    (lambda: ONE["Sine"].derivative(1.0, -1), "order must be 0, 1, 2, ..., or one of these for each "
-                                              "variable, got -1"),
-    (lambda: ONE["Sine"].derivative(1.0, 0.5), "got 0.5"),
-    (lambda: SEVERAL["Linear"].derivative((1.0, 1.0), (1,)), "function of 2 variable(s), got 1"),
-])
+@pytest.mark.parametrize(
+    ("act", "words"),
+    [
+        (lambda: ONE["cubic"](1.0, 2.0), "function of 1 variable(s), got 2"),
+        (lambda: SEVERAL["Polynomial"](1.0), "function of 2 variable(s), got 1"),
+        (
+            lambda: ONE["Sine"].derivative(1.0, -1),
+            "order must be 0, 1, 2, ..., or one of these for each variable, got -1",
+        ),
+        (lambda: ONE["Sine"].derivative(1.0, 0.5), "got 0.5"),
+        (lambda: SEVERAL["Linear"].derivative((1.0, 1.0), (1,)), "function of 2 variable(s), got 1"),
+    ],
+)
 def test_bad_arguments(act, words):
     with pytest.raises(DescriptionError) as caught:
         act()
@@ -177,9 +192,12 @@ def test_other_processes_see_the_same(tmp_path):
     cache."""
     (tmp_path / "functions").write_bytes(pickle.dumps(ONE))
     path = os.pathsep.join(sys.path)
-    runs = [output("-c", PROGRAM, tmp_path / "functions", environment={"PYTHONHASHSEED": seed,
-                                                                       "PYTHONPATH": path})
-            for seed in ("1", "2")]
+    runs = [
+        output(
+            "-c", PROGRAM, tmp_path / "functions", environment={"PYTHONHASHSEED": seed, "PYTHONPATH": path}
+        )
+        for seed in ("1", "2")
+    ]
     count, values, texts = runs[0].splitlines()
     assert int(count) == len(ONE)
     assert values == str([f(0.3).hex() for f in ONE.values()])

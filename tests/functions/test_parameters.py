@@ -1,5 +1,6 @@
 """Parameters among a function's numbers: changing them equals describing it anew; derivatives by them
 exist."""
+
 import pickle
 
 import casadi as ca
@@ -78,8 +79,12 @@ def test_on_numbers_it_is_an_expression_of_parameters(make, values):
             expected = plain.derivative(x, order)
             # Coefficients as a sum over Parameters instead of from one solve: rounding, larger for the septic
             # (above).
-            np.testing.assert_allclose(at(symbolic.derivative(x, order), values), expected, rtol=0,
-                                       atol=1e-10 * max(1.0, abs(expected)))
+            np.testing.assert_allclose(
+                at(symbolic.derivative(x, order), values),
+                expected,
+                rtol=0,
+                atol=1e-10 * max(1.0, abs(expected)),
+            )
     assert symbolic(np.array([0.1, 0.2])).shape == (2,)
 
 
@@ -91,26 +96,32 @@ def test_a_joint_follows_its_parameters(name, monkeypatch):
 
     def pose(p, **options):
         system = cd.System()
-        system.add_body("shank", mobilizer=cd.FunctionBased("k", (None, None, lambda q: q),
-                                                            (make(p), None, None)),
-                        mass=3.0, inertia=(0.05, 0.01, 0.05))
+        system.add_body(
+            "shank",
+            mobilizer=cd.FunctionBased("k", (None, None, lambda q: q), (make(p), None, None)),
+            mass=3.0,
+            inertia=(0.05, 0.01, 0.05),
+        )
         return system.body_pose(np.linspace(-3, 4, 9)[:, None], "shank", **options).p[:, 0]
 
     for values in (DEFAULTS, OTHERS):
         expected = pose(values)
         # As above.
-        np.testing.assert_allclose(pose(parameters(), parameters=values), expected, rtol=0,
-                                   atol=1e-10 * np.abs(expected).max())
+        np.testing.assert_allclose(
+            pose(parameters(), parameters=values), expected, rtol=0, atol=1e-10 * np.abs(expected).max()
+        )
     assert np.abs(pose(DEFAULTS) - pose(OTHERS)).max() > 1e-3
 
 
 def test_machine_code_with_parameters_and_their_derivatives():
     """Forward dynamics of a spline knee with native code: new values equal a new spline; d udot / d
     parameters by differences."""
+
     def leg(p):
         system = cd.System()
-        knee = cd.FunctionBased("k", (None, None, lambda q: q),
-                                (MAKERS["long cubic"](p), MAKERS["SimmSpline"](p), None))
+        knee = cd.FunctionBased(
+            "k", (None, None, lambda q: q), (MAKERS["long cubic"](p), MAKERS["SimmSpline"](p), None)
+        )
         system.add_body("shank", mobilizer=knee, mass=3.0, com=(0, -0.2, 0), inertia=(0.05, 0.01, 0.05))
         return system
 
@@ -119,14 +130,16 @@ def test_machine_code_with_parameters_and_their_derivatives():
     q, u = np.linspace(-1.5, 3, 12)[:, None], np.full((12, 1), 0.7)
     expected = leg(OTHERS).forward_dynamics(q, u)
     # As above; udot divides by inertias of about 0.1.
-    np.testing.assert_allclose(system.forward_dynamics(q, u, parameters=OTHERS), expected, rtol=1e-10,
-                               atol=1e-10)
+    np.testing.assert_allclose(
+        system.forward_dynamics(q, u, parameters=OTHERS), expected, rtol=1e-10, atol=1e-10
+    )
     J = system.jacobian("forward_dynamics", q, u, wrt="parameters", parameters=OTHERS)
     assert J.shape == (12, 1, 3)
     h = 1e-6
     for k, name in enumerate(system.parameters):
-        up, down = (system.forward_dynamics(q, u, parameters=OTHERS | {name: OTHERS[name] + s * h})
-                    for s in (1, -1))
+        up, down = (
+            system.forward_dynamics(q, u, parameters=OTHERS | {name: OTHERS[name] + s * h}) for s in (1, -1)
+        )
         # Central differences: h^2 of truncation, 1e-16 / h of rounding.
         np.testing.assert_allclose(J[:, :, k], (up - down) / (2 * h), rtol=1e-6, atol=1e-7)
 
@@ -152,14 +165,17 @@ def test_a_long_spline_with_parameters_is_looked_up_too():
 
 def test_what_parameters_may_not_be():
     p = cd.Parameter("p", 1.0)
-    with pytest.raises(cd.DescriptionError,
-                       match=r"Spline: x\[1\] = p is a Parameter, which only values may be"):
+    with pytest.raises(
+        cd.DescriptionError, match=r"Spline: x\[1\] = p is a Parameter, which only values may be"
+    ):
         Spline([0, p, 3], [0, 1, 2])
-    with pytest.raises(cd.DescriptionError,
-                       match=r"Constant: value: expected one finite number .* = nan at the defaults"):
+    with pytest.raises(
+        cd.DescriptionError, match=r"Constant: value: expected one finite number .* = nan at the defaults"
+    ):
         Constant(np.sqrt(p - 2))
-    with pytest.raises(cd.DescriptionError,
-                       match=r"not made of cd.Parameters.*outside of the function that is traced"):
+    with pytest.raises(
+        cd.DescriptionError, match=r"not made of cd.Parameters.*outside of the function that is traced"
+    ):
         trace(lambda q: Spline([0, 1, 2], [0, q, 2])(0.5), ["q"], what="law")
     with pytest.raises(TypeError, match="cannot be pickled"):
         pickle.dumps(Symbol(ca.SX.sym("x")))

@@ -1,5 +1,6 @@
 """cd.Spline: the natural cubic through points, on numbers and symbols, with its derivatives, and beyond its
 ends."""
+
 import dataclasses
 import pickle
 
@@ -76,8 +77,9 @@ def test_straight_lines_beyond_the_ends(seed):
         for distance in (1e-3, 1.0, 1e3):
             expected = y + slope * sign * distance
             # One product and one sum.
-            np.testing.assert_allclose(f(end + sign * distance), [expected, slope, 0.0], rtol=1e-12,
-                                       atol=1e-13)
+            np.testing.assert_allclose(
+                f(end + sign * distance), [expected, slope, 0.0], rtol=1e-12, atol=1e-13
+            )
             assert spline(end + sign * distance) == f(end + sign * distance)[0]
 
 
@@ -124,8 +126,9 @@ def test_traces():
 
 def test_cost_does_not_depend_on_the_number_of_points():
     """Beyond a few points a row is looked up."""
-    count = [trace(random_spline(0, n)[0], ["q"], what="angle").function.n_instructions() for n in (20, 40,
-                                                                                                    400)]
+    count = [
+        trace(random_spline(0, n)[0], ["q"], what="angle").function.n_instructions() for n in (20, 40, 400)
+    ]
     assert count[0] == count[1] == count[2]
 
 
@@ -144,18 +147,21 @@ def test_is_a_value():
         spline.rows[0, 0] = 1.0
 
 
-@pytest.mark.parametrize(("x", "y", "message"), [
-    ([0, 1], [0, 1], "got 2 point(s), needs at least 3"),
-    ([0, 1, 2], [0, 1], "3 values of x but 2 of y; give one y for each x"),
-    ([0, 2, 1], [0, 1, 2], "x must increase strictly, but x[1] = 2 and x[2] = 1; sort the points by x"),
-    ([0, 1, 1], [0, 1, 2], "x[1] = 1 and x[2] = 1; two points share one x: keep one of them"),
-    ([2, 1, 0], [0, 1, 2], "reverse both x and y"),
-    ([0, 1, np.nan], [0, 1, 2], "x[2]: expected one finite number or cd.Parameter, got nan"),
-    ([0, 1, 2], [0, -np.inf, 2], "y[1]: expected one finite number or cd.Parameter, got -inf"),
-    ([[0, 1, 2]], [0, 1, 2], "x must be a sequence of numbers of shape (n,), got [[0, 1, 2]]"),
-    (["a", "b", "c"], [0, 1, 2], "x[0]: expected one finite number or cd.Parameter, got 'a'"),
-    ([0, 1, 2], None, "y must"),
-])
+@pytest.mark.parametrize(
+    ("x", "y", "message"),
+    [
+        ([0, 1], [0, 1], "got 2 point(s), needs at least 3"),
+        ([0, 1, 2], [0, 1], "3 values of x but 2 of y; give one y for each x"),
+        ([0, 2, 1], [0, 1, 2], "x must increase strictly, but x[1] = 2 and x[2] = 1; sort the points by x"),
+        ([0, 1, 1], [0, 1, 2], "x[1] = 1 and x[2] = 1; two points share one x: keep one of them"),
+        ([2, 1, 0], [0, 1, 2], "reverse both x and y"),
+        ([0, 1, np.nan], [0, 1, 2], "x[2]: expected one finite number or cd.Parameter, got nan"),
+        ([0, 1, 2], [0, -np.inf, 2], "y[1]: expected one finite number or cd.Parameter, got -inf"),
+        ([[0, 1, 2]], [0, 1, 2], "x must be a sequence of numbers of shape (n,), got [[0, 1, 2]]"),
+        (["a", "b", "c"], [0, 1, 2], "x[0]: expected one finite number or cd.Parameter, got 'a'"),
+        ([0, 1, 2], None, "y must"),
+    ],
+)
 def test_bad_points(x, y, message):
     with pytest.raises(DescriptionError) as caught:
         Spline(x, y)

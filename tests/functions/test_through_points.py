@@ -1,5 +1,6 @@
 """Splines against exact arithmetic, OpenSim and SciPy: values, derivatives, ends, beyond the ends, bad
 points."""
+
 import json
 import warnings
 from pathlib import Path
@@ -55,15 +56,17 @@ def test_units_do_not_matter(degree, scale):
     np.testing.assert_allclose(there(scale * at), here(at), rtol=0, atol=1e-10 * np.abs(here(at)).max())
 
 
-@pytest.mark.parametrize("case", STORED, ids=[f"{c['kind']}-{c['degree'] or ''}-{len(c['x'])}"
-                                              for c in STORED])
+@pytest.mark.parametrize(
+    "case", STORED, ids=[f"{c['kind']}-{c['degree'] or ''}-{len(c['x'])}" for c in STORED]
+)
 def test_equals_opensim(case):
     """Stored values of OpenSim 4.6 (tests/data/functions): SimmSpline, GCVSpline at zero error,
     PiecewiseLinearFunction."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        f = getattr(condyle.functions, case["kind"])(case["x"], case["y"],
-                                                     *([case["degree"]] if case["degree"] else []))
+        f = getattr(condyle.functions, case["kind"])(
+            case["x"], case["y"], *([case["degree"]] if case["degree"] else [])
+        )
     at = np.array(case["at"])
     # OpenSim's GCVSpline loses digits with its degree: the exact oracle above agrees with condyle more
     # closely.
@@ -92,8 +95,9 @@ def test_continuous_derivatives_everywhere(degree, seed):
         left, right = f.derivative(np.nextafter(x, -np.inf), order), f.derivative(x, order)
         # Each derivative is found from both sides to 1e-12 of its largest value at any point (steps of 0.1 to
         # 1).
-        np.testing.assert_allclose(left, right, rtol=0, atol=1e-11 * np.abs(f.derivative(x, order)).max()
-                                   + 1e-11)
+        np.testing.assert_allclose(
+            left, right, rtol=0, atol=1e-11 * np.abs(f.derivative(x, order)).max() + 1e-11
+        )
 
 
 @pytest.mark.parametrize("degree", [3, 5, 7])
@@ -129,13 +133,16 @@ def test_bspline_equals_scipy(seed, degree):
     c = rng.normal(size=n)
     f, reference = BSpline(knots, c, degree), scipy.interpolate.BSpline(knots, c, degree)
     first, last = knots[degree], knots[-degree - 1]
-    at = np.concatenate([rng.uniform(first, last, 50), knots[degree:-degree - 1], [first - 0.1, last + 0.1]])
+    at = np.concatenate(
+        [rng.uniform(first, last, 50), knots[degree : -degree - 1], [first - 0.1, last + 0.1]]
+    )
     for order in range(4):
         expected = reference(at, nu=order)
         # Taylor coefficients about the left knot; close knots make high ones large: cancellation, as de
         # Boor's in SciPy.
-        np.testing.assert_allclose(f.derivative(at, order), expected, rtol=0,
-                                   atol=1e-10 * max(1.0, np.abs(expected).max()))
+        np.testing.assert_allclose(
+            f.derivative(at, order), expected, rtol=0, atol=1e-10 * max(1.0, np.abs(expected).max())
+        )
 
 
 def test_bspline_of_a_spline():
@@ -144,8 +151,9 @@ def test_bspline_of_a_spline():
     scipy_spline = scipy.interpolate.make_interp_spline(x, y, k=3, bc_type="natural")
     at = rng.uniform(x[0], x[-1], 40)
     # Two ways to the same coefficients, each to rounding.
-    np.testing.assert_allclose(BSpline(scipy_spline.t, scipy_spline.c)(at), Spline(x, y)(at), rtol=0,
-                               atol=1e-13)
+    np.testing.assert_allclose(
+        BSpline(scipy_spline.t, scipy_spline.c)(at), Spline(x, y)(at), rtol=0, atol=1e-13
+    )
 
 
 def test_piecewise_linear_equals_interp_and_warns():
@@ -169,12 +177,20 @@ def test_cost_does_not_depend_on_the_number_of_points(kind):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
             return trace(kind(*random_points(0, n)[:2]), ["q"], what="angle").function.n_instructions()
+
     assert operations(20) == operations(40) == operations(400)
 
 
-@pytest.mark.parametrize("x", [np.linspace(0, 10, 101), np.linspace(-1e6, 1e6, 3001), np.arange(50) / 3 + 1e4,
-                               np.cumsum(np.random.default_rng(5).choice([0.1, 0.2, 0.7], 200))],
-                         ids=range(4))
+@pytest.mark.parametrize(
+    "x",
+    [
+        np.linspace(0, 10, 101),
+        np.linspace(-1e6, 1e6, 3001),
+        np.arange(50) / 3 + 1e4,
+        np.cumsum(np.random.default_rng(5).choice([0.1, 0.2, 0.7], 200)),
+    ],
+    ids=range(4),
+)
 def test_looking_up_finds_the_piece_to_the_last_bit(x):
     """At every point the slope on its right, one bit before it that on its left: steps of a tenth and a third
     round."""
@@ -191,15 +207,18 @@ def test_looking_up_finds_the_piece_to_the_last_bit(x):
 
 def test_a_joint_looked_up_equals_one_selected(monkeypatch):
     """Forward dynamics, which takes two derivatives of the looked-up rows, in machine code."""
+
     def udot(look_up_from):
         monkeypatch.setattr(condyle.functions.pieces, "LOOK_UP_FROM", look_up_from)
         x, y, _ = random_points(13, 20)
         system = cd.System()
-        knee = cd.FunctionBased("k", (None, None, Spline(x, x + 0.1 * y)),
-                                (SimmSpline(x, 0.1 * y), Spline(x, y, 5), None))
+        knee = cd.FunctionBased(
+            "k", (None, None, Spline(x, x + 0.1 * y)), (SimmSpline(x, 0.1 * y), Spline(x, y, 5), None)
+        )
         system.add_body("shank", mobilizer=knee, mass=3.0, com=(0, -0.2, 0), inertia=(0.05, 0.01, 0.05))
-        return system.forward_dynamics(np.concatenate([np.linspace(-3, 10, 37), x])[:, None],
-                                       np.full((57, 1), 0.7))
+        return system.forward_dynamics(
+            np.concatenate([np.linspace(-3, 10, 37), x])[:, None], np.full((57, 1), 0.7)
+        )
 
     selected = udot(1000)
     # The same coefficients: rounding of fused products, and udot divides by the inertia.
@@ -223,25 +242,35 @@ def test_what_is_constant_in_all_pieces_is_not_looked_up():
 POINTS = ([0, 1, 2, 3], [0, 1, 2, 3])
 
 
-@pytest.mark.parametrize(("make", "message"), [
-    (lambda: Spline(*POINTS, degree=4), "degree must be 3, 5 or 7, got 4; other degrees: "
-                                        "cd.functions.BSpline"),
-    (lambda: Spline(*POINTS, degree="cubic"), "got 'cubic'"),
-    (lambda: Spline([0, 1, 2], [0, 1, 2], 5), "Spline: got 3 point(s), needs at least 4"),
-    (lambda: Spline(*POINTS, 7), "Spline: got 4 point(s), needs at least 5"),
-    (lambda: SimmSpline([0], [1]), "SimmSpline: got 1 point(s), needs at least 2"),
-    (lambda: SimmSpline([0, 0], [1, 2]), "SimmSpline: x must increase strictly, but x[0] = 0 and x[1] = 0"),
-    (lambda: PiecewiseLinear([1, 0], [1, 2]), "reverse both x and y"),
-    (lambda: Spline([], []), "Spline: x must be a sequence of numbers of shape (n,), got []"),
-    (lambda: Spline([0, 1, 2], [0, 1, "2"]), "y[2]: expected one finite number or cd.Parameter, got '2'"),
-    (lambda: BSpline([0, 1, 2, 3], [1], 0), "degree must be a whole number from 1 to 30, got 0"),
-    (lambda: BSpline([0, 1, 2, 3], [1, 2, 3], 3), "got 3 coefficient(s), degree 3 needs at least 4"),
-    (lambda: BSpline([0, 1, 2, 3], [1, 2, 3], 1), "got 4 knots; 3 coefficients of degree 1 need 5"),
-    (lambda: BSpline([0, 1, 3, 2, 4], [1, 2, 3], 1), "knots[2] = 3 and knots[3] = 2"),
-    (lambda: BSpline([0, 0, 0, 0, 0], [1, 2, 3], 1), "from knots[1] = 0 to knots[-2] = 0, is empty"),
-    (lambda: BSpline([0, 0, 1, 1, 2, 2], [1, 2, 3, 4], 1), "the knot 1 occurs 2 times, at most 1 are allowed "
-                                                           "for degree 1"),
-])
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (
+            lambda: Spline(*POINTS, degree=4),
+            "degree must be 3, 5 or 7, got 4; other degrees: cd.functions.BSpline",
+        ),
+        (lambda: Spline(*POINTS, degree="cubic"), "got 'cubic'"),
+        (lambda: Spline([0, 1, 2], [0, 1, 2], 5), "Spline: got 3 point(s), needs at least 4"),
+        (lambda: Spline(*POINTS, 7), "Spline: got 4 point(s), needs at least 5"),
+        (lambda: SimmSpline([0], [1]), "SimmSpline: got 1 point(s), needs at least 2"),
+        (
+            lambda: SimmSpline([0, 0], [1, 2]),
+            "SimmSpline: x must increase strictly, but x[0] = 0 and x[1] = 0",
+        ),
+        (lambda: PiecewiseLinear([1, 0], [1, 2]), "reverse both x and y"),
+        (lambda: Spline([], []), "Spline: x must be a sequence of numbers of shape (n,), got []"),
+        (lambda: Spline([0, 1, 2], [0, 1, "2"]), "y[2]: expected one finite number or cd.Parameter, got '2'"),
+        (lambda: BSpline([0, 1, 2, 3], [1], 0), "degree must be a whole number from 1 to 30, got 0"),
+        (lambda: BSpline([0, 1, 2, 3], [1, 2, 3], 3), "got 3 coefficient(s), degree 3 needs at least 4"),
+        (lambda: BSpline([0, 1, 2, 3], [1, 2, 3], 1), "got 4 knots; 3 coefficients of degree 1 need 5"),
+        (lambda: BSpline([0, 1, 3, 2, 4], [1, 2, 3], 1), "knots[2] = 3 and knots[3] = 2"),
+        (lambda: BSpline([0, 0, 0, 0, 0], [1, 2, 3], 1), "from knots[1] = 0 to knots[-2] = 0, is empty"),
+        (
+            lambda: BSpline([0, 0, 1, 1, 2, 2], [1, 2, 3, 4], 1),
+            "the knot 1 occurs 2 times, at most 1 are allowed for degree 1",
+        ),
+    ],
+)
 def test_bad_description(make, message):
     with pytest.raises(DescriptionError) as caught:
         make()

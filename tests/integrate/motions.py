@@ -1,5 +1,6 @@
 """Motions with spans of some seconds: what the accuracy asked for is measured on. None is chaotic; in some,
 errors grow."""
+
 from collections.abc import Callable
 
 import numpy as np
@@ -14,8 +15,9 @@ GROWING: Motions = {}
 """The same where small errors become large."""
 
 
-def motion(span: float, where: Motions = MOTIONS) -> Callable[[Callable[[], cd.State]],
-                                                              Callable[[], cd.State]]:
+def motion(
+    span: float, where: Motions = MOTIONS
+) -> Callable[[Callable[[], cd.State]], Callable[[], cd.State]]:
     def keep(make: Callable[[], cd.State]) -> Callable[[], cd.State]:
         where[make.__name__] = make, span
         return make
@@ -38,8 +40,9 @@ def block() -> cd.System:
 def chain(count: int, joint: type[cd.Mobilizer], inertia: tuple[float, float, float]) -> cd.System:
     system, parent = cd.System(gravity=(0, -G, 0)), "ground"
     for i in range(count):
-        system.add_body(f"b{i}", parent, joint(), X_PF=(0, -0.3 * bool(i), 0), X_BM=(0, 0.3, 0), mass=1.0,
-                        inertia=inertia)
+        system.add_body(
+            f"b{i}", parent, joint(), X_PF=(0, -0.3 * bool(i), 0), X_BM=(0, 0.3, 0), mass=1.0, inertia=inertia
+        )
         parent = f"b{i}"
     return system
 
@@ -69,8 +72,10 @@ def oscillator() -> cd.State:
 @motion(6.0)
 def damped_and_driven() -> cd.State:
     system = block()
-    system.add_force("law", cd.forces.Custom(lambda s: {"x": -100.0 * s.q("x") - 2.0 * s.u("x")
-                                                        + 30.0 * np.sin(3.0 * s.t)}))
+    system.add_force(
+        "law",
+        cd.forces.Custom(lambda s: {"x": -100.0 * s.q("x") - 2.0 * s.u("x") + 30.0 * np.sin(3.0 * s.t)}),
+    )
     return system.state(q=[1.0])
 
 
@@ -121,12 +126,15 @@ def network_of_springs() -> cd.State:
     for i in range(4):
         system.add_body(f"m{i}", mobilizer=cd.Translation(), mass=1.0 + 0.3 * i, inertia=(0.1,) * 3)
     for i, (x, _, z) in enumerate(corners):
-        system.add_force(f"hang{i}", cd.forces.TwoPointSpring("ground", (x, 1, z), f"m{i}", (0, 0, 0), 150.0,
-                                                              0.8))
-        system.add_force(f"side{i}", cd.forces.TwoPointSpring(f"m{i}", (0, 0, 0), f"m{(i + 1) % 4}",
-                                                              (0, 0, 0), 100.0, 1.0))
-    return system.state(q=np.array(corners, dtype=float).reshape(-1)
-                        + np.random.default_rng(1).normal(scale=0.05, size=12))
+        system.add_force(
+            f"hang{i}", cd.forces.TwoPointSpring("ground", (x, 1, z), f"m{i}", (0, 0, 0), 150.0, 0.8)
+        )
+        system.add_force(
+            f"side{i}", cd.forces.TwoPointSpring(f"m{i}", (0, 0, 0), f"m{(i + 1) % 4}", (0, 0, 0), 100.0, 1.0)
+        )
+    return system.state(
+        q=np.array(corners, dtype=float).reshape(-1) + np.random.default_rng(1).normal(scale=0.05, size=12)
+    )
 
 
 @motion(4.0)
@@ -141,8 +149,9 @@ def damped_chain() -> cd.State:
 def chain_of_balls() -> cd.State:
     system = chain(2, cd.Ball, (0.03, 0.01, 0.02))
     system.add_force("damper", cd.forces.GlobalDamper(0.3))
-    return system.state(q=[np.cos(0.2), 0, 0, np.sin(0.2), np.cos(0.1), np.sin(0.1), 0, 0],
-                        u=[0, 2.0, 0, 1.0, 0, 0])
+    return system.state(
+        q=[np.cos(0.2), 0, 0, np.sin(0.2), np.cos(0.1), np.sin(0.1), 0, 0], u=[0, 2.0, 0, 1.0, 0, 0]
+    )
 
 
 @motion(5.0)
@@ -165,11 +174,14 @@ def sprung_gimbal() -> cd.State:
 
 @motion(5.0)
 def four_bar() -> cd.State:
-    system, rod = cd.System(gravity=(0, -G, 0)), {"mass": 1.0, "com": (0, 0.5, 0),
-                                                  "inertia": (1 / 12, 1e-6, 1 / 12)}
+    system, rod = (
+        cd.System(gravity=(0, -G, 0)),
+        {"mass": 1.0, "com": (0, 0.5, 0), "inertia": (1 / 12, 1e-6, 1 / 12)},
+    )
     system.add_body("left", mobilizer=cd.Pin(), **rod)
-    system.add_body("coupler", "left", cd.Pin(), X_PF=(0, 1, 0), mass=1.0, com=(0.5, 0, 0),
-                    inertia=(1e-6, 1 / 12, 1 / 12))
+    system.add_body(
+        "coupler", "left", cd.Pin(), X_PF=(0, 1, 0), mass=1.0, com=(0.5, 0, 0), inertia=(1e-6, 1 / 12, 1 / 12)
+    )
     system.add_body("right", mobilizer=cd.Pin(), X_PF=(1, 0, 0), **rod)
     system.add_constraint("close", cd.constraints.Ball("coupler", (1, 0, 0), "right", (0, 1, 0)))
     return system.state(q=[-2.4, 2.4, -2.4])
@@ -179,8 +191,9 @@ def four_bar() -> cd.State:
 def slider_crank() -> cd.State:
     system = cd.System(gravity=(0, -G, 0))
     system.add_body("crank", mobilizer=cd.Pin(), mass=1.0, com=(0.1, 0, 0), inertia=(0.005,) * 3)
-    system.add_body("rod", "crank", cd.Pin(), X_PF=(0.2, 0, 0), mass=0.5, com=(0.3, 0, 0),
-                    inertia=(0.01,) * 3)
+    system.add_body(
+        "rod", "crank", cd.Pin(), X_PF=(0.2, 0, 0), mass=0.5, com=(0.3, 0, 0), inertia=(0.01,) * 3
+    )
     system.add_constraint("rail", cd.constraints.PointInPlane("ground", (0, 1, 0), 0.0, "rod", (0.6, 0, 0)))
     q, u = system.project([0.5, -0.5], [6.0, 0.0], tolerance=1e-14)
     return system.state(q=q, u=u)
@@ -190,8 +203,9 @@ def heavy_top(spin: float) -> cd.State:
     """Spinning about its axis, which leans by half a radian, on a fixed point below its mass centre."""
     system = cd.System(gravity=(0, 0, -G))
     system.add_body("top", mobilizer=cd.Ball(), X_BM=(0, 0, -0.1), mass=1.0, inertia=(2e-3, 2e-3, 1e-3))
-    return system.state(q=[np.cos(0.25), np.sin(0.25), 0, 0],
-                        u=spin * np.array([0, -np.sin(0.5), np.cos(0.5)]))
+    return system.state(
+        q=[np.cos(0.25), np.sin(0.25), 0, 0], u=spin * np.array([0, -np.sin(0.5), np.cos(0.5)])
+    )
 
 
 @motion(3.0, GROWING)

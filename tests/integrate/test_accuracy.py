@@ -1,4 +1,5 @@
 """One accuracy knob: what is asked for, and the error that there is, against the growth of perturbations."""
+
 import functools
 
 import numpy as np
@@ -32,8 +33,9 @@ def growth(name: str) -> float:
     return float(cd.simulate(exact.system, exact.start, exact.t[-1], accuracy=1e-5).growth())
 
 
-def ratios(method: str, names: list[str], accuracies: np.ndarray = ACCURACIES) -> dict[tuple[str, float],
-                                                                                       float]:
+def ratios(
+    method: str, names: list[str], accuracies: np.ndarray = ACCURACIES
+) -> dict[tuple[str, float], float]:
     """max |w (y - exact)| at all steps over the accuracy, w as in the norm: radians, lengths of the system,
     and in 0.1 s."""
     out = {}
@@ -56,8 +58,9 @@ def test_the_global_error_stays_within_ten_times_the_accuracy(method, evidence):
     worst = max(found, key=lambda key: found[key])
     print(f"{method}: {found[worst]:.2g} at {worst}, {len(names)} motions")
     assert len(MOTIONS) >= 12
-    claim = (f"global error of {method} over the accuracy asked for, 1e-2 to 1e-9, worst of {len(names)} "
-             "motions")
+    claim = (
+        f"global error of {method} over the accuracy asked for, 1e-2 to 1e-9, worst of {len(names)} motions"
+    )
     evidence(claim, found[worst], 10)
     if method != "rodas":
         found |= ratios(method, list(GROWING), ACCURACIES[1:])
@@ -107,8 +110,10 @@ def test_kinks_are_not_overlooked(method):
             traj = cd.simulate(start.system, start.replace(u=[v]), 3.0, accuracy=accuracy, integrator=method)
             free = np.abs(between_stops(traj.t, v)[:, 0]) < 0.3
             lost.append(0.1 * np.abs(np.abs(traj.u[free, 0]) - v).max() / accuracy)
-    print(f"{method}: median {np.median(lost):.2g}, of ten the ninth {np.quantile(lost, 0.9):.2g}, worst "
-          f"{max(lost):.2g}")
+    print(
+        f"{method}: median {np.median(lost):.2g}, of ten the ninth {np.quantile(lost, 0.9):.2g}, worst "
+        f"{max(lost):.2g}"
+    )
     assert np.quantile(lost, 0.9) < 0.6
 
 

@@ -1,5 +1,6 @@
 """Runs backward in time: there and back again, by every method, with constraints, motions and forces that
 depend on time."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -47,8 +48,9 @@ def test_states_between_tables_and_slices():
     assert_allclose(falling.q, there.at(t[::-1])[:, :1], rtol=0, atol=1e-6)
     assert_array_equal(back.table().time, back.t)
     assert_allclose(back.table(t)["arm"], there.table(t)["arm"], rtol=0, atol=1e-6)
-    assert_allclose(back.energy()["kinetic"] + back.energy()["potential"], sum(start.energy()), rtol=0,
-                    atol=1e-6)
+    assert_allclose(
+        back.energy()["kinetic"] + back.energy()["potential"], sum(start.energy()), rtol=0, atol=1e-6
+    )
     assert len(back[2:5]) == 3 and "finished" in repr(back)
     with pytest.raises(cd.ShapeError, match="in order, latest first"):
         back(t)
@@ -60,14 +62,16 @@ def test_constraints_motions_knots_and_z():
     """A driven cart with a leg that a rod ties to a slider, a push that begins and ends suddenly, and a
     filter's z."""
     system = cd.System()
-    system.add_body("cart", mobilizer=cd.Slider(),
-                    motion=cd.Prescribed(position=lambda t: 0.2 * np.sin(3 * t)), **SOLID)
+    system.add_body(
+        "cart", mobilizer=cd.Slider(), motion=cd.Prescribed(position=lambda t: 0.2 * np.sin(3 * t)), **SOLID
+    )
     system.add_body("leg", "cart", cd.Ball(), X_BM=(0, 0.4, 0), **SOLID)
     system.add_body("bob", mobilizer=cd.Slider(), X_PF=(0, -1, 0), **SOLID)
     system.add_constraint("rod", cd.constraints.Rod("leg", (0, 0, 0), "bob", (0, 0, 0), 0.7))
-    system.add_force("push",
-                     cd.forces.Custom(lambda s: {"bob": cd.where(s.t > 0.31, cd.where(s.t < 0.33, 40.0, 0.0),
-                                                                 0.0)}))
+    system.add_force(
+        "push",
+        cd.forces.Custom(lambda s: {"bob": cd.where(s.t > 0.31, cd.where(s.t < 0.33, 40.0, 0.0), 0.0)}),
+    )
     state = system.state()
     q, u = system.project(state.q + np.array([0, 0, 0.1, 0.05, 0.1, 0.2]), [0, 0.3, 0.1, 0.2, 0.4])
     start = state.replace(q=q, u=u)
@@ -79,7 +83,7 @@ def test_constraints_motions_knots_and_z():
     assert_allclose(back["cart"], 0.2 * np.sin(3 * back.t), rtol=0, atol=1e-12)
     t = np.linspace(0, 0.7, 50)
     assert_allclose(back.at(t), there.at(t), rtol=0, atol=1e-5)
-    for edge in (0.31, 0.33):                               # a step ends on either side of a jump
+    for edge in (0.31, 0.33):  # a step ends on either side of a jump
         assert np.abs(back.t - edge).min() < 1e-12
     # Without seeing the push the bob would be elsewhere.
     assert np.abs(cd.simulate(system, start.replace(disabled=["push"]), 0.7).y[-1] - there.y[-1]).max() > 1e-2
@@ -88,8 +92,9 @@ def test_constraints_motions_knots_and_z():
 def test_what_does_not_run_backward():
     system = pendulum()
     state = system.state(t=1.0)
-    with pytest.raises(cd.DescriptionError,
-                       match=r"t_final = 0 s is before.*'floor', do not happen backward"):
+    with pytest.raises(
+        cd.DescriptionError, match=r"t_final = 0 s is before.*'floor', do not happen backward"
+    ):
         cd.simulate(system, state, 0.0, events=cd.Event(lambda s: s.q("arm"), name="floor"))
     with pytest.raises(cd.DescriptionError, match="none runs backward"):
         cd.simulate(system, [state, state], 0.0)

@@ -1,4 +1,5 @@
 """Simulation with constraints: projected after every step, so that nothing drifts."""
+
 import numpy as np
 import pytest
 
@@ -13,8 +14,9 @@ def fourbar() -> cd.System:
     system = cd.System(gravity=(0, -G, 0))
     rod = {"mass": 1.0, "com": (0, 0.5, 0), "inertia": (1 / 12, 1e-6, 1 / 12)}
     system.add_body("left", mobilizer=cd.Pin(), coordinates="left", **rod)
-    system.add_body("coupler", "left", cd.Pin(), X_PF=(0, 1, 0), mass=1.0, com=(0.5, 0, 0),
-                    inertia=(1e-6, 1 / 12, 1 / 12))
+    system.add_body(
+        "coupler", "left", cd.Pin(), X_PF=(0, 1, 0), mass=1.0, com=(0.5, 0, 0), inertia=(1e-6, 1 / 12, 1 / 12)
+    )
     system.add_body("right", mobilizer=cd.Pin(), X_PF=(1, 0, 0), coordinates="right", **rod)
     system.add_constraint("close", cd.constraints.Ball("coupler", (1, 0, 0), "right", (0, 1, 0)))
     return system
@@ -34,7 +36,7 @@ def test_pendulum_by_constraints_is_the_pendulum():
     # a hundred times the accuracy, over five swings
     assert abs(one.q[-1, 0] - two.q[-1, 0]) < 1e-6
     p, v = held.constraint_errors(two.q, two.u)
-    assert np.abs(p).max() < 1e-13                                      # Newton ends at rounding
+    assert np.abs(p).max() < 1e-13  # Newton ends at rounding
     assert np.abs(v).max() < 1e-12
 
 
@@ -72,8 +74,9 @@ def test_a_parallelogram_passes_its_flat_place(method):
     system = fourbar()
     for beside, w in ((1e-5, 0.5), (-1e-7, 0.5), (1e-8, 0.5), (1e-12, 6.0)):
         q = np.pi / 2 + beside
-        traj = cd.simulate(system, system.state(q=[q, -q, q], u=[w, -w, w]), 1.5, accuracy=1e-9,
-                           integrator=method)
+        traj = cd.simulate(
+            system, system.state(q=[q, -q, q], u=[w, -w, w]), 1.5, accuracy=1e-9, integrator=method
+        )
         assert traj.finished, traj.status
         assert np.ptp(np.sum(system.energy(traj.q, traj.u), axis=0)) < 1e-6
         np.testing.assert_allclose(traj.q[-1], traj.q[-1, 0] * np.array([1, -1, 1]), atol=1e-7, rtol=0)
@@ -91,8 +94,9 @@ def test_an_equation_that_is_too_small_is_said():
 def test_a_start_off_the_constraints_is_refused_and_projected():
     system = fourbar()
     bad = system.state(q=[-2.2, 2.2, -2.0])
-    with pytest.raises(cd.DescriptionError,
-                       match=r"the state violates constraints .*[a-z]\[0\] by .*project"):
+    with pytest.raises(
+        cd.DescriptionError, match=r"the state violates constraints .*[a-z]\[0\] by .*project"
+    ):
         cd.simulate(system, bad, 1.0)
     q, u = system.project(bad.q, bad.u)
     assert cd.simulate(system, system.state(q=q, u=u), 0.1).finished
@@ -105,9 +109,15 @@ def test_redundant_constraints_with_quaternions():
     system.add_body("load", mobilizer=cd.Free(), mass=0.5, inertia=(0.01,) * 3)
     for k in range(2):
         system.add_constraint(f"glue{k}", cd.constraints.Weld("arm", (0, 0, 0), "load", (0, 0, 0)))
-    start = system.state(q={"arm": 0.7, "load_qw": np.cos(0.35), "load_qz": np.sin(0.35),
-                            "load_tx": np.sin(0.7),
-                            "load_ty": -np.cos(0.7)})
+    start = system.state(
+        q={
+            "arm": 0.7,
+            "load_qw": np.cos(0.35),
+            "load_qz": np.sin(0.35),
+            "load_tx": np.sin(0.7),
+            "load_ty": -np.cos(0.7),
+        }
+    )
     traj = cd.simulate(system, start, 2.0, accuracy=1e-7)
     assert traj.finished
     assert np.abs(system.constraint_errors(traj.q, traj.u)[0]).max() < 1e-10

@@ -19,10 +19,12 @@ def swinging() -> cd.System:
     x = np.linspace(-3, 3, 25)
     system = cd.System()
     system.add_body("base", mobilizer=cd.Free(), mass=cd.Parameter("mass", 2.0), inertia=(0.1, 0.2, 0.25))
-    knee = cd.FunctionBased("knee", angles=(None, None, lambda q: q),
-                            translations=(cd.Spline(x, 0.05 * np.sin(x)), None, None))
-    system.add_body("shank", parent="base", mobilizer=knee, X_BM=(0, 0.4, 0), mass=3.0,
-                    inertia=(0.05, 0.01, 0.05))
+    knee = cd.FunctionBased(
+        "knee", angles=(None, None, lambda q: q), translations=(cd.Spline(x, 0.05 * np.sin(x)), None, None)
+    )
+    system.add_body(
+        "shank", parent="base", mobilizer=knee, X_BM=(0, 0.4, 0), mass=3.0, inertia=(0.05, 0.01, 0.05)
+    )
     system.add_force("warm", cd.forces.NoseHooverThermostat(300.0, 0.4, boltzmann=2e-3))
     system.add_force("push", cd.forces.MobilityForce("knee", cd.Input("push", 0.0)))
     return system
@@ -31,8 +33,13 @@ def swinging() -> cd.System:
 def top() -> cd.System:
     """A spinning top on a ball joint: small, so that every method compiles soon."""
     system = cd.System()
-    system.add_body("top", mobilizer=cd.Ball(), X_BM=(0, -0.3, 0), mass=cd.Parameter("mass", 2.0),
-                    inertia=(0.02, 0.05, 0.03))
+    system.add_body(
+        "top",
+        mobilizer=cd.Ball(),
+        X_BM=(0, -0.3, 0),
+        mass=cd.Parameter("mass", 2.0),
+        inertia=(0.02, 0.05, 0.03),
+    )
     system.add_force("push", cd.forces.MobilityForce(system.speeds[0], cd.Input("push", 0.0)))
     return system
 
@@ -41,13 +48,24 @@ def varied(system: cd.System, seed: int = 0) -> dict:
     rng = np.random.default_rng(seed)
     # some need many more steps than others
     u = rng.normal(size=(SOME, system.nu)) * np.geomspace(0.2, 4.0, SOME)[:, None]
-    return {"t": rng.uniform(0, 0.1, SOME), "u": u, "parameters": {"mass": rng.uniform(1, 4, SOME)},
-            "inputs": rng.uniform(-2, 2, (SOME, 1))}
+    return {
+        "t": rng.uniform(0, 0.1, SOME),
+        "u": u,
+        "parameters": {"mass": rng.uniform(1, 4, SOME)},
+        "inputs": rng.uniform(-2, 2, (SOME, 1)),
+    }
 
 
 def states(system: cd.System, given: dict) -> list[cd.State]:
-    return [system.state(t=given["t"][i], u=given["u"][i], inputs=given["inputs"][i],
-                         parameters={"mass": given["parameters"]["mass"][i]}) for i in range(SOME)]
+    return [
+        system.state(
+            t=given["t"][i],
+            u=given["u"][i],
+            inputs=given["inputs"][i],
+            parameters={"mass": given["parameters"]["mass"][i]},
+        )
+        for i in range(SOME)
+    ]
 
 
 @pytest.mark.parametrize(("make", "name"), [*((top, name) for name in METHODS), (swinging, "merson")])
@@ -95,8 +113,9 @@ def test_both_layouts_in_lanes(layout, monkeypatch):
     system = swinging()
     given = varied(system)
     ens = cd.simulate(system, given, 0.5, accuracy=1e-4)
-    np.testing.assert_array_equal(ens.y_end, [cd.simulate(system, s, 0.5, accuracy=1e-4).y[-1]
-                                              for s in states(system, given)])
+    np.testing.assert_array_equal(
+        ens.y_end, [cd.simulate(system, s, 0.5, accuracy=1e-4).y[-1] for s in states(system, given)]
+    )
 
 
 def test_constraints_are_kept_in_lanes():
@@ -137,7 +156,7 @@ def test_threads_change_nothing_and_lanes_stay_busy():
     assert one.utilisation > 0.9
     steps = [one[i].statistics.steps for i in range(300)]
     assert one.statistics.steps == sum(steps)
-    assert max(steps) > 1.5 * min(steps)                    # or it would say nothing
+    assert max(steps) > 1.5 * min(steps)  # or it would say nothing
 
 
 def test_one_bad_member_does_not_spoil_the_others():
@@ -149,8 +168,9 @@ def test_one_bad_member_does_not_spoil_the_others():
     last = np.full(SOME, 9.0)
     last[[3, 12]] = 1.0, 0.5
     for keep in ("ends", "steps", np.linspace(0, 3, 7)):
-        ens = cd.simulate(system, {"q": np.full((SOME, 1), 0.3), "parameters": {"until": last}}, 3.0,
-                          keep=keep)
+        ens = cd.simulate(
+            system, {"q": np.full((SOME, 1), 0.3), "parameters": {"until": last}}, 3.0, keep=keep
+        )
         assert np.flatnonzero(~ens.finished).tolist() == [3, 12]
         assert ens.status[0] == "finished"
         for i, when in ((3, 1.0), (12, 0.5)):
@@ -171,8 +191,9 @@ def test_an_interrupt_gives_back_what_was_computed(keep):
     n = 600
     t = np.where(np.arange(n) < 30, 1e5 - 1, 0.0)
     with pressed_from(lambda share: share >= 30 / n) as press:
-        ens = cd.simulate(system, {"q": np.full((n, 1), 1.0), "t": t}, 1e5, accuracy=1e-7, keep=keep,
-                          progress=press)
+        ens = cd.simulate(
+            system, {"q": np.full((n, 1), 1.0), "t": t}, 1e5, accuracy=1e-7, keep=keep, progress=press
+        )
     assert ens.finished[:30].all()
     assert ens.status[-1] == "interrupted before it started"
     assert ens.t_end[-1] == 0.0
@@ -191,8 +212,9 @@ def test_a_sequence_of_states_with_locks_of_their_own():
     start = states(system, varied(system))
     start[4] = start[4].replace(locked=["knee"], disabled=["warm"])
     ens = cd.simulate(system, start, 0.3, accuracy=1e-4)
-    np.testing.assert_array_equal(ens.y_end,
-                                  [cd.simulate(system, s, 0.3, accuracy=1e-4).y[-1] for s in start])
+    np.testing.assert_array_equal(
+        ens.y_end, [cd.simulate(system, s, 0.3, accuracy=1e-4).y[-1] for s in start]
+    )
     assert ens[4][-1].locked == {"knee": "velocity"}
     all_locked = cd.simulate(system, {"u": np.zeros((3, 7)), "locked": ["knee"]}, 0.3)
     assert all_locked[1][-1].q[-1] == 0.0
@@ -202,15 +224,25 @@ def test_a_sequence_of_states_with_locks_of_their_own():
 def test_prescribed_motions_that_differ_by_member():
     """A pendulum on a cart that is moved to and fro, by another stroke in each member."""
     stroke, system = cd.Parameter("stroke", 0.4), cd.System()
-    system.add_body("cart", mobilizer=cd.Slider(), mass=1.0, inertia=(1, 1, 1),
-                    motion=cd.Prescribed(position=lambda t: stroke * np.sin(3 * t)))
+    system.add_body(
+        "cart",
+        mobilizer=cd.Slider(),
+        mass=1.0,
+        inertia=(1, 1, 1),
+        motion=cd.Prescribed(position=lambda t: stroke * np.sin(3 * t)),
+    )
     system.add_body("bob", "cart", cd.Pin(), X_BM=(0, 1, 0), mass=1.0, inertia=(0.1,) * 3)
     strokes = np.linspace(0.1, 0.8, SOME)
-    ens = cd.simulate(system, {"q": np.full((SOME, 2), 0.3), "t": 0.1, "parameters": {"stroke": strokes}},
-                      1.0, accuracy=1e-5)
+    ens = cd.simulate(
+        system,
+        {"q": np.full((SOME, 2), 0.3), "t": 0.1, "parameters": {"stroke": strokes}},
+        1.0,
+        accuracy=1e-5,
+    )
     for i, x in enumerate(strokes):
-        alone = cd.simulate(system, system.state(t=0.1, q=[0.3, 0.3], parameters={"stroke": x}), 1.0,
-                            accuracy=1e-5)
+        alone = cd.simulate(
+            system, system.state(t=0.1, q=[0.3, 0.3], parameters={"stroke": x}), 1.0, accuracy=1e-5
+        )
         np.testing.assert_array_equal(ens.y_end[i], alone.y[-1])
     # followed exactly
     np.testing.assert_allclose(ens.y_end[:, 0], strokes * np.sin(3.0), atol=1e-15, rtol=0)
@@ -221,8 +253,9 @@ def test_progress_tables_and_pictures():
 
     matplotlib.use("Agg")
     system, seen = pendulum(), []
-    ens = cd.simulate(system, {"q": np.linspace(0.1, 1, 3000)[:, None]}, 20.0, accuracy=1e-7,
-                      progress=seen.append)
+    ens = cd.simulate(
+        system, {"q": np.linspace(0.1, 1, 3000)[:, None]}, 20.0, accuracy=1e-7, progress=seen.append
+    )
     assert seen
     assert seen == sorted(seen)
     assert 0 <= seen[-1] <= 1
@@ -239,20 +272,23 @@ def test_progress_tables_and_pictures():
     assert cd.simulate(system, {"q": [[0.1], [0.2]]}, 1.0, progress=True).finished.all()
 
 
-@pytest.mark.parametrize(("given", "options", "words"), [
-    ({"q": [0.1]}, {}, r"one leading dimension"),
-    ({"q": [[0.1, 0.2]]}, {}, r"q: expected \(\.\.\., 1\)"),
-    ({"q": [[0.1]] * 3, "u": [[0.1]] * 2}, {}, r"leading dimensions differ"),
-    ({"q": [[0.1], [np.nan]]}, {}, r"q of member 1"),
-    ({"p": [[0.1]]}, {}, r"'p'"),
-    ({"q": {"bub": [0.1]}}, {}, r"unknown coordinate 'bub'; did you mean 'bob'"),
-    ([], {}, r"no state"),
-    (7, {}, r"expected a State"),
-    ({"q": [[0.1]], "t": 2.0}, {}, r"after the state's t = 2"),
-    ({"q": [[0.1]]}, {"keep": "step"}, r"did you mean 'steps'"),
-    ({"q": [[0.1]]}, {"keep": [0.5, 3.0]}, r"between 0 and 1"),
-    ({"q": [[0.1]]}, {"threads": 0}, r"threads"),
-])
+@pytest.mark.parametrize(
+    ("given", "options", "words"),
+    [
+        ({"q": [0.1]}, {}, r"one leading dimension"),
+        ({"q": [[0.1, 0.2]]}, {}, r"q: expected \(\.\.\., 1\)"),
+        ({"q": [[0.1]] * 3, "u": [[0.1]] * 2}, {}, r"leading dimensions differ"),
+        ({"q": [[0.1], [np.nan]]}, {}, r"q of member 1"),
+        ({"p": [[0.1]]}, {}, r"'p'"),
+        ({"q": {"bub": [0.1]}}, {}, r"unknown coordinate 'bub'; did you mean 'bob'"),
+        ([], {}, r"no state"),
+        (7, {}, r"expected a State"),
+        ({"q": [[0.1]], "t": 2.0}, {}, r"after the state's t = 2"),
+        ({"q": [[0.1]]}, {"keep": "step"}, r"did you mean 'steps'"),
+        ({"q": [[0.1]]}, {"keep": [0.5, 3.0]}, r"between 0 and 1"),
+        ({"q": [[0.1]]}, {"threads": 0}, r"threads"),
+    ],
+)
 def test_what_cannot_be(given, options, words):
     with pytest.raises(cd.CondyleError, match=words):
         cd.simulate(pendulum(), given, 1.0, **options)

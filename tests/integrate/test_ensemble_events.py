@@ -1,4 +1,5 @@
 """Events of many members: each has its own instants, and comes out as alone."""
+
 from __future__ import annotations
 
 import threading
@@ -36,8 +37,9 @@ def alone(ball) -> list[cd.Trajectory]:
 
 @pytest.mark.parametrize("count", [1, 3])
 def test_each_is_as_alone_to_the_last_bit(ball, alone, count):
-    ens = cd.simulate(ball, {"q": HEIGHTS[:, None]}, 1.0, accuracy=1e-6, events=EVENTS, keep="steps",
-                      threads=count)
+    ens = cd.simulate(
+        ball, {"q": HEIGHTS[:, None]}, 1.0, accuracy=1e-6, events=EVENTS, keep="steps", threads=count
+    )
     for mine, its in zip(ens, alone, strict=True):
         assert_array_equal(mine.t, its.t)
         assert_array_equal(mine.y, its.y)
@@ -47,8 +49,9 @@ def test_each_is_as_alone_to_the_last_bit(ball, alone, count):
         assert mine.statistics == its.statistics
     assert_array_equal(ens.at([0.3, 0.77]), [its.at([0.3, 0.77]) for its in alone])
     assert_array_equal(ens["bounces"], np.concatenate([its["bounces"] for its in alone]))
-    assert_array_equal(ens.energy()["potential"],
-                       np.concatenate([its.energy()["potential"] for its in alone]))
+    assert_array_equal(
+        ens.energy()["potential"], np.concatenate([its.energy()["potential"] for its in alone])
+    )
     assert ens.statistics.steps == sum(its.statistics.steps for its in alone)
     assert len(ens[1:3]) == 2
     assert ens[1:3].events[0] == ens.events[1]
@@ -59,13 +62,16 @@ def test_each_is_as_alone_to_the_last_bit(ball, alone, count):
 
 def test_ends_and_times(ball, alone):
     times = np.array([0.0, 0.25, 0.6, 1.0])
-    ends, some = (cd.simulate(ball, {"q": HEIGHTS[:, None]}, 1.0, accuracy=1e-6, events=EVENTS, keep=keep)
-                  for keep in ("ends", times))
+    ends, some = (
+        cd.simulate(ball, {"q": HEIGHTS[:, None]}, 1.0, accuracy=1e-6, events=EVENTS, keep=keep)
+        for keep in ("ends", times)
+    )
     assert "kept: ends" in repr(ends)
     assert_array_equal(ends.y_end, [its.y[-1] for its in alone])
     assert_array_equal(some.at(times), [its.at(times) for its in alone])
-    assert_array_equal(some.table(times)["bounces"].reshape(4, 4),
-                       [[its(t)["bounces"] for t in times] for its in alone])
+    assert_array_equal(
+        some.table(times)["bounces"].reshape(4, 4), [[its(t)["bounces"] for t in times] for its in alone]
+    )
     assert some[0].discrete[:, 0].tolist() == [alone[0](t)["bounces"] for t in times]
     assert_array_equal(ends["bounces"].reshape(4, 2)[:, 1], [its["bounces"][-1] for its in alone])
     assert ends.events[2][0].before.t == alone[2].events[0].t
@@ -85,9 +91,11 @@ def test_terminal_events_end_members_at_their_own_times(ball):
 def test_a_member_that_is_refused_is_named_and_stops_the_others(ball):
     def wrong(state):
         return 3.0
+
     with pytest.raises(cd.DescriptionError, match="the action must return None or a State") as caught:
-        cd.simulate(ball, {"q": HEIGHTS[:, None]}, 1.0, events=cd.Event(lambda s: s.q("height"),
-                                                                        action=wrong))
+        cd.simulate(
+            ball, {"q": HEIGHTS[:, None]}, 1.0, events=cd.Event(lambda s: s.q("height"), action=wrong)
+        )
     assert any("member" in note for note in caught.value.__notes__)
 
 

@@ -1,5 +1,6 @@
 """traj.growth(): perturbations along a run against closed forms, and against perturbed motions by another
 code."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -43,8 +44,9 @@ def test_oscillator():
     """x'' = -100 x: errors turn, and add up; in the weights of speeds, 0.1 s, exactly."""
     system = block()
     system.add_force("spring", cd.forces.MobilitySpring("x", 100.0, 0.0))
-    assert from_the_start(cd.simulate(system, system.state(q=[1.0]), 2.0),
-                          lambda t: 1.0).overall == pytest.approx(1.0, rel=1e-3)
+    assert from_the_start(
+        cd.simulate(system, system.state(q=[1.0]), 2.0), lambda t: 1.0
+    ).overall == pytest.approx(1.0, rel=1e-3)
 
 
 def test_a_stick_on_its_end():
@@ -52,8 +54,12 @@ def test_a_stick_on_its_end():
     a = np.sqrt(G)
     system = pendulum()
     traj = cd.simulate(system, system.state(q=[np.pi]), 2.0, accuracy=1e-4, max_step=0.05)
-    from_the_start(traj, lambda t: rms([[np.cosh(a * t), np.sinh(a * t) / a / 0.1],
-                                        [0.1 * a * np.sinh(a * t), np.cosh(a * t)]]))
+    from_the_start(
+        traj,
+        lambda t: rms(
+            [[np.cosh(a * t), np.sinh(a * t) / a / 0.1], [0.1 * a * np.sinh(a * t), np.cosh(a * t)]]
+        ),
+    )
 
 
 def test_a_turning_ball():
@@ -85,13 +91,16 @@ def test_against_perturbed_motions_of_another_code():
     def flow(theta, u):
         q = np.array([1.0, *theta / 2]) / np.sqrt(1 + theta @ theta / 4)
         v = turned(q * [1, -1, -1, -1], u)
-        end = solve_ivp(rate, (0, t_end), np.concatenate([q, v]), method="DOP853", rtol=1e-12,
-                        atol=1e-13).y[:, -1]
+        end = solve_ivp(rate, (0, t_end), np.concatenate([q, v]), method="DOP853", rtol=1e-12, atol=1e-13).y[
+            :, -1
+        ]
         return np.concatenate([2 * end[:4], 0.1 * turned(end[:4], end[4:])])
 
     eps, base = 1e-6, np.array(start.u)
-    columns = [(flow(*(np.zeros(3) + eps * e[:3], base + 10 * eps * e[3:])) - flow(np.zeros(3), base)) / eps
-               for e in np.eye(6)]
+    columns = [
+        (flow(*(np.zeros(3) + eps * e[:3], base + 10 * eps * e[3:])) - flow(np.zeros(3), base)) / eps
+        for e in np.eye(6)
+    ]
     found = cd.simulate(start.system, start, t_end, accuracy=1e-5).growth()
     assert found.factors[-1, 0] > 100
     # Perturbations of 1e-6 in quantities of 1e-4: one in a hundred.
@@ -148,14 +157,16 @@ def test_events_and_rodas():
     Rodas."""
     system = block()
     kick = cd.Event(at=1.0, action=lambda s: s.replace(u=[-1.0]), name="kick")
-    traj = cd.simulate(system, system.state(u=[1.0]), 2.0, accuracy=1e-6, max_step=0.05, events=kick,
-                       integrator="rodas")
+    traj = cd.simulate(
+        system, system.state(u=[1.0]), 2.0, accuracy=1e-6, max_step=0.05, events=kick, integrator="rodas"
+    )
     found = traj.growth()
-    np.testing.assert_allclose(found.factors[:, 0], [rms([[1, t / 0.1], [0, 1]]) for t in found.t],
-                               rtol=DIFFERENCES)
+    np.testing.assert_allclose(
+        found.factors[:, 0], [rms([[1, t / 0.1], [0, 1]]) for t in found.t], rtol=DIFFERENCES
+    )
     with pytest.raises(cd.DescriptionError, match="rows are left out of this trajectory, and event 'kick'"):
         traj[::7].growth()
-    assert traj[3:4].growth().overall == 1.0                # one row: nothing has grown yet
+    assert traj[3:4].growth().overall == 1.0  # one row: nothing has grown yet
 
 
 def test_a_perturbed_motion_that_stops():

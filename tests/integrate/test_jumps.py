@@ -1,4 +1,5 @@
 """Lengths of paths that a rule makes jump: located, reported, and the run goes on just after."""
+
 from __future__ import annotations
 
 import importlib
@@ -46,9 +47,9 @@ def test_biceps(biceps):
     lengths = biceps.path_lengths(q + np.array([[-1e-9, 0], [1e-9, 0]]))[:, 0]
     assert lengths[1] - lengths[0] == pytest.approx(jump.size, abs=1e-9)
     within, total = drifts(traj)
-    assert max(within) < 1e-9                                # accuracy 1e-10 of some 64 J: 1e-10 measured
-    assert total == pytest.approx(jump.energy, abs=1e-9)     # what the spring gained is all that changed
-    row = int(np.flatnonzero(traj.t == jump.t)[0])           # a row just before and one just after
+    assert max(within) < 1e-9  # accuracy 1e-10 of some 64 J: 1e-10 measured
+    assert total == pytest.approx(jump.energy, abs=1e-9)  # what the spring gained is all that changed
+    row = int(np.flatnonzero(traj.t == jump.t)[0])  # a row just before and one just after
     assert 0 < jump.t - traj.t[row - 1] < 1e-12
 
 
@@ -63,9 +64,16 @@ def test_backward_and_events(biceps):
     when = there.jumps[0].t
     level = float(there(when - 1e-6).q[0])
     with pytest.warns(UserWarning, match="jump"):
-        both = cd.simulate(biceps, there[0], 0.2, accuracy=1e-8, events=[
-            cd.Event(lambda s: s.q("r_shoulder_elev") - level, "rising", name="just before"),
-            cd.Event(lambda s: s.q("r_shoulder_elev") - level - 0.1, "rising", name="after")])
+        both = cd.simulate(
+            biceps,
+            there[0],
+            0.2,
+            accuracy=1e-8,
+            events=[
+                cd.Event(lambda s: s.q("r_shoulder_elev") - level, "rising", name="just before"),
+                cd.Event(lambda s: s.q("r_shoulder_elev") - level - 0.1, "rising", name="after"),
+            ],
+        )
     assert [e.name for e in both.events] == ["just before", "after"]
     assert both.events[0].t == pytest.approx(when - 1e-6, abs=1e-8)
     assert both.jumps[0].t == pytest.approx(when, abs=1e-6)
@@ -73,8 +81,15 @@ def test_backward_and_events(biceps):
 
 def pendulum(*points, wraps=()):
     system = cd.System(gravity=(0, -9.81, 0))
-    system.add_body("bob", "ground", cd.Pin(), mass=1.0, com=(0, -0.5, 0), inertia=(0.01, 0.01, 0.01),
-                    coordinates=("angle",))
+    system.add_body(
+        "bob",
+        "ground",
+        cd.Pin(),
+        mass=1.0,
+        com=(0, -0.5, 0),
+        inertia=(0.01, 0.01, 0.01),
+        coordinates=("angle",),
+    )
     path = cd.paths.Path(points, wraps)
     system.add_force("spring", cd.forces.PathSpring(path, 20.0, 0.1))
     return system
@@ -86,9 +101,11 @@ def test_point_that_comes_and_goes(monkeypatch, layout):
     it is computed in vain."""
     monkeypatch.setenv("CONDYLE_LAYOUT", layout)
     x = cd.Parameter("x", 0.3)
-    system = pendulum(("ground", (0.5, 0, 0)),
-                      cd.paths.ConditionalPoint("ground", (x, 0.2, 0), "angle", (0.4, 2.0)),
-                      ("bob", (0, -0.5, 0)))
+    system = pendulum(
+        ("ground", (0.5, 0, 0)),
+        cd.paths.ConditionalPoint("ground", (x, 0.2, 0), "angle", (0.4, 2.0)),
+        ("bob", (0, -0.5, 0)),
+    )
     with pytest.warns(UserWarning, match="point 1"):
         traj = cd.simulate(system, system.state(q=[0.0], u=[3.0], parameters={"x": 0.2}), 0.3, accuracy=1e-8)
     (jump,) = traj.jumps
@@ -96,16 +113,18 @@ def test_point_that_comes_and_goes(monkeypatch, layout):
     over = np.linalg.norm([0.3, 0.2]) + np.linalg.norm(bob - (0.2, 0.2))
     assert jump.size == pytest.approx(over - np.linalg.norm(bob - (0.5, 0)), abs=1e-9)
     assert traj(jump.t).q[0] == pytest.approx(0.4, abs=1e-9)
-    done = traj.statistics                                  # Merson: four, and f at each end and each start
+    done = traj.statistics  # Merson: four, and f at each end and each start
     assert done.evaluations == 4 * (done.steps + done.rejections) + done.steps + 2
 
 
 @pytest.mark.parametrize("keep", ["steps", "ends", [0.05, 0.2]])
 def test_ensembles(keep):
     """Members that jump come out as they do alone; the others stay in their lanes."""
-    system = pendulum(("ground", (0.5, 0, 0)),
-                      cd.paths.ConditionalPoint("ground", (0.3, 0.2, 0), "angle", (0.4, 2.0)),
-                      ("bob", (0, -0.5, 0)))
+    system = pendulum(
+        ("ground", (0.5, 0, 0)),
+        cd.paths.ConditionalPoint("ground", (0.3, 0.2, 0), "angle", (0.4, 2.0)),
+        ("bob", (0, -0.5, 0)),
+    )
     states = [system.state(u=[u]) for u in (3.0, -3.0, 2.5, -2.0, 2.0)]
     with pytest.warns(UserWarning, match="jump in 3 of 5 members, at most: the path of 'spring'"):
         ens = cd.simulate(system, states, 0.22, accuracy=1e-6, keep=keep)
@@ -130,8 +149,11 @@ def test_ensembles_that_lift_off(touching):
 
 @pytest.fixture(scope="module")
 def touching():
-    return pendulum(("ground", (0.5, 0, 0)), ("bob", (0, -0.5, 0)),
-                    wraps=[cd.paths.Wrap(cd.paths.Cylinder(0.1), "ground", (0.25, -0.2, 0))])
+    return pendulum(
+        ("ground", (0.5, 0, 0)),
+        ("bob", (0, -0.5, 0)),
+        wraps=[cd.paths.Wrap(cd.paths.Cylinder(0.1), "ground", (0.25, -0.2, 0))],
+    )
 
 
 @pytest.mark.parametrize("name", ["merson", "dormand-prince", "dormand-prince-8", "rodas", "rodas5p"])
@@ -139,14 +161,15 @@ def test_signatures_of_the_loop(touching, name):
     """What the loop writes down is the signature of the row itself: methods evaluate f there last, or once
     more. So rodas has the rows of its Jacobian."""
     method, start = METHODS[name], touching.state(q=[-0.5])
-    run = Run(start, *native(touching, method), method, Settings(1.0, 1e-3, np.ones(2), None, None, [], 1e-4,
-                                                                 None))
+    run = Run(
+        start, *native(touching, method), method, Settings(1.0, 1e-3, np.ones(2), None, None, [], 1e-4, None)
+    )
     traj = run.go()
-    seen, kept = Branches.of(touching).look(start.tail[None], traj.t, traj.y), run.memory["S"][:run.count]
+    seen, kept = Branches.of(touching).look(start.tail[None], traj.t, traj.y), run.memory["S"][: run.count]
     assert 0 < np.count_nonzero(kept[:, 0]) < run.count
     np.testing.assert_allclose(kept, seen.signatures, atol=1e-12)
     # the loop finds by itself that the change is harmless
-    assert np.diff(kept[:, 0]).any() and not run.memory["C"][1:run.count].any()
+    assert np.diff(kept[:, 0]).any() and not run.memory["C"][1 : run.count].any()
 
 
 def test_lift_off_is_no_jump(touching):
@@ -155,7 +178,7 @@ def test_lift_off_is_no_jump(touching):
     traj = cd.simulate(system, system.state(q=[-0.5]), 1.0, accuracy=1e-6)
     branches = Branches.of(system)
     code = branches.look(traj[0].tail[None], traj.t, traj.y).code[:, 0]
-    assert 0 < np.count_nonzero(code) < len(code)            # it touches for a while
+    assert 0 < np.count_nonzero(code) < len(code)  # it touches for a while
     assert traj.jumps == ()
     assert (np.diff(traj.t) > 0).all()
     within, _ = drifts(traj)
@@ -171,16 +194,19 @@ def test_lift_offs_are_settled_by_the_loop(touching, monkeypatch, accuracy):
     traj = cd.simulate(touching, touching.state(q=[-0.5]), 1.0, accuracy=accuracy)
     assert traj.jumps == () and not rounds
     code = Branches.of(touching).look(traj[0].tail[None], traj.t, traj.y).code[:, 0]
-    assert np.diff(code).any()                               # there is something to find
+    assert np.diff(code).any()  # there is something to find
 
 
 def test_an_end_inside():
     """OpenSim's rule: where an end gets inside the surface, the path is straight."""
-    system = pendulum(("ground", (0.5, 0, 0)), ("bob", (0, -0.5, 0)),
-                      wraps=[cd.paths.Wrap(cd.paths.Cylinder(0.15), "ground", (0.2, -0.35, 0), name="rod")])
+    system = pendulum(
+        ("ground", (0.5, 0, 0)),
+        ("bob", (0, -0.5, 0)),
+        wraps=[cd.paths.Wrap(cd.paths.Cylinder(0.15), "ground", (0.2, -0.35, 0), name="rod")],
+    )
     with pytest.warns(UserWarning, match="'rod'"):
         traj = cd.simulate(system, system.state(q=[-0.5]), 0.7, accuracy=1e-8)
-    (jump,) = traj.jumps                                     # out of it the chord passes by
+    (jump,) = traj.jumps  # out of it the chord passes by
     L = system.path_lengths(traj(jump.t).q + np.array([[-1e-9], [1e-9]]))[:, 0]
     assert jump.size == pytest.approx(L[1] - L[0], abs=1e-8)
     within, total = drifts(traj)
@@ -189,9 +215,11 @@ def test_an_end_inside():
 
 
 def test_disabled_forces_are_not_reported():
-    system = pendulum(("ground", (0.5, 0, 0)),
-                      cd.paths.ConditionalPoint("ground", (0.3, 0.2, 0), "angle", (0.4, 2.0)),
-                      ("bob", (0, -0.5, 0)))
+    system = pendulum(
+        ("ground", (0.5, 0, 0)),
+        cd.paths.ConditionalPoint("ground", (0.3, 0.2, 0), "angle", (0.4, 2.0)),
+        ("bob", (0, -0.5, 0)),
+    )
     traj = cd.simulate(system, system.state(q=[0.0], u=[3.0], disabled=["spring"]), 0.3)
     assert traj.jumps == ()
 
@@ -206,7 +234,7 @@ def test_values_without_derivatives(biceps):
     Jacobians has the same values, from the same rows, and right derivatives."""
     eq = equations(biceps, derivatives=True)
     assert eq.f.main.n_instructions() < 0.8 * eq.derived.n_instructions()
-    p = biceps.state().tail[biceps.compiled.model.tail["inputs"].start:][:, None]
+    p = biceps.state().tail[biceps.compiled.model.tail["inputs"].start :][:, None]
     y = np.array([0.3, 0.4, 2.0, -1.0])
     around = y[:, None] + 1e-5 * np.hstack([np.zeros((4, 1)), np.eye(4), -np.eye(4)])
     given = [np.zeros((1, 9)), around, np.tile(p, 9)]

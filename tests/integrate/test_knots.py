@@ -1,5 +1,6 @@
 """What depends on time is not stepped over: pulses in series, splines, conditions;
 docs/theory/integrators.md."""
+
 import itertools
 import warnings
 
@@ -14,7 +15,7 @@ from condyle.integrate.knots import joined, knots
 from condyle.integrate.methods import METHODS
 from condyle.integrate.timed import timed
 
-INERTIA = 1.0 + 2.0 * 0.4**2                                # of the pin's body about its axis
+INERTIA = 1.0 + 2.0 * 0.4**2  # of the pin's body about its axis
 ADAPTIVE = [m.name for m in METHODS.values() if m.estimate]
 
 
@@ -72,9 +73,12 @@ def test_a_pulse_is_not_stepped_over(pulse, method, accuracy):
 
 
 def test_fixed_steps_say_what_they_pass(pulse):
-    with pytest.warns(UserWarning, match=r"step = 0.1 s is longer than what force 'push' does between t = "
-                                         r"4.99 and 5 s, and in 1 "
-                                         r"more places.*step <= 0.01"):
+    with pytest.warns(
+        UserWarning,
+        match=r"step = 0.1 s is longer than what force 'push' does between t = "
+        r"4.99 and 5 s, and in 1 "
+        r"more places.*step <= 0.01",
+    ):
         cd.simulate(pulse, pulse.state(), 10.0, step=0.1)
     with pytest.warns(UserWarning, match=r"step = 0\.1 s is longer than the run of 0\.05 s"):
         cd.simulate(pulse, pulse.state(t=6.0), 6.05, step=0.1)
@@ -95,12 +99,15 @@ def test_members_have_knots_of_their_own(window):
     onset, t = np.array([5.0, 7.0, 5.0, 2.0, 5.004]), np.array([0.0, 0.0, 5.005, 3.0, 0.0])
     many = cd.simulate(window, {"t": t, "parameters": {"onset": onset}}, 10.0, accuracy=1e-6)
     table = many.table()
-    assert table.names[:2] == ("member",
-                               "onset") and (table["onset"] == onset[table["member"].astype(int)]).all()
+    assert (
+        table.names[:2] == ("member", "onset")
+        and (table["onset"] == onset[table["member"].astype(int)]).all()
+    )
     impulse = 300 * np.array([0.01, 0.01, 0.005, 0.0, 0.01])
     middle = np.array([5.005, 7.005, 5.0075, 0.0, 5.009])
-    assert np.array([traj.q[-1, 0] for traj in many]) == pytest.approx(impulse / INERTIA * (10 - middle),
-                                                                       abs=1e-9)
+    assert np.array([traj.q[-1, 0] for traj in many]) == pytest.approx(
+        impulse / INERTIA * (10 - middle), abs=1e-9
+    )
 
 
 def test_an_event_changes_when_it_happens(window):
@@ -113,17 +120,23 @@ def test_an_event_changes_when_it_happens(window):
 
 # ---- which times they are: nothing is compiled ----
 
+
 def test_sources_of_knots():
     """Everything that reads time, by name; the state's own functions have none."""
     x = np.array([0.0, 0.5, 4.0, 4.1, 4.2, 9.0])
     spline = cd.Spline(x, [0.0, 0, 0, 1, 0, 0])
     system = pin(motion=cd.Prescribed(position=spline))
-    system.add_body("a", mobilizer=cd.Slider(), mass=1.0,
-                    motion=cd.Prescribed(velocity=lambda t, q: q * np.where(t < 3.5, 1, 2)))
+    system.add_body(
+        "a",
+        mobilizer=cd.Slider(),
+        mass=1.0,
+        motion=cd.Prescribed(velocity=lambda t, q: q * np.where(t < 3.5, 1, 2)),
+    )
     system.add_body("b", mobilizer=cd.Slider(), mass=1.0)
     system.add_force("own", forces.Custom(lambda s: {"b": spline(s.q("b"))}))
-    system.add_constraint("driven", cd.constraints.PrescribedMotion(lambda t: np.where(t < 2.25, 0.0,
-                                                                                       (t - 2.25) ** 3), "b"))
+    system.add_constraint(
+        "driven", cd.constraints.PrescribedMotion(lambda t: np.where(t < 2.25, 0.0, (t - 2.25) ** 3), "b")
+    )
     reads = timed(system)
     assert set(reads.names) == {"the motion of body 'leg'", "the motion of body 'a'", "constraint 'driven'"}
     breaks = reads.breaks(reads.values(system.state().tail), 0.0, 10.0)
@@ -156,13 +169,14 @@ class Lifted(cd.Mobilizer):
         z = ca.fmax(t - 3, 0)
         p, v, a = (ca.vertcat(0, 0, x) for x in (z**3, 3 * z**2, 6 * z))
         none, zero = ca.SX(3, 0), ca.SX(3, 1)
-        return cd.mobilizers.RelativeMotion(R=ca.SX.eye(3), p=p, H_w=none, H_v=none, w_t=zero, v_t=v,
-                                            bias_w=zero,
-                                    bias_v=a)
+        return cd.mobilizers.RelativeMotion(
+            R=ca.SX.eye(3), p=p, H_w=none, H_v=none, w_t=zero, v_t=v, bias_w=zero, bias_v=a
+        )
 
 
 def test_own_classes():
     """A user's force and a user's mobilizer."""
+
     class Kick(forces.Force):
         def apply(self, s, loads):
             loads.add_mobility("leg", ca.if_else(s.t < 6, 0, s.coordinate("leg")))
@@ -182,22 +196,25 @@ def test_the_second_formulation(pulse):
     """It does not know of knots: with max_step it sees the pulse too."""
     maximal = cd.maximal.of(pulse)
     end = maximal.simulate([0.0], [0.0], 5.05, t=4.9, max_step=0.002).u[-1, 0]
-    assert end == pytest.approx(3 / INERTIA, rel=1e-3)      # seen, though its estimate is blind to kinks
+    assert end == pytest.approx(3 / INERTIA, rel=1e-3)  # seen, though its estimate is blind to kinks
     with pytest.raises(cd.DescriptionError, match="max_step = -1 must be a positive"):
         maximal.simulate([0.0], [0.0], 5.05, max_step=-1)
 
 
-@pytest.mark.parametrize(("law", "expected"), [
-    (lambda s: np.where(2 * s.t - 3 > 5, s.q("leg"), 0.0), [4]),
-    (lambda s: np.where(s.t % 3 < 0.5, 1.0, 0.0), [0.5, 3, 3.5, 6, 6.5, 9, 9.5]),
-    (lambda s: np.where(abs(s.t - 5) < 0.005, 1.0, 0.0), [4.995, 5, 5.005]),
-    (lambda s: np.floor(s.t / 4), [4, 8]),
-    (lambda s: np.maximum(0.0, 1 - abs(s.t - 5) / 0.001), [4.999, 5, 5.001]),
-    (lambda s: cd.functions.SmoothStep(3.0, 3.01)(s.t), [3, 3.01]),
-    (lambda s: np.where((s.t > 1) & ~(s.t > 1 + 1e-9), 1e9, 0.0), [1, 1 + 1e-9]),
-    (lambda s: np.where(s.t > 11, 1.0, 0.0) + np.where(s.t > -1, 1.0, 0.0), []),
-    (lambda s: 3.0 * s.t**2 - s.t + cd.Parameter("mean", 2.0), []),
-])
+@pytest.mark.parametrize(
+    ("law", "expected"),
+    [
+        (lambda s: np.where(2 * s.t - 3 > 5, s.q("leg"), 0.0), [4]),
+        (lambda s: np.where(s.t % 3 < 0.5, 1.0, 0.0), [0.5, 3, 3.5, 6, 6.5, 9, 9.5]),
+        (lambda s: np.where(abs(s.t - 5) < 0.005, 1.0, 0.0), [4.995, 5, 5.005]),
+        (lambda s: np.floor(s.t / 4), [4, 8]),
+        (lambda s: np.maximum(0.0, 1 - abs(s.t - 5) / 0.001), [4.999, 5, 5.001]),
+        (lambda s: cd.functions.SmoothStep(3.0, 3.01)(s.t), [3, 3.01]),
+        (lambda s: np.where((s.t > 1) & ~(s.t > 1 + 1e-9), 1e9, 0.0), [1, 1 + 1e-9]),
+        (lambda s: np.where(s.t > 11, 1.0, 0.0) + np.where(s.t > -1, 1.0, 0.0), []),
+        (lambda s: 3.0 * s.t**2 - s.t + cd.Parameter("mean", 2.0), []),
+    ],
+)
 def test_conditions_in_expressions(law, expected):
     """Thresholds are read from what was traced; a jump is met on both sides."""
     times = found(torque(law))
@@ -207,12 +224,12 @@ def test_conditions_in_expressions(law, expected):
 
 def test_a_curved_pulse():
     """No breaks, but a look at 4096 intervals meets what is wider than one."""
-    times = found(torque(lambda s: 300 * np.exp(-((s.t - 5) / 0.005) ** 2)))
+    times = found(torque(lambda s: 300 * np.exp(-(((s.t - 5) / 0.005) ** 2))))
     assert len(times) < 60
     near = times[np.abs(times - 5) < 0.01]
     assert len(near) >= 4 and np.diff(near).max() < 0.005
     # exactly at one of the looks
-    pole = found(torque(lambda s: 0.1 / (s.t - 5) + np.exp(-((s.t - 2) / 0.005) ** 2)))
+    pole = found(torque(lambda s: 0.1 / (s.t - 5) + np.exp(-(((s.t - 2) / 0.005) ** 2))))
     assert 5.0 in pole and np.isfinite(pole).all() and len(pole) < 120
     sine = found(torque(lambda s: np.sin(2 * np.pi * s.t)))
     assert len(sine) < 70 and np.diff(np.r_[0, sine, 10]).max() < 0.5
@@ -239,13 +256,13 @@ def test_joined_is_what_it_says():
     rng = np.random.default_rng(1)
     t = np.linspace(0, 10, 5001)
     x = np.stack([np.sin(3 * t), np.where(t < 4, 0, (t - 4) ** 2), 1e-4 * rng.normal(size=5001)], axis=1)
-    x[:, 2] *= (t > 8)
+    x[:, 2] *= t > 8
 
     def at(s):
         return np.stack([np.interp(s, t, c) for c in x.T], axis=1)
 
     times, tolerance = joined(t, at, 1e-3, 3), 1e-3
-    assert 1000 <= len(times) < 1200                        # noise in the last fifth: each of these samples
+    assert 1000 <= len(times) < 1200  # noise in the last fifth: each of these samples
     scale = np.abs(x - np.median(x, axis=0)).mean(axis=0)
     for a, b in itertools.pairwise(times):
         s = np.linspace(a, b, 50)
@@ -269,7 +286,7 @@ def test_long_series_are_looked_up():
     """Above 20,000 samples every sample was a selection in the machine code: a hundred times slower."""
     t = np.linspace(0, 100, 100_001)
     system = pushed(forces.TimeSeries(t, np.stack([t, t, t], axis=1)))
-    source, = timed(system).sources
+    (source,) = timed(system).sources
     assert len(source.graph.op) < 200
     assert len(source.breaks(np.empty(0), 0.0, 100.0)) == 100_001
 
@@ -285,9 +302,14 @@ def test_unequal_series(monkeypatch):
     assert found(system, accuracy=1e-4) is not times
 
 
-@pytest.mark.parametrize("law", [lambda s: np.where((s.t - 5) ** 2 < 1e-4, 300.0, 0.0),
-                                 lambda s: np.where((s.t - 4.99) * (s.t - 5.01) < 0, 300.0, 0.0),
-                                 lambda s: 450.0 * np.maximum(0.0, 1 - ((s.t - 5) / 0.01) ** 2)])
+@pytest.mark.parametrize(
+    "law",
+    [
+        lambda s: np.where((s.t - 5) ** 2 < 1e-4, 300.0, 0.0),
+        lambda s: np.where((s.t - 4.99) * (s.t - 5.01) < 0, 300.0, 0.0),
+        lambda s: 450.0 * np.maximum(0.0, 1 - ((s.t - 5) / 0.01) ** 2),
+    ],
+)
 def test_conditions_on_polynomials_of_time_are_met(law):
     """6 N m s about t = 5 s. Where such a condition changes its mind is not solved for, so that it counts as
     curved.
@@ -304,6 +326,9 @@ def test_splines_and_lines_are_not_curved():
     """Their pieces end where they say: no grid is laid over them."""
     t = np.linspace(0, 10, 11)
     spline = cd.Spline(t, np.sin(t))
-    for law in (lambda s: spline(s.t), lambda s: np.clip(s.t - 5, 0, 1) * np.where(s.t > 7, 2.0, 1.0),
-                lambda s: 3 * s.t ** 2):
+    for law in (
+        lambda s: spline(s.t),
+        lambda s: np.clip(s.t - 5, 0, 1) * np.where(s.t > 7, 2.0, 1.0),
+        lambda s: 3 * s.t**2,
+    ):
         assert not timed(torque(law)).curved.any()

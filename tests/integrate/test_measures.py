@@ -1,4 +1,5 @@
 """Measures of runs against closed forms: an oscillator x = sin 2t, a ball that bounces, a sampled damper."""
+
 from __future__ import annotations
 
 import pickle
@@ -37,8 +38,19 @@ def run(oscillator) -> cd.Trajectory:
 
 def test_closed_forms(run):
     table = run.table(T)
-    assert table.names == ("x", "x_speed", "area", "held", "top", "top_time", "low", "low_time", "far",
-                           "far_time", "late")
+    assert table.names == (
+        "x",
+        "x_speed",
+        "area",
+        "held",
+        "top",
+        "top_time",
+        "low",
+        "low_time",
+        "far",
+        "far_time",
+        "late",
+    )
     x = np.sin(2 * T)
     assert_allclose(table["area"], 1 + T / 2 - np.sin(4 * T) / 8, atol=ERROR)
     assert_allclose(table["top"], np.where(np.pi / 4 > T, x, 1), atol=ERROR)
@@ -56,8 +68,9 @@ def test_closed_forms(run):
 
 def test_extremes_between_steps_are_found(oscillator):
     """Few steps: the largest of the rows alone is far off, the largest of the run is not."""
-    traj = cd.simulate(oscillator, oscillator.state(t=0.05, u=[2.0]), 2.0, accuracy=1e-6,
-                       integrator="dormand-prince-8")
+    traj = cd.simulate(
+        oscillator, oscillator.state(t=0.05, u=[2.0]), 2.0, accuracy=1e-6, integrator="dormand-prince-8"
+    )
     rows = traj["x"].max()
     assert rows < 1 - 1e-4
     assert traj.measure("top")[-1] == pytest.approx(1, abs=1e-5)
@@ -73,7 +86,7 @@ def test_rows_parts_and_pickles(run):
     assert_array_equal(run([0.1, 3.0]).measure("top"), run.measure("top", [0.1, 3.0]))
     assert_array_equal(run.measure("held", [0.3]), [run(0.25)["held"]])
     assert_array_equal(pickle.loads(pickle.dumps(run)).measure("top"), top)
-    assert run.events == ()                                 # samples are none of the user's
+    assert run.events == ()  # samples are none of the user's
     assert "measure 'top': Maximum(lambda)" in run.system.describe()
     with pytest.raises(cd.UnknownNameError, match=r"measure 'tip'.*'top'"):
         run.measure("tip")
@@ -99,8 +112,9 @@ def test_events_jumps_and_samples_at_events():
     ball.add_measure("fastest", Maximum(lambda s: s.u("height")))
     ball.add_measure("deepest", Minimum(lambda s: s.u("height")))
     ball.add_measure("impact_speed", SampleAndHold(lambda s: s.u("height"), event="impact", initial=7.0))
-    impact = cd.Event(lambda s: s.q("height"), action=lambda s: s.replace(u=-e * s.u), name="impact",
-                      window=1e-9)
+    impact = cd.Event(
+        lambda s: s.q("height"), action=lambda s: s.replace(u=-e * s.u), name="impact", window=1e-9
+    )
     traj = cd.simulate(ball, ball.state(q=[1.0]), 1.3, accuracy=ACCURACY, events=impact)
     v, t1 = np.sqrt(2 * g), np.sqrt(2 / g)
     assert [len(traj.events), traj(0.1)["impact_speed"]] == [2, 7.0]
@@ -113,8 +127,9 @@ def test_events_jumps_and_samples_at_events():
     # Of the two rows at the impact the first knows nothing of the second.
     row = int(np.flatnonzero(np.diff(traj.t) == 0)[0])
     assert traj["fastest"][row] == 0.0 < traj["fastest"][row + 1]
-    with pytest.raises(cd.UnknownNameError,
-                       match=r"unknown event 'impact'; there are none .*'impact_speed' is sampled when"):
+    with pytest.raises(
+        cd.UnknownNameError, match=r"unknown event 'impact'; there are none .*'impact_speed' is sampled when"
+    ):
         cd.simulate(ball, ball.state(q=[1.0]), 1.0)
     both = cd.simulate(ball, {"q": [[1.0], [0.5]]}, 1.3, accuracy=ACCURACY, events=impact)
     assert_array_equal(both.y_end[0], traj.y[-1])
@@ -129,8 +144,9 @@ def sampled_damper() -> cd.System:
         system.add_body(name, mobilizer=cd.Slider(), mass=1.0)
     system.add_measure("u_k", SampleAndHold(lambda s: s.u("a"), 0.1))
     system.add_measure("clock", Integral(lambda s: 1.0 + 0 * s.t))
-    system.add_force("digital", cd.forces.Custom(lambda s: {"a": -4.0 * s.discrete("u_k"),
-                                                            "b": s.z("clock")}))
+    system.add_force(
+        "digital", cd.forces.Custom(lambda s: {"a": -4.0 * s.discrete("u_k"), "b": s.z("clock")})
+    )
     return system
 
 
@@ -161,8 +177,9 @@ def test_ensembles_and_runs_backward():
     assert_allclose(ens.y_end[:, 2], np.array([1, 0.5]) * (1 - np.cos(4)) / 2, atol=1e-5)
     ends = cd.simulate(system, start, 2.0, accuracy=1e-6)
     assert ends[0].table().names == ("x", "x_speed", "area")
-    with pytest.raises(cd.ShapeError,
-                       match="measure 'top' needs the whole run, every step: simulate with keep='steps'"):
+    with pytest.raises(
+        cd.ShapeError, match="measure 'top' needs the whole run, every step: simulate with keep='steps'"
+    ):
         ends[0].measure("top")
     # Backward: integrals come back; so far is from the later times on; what is late is what was earlier in
     # time.
@@ -178,25 +195,22 @@ def test_what_cannot_be(oscillator, sampled_damper):
     system = cd.System()
     system.add_body("m", mobilizer=cd.Slider(), mass=1.0, coordinates="x")
     position = lambda s: s.q("x")
-    for wrong, match in ((lambda: SampleAndHold(position), "give a period"),
-                         (lambda: SampleAndHold(position, 0.0), "above 0"),
-                         (lambda: SampleAndHold(position, 0.1, event="e"), "give a period"),
-                         (lambda: Delay(position, -1.0),
-                          "delay: expected one finite number .* at least 0, got -1"),
-                         (lambda: Delay(position, cd.Parameter("tau", 0.1)),
-                          "cannot change from state to state"),
-                         (lambda: system.add_force("top", Maximum(position)),
-                          r"it goes to system.add_measure"),
-                         (lambda: system.add_measure("top", position),
-                          r"becomes one by cd\.measures\.Maximum\("),
-                         (lambda: system.add_measure("x", Integral(position)),
-                          "measure 'x': a coordinate has this name"),
-                         (lambda: Integral(position, initial="x"),
-                          "Integral: initial: expected one finite number, got 'x'")):
+    for wrong, match in (
+        (lambda: SampleAndHold(position), "give a period"),
+        (lambda: SampleAndHold(position, 0.0), "above 0"),
+        (lambda: SampleAndHold(position, 0.1, event="e"), "give a period"),
+        (lambda: Delay(position, -1.0), "delay: expected one finite number .* at least 0, got -1"),
+        (lambda: Delay(position, cd.Parameter("tau", 0.1)), "cannot change from state to state"),
+        (lambda: system.add_force("top", Maximum(position)), r"it goes to system.add_measure"),
+        (lambda: system.add_measure("top", position), r"becomes one by cd\.measures\.Maximum\("),
+        (lambda: system.add_measure("x", Integral(position)), "measure 'x': a coordinate has this name"),
+        (lambda: Integral(position, initial="x"), "Integral: initial: expected one finite number, got 'x'"),
+    ):
         with pytest.raises(cd.DescriptionError, match=match):
             wrong()
-    with pytest.raises(cd.TraceError,
-                       match="returned None; expected one number; is a return statement missing"):
+    with pytest.raises(
+        cd.TraceError, match="returned None; expected one number; is a return statement missing"
+    ):
         Maximum(lambda s: None)
     with pytest.raises(cd.TraceError, match=r"s\.q\(\) missing 1 .*asked by name"):
         Maximum(lambda s: s.q())
@@ -204,8 +218,9 @@ def test_what_cannot_be(oscillator, sampled_damper):
     with pytest.raises(cd.DescriptionError, match="measure 'top' exists already"):
         system.add_measure("top", Minimum(position))
     system.add_force("delayed", cd.forces.Custom(lambda s: {"x": s.z("top")}))
-    with pytest.raises(cd.DescriptionError,
-                       match=r"force 'delayed': asks for .*, but this measure is found after the run"):
+    with pytest.raises(
+        cd.DescriptionError, match=r"force 'delayed': asks for .*, but this measure is found after the run"
+    ):
         system.state()
 
 

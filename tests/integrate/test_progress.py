@@ -1,4 +1,5 @@
 """Bars: in a notebook without ipywidgets, and reports of runs whose native batches are short."""
+
 from __future__ import annotations
 
 import sys
@@ -60,7 +61,7 @@ def test_a_bar_says_what_is_compiled(notebook, tmp_path, monkeypatch):
         texts.append([p["text/plain"] for p in pictures])
         pictures.clear()
     assert "simulate: compiling the loop of steps 0 %" in texts[0]
-    assert "simulate: compiling 0 %" in texts[0]             # at the first bounce: what has no name
+    assert "simulate: compiling 0 %" in texts[0]  # at the first bounce: what has no name
     assert not any("compiling" in text for text in texts[1])
     assert system.copy().state().udot.size == 1 and not pictures
 
@@ -76,13 +77,13 @@ def test_who_has_no_bar_is_told_that_it_compiles(terminal, tmp_path, monkeypatch
         cd.simulate(system, system.state(q=[1.0]), 0.5)
         text = capsys.readouterr().err
         assert text.count("compiling machine code") == terminal
-        terminal = False                                     # the second run has nothing to compile
+        terminal = False  # the second run has nothing to compile
 
 
 @pytest.mark.parametrize("shell", [ZMQInteractiveShell(), ColabShell()])
 def test_a_bar_in_a_notebook(shell, notebook, monkeypatch):
     pictures = notebook(shell)
-    monkeypatch.setitem(sys.modules, "rich.progress", None)     # importing it fails: it is not needed there
+    monkeypatch.setitem(sys.modules, "rich.progress", None)  # importing it fails: it is not needed there
     system = pendulum()
     cd.simulate(system, system.state(q=[1.0]), 5.0, progress=True)
     assert pictures[0]["text/plain"] == "simulate 0 %"
@@ -100,7 +101,8 @@ def test_no_notebook(shell, notebook):
 def test_short_batches_are_reported_too():
     """Witnesses make batches short: the native loop never comes back by itself."""
     system, shares = pendulum(), []
-    cd.simulate(system, system.state(q=[1.0]), 2.0, events=cd.Event(lambda s: s.q("leg")),
-                progress=shares.append)
+    cd.simulate(
+        system, system.state(q=[1.0]), 2.0, events=cd.Event(lambda s: s.q("leg")), progress=shares.append
+    )
     assert shares == sorted(shares)
     assert shares[-1] == 1.0

@@ -1,4 +1,5 @@
 """Boxes on boxes of time stepping: random, parallel, flush, concentric, one inside the other."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -24,22 +25,33 @@ def nearly(angle):
 def largest_gap(R_a, half_a, R_b, half_b, d):
     """Over all 15 axes, one at a time; below zero minus the depth: no other direction parts boxes sooner."""
     best = np.full(len(d), -np.inf)
-    axes = [*(R_a[:, :, i] for i in range(3)), *(R_b[:, :, i] for i in range(3)),
-            *(np.cross(R_a[:, :, i], R_b[:, :, j]) for i in range(3) for j in range(3))]
+    axes = [
+        *(R_a[:, :, i] for i in range(3)),
+        *(R_b[:, :, i] for i in range(3)),
+        *(np.cross(R_a[:, :, i], R_b[:, :, j]) for i in range(3) for j in range(3)),
+    ]
     for n in axes:
         long = np.linalg.norm(n, axis=1)
         n = n / np.where(long > 1e-6, long, 1.0)[:, None]
-        reach = sum((np.abs(np.einsum("ki,kij->kj", n, R)) * half).sum(axis=1)
-                    for R, half in ((R_a, half_a), (R_b, half_b)))
+        reach = sum(
+            (np.abs(np.einsum("ki,kij->kj", n, R)) * half).sum(axis=1)
+            for R, half in ((R_a, half_a), (R_b, half_b))
+        )
         best = np.where(long > 1e-6, np.maximum(best, np.abs((n * d).sum(axis=1)) - reach), best)
     return best
 
 
 CASES = {
-    "random": (None, 1.0), "sizes over three decades": (None, 0.7), "parallel": (np.eye(3), 1.0),
-    "turned by 90 degrees": (TURN, 1.0), "nearly parallel": (nearly(1e-7), 1.0),
-    "hardly turned": (nearly(2e-4), 1.0), "one centre": (None, 0.0), "one centre, parallel": (np.eye(3), 0.0),
-    "inside": (None, 0.01)}
+    "random": (None, 1.0),
+    "sizes over three decades": (None, 0.7),
+    "parallel": (np.eye(3), 1.0),
+    "turned by 90 degrees": (TURN, 1.0),
+    "nearly parallel": (nearly(1e-7), 1.0),
+    "hardly turned": (nearly(2e-4), 1.0),
+    "one centre": (None, 0.0),
+    "one centre, parallel": (np.eye(3), 0.0),
+    "inside": (None, 0.01),
+}
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -48,13 +60,17 @@ def test_boxes_that_overlap_touch(case):
     the margin of faces."""
     turn, share = CASES[case]
     rng = np.random.default_rng(list(case.encode()))
-    half_a, half_b = 10.0**rng.uniform(-3 if "decades" in case else -1, 0, (2, COUNT, 3))
+    half_a, half_b = 10.0 ** rng.uniform(-3 if "decades" in case else -1, 0, (2, COUNT, 3))
     half_b = 0.05 * half_a if case == "inside" else half_b
     R_a = turned(rng)
     R_b = turned(rng) if turn is None else R_a @ turn
     d = rng.normal(size=(COUNT, 3))
-    d *= (share * rng.uniform(0, 1, COUNT) * (np.linalg.norm(half_a, axis=1) + np.linalg.norm(half_b, axis=1))
-          / np.linalg.norm(d, axis=1))[:, None]
+    d *= (
+        share
+        * rng.uniform(0, 1, COUNT)
+        * (np.linalg.norm(half_a, axis=1) + np.linalg.norm(half_b, axis=1))
+        / np.linalg.norm(d, axis=1)
+    )[:, None]
     small = np.minimum(half_a.min(axis=1), half_b.min(axis=1))
     pair, _, gap, n, P = touching(R_a, 0 * d, half_a, R_b, d, half_b, 1e-3 * small)
     exact = largest_gap(R_a, half_a, R_b, half_b, d)
@@ -64,14 +80,14 @@ def test_boxes_that_overlap_touch(case):
     deepest = np.full(COUNT, np.inf)
     np.minimum.at(deepest, pair, gap)
     by = ((deepest - exact) / small)[exact < 0]
-    assert by.max() < 1e-9 and by.min() > -MARGIN - 1e-9     # lengths up to 1e3 times `small` round
-    assert ((n * d[pair]).sum(axis=1) >= -1e-12).all()       # from a to b
+    assert by.max() < 1e-9 and by.min() > -MARGIN - 1e-9  # lengths up to 1e3 times `small` round
+    assert ((n * d[pair]).sum(axis=1) >= -1e-12).all()  # from a to b
 
 
 def test_flush_faces_edges_and_corners():
     """Exactly on each other, edges and corners a nanometre over: points at that gap."""
     rng = np.random.default_rng(1)
-    half_a, half_b = 10.0**rng.uniform(-1, 0, (2, COUNT, 3))
+    half_a, half_b = 10.0 ** rng.uniform(-1, 0, (2, COUNT, 3))
     R = np.tile(np.eye(3), (COUNT, 1, 1))
     for axes, points, over in (((2,), 4, 0.0), ((2, 0), 2, 1e-9), ((2, 0, 1), 1, 1e-9)):
         d = np.zeros((COUNT, 3))

@@ -1,4 +1,5 @@
 """Runs with rigid contacts, stops and ropes: closed forms, balances, and what ends them."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -37,8 +38,8 @@ def test_bouncing_ball_comes_to_rest(bouncer, evidence) -> None:
     heights = np.abs(tops / 0.64 ** np.arange(1, 9) - 1).max()
     rest = np.sqrt(0.2) * 1.8 / 0.2
     late = abs(traj.events[-1].t - rest)
-    assert heights < 1e-7                                        # of accuracy 1e-8, over eight bounces
-    assert late < 1e-5                                           # the last bounces are left out
+    assert heights < 1e-7  # of accuracy 1e-8, over eight bounces
+    assert late < 1e-5  # the last bounces are left out
     assert traj.u[-1, 0] == 0 and abs(traj.q[-1, 0] - 0.1) < 1e-12 and traj.discrete[-1, 0] == 1
     lost = sum(i.energy for i in traj.impacts)
     assert abs(lost / (2 * 10 * 1.0) + 1) < 1e-7
@@ -58,8 +59,9 @@ def block() -> cd.System:
     rubber = cd.contact.Rigid(friction=cd.Parameter("mu", 0.5))
     system = cd.System(gravity=(0, 0, 0))
     system.add_body("block", mobilizer=cd.Planar(), mass=2.0, inertia=(0.02, 0.03, 0.02))
-    system.add_contact("floor", floor(rubber), cd.contact.vertices("block", [(-0.2, -0.1, 0), (0.2, -0.1, 0)],
-                                                                   rubber))
+    system.add_contact(
+        "floor", floor(rubber), cd.contact.vertices("block", [(-0.2, -0.1, 0), (0.2, -0.1, 0)], rubber)
+    )
     for axis in ("x", "y"):
         system.add_force(axis, cd.forces.MobilityForce(f"block_t{axis}", 2 * cd.Parameter(f"g{axis}", 0.0)))
     return system
@@ -74,15 +76,16 @@ def test_block_on_an_incline(slope, evidence) -> None:
     """It sticks below the friction angle, and slides above it with g (sin - mu cos)."""
     limit, worst = np.arctan(0.5), 0.0
     for angle in (limit - 1e-4, limit + 1e-4, 0.7):
-        state = slope.state(q={"block_ty": 0.1},
-                            parameters={"gx": G * np.sin(angle), "gy": -G * np.cos(angle)})
+        state = slope.state(
+            q={"block_ty": 0.1}, parameters={"gx": G * np.sin(angle), "gy": -G * np.cos(angle)}
+        )
         traj = cd.simulate(slope, state, 1.0, accuracy=1e-6)
         a = G * (np.sin(angle) - 0.5 * np.cos(angle))
         worst = max(worst, abs(traj.u[-1, 1] - max(a, 0.0)))
         assert traj.finished and abs(traj.q[-1, 2] - 0.1) < 1e-9
         # the state knows: accelerations and forces of the last row are those of the run
         assert abs(traj[-1].udot[1] - max(a, 0.0)) < 1e-10
-    assert worst < 1e-9                                          # steps of constant acceleration are exact
+    assert worst < 1e-9  # steps of constant acceleration are exact
     evidence("block on an incline, 1e-4 rad about the friction angle: its speed after 1 s [m/s]", worst, 1e-9)
 
 
@@ -106,7 +109,7 @@ def test_contacts_report_what_they_do(slope, evidence) -> None:
     f = traj.contact_forces().values.reshape(-1, 2, 3)
     expected = np.where(moving[:, None], (-0.5 * 2 * G, 2 * G, 0), (0, 2 * G, 0))
     error = np.abs(f.sum(axis=1) - expected)[np.abs(traj.t - 2.0 / (0.5 * G)) > 1e-3].max()
-    assert error < 1e-9                                          # rounding of two multipliers
+    assert error < 1e-9  # rounding of two multipliers
     evidence("rigid contact: forces that states report against m (a - g) of a sliding block [N]", error, 1e-9)
     ahead = traj.centre_of_pressure("floor")["floor_px"] - traj["block_tx"]
     assert np.abs(ahead[moving] - 0.05).max() < 1e-9 and np.abs(ahead[-1]) < 1e-9
@@ -147,12 +150,15 @@ def test_billiard_ball_begins_to_roll(evidence) -> None:
     state = system.state(q={"ball_ty": 0.1}, u={"ball_vx": 3.0})
     traj = cd.simulate(system, state, 1.0, accuracy=1e-8)
     when = next(e.t for e in traj.events if e.name == "table sticks")
-    errors = [abs(when - 2 * 3 / (7 * 0.2 * G)), abs(traj.u[-1, 3] - 15 / 7),
-              abs(traj.u[-1, 2] + 150 / 7) * 0.1]
+    errors = [
+        abs(when - 2 * 3 / (7 * 0.2 * G)),
+        abs(traj.u[-1, 3] - 15 / 7),
+        abs(traj.u[-1, 2] + 150 / 7) * 0.1,
+    ]
     spun = cd.simulate(system, state.replace(u={"ball_wx": 40.0}), 2.0, accuracy=1e-8)
     errors += [abs(spun.u[-1, 3] - 15 / 7), abs(spun.u[-1, 5] - 2 / 7 * 40 * 0.1)]
     assert traj.finished and spun.finished
-    assert max(errors) < 1e-7                                    # ten accuracies, in units of speed
+    assert max(errors) < 1e-7  # ten accuracies, in units of speed
     evidence("billiard ball: when it begins to roll, and how fast [s, m/s]", max(errors), 1e-7)
 
 
@@ -160,8 +166,9 @@ def test_pendulum_with_a_stop() -> None:
     """A double pendulum whose elbow stops hard: momentum about the shoulder is kept, energy falls."""
     system = cd.System()
     system.add_body("upper", mobilizer=cd.Pin(), X_BM=(0, 0.5, 0), mass=1.0, inertia=(0.01, 0.01, 0.02))
-    system.add_body("lower", "upper", cd.Pin(), X_PF=(0, -0.5, 0), X_BM=(0, 0.5, 0), mass=1.0,
-                    inertia=(0.01, 0.01, 0.02))
+    system.add_body(
+        "lower", "upper", cd.Pin(), X_PF=(0, -0.5, 0), X_BM=(0, 0.5, 0), mass=1.0, inertia=(0.01, 0.01, 0.02)
+    )
     system.add_constraint("elbow", cd.constraints.Stop("lower", lower=0.0, restitution=0.4))
     state = system.state(q={"upper": 1.0, "lower": 1.0})
     traj = cd.simulate(system, state, 3.0, accuracy=1e-7)
@@ -183,7 +190,7 @@ def test_rope_snaps_taut(evidence) -> None:
     system.add_constraint("rope", cd.constraints.Rope("ground", (0, 0, 0), "bob", (0, 0, 0), 1.0))
     state = system.state(q={"bob_tx": 0.6}, u={"bob_tz": 0.1})
     traj = cd.simulate(system, state, 1.0, accuracy=1e-8)
-    fall = np.sqrt(2 * 0.8 / G)                                  # not quite: it moves sideways too
+    fall = np.sqrt(2 * 0.8 / G)  # not quite: it moves sideways too
     blow = traj.impacts[0]
     rows = np.flatnonzero(traj.t == blow.t)
     before, after = traj[int(rows[0])], traj[int(rows[-1])]
@@ -204,7 +211,7 @@ def test_loops_hold_through_impacts() -> None:
     system.add_body("ball", mobilizer=cd.Translation(), mass=1.0)
     system.add_constraint("rod", cd.constraints.Rod("ground", (0, 1, 0), "ball", (0, 0, 0), 1.2))
     system.add_contact("floor", floor(rubber), cd.contact.Sphere("ball", (0, 0, 0), 0.1, rubber))
-    state = system.state(q={"ball_tx": np.sqrt(1.2 ** 2 - 0.25), "ball_ty": 0.5})
+    state = system.state(q={"ball_tx": np.sqrt(1.2**2 - 0.25), "ball_ty": 0.5})
     traj = cd.simulate(system, state, 2.0, accuracy=1e-7)
     assert traj.finished and traj.impacts
     errors = np.abs(np.linalg.norm(traj.q - [0, 1, 0], axis=1) - 1.2).max()
@@ -278,12 +285,14 @@ def test_painleve_is_where_theory_says() -> None:
     hits = 0
     for _ in range(4):
         angle = rng.uniform(0.3, 2.8)
-        start = system.state(q={"rod_rz": angle, "rod_ty": 0.5 * np.sin(angle) + 0.05},
-                             u=rng.uniform(-4, 4, 3) * (1, 1, 0.5),
-                             parameters={"mu": rng.uniform(0.3, 3), "e": rng.choice([0.0, 0.5])})
+        start = system.state(
+            q={"rod_rz": angle, "rod_ty": 0.5 * np.sin(angle) + 0.05},
+            u=rng.uniform(-4, 4, 3) * (1, 1, 0.5),
+            parameters={"mu": rng.uniform(0.3, 3), "e": rng.choice([0.0, 0.5])},
+        )
         traj = cd.simulate(system, start, 0.5, accuracy=1e-5)
         assert traj.status in (cd.Status.FINISHED, cd.Status.PAINLEVE)
-        assert np.diff([sum(s.energy()) for s in traj]).max(initial=0.0) < 1e-4   # ten accuracies, of 10 J
+        assert np.diff([sum(s.energy()) for s in traj]).max(initial=0.0) < 1e-4  # ten accuracies, of 10 J
         hits += len(traj.impacts)
     assert hits > 4
 
@@ -299,13 +308,16 @@ def test_impacts_never_make_energy(evidence) -> None:
         if (v[:, 0] < 0).any():
             hit = blow(G @ np.linalg.solve(M, G.T), v, e, mu, str(rng.choice(["newton", "poisson"])))
             assert hit is not None
-            assert hit.v[:, 0].min() > -1e-6 * np.abs(v).max()   # impulses times the ridge of singular W
+            assert hit.v[:, 0].min() > -1e-6 * np.abs(v).max()  # impulses times the ridge of singular W
             after = u + np.linalg.solve(M, G.T @ hit.lambda_.ravel())
             most = max(most, after @ M @ after / (u @ M @ u) - 1)
             count += 1
-    assert most < 1e-9                                           # rounding of a product of ten numbers
-    evidence("two hundred random impacts with friction: the largest gain of kinetic energy, relative",
-             max(most, 0.0), 1e-9)
+    assert most < 1e-9  # rounding of a product of ten numbers
+    evidence(
+        "two hundred random impacts with friction: the largest gain of kinetic energy, relative",
+        max(most, 0.0),
+        1e-9,
+    )
 
 
 def test_overlap_is_refused(bouncer) -> None:
@@ -359,7 +371,7 @@ def test_many_states_and_events(bouncer) -> None:
     assert len(hits) == len(traj.impacts) == 2
     kick = cd.Event(at=[4.5], action=lambda s: s.replace(u={"ball": 1.0}))
     kicked = cd.simulate(system, system.state(q={"ball": 1.1}), 4.6, accuracy=1e-4, events=kick)
-    assert kicked.q[-1, 0] == pytest.approx(0.1 + 0.1 - 5 * 0.01, abs=1e-4)       # it was at rest, and flies
+    assert kicked.q[-1, 0] == pytest.approx(0.1 + 0.1 - 5 * 0.01, abs=1e-4)  # it was at rest, and flies
     ens = cd.simulate(system, {"q": [[1.1], [0.6], [2.1]]}, 1.0, accuracy=1e-6)
     alone = cd.simulate(system, system.state(q={"ball": 0.6}), 1.0, accuracy=1e-6)
     np.testing.assert_array_equal(ens[1].q[-1], alone.q[-1])
@@ -393,9 +405,12 @@ def fallen(n: int, friction: float, t_final: float) -> tuple[float, float, float
 
 def test_falling_chain(evidence) -> None:
     first, last, grown = fallen(3, 0.3, 1.5)
-    assert last < 1e-8 * first and grown < 1e-5 * first          # of accuracy 1e-4
-    evidence("chain that falls on a floor, with friction: growth of its energy in any step, relative",
-             max(grown, 0.0) / first, 1e-5)
+    assert last < 1e-8 * first and grown < 1e-5 * first  # of accuracy 1e-4
+    evidence(
+        "chain that falls on a floor, with friction: growth of its energy in any step, relative",
+        max(grown, 0.0) / first,
+        1e-5,
+    )
 
 
 @pytest.mark.slow
@@ -403,8 +418,11 @@ def test_falling_chain_of_twenty_bodies(evidence) -> None:
     """21 contacts, 98 impacts, 591 steps: half a minute, most of it compiling."""
     first, last, grown = fallen(20, 0.0, 2.5)
     assert abs(last) < 1e-8 * first and grown < 1e-5 * first
-    evidence("chain of 20 bodies that falls on a floor and comes to rest: energy left, relative",
-             abs(last) / first, 1e-8)
+    evidence(
+        "chain of 20 bodies that falls on a floor and comes to rest: energy left, relative",
+        abs(last) / first,
+        1e-8,
+    )
 
 
 def test_disc_whirls_on_its_rim(evidence) -> None:
@@ -413,8 +431,11 @@ def test_disc_whirls_on_its_rim(evidence) -> None:
     rough = cd.contact.Rigid(friction=5.0)
     system = cd.System(gravity=(0, 0, -G))
     system.add_body("disc", mobilizer=cd.Free(), mass=1.0, inertia=(r * r / 4, r * r / 4, r * r / 2))
-    system.add_contact("table", cd.contact.HalfSpace("ground", (0, 0, 1), 0.0, rough),
-                       cd.contact.Torus("disc", None, r - tube, tube, rough))
+    system.add_contact(
+        "table",
+        cd.contact.HalfSpace("ground", (0, 0, 1), 0.0, rough),
+        cd.contact.Torus("disc", None, r - tube, tube, rough),
+    )
     # turned by theta about x, the lowest point is at -y; w is along the diameter through it
     half = theta / 2
     Omega = np.sqrt(4 * G / (r * np.sin(theta)))
@@ -427,7 +448,7 @@ def test_disc_whirls_on_its_rim(evidence) -> None:
     error = np.abs(tilt - theta).max()
     energy = np.array([sum(s.energy()) for s in traj])
     assert traj.finished and traj.discrete[-1, 1] == 1
-    assert error < 5e-4 and np.ptp(energy) < 1e-6 * energy[0]    # the tube is 1e-4 of the radius
+    assert error < 5e-4 and np.ptp(energy) < 1e-6 * energy[0]  # the tube is 1e-4 of the radius
     evidence("disc that whirls on its rim, its centre at rest: tilt over 0.5 s [rad]", error, 5e-4)
 
 
@@ -456,17 +477,19 @@ def test_compliant_contact_comes_near(evidence) -> None:
     right = cd.simulate(rigid, rigid.state(q={"ball_ty": 0.1}, **state), 1.0, accuracy=1e-7)
     off = []
     E = cd.Parameter("E", 1e6)
-    rubber = cd.contact.Material(E, dissipation=1.0, static_friction=0.2, dynamic_friction=0.2,
-                                 transition_speed=1e-3)
+    rubber = cd.contact.Material(
+        E, dissipation=1.0, static_friction=0.2, dynamic_friction=0.2, transition_speed=1e-3
+    )
     soft = cd.System(gravity=(0, -G, 0))
     soft.add_body("ball", mobilizer=cd.Free(), mass=2.0, inertia=(0.4 * 2 * 0.01,) * 3)
     soft.add_contact("table", floor(rubber), cd.contact.Sphere("ball", (0, 0, 0), 0.1, rubber))
     for stiff in (1e5, 1e7):
-        sunk = (2 * G * 0.75 / (np.sqrt(0.1) * stiff / 2 ** 1.5)) ** (2 / 3)
+        sunk = (2 * G * 0.75 / (np.sqrt(0.1) * stiff / 2**1.5)) ** (2 / 3)
         start = soft.state(q={"ball_ty": 0.1 - sunk}, parameters={"E": stiff}, **state)
         traj = cd.simulate(soft, start, 1.0, accuracy=1e-6, integrator="rodas")
         off.append(abs(traj["ball_tx"][-1] - right["ball_tx"][-1]))
     # the rolling radius is less by the depth, which falls with the power 2/3 of the stiffness
     assert off[1] < off[0] / 15 and off[1] < 3e-3
-    evidence("rigid against compliant contact of a ball that begins to roll: place after 1 s [m]", off[1],
-             3e-3)
+    evidence(
+        "rigid against compliant contact of a ball that begins to roll: place after 1 s [m]", off[1], 3e-3
+    )

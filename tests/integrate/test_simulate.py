@@ -43,12 +43,13 @@ def test_order_eight_at_and_between_steps(pendulum, between):
     """The slope over several steps, as one pair wavers: of shorter steps only rounding is left."""
     steps, errors = np.array([16, 20, 25, 32, 40, 50]), []
     for n in steps:
-        traj = cd.simulate(pendulum, pendulum.state(q=[1.2]), 4.0, integrator="dormand-prince-8",
-                           step=4.0 / n)
+        traj = cd.simulate(
+            pendulum, pendulum.state(q=[1.2]), 4.0, integrator="dormand-prince-8", step=4.0 / n
+        )
         t = traj.t[:-1] + np.diff(traj.t) / 3 if between else traj.t
         errors.append(np.sqrt(np.mean((traj.at(t)[:, 0] - pendulum_angle(1.2, t)) ** 2)))
     slope = -np.polyfit(np.log(steps), np.log(errors), 1)[0]
-    assert 7.5 <= slope <= 9.5          # of 8, and at least 7 between steps: single pairs give 7.6 to 9.3
+    assert 7.5 <= slope <= 9.5  # of 8, and at least 7 between steps: single pairs give 7.6 to 9.3
 
 
 @pytest.mark.parametrize("accuracy", [1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9])
@@ -59,8 +60,9 @@ def test_merson_stays_within_ten_times_its_accuracy(pendulum, accuracy):
     assert np.abs(traj.q[:, 0] - pendulum_angle(np.pi / 2, traj.t)).max() <= 10 * accuracy
 
 
-@pytest.mark.parametrize(("name", "order"), [("merson", 3), ("dormand-prince", 4), ("rodas", 3),
-                                             ("rodas5p", 4)])
+@pytest.mark.parametrize(
+    ("name", "order"), [("merson", 3), ("dormand-prince", 4), ("rodas", 3), ("rodas5p", 4)]
+)
 def test_dense_output_has_order_p_minus_one(pendulum, name, order):
     """Between steps the error shrinks at least as h^(p - 1), measured globally at thirds of steps."""
     start, errors = pendulum.state(q=[1.2]), []
@@ -104,13 +106,19 @@ def test_free_top_keeps_energy_momentum_and_unit_quaternions():
 def test_quaternions_inside_composed_joints_keep_their_length(reverse):
     system = cd.System(gravity=(0, 0, 0))
     joint = cd.compose(cd.Slider(axis="x"), cd.Ball())
-    system.add_body("top", mobilizer=joint.reversed() if reverse else joint, mass=1, com=(0.1, 0, 0),
-                    inertia=(0.1, 0.2, 0.3))
+    system.add_body(
+        "top",
+        mobilizer=joint.reversed() if reverse else joint,
+        mass=1,
+        com=(0.1, 0, 0),
+        inertia=(0.1, 0.2, 0.3),
+    )
     traj = cd.simulate(system, system.state(u=[0.1, 3.0, 0.5, 2.0]), 3.0, accuracy=1e-2)
     quaternion = slice(1, 5)
     # Normalised after each step: some roundings of 1.
-    np.testing.assert_allclose(np.linalg.norm(traj.q[:, quaternion], axis=1), 1, rtol=0,
-                               atol=4 * np.finfo(float).eps)
+    np.testing.assert_allclose(
+        np.linalg.norm(traj.q[:, quaternion], axis=1), 1, rtol=0, atol=4 * np.finfo(float).eps
+    )
     with pytest.raises(cd.ShapeError, match="quaternion of body 'top' is zero"):
         system.state(q=np.zeros(5))
 
@@ -161,14 +169,22 @@ def test_an_interrupt_gives_back_what_was_computed(pendulum):
     assert np.abs(traj.q[:n, 0] - pendulum_angle(1.0, traj.t[:n])).max() < 1e-6
 
 
-@pytest.mark.parametrize(("options", "words"), [
-    ({"integrator": "mersen"}, "merson"), ({"accuracy": 0}, "accuracy"), ({"integrator": "euler"}, "step"),
-    ({"step": -1.0}, "step"), ({"weights": [1.0]}, "weights"),
-    ({"weights": "mine"}, "weights must be 2 numbers"),
-    ({"accuracy": "high"}, "accuracy: expected one number such as"),
-    ({"step": "short"}, "step: expected a positive number"),
-    ({"step": np.inf}, "positive"), ({"integrator": ["merson"]}, "integrator"),
-    ({"events": 5}, r"cd\.Event")])
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"integrator": "mersen"}, "merson"),
+        ({"accuracy": 0}, "accuracy"),
+        ({"integrator": "euler"}, "step"),
+        ({"step": -1.0}, "step"),
+        ({"weights": [1.0]}, "weights"),
+        ({"weights": "mine"}, "weights must be 2 numbers"),
+        ({"accuracy": "high"}, "accuracy: expected one number such as"),
+        ({"step": "short"}, "step: expected a positive number"),
+        ({"step": np.inf}, "positive"),
+        ({"integrator": ["merson"]}, "integrator"),
+        ({"events": 5}, r"cd\.Event"),
+    ],
+)
 def test_options_that_cannot_be(pendulum, options, words):
     with pytest.raises(cd.CondyleError, match=words):
         cd.simulate(pendulum, pendulum.state(), 1.0, **options)
@@ -183,10 +199,16 @@ def test_options_that_cannot_be(pendulum, options, words):
         cd.simulate(pendulum.state(), pendulum, 1.0)
 
 
-@pytest.mark.parametrize(("options", "words"), [
-    ({"step": 1e-9}, "resolve"), ({"max_step": 1e-9}, "resolve"), ({"max_step": 1e-9, "integrator": "rodas"},
-                                                                   "resolve"),
-    ({"events": cd.Event(every=1e-8)}, "resolve"), ({"step": 4e-6, "t_final": 2e9}, "GB")])
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"step": 1e-9}, "resolve"),
+        ({"max_step": 1e-9}, "resolve"),
+        ({"max_step": 1e-9, "integrator": "rodas"}, "resolve"),
+        ({"events": cd.Event(every=1e-8)}, "resolve"),
+        ({"step": 4e-6, "t_final": 2e9}, "GB"),
+    ],
+)
 def test_steps_that_time_cannot_resolve_or_memory_cannot_hold_are_refused(pendulum, options, words):
     options = {"t_final": 1e9 + 1} | options
     with pytest.raises(cd.CondyleError, match=words):
@@ -199,8 +221,10 @@ def test_steps_that_time_cannot_resolve_or_memory_cannot_hold_are_refused(pendul
 def test_a_late_start_changes_nothing(pendulum):
     """Near 1e9 s doubles are 1.2e-7 s apart: a step is what t really moves by, else 8 s of it are 0.4 ms
     off."""
-    early, late = (cd.simulate(pendulum, pendulum.state(t=t, q=[1.2]), t + 8, integrator="rk4", step=1e-3)
-                   for t in (0.0, 1e9))
+    early, late = (
+        cd.simulate(pendulum, pendulum.state(t=t, q=[1.2]), t + 8, integrator="rk4", step=1e-3)
+        for t in (0.0, 1e9)
+    )
     # Steps of 1e-3 +- 6e-8 s: errors of order 4 near 1e-12 differ by some per cent.
     np.testing.assert_allclose(late.y[-1], early.y[-1], atol=1e-11)
 
@@ -208,8 +232,9 @@ def test_a_late_start_changes_nothing(pendulum):
 def test_a_step_that_does_not_move_time_ends_the_run(pendulum):
     """Near 1e14 s doubles are 0.016 s apart, more than the first step."""
     for integrator in ("merson", "rodas"):
-        traj = cd.simulate(pendulum, pendulum.state(t=1e14, q=[1.2]), 1e14 + 8, accuracy=1e-9,
-                           integrator=integrator)
+        traj = cd.simulate(
+            pendulum, pendulum.state(t=1e14, q=[1.2]), 1e14 + 8, accuracy=1e-9, integrator=integrator
+        )
         assert traj.status == cd.Status.TIME and "resolve" in traj.status
     assert "resolve" in cd.simulate(pendulum, {"t": [1e14], "q": [[1.2]]}, 1e14 + 8, accuracy=1e-9).status[0]
 
@@ -243,7 +268,7 @@ def test_a_table_with_names_and_units(tmp_path):
     table.save(tmp_path / "run.csv")
     assert [path.name for path in tmp_path.iterdir()] == ["run.csv"]
     read = np.loadtxt(tmp_path / "run.csv", delimiter=",", skiprows=1)
-    np.testing.assert_array_equal(read[:, 1:], table.values)            # every digit is kept
+    np.testing.assert_array_equal(read[:, 1:], table.values)  # every digit is kept
     assert "arm [rad]" in (tmp_path / "run.csv").read_text().splitlines()[0]
     with pytest.raises(cd.CondyleError, match="arm"):
         table["am"]
@@ -258,7 +283,7 @@ def test_a_picture_is_drawn_between_steps_too(pendulum):
     t, q = line.get_data()
     assert set(traj.t) <= set(t)
     assert len(t) > len(traj)
-    assert np.abs(q - pendulum_angle(1.0, np.asarray(t))).max() < 1e-5          # ten times the accuracy
+    assert np.abs(q - pendulum_angle(1.0, np.asarray(t))).max() < 1e-5  # ten times the accuracy
     with pytest.raises(cd.UnknownNameError, match="bob"):
         traj.plot("bub")
 
@@ -271,15 +296,16 @@ def test_a_second_process_finds_the_program(tmp_path, monkeypatch):
     if cache.info().note:
         pytest.skip(cache.info().note)
     x = np.linspace(-3, 3, 25)
-    knee = cd.FunctionBased("knee", angles=(None, None, lambda q: q),
-                            translations=(cd.Spline(x, 0.05 * np.sin(x)), None, None))
+    knee = cd.FunctionBased(
+        "knee", angles=(None, None, lambda q: q), translations=(cd.Spline(x, 0.05 * np.sin(x)), None, None)
+    )
     runs = []
     for _ in range(2):
         system = cd.System()
         system.add_body("shank", mobilizer=knee, X_BM=(0, 0.4, 0), mass=3.0, inertia=(0.05, 0.01, 0.05))
         runs.append(cd.simulate(system, system.state(q=[1.0]), 1.0))
         program, _ = system.compiled.programs["simulate", METHODS["merson"].text]
-    assert not program.text                                 # it was not built, only loaded
+    assert not program.text  # it was not built, only loaded
     np.testing.assert_array_equal(runs[0].y, runs[1].y)
 
 

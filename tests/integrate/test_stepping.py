@@ -1,4 +1,5 @@
 """Time stepping of rigid contacts: closed forms, energy, and the same by other ways."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -53,10 +54,10 @@ def test_a_ball_that_slides_comes_to_roll(described):
     method = Stepping() if described else Stepping([floor, *own])
     start = system.state(q={"b0_tz": 0.1}, u={"b0_vx": v})
     run = cd.simulate(system, start, 0.6, step=1e-3, integrator=method)
-    assert abs(run[-1]["b0_vx"] - 5 / 7 * v) < 1e-6          # momentum about the floor is kept by each step
+    assert abs(run[-1]["b0_vx"] - 5 / 7 * v) < 1e-6  # momentum about the floor is kept by each step
     assert abs(run[-1]["b0_wy"] - 5 / 7 * v / 0.1) < 1e-5
     rolls = run.t[np.abs(run["b0_vx"] - 5 / 7 * v) < 1e-4][0]
-    assert abs(rolls - 2 * v / (7 * mu * 9.81)) < 2e-3       # two steps
+    assert abs(rolls - 2 * v / (7 * mu * 9.81)) < 2e-3  # two steps
 
 
 @pytest.mark.parametrize(("degrees", "slides"), [(16.0, False), (17.5, True)])
@@ -66,15 +67,14 @@ def test_a_block_on_an_incline(degrees, slides):
     g = (9.81 * np.sin(a), 0.0, -9.81 * np.cos(a))
     system = cd.System(gravity=g)
     half = np.array([0.1, 0.06, 0.04])
-    system.add_body("block", mobilizer=cd.Free(), mass=2.0,
-                    inertia=2.0 / 3 * (np.sum(half**2) - half**2))
+    system.add_body("block", mobilizer=cd.Free(), mass=2.0, inertia=2.0 / 3 * (np.sum(half**2) - half**2))
     corners = half * np.array(np.meshgrid(*[(-1, 1)] * 3)).reshape(3, -1).T
     points = [C.Point("block", tuple(p), wood) for p in corners]
     method = Stepping([C.HalfSpace("ground", UP, 0.0, wood), *points], sweeps=300, tolerance=1e-9)
     run = cd.simulate(system, system.state(q={"block_tz": 0.04}), 0.5, step=1e-3, integrator=method)
     expected = 9.81 * (np.sin(a) - 0.3 * np.cos(a)) * 0.5 if slides else 0.0
-    assert abs(run[-1]["block_vx"] - expected) < 1e-5        # constant forces: Euler's steps are exact
-    assert abs(run[-1]["block_tz"] - 0.04) < 2e-5            # slop
+    assert abs(run[-1]["block_vx"] - expected) < 1e-5  # constant forces: Euler's steps are exact
+    assert abs(run[-1]["block_tz"] - 0.04) < 2e-5  # slop
     assert np.abs(run[-1].u[:3]).max() < 1e-4
 
 
@@ -82,8 +82,9 @@ def test_a_tower_stands():
     """Ten balls on each other, between no walls: symmetric, so that it stands. All overlap by the slop at
     most, and the force below is the weight of all."""
     system, stone = balls(10), C.Rigid(friction=0.5)
-    method = Stepping([C.HalfSpace("ground", UP, 0.0, stone), *spheres(10, stone)], sweeps=2000,
-                      tolerance=1e-9)
+    method = Stepping(
+        [C.HalfSpace("ground", UP, 0.0, stone), *spheres(10, stone)], sweeps=2000, tolerance=1e-9
+    )
     start = system.state(q={f"b{k}_tz": 0.1 + 0.2 * k for k in range(10)})
     run = cd.simulate(system, start, 0.5, step=2e-3, integrator=method)
     z = np.array([run[-1][f"b{k}_tz"] for k in range(10)])
@@ -101,35 +102,43 @@ def test_a_pile_loses_energy(evidence):
     walls += [C.HalfSpace("ground", n, -0.5, m) for n in ((-1, 0, 0), (0, -1, 0))]
     method = Stepping([*walls, *(C.Sphere(f"b{k}", (0, 0, 0), r, m) for k, r in enumerate(radii))])
     places = [(0.1 + 0.16 * (k % 3), 0.1 + 0.16 * (k // 3 % 3), 0.1 + 0.17 * (k // 9)) for k in range(20)]
-    start = system.state(q={f"b{k}_t{a}": x for k, p in enumerate(places) for a, x in zip("xyz", p,
-                                                                                          strict=True)},
-                         u=rng.normal(0, 0.5, system.nu))
+    start = system.state(
+        q={f"b{k}_t{a}": x for k, p in enumerate(places) for a, x in zip("xyz", p, strict=True)},
+        u=rng.normal(0, 0.5, system.nu),
+    )
     run = cd.simulate(system, start, 2.0, step=2e-3, integrator=method)
     E = total(run)
-    evidence("time stepping: largest rise of a pile's energy in a step, of what it loses",
-             max(np.diff(E).max(), 0.0) / (E[0] - E[-1]), 1e-4)
+    evidence(
+        "time stepping: largest rise of a pile's energy in a step, of what it loses",
+        max(np.diff(E).max(), 0.0) / (E[0] - E[-1]),
+        1e-4,
+    )
     p = run[-1].q.reshape(20, 7)[:, 4:]
     i, j = np.triu_indices(20, 1)
     overlap = (radii[i] + radii[j] - np.linalg.norm(p[i] - p[j], axis=1)).max()
     evidence("time stepping: largest overlap in a pile of balls of 5 and 8 cm at rest [m]", overlap, 1e-4)
-    assert (radii[:, None] - p).max() < 1e-4                 # three walls
+    assert (radii[:, None] - p).max() < 1e-4  # three walls
     assert run.energy().values[-1, 0] < 1e-3 * E[0]
 
 
 def test_all_pairs_and_neighbours_agree():
     """Contacts found as bodies go, and one constraint for each pair, give the same motion."""
     stone = C.Rigid(0.3, 0.4)
-    start = {f"b{k}_t{a}": x for k, p in enumerate([(0, 0, 0.1), (0.15, 0.02, 0.25), (-0.1, 0.05, 0.42)])
-             for a, x in zip("xyz", p, strict=True)}
+    start = {
+        f"b{k}_t{a}": x
+        for k, p in enumerate([(0, 0, 0.1), (0.15, 0.02, 0.25), (-0.1, 0.05, 0.42)])
+        for a, x in zip("xyz", p, strict=True)
+    }
     floor, own = C.HalfSpace("ground", UP, 0.0, stone), spheres(3, stone)
     crowd, described = balls(3), balls(3)
     described.add_contact("floor", floor, own)
     described.add_contact("each other", own)
     options = {"sweeps": 1000, "tolerance": 1e-12}
-    one = cd.simulate(crowd, crowd.state(q=start), 0.4, step=1e-3,
-                      integrator=Stepping([floor, *own], **options))
+    one = cd.simulate(
+        crowd, crowd.state(q=start), 0.4, step=1e-3, integrator=Stepping([floor, *own], **options)
+    )
     other = cd.simulate(described, described.state(q=start), 0.4, step=1e-3, integrator=Stepping(**options))
-    assert np.abs(one.q - other.q).max() < 1e-8              # sums in another order, and impacts between
+    assert np.abs(one.q - other.q).max() < 1e-8  # sums in another order, and impacts between
 
 
 def test_awkward_bodies_both_ways():
@@ -140,37 +149,47 @@ def test_awkward_bodies_both_ways():
     def made() -> cd.System:
         system = cd.System(gravity=(0, 0, -9.81))
         system.add_body("slider", mobilizer=cd.Translation(), mass=0.7, inertia=(1, 1, 1))
-        system.add_body("egg", mobilizer=cd.Free(), mass=0.5, com=(0.02, 0.01, -0.03),
-                        inertia=(0.002, 0.003, 0.004))
-        system.add_body("plate", mobilizer=cd.Free(), mass=2.0, com=(0, 0.01, -0.05),
-                        inertia=(0.1, 0.12, 0.2))
+        system.add_body(
+            "egg", mobilizer=cd.Free(), mass=0.5, com=(0.02, 0.01, -0.03), inertia=(0.002, 0.003, 0.004)
+        )
+        system.add_body(
+            "plate", mobilizer=cd.Free(), mass=2.0, com=(0, 0.01, -0.05), inertia=(0.1, 0.12, 0.2)
+        )
         system.add_force("spin", cd.forces.Custom(lambda s: {"egg_wz": 0.01 + 0.02 * s.t}))
         return system
 
     slider, egg = (C.Sphere(b, (0, 0, 0), 0.1, stone) for b in ("slider", "egg"))
     plate = C.HalfSpace("plate", UP, 0.0, stone, cliques=("under",))
     floor = C.HalfSpace("ground", UP, 0.0, stone)
-    block, feet = C.Box("ground", (0.0, 0.0, -0.1), (0.3, 0.3, 0.1), stone, cliques=("under",)), [
-        C.Point("plate", p, stone) for p in ((0.4, 0.4, -0.1), (-0.4, 0.4, -0.1), (0, -0.4, -0.1))]
+    block, feet = (
+        C.Box("ground", (0.0, 0.0, -0.1), (0.3, 0.3, 0.1), stone, cliques=("under",)),
+        [C.Point("plate", p, stone) for p in ((0.4, 0.4, -0.1), (-0.4, 0.4, -0.1), (0, -0.4, -0.1))],
+    )
     q, u = {"slider_tz": 0.35, "slider_tx": 0.3, "egg_tz": 0.36, "plate_tz": 0.12}, rng.normal(0, 0.3, 15)
     crowd, described = made(), made()
     for foot in feet:
         described.add_contact(f"foot {feet.index(foot)}", floor, foot)
     for name, a, b in (("slides", plate, slider), ("rolls", plate, egg), ("slider on box", block, slider)):
-        described.add_contact(name, a, b)                    # the others are far apart
+        described.add_contact(name, a, b)  # the others are far apart
     options = {"sweeps": 3000, "tolerance": 1e-12}
-    runs = [cd.simulate(s, s.state(q=q, u=u), 0.25, step=1e-3, integrator=m) for s, m in (
-        (crowd, Stepping([plate, slider, egg, floor, block, *feet], **options)),
-        (described, Stepping(**options)))]
-    assert np.abs(np.diff(runs[0].u[:, 0])).max() > 0.01     # something hit the slider
-    assert np.abs(runs[0].q - runs[1].q).max() < 1e-7        # sums in another order, and impacts between
+    runs = [
+        cd.simulate(s, s.state(q=q, u=u), 0.25, step=1e-3, integrator=m)
+        for s, m in (
+            (crowd, Stepping([plate, slider, egg, floor, block, *feet], **options)),
+            (described, Stepping(**options)),
+        )
+    ]
+    assert np.abs(np.diff(runs[0].u[:, 0])).max() > 0.01  # something hit the slider
+    assert np.abs(runs[0].q - runs[1].q).max() < 1e-7  # sums in another order, and impacts between
 
 
 def test_lists_are_made_in_time():
     """Steps with the lists of pairs that are made now and then, and with new ones in every step."""
     system, m, rng = balls(8, radius=0.1), C.Rigid(0.5, 0.3), np.random.default_rng(5)
-    walls = [C.HalfSpace("ground", n, d, m) for n, d in ((UP, 0.0), *(
-        (side, -0.5) for side in ((1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0))))]
+    walls = [
+        C.HalfSpace("ground", n, d, m)
+        for n, d in ((UP, 0.0), *((side, -0.5) for side in ((1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0))))
+    ]
     q = system.defaults()[0].reshape(-1, 7)
     q[:, 4:] = [(0.5 * (k & 1) - 0.25, 0.25 * (k & 2) - 0.25, 0.2 + 0.125 * (k & 4)) for k in range(8)]
     start = system.state(q=q.ravel(), u=rng.normal(0, 5.0, system.nu))
@@ -182,10 +201,11 @@ def test_lists_are_made_in_time():
     assert np.abs(p[:, :, :2]).max() < 0.4 + 1e-3
     cold = Stepping([*walls, *spheres(8, m)], sweeps=5000, tolerance=1e-13)
     whole = cd.simulate(system, start, 0.1, step=2e-3, integrator=cold)
-    for k in range(50):                                      # impulses of the last step are no guess here
-        state = cd.simulate(system, state.replace(t=0.002 * k), 0.002 * (k + 1), step=2e-3,
-                            integrator=cold)[-1]
-    assert np.abs(state.q - whole[-1].q).max() < 1e-8        # tolerance of sweeps, and impacts between
+    for k in range(50):  # impulses of the last step are no guess here
+        state = cd.simulate(system, state.replace(t=0.002 * k), 0.002 * (k + 1), step=2e-3, integrator=cold)[
+            -1
+        ]
+    assert np.abs(state.q - whole[-1].q).max() < 1e-8  # tolerance of sweeps, and impacts between
 
 
 @pytest.mark.parametrize("gap", [0.5, 0.503, 0.5055])
@@ -200,8 +220,8 @@ def test_a_half_space_that_turns_is_seen_in_time(gap):
     w, x, y, z = run.q[:, :4].T
     normal = np.stack([2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)], axis=1)
     depth = 0.1 - ((run.q[:, 11:14] - run.q[:, 4:7]) * normal).sum(axis=1)
-    assert run.u[-1, 11] > 5.0                               # it was hit
-    assert depth.max() < 3e-5                                # 1e-5 slop, and (1 m/s 1e-3 s)^2 r / 2 of a turn
+    assert run.u[-1, 11] > 5.0  # it was hit
+    assert depth.max() < 3e-5  # 1e-5 slop, and (1 m/s 1e-3 s)^2 r / 2 of a turn
 
 
 def test_ends_of_a_rod_that_spins():
@@ -215,8 +235,8 @@ def test_ends_of_a_rod_that_spins():
     run = cd.simulate(system, start, 0.1, step=2e-3, integrator=Stepping(surfaces))
     w, x, y, z = run.q[:, :4].T
     low = run.q[:, 6] - np.abs(2 * (x * z - w * y)) - 0.05 * np.abs(1 - 2 * (x * x + y * y))
-    assert low[0] > 0.5 and low.min() > -1e-5                # slop
-    assert np.ptp(run.u[:, 5]) > 5                           # it was hit
+    assert low[0] > 0.5 and low.min() > -1e-5  # slop
+    assert np.ptp(run.u[:, 5]) > 5  # it was hit
 
 
 def test_against_events():
@@ -230,7 +250,7 @@ def test_against_events():
     for h in (4e-3, 1e-3):
         steps = cd.simulate(system, start, 1.5, step=h, integrator=Stepping())
         apart = np.abs(steps.at(times) - exact.at(times))[:, 4:7].max()
-        assert apart < 2 * h * 3.8 + 2e-3, apart             # what friction of a bounce adds
+        assert apart < 2 * h * 3.8 + 2e-3, apart  # what friction of a bounce adds
 
 
 def test_a_stop_and_a_rope():
@@ -243,7 +263,7 @@ def test_a_stop_and_a_rope():
     ball = balls(1, cd.Translation)
     ball.add_constraint("rope", cd.constraints.Rope("ground", (0, 0, 0), "b0", (0, 0, 0), 1.0))
     fall = cd.simulate(ball, ball.state(q=[0.0, 0.0, -0.5]), 1.0, step=1e-3, integrator=Stepping())
-    assert np.abs(fall[-1].q - [0, 0, -1]).max() < 1e-4      # slop
+    assert np.abs(fall[-1].q - [0, 0, -1]).max() < 1e-4  # slop
 
 
 def test_boxes():
@@ -252,8 +272,13 @@ def test_boxes():
     floor = C.HalfSpace("ground", UP, 0.0, stone)
     system = balls(1)
     table = C.Box("ground", (0, 0, 0.25), (0.3, 0.3, 0.25), stone, edge=0.01)
-    run = cd.simulate(system, system.state(q={"b0_tz": 0.6}, u={"b0_vx": 1.0}), 1.0, step=1e-3,
-                      integrator=Stepping([floor, table, *spheres(1, stone)]))
+    run = cd.simulate(
+        system,
+        system.state(q={"b0_tz": 0.6}, u={"b0_vx": 1.0}),
+        1.0,
+        step=1e-3,
+        integrator=Stepping([floor, table, *spheres(1, stone)]),
+    )
     assert abs(run(0.2)["b0_tz"] - 0.6) < 2e-5 and abs(run[-1]["b0_tz"] - 0.1) < 2e-5
     brick = cd.System(gravity=(0, 0, -9.81))
     brick.add_body("brick", mobilizer=cd.Free(), mass=1.0, inertia=(0.004, 0.008, 0.01))
@@ -267,8 +292,10 @@ def bricks(count: int, gravity=(0, 0, -9.81), half=(0.1, 0.06, 0.04)) -> tuple[c
     system, stone = cd.System(gravity=gravity), C.Rigid(friction=0.5)
     for k in range(count):
         system.add_body(f"b{k}", mobilizer=cd.Free(), mass=1.0, inertia=(0.002, 0.004, 0.005))
-    return system, [C.HalfSpace("ground", UP, 0.0, stone),
-                    *(C.Box(f"b{k}", None, half, stone, edge=0.002) for k in range(count))]
+    return system, [
+        C.HalfSpace("ground", UP, 0.0, stone),
+        *(C.Box(f"b{k}", None, half, stone, edge=0.002) for k in range(count)),
+    ]
 
 
 def test_boxes_on_boxes(evidence):
@@ -277,31 +304,40 @@ def test_boxes_on_boxes(evidence):
     system, surfaces = bricks(4)
     q = {}
     for k, angle in enumerate((0.0, 0.3, -0.2, 0.1)):
-        q |= {f"b{k}_e0": np.cos(angle / 2), f"b{k}_e3": np.sin(angle / 2), f"b{k}_tx": 0.01 * (-1) ** k,
-              f"b{k}_tz": 0.04 + 0.08 * k}
+        q |= {
+            f"b{k}_e0": np.cos(angle / 2),
+            f"b{k}_e3": np.sin(angle / 2),
+            f"b{k}_tx": 0.01 * (-1) ** k,
+            f"b{k}_tz": 0.04 + 0.08 * k,
+        }
     q = {name: x for name, x in q.items() if name in system.coordinates}
     run = cd.simulate(system, system.state(q=q), 0.5, step=1e-3, integrator=Stepping(surfaces, sweeps=300))
     moved = np.abs(run.q[-1] - run.q[0]).max()
-    assert moved < 1e-4                                          # 20 um of overlap at each of four faces
+    assert moved < 1e-4  # 20 um of overlap at each of four faces
     evidence("time stepping: how far a stack of four boxes moves in half a second [m, rad]", moved, 1e-4)
-    for degrees, slides in ((26.0, False), (28.0, True)):        # the friction angle is 26.57 degrees
+    for degrees, slides in ((26.0, False), (28.0, True)):  # the friction angle is 26.57 degrees
         a = np.radians(degrees)
         g = (9.81 * np.sin(a), 0, -9.81 * np.cos(a))
         system, surfaces = bricks(1, g)
         table = C.Box("ground", (0, 0, -0.1), (2.0, 1.0, 0.1), C.Rigid(friction=0.5), edge=0.002)
-        run = cd.simulate(system, system.state(q={"b0_tz": 0.04}), 0.3, step=1e-3,
-                          integrator=Stepping([table, surfaces[1]], tolerance=1e-8, sweeps=500))
+        run = cd.simulate(
+            system,
+            system.state(q={"b0_tz": 0.04}),
+            0.3,
+            step=1e-3,
+            integrator=Stepping([table, surfaces[1]], tolerance=1e-8, sweeps=500),
+        )
         v = 9.81 * (np.sin(a) - 0.5 * np.cos(a)) * 0.3 if slides else 0.0
-        assert abs(run[-1]["b0_vx"] - v) < 1e-5                  # the tolerance over 300 steps
+        assert abs(run[-1]["b0_vx"] - v) < 1e-5  # the tolerance over 300 steps
 
 
 def test_boxes_meet_at_edges():
     """Two boxes cross like swords, edge on edge: the normal is along z, and they do not pass."""
     system, surfaces = bricks(2, (0, 0, 0), (0.05, 0.05, 0.05))
-    c, s, high = np.cos(np.pi / 8), np.sin(np.pi / 8), 0.05 * np.sqrt(2)         # 45 degrees about x, and y
+    c, s, high = np.cos(np.pi / 8), np.sin(np.pi / 8), 0.05 * np.sqrt(2)  # 45 degrees about x, and y
     start = system.state(q=[c, s, 0, 0, 0, 0, 0, c, 0, s, 0, 0, 0, 2 * high + 0.01], u=[0] * 11 + [-1.0])
     run = cd.simulate(system, start, 0.05, step=1e-4, integrator=Stepping(surfaces[1:]))
-    assert np.abs(run.u[-1].reshape(2, 6)[:, 5] + 0.5).max() < 1e-3              # no rebound: one speed
+    assert np.abs(run.u[-1].reshape(2, 6)[:, 5] + 0.5).max() < 1e-3  # no rebound: one speed
     assert abs(run[-1]["b1_tz"] - run[-1]["b0_tz"] - 2 * high) < 1e-4
 
 
@@ -313,24 +349,37 @@ def test_soft_contacts(evidence):
     system.add_contact("floor", C.HalfSpace("ground", UP, 0.0, stone), C.Sphere("b", (0, 0, 0), 0.1, stone))
     over = []
     for h in (2e-4, 1e-4):
-        run = cd.simulate(system, system.state(q={"b": 0.1}), 0.1, step=h,       # overshoots at 0.045 s
-                          integrator=Stepping(stiffness=k, damping=d, tolerance=1e-12))
+        run = cd.simulate(
+            system,
+            system.state(q={"b": 0.1}),
+            0.1,
+            step=h,  # overshoots at 0.045 s
+            integrator=Stepping(stiffness=k, damping=d, tolerance=1e-12),
+        )
         z = d / (2 * np.sqrt(k * 2.0))
         over.append((0.1 - run["b"].min()) / (2.0 * 10 / k) - 1 - np.exp(-np.pi * z / np.sqrt(1 - z * z)))
-    run = cd.simulate(system, system.state(q={"b": 0.1}), 2.0, step=1e-3,
-                      integrator=Stepping(stiffness=k, damping=d, tolerance=1e-12))
-    assert abs((0.1 - run["b"][-1]) / (2.0 * 10 / k) - 1) < 1e-4   # exp(-10) of its amplitude is left
-    assert 1.9 < over[0] / over[1] < 2.1 and abs(over[1]) < 0.01          # order 1
-    evidence("time stepping, soft contact: overshoot of a damped oscillator at 0.1 ms, relative",
-             abs(over[1]), 1e-2)
-    high = Stepping(stiffness=1e9, damping=1e5)                  # as good as hard
+    run = cd.simulate(
+        system,
+        system.state(q={"b": 0.1}),
+        2.0,
+        step=1e-3,
+        integrator=Stepping(stiffness=k, damping=d, tolerance=1e-12),
+    )
+    assert abs((0.1 - run["b"][-1]) / (2.0 * 10 / k) - 1) < 1e-4  # exp(-10) of its amplitude is left
+    assert 1.9 < over[0] / over[1] < 2.1 and abs(over[1]) < 0.01  # order 1
+    evidence(
+        "time stepping, soft contact: overshoot of a damped oscillator at 0.1 ms, relative",
+        abs(over[1]),
+        1e-2,
+    )
+    high = Stepping(stiffness=1e9, damping=1e5)  # as good as hard
     run = cd.simulate(system, system.state(q={"b": 0.3}), 0.5, step=1e-3, integrator=high)
     assert abs(run["b"][-1] - 0.1) < 1e-6
     start = system.state(q={"b": 0.11}, u={"b": -1.0}, disabled=["gravity"])
     run = cd.simulate(system, start, 0.03, step=1e-4, integrator=Stepping(stiffness=k, damping=2e3))
     deep = 0.1 - run["b"]
-    assert np.abs(run.u[:np.argmax(deep > 0), 0] + 1).max() < 1e-9       # nothing is damped before it touches
-    a, b = np.roots([2.0, 2e3, k])                               # 2 x'' + d x' + k x = 0 from x' = 1
+    assert np.abs(run.u[: np.argmax(deep > 0), 0] + 1).max() < 1e-9  # nothing is damped before it touches
+    a, b = np.roots([2.0, 2e3, k])  # 2 x'' + d x' + k x = 0 from x' = 1
     t = np.log(b / a) / (a - b)
     assert abs(deep.max() / ((np.exp(a * t) - np.exp(b * t)) / (a - b)) - 1) < 0.06  # d h / m = 0.1, order 1
     for given, words in (({"stiffness": -1.0}, "above zero"), ({"damping": 1.0}, "give a stiffness too")):
@@ -338,8 +387,9 @@ def test_soft_contacts(evidence):
             Stepping(**given)
     one = balls(1)
     with pytest.raises(cd.DescriptionError, match="restitution 0"):
-        cd.simulate(one, one.state(), 0.1, step=1e-3, integrator=Stepping(spheres(1, C.Rigid(0.5)),
-                                                                          stiffness=1e4))
+        cd.simulate(
+            one, one.state(), 0.1, step=1e-3, integrator=Stepping(spheres(1, C.Rigid(0.5)), stiffness=1e4)
+        )
 
 
 def test_constraints_that_act_both_ways():
@@ -350,7 +400,7 @@ def test_constraints_that_act_both_ways():
     system.add_body("b", mobilizer=cd.Translation(), mass=1.0)
     system.add_constraint("rod", cd.constraints.Rod("ground", (0, 0, 1), "b", (0, 0, 0), 1.2))
     system.add_contact("floor", C.HalfSpace("ground", UP, 0.0, stone), C.Sphere("b", (0, 0, 0), 0.1, stone))
-    start = system.state(q={"b_tx": np.sqrt(1.2 ** 2 - 0.25), "b_tz": 0.5}, u={"b_ty": 0.5})
+    start = system.state(q={"b_tx": np.sqrt(1.2**2 - 0.25), "b_tz": 0.5}, u={"b_ty": 0.5})
     exact = cd.simulate(system, start, 0.8, accuracy=1e-8)
     off = []
     for h in (2e-3, 1e-3):
@@ -358,7 +408,7 @@ def test_constraints_that_act_both_ways():
         off.append(np.abs(run.q[-1] - exact.q[-1]).max())
         assert np.abs(np.linalg.norm(run.q - [0, 0, 1], axis=1) - 1.2).max() < 1e-9
         assert np.diff(total(run)).max() < 1e-8
-    assert off[1] < off[0] < 1e-3                                # order 1: half a millimetre a step
+    assert off[1] < off[0] < 1e-3  # order 1: half a millimetre a step
 
 
 def chains(*lengths: int) -> cd.System:
@@ -367,8 +417,14 @@ def chains(*lengths: int) -> cd.System:
     for k, count in enumerate(lengths):
         for j in range(count):
             ties = {"parent": f"c{k}{j - 1}", "X_PF": (0.06, 0, 0), "X_BM": (-0.06, 0, 0)} if j else {}
-            system.add_body(f"c{k}{j}", mobilizer=cd.Ball() if j else cd.Free(), mass=0.5, com=(0, 0.005, 0),
-                            inertia=(5e-4, 6e-4, 7e-4), **ties)
+            system.add_body(
+                f"c{k}{j}",
+                mobilizer=cd.Ball() if j else cd.Free(),
+                mass=0.5,
+                com=(0, 0.005, 0),
+                inertia=(5e-4, 6e-4, 7e-4),
+                **ties,
+            )
     return system
 
 
@@ -378,15 +434,23 @@ def test_bounces_of_linkages_keep_energy():
     a tenth of the angle that the crank turns in it."""
     system = cd.System()
     for name, parent, at, end in (("a", "ground", 0.0, 0.5), ("b", "a", -0.5, 0.4)):
-        system.add_body(name, parent, cd.Pin(), X_PF=(0, at, 0), X_BM=(0, end, 0), mass=1,
-                        inertia=(0.02, 0.02, 0.02), coordinates=name)
+        system.add_body(
+            name,
+            parent,
+            cd.Pin(),
+            X_PF=(0, at, 0),
+            X_BM=(0, end, 0),
+            mass=1,
+            inertia=(0.02, 0.02, 0.02),
+            coordinates=name,
+        )
     system.add_constraint("rod", cd.constraints.Rod("ground", (1, -0.3, 0), "b", (0, -0.4, 0), 1.0))
     system.add_constraint("stop", cd.constraints.Stop("a", upper=0.5, restitution=1.0))
     start = system.state(q={"b": 0.8}, u={"a": 10.0}, disabled=["gravity"])
     q, u = system.project(start.q, start.u, disabled=["gravity"])
     run = cd.simulate(system, start.replace(q=q, u=u), 0.08, step=1e-3, integrator=Stepping())
     first, last = (s.u @ system.mass_matrix(s.q) @ s.u for s in (run[0], run[-1]))
-    assert run["a"].max() > 0.49 and run.u[-1, 0] < 0                        # it came back
+    assert run["a"].max() > 0.49 and run.u[-1, 0] < 0  # it came back
     assert last == pytest.approx(first, rel=2e-3)
 
 
@@ -401,8 +465,9 @@ def test_joints_both_ways(tied, evidence):
         system = chains(3, 1)
         system.add_force("curl", cd.forces.Custom(lambda s: {"c01_wz": 0.6, "c02_wz": 0.6}))
         if tied:
-            system.add_constraint("rod", cd.constraints.Rod("c00", (0, 0, 0), "c10", (0, 0, 0),
-                                                             0.01 * np.sqrt(178)))
+            system.add_constraint(
+                "rod", cd.constraints.Rod("c00", (0, 0, 0), "c10", (0, 0, 0), 0.01 * np.sqrt(178))
+            )
         if described:
             system.add_contact("floor", floor, own)
             system.add_contact("each other", own)
@@ -411,10 +476,14 @@ def test_joints_both_ways(tied, evidence):
         runs.append(cd.simulate(system, start, 0.24, step=2e-3, integrator=method))
         assert runs[-1].status == cd.Status.FINISHED
     a, b = (runs[0].body_pose(name).p for name in ("c00", "c02"))
-    assert np.linalg.norm(a - b, axis=1).min() < 0.1 + 1e-4      # they met
+    assert np.linalg.norm(a - b, axis=1).min() < 0.1 + 1e-4  # they met
     # sums in another order, and impacts between
-    evidence("time stepping of joints: contacts found as bodies go against one constraint a pair [m]"
-             + ", tied by a rod" * tied, np.abs(runs[0].q - runs[1].q).max(), 1e-7)
+    evidence(
+        "time stepping of joints: contacts found as bodies go against one constraint a pair [m]"
+        + ", tied by a rod" * tied,
+        np.abs(runs[0].q - runs[1].q).max(),
+        1e-7,
+    )
 
 
 def test_joints_with_everything():
@@ -431,14 +500,15 @@ def test_joints_with_everything():
     surfaces = [C.HalfSpace("ground", UP, 0.0, stone), C.HalfSpace("wall", (-1, 0, 0), 0.0, stone)]
     surfaces += [C.Sphere(f"c0{j}", (0, 0, 0), 0.05, stone, cliques=("chain",)) for j in range(5)]
     surfaces += [C.Box(f"box{k}", None, (0.1, 0.1, 0.1), stone) for k in range(2)]
-    start = system.state(q={"c00_tz": 0.5, "c00_tx": -0.4, "box0_ty": 0.6, "box0_tz": 0.1, "box1_ty": 0.65,
-                            "box1_tz": 0.32})
+    start = system.state(
+        q={"c00_tz": 0.5, "c00_tx": -0.4, "box0_ty": 0.6, "box0_tz": 0.1, "box1_ty": 0.65, "box1_tz": 0.32}
+    )
     run = cd.simulate(system, start, 1.5, step=2e-3, integrator=Stepping(surfaces, sweeps=300))
     assert run.status == cd.Status.FINISHED
-    gone = run["lid"] * 1.0                                  # work of the push
-    assert (total(run) - gone).max() <= total(run)[0] + 1e-9     # in a step Coriolis forces may add, order 1
+    gone = run["lid"] * 1.0  # work of the push
+    assert (total(run) - gone).max() <= total(run)[0] + 1e-9  # in a step Coriolis forces may add, order 1
     assert abs(run[-1]["lid"] - 0.1) < 1e-9 and abs(run[-1]["box1_tz"] - 0.3) < 1e-4
-    assert run[-1]["c00_tz"] > 0.25 - 1e-4                   # the rope holds the first ball up
+    assert run[-1]["c00_tz"] > 0.25 - 1e-4  # the rope holds the first ball up
     low = np.array([run.body_pose(f"c0{j}").p for j in range(5)])
     assert low[:, :, 2].min() > 0.05 - 1e-3 and low[:, :, 0].max() < 0.25 + 1e-3
 
@@ -461,15 +531,21 @@ def test_forces_at_an_instant_are_not_known(described):
     method = Stepping([] if described else surfaces)
     run = cd.simulate(system, system.state(q={"b0_tz": 0.1}), 0.1, step=1e-3, integrator=method)
     last = run[-1]
-    for ask in (run.contact_forces, lambda: run.udot, lambda: run.reactions("b0"), last.contact_forces,
-                lambda: last.udot, lambda: run(0.05).udot):
+    for ask in (
+        run.contact_forces,
+        lambda: run.udot,
+        lambda: run.reactions("b0"),
+        last.contact_forces,
+        lambda: last.udot,
+        lambda: run(0.05).udot,
+    ):
         with pytest.raises(cd.DescriptionError, match="impulses of contacts over its steps"):
             ask()
     f = 0.5 * (np.diff(run.u, axis=0) / 1e-3 - (0, 0, 0, 0, 0, -9.81))
-    assert abs(f[5:, 5] - 0.5 * 9.81).max() < 1e-9               # what the error says
-    assert run.energy().values.shape == (101, 2) and last.energy()[1] > 0       # all else is known
-    assert last.replace(t=0.0).udot[5] == pytest.approx(-9.81)   # a state of the user's own, in flight
-    if described:                                                # a run with events goes on from there
+    assert abs(f[5:, 5] - 0.5 * 9.81).max() < 1e-9  # what the error says
+    assert run.energy().values.shape == (101, 2) and last.energy()[1] > 0  # all else is known
+    assert last.replace(t=0.0).udot[5] == pytest.approx(-9.81)  # a state of the user's own, in flight
+    if described:  # a run with events goes on from there
         on = cd.simulate(system, last, 0.2)
         assert on.contact_forces().values[-1, 2] == pytest.approx(0.5 * 9.81)
 
@@ -477,8 +553,10 @@ def test_forces_at_an_instant_are_not_known(described):
 def test_a_method_of_many_surfaces_is_one_line() -> None:
     stone = C.Rigid()
     method = Stepping([C.HalfSpace("ground", UP, 0.0, stone), *spheres(50, stone)], every=3)
-    assert repr(method) == ("TimeStepping([HalfSpace on 'ground', Sphere on 'b0', Sphere on 'b1', Sphere on "
-                            "'b2', Sphere on 'b3', Sphere on 'b4', ... 45 more], every=3)")
+    assert repr(method) == (
+        "TimeStepping([HalfSpace on 'ground', Sphere on 'b0', Sphere on 'b1', Sphere on "
+        "'b2', Sphere on 'b3', Sphere on 'b4', ... 45 more], every=3)"
+    )
     assert repr(Stepping()) == "TimeStepping()"
 
 
@@ -486,8 +564,9 @@ def test_refusals():
     system, stone, soft = balls(2), C.Rigid(), C.Material(1e6)
     own, start = spheres(2, stone), None
     start = system.state(q={"b1_tz": 1.0})
-    ask = lambda method, **options: cd.simulate(system, start, 0.1, integrator=method,
-                                                **({"step": 1e-3} | options))
+    ask = lambda method, **options: cd.simulate(
+        system, start, 0.1, integrator=method, **({"step": 1e-3} | options)
+    )
     with pytest.raises(cd.DescriptionError, match="needs a fixed step"):
         ask(Stepping(own), step=None)
     with pytest.raises(cd.DescriptionError, match="events= is not for"):
@@ -534,7 +613,7 @@ def test_balls_at_one_place():
     with pytest.warns(RuntimeWarning, match=r"overlap.* by up to 0\.2"):
         end = cd.simulate(system, start, 0.2, step=1e-3, integrator=method)[-1]
     apart = abs(end["b1_tx"] - end["b0_tx"])
-    assert abs(apart - 0.2) < 2e-5 and abs(end["b0_tz"] - 0.1) < 2e-5        # slop
+    assert abs(apart - 0.2) < 2e-5 and abs(end["b0_tz"] - 0.1) < 2e-5  # slop
 
 
 def test_a_pair_that_would_push_twice_is_refused():
@@ -553,7 +632,7 @@ def test_a_pair_that_would_push_twice_is_refused():
                 run()
         else:
             sinks.append(0.1 - run()["b0_tz"][-1])
-    assert sinks == pytest.approx([0.5 * 9.81 / 1e4] * 2, rel=1e-6)          # m g / k, at rest
+    assert sinks == pytest.approx([0.5 * 9.81 / 1e4] * 2, rel=1e-6)  # m g / k, at rest
 
 
 def test_forces_that_are_no_numbers_end_a_run():
@@ -568,8 +647,13 @@ def test_forces_that_are_no_numbers_end_a_run():
 def test_forces_that_are_no_numbers_among_free_bodies():
     system, stone = balls(2), C.Rigid()
     system.add_force("root", cd.forces.Custom(lambda s: {"b0_vx": np.sqrt(0.05 - s.t)}))
-    run = cd.simulate(system, system.state(q={"b0_tz": 1.0, "b1_tz": 2.0}), 1.0, step=0.01,
-                      integrator=Stepping(spheres(2, stone)))
+    run = cd.simulate(
+        system,
+        system.state(q={"b0_tz": 1.0, "b1_tz": 2.0}),
+        1.0,
+        step=0.01,
+        integrator=Stepping(spheres(2, stone)),
+    )
     assert run.status == cd.Status.NOT_FINITE and run.t[-1] == pytest.approx(0.06)
     assert np.isfinite(run.q).all()
 
@@ -578,9 +662,15 @@ def test_auxiliary_states_and_progress():
     """An integral of time beside a ball, by Euler's steps; shares of a run rise."""
     system, stone, seen = balls(1), C.Rigid(), []
     system.add_measure("low", cd.measures.Integral(lambda s: s.t))
-    run = cd.simulate(system, system.state(q={"b0_tz": 0.1}), 0.1, step=1e-2, progress=seen.append,
-                      integrator=Stepping([C.HalfSpace("ground", UP, 0.0, stone), *spheres(1, stone)]))
-    assert run.z[-1] == pytest.approx(0.01 ** 2 * 45, rel=1e-12) and seen == sorted(seen) and seen[-1] == 1.0
+    run = cd.simulate(
+        system,
+        system.state(q={"b0_tz": 0.1}),
+        0.1,
+        step=1e-2,
+        progress=seen.append,
+        integrator=Stepping([C.HalfSpace("ground", UP, 0.0, stone), *spheres(1, stone)]),
+    )
+    assert run.z[-1] == pytest.approx(0.01**2 * 45, rel=1e-12) and seen == sorted(seen) and seen[-1] == 1.0
 
 
 def test_a_ball_that_flies_by_does_not_shake_a_stack():
@@ -591,12 +681,23 @@ def test_a_ball_that_flies_by_does_not_shake_a_stack():
     for k in range(count):
         system.add_body(f"box{k}", mobilizer=cd.Free(), mass=1.0, inertia=(0.007, 0.007, 0.007))
     system.add_body("ball", mobilizer=cd.Free(), mass=1.0, inertia=(0.004, 0.004, 0.004))
-    surfaces = [C.HalfSpace("ground", UP, 0.0, stone), C.Sphere("ball", (0, 0, 0), 0.1, stone),
-                *(C.Box(f"box{k}", None, (0.1, 0.1, 0.1), stone) for k in range(count))]
+    surfaces = [
+        C.HalfSpace("ground", UP, 0.0, stone),
+        C.Sphere("ball", (0, 0, 0), 0.1, stone),
+        *(C.Box(f"box{k}", None, (0.1, 0.1, 0.1), stone) for k in range(count)),
+    ]
     q = {f"box{k}_tz": 0.1 + 0.2 * k for k in range(count)} | {"ball_tz": 50.0}
-    still, flying = (cd.simulate(system, system.state(q=q, u={"ball_vx": v}), 0.1, step=1e-3,
-                                 integrator=Stepping(surfaces, sweeps=20)) for v in (0.0, 20.0))
-    assert np.abs(still.q - flying.q)[:, :7 * count].max() < 1e-12    # the same sums, in the same order
+    still, flying = (
+        cd.simulate(
+            system,
+            system.state(q=q, u={"ball_vx": v}),
+            0.1,
+            step=1e-3,
+            integrator=Stepping(surfaces, sweeps=20),
+        )
+        for v in (0.0, 20.0)
+    )
+    assert np.abs(still.q - flying.q)[:, : 7 * count].max() < 1e-12  # the same sums, in the same order
 
 
 @pytest.mark.parametrize("kind", ["equal", "one is fast", "one is huge", "many sizes", "at one place"])
@@ -633,12 +734,12 @@ def test_three_bodies_on_ropes(evidence):
     run = cd.simulate(system, start, 2.0, step=1e-3, integrator=Stepping(sweeps=500, tolerance=1e-10))
     exact = cd.simulate(system, start, 2.0, accuracy=1e-7)
     p = np.einsum("tki,k->ti", run.u.reshape(-1, 3, 3), mass)
-    drift = np.abs(p - p[0]).max()                           # sweeps exchange: rounding of 2000 steps
+    drift = np.abs(p - p[0]).max()  # sweeps exchange: rounding of 2000 steps
     evidence("time stepping: momentum of three bodies on ropes, drift of 12 N s in 2 s", drift, 1e-10)
     assert np.diff(total(run)).max() < 1e-12
     x = run.q.reshape(-1, 3, 3)
-    assert np.linalg.norm(np.diff(x, axis=1), axis=2).max() < 1 + 2e-5           # slop
-    assert np.abs(run.u[-1] - exact.u[-1]).max() < 3e-3      # of order 1: a step of what 3 m/s turns
+    assert np.linalg.norm(np.diff(x, axis=1), axis=2).max() < 1 + 2e-5  # slop
+    assert np.abs(run.u[-1] - exact.u[-1]).max() < 3e-3  # of order 1: a step of what 3 m/s turns
 
 
 def test_a_corner_of_three_walls():
@@ -658,9 +759,16 @@ def test_what_moves_with_time_strikes(among, joint):
     for e in (0.0, 0.5):
         steel = cd.contact.Rigid(restitution=e)
         system = cd.System(gravity=(0, 0, 0))
-        system.add_body("lift", mass=1.0, inertia=(1, 1, 1), mobilizer=cd.FunctionBased(
-            "x", translations=(lambda t, x: x, lambda t, x: 2 * t, None), time=True)
-            if joint else cd.Slider(axis="y"))
+        system.add_body(
+            "lift",
+            mass=1.0,
+            inertia=(1, 1, 1),
+            mobilizer=cd.FunctionBased(
+                "x", translations=(lambda t, x: x, lambda t, x: 2 * t, None), time=True
+            )
+            if joint
+            else cd.Slider(axis="y"),
+        )
         if not joint:
             system.add_constraint("drive", cd.constraints.Holonomic(lambda s: s.coordinate("lift") - 2 * s.t))
         system.add_body("ball", mobilizer=cd.Free(), mass=1.0, inertia=(0.1, 0.1, 0.1))
@@ -671,13 +779,18 @@ def test_what_moves_with_time_strikes(among, joint):
         start = system.state(q={"ball_ty": 0.7}, u={} if joint else {"lift": 2.0})
         run = cd.simulate(system, start, 0.4, step=1e-2, integrator=method)
         height, speed = run["ball_ty"][-1], run["ball_vy"][-1]
-        assert speed == pytest.approx(2 * (1 + e), abs=1e-12)                   # one impulse: rounding
+        assert speed == pytest.approx(2 * (1 + e), abs=1e-12)  # one impulse: rounding
         assert height == pytest.approx(0.7 + 0.15 * speed, abs=2.1e-2 * speed)  # when, to two steps
 
 
-SPINS = {"top": ((0.03, 0.05, 0.03), (10, 300, 0)), "tumbles": ((0.02, 0.05, 0.03), (30, 30, 30)),
-         "ball": ((0.03, 0.03, 0.03), (30, 300, 30)), "disc": ((0.01, 0.02, 0.01), (10, 1000, 5)),
-         "rod": ((1e-6, 1.0, 1.0), (300, 3, 1)), "fast": ((0.02, 0.05, 0.04), (600, 600, 600))}
+SPINS = {
+    "top": ((0.03, 0.05, 0.03), (10, 300, 0)),
+    "tumbles": ((0.02, 0.05, 0.03), (30, 30, 30)),
+    "ball": ((0.03, 0.03, 0.03), (30, 300, 30)),
+    "disc": ((0.01, 0.02, 0.01), (10, 1000, 5)),
+    "rod": ((1e-6, 1.0, 1.0), (300, 3, 1)),
+    "fast": ((0.02, 0.05, 0.04), (600, 600, 600)),
+}
 
 
 def test_free_bodies_keep_energy_and_angular_momentum(evidence):
@@ -686,20 +799,29 @@ def test_free_bodies_keep_energy_and_angular_momentum(evidence):
     for name, (inertia, _) in SPINS.items():
         system.add_body(name, mobilizer=cd.Free(), mass=1.0, com=(0.01, 0.02, 0), inertia=inertia)
     w = np.array([w for _, w in SPINS.values()], float)
-    start = system.state(q={f"{name}_tx": 3.0 * k for k, name in enumerate(SPINS)},
-                         u=np.hstack([w, np.ones((6, 3))]).ravel())
-    run = cd.simulate(system, start, 1.0, step=1e-3,
-                      integrator=Stepping([C.Sphere(name, (0, 0, 0), 0.1, stone) for name in SPINS]))
+    start = system.state(
+        q={f"{name}_tx": 3.0 * k for k, name in enumerate(SPINS)}, u=np.hstack([w, np.ones((6, 3))]).ravel()
+    )
+    run = cd.simulate(
+        system,
+        start,
+        1.0,
+        step=1e-3,
+        integrator=Stepping([C.Sphere(name, (0, 0, 0), 0.1, stone) for name in SPINS]),
+    )
     R = np.stack([run.body_pose(name).R for name in SPINS], axis=1)
     u = run.u.reshape(-1, 6, 6)
     W = np.einsum("tbji,tbj->tbi", R, u[..., :3])
     L = W * np.array([inertia for inertia, _ in SPINS.values()])
     T, spin = (L * W).sum(axis=2), np.einsum("tbij,tbj->tbi", R, L)
-    v = u[..., 3:] + np.cross(u[..., :3], R @ np.array([0.01, 0.02, 0]))         # of mass centers
+    v = u[..., 3:] + np.cross(u[..., :3], R @ np.array([0.01, 0.02, 0]))  # of mass centers
     size = np.abs(v[0]).max(axis=1, keepdims=True)
     # rounding of 1000 steps; of the rod's least moment, 1e-6 of the others
-    evidence("time stepping: energy of spinning bodies, up to 1000 rad/s, over 1 s at 1 ms, relative",
-             np.abs(T / T[0] - 1).max(), 1e-9)
+    evidence(
+        "time stepping: energy of spinning bodies, up to 1000 rad/s, over 1 s at 1 ms, relative",
+        np.abs(T / T[0] - 1).max(),
+        1e-9,
+    )
     assert np.abs(spin - spin[0]).max() < 1e-9 * np.abs(spin[0]).max()
     assert np.abs((v - v[0]) / size).max() < 1e-9
 
@@ -709,23 +831,42 @@ def whirling() -> cd.System:
     """Trees that do not touch: a ball joint and gimbals on arms, a double pendulum, a body that is free."""
     system = cd.System(gravity=(0, -9.81, 0))
     for k, joint in enumerate((cd.Ball, cd.Gimbal, cd.Pin)):
-        system.add_body(f"arm{k}", mobilizer=cd.Pin(), X_PF=(2.0 * k, 0, 0), mass=1.0, com=(0, -0.25, 0),
-                        inertia=(0.02, 0.02, 0.02))
-        system.add_body(f"rotor{k}", parent=f"arm{k}", mobilizer=joint(), X_PF=(0, -0.5, 0), mass=1.0,
-                        com=(0, -0.25 * (k == 2), 0.02), inertia=(0.02, 0.05, 0.03))
+        system.add_body(
+            f"arm{k}",
+            mobilizer=cd.Pin(),
+            X_PF=(2.0 * k, 0, 0),
+            mass=1.0,
+            com=(0, -0.25, 0),
+            inertia=(0.02, 0.02, 0.02),
+        )
+        system.add_body(
+            f"rotor{k}",
+            parent=f"arm{k}",
+            mobilizer=joint(),
+            X_PF=(0, -0.5, 0),
+            mass=1.0,
+            com=(0, -0.25 * (k == 2), 0.02),
+            inertia=(0.02, 0.05, 0.03),
+        )
     system.add_body("free", mobilizer=cd.Free(), mass=1.0, com=(0.02, 0, 0), inertia=(0.02, 0.05, 0.03))
-    system.add_contact("far", C.HalfSpace("ground", (0, 1, 0), -1e4, C.Rigid()), C.Point("free", (0, 0, 0),
-                                                                                         C.Rigid()))
+    system.add_contact(
+        "far", C.HalfSpace("ground", (0, 1, 0), -1e4, C.Rigid()), C.Point("free", (0, 0, 0), C.Rigid())
+    )
     return system
 
 
-@pytest.mark.parametrize(("u", "most"), [
-    ({"arm0": 1, "rotor0_wx": 100, "rotor0_wy": 3, "rotor0_wz": 2}, 1e-2),
-    ({"arm0": 3, "rotor0_wx": 60, "rotor0_wy": 60, "rotor0_wz": 60}, 1e-2),
-    ({"arm0": 1, "rotor0_wx": 10, "rotor0_wy": 500}, 1e-2),
-    ({"arm1": 3, "rotor1_rx": 100}, 1e-2),
-    ({"arm2": 30, "rotor2": 30}, 1e-2), ({"free_wx": 300, "free_wy": 300, "free_wz": 300}, 1e-6)],
-    ids=["ball", "tumbles", "fast", "gimbals", "double pendulum", "free"])
+@pytest.mark.parametrize(
+    ("u", "most"),
+    [
+        ({"arm0": 1, "rotor0_wx": 100, "rotor0_wy": 3, "rotor0_wz": 2}, 1e-2),
+        ({"arm0": 3, "rotor0_wx": 60, "rotor0_wy": 60, "rotor0_wz": 60}, 1e-2),
+        ({"arm0": 1, "rotor0_wx": 10, "rotor0_wy": 500}, 1e-2),
+        ({"arm1": 3, "rotor1_rx": 100}, 1e-2),
+        ({"arm2": 30, "rotor2": 30}, 1e-2),
+        ({"free_wx": 300, "free_wy": 300, "free_wz": 300}, 1e-6),
+    ],
+    ids=["ball", "tumbles", "fast", "gimbals", "double pendulum", "free"],
+)
 def test_joints_keep_energy(whirling, u, most):
     """Within 1 % of the kinetic energy at 1 ms; explicit steps gave from 12 % to overflow."""
     start = whirling.state(q={"arm0": 0.3, "rotor2": 1.5}, u=u, disabled=["gravity"] * ("free_wx" in u))
@@ -747,4 +888,4 @@ def test_a_start_inside_the_floor_names_the_depth_and_the_gain():
     with pytest.warns(RuntimeWarning, match=r"by up to 0\.0005 .* gains its weight times the depth"):
         run = cd.simulate(system, system.state(q={"b0_tz": 0.1 - 5e-4}), 0.1, step=1e-3, integrator=method)
     gain = total(run)[-1] - total(run)[0]
-    assert gain == pytest.approx(0.5 * 9.81 * (5e-4 - 1e-5), rel=1e-3)           # but for slop
+    assert gain == pytest.approx(0.5 * 9.81 * (5e-4 - 1e-5), rel=1e-3)  # but for slop

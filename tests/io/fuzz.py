@@ -4,6 +4,7 @@
 
 Measured, seeds 0, 101 and 303, 80,000 files: no other exception, the slowest file 0.1 s.
 """
+
 from __future__ import annotations
 
 import collections
@@ -17,10 +18,42 @@ import numpy as np
 
 import condyle as cd
 
-WORDS = (b"nan", b"1e999", b"-1e308", b"1e-400", b"inf", b"", b"\t", b"\n", b"\r", b"\x00", b"\xff\xfe", b",",
-         b"=", b"endheader", b"nRows=99999999999999999999", b"nColumns=-3", b"DataType=Vec3", b"Frame#",
-         b"99999999999999999999999999", b"1_000", b"0x1f", b"NumMarkers", b"mm", b"'", b'"', b"\xe2\x80\xa8",
-         b"time", b"9" * 400, b"1,5", b"\t" * 50, b"e", b"+", b"--1", b"Units")
+WORDS = (
+    b"nan",
+    b"1e999",
+    b"-1e308",
+    b"1e-400",
+    b"inf",
+    b"",
+    b"\t",
+    b"\n",
+    b"\r",
+    b"\x00",
+    b"\xff\xfe",
+    b",",
+    b"=",
+    b"endheader",
+    b"nRows=99999999999999999999",
+    b"nColumns=-3",
+    b"DataType=Vec3",
+    b"Frame#",
+    b"99999999999999999999999999",
+    b"1_000",
+    b"0x1f",
+    b"NumMarkers",
+    b"mm",
+    b"'",
+    b'"',
+    b"\xe2\x80\xa8",
+    b"time",
+    b"9" * 400,
+    b"1,5",
+    b"\t" * 50,
+    b"e",
+    b"+",
+    b"--1",
+    b"Units",
+)
 
 
 def seeds(folder: Path) -> list[Path]:
@@ -54,14 +87,20 @@ def damaged(data: bytes, rng: np.random.Generator) -> bytes:
             case 2:
                 out[at:at] = WORDS[rng.integers(len(WORDS))]
             case 3:
-                del out[at:at + int(rng.integers(1, 40))]
+                del out[at : at + int(rng.integers(1, 40))]
             case 4:
-                out[at:at] = out[at:at + int(rng.integers(1, 200))]
+                out[at:at] = out[at : at + int(rng.integers(1, 200))]
             case 5:
                 out[at:at] = rng.bytes(int(rng.integers(1, 30)))
             case 6:
-                out = bytearray(out.replace(*((b"\t", b" "), (b"\n", b"\r\n"), (b".", b","), (b"\t", b""),
-                                              (b"0", b"nan"))[rng.integers(5)], int(rng.integers(1, 60))))
+                out = bytearray(
+                    out.replace(
+                        *((b"\t", b" "), (b"\n", b"\r\n"), (b".", b","), (b"\t", b""), (b"0", b"nan"))[
+                            rng.integers(5)
+                        ],
+                        int(rng.integers(1, 60)),
+                    )
+                )
     return bytes(out)
 
 

@@ -5,6 +5,7 @@
 `cd.read_c3d` starts a process for every file, which takes half a second. Here the same code runs in forks of
 one process that has loaded ezc3d already.
 """
+
 from __future__ import annotations
 
 import collections
@@ -39,7 +40,7 @@ def forked(command: list[str], **_: Any) -> subprocess.CompletedProcess[bytes]:
         os.close(reader)
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         os.dup2(1, 2)
-        signal.setitimer(signal.ITIMER_PROF, SECONDS)       # its signal ends the process
+        signal.setitimer(signal.ITIMER_PROF, SECONDS)  # its signal ends the process
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         code = 1
         try:
@@ -69,7 +70,7 @@ def damaged(data: bytes, rng: np.random.Generator) -> bytes:
     for _ in range(rng.integers(1, 5)):
         match rng.integers(6):
             case 0:
-                del out[int(rng.integers(512, len(out) + 1)):]
+                del out[int(rng.integers(512, len(out) + 1)) :]
             case 1:
                 out[int(rng.integers(0, 512))] = rng.integers(256)
             case 2 | 3:
@@ -79,7 +80,7 @@ def damaged(data: bytes, rng: np.random.Generator) -> bytes:
                 out[at:at] = rng.bytes(int(rng.integers(1, 40)))
             case 5:
                 at = int(rng.integers(512, len(out) + 1))
-                del out[at:at + int(rng.integers(1, 40))]
+                del out[at : at + int(rng.integers(1, 40))]
         if len(out) < 600:
             break
     return bytes(out)

@@ -1,4 +1,5 @@
 """Recordings from .c3d files, which ezc3d writes here."""
+
 from __future__ import annotations
 
 import contextlib
@@ -12,12 +13,19 @@ import condyle as cd
 
 ezc3d = pytest.importorskip("ezc3d", reason="ezc3d is not installed")
 FRAMES, SAMPLES = 20, 10
-CORNERS = np.array([[600.0, 400, 0], [0, 400, 0], [0, 0, 0], [600, 0, 0]])      # its z points up
+CORNERS = np.array([[600.0, 400, 0], [0, 400, 0], [0, 0, 0], [600, 0, 0]])  # its z points up
 ORIGIN = np.array([1.0, 2, -40])
 
 
-def written(path: Path, *, units: str = "mm", reaction: bool = True, points: int = 3, force: float = 700.0,
-            corners: np.ndarray = CORNERS) -> tuple[np.ndarray, np.ndarray]:
+def written(
+    path: Path,
+    *,
+    units: str = "mm",
+    reaction: bool = True,
+    points: int = 3,
+    force: float = 700.0,
+    corners: np.ndarray = CORNERS,
+) -> tuple[np.ndarray, np.ndarray]:
     """Write a file with markers, a plate of type 2 and a channel of EMG; return markers (T, n, 3) and
     channels (samples, 7)."""
     rng = np.random.default_rng(1)
@@ -36,7 +44,7 @@ def written(path: Path, *, units: str = "mm", reaction: bool = True, points: int
     channels = rng.normal(size=(7, FRAMES * SAMPLES)) * 100
     channels[2] = (force if reaction else -force) + channels[2] / 5
     channels[3:6] *= 100
-    channels[:, :5] /= 1e4                                  # hardly any force at first
+    channels[:, :5] /= 1e4  # hardly any force at first
     file["data"]["analogs"] = channels[None]
     plate["USED"]["value"], plate["TYPE"]["value"] = np.array([1]), np.array([2])
     plate["ZERO"]["value"], plate["CHANNEL"]["value"] = np.array([1, 0]), np.arange(1, 7)[:, None]
@@ -49,7 +57,7 @@ def test_markers(tmp_path):
     """Single precision is what the format has."""
     places, _ = written(tmp_path / "a.c3d")
     markers = cd.read_markers(tmp_path / "a.c3d")
-    assert markers.names == ("RASI", "LASI")                # no angle among them
+    assert markers.names == ("RASI", "LASI")  # no angle among them
     assert (markers.units, markers.rate) == ("mm", 100)
     np.testing.assert_allclose(markers.positions, places[:, :2] / 1000, rtol=1e-6)
     assert markers.missing == {"LASI": 1}
@@ -70,28 +78,31 @@ def test_force_plates_are_the_same_wrench_everywhere(tmp_path, evidence):
     M = (channels[:, 3:6] + np.cross(channels[:, :3], ORIGIN)) / 1000
     error = np.abs(T + np.cross(p - centre, F) - M).max()
     evidence("wrenches of a force plate from a .c3d file against its channels [N m]", error, 1e-4)
-    assert error < 1e-4                                     # single precision of moments of some 100 N m
+    assert error < 1e-4  # single precision of moments of some 100 N m
     np.testing.assert_allclose(p[:5], np.broadcast_to(centre, (5, 3)), atol=1e-12)
     np.testing.assert_allclose(T[5:, :2], 0, atol=1e-9)
-    np.testing.assert_allclose(p[5:, :2], (centre + np.stack([-M[:, 1], M[:, 0], 0 * M[:, 0]], axis=1)
-                                           / channels[:, 2:3])[5:, :2], atol=1e-6)
+    np.testing.assert_allclose(
+        p[5:, :2],
+        (centre + np.stack([-M[:, 1], M[:, 0], 0 * M[:, 0]], axis=1) / channels[:, 2:3])[5:, :2],
+        atol=1e-6,
+    )
     assert table.units[:9] == ("N",) * 3 + ("m",) * 3 + ("N m",) * 3
     np.testing.assert_allclose(table.time, np.arange(FRAMES * SAMPLES) / 1000)
-
 
     analog = recording.analog
     assert analog.titles[-1] == "EMG [V]" and analog.units[3] == "Nmm"
     np.testing.assert_allclose(analog["EMG"], channels[:, 6], rtol=1e-6)
 
 
-def channels_of(kind: int, F: np.ndarray, p: np.ndarray, T: np.ndarray, origin: np.ndarray,
-                C: np.ndarray) -> np.ndarray:
+def channels_of(
+    kind: int, F: np.ndarray, p: np.ndarray, T: np.ndarray, origin: np.ndarray, C: np.ndarray
+) -> np.ndarray:
     """What the channels of a plate say of a force F at p on its surface and a free torque T, in its axes and
     in mm: the formulas of the C3D manual, backwards."""
     M = np.cross(p, F) + T
     if kind == 1:
         return np.column_stack([F, p[:, :2], T[:, 2]])
-    if kind == 3:                                               # Kistler: fx12 fx34 fy14 fy23 fz1 fz2 fz3 fz4
+    if kind == 3:  # Kistler: fx12 fx34 fy14 fy23 fz1 fz2 fz3 fz4
         a, b, height = origin
         M = M - np.cross(F, (0, 0, height))
         turn = M[:, 2] / b / 2
@@ -99,8 +110,18 @@ def channels_of(kind: int, F: np.ndarray, p: np.ndarray, T: np.ndarray, origin: 
         z1 = -150.0 + 0 * z12
         z2 = z12 - z1
         z3 = z23 - z2
-        return np.column_stack([F[:, 0] / 2 - turn, F[:, 0] / 2 + turn, F[:, 1] / 2, F[:, 1] / 2, z1, z2, z3,
-                                F[:, 2] - z1 - z2 - z3])
+        return np.column_stack(
+            [
+                F[:, 0] / 2 - turn,
+                F[:, 0] / 2 + turn,
+                F[:, 1] / 2,
+                F[:, 1] / 2,
+                z1,
+                z2,
+                z3,
+                F[:, 2] - z1 - z2 - z3,
+            ]
+        )
     measured = np.column_stack([F, M - np.cross(F, origin)])
     return measured if kind == 2 else np.linalg.solve(C, measured.T).T
 
@@ -113,7 +134,7 @@ def test_types_of_plates(tmp_path, kind, evidence):
     """A known wrench, on a plate that lies upside down and turned, as plates do: force, place and free torque
     come back; written and read again they are the same."""
     rng, n = np.random.default_rng(kind), 40
-    corners = np.array([[700.0, 100, 0], [100, 100, 0], [100, 500, 0], [700, 500, 0]])   # its z points down
+    corners = np.array([[700.0, 100, 0], [100, 100, 0], [100, 500, 0], [700, 500, 0]])  # its z points down
     R = np.diag([1.0, -1.0, -1.0])
     F = rng.normal(size=(n, 3)) * 50 + (0, 0, -700)
     p = np.column_stack([rng.uniform(-150, 150, n), rng.uniform(-100, 100, n), np.zeros(n)])
@@ -143,14 +164,17 @@ def test_types_of_plates(tmp_path, kind, evidence):
     # single precision: of 700 N, of 0.7 m, of moments of 100 N m; a calibration mixes them
     for mine, expected, tolerance in zip(read, true, (0.01, 1e-6, 1e-3), strict=True):
         np.testing.assert_allclose(mine, expected, rtol=0, atol=tolerance)
-    evidence(f"force plate of type {kind} from a .c3d file against a known wrench: centre of pressure [m]",
-             np.abs(read[1] - true[1]).max(), 1e-6)
+    evidence(
+        f"force plate of type {kind} from a .c3d file against a known wrench: centre of pressure [m]",
+        np.abs(read[1] - true[1]).max(),
+        1e-6,
+    )
     recording.save(tmp_path / "b.c3d")
     again = cd.read_c3d(tmp_path / "b.c3d")
     for name in ("force_plates", "analog"):
         mine, theirs = getattr(recording, name), getattr(again, name)
         assert mine.names == theirs.names and mine.units == theirs.units
-        np.testing.assert_allclose(theirs.values, mine.values, rtol=1e-6, atol=1e-4)        # single precision
+        np.testing.assert_allclose(theirs.values, mine.values, rtol=1e-6, atol=1e-4)  # single precision
     np.testing.assert_allclose(again.markers.positions, recording.markers.positions, rtol=1e-7)
 
 
@@ -162,7 +186,7 @@ def test_written_and_read_again(tmp_path):
         one.save(tmp_path / "b.c3d")
         two = cd.read_c3d(tmp_path / "b.c3d")
         assert two.markers.names == one.markers.names and two.markers.missing == one.markers.missing
-        np.testing.assert_array_equal(two.markers.positions, one.markers.positions)      # the same floats
+        np.testing.assert_array_equal(two.markers.positions, one.markers.positions)  # the same floats
         np.testing.assert_array_equal(two.markers.time, one.markers.time)
         np.testing.assert_array_equal(two.analog.values, one.analog.values)
         assert two.analog.titles == one.analog.titles
@@ -170,9 +194,13 @@ def test_written_and_read_again(tmp_path):
         np.testing.assert_allclose(two.corners, one.corners, atol=1e-7)
     markers = cd.Markers(one.markers.time, one.markers.names, one.markers.positions, units="m")
     emg = cd.Table(one.analog.time, ["EMG"], one.analog[["EMG"]].values, ["V"])
-    plates = one.force_plates                                           # in kN, mm and N mm
-    others = cd.Table(plates.time, plates.names, plates.values * [1e-3, 1e-3, 1e-3, *[1e3] * 6],
-                      [{"N": "kN", "m": "mm", "N m": "N mm"}[unit] for unit in plates.units])
+    plates = one.force_plates  # in kN, mm and N mm
+    others = cd.Table(
+        plates.time,
+        plates.names,
+        plates.values * [1e-3, 1e-3, 1e-3, *[1e3] * 6],
+        [{"N": "kN", "m": "mm", "N m": "N mm"}[unit] for unit in plates.units],
+    )
     own = cd.Recording(markers, others, emg, one.corners)
     own.save(tmp_path / "c.c3d")
     two = cd.read_c3d(tmp_path / "c.c3d")
@@ -186,14 +214,24 @@ def test_written_and_read_again(tmp_path):
     np.testing.assert_allclose(bare.force_plates.values, one.force_plates.values, rtol=0, atol=2e-4)
 
 
-@pytest.mark.parametrize(("change", "said"), [
-    (lambda m: m.save("no/a.c3d"), "there is no folder 'no'"),
-    (lambda m: cd.Markers(m.time**2, m.names, m.positions).save("a.c3d"), "times are uneven"),
-    (lambda m: cd.Recording(m, *EMPTY).save("a.trc"), "expected the path of a .c3d file"),
-    (lambda m: cd.Recording(m, EMPTY[0], cd.Table(np.arange(7) / 300, ["EMG"], np.ones((7, 1))),
-                            EMPTY[2]).save("a.c3d"), "7 samples at 300 per second beside 20 frames at 100"),
-    (lambda m: cd.Markers(m.time, [f"m{k}" for k in range(300)], np.zeros((20, 300, 3))).save("a.c3d"),
-     "300 markers; a .c3d file has at most 255")])
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda m: m.save("no/a.c3d"), "there is no folder 'no'"),
+        (lambda m: cd.Markers(m.time**2, m.names, m.positions).save("a.c3d"), "times are uneven"),
+        (lambda m: cd.Recording(m, *EMPTY).save("a.trc"), "expected the path of a .c3d file"),
+        (
+            lambda m: cd.Recording(
+                m, EMPTY[0], cd.Table(np.arange(7) / 300, ["EMG"], np.ones((7, 1))), EMPTY[2]
+            ).save("a.c3d"),
+            "7 samples at 300 per second beside 20 frames at 100",
+        ),
+        (
+            lambda m: cd.Markers(m.time, [f"m{k}" for k in range(300)], np.zeros((20, 300, 3))).save("a.c3d"),
+            "300 markers; a .c3d file has at most 255",
+        ),
+    ],
+)
 def test_what_cannot_be_written(tmp_path, monkeypatch, change, said):
     monkeypatch.chdir(tmp_path)
     markers = cd.Markers(np.arange(20) / 100, ["a"], np.zeros((20, 1, 3)))
@@ -223,7 +261,7 @@ def test_a_force_on_the_plate_is_told_from_a_reaction(tmp_path):
         cd.read_c3d(tmp_path / "a.c3d", vertical="z")
     table = cd.read_c3d(tmp_path / "a.c3d", opposite=[1]).force_plates
     assert table["f1_z"].mean() > 600
-    load = cd.ExternalLoad("foot", table, force="f1_", point="p1_", torque="m1_")      # as studies take it
+    load = cd.ExternalLoad("foot", table, force="f1_", point="p1_", torque="m1_")  # as studies take it
     assert load.force == ("f1_x", "f1_y", "f1_z")
     with pytest.raises(cd.DescriptionError, match=r"no plate 2 in a\.c3d; it has 1"):
         cd.read_c3d(tmp_path / "a.c3d", opposite=[2])
@@ -255,7 +293,7 @@ def test_damaged_files_end_nobody(tmp_path):
     for seed in range(3):
         rng, hurt = np.random.default_rng(seed), bytearray(data)
         if seed % 2:
-            del hurt[rng.integers(512, len(data)):]
+            del hurt[rng.integers(512, len(data)) :]
         for _ in range(rng.integers(1, 9)):
             hurt[rng.integers(2, 2500)] = rng.integers(256)
         (tmp_path / "b.c3d").write_bytes(hurt)

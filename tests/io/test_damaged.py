@@ -1,4 +1,5 @@
 """Damaged files, a few hundred of the ten thousand that tests/io/fuzz.py tries by hand."""
+
 from __future__ import annotations
 
 from tests.io.fuzz import run

@@ -1,4 +1,5 @@
 """Markers from files and back."""
+
 from __future__ import annotations
 
 import contextlib
@@ -11,9 +12,11 @@ import pytest
 import condyle as cd
 from condyle.table import LENGTHS
 
-HEAD = ("PathFileType\t4\t(X/Y/Z)\twalk.trc\n"
-        "DataRate\tCameraRate\tNumFrames\tNumMarkers\tUnits\tOrigDataRate\tOrigDataStartFrame\tOrigNumFrames\n"
-        "60.00\t60.00\t2\t2\tmm\t60.00\t1\t2\n")
+HEAD = (
+    "PathFileType\t4\t(X/Y/Z)\twalk.trc\n"
+    "DataRate\tCameraRate\tNumFrames\tNumMarkers\tUnits\tOrigDataRate\tOrigDataStartFrame\tOrigNumFrames\n"
+    "60.00\t60.00\t2\t2\tmm\t60.00\t1\t2\n"
+)
 NAMES = "Frame#\tTime\tRASI\t\t\tLASI\t\t\t\n\t\tX1\tY1\tZ1\tX2\tY2\tZ2\t\n\n"
 ROWS = "1\t0.0\t608.66431\t1072.71313\t157.44215\t1\t2\t3\n2\t0.016667\t0.1\t0.2\t0.3\t4\t5\t6\t\n"
 REFERENCE = Path(__file__).parents[3] / "shared" / "reference"
@@ -37,13 +40,16 @@ def test_a_file(tmp_path):
     markers = read(tmp_path, HEAD + NAMES + ROWS)
     assert (markers.names, markers.units, markers.rate) == (("RASI", "LASI"), "mm", 60)
     np.testing.assert_array_equal(markers.time, [0, 0.016667])
-    np.testing.assert_array_equal(markers["RASI"], np.array([[608.66431, 1072.71313, 157.44215],
-                                                             [.1, .2, .3]]) / 1000)
+    np.testing.assert_array_equal(
+        markers["RASI"], np.array([[608.66431, 1072.71313, 157.44215], [0.1, 0.2, 0.3]]) / 1000
+    )
     assert not markers.missing
 
 
-@pytest.mark.parametrize(("changed", "unit", "scale"), [
-    ("mm", "mm", 1e3), ("m", "m", 1), ("cm", "cm", 1e2), ("meters", "m", 1), ("MM", "mm", 1e3)])
+@pytest.mark.parametrize(
+    ("changed", "unit", "scale"),
+    [("mm", "mm", 1e3), ("m", "m", 1), ("cm", "cm", 1e2), ("meters", "m", 1), ("MM", "mm", 1e3)],
+)
 def test_units(tmp_path, changed, unit, scale):
     markers = read(tmp_path, HEAD.replace("\tmm\t", f"\t{changed}\t") + NAMES + ROWS)
     assert markers.units == unit
@@ -59,16 +65,19 @@ def test_units_are_asked_for(tmp_path):
         read(tmp_path, HEAD.replace("\tmm\t", "\tinch\t") + NAMES + ROWS)
 
 
-@pytest.mark.parametrize(("rows", "note", "lost"), [
-    ("1\t0\t1\t2\t3\t\t\t\n2\t.1\t4\t5\t6\t7\t8\t9\n", "", (0, 1)),
-    ("1\t0\t1\t2\t3\tNaN\tnan\tNAN\n2\t.1\t4\t5\t6\t7\t8\t9\n", "", (0, 1)),
-    ("1\t0\t1\t2\t3\n2\t.1\t4\t5\t6\t7\t8\t9\n", "1 rows end early, first in line 7", (0, 1)),
-    ("1\t0\t\t\t\t1\t2\t3\n\n2\t.1\t4\t5\t6\t7\t8\t9\n", "", (0, 0)),
-    ("1\t0\t1\t2\t\t1\t2\t3\n2\t.1\t4\t5\t6\t7\t8\t9\n", "one or two coordinates are missing", (0, 0)),
-    ("1\t0,0\t1,5\t2\t3\t\t\t\n2\t0,1\t4\t5\t6\t7\t8\t9\n", "decimals have commas", (0, 1)),
-])
+@pytest.mark.parametrize(
+    ("rows", "note", "lost"),
+    [
+        ("1\t0\t1\t2\t3\t\t\t\n2\t.1\t4\t5\t6\t7\t8\t9\n", "", (0, 1)),
+        ("1\t0\t1\t2\t3\tNaN\tnan\tNAN\n2\t.1\t4\t5\t6\t7\t8\t9\n", "", (0, 1)),
+        ("1\t0\t1\t2\t3\n2\t.1\t4\t5\t6\t7\t8\t9\n", "1 rows end early, first in line 7", (0, 1)),
+        ("1\t0\t\t\t\t1\t2\t3\n\n2\t.1\t4\t5\t6\t7\t8\t9\n", "", (0, 0)),
+        ("1\t0\t1\t2\t\t1\t2\t3\n2\t.1\t4\t5\t6\t7\t8\t9\n", "one or two coordinates are missing", (0, 0)),
+        ("1\t0,0\t1,5\t2\t3\t\t\t\n2\t0,1\t4\t5\t6\t7\t8\t9\n", "decimals have commas", (0, 1)),
+    ],
+)
 def test_what_is_missing_is_nan(tmp_path, rows, note, lost):
-    with (pytest.warns(UserWarning, match=note) if note else contextlib.nullcontext()):
+    with pytest.warns(UserWarning, match=note) if note else contextlib.nullcontext():
         markers = read(tmp_path, HEAD + NAMES + rows)
     gone = np.isnan(markers.positions)
     assert gone.sum() == 3 and gone[lost].all()
@@ -76,20 +85,26 @@ def test_what_is_missing_is_nan(tmp_path, rows, note, lost):
     assert len(markers) == 2 and markers.time[1] == 0.1
 
 
-@pytest.mark.parametrize(("text", "words"), [
-    ("", "no line 'Frame# Time"),
-    (HEAD, "no line 'Frame# Time"),
-    (HEAD + "Frame#\tTime\n", "no names of markers"),
-    (HEAD + NAMES.replace("\tX2\tY2\tZ2", "") + ROWS, "2 names of markers, but the line below has axes of 1"),
-    (HEAD + NAMES.replace("\tZ2", "") + ROWS, "5 titles of axes"),
-    (HEAD + NAMES + "1\t0\t1\t2\t3\t4\t5\t6\t7\n", "line 7: 9 cells, but 2 markers have 8"),
-    (HEAD + NAMES + "1\t0\t1\t2\tx\t4\t5\t6\n", "line 7, marker 'RASI': 'x' is no number"),
-    (HEAD + NAMES + "1\t0\t1\t2\t1e999\t4\t5\t6\n", "larger than any number"),
-    (HEAD + NAMES + "1\t\t1\t2\t3\t4\t5\t6\n", "line 7: the time is missing"),
-    (HEAD + NAMES + "1\t1\t1\t2\t3\t4\t5\t6\n2\t1\t1\t2\t3\t4\t5\t6\n", "line 8: times must increase"),
-    (HEAD + NAMES + "1\t0.5\t1,5\t2\t3\t4\t5\t6\n", "commas and points are both"),
-    (HEAD + NAMES.replace("\t", " ") + "1 0 1 2 3 4\n", "no tabs that would say which"),
-])
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "no line 'Frame# Time"),
+        (HEAD, "no line 'Frame# Time"),
+        (HEAD + "Frame#\tTime\n", "no names of markers"),
+        (
+            HEAD + NAMES.replace("\tX2\tY2\tZ2", "") + ROWS,
+            "2 names of markers, but the line below has axes of 1",
+        ),
+        (HEAD + NAMES.replace("\tZ2", "") + ROWS, "5 titles of axes"),
+        (HEAD + NAMES + "1\t0\t1\t2\t3\t4\t5\t6\t7\n", "line 7: 9 cells, but 2 markers have 8"),
+        (HEAD + NAMES + "1\t0\t1\t2\tx\t4\t5\t6\n", "line 7, marker 'RASI': 'x' is no number"),
+        (HEAD + NAMES + "1\t0\t1\t2\t1e999\t4\t5\t6\n", "larger than any number"),
+        (HEAD + NAMES + "1\t\t1\t2\t3\t4\t5\t6\n", "line 7: the time is missing"),
+        (HEAD + NAMES + "1\t1\t1\t2\t3\t4\t5\t6\n2\t1\t1\t2\t3\t4\t5\t6\n", "line 8: times must increase"),
+        (HEAD + NAMES + "1\t0.5\t1,5\t2\t3\t4\t5\t6\n", "commas and points are both"),
+        (HEAD + NAMES.replace("\t", " ") + "1 0 1 2 3 4\n", "no tabs that would say which"),
+    ],
+)
 def test_what_cannot_be_read_is_refused_with_its_line(tmp_path, text, words):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -99,7 +114,7 @@ def test_what_cannot_be_read_is_refused_with_its_line(tmp_path, text, words):
 
 def test_what_is_odd_is_said(tmp_path):
     with pytest.warns(UserWarning, match="says 2 frames, there are 1. It may be cut off"):
-        read(tmp_path, HEAD + NAMES + ROWS[:ROWS.index("2\t0.0166")])
+        read(tmp_path, HEAD + NAMES + ROWS[: ROWS.index("2\t0.0166")])
     with pytest.warns(UserWarning, match="has no line end"):
         read(tmp_path, HEAD + NAMES + ROWS[:-1])
     with pytest.warns(UserWarning, match="1 of 2 markers have no name; called unnamed2"):
@@ -110,8 +125,9 @@ def test_what_is_odd_is_said(tmp_path):
 
 def test_names_with_one_tab_and_windows_line_ends(tmp_path):
     text = HEAD + NAMES.replace("\t\t\tLASI\t\t\t", "\tLASI") + ROWS
-    np.testing.assert_array_equal(read(tmp_path, text).positions,
-                                  read(tmp_path, HEAD + NAMES + ROWS).positions)
+    np.testing.assert_array_equal(
+        read(tmp_path, text).positions, read(tmp_path, HEAD + NAMES + ROWS).positions
+    )
     (tmp_path / "walk.trc").write_bytes(b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode())
     assert cd.read_markers(tmp_path / "walk.trc").names == ("RASI", "LASI")
 
@@ -129,8 +145,10 @@ def test_a_file_is_written_back_exactly(tmp_path, units):
     """What came from a file is written with the same numbers: division by 1000 is undone exactly."""
     rng = np.random.default_rng(5)
     numbers = np.round(rng.normal(size=(200, 2, 3)) * 10.0 ** rng.integers(-3, 4, size=(200, 2, 3)), 6)
-    rows = "".join(f"{k + 1}\t{k / 60!r}\t" + "\t".join(map(repr, p.ravel().tolist())) + "\n"
-                   for k, p in enumerate(numbers))
+    rows = "".join(
+        f"{k + 1}\t{k / 60!r}\t" + "\t".join(map(repr, p.ravel().tolist())) + "\n"
+        for k, p in enumerate(numbers)
+    )
     head = HEAD.replace("\t2\t2\tmm", f"\t200\t2\t{units}")
     markers = read(tmp_path, head + NAMES + rows)
     markers.save(tmp_path / "again.trc")
@@ -145,8 +163,11 @@ def test_a_file_is_written_back_exactly(tmp_path, units):
 def test_what_is_saved_is_read(tmp_path, ending):
     markers = some(units="m").renamed({"left knee": "LKNE"})
     markers.save(tmp_path / f"a.{ending}")
-    again = (cd.Markers.from_table(cd.read_table(tmp_path / "a.sto", degrees=False), units="m")
-             if ending == "sto" else cd.read_markers(tmp_path / f"a.{ending}"))
+    again = (
+        cd.Markers.from_table(cd.read_table(tmp_path / "a.sto", degrees=False), units="m")
+        if ending == "sto"
+        else cd.read_markers(tmp_path / f"a.{ending}")
+    )
     assert again.names == markers.names
     np.testing.assert_array_equal(again.time, markers.time)
     np.testing.assert_array_equal(again.positions, markers.positions)
@@ -155,10 +176,12 @@ def test_what_is_saved_is_read(tmp_path, ending):
 
 def test_vectors_of_opensim(tmp_path):
     path = tmp_path / "a.sto"
-    path.write_text("DataType=Vec3\nversion=3\nUnits=mm\nendheader\ntime\tRASI\tLASI\n0\t1,2,3\t4,5,6\n"
-                    "1\tnan,nan,nan\t7,8,9\n")
+    path.write_text(
+        "DataType=Vec3\nversion=3\nUnits=mm\nendheader\ntime\tRASI\tLASI\n0\t1,2,3\t4,5,6\n"
+        "1\tnan,nan,nan\t7,8,9\n"
+    )
     markers = cd.read_markers(path)
-    np.testing.assert_array_equal(markers["LASI"], [[.004, .005, .006], [.007, .008, .009]])
+    np.testing.assert_array_equal(markers["LASI"], [[0.004, 0.005, 0.006], [0.007, 0.008, 0.009]])
     assert markers.missing == {"RASI": 1}
 
 
@@ -188,8 +211,10 @@ def test_axes_are_turned_when_asked(tmp_path):
     for axis, column, sign in (("x", 0, 1), ("y", 1, 1), ("-z", 2, -1), ("-x", 0, -1), ("-y", 1, -1)):
         turned = cd.read_markers(tmp_path / "a.trc", vertical=axis)
         np.testing.assert_array_equal(turned["SACR"][:, 1], sign * markers["SACR"][:, column])
-        np.testing.assert_allclose(np.linalg.det(turned.positions[0, :3]),      # no mirror
-                                   np.linalg.det(markers.positions[0, :3]))
+        np.testing.assert_allclose(
+            np.linalg.det(turned.positions[0, :3]),  # no mirror
+            np.linalg.det(markers.positions[0, :3]),
+        )
     with pytest.raises(cd.ArgumentError, match="it is vertical="):
         cd.read_markers(tmp_path / "a.trc", up="y")
     with pytest.raises(cd.DescriptionError, match="rotation matrix"):
@@ -198,19 +223,22 @@ def test_axes_are_turned_when_asked(tmp_path):
         cd.read_markers(tmp_path / "a.trc", vertical="up")
 
 
-@pytest.mark.parametrize(("call", "words"), [
-    (lambda: cd.Markers([0, 1], ["a"], np.zeros((2, 3))), r"shape \(T, 1, 3\)"),
-    (lambda: cd.Markers([0, 0], ["a"], np.zeros((2, 1, 3))), "increase"),
-    (lambda: cd.Markers([0], ["a", "a"], np.zeros((1, 2, 3))), "more than once"),
-    (lambda: cd.Markers([0], ["a"], [[[np.inf, 0, 0]]]), "finite, or NaN"),
-    (lambda: cd.Markers([0], ["a"], np.zeros((1, 1, 3)), units="km"), "'m', 'cm' or 'mm'"),
-    (lambda: cd.read_markers(3), "path of a file"),
-    (lambda: cd.read_markers("walk.bvh"), "ends in .trc or .c3d"),
-    (lambda: cd.read_markers("walk.trc", units="inch"), "'m', 'cm' or 'mm'"),
-    (lambda: cd.read_markers("walk.trc", zeros="drop"), "'warn', 'keep' or 'missing'"),
-    (lambda: some().save("there/is/none.trc"), "there is no folder"),
-    (lambda: cd.Markers.from_table(cd.Table([0.0], ["knee"], [[1.0]])), "no columns NAME_x"),
-])
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: cd.Markers([0, 1], ["a"], np.zeros((2, 3))), r"shape \(T, 1, 3\)"),
+        (lambda: cd.Markers([0, 0], ["a"], np.zeros((2, 1, 3))), "increase"),
+        (lambda: cd.Markers([0], ["a", "a"], np.zeros((1, 2, 3))), "more than once"),
+        (lambda: cd.Markers([0], ["a"], [[[np.inf, 0, 0]]]), "finite, or NaN"),
+        (lambda: cd.Markers([0], ["a"], np.zeros((1, 1, 3)), units="km"), "'m', 'cm' or 'mm'"),
+        (lambda: cd.read_markers(3), "path of a file"),
+        (lambda: cd.read_markers("walk.bvh"), "ends in .trc or .c3d"),
+        (lambda: cd.read_markers("walk.trc", units="inch"), "'m', 'cm' or 'mm'"),
+        (lambda: cd.read_markers("walk.trc", zeros="drop"), "'warn', 'keep' or 'missing'"),
+        (lambda: some().save("there/is/none.trc"), "there is no folder"),
+        (lambda: cd.Markers.from_table(cd.Table([0.0], ["knee"], [[1.0]])), "no columns NAME_x"),
+    ],
+)
 def test_mistakes(call, words):
     with pytest.raises(cd.CondyleError, match=words):
         call()

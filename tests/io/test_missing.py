@@ -1,4 +1,5 @@
 """Files that are not there: said in words, with names that are like theirs."""
+
 from __future__ import annotations
 
 import pickle
@@ -8,11 +9,18 @@ import pytest
 import condyle as cd
 
 
-@pytest.mark.parametrize(("read", "name", "there"), [
-    (cd.read_osim, "subject1.osim", "subject01.osim"), (cd.read_table, "walk.mot", "walk1.mot"),
-    (cd.read_table, "walk.npz", "walk1.npz"), (cd.read_markers, "static.trc", "statics.trc"),
-    (cd.read_markers, "static.c3d", "statics.c3d"), (cd.read_c3d, "static.c3d", "statics.c3d"),
-    (cd.read_external_loads, "grf.xml", "grf1.xml")])
+@pytest.mark.parametrize(
+    ("read", "name", "there"),
+    [
+        (cd.read_osim, "subject1.osim", "subject01.osim"),
+        (cd.read_table, "walk.mot", "walk1.mot"),
+        (cd.read_table, "walk.npz", "walk1.npz"),
+        (cd.read_markers, "static.trc", "statics.trc"),
+        (cd.read_markers, "static.c3d", "statics.c3d"),
+        (cd.read_c3d, "static.c3d", "statics.c3d"),
+        (cd.read_external_loads, "grf.xml", "grf1.xml"),
+    ],
+)
 def test_what_is_not_there(tmp_path, read, name, there):
     (tmp_path / there).write_text("")
     with pytest.raises(FileNotFoundError) as caught:

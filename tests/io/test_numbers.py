@@ -1,4 +1,5 @@
 """Numbers in text by machine code: as Python's float, or not at all."""
+
 import random
 
 import numpy as np
@@ -18,9 +19,9 @@ def written(rng: random.Random) -> str:
         case 2:
             return f"{rng.uniform(-1, 1) * 10 ** rng.randint(-60, 60):.{rng.randint(0, 18)}e}"
         case 3:
-            return str(rng.randint(1 - 10 ** 19, 10 ** 19 - 1))
+            return str(rng.randint(1 - 10**19, 10**19 - 1))
         case 4:
-            return str((2 * rng.randint(2 ** 52, 2 ** 53 - 1) + 1) * 2 ** rng.randint(0, 8))
+            return str((2 * rng.randint(2**52, 2**53 - 1) + 1) * 2 ** rng.randint(0, 8))
     return f"{rng.randint(0, 99)}.{rng.randint(0, 9):0{rng.randint(1, 17)}d}e{rng.randint(-9, 9):+03d}"
 
 
@@ -31,16 +32,38 @@ def test_exact(evidence):
         text = "\n".join(separator.join(row) for row in rows).encode()
         found = plain_numbers(text, 0, 7, separator.strip(" "))
         expected = np.array([[float(cell) for cell in row] for row in rows])
-        np.testing.assert_array_equal(found.view(np.int64), expected.view(np.int64))      # zeros have signs
+        np.testing.assert_array_equal(found.view(np.int64), expected.view(np.int64))  # zeros have signs
         cells += found.size
     # 400,000 of them agreed once; float(text) is the nearest double
     evidence(f"numbers of text by machine code that differ from Python's, of {cells}", 0, 0)
 
 
-@pytest.mark.parametrize("line", [
-    "1 2", "1 2 3 4", "1 2 x", "1 2 nan", "1 2 inf", "1 2 .", "1 2 1e", "1 2 3e+", "1 2 1e400", "1 2 1e-400",
-    "1 2 123456789012345678901", "1\0 2 3", "1 2 3\0", "1 2 --3", "1_0 2 3", "1 2 0x3",
-    "1 2 1e99999999999999", "1 2 1,5", "1  2 3", " 1 2 3 ", '"1" 2 3'])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "1 2",
+        "1 2 3 4",
+        "1 2 x",
+        "1 2 nan",
+        "1 2 inf",
+        "1 2 .",
+        "1 2 1e",
+        "1 2 3e+",
+        "1 2 1e400",
+        "1 2 1e-400",
+        "1 2 123456789012345678901",
+        "1\0 2 3",
+        "1 2 3\0",
+        "1 2 --3",
+        "1_0 2 3",
+        "1 2 0x3",
+        "1 2 1e99999999999999",
+        "1 2 1,5",
+        "1  2 3",
+        " 1 2 3 ",
+        '"1" 2 3',
+    ],
+)
 def test_odd_lines_are_left(line):
     tabs = line.replace(" ", "\t").encode()
     assert plain_numbers(tabs, 0, 3, "\t") is None
@@ -57,8 +80,9 @@ def test_blank_lines_and_line_ends():
 
 
 def test_both_ways_read_the_same(tmp_path, monkeypatch):
-    table = cd.Table(np.arange(50) / 7, ["a", "b"], np.random.default_rng(0).normal(size=(50, 2)),
-                     degrees=False)
+    table = cd.Table(
+        np.arange(50) / 7, ["a", "b"], np.random.default_rng(0).normal(size=(50, 2)), degrees=False
+    )
     for ending in ("sto", "mot", "csv"):
         path = tmp_path / f"t.{ending}"
         table.save(path)

@@ -1,4 +1,5 @@
 """Tables from files and back."""
+
 from __future__ import annotations
 
 import contextlib
@@ -11,8 +12,12 @@ import pytest
 import condyle as cd
 from condyle.io import tables
 
-TABLE = cd.Table([0.0, 0.1, 0.30000000000000004], ["knee", "hip"],
-                 [[1.0, -0.1], [2.0, 1 / 3], [1e-300, np.pi]], ["rad", "m"])
+TABLE = cd.Table(
+    [0.0, 0.1, 0.30000000000000004],
+    ["knee", "hip"],
+    [[1.0, -0.1], [2.0, 1 / 3], [1e-300, np.pi]],
+    ["rad", "m"],
+)
 
 
 @pytest.mark.parametrize("ending", ["csv", "sto", "mot", "npz"])
@@ -40,8 +45,9 @@ def test_missing_numbers_survive(tmp_path):
 def test_degrees(tmp_path):
     """What the file says; one that does not say is taken as OpenSim takes it, with a warning."""
     old, new = tmp_path / "old.mot", tmp_path / "new.sto"
-    old.write_text("walk\r\ndatacolumns 2\r\ndatarows 2\r\nendheader\r\n\r\ntime  knee\r\n0 10\r\n0.5 20 "
-                   "\r\n")
+    old.write_text(
+        "walk\r\ndatacolumns 2\r\ndatarows 2\r\nendheader\r\n\r\ntime  knee\r\n0 10\r\n0.5 20 \r\n"
+    )
     new.write_text("walk\nversion=1\nnRows=2\nnColumns=2\nendheader\ntime\tknee\t\n0\t10\t\n0.5\t20\t\n")
     with pytest.warns(UserWarning, match=r"old\.mot has no line inDegrees.*degrees"):
         assert cd.read_table(old).degrees is True
@@ -51,16 +57,19 @@ def test_degrees(tmp_path):
     np.testing.assert_array_equal(cd.read_table(new, degrees=True)["knee"], [10, 20])
 
 
-@pytest.mark.parametrize(("text", "words"), [
-    ("walk\nnRows=1\n", "no line 'endheader'"),
-    ("inDegrees=no\nendheader\n", "no titles"),
-    ("inDegrees=no\nendheader\nframe\tknee\n0\t1\n", "first column must be 'time'"),
-    ("inDegrees=no\nendheader\ntime\tknee\n0\t1\t2\n", "line 4: 3 numbers, but 2 columns"),
-    ("inDegrees=no\nendheader\ntime\tknee\n0\t1,5\n", "line 4, column 'knee'.*point"),
-    ("inDegrees=no\nendheader\ntime\tknee\n0\tone\n", "'one' is no number"),
-    ("inDegrees=no\nendheader\ntime\tknee\tknee\n0\t1\t2\n", "twice: knee"),
-    ("inDegrees=no\nendheader\ntime\tknee\n0\t1\n1\t1\n0.5\t2\n", "line 6: times must increase, 0.5 fol"),
-])
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("walk\nnRows=1\n", "no line 'endheader'"),
+        ("inDegrees=no\nendheader\n", "no titles"),
+        ("inDegrees=no\nendheader\nframe\tknee\n0\t1\n", "first column must be 'time'"),
+        ("inDegrees=no\nendheader\ntime\tknee\n0\t1\t2\n", "line 4: 3 numbers, but 2 columns"),
+        ("inDegrees=no\nendheader\ntime\tknee\n0\t1,5\n", "line 4, column 'knee'.*point"),
+        ("inDegrees=no\nendheader\ntime\tknee\n0\tone\n", "'one' is no number"),
+        ("inDegrees=no\nendheader\ntime\tknee\tknee\n0\t1\t2\n", "twice: knee"),
+        ("inDegrees=no\nendheader\ntime\tknee\n0\t1\n1\t1\n0.5\t2\n", "line 6: times must increase, 0.5 fol"),
+    ],
+)
 def test_what_cannot_be_read_is_refused_with_its_line(tmp_path, text, words):
     path = tmp_path / "bad.sto"
     path.write_text(text)
@@ -84,17 +93,25 @@ def test_white_space_in_a_name_is_not_written(tmp_path):
 def test_other_files(tmp_path):
     (tmp_path / "broken.npz").write_bytes(b"PK")
     (tmp_path / "German.csv").write_text("time;knee\n0;1,5\n")
-    for name, words in (("walk.trc", "cd.read_markers"),
-                        ("walk.xlsx", "save the sheet as .csv"),
-                        ("broken.npz", "this is no .npz file"), ("German.csv", "separates columns by ';'")):
+    for name, words in (
+        ("walk.trc", "cd.read_markers"),
+        ("walk.xlsx", "save the sheet as .csv"),
+        ("broken.npz", "this is no .npz file"),
+        ("German.csv", "separates columns by ';'"),
+    ):
         with pytest.raises(cd.DescriptionError, match=words):
             cd.read_table(tmp_path / name)
     with pytest.raises(cd.DescriptionError, match="expected the path of a file, got 3"):
         cd.read_table(3)
 
 
-NAMED = cd.Table(np.arange(6) / 10, ["knee", "bar[0]", "bar[1]"], np.arange(18).reshape(6, 3) / 7,
-                 ["rad", "", "N"], degrees=False)
+NAMED = cd.Table(
+    np.arange(6) / 10,
+    ["knee", "bar[0]", "bar[1]"],
+    np.arange(18).reshape(6, 3) / 7,
+    ["rad", "", "N"],
+    degrees=False,
+)
 
 
 @pytest.mark.parametrize("ending", ["csv", "sto", "npz"])
@@ -171,12 +188,16 @@ def test_angles_of_a_storage_have_one_unit(tmp_path):
 HEAD = "inDegrees=no\nendheader\n"
 
 
-@pytest.mark.parametrize(("text", "value"), [
-    ((HEAD + "time\tknee\thip\n0\t1\t\n").encode(), np.nan),
-    ((HEAD + "time\tknee\thip\n0\t1\t-1.#IND\n").encode(), np.nan),
-    ((HEAD + "time\tknee\thip\n0\t1\t1.#QNAN0\n").encode(), np.nan),
-    ((HEAD + "time\tknee\thip\n0\t1\t2.5\n").encode("utf-16"), 2.5),
-], ids=["an empty cell at the end", "a number of Windows", "another", "UTF-16"])
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ((HEAD + "time\tknee\thip\n0\t1\t\n").encode(), np.nan),
+        ((HEAD + "time\tknee\thip\n0\t1\t-1.#IND\n").encode(), np.nan),
+        ((HEAD + "time\tknee\thip\n0\t1\t1.#QNAN0\n").encode(), np.nan),
+        ((HEAD + "time\tknee\thip\n0\t1\t2.5\n").encode("utf-16"), 2.5),
+    ],
+    ids=["an empty cell at the end", "a number of Windows", "another", "UTF-16"],
+)
 def test_cells_and_letters_of_other_programs(tmp_path, text, value):
     (tmp_path / "odd.sto").write_bytes(text)
     np.testing.assert_array_equal(cd.read_table(tmp_path / "odd.sto")["hip"], [value])
@@ -184,15 +205,18 @@ def test_cells_and_letters_of_other_programs(tmp_path, text, value):
 
 def test_archives_that_may_harm(tmp_path, monkeypatch):
     """Sizes that are lies, a few kilobytes that unpack to gigabytes, numbers that are none."""
+
     def entry(shape, kind="<f8"):
         head = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}".encode()
         head += b" " * (53 - len(head) % 64 + 64 * (len(head) % 64 > 53)) + b"\n"
         return b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head
 
     path = tmp_path / "bad.npz"
-    for values, words in ((entry("(1000000000000, 2)"), "damaged"),
-                          (entry("(99999999999999999999999,)"), "damaged"),
-                          (entry("(3, 2)", "<c16") + b"1" * 96, "expected numbers, got complex128")):
+    for values, words in (
+        (entry("(1000000000000, 2)"), "damaged"),
+        (entry("(99999999999999999999999,)"), "damaged"),
+        (entry("(3, 2)", "<c16") + b"1" * 96, "expected numbers, got complex128"),
+    ):
         TABLE.save(path)
         with zipfile.ZipFile(path) as good:
             parts = {name: good.read(name) for name in good.namelist()}

@@ -1,5 +1,6 @@
 """Discrete variables and auxiliary states of laws that users write: in states, runs, ensembles, witnesses and
 actions."""
+
 from __future__ import annotations
 
 import pickle
@@ -20,9 +21,14 @@ def cart() -> cd.System:
     system = cd.System(gravity=(0, 0, 0))
     system.add_body("cart", mobilizer=cd.Slider(), mass=1.0)
     gear = cd.Discrete("gear", 1.0)
-    system.add_force("motor", cd.forces.Custom(lambda s: {"cart": s.z("force")}, states={"force": 0.25},
-                                               zdot=lambda s: {
-        "force": (gear - s.z("force")) / TAU}))
+    system.add_force(
+        "motor",
+        cd.forces.Custom(
+            lambda s: {"cart": s.z("force")},
+            states={"force": 0.25},
+            zdot=lambda s: {"force": (gear - s.z("force")) / TAU},
+        ),
+    )
     system.add_force("rail", cd.forces.MobilityDamper("cart", cd.Discrete("brake", 0.0)))
     system.add_discrete("shifts", 0)
     return system
@@ -37,8 +43,10 @@ def test_names_and_defaults(cart):
     assert (state["motor.force"], state["gear"]) == (0.25, 1.0)
     assert "motor.force" in cart.describe()
     assert "discrete variables" in cart.describe()
-    assert (repr(state.replace(discrete={"gear": 2})) == "State(t=0; cart=0; speeds cart=0; discrete gear=2, "
-                                                         "brake=0, shifts=0)")
+    assert (
+        repr(state.replace(discrete={"gear": 2})) == "State(t=0; cart=0; speeds cart=0; discrete gear=2, "
+        "brake=0, shifts=0)"
+    )
 
 
 def test_they_change_without_compiling(cart):
@@ -52,8 +60,10 @@ def test_they_change_without_compiling(cart):
     assert other.zdot().tolist() == [2.75 / TAU]
     assert list(cart.compiled.functions) == made
     q, u = np.zeros((2, 1)), np.full((2, 1), 2.0)
-    assert cart.forward_dynamics(q, u, discrete={"brake": np.array([0.0, 1.0])}).ravel().tolist() == [0.25,
-                                                                                                      -1.75]
+    assert cart.forward_dynamics(q, u, discrete={"brake": np.array([0.0, 1.0])}).ravel().tolist() == [
+        0.25,
+        -1.75,
+    ]
     assert cart.jacobian("forward_dynamics", state.q, state.u, wrt="discrete").tolist() == [[0.0, -2.0, 0.0]]
     given = np.array([1.0, 0.5, 0.0])
     assert float(cart.casadi("forward_dynamics")(q=0, u=2, tau=0, z=0.25, discrete=given)["udot"]) == -0.75
@@ -75,9 +85,12 @@ def shift(state: cd.State) -> cd.State:
 def test_actions_change_them_and_witnesses_read_them(cart):
     """force = gear - (gear - start) e^(-t/tau) in each gear: the motor shifts where it is at 0.9 of its gear,
     up to the third."""
-    up = cd.Event(lambda s: cd.where(s.discrete("gear") < 3, s.z("motor.force") - 0.9 * s.discrete("gear"),
-                                     -1.0), "rising",
-                  action=shift, window=1e-9)
+    up = cd.Event(
+        lambda s: cd.where(s.discrete("gear") < 3, s.z("motor.force") - 0.9 * s.discrete("gear"), -1.0),
+        "rising",
+        action=shift,
+        window=1e-9,
+    )
     traj = cd.simulate(cart, cart.state(), 0.7, accuracy=1e-8, events=up)
     first = TAU * np.log(0.75 / 0.1)
     second = first + TAU * np.log(1.1 / 0.2)
@@ -93,7 +106,7 @@ def test_actions_change_them_and_witnesses_read_them(cart):
     assert table.names == ("cart", "cart_speed", "motor.force", "gear", "brake", "shifts")
     assert table["shifts"][-1] == 2.0
     assert traj.table([0.0, t, 0.7])["gear"].tolist() == [1.0, 2.0, 3.0]
-    assert traj[row + 1:]["gear"].tolist() == traj["gear"][row + 1:].tolist()
+    assert traj[row + 1 :]["gear"].tolist() == traj["gear"][row + 1 :].tolist()
     np.testing.assert_array_equal(traj.forward_dynamics()["cart"], traj.z[:, 0])
     again = pickle.loads(pickle.dumps(traj))
     np.testing.assert_array_equal(again["gear"], traj["gear"])
@@ -102,8 +115,9 @@ def test_actions_change_them_and_witnesses_read_them(cart):
 
 
 def test_ensembles_have_their_own(cart):
-    ens = cd.simulate(cart, {"q": np.zeros((3, 1)), "discrete": {"gear": np.array([0.25, 1.0, 2.0])}}, 0.5,
-                      accuracy=1e-8)
+    ens = cd.simulate(
+        cart, {"q": np.zeros((3, 1)), "discrete": {"gear": np.array([0.25, 1.0, 2.0])}}, 0.5, accuracy=1e-8
+    )
     gear = np.array([0.25, 1.0, 2.0])
     np.testing.assert_allclose(ens.y_end[:, 2], gear - (gear - 0.25) * np.exp(-0.5 / TAU), atol=1e-7)
     assert ens.table().names == ("member", "cart", "cart_speed", "motor.force", "gear", "brake", "shifts")
@@ -113,16 +127,20 @@ def test_ensembles_have_their_own(cart):
 
 def test_what_cannot_be():
     motor = lambda s: {"a": s.z("x")}
-    for wrong, match in (({"states": {"x": 0.0}}, "states and zdot belong together"),
-                         ({"zdot": lambda s: {"x": 1.0}}, "states and zdot belong together"),
-                         ({"states": ("x",), "zdot": lambda s: {}}, "states must be a dict")):
+    for wrong, match in (
+        ({"states": {"x": 0.0}}, "states and zdot belong together"),
+        ({"zdot": lambda s: {"x": 1.0}}, "states and zdot belong together"),
+        ({"states": ("x",), "zdot": lambda s: {}}, "states must be a dict"),
+    ):
         with pytest.raises(cd.DescriptionError, match=match):
             cd.forces.Custom(motor, **wrong)
-    with pytest.raises(cd.TraceError,
-                       match=r"zdot returned \{\}; expected a dict with a rate for each of 'x'"):
+    with pytest.raises(
+        cd.TraceError, match=r"zdot returned \{\}; expected a dict with a rate for each of 'x'"
+    ):
         cd.forces.Custom(motor, states={"x": 0.0}, zdot=lambda s: {})
-    with pytest.raises(cd.DescriptionError,
-                       match=r"asks for s.z\('x'\), but an energy depends on positions only"):
+    with pytest.raises(
+        cd.DescriptionError, match=r"asks for s.z\('x'\), but an energy depends on positions only"
+    ):
         cd.forces.Potential(lambda s: s.z("x") * s.q("a"))
     with pytest.raises(cd.DescriptionError, match=r"asks for s.z\('x'\)"):
         cd.constraints.Holonomic(lambda s: s.z("x") - s.q("a"))

@@ -1,4 +1,5 @@
 """Many laws of one kind are rows of a table: the same numbers as in a straight line."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -24,9 +25,15 @@ def chain(rng: np.random.Generator, turned: bool) -> cd.System:
     system = cd.System()
     for i in range(BODIES):
         R = rotation_x(rng.uniform(-1, 1)) if turned else np.eye(3)
-        system.add_body(f"b{i}", f"b{i - 1}" if i else "ground", cd.Pin() if i % 2 else cd.Ball(),
-                        X_PF=(0, -0.3, 0.05),
-                        X_BM=cd.Transform(R, (0.01, 0.2, 0)), mass=1 + i, inertia=(0.1, 0.2, 0.15))
+        system.add_body(
+            f"b{i}",
+            f"b{i - 1}" if i else "ground",
+            cd.Pin() if i % 2 else cd.Ball(),
+            X_PF=(0, -0.3, 0.05),
+            X_BM=cd.Transform(R, (0.01, 0.2, 0)),
+            mass=1 + i,
+            inertia=(0.1, 0.2, 0.15),
+        )
     return system
 
 
@@ -65,9 +72,13 @@ def test_rows_equal_the_straight_line(monkeypatch, turned):
     def call(system):
         q, u = states(system, 4, 5)
         assert len(law_kinds(system.compiled.model)) == 6
-        return {"udot": system.forward_dynamics(q, u), "tau": system.inverse_dynamics(q, u, u),
-                "f": system.applied_forces(q, u), "one": system.forward_dynamics(q[0], u[0]),
-                "off": system.forward_dynamics(q, u, disabled=["law3", "law8"])}
+        return {
+            "udot": system.forward_dynamics(q, u),
+            "tau": system.inverse_dynamics(q, u, u),
+            "f": system.applied_forces(q, u),
+            "one": system.forward_dynamics(q[0], u[0]),
+            "off": system.forward_dynamics(q, u, disabled=["law3", "law8"]),
+        }
 
     # Sums of fifty loads in another order.
     in_both(monkeypatch, lambda: full(3, turned, cd.forces.MobilitySpring("b1", 5.0, 0.1)), call, 1e-12)
@@ -79,8 +90,10 @@ def test_five_hundred_springs_are_one_kernel():
     few, many = chain(rng, True), chain(np.random.default_rng(5), True)
     for system, n in ((few, FEWEST), (many, 500)):
         for k in range(n):
-            system.add_force(f"s{k}", cd.forces.TwoPointSpring("ground", (0, 0, 0), f"b{k % BODIES}",
-                                                               (0, 0.1, 0), 10 + k, 0.1))
+            system.add_force(
+                f"s{k}",
+                cd.forces.TwoPointSpring("ground", (0, 0, 0), f"b{k % BODIES}", (0, 0.1, 0), 10 + k, 0.1),
+            )
     assert prefers_loops(many.compiled.model)
     assert prefers_loops(many.compiled.model, lanes=True)
     assert len(law_kinds(many.compiled.model)[0].members) == 500
@@ -98,6 +111,7 @@ def test_laws_with_parameters_stay_out():
 def test_gradients_of_rows_equal_those_of_the_straight_line(monkeypatch, turned):
     """vjp of forward dynamics: the reverse of a pass of laws is a pass; one law is disabled, one is no
     row."""
+
     def call(system):
         q, u = states(system, 8, 17)
         return system.vjp("forward_dynamics", q, u, u, cotangent=u, wrt=("q", "u", "tau"), disabled=["law2"])
@@ -114,8 +128,10 @@ def test_gradients_do_not_grow_with_laws(monkeypatch):
     for n in (FEWEST, 10 * FEWEST):
         system = chain(np.random.default_rng(5), True)
         for k in range(n):
-            system.add_force(f"s{k}", cd.forces.TwoPointSpring("ground", (0, 0, 0), f"b{k % BODIES}",
-                                                               (0, 0.1, 0), 10 + k, 0.1))
+            system.add_force(
+                f"s{k}",
+                cd.forces.TwoPointSpring("ground", (0, 0, 0), f"b{k % BODIES}", (0, 0.1, 0), 10 + k, 0.1),
+            )
         sweep = build_looped_gradient(system.compiled.model, ("q", "u"))
         calls = [call for k in range(len(sweep.steps)) for call in sweep.merged(k).values()]
         lines = [sweep.straight(k) for k, step in enumerate(sweep.steps) if isinstance(step, Line)]
@@ -159,22 +175,39 @@ def test_rows_with_auxiliary_states(monkeypatch):
         monkeypatch.setenv("CONDYLE_LAYOUT", layout)
         system, rng = chain(np.random.default_rng(3), True), np.random.default_rng(7)
         for k in range(FEWEST):
-            law = Lagging("ground", tuple(rng.uniform(-1, 1, 3)), f"b{k % BODIES}", (0, 0.1, 0),
-                          rng.uniform(1, 5), 0.1 * k)
+            law = Lagging(
+                "ground",
+                tuple(rng.uniform(-1, 1, 3)),
+                f"b{k % BODIES}",
+                (0, 0.1, 0),
+                rng.uniform(1, 5),
+                0.1 * k,
+            )
             system.add_force(f"m{k}", law)
             if k == 3:
-                system.add_force("motor", cd.forces.Custom(
-                    lambda s: {"b1": s.z("torque") * s.z("m0.length")}, states={"torque": 0.5},
-                    zdot=lambda s: {
-                        "torque": -s.z("torque")}))
+                system.add_force(
+                    "motor",
+                    cd.forces.Custom(
+                        lambda s: {"b1": s.z("torque") * s.z("m0.length")},
+                        states={"torque": 0.5},
+                        zdot=lambda s: {"torque": -s.z("torque")},
+                    ),
+                )
         assert system.state_variables[2:6] == ("m2.length", "m3.length", "motor.torque", "m4.length")
         assert len(law_kinds(system.compiled.model)[0].members) == FEWEST
-        q, u = system.compiled.normalised(rng.uniform(-1, 1, (5, system.nq))), rng.uniform(-2, 2,
-                                                                                           (5, system.nu))
+        q, u = (
+            system.compiled.normalised(rng.uniform(-1, 1, (5, system.nq))),
+            rng.uniform(-2, 2, (5, system.nu)),
+        )
         z, off = rng.uniform(0.5, 1, (5, 9)), {"disabled": ["m2"]}
-        np.testing.assert_allclose(system.zdot(q, u)[:, 4], -0.5, rtol=1e-15)       # the default of its own
-        results[layout] = [system.zdot(q, u, z=z), system.zdot(q, u, z=z, **off), system.zdot(q[0], u[0]),
-                           system.forward_dynamics(q, u, z=z), system.forward_dynamics(q, u, z=z, **off)]
+        np.testing.assert_allclose(system.zdot(q, u)[:, 4], -0.5, rtol=1e-15)  # the default of its own
+        results[layout] = [
+            system.zdot(q, u, z=z),
+            system.zdot(q, u, z=z, **off),
+            system.zdot(q[0], u[0]),
+            system.forward_dynamics(q, u, z=z),
+            system.forward_dynamics(q, u, z=z, **off),
+        ]
         assert (results[layout][1][:, 2] == 0).all()
     for a, b in zip(*results.values(), strict=True):
         # Sums of nine loads in another order.

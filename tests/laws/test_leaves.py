@@ -1,4 +1,5 @@
 """A leaf is one class: any law may ask for it, and its rates and loads follow."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -55,8 +56,9 @@ class Apart(Constraint):
 def leg() -> cd.System:
     system = cd.System()
     system.add_body("thigh", "ground", cd.Ball(), X_BM=(0, 0.2, 0), mass=8.0, inertia=(0.1, 0.02, 0.1))
-    system.add_body("shank", "thigh", cd.Pin(), X_PF=(0, -0.2, 0), X_BM=(0, 0.2, 0), mass=3.0,
-                    inertia=(0.05, 0.01, 0.05))
+    system.add_body(
+        "shank", "thigh", cd.Pin(), X_PF=(0, -0.2, 0), X_BM=(0, 0.2, 0), mass=3.0, inertia=(0.05, 0.01, 0.05)
+    )
     return system
 
 
@@ -73,8 +75,9 @@ def test_a_constraint_on_it_is_a_rod():
     mine.add_constraint("apart", Apart())
     rod.add_constraint("apart", cd.constraints.Rod("ground", P_A, "shank", P_B, LENGTH))
     q, u = moving(rod)
-    np.testing.assert_allclose(mine.constraint_jacobian(q, u), rod.constraint_jacobian(q, u), rtol=1e-13,
-                               atol=1e-14)
+    np.testing.assert_allclose(
+        mine.constraint_jacobian(q, u), rod.constraint_jacobian(q, u), rtol=1e-13, atol=1e-14
+    )
     q, u = rod.project(q, u)
     for name in ("forward_dynamics", "multipliers"):
         np.testing.assert_allclose(getattr(mine, name)(q, u), getattr(rod, name)(q, u), rtol=1e-11)
@@ -84,8 +87,9 @@ def test_a_constraint_on_it_is_a_rod():
 def test_a_potential_and_a_force_may_ask_for_it():
     """V = k (sqrt(x) - l)^2 / 2 by the leaf against TwoPointSpring."""
     mine, spring = leg(), leg()
-    mine.add_force("spring", cd.forces.Potential(lambda s: STIFFNESS / 2 * (np.sqrt(s.ask(LEAF)[0])
-                                                                            - 0.3) ** 2))
+    mine.add_force(
+        "spring", cd.forces.Potential(lambda s: STIFFNESS / 2 * (np.sqrt(s.ask(LEAF)[0]) - 0.3) ** 2)
+    )
     spring.add_force("spring", cd.forces.TwoPointSpring("ground", P_A, "shank", P_B, STIFFNESS, 0.3))
     q, u = moving(mine)
     np.testing.assert_allclose(mine.forward_dynamics(q, u), spring.forward_dynamics(q, u), rtol=1e-12)
@@ -100,11 +104,12 @@ def test_an_event_may_watch_it():
     traj = cd.simulate(system, system.state(q=q, u=u), 2.0, accuracy=1e-8, events=near)
     assert traj.events
     p = traj[-1].station_position("shank", P_B)
-    assert np.linalg.norm(p - np.array(P_A)) == pytest.approx(0.75, abs=1e-6)         # the window of an event
+    assert np.linalg.norm(p - np.array(P_A)) == pytest.approx(0.75, abs=1e-6)  # the window of an event
 
 
 def test_it_is_checked_like_any_other():
     system = leg()
     with pytest.raises(cd.UnknownNameError, match="shin"):
-        system.add_force("wrong", cd.forces.Potential(lambda s: s.ask(Squared("ground", P_A, "shin",
-                                                                              P_B))[0]))
+        system.add_force(
+            "wrong", cd.forces.Potential(lambda s: s.ask(Squared("ground", P_A, "shin", P_B))[0])
+        )

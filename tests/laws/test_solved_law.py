@@ -1,5 +1,6 @@
 """A law with an equilibrium inside: a fibre in series with a tendon, found by a solver, against its closed
 form."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -64,17 +65,21 @@ class ClosedForm(MuscleTendon):
         loads.add_force(self.b, self.p_b, -pull)
 
 
-PLACES = (("ground", (0.1, 0.05, 0), "upper", (0, -0.1, 0.02)), ("upper", (0.02, -0.05, 0), "lower",
-                                                                 (0.03, -0.08, 0)),
-          ("ground", (-0.2, 0.1, 0.05), "lower", (0, -0.2, 0)))
+PLACES = (
+    ("ground", (0.1, 0.05, 0), "upper", (0, -0.1, 0.02)),
+    ("upper", (0.02, -0.05, 0), "lower", (0.03, -0.08, 0)),
+    ("ground", (-0.2, 0.1, 0.05), "lower", (0, -0.2, 0)),
+)
 
 
 def arm(law, muscles=PLACES) -> cd.System:
     system = cd.System(gravity=(0, -9.81, 0))
-    system.add_body("upper", mobilizer=cd.Pin(), X_PF=(0, 0, 0), mass=1.5, com=(0, -0.15, 0),
-                    inertia=(0.02, 0.01, 0.02))
-    system.add_body("lower", "upper", cd.Pin(), X_PF=(0, -0.3, 0), mass=1.0, com=(0, -0.12, 0),
-                    inertia=(0.01, 0.01, 0.01))
+    system.add_body(
+        "upper", mobilizer=cd.Pin(), X_PF=(0, 0, 0), mass=1.5, com=(0, -0.15, 0), inertia=(0.02, 0.01, 0.02)
+    )
+    system.add_body(
+        "lower", "upper", cd.Pin(), X_PF=(0, -0.3, 0), mass=1.0, com=(0, -0.12, 0), inertia=(0.01, 0.01, 0.01)
+    )
     for k, place in enumerate(muscles):
         system.add_force(f"muscle{k}", law(*place))
     return system
@@ -102,15 +107,17 @@ def test_operators_see_the_equilibrium(layout):
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
         alone = np.stack([getattr(solved, name)(*(x[i] for x in arguments)) for i in range(5)])
         np.testing.assert_array_equal(alone, found[:5]) if layout == "looped" else np.testing.assert_allclose(
-            alone, found[:5], rtol=0, atol=1e-13 * np.abs(found).max())
+            alone, found[:5], rtol=0, atol=1e-13 * np.abs(found).max()
+        )
 
 
 def test_casadi_says_the_same(monkeypatch):
     q, u = states(5)
     found = arm(MuscleTendon).forward_dynamics(q, u)
     monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")
-    np.testing.assert_allclose(arm(MuscleTendon).forward_dynamics(q, u), found, rtol=0,
-                               atol=1e-13 * np.abs(found).max())
+    np.testing.assert_allclose(
+        arm(MuscleTendon).forward_dynamics(q, u), found, rtol=0, atol=1e-13 * np.abs(found).max()
+    )
 
 
 def test_slack_is_found_too():
@@ -118,8 +125,9 @@ def test_slack_is_found_too():
     assert closed_form(0.05) == 0
     system = arm(MuscleTendon, [("ground", (0, 0.01, 0), "upper", (0, -0.04, 0))])
     free = arm(MuscleTendon, [])
-    np.testing.assert_allclose(system.forward_dynamics([0.3, 0.1], [0, 0]),
-                               free.forward_dynamics([0.3, 0.1], [0, 0]), rtol=1e-12)
+    np.testing.assert_allclose(
+        system.forward_dynamics([0.3, 0.1], [0, 0]), free.forward_dynamics([0.3, 0.1], [0, 0]), rtol=1e-12
+    )
 
 
 @pytest.mark.parametrize("name", ["forward_dynamics", "inverse_dynamics"])
@@ -129,9 +137,11 @@ def test_derivatives_are_those_of_the_closed_form(layout, name):
     solved, closed = arm(MuscleTendon), arm(ClosedForm)
 
     def asked(system, *x):
-        return [*system.jacobian(name, *x, wrt=("q", "u")).values(),
-                system.jvp(name, *x, tangents={"q": x[2], "u": x[1]}),
-                *system.vjp(name, *x, cotangent=x[1], wrt=("q", "u")).values()]
+        return [
+            *system.jacobian(name, *x, wrt=("q", "u")).values(),
+            system.jvp(name, *x, tangents={"q": x[2], "u": x[1]}),
+            *system.vjp(name, *x, cotangent=x[1], wrt=("q", "u")).values(),
+        ]
 
     for x in ((q, u, u), (q[0], u[0], u[0])):
         for a, b in zip(asked(solved, *x), asked(closed, *x), strict=True):
@@ -147,16 +157,18 @@ START, SPEED = np.array([0.4, 0.3]), np.array([0.5, -1.0])
 def test_runs_follow_the_closed_form(layout, method):
     """One run, and an Ensemble with more members than lanes; rodas needs the derivatives of the root."""
     solved, closed = arm(MuscleTendon), arm(ClosedForm)
-    a, b = (cd.simulate(s, s.state(q=START, u=SPEED), 0.2, step=1e-3, integrator=method) for s in (solved,
-                                                                                                   closed))
+    a, b = (
+        cd.simulate(s, s.state(q=START, u=SPEED), 0.2, step=1e-3, integrator=method) for s in (solved, closed)
+    )
     # Equal steps, on which rounding grows a little: speeds of 30 rad/s.
     np.testing.assert_allclose(a.u, b.u, rtol=0, atol=1e-9)
     starts = [solved.state(q=START + 0.01 * k, u=SPEED) for k in range(9)]
     members = cd.simulate(solved, starts, 0.2, accuracy=1e-6, integrator=method)
     assert members.finished.all()
     for k in (0, 8):
-        alone = cd.simulate(closed, closed.state(q=starts[k].q, u=SPEED), 0.2, accuracy=1e-6,
-                            integrator=method)
+        alone = cd.simulate(
+            closed, closed.state(q=starts[k].q, u=SPEED), 0.2, accuracy=1e-6, integrator=method
+        )
         # Errors are estimated by differences that leave eight digits, and steps follow.
         np.testing.assert_allclose(members.y_end[k, :2], alone.q[-1], rtol=0, atol=1e-7)
 
@@ -170,7 +182,7 @@ class Driven(Force):
 
 
 def cubic(x, p):
-    return x**3 + x - ca.if_else(p[0] > 0.1, p[0]**2, 0) - p[1]
+    return x**3 + x - ca.if_else(p[0] > 0.1, p[0] ** 2, 0) - p[1]
 
 
 DRIVE = bracketed("drive", cubic, 2, lambda p: -9, lambda p: 9)
@@ -191,6 +203,7 @@ def test_time_within_a_solver():
 
 
 # ---- Rows of a table ---------------------------------------------------------------------------------------
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Muscle(Law):
@@ -224,8 +237,11 @@ def test_muscles_as_rows(monkeypatch):
             system.add_force(f"m{k}", Muscle(a, p_a + rng.uniform(-0.02, 0.02, 3), b, p_b, rng.uniform(0, 1)))
         assert len(law_kinds(system.compiled.model)) == 1
         gradients = system.vjp("forward_dynamics", q, u, u, cotangent=u, wrt=("q", "u"))
-        results[layout] = [system.forward_dynamics(q, u), system.forward_dynamics(q[0], u[0]),
-                           *gradients.values()]
+        results[layout] = [
+            system.forward_dynamics(q, u),
+            system.forward_dynamics(q[0], u[0]),
+            *gradients.values(),
+        ]
     for a, b in zip(*results.values(), strict=True):
         np.testing.assert_allclose(a, b, rtol=0, atol=1e-12 * np.abs(b).max())
 

@@ -1,4 +1,5 @@
 """CasADi's evaluator is enough here: what is compared is two formulations, not two compilers."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,6 @@
 """The two formulations of the same systems agree: accelerations, driving forces, reactions. They share X_FM
 and force laws."""
+
 from __future__ import annotations
 
 from dataclasses import replace
@@ -30,11 +31,15 @@ def differences(system, q, u, tau, **options) -> dict[str, float]:
     """Maximal against minimal; tau serves as udot too."""
     laws = {name: value for name, value in options.items() if name != "locked"}
     return {
-        "accelerations": apart(maximal.forward_dynamics(system, q, u, tau, **options),
-                               system.forward_dynamics(q, u, tau, **options)),
-        "driving forces": apart(maximal.inverse_dynamics(system, q, u, tau, **laws),
-                                system.inverse_dynamics(q, u, tau, **laws)),
-        "reactions": apart(maximal.reactions(system, q, u, tau, **laws), system.reactions(q, u, tau, **laws))}
+        "accelerations": apart(
+            maximal.forward_dynamics(system, q, u, tau, **options),
+            system.forward_dynamics(q, u, tau, **options),
+        ),
+        "driving forces": apart(
+            maximal.inverse_dynamics(system, q, u, tau, **laws), system.inverse_dynamics(q, u, tau, **laws)
+        ),
+        "reactions": apart(maximal.reactions(system, q, u, tau, **laws), system.reactions(q, u, tau, **laws)),
+    }
 
 
 @pytest.mark.parametrize("kind", [kind for kind in EVERY_KIND if kind != "weld"])
@@ -43,8 +48,10 @@ def test_each_mobilizer(kind):
     time."""
     plan = random_plan(31, 3, [kind])
     rng = np.random.default_rng(31)
-    joints = [random_joint(rng, "pin", "b0"), *(replace(random_joint(rng, kind, f"b{i}"), reversed=i == 2)
-                                                for i in (1, 2))]
+    joints = [
+        random_joint(rng, "pin", "b0"),
+        *(replace(random_joint(rng, kind, f"b{i}"), reversed=i == 2) for i in (1, 2)),
+    ]
     plan = replace(plan, parts=tuple(replace(part, joint=joint) for part, joint in zip(plan.parts, joints)))
     system = plan.system()
     found = differences(system, *plan.states(), t=0.7)
@@ -56,8 +63,11 @@ def test_random_trees(seed, bodies, evidence):
     """All mobilizers mixed, welded and massless bodies among them."""
     system, q, u, tau = random_tree(seed, bodies)
     for what, found in differences(system, q, u, tau, t=-0.4).items():
-        evidence(f"{what} of random trees of every mobilizer: minimal against maximal coordinates, relative",
-                 found, AGREE)
+        evidence(
+            f"{what} of random trees of every mobilizer: minimal against maximal coordinates, relative",
+            found,
+            AGREE,
+        )
 
 
 @pytest.mark.parametrize("seed", range(20, 26))
@@ -72,22 +82,30 @@ def test_random_systems(seed, evidence):
         (a, b), more = two(), (20.0, 0.2) if k == 0 else (3.0,)
         system.add_force(f"law{k}", law(a, point(), b, point(), *more))
     a, b = two()
-    system.add_force("bushing", cd.forces.LinearBushing(a, point(), b, point(), rng.uniform(1, 5, 6),
-                                                        rng.uniform(0.1, 0.5, 6)))
+    system.add_force(
+        "bushing",
+        cd.forces.LinearBushing(a, point(), b, point(), rng.uniform(1, 5, 6), rng.uniform(0.1, 0.5, 6)),
+    )
     system.add_force("resistance", cd.forces.GlobalDamper(0.2))
     a, b = two()
     system.add_constraint("rod", cd.constraints.Rod(a, point(), b, point(), 0.7))
     a, b = two()
     system.add_constraint("angle", cd.constraints.ConstantAngle(a, point(), b, point(), 1.1))
     some = lambda names: [str(name) for name in rng.choice(names, 2, replace=False)]
-    system.add_constraint("coupler", cd.constraints.CoordinateCoupler(lambda a, b: a - b**2,
-                                                                      some(system.coordinates)))
-    system.add_constraint("speeds", cd.constraints.SpeedCoupler(lambda a, b: a - 0.3 * b,
-                                                                some(system.speeds)))
+    system.add_constraint(
+        "coupler", cd.constraints.CoordinateCoupler(lambda a, b: a - b**2, some(system.coordinates))
+    )
+    system.add_constraint(
+        "speeds", cd.constraints.SpeedCoupler(lambda a, b: a - 0.3 * b, some(system.speeds))
+    )
     for what, found in differences(system, *plan.states(), t=0.3).items():
-        evidence(f"{what} of random trees with forces and constraints: minimal against maximal coordinates, "
-                 "relative", found,
-                 AGREE, headline="maximal")
+        evidence(
+            f"{what} of random trees with forces and constraints: minimal against maximal coordinates, "
+            "relative",
+            found,
+            AGREE,
+            headline="maximal",
+        )
 
 
 def test_nothing_is_left_out():
@@ -95,13 +113,17 @@ def test_nothing_is_left_out():
     bodies that share speeds, which maximal coordinates refuse: tests/dynamics/test_sharing.py.)"""
     rng = np.random.default_rng(0)
     mobilizers = {type(random_joint(rng, kind, "b").mobilizer()) for kind in EVERY_KIND for _ in range(8)}
-    public = {x for x in list(vars(cd).values()) if isinstance(x, type)
-              and issubclass(x, cd.Mobilizer)} - {cd.Mobilizer, cd.Coupled}
+    public = {x for x in list(vars(cd).values()) if isinstance(x, type) and issubclass(x, cd.Mobilizer)} - {
+        cd.Mobilizer,
+        cd.Coupled,
+    }
     assert public <= mobilizers
     assert len(public) == 23
     laws = {getattr(cd.forces, name) for name in cd.forces.__all__}
-    laws = {x for x in laws if isinstance(x, type) and issubclass(x, cd.forces.Force)} - {cd.forces.Force,
-                                                                                          cd.forces.Gravity}
+    laws = {x for x in laws if isinstance(x, type) and issubclass(x, cd.forces.Force)} - {
+        cd.forces.Force,
+        cd.forces.Gravity,
+    }
     assert laws == {type(law) for law in rig.one_of_each().values()}
 
 
@@ -122,8 +144,9 @@ def test_each_law(name):
     found = differences(system, q, u, np.linspace(-1, 1, system.nu), t=0.6, z=z)
     assert max(found.values()) <= TYPICAL, found
     without = maximal.forward_dynamics(system, q, u, t=0.6, z=z, disabled=(name,))
-    np.testing.assert_allclose(without, system.forward_dynamics(q, u, t=0.6, z=z, disabled=(name,)),
-                               rtol=TYPICAL, atol=TYPICAL)
+    np.testing.assert_allclose(
+        without, system.forward_dynamics(q, u, t=0.6, z=z, disabled=(name,)), rtol=TYPICAL, atol=TYPICAL
+    )
     # the law does something here
     assert apart(without, maximal.forward_dynamics(system, q, u, t=0.6, z=z)) > 1e-6
 
@@ -131,8 +154,9 @@ def test_each_law(name):
 def test_gravity_leaves_out_a_body():
     system = cd.System(gravity=cd.forces.Gravity((1.0, -9.0, 2.0), excluded=("b",)))
     system.add_body("a", mobilizer=cd.Pin(), X_BM=(0, 0.4, 0), mass=1.0, inertia=(0.1, 0.1, 0.1))
-    system.add_body("b", "a", cd.Ball(), X_PF=(0, -0.4, 0), mass=2.0, com=(0.1, 0.2, 0.3),
-                    inertia=(0.1, 0.2, 0.2))
+    system.add_body(
+        "b", "a", cd.Ball(), X_PF=(0, -0.4, 0), mass=2.0, com=(0.1, 0.2, 0.3), inertia=(0.1, 0.2, 0.2)
+    )
     q, _ = system.defaults()
     found = differences(system, q, np.array([0.3, 1.0, -2.0, 0.5]), np.ones(4))
     assert max(found.values()) <= TYPICAL, found
@@ -148,8 +172,9 @@ def test_locked_speeds_keep_their_value(kinds):
     found = differences(system, q, u, tau, locked=locked)
     assert max(found.values()) <= TYPICAL, found
     solution = maximal.of(system).at(q, u, locked=locked).forward(tau)
-    np.testing.assert_allclose(solution.tau - tau, system.motion_forces(q, u, tau, locked=locked), rtol=1e-9,
-                               atol=1e-9)
+    np.testing.assert_allclose(
+        solution.tau - tau, system.motion_forces(q, u, tau, locked=locked), rtol=1e-9, atol=1e-9
+    )
 
 
 def test_many_states():

@@ -1,5 +1,6 @@
 """The System's constraints as rows of maximal coordinates: every type, alone and in pairs, against the first
 formulation."""
+
 from __future__ import annotations
 
 from itertools import combinations
@@ -14,8 +15,11 @@ from tests.constraints.test_every_constraint import CONTRADICT, STICKING, levels
 
 # The bound that we promise; about cond(Y) eps, 1e-11, is what both leave.
 AGREE = 1e-9
-PAIRS = [pair for i, pair in enumerate(combinations(EVERY, 2))
-         if i % 11 == 0 and set(pair) not in CONTRADICT and not set(pair) <= STICKING]
+PAIRS = [
+    pair
+    for i, pair in enumerate(combinations(EVERY, 2))
+    if i % 11 == 0 and set(pair) not in CONTRADICT and not set(pair) <= STICKING
+]
 
 
 def apart(ours, theirs) -> float:
@@ -38,15 +42,22 @@ def test_each_constraint(names, evidence):
     np.testing.assert_allclose(at.C[rows][level == "position"], p, rtol=0, atol=1e-12)
     np.testing.assert_allclose(at.Cdot[rows][level != "acceleration"], v, rtol=0, atol=1e-12)
     udot = system.forward_dynamics(q, u, tau, t=t)
-    evidence("accelerations under every constraint: minimal against maximal coordinates, relative",
-             apart(solution.udot, udot),
-             AGREE)
+    evidence(
+        "accelerations under every constraint: minimal against maximal coordinates, relative",
+        apart(solution.udot, udot),
+        AGREE,
+    )
     # With rows that depend on each other these would be shared out in another way; here there are none.
-    evidence("multipliers of every constraint: minimal against maximal coordinates, relative",
-             apart(solution.lambda_s[rows], system.multipliers(q, u, tau, t=t)), AGREE)
+    evidence(
+        "multipliers of every constraint: minimal against maximal coordinates, relative",
+        apart(solution.lambda_s[rows], system.multipliers(q, u, tau, t=t)),
+        AGREE,
+    )
     assert solution.redundant == 0
-    assert apart(maximal.inverse_dynamics(system, q, u, udot, t=t), system.inverse_dynamics(q, u, udot,
-                                                                                            t=t)) < AGREE
+    assert (
+        apart(maximal.inverse_dynamics(system, q, u, udot, t=t), system.inverse_dynamics(q, u, udot, t=t))
+        < AGREE
+    )
     assert apart(maximal.reactions(system, q, u, udot, t=t), system.reactions(q, u, udot, t=t)) < AGREE
 
 
@@ -56,8 +67,9 @@ def test_disabled_constraints_ask_for_nothing():
     off = ("Ball", "ConstantSpeed")
     at = maximal.of(system).at(q, u, disabled=off)
     solution = at.forward(np.zeros(system.nu))
-    np.testing.assert_allclose(solution.udot, system.forward_dynamics(q, u, disabled=off), rtol=AGREE,
-                               atol=AGREE)
+    np.testing.assert_allclose(
+        solution.udot, system.forward_dynamics(q, u, disabled=off), rtol=AGREE, atol=AGREE
+    )
     for name in off:
         np.testing.assert_array_equal(at.C[at.constraints[name]], 0)
         np.testing.assert_array_equal(solution.lambda_s[at.constraints[name]], 0)
@@ -76,10 +88,11 @@ def test_a_constraint_twice_shares_the_load():
 def test_a_locked_speed_and_constraints():
     system = shared("Rod", "NoSlip1D")
     q, u = state(system)
-    locked = ["twist", "shoulder"]                 # NoSlip1D is about twist and elbow: one must be free
+    locked = ["twist", "shoulder"]  # NoSlip1D is about twist and elbow: one must be free
     found = maximal.forward_dynamics(system, q, u, locked=locked)
-    np.testing.assert_allclose(found, system.forward_dynamics(q, u, locked=locked), rtol=0,
-                               atol=AGREE * np.abs(found).max())
+    np.testing.assert_allclose(
+        found, system.forward_dynamics(q, u, locked=locked), rtol=0, atol=AGREE * np.abs(found).max()
+    )
 
 
 def test_lines_of_splines_in_constraints():

@@ -1,5 +1,6 @@
 """The explicit objects: a pendulum in closed form, derivatives of the constraints against differences,
 multipliers and work."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -26,8 +27,9 @@ def test_pendulum_in_closed_form():
     np.testing.assert_allclose(at.x[4:], -L * along, atol=10 * EPS)
     np.testing.assert_allclose(at.V, [0, 0, u, *(L * u * across)], atol=10 * EPS)
     np.testing.assert_allclose(solution.udot, -g * np.sin(q) / L, rtol=100 * EPS)
-    np.testing.assert_allclose(solution.A[3:], L * (solution.udot * across + u**2 * along), rtol=0,
-                               atol=100 * EPS)
+    np.testing.assert_allclose(
+        solution.A[3:], L * (solution.udot * across + u**2 * along), rtol=0, atol=100 * EPS
+    )
     pull = m * (g * np.cos(q) + L * u**2)
     # Sums of numbers up to 30, solved in a system of eleven equations.
     np.testing.assert_allclose(solution.reactions[0], [0, 0, 0, *(pull * along)], rtol=0, atol=1e-13 * pull)
@@ -44,8 +46,12 @@ def moved(x, V, h, maximal_system, t):
     n = len(maximal_system.joints)
 
     def xdot(x, t):
-        rates = [np.r_[quaternion_rate_matrix(x[7 * B:7 * B + 4]) @ V[6 * B:6 * B + 3],
-                       V[6 * B + 3:6 * B + 6]] for B in range(n)]
+        rates = [
+            np.r_[
+                quaternion_rate_matrix(x[7 * B : 7 * B + 4]) @ V[6 * B : 6 * B + 3], V[6 * B + 3 : 6 * B + 6]
+            ]
+            for B in range(n)
+        ]
         q = maximal_system.coordinates(x, near, t=t)
         own = maximal_system.system.qdot(q, massless(q, t), t=t)
         return np.concatenate([*rates, *(own[j.q] for j in maximal_system.joints if not j.closed)])
@@ -54,7 +60,7 @@ def moved(x, V, h, maximal_system, t):
         u, k = np.zeros(maximal_system.tree.nu), 6 * n
         for j in maximal_system.joints:
             if not j.closed:
-                u[j.u], k = V[k:k + j.nsu], k + j.nsu
+                u[j.u], k = V[k : k + j.nsu], k + j.nsu
         return u
 
     near = maximal_system.coordinates(x, t=t)
@@ -71,8 +77,10 @@ def test_rates_of_the_constraints(seed):
     at = maximal_system.at(q, u, t=t)
     # any velocity, not one that is allowed
     V = at.V + np.random.default_rng(seed).uniform(-0.5, 0.5, at.V.size)
-    now, (before, after) = (maximal_system.equations(at.x, V, q, t=t), (
-        maximal_system.equations(moved(at.x, V, k, maximal_system, t), V, q, t=t + k) for k in (-h, h)))
+    now, (before, after) = (
+        maximal_system.equations(at.x, V, q, t=t),
+        (maximal_system.equations(moved(at.x, V, k, maximal_system, t), V, q, t=t + k) for k in (-h, h)),
+    )
     rate = lambda f: (f(after) - f(before)) / (2 * h)
     # Differences: h^2 times third derivatives (about 10 to 100) and eps / h, both about 1e-8 at most.
     np.testing.assert_allclose(now.C_V @ V + now.C_t, rate(lambda e: e.C), rtol=0, atol=1e-7)
@@ -97,8 +105,9 @@ def test_the_equations_hold(seed):
     back = at.inverse(solution.udot)
     # Two solves, each good to cond eps: 1e-9 as everywhere here.
     np.testing.assert_allclose(back.tau, tau, rtol=0, atol=1e-9)
-    np.testing.assert_allclose(back.reactions, solution.reactions, rtol=0,
-                               atol=1e-9 * np.abs(solution.reactions).max())
+    np.testing.assert_allclose(
+        back.reactions, solution.reactions, rtol=0, atol=1e-9 * np.abs(solution.reactions).max()
+    )
 
 
 def test_joints_do_no_work():
@@ -139,8 +148,9 @@ def test_solutions_are_refined():
 
 def test_closed_forms_and_massless_unknowns():
     system = cd.System()
-    for i, mobilizer in enumerate((cd.Pin(), cd.Ball().reversed(), cd.Universal(),
-                                   cd.Ball(coordinates="euler"), cd.Weld())):
+    for i, mobilizer in enumerate(
+        (cd.Pin(), cd.Ball().reversed(), cd.Universal(), cd.Ball(coordinates="euler"), cd.Weld())
+    ):
         system.add_body(f"b{i}", f"b{i - 1}" if i else "ground", mobilizer, mass=1.0, inertia=(1, 1, 1))
     made = maximal.of(system)
     assert [joint.closed for joint in made.joints] == [True, True, False, False, True]

@@ -1,4 +1,5 @@
 """Joints that close loops: the same physics as a joint of the tree, known mechanisms, redundant equations."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -10,9 +11,16 @@ from condyle.spatial import quaternion_from_rotation
 from tests.oracles.trees import random_rotation
 
 SLENDER = {"mass": 1.0, "com": (0.0, 0.5, 0.0), "inertia": (1 / 12, 0.0, 1 / 12)}
-PAIRS = [cd.Weld(), cd.Pin(axis=(1, 2, 3)), cd.Screw(0.3), cd.Slider(axis=(0, 1, 1)), cd.Cylinder(),
-         cd.Planar(),
-         cd.Translation(), cd.Ball()]
+PAIRS = [
+    cd.Weld(),
+    cd.Pin(axis=(1, 2, 3)),
+    cd.Screw(0.3),
+    cd.Slider(axis=(0, 1, 1)),
+    cd.Cylinder(),
+    cd.Planar(),
+    cd.Translation(),
+    cd.Ball(),
+]
 
 
 @pytest.mark.parametrize("pair", [*PAIRS, *(p.reversed() for p in PAIRS)], ids=repr)
@@ -31,7 +39,8 @@ def test_a_free_body_in_a_loop_is_a_body_on_that_joint(pair):
     u = rng.uniform(-1, 1, tree.nu)
     R, p = tree.body_pose(q, "b")
     at = maximal.MaximalSystem(loop, [maximal.Loop("a", X_PF, "b", X_BM, pair)]).at(
-        [*q[:4], *quaternion_from_rotation(R), *p], [*u[:3], *tree.body_velocity(q, u, "b")])
+        [*q[:4], *quaternion_from_rotation(R), *p], [*u[:3], *tree.body_velocity(q, u, "b")]
+    )
     # Positions and velocities round at 1e-16 of numbers of order 1; accelerations are of order 10, solved
     # with condition 1e3.
     np.testing.assert_allclose(at.C[at.loops], 0, atol=1e-14)
@@ -54,9 +63,10 @@ def test_four_bars(theta):
     for k in (1, 2):
         system.add_body(f"h{k}", f"v{k - 1}", cd.Pin(), X_PF=(0, 1, 0), **link)
         system.add_body(f"v{k}", f"h{k}", cd.Pin(), X_PF=(1, 0, 0), X_BM=(0, 1, 0), **SLENDER)
-    made = maximal.MaximalSystem(system, [maximal.Loop("ground", (k, 0, 0), f"v{k}", None, cd.Pin())
-                                          for k in (1, 2)])
-    signs = np.array([-1.0, 1, -1, 1, -1])                   # uprights lean by theta, the others stay level
+    made = maximal.MaximalSystem(
+        system, [maximal.Loop("ground", (k, 0, 0), f"v{k}", None, cd.Pin()) for k in (1, 2)]
+    )
+    signs = np.array([-1.0, 1, -1, 1, -1])  # uprights lean by theta, the others stay level
     at = made.at(signs * theta, signs * rate)
     np.testing.assert_allclose(at.C, 0, atol=1e-14)
     solution = at.forward(np.zeros(5))
@@ -67,6 +77,7 @@ def test_four_bars(theta):
 
 def test_doubled_loops_share_the_load():
     """Twice the same loop: half of the multipliers each, the same motion."""
+
     def hung(copies):
         system = cd.System()
         system.add_body("a", mobilizer=cd.Pin(), X_BM=(-0.5, 0, 0), mass=1.0, inertia=(0.1, 0.1, 0.1))
@@ -77,16 +88,18 @@ def test_doubled_loops_share_the_load():
 
     (one, single), (two, double) = hung(1), hung(2)
     np.testing.assert_allclose(double.udot, single.udot, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(double.lambda_s[two.loops].reshape(2, 3), [single.lambda_s[one.loops] / 2] * 2,
-                               rtol=0, atol=1e-12)
+    np.testing.assert_allclose(
+        double.lambda_s[two.loops].reshape(2, 3), [single.lambda_s[one.loops] / 2] * 2, rtol=0, atol=1e-12
+    )
     assert (single.redundant, double.redundant) == (0, 3)
 
 
 def test_a_loop_needs_a_closed_form():
     system = cd.System()
     system.add_body("a", mobilizer=cd.Pin(), mass=1.0, inertia=(1, 1, 1))
-    with pytest.raises(cd.DescriptionError,
-                       match=r"loop 0: Universal\(\) has no closed form here; cut the loop at"):
+    with pytest.raises(
+        cd.DescriptionError, match=r"loop 0: Universal\(\) has no closed form here; cut the loop at"
+    ):
         maximal.MaximalSystem(system, [maximal.Loop("ground", None, "a", None, cd.Universal())])
     with pytest.raises(cd.UnknownNameError, match="unknown body 'b'"):
         maximal.MaximalSystem(system, [maximal.Loop("ground", None, "b", None, cd.Pin())])

@@ -1,5 +1,6 @@
 """Position analysis: Newton on C(x, t) = 0 from starts that are off, angles of many turns, coordinates back
 from poses."""
+
 from __future__ import annotations
 
 import functools
@@ -51,17 +52,27 @@ def test_newton_is_quadratic():
     assert errors[-1] < 1e-10
 
 
-@pytest.mark.parametrize("mobilizer", [cd.Pin(axis=(1, 2, 3)), cd.Screw(0.2), cd.Cylinder(), cd.Planar(),
-                                       cd.Pin().reversed(),
-                                       cd.Screw(-0.1).reversed()], ids=repr)
+@pytest.mark.parametrize(
+    "mobilizer",
+    [
+        cd.Pin(axis=(1, 2, 3)),
+        cd.Screw(0.2),
+        cd.Cylinder(),
+        cd.Planar(),
+        cd.Pin().reversed(),
+        cd.Screw(-0.1).reversed(),
+    ],
+    ids=repr,
+)
 @pytest.mark.parametrize("turns", [-2.3, -0.5, 0.0, 0.49, 0.51, 1.0, 3.7])
 def test_angles_of_many_turns(mobilizer, turns):
     system = cd.System()
-    system.add_body("b", mobilizer=mobilizer, X_PF=(0.1, 0.2, 0.3), X_BM=(0.3, 0, 0.1), mass=1.0,
-                    inertia=(1, 1, 1))
+    system.add_body(
+        "b", mobilizer=mobilizer, X_PF=(0.1, 0.2, 0.3), X_BM=(0.3, 0, 0.1), mass=1.0, inertia=(1, 1, 1)
+    )
     maximal = MaximalSystem(system)
-    q = np.array([2 * np.pi * turns, 0.3, -0.2])[:system.nq]
-    near = q + np.array([0.4, 0, 0])[:system.nq]
+    q = np.array([2 * np.pi * turns, 0.3, -0.2])[: system.nq]
+    near = q + np.array([0.4, 0, 0])[: system.nq]
     at = maximal.at(q, np.ones(system.nu))
     # a few roundings of numbers up to 25
     np.testing.assert_allclose(at.q, q, rtol=0, atol=100 * EPS)
@@ -83,14 +94,19 @@ def test_failure_says_which_joint():
     itself."""
     system = cd.System()
     system.add_body("a", mobilizer=cd.Slider(), mass=1.0, inertia=(1, 1, 1))
-    system.add_body("b", "a", cd.FunctionBased("k", (None, None, lambda q: q),
-                                               (lambda q: 0.1 * q, None, None)), mass=1.0,
-                    inertia=(1, 1, 1))
+    system.add_body(
+        "b",
+        "a",
+        cd.FunctionBased("k", (None, None, lambda q: q), (lambda q: 0.1 * q, None, None)),
+        mass=1.0,
+        inertia=(1, 1, 1),
+    )
     maximal = MaximalSystem(system)
     upside_down = maximal.place(np.zeros(2))
     upside_down[7:11] = 0.0, 1.0, 0.0, 0.0
-    with pytest.raises(cd.CondyleError,
-                       match=r"position analysis: .* the joint of 'b' is off by 2; begin nearer"):
+    with pytest.raises(
+        cd.CondyleError, match=r"position analysis: .* the joint of 'b' is off by 2; begin nearer"
+    ):
         maximal.position(np.zeros(2), upside_down)
 
 

@@ -1,5 +1,6 @@
 """Forces that motions take, by other ways: maximal coordinates, multipliers of constraints that do the same,
 reactions."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -14,8 +15,16 @@ AGREE = 1e-9
 
 
 def joints():
-    return [cd.Pin(), cd.Slider(), cd.Ball(), cd.Planar().reversed(), cd.Pin(axis="x"), cd.Universal(),
-            cd.Free(), cd.Cylinder()]
+    return [
+        cd.Pin(),
+        cd.Slider(),
+        cd.Ball(),
+        cd.Planar().reversed(),
+        cd.Pin(axis="x"),
+        cd.Universal(),
+        cd.Free(),
+        cd.Cylinder(),
+    ]
 
 
 @pytest.mark.parametrize("seed", [11, 12])
@@ -31,8 +40,9 @@ def test_driving_forces_in_maximal_coordinates(seed, evidence):
     solution = maximal.of(system).at(q, u, t=0.3).forward(tau)
     np.testing.assert_allclose(solution.udot, udot, rtol=0, atol=AGREE * np.abs(udot).max())
     found = max(np.abs(x - tau - force).max() for x in (driving, solution.tau)) / np.abs(driving).max()
-    evidence("forces that prescribed motions take: minimal against maximal coordinates, relative", found,
-             AGREE)
+    evidence(
+        "forces that prescribed motions take: minimal against maximal coordinates, relative", found, AGREE
+    )
 
 
 @pytest.mark.parametrize("seed", [21, 22])
@@ -55,27 +65,40 @@ def test_multipliers_of_constraints_that_do_the_same(seed):
         for k, speed in enumerate(b.speeds) if b.motion else ():
             names[speed] = b.u.start + k
             same = b.mobilizer.speed_names == b.mobilizer.coordinate_names
-            other.add_constraint(f"motor {speed}", cd.constraints.PrescribedMotion(curve(k), speed) if same
-                                 else
-                                 cd.constraints.ConstantAcceleration(speed, 0.5 * k - 1.0))
+            other.add_constraint(
+                f"motor {speed}",
+                cd.constraints.PrescribedMotion(curve(k), speed)
+                if same
+                else cd.constraints.ConstantAcceleration(speed, 0.5 * k - 1.0),
+            )
     q, u, tau = state_of(system, seed)
     q, u = system.prescribe(q, u, t=0.4)
     udot, force = system.forward_dynamics(q, u, tau, t=0.4), system.motion_forces(q, u, tau, t=0.4)
     lambda_ = other.multipliers(q, u, tau, t=0.4)
     assert len(names) > 2
-    np.testing.assert_allclose(other.forward_dynamics(q, u, tau, t=0.4), udot, rtol=0,
-                               atol=1e-7 * np.abs(udot).max())
-    np.testing.assert_allclose(force[list(names.values())], -lambda_, rtol=0,
-                               atol=1e-7 * np.abs(force).max())  # Y is squared M
+    np.testing.assert_allclose(
+        other.forward_dynamics(q, u, tau, t=0.4), udot, rtol=0, atol=1e-7 * np.abs(udot).max()
+    )
+    np.testing.assert_allclose(
+        force[list(names.values())], -lambda_, rtol=0, atol=1e-7 * np.abs(force).max()
+    )  # Y is squared M
 
 
 def test_reactions_carry_the_motion():
     """H' F of a driven joint is its force: what the mobilizer does includes what the motion takes."""
     system = cd.System()
-    system.add_body("a", "ground", cd.Pin(), mass=1.0, com=(0.2, 0, 0), inertia=(0.01, 0.02, 0.03),
-                    motion=cd.Prescribed(position=lambda t: t**3))
-    system.add_body("b", "a", cd.Ball(), X_PF=(0.4, 0, 0), mass=2.0, com=(0.1, 0.2, 0),
-                    inertia=(0.03, 0.02, 0.03))
+    system.add_body(
+        "a",
+        "ground",
+        cd.Pin(),
+        mass=1.0,
+        com=(0.2, 0, 0),
+        inertia=(0.01, 0.02, 0.03),
+        motion=cd.Prescribed(position=lambda t: t**3),
+    )
+    system.add_body(
+        "b", "a", cd.Ball(), X_PF=(0.4, 0, 0), mass=2.0, com=(0.1, 0.2, 0), inertia=(0.03, 0.02, 0.03)
+    )
     state = system.state(t=0.7, u=[0, 1.0, -2.0, 0.5])
     assert state.reactions("a")[2] == pytest.approx(state.motion_forces()[0], rel=1e-12)
     assert state.udot[0] == pytest.approx(4.2, rel=1e-14)

@@ -1,4 +1,5 @@
 """Muscle forces and reactions in maximal coordinates, ruggiero2020 (27)-(33): the same as in minimal ones."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -27,8 +28,8 @@ def shoulder() -> cd.Motion:
     return cd.Motion(arm(), t, q, u, udot)
 
 
-@pytest.mark.filterwarnings("ignore:static_optimization. The path of BIClong jumps")   # the shoulder moves
-@pytest.mark.filterwarnings("ignore::condyle.errors.QualityWarning")                   # by its reserve
+@pytest.mark.filterwarnings("ignore:static_optimization. The path of BIClong jumps")  # the shoulder moves
+@pytest.mark.filterwarnings("ignore::condyle.errors.QualityWarning")  # by its reserve
 @pytest.mark.parametrize("passive", [False, True])
 @pytest.mark.parametrize("moving", [demo, shoulder])
 def test_two_formulations(moving, passive, evidence):
@@ -45,8 +46,12 @@ def test_two_formulations(moving, passive, evidence):
     part = acting(arm(), ["gravity"], pulled=arm().muscles)
     F = part.batch(moved, pulls=here.forces.values).ask("reactions", (), {})
     reaction = (np.abs(F - there.reactions) / np.abs(F).max(axis=(0, 1))).max()
-    evidence("static optimisation of arm26 in minimal and maximal coordinates: activations", a, 1e-8,
-             headline="formulations")
+    evidence(
+        "static optimisation of arm26 in minimal and maximal coordinates: activations",
+        a,
+        1e-8,
+        headline="formulations",
+    )
     evidence("joint reactions with these forces in minimal and maximal coordinates, relative", reaction, 1e-8)
     assert a < 1e-8
     assert reaction < 1e-8
@@ -58,8 +63,14 @@ def test_muscle_jacobian(frame, evidence):
     apart from the joints, also the one with surfaces; and Ldot = -Phi V."""
     moved, second = shoulder(), maximal.of(arm())
     at = second.at(moved.q[frame], moved.u[frame], disabled=arm().muscles)
-    given = {"x": at.x, "V": at.V, "q": at.q, "u": at.u, "momentum": np.zeros(2),
-             **second._tail({}).vectors()}
+    given = {
+        "x": at.x,
+        "V": at.V,
+        "q": at.q,
+        "u": at.u,
+        "momentum": np.zeros(2),
+        **second._tail({}).vectors(),
+    }
     muscles = _muscles(arm())
     found, h = muscles(given), 1e-5
     for B in range(2):
@@ -67,9 +78,9 @@ def test_muscle_jacobian(frame, evidence):
             sides = []
             for step in (h, -h):
                 x = at.x.copy()
-                if k < 3:                                    # a turn about the body's origin, in ground
+                if k < 3:  # a turn about the body's origin, in ground
                     half = np.eye(4)[0] * np.cos(step / 2) + np.eye(4)[k + 1] * np.sin(step / 2)
-                    x[7 * B:7 * B + 4] = product(half, x[7 * B:7 * B + 4])
+                    x[7 * B : 7 * B + 4] = product(half, x[7 * B : 7 * B + 4])
                 else:
                     x[7 * B + 1 + k] += step
                 sides.append(muscles({**given, "x": x})["L"])

@@ -5,6 +5,7 @@ A path q(s) with q' = N u is laid through a state; two derivatives of X_FM along
 (condyle.mobilizers.base
 (1)-(4)) without Condyle's H, bias, N or differentiation.
 """
+
 from __future__ import annotations
 
 import functools
@@ -30,8 +31,8 @@ S = mpf(10) ** -15
 1e-20."""
 
 
-
 # ---- Poses from their definitions: arrays of mpf ----
+
 
 def turn(axis, angle):
     """Rotation about x, y or z."""
@@ -44,9 +45,14 @@ def turn(axis, angle):
 
 def of_quaternion(q):
     w, x, y, z = q / mpmath.sqrt(sum(q * q))
-    return np.array([[w * w + x * x - y * y - z * z, 2 * (x * y - w * z), 2 * (x * z + w * y)],
-                     [2 * (x * y + w * z), w * w - x * x + y * y - z * z, 2 * (y * z - w * x)],
-                     [2 * (x * z - w * y), 2 * (y * z + w * x), w * w - x * x - y * y + z * z]], dtype=object)
+    return np.array(
+        [
+            [w * w + x * x - y * y - z * z, 2 * (x * y - w * z), 2 * (x * z + w * y)],
+            [2 * (x * y + w * z), w * w - x * x + y * y - z * z, 2 * (y * z - w * x)],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), w * w - x * x - y * y + z * z],
+        ],
+        dtype=object,
+    )
 
 
 def xyz(q):
@@ -88,9 +94,11 @@ def b_splines(t, k, x):
     """All B-splines of order k on knots t at x, by Cox and de Boor."""
     B = [mpf(a <= x < b) for a, b in pairwise(t)]
     for r in range(2, k + 1):
-        B = [(B[j] and (x - t[j]) / (t[j + r - 1] - t[j]) * B[j])
-             + (B[j + 1] and (t[j + r] - x) / (t[j + r] - t[j + 1]) * B[j + 1])
-             for j in range(len(B) - 1)]
+        B = [
+            (B[j] and (x - t[j]) / (t[j + r - 1] - t[j]) * B[j])
+            + (B[j + 1] and (t[j + r] - x) / (t[j + r] - t[j + 1]) * B[j + 1])
+            for j in range(len(B) - 1)
+        ]
     return B
 
 
@@ -102,17 +110,27 @@ def clamped(low, high, n, k):
 def on_surface(c, knots, k, q, axes=("tx", "ty", "tz", "rx", "ry", "rz"), X=None):
     """lee2008 (25). c: (6, n1, n2), floats or mpf."""
     weights = [b_splines(t, k, x) for t, x in zip(knots, q)]
-    phi = [mpmath.fsum(a * b * mpf(c[f, i, j]) for i, a in enumerate(weights[0]) if a for j,
-                       b in enumerate(weights[1]) if b)
-           for f in range(6)]
+    phi = [
+        mpmath.fsum(
+            a * b * mpf(c[f, i, j])
+            for i, a in enumerate(weights[0])
+            if a
+            for j, b in enumerate(weights[1])
+            if b
+        )
+        for f in range(6)
+    ]
     return product(axes, phi, X)
 
 
 def product(axes, phi, X=None):
     X = X or (xyz(NONE), NONE)
     for axis, value in zip(axes, phi):
-        step = (turn(axis[1], value), NONE) if axis[0] == "r" else (
-            xyz(NONE), vector(*(value if axis[1] == e else 0 for e in "xyz")))
+        step = (
+            (turn(axis[1], value), NONE)
+            if axis[0] == "r"
+            else (xyz(NONE), vector(*(value if axis[1] == e else 0 for e in "xyz")))
+        )
         X = then(X, *step)
     return X
 
@@ -121,12 +139,13 @@ def on_ring(q):
     """Six control values, period 3, uniform knots 0.5 apart; value j has its support from knot j - 2 to j +
     2, and the angle about z grows by 2 pi in one turn."""
     h = mpf(3) / 6
-    B = b_splines([h * (i - 10) for i in range(30)], 4, q[0])          # B[i] begins at knot i - 10
+    B = b_splines([h * (i - 10) for i in range(30)], 4, q[0])  # B[i] begins at knot i - 10
     phi = [mpf(0)] * 6
     for i, b in enumerate(B):
         turns, j = divmod(i - 10 + 2, 6)
-        phi = [v + b * (mpf(RING[f, j]) + (2 * mpmath.pi * turns if f == 5 else 0)) for f,
-               v in enumerate(phi)]
+        phi = [
+            v + b * (mpf(RING[f, j]) + (2 * mpmath.pi * turns if f == 5 else 0)) for f, v in enumerate(phi)
+        ]
     return product(("tx", "ty", "tz", "rx", "ry", "rz"), phi)
 
 
@@ -151,11 +170,17 @@ def spline(n, order, loop):
     next: angle, axis, centre, shift along the axis."""
     R, p = (exact(x) for x in frames(n, *[LOOP] * loop))
     k = order
-    t = ([mpf(i) / n for i in range(-k, n + k + 1)] if loop else
-         [mpf(0)] * (k - 1) + [mpf(i) / (n - k + 1) for i in range(n - k + 2)] + [mpf(1)] * (k - 1))
+    t = (
+        [mpf(i) / n for i in range(-k, n + k + 1)]
+        if loop
+        else [mpf(0)] * (k - 1) + [mpf(i) / (n - k + 1) for i in range(n - k + 2)] + [mpf(1)] * (k - 1)
+    )
     places = np.arange(k // 2 - k, n + k // 2) % n if loop else np.arange(n)
-    return t, (R[places[0]], p[places[0]]), [screw(R[i].T @ R[j], R[i].T @ (p[j] - p[i]))
-                                             for i, j in pairwise(places)]
+    return (
+        t,
+        (R[places[0]], p[places[0]]),
+        [screw(R[i].T @ R[j], R[i].T @ (p[j] - p[i])) for i, j in pairwise(places)],
+    )
 
 
 def screw(R, p):
@@ -207,12 +232,14 @@ CASES = {
     "Screw-x": Case(EVERY["Screw-x"], lambda t, q: (turn("x", q[0]), vector(mpf(-0.2) * q[0], 0, 0))),
     "Universal": Case(EVERY["Universal"], lambda t, q: (turn("x", q[0]) @ turn("y", q[1]), NONE)),
     "Cylinder": Case(EVERY["Cylinder"], lambda t, q: (turn("z", q[0]), vector(0, 0, q[1]))),
-    "BendStretch": Case(EVERY["BendStretch"], lambda t,
-                        q: (turn("z", q[0]), turn("z", q[0]) @ vector(q[1], 0, 0))),
+    "BendStretch": Case(
+        EVERY["BendStretch"], lambda t, q: (turn("z", q[0]), turn("z", q[0]) @ vector(q[1], 0, 0))
+    ),
     "Planar": Case(EVERY["Planar"], lambda t, q: (turn("z", q[0]), vector(q[1], q[2], 0))),
     "SphericalCoords": Case(EVERY["SphericalCoords"], lambda t, q: spherical(q)),
-    "SphericalCoords-x": Case(EVERY["SphericalCoords-x"],
-                              lambda t, q: spherical(q, mpf(0.2), mpf(-0.4), (-1, -1, -1), 0)),
+    "SphericalCoords-x": Case(
+        EVERY["SphericalCoords-x"], lambda t, q: spherical(q, mpf(0.2), mpf(-0.4), (-1, -1, -1), 0)
+    ),
     "LineOrientation": Case(EVERY["LineOrientation"], lambda t, q: (of_quaternion(q), NONE), "M"),
     "Gimbal": Case(EVERY["Gimbal"], lambda t, q: (xyz(q), NONE)),
     "Bushing": Case(EVERY["Bushing"], lambda t, q: (xyz(q), q[3:])),
@@ -224,53 +251,99 @@ CASES = {
     "FreeLine": Case(EVERY["FreeLine"], lambda t, q: (of_quaternion(q[:4]), q[4:]), "M"),
     "Ellipsoid": Case(EVERY["Ellipsoid"], lambda t, q: on_ellipsoid(of_quaternion(q)), "F"),
     "Ellipsoid-euler": Case(EVERY["Ellipsoid-euler"], lambda t, q: on_ellipsoid(xyz(q)), "F"),
-    "Ellipsoid-normal": Case(EVERY["Ellipsoid-normal"], lambda t, q: normal_to_ellipsoid(of_quaternion(q)),
-                             "F"),
-    "Ellipsoid-normal-euler": Case(EVERY["Ellipsoid-normal-euler"], lambda t, q: normal_to_ellipsoid(xyz(q)),
-                                   "F"),
-    "EllipticSlider": Case(EVERY["EllipticSlider"], lambda t, q: (
-        turn("z", mpmath.atan2(mpf(0.4) * mpmath.sin(q[0]), mpf(0.7) * mpmath.cos(q[0]))),
-        vector(mpf(0.7) * mpmath.sin(q[0]), -mpf(0.4) * mpmath.cos(q[0]), 0))),
+    "Ellipsoid-normal": Case(
+        EVERY["Ellipsoid-normal"], lambda t, q: normal_to_ellipsoid(of_quaternion(q)), "F"
+    ),
+    "Ellipsoid-normal-euler": Case(
+        EVERY["Ellipsoid-normal-euler"], lambda t, q: normal_to_ellipsoid(xyz(q)), "F"
+    ),
+    "EllipticSlider": Case(
+        EVERY["EllipticSlider"],
+        lambda t, q: (
+            turn("z", mpmath.atan2(mpf(0.4) * mpmath.sin(q[0]), mpf(0.7) * mpmath.cos(q[0]))),
+            vector(mpf(0.7) * mpmath.sin(q[0]), -mpf(0.4) * mpmath.cos(q[0]), 0),
+        ),
+    ),
     "CantileverFreeBeam": Case(EVERY["CantileverFreeBeam"], lambda t, q: beam(q, mpf(0.8))),
-    "SplineSurface": Case(EVERY["SplineSurface"], lambda t, q: on_surface(
-        SURFACE, (clamped(-1, 1, 5, 4), clamped(-1, 2, 6, 4)), 4, q, X=(exact(EVERY["SplineSurface"].X.R),
-                                                                        vector(0.1, 0.2, 0.3)))),
-    "SplineSurface-time": Case(EVERY["SplineSurface-time"], lambda t, q: on_surface(
-        exact(SURFACE) + exact(RIPPLE) * mpmath.sin(2 * t + mpf(0.3)),
-        (clamped(-1, 1, 5, 4), clamped(-1, 2, 6, 4)), 4, q)),
-    "SplineSurface-order": Case(EVERY["SplineSurface-order"], lambda t, q: on_surface(
-        0.5 * SURFACE, (clamped(0, 1, 5, 5), clamped(0, 1, 6, 5)), 5, q, BENT)),
+    "SplineSurface": Case(
+        EVERY["SplineSurface"],
+        lambda t, q: on_surface(
+            SURFACE,
+            (clamped(-1, 1, 5, 4), clamped(-1, 2, 6, 4)),
+            4,
+            q,
+            X=(exact(EVERY["SplineSurface"].X.R), vector(0.1, 0.2, 0.3)),
+        ),
+    ),
+    "SplineSurface-time": Case(
+        EVERY["SplineSurface-time"],
+        lambda t, q: on_surface(
+            exact(SURFACE) + exact(RIPPLE) * mpmath.sin(2 * t + mpf(0.3)),
+            (clamped(-1, 1, 5, 4), clamped(-1, 2, 6, 4)),
+            4,
+            q,
+        ),
+    ),
+    "SplineSurface-order": Case(
+        EVERY["SplineSurface-order"],
+        lambda t, q: on_surface(0.5 * SURFACE, (clamped(0, 1, 5, 5), clamped(0, 1, 6, 5)), 5, q, BENT),
+    ),
     "SplineSurface-closed": Case(EVERY["SplineSurface-closed"], lambda t, q: on_ring(q)),
-    "Coupled": Case(EVERY["Coupled"], lambda t, q: (
-        turn("z", q[0]), vector(0, 0, mpf(0.1) - mpf(0.3) * q[0] + mpf(0.2) * q[0] ** 2))),
-    "Coupled-two": Case(EVERY["Coupled-two"], lambda t, q: (
-        xyz(vector(mpf(0.5) * q[0] * q[1], mpf(0.7) * q[0] + mpf(0.1), q[1])), NONE)),
-    "Custom": Case(EVERY["Custom"], lambda t, q: (
-        turn("z", q[0]), vector(mpf(0.1) * mpmath.sin(2 * q[0]), q[0] ** 2 / (1 + q[0] ** 2), 0))),
+    "Coupled": Case(
+        EVERY["Coupled"],
+        lambda t, q: (turn("z", q[0]), vector(0, 0, mpf(0.1) - mpf(0.3) * q[0] + mpf(0.2) * q[0] ** 2)),
+    ),
+    "Coupled-two": Case(
+        EVERY["Coupled-two"],
+        lambda t, q: (xyz(vector(mpf(0.5) * q[0] * q[1], mpf(0.7) * q[0] + mpf(0.1), q[1])), NONE),
+    ),
+    "Custom": Case(
+        EVERY["Custom"],
+        lambda t, q: (
+            turn("z", q[0]),
+            vector(mpf(0.1) * mpmath.sin(2 * q[0]), q[0] ** 2 / (1 + q[0] ** 2), 0),
+        ),
+    ),
     "Custom-time": Case(EVERY["Custom-time"], lambda t, q: timed(t, q)),
     "Custom-N": Case(EVERY["Custom-N"], lambda t, q: (of_quaternion(q), vector(0.3, 0.2, 0.1)), "F"),
     "Custom-hinge": Case(EVERY["Custom-hinge"], lambda t, q: (turn("x", q[0]), vector(q[0] ** 2, 0, 0))),
-    "compose": Case(EVERY["compose"], lambda t, q: (
-        turn("z", q[0]) @ turn("x", q[3]), turn("z", q[0]) @ vector(q[1], 0, q[2]))),
-    "compose-surface": Case(EVERY["compose-surface"], lambda t, q: then(
-        on_surface(SURFACE, (clamped(0, 1, 5, 4), clamped(0, 1, 6, 4)), 4, q[:2]),
-        *inverse(*on_surface(0.7 * SURFACE[:, ::-1], (clamped(0, 1, 5, 5), clamped(0, 1, 6, 5)), 5, q[2:])))),
+    "compose": Case(
+        EVERY["compose"],
+        lambda t, q: (turn("z", q[0]) @ turn("x", q[3]), turn("z", q[0]) @ vector(q[1], 0, q[2])),
+    ),
+    "compose-surface": Case(
+        EVERY["compose-surface"],
+        lambda t, q: then(
+            on_surface(SURFACE, (clamped(0, 1, 5, 4), clamped(0, 1, 6, 4)), 4, q[:2]),
+            *inverse(
+                *on_surface(0.7 * SURFACE[:, ::-1], (clamped(0, 1, 5, 5), clamped(0, 1, 6, 5)), 5, q[2:])
+            ),
+        ),
+    ),
     "SplineCurve-6": Case(EVERY["SplineCurve-6"], lambda t, q: on_curve(9, q[0], 6), states=15),
-    "SplineCurve-closed-5": Case(EVERY["SplineCurve-closed-5"], lambda t, q: on_curve(20, q[0], 5, True),
-                                 states=15),
-    "compose-curves": Case(EVERY["compose-curves"], lambda t, q: then(
-        on_curve(7, q[0]), *reverse(on_curve(8, q[1], loop=True))), states=15),
-    "compose-time": Case(EVERY["compose-time"], lambda t, q: then(timed(t, q), turn("z", q[2]),
-                                                                  vector(0, 0, q[3]))),
+    "SplineCurve-closed-5": Case(
+        EVERY["SplineCurve-closed-5"], lambda t, q: on_curve(20, q[0], 5, True), states=15
+    ),
+    "compose-curves": Case(
+        EVERY["compose-curves"],
+        lambda t, q: then(on_curve(7, q[0]), *reverse(on_curve(8, q[1], loop=True))),
+        states=15,
+    ),
+    "compose-time": Case(
+        EVERY["compose-time"], lambda t, q: then(timed(t, q), turn("z", q[2]), vector(0, 0, q[3]))
+    ),
 }
 
 
 # ---- Paths through a state and their derivatives ----
 
+
 def times(a, b):
     """Product of quaternions."""
-    return np.array([a[0] * b[0] - sum(a[1:] * b[1:]),
-                     *(a[0] * b[1:] + b[0] * a[1:] + np.cross(a[1:], b[1:]))], dtype=object)
+    return np.array(
+        [a[0] * b[0] - sum(a[1:] * b[1:]), *(a[0] * b[1:] + b[0] * a[1:] + np.cross(a[1:], b[1:]))],
+        dtype=object,
+    )
 
 
 def coordinates(case, q, u, udot):
@@ -282,28 +355,33 @@ def coordinates(case, q, u, udot):
     w, alpha = (vector(0, *x[:n], *(0,) * (3 - n)) / 2 for x in (u, udot))
     m = 3 if case.angles else 4
     turned = q[:m]
-    if case.angles:                                          # as a quaternion: half angles about x, y, z
-        x, y, z = (vector(mpmath.cos(q[i] / 2), *(mpmath.sin(q[i] / 2) if j == i else 0 for j in range(3)))
-                   for i in range(3))
+    if case.angles:  # as a quaternion: half angles about x, y, z
+        x, y, z = (
+            vector(mpmath.cos(q[i] / 2), *(mpmath.sin(q[i] / 2) if j == i else 0 for j in range(3)))
+            for i in range(3)
+        )
         turned = times(times(x, y), z)
     act = times if case.speeds == "F" else lambda a, b: times(b, a)
-    d1 = act(w, turned)                                      # Q' = 1/2 (0, w) Q, or Q (0, w) / 2
+    d1 = act(w, turned)  # Q' = 1/2 (0, w) Q, or Q (0, w) / 2
     d2 = act(alpha, turned) + act(w, d1)
     out = []
     for s in (-S, 0, S):
         turn_s = turned + s * d1 + s * s / 2 * d2
         if case.angles:
             R = of_quaternion(turn_s)
-            turn_s = vector(mpmath.atan2(-R[1, 2], R[2, 2]), mpmath.asin(R[0, 2]),
-                            mpmath.atan2(-R[0, 1], R[0, 0]))
+            turn_s = vector(
+                mpmath.atan2(-R[1, 2], R[2, 2]), mpmath.asin(R[0, 2]), mpmath.atan2(-R[0, 1], R[0, 0])
+            )
         out.append(np.concatenate([turn_s, q[m:] + s * u[n:] + s * s / 2 * udot[n:]]))
     return out
 
 
 def differences(low, middle, high):
     """Value and two derivatives, as floats."""
-    return [np.array(x, dtype=float) for x in (middle, (high - low) / (2 * S),
-                                               (high - 2 * middle + low) / (S * S))]
+    return [
+        np.array(x, dtype=float)
+        for x in (middle, (high - low) / (2 * S), (high - 2 * middle + low) / (S * S))
+    ]
 
 
 def uncross(A):
@@ -334,8 +412,10 @@ def samples(case, t, q, u, udot):
     """Coordinates and poses at -S, 0, S along the path through each state."""
     with mpmath.workdps(50):
         paths = [coordinates(case, *state) for state in zip(q, u, udot)]
-        return [(qs, [case.pose(mpf(float(ti)) + s, x) for s, x in zip((-S, 0, S), qs)]) for ti,
-                qs in zip(t, paths)]
+        return [
+            (qs, [case.pose(mpf(float(ti)) + s, x) for s, x in zip((-S, 0, S), qs)])
+            for ti, qs in zip(t, paths)
+        ]
 
 
 def path(sampled, reverse=False, X_PF=None, X_BM=None):
@@ -358,8 +438,12 @@ def random_states(mobilizer, seed, n=STATES):
     """t, q, u, udot."""
     rng = np.random.default_rng(seed)
     q = np.array([mobilizer.random_q(rng) for _ in range(n)]).reshape(n, mobilizer.nq)
-    return rng.uniform(0, 1, n), q, rng.uniform(-1, 1, (n, mobilizer.nu)), rng.uniform(-1, 1,
-                                                                                       (n, mobilizer.nu))
+    return (
+        rng.uniform(0, 1, n),
+        q,
+        rng.uniform(-1, 1, (n, mobilizer.nu)),
+        rng.uniform(-1, 1, (n, mobilizer.nu)),
+    )
 
 
 def evaluate(made, mobilizer, t, q, u):
@@ -367,13 +451,23 @@ def evaluate(made, mobilizer, t, q, u):
     n = len(t)
     st, sq, su = ca.SX.sym("t"), ca.SX.sym("q", mobilizer.nq), ca.SX.sym("u", mobilizer.nu)
     m = made(mobilizer, st, sq, su)
-    parts = [m.R, m.p, ca.vertcat(m.H_w, m.H_v), ca.vertcat(m.w_t, m.v_t), ca.vertcat(m.bias_w, m.bias_v),
-             mobilizer.N(sq)]
+    parts = [
+        m.R,
+        m.p,
+        ca.vertcat(m.H_w, m.H_v),
+        ca.vertcat(m.w_t, m.v_t),
+        ca.vertcat(m.bias_w, m.bias_v),
+        mobilizer.N(sq),
+    ]
     f = assembled("motion", [st, sq, su], [ca.vec(x) for x in parts])
     states = [t.reshape(1, n), q.T, u.T]
     values = f.map(n)(*states) if isinstance(f, ca.Function) else f.evaluate(states)
-    R, p, H, Vt, bias, N = (np.array(v).T.reshape(n, x.shape[1], x.shape[0]).swapaxes(1, 2) if x.numel() else
-                            np.zeros((n, *x.shape)) for v, x in zip(values, parts))
+    R, p, H, Vt, bias, N = (
+        np.array(v).T.reshape(n, x.shape[1], x.shape[0]).swapaxes(1, 2)
+        if x.numel()
+        else np.zeros((n, *x.shape))
+        for v, x in zip(values, parts)
+    )
     return R, p[..., 0], H, Vt[..., 0], bias[..., 0], N
 
 
@@ -387,6 +481,7 @@ def times_u(A, u):
 
 def one_body(mobilizer):
     system = cd.System()
-    system.add_body("b", mobilizer=mobilizer, mass=1.5, com=(0.1, 0.2, 0.3), inertia=(0.1, 0.2, 0.15),
-                    X_BM=(0.2, 0.1, 0))
+    system.add_body(
+        "b", mobilizer=mobilizer, mass=1.5, com=(0.1, 0.2, 0.3), inertia=(0.1, 0.2, 0.15), X_BM=(0.2, 0.1, 0)
+    )
     return system

@@ -3,6 +3,7 @@ program.
 
 X_FM(t, q), V_FM = H u + Vt, A_FM = H udot + bias, qdot = N(q) u: condyle.mobilizers.base (1)-(4).
 """
+
 from __future__ import annotations
 
 from dataclasses import replace
@@ -23,8 +24,9 @@ STATES = 100
 # 3.
 ROUNDING = 200 * EPS
 
-JOINTS = [(kind, seed) for kind in KINDS for seed in (range(1) if kind in ("weld", "free", "euler")
-                                                      else range(4))]
+JOINTS = [
+    (kind, seed) for kind in KINDS for seed in (range(1) if kind in ("weld", "free", "euler") else range(4))
+]
 
 
 def joint_of(kind, seed):
@@ -39,7 +41,7 @@ def random_states(joint, n=STATES, seed=0):
     if joint.kind == "free":
         q[:, :4] /= np.linalg.norm(q[:, :4], axis=1, keepdims=True)
     elif joint.kind == "euler":
-        q[:, 1] *= 0.8                                       # keep away from the singular second angle
+        q[:, 1] *= 0.8  # keep away from the singular second angle
     return rng.uniform(0, 2, n), q, rng.uniform(-2, 2, (n, nu)), rng.uniform(-2, 2, (n, nu))
 
 
@@ -52,8 +54,12 @@ def evaluate(mobilizer, t, q, u):
     parts = [m.R, m.p, *(ca.vertcat(*pair) for pair in pairs), mobilizer.N(sq)]
     f = ca.Function("motion", [st, sq, su], [ca.densify(ca.vec(x)) for x in parts])
     values = f.map(n)(t.reshape(1, n), q.T, u.T)
-    R, p, H, Vt, bias, N = (np.array(v).T.reshape(n, x.shape[1], x.shape[0]).swapaxes(1, 2) if x.numel() else
-                            np.zeros((n, *x.shape)) for v, x in zip(values, parts))
+    R, p, H, Vt, bias, N = (
+        np.array(v).T.reshape(n, x.shape[1], x.shape[0]).swapaxes(1, 2)
+        if x.numel()
+        else np.zeros((n, *x.shape))
+        for v, x in zip(values, parts)
+    )
     X = np.zeros((n, 4, 4))
     X[:, :3, :3], X[:, :3, 3], X[:, 3, 3] = R, p[..., 0], 1
     return X, H, Vt[..., 0], bias[..., 0], N
@@ -81,9 +87,11 @@ def rotation_of(joint, q):
     """R_FM (..., 3, 3) of complex q, for derivatives by complex step."""
     if joint.kind == "free":
         w, x, y, z = np.moveaxis(q[..., :4] / np.sqrt((q[..., :4] ** 2).sum(-1, keepdims=True)), -1, 0)
-        rows = [[w * w + x * x - y * y - z * z, 2 * (x * y - w * z), 2 * (x * z + w * y)],
-                [2 * (x * y + w * z), w * w - x * x + y * y - z * z, 2 * (y * z - w * x)],
-                [2 * (x * z - w * y), 2 * (y * z + w * x), w * w - x * x - y * y + z * z]]
+        rows = [
+            [w * w + x * x - y * y - z * z, 2 * (x * y - w * z), 2 * (x * z + w * y)],
+            [2 * (x * y + w * z), w * w - x * x + y * y - z * z, 2 * (y * z - w * x)],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), w * w - x * x - y * y + z * z],
+        ]
         return np.stack([np.stack(row, -1) for row in rows], -2)
     R = np.eye(3)
     for i in range(3):
@@ -106,7 +114,7 @@ def test_rates_of_rotation_coordinates(kind, reverse):
     # N grows as 1 / cos(second angle), here up to 3.
     np.testing.assert_allclose(dR, cross_matrix(u[:, :3]) @ R, rtol=0, atol=10 * ROUNDING)
     np.testing.assert_array_equal(qdot[:, -3:], u[:, 3:])
-    if kind == "free":                                       # the length of the quaternion stays
+    if kind == "free":  # the length of the quaternion stays
         np.testing.assert_allclose((q[:, :4] * qdot[:, :4]).sum(-1), 0, atol=ROUNDING)
 
 
@@ -124,8 +132,9 @@ def test_euler_rate_matrix_is_the_corrected_equation_10():
     N = evaluate(cd.Free(coordinates="euler"), np.zeros(STATES), q, u)[-1]
     (s1, c1), (s2, c2) = ((np.sin(a), np.cos(a)) for a in q[:, :2].T)
     one, o = np.ones(STATES), np.zeros(STATES)
-    expected = np.array([[one, s1 * s2 / c2, -c1 * s2 / c2], [o, c1, s1],
-                         [o, -s1 / c2, c1 / c2]]).transpose(2, 0, 1)
+    expected = np.array([[one, s1 * s2 / c2, -c1 * s2 / c2], [o, c1, s1], [o, -s1 / c2, c1 / c2]]).transpose(
+        2, 0, 1
+    )
     np.testing.assert_allclose(N[:, :3, :3], expected, rtol=0, atol=ROUNDING)
 
 
@@ -149,8 +158,10 @@ def test_reversed_is_seth2010_15_to_17(kind, seed):
     expected_H = -np.concatenate([R_T @ H[:, :3], R_T @ (H[:, 3:] + cross_matrix(p) @ H[:, :3])], axis=1)
     np.testing.assert_allclose(H_r, expected_H, rtol=0, atol=ROUNDING)  # (16)
     w_r, v_r = np.split((H_r @ u[..., None])[..., 0], 2, axis=1)
-    expected = np.concatenate([np.cross(w_r, w_r) + turn(b_w),
-                               np.cross(w_r, v_r) + turn(b_v + np.cross(p, b_w) + np.cross(v, w))], axis=1)
+    expected = np.concatenate(
+        [np.cross(w_r, w_r) + turn(b_w), np.cross(w_r, v_r) + turn(b_v + np.cross(p, b_w) + np.cross(v, w))],
+        axis=1,
+    )
     np.testing.assert_allclose(bias_r, expected, rtol=0, atol=100 * ROUNDING)  # (17)
 
 
@@ -170,8 +181,9 @@ def test_the_oracle_differentiates(seed):
 
         def __array_ufunc__(self, ufunc, method, *inputs):
             a = [x.v if isinstance(x, Exact) else mpmath.mpf(float(x)) for x in inputs]
-            return Exact(seen[ufunc](*a) if ufunc in seen else a[0] + a[1] if ufunc is np.add
-                         else a[0] * a[1])
+            return Exact(
+                seen[ufunc](*a) if ufunc in seen else a[0] + a[1] if ufunc is np.add else a[0] * a[1]
+            )
 
         __add__ = __radd__ = lambda self, o: np.add(self, o)
         __mul__ = __rmul__ = lambda self, o: np.multiply(self, o)
@@ -199,9 +211,15 @@ def test_any_frames_F_and_M(kind, seed, monkeypatch):
     monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")
     rng = np.random.default_rng(seed)
     joint = joint_of(kind, seed)
-    part = Part(-1, joint, (random_rotation(rng), rng.normal(size=3)),
-                (random_rotation(rng), rng.normal(size=3)),
-                mass=1.7, com=rng.normal(size=3), inertia=random_inertia(rng))
+    part = Part(
+        -1,
+        joint,
+        (random_rotation(rng), rng.normal(size=3)),
+        (random_rotation(rng), rng.normal(size=3)),
+        mass=1.7,
+        com=rng.normal(size=3),
+        inertia=random_inertia(rng),
+    )
     plan = Plan((part,), np.array([1.0, -9.0, 2.0]))
     t, q, u, udot = random_states(joint)
     system, (X,) = plan.system(), Mechanics(plan).paths(q, u, udot, t)
@@ -226,6 +244,7 @@ def test_any_frames_F_and_M(kind, seed, monkeypatch):
 
 # ---- Definitions, names, units, defaults ----
 
+
 def pose_of(mobilizer, *q, t=0.0):
     X, *_ = evaluate(mobilizer, np.array([t]), np.array([q], dtype=float), np.zeros((1, mobilizer.nu)))
     return X[0]
@@ -235,8 +254,9 @@ def pose_of(mobilizer, *q, t=0.0):
 def test_pin_turns_about_its_axis(axis):
     vector = np.eye(3)["xyz".index(axis)] if isinstance(axis, str) else np.array(axis) / np.linalg.norm(axis)
     X = pose_of(cd.Pin(axis=axis), 0.7)
-    np.testing.assert_allclose(X[:3, :3], Rotation.from_rotvec(0.7 * vector).as_matrix(), rtol=0,
-                               atol=4 * EPS)
+    np.testing.assert_allclose(
+        X[:3, :3], Rotation.from_rotvec(0.7 * vector).as_matrix(), rtol=0, atol=4 * EPS
+    )
     np.testing.assert_array_equal(X[:3, 3], 0)
 
 
@@ -260,8 +280,9 @@ def test_free_takes_the_direction_of_its_quaternion():
     q = np.array([np.cos(half), 0, 0, np.sin(half), 1.0, 2.0, 3.0])
     for scale in (1.0, 2.0, -1e-3):
         X = pose_of(cd.Free(), *(q[:4] * scale), *q[4:])
-        np.testing.assert_allclose(X[:3, :3], Rotation.from_rotvec([0, 0, 0.8]).as_matrix(), rtol=0,
-                                   atol=4 * EPS)
+        np.testing.assert_allclose(
+            X[:3, :3], Rotation.from_rotvec([0, 0, 0.8]).as_matrix(), rtol=0, atol=4 * EPS
+        )
         np.testing.assert_array_equal(X[:3, 3], [1, 2, 3])
 
 
@@ -272,11 +293,15 @@ def test_free_euler_angles_are_body_fixed_x_y_z():
 
 
 def test_function_based_defaults_to_axes_x_y_z():
-    knee = cd.FunctionBased(("a", "b"), angles=(0.1, lambda a, b: a, lambda a, b: 2 * b),
-                            translations=(lambda a, b: a * b, None, -0.5))
+    knee = cd.FunctionBased(
+        ("a", "b"),
+        angles=(0.1, lambda a, b: a, lambda a, b: 2 * b),
+        translations=(lambda a, b: a * b, None, -0.5),
+    )
     X = pose_of(knee, 0.4, 0.3)
-    np.testing.assert_allclose(X[:3, :3], Rotation.from_euler("XYZ", [0.1, 0.4, 0.6]).as_matrix(), rtol=0,
-                               atol=4 * EPS)
+    np.testing.assert_allclose(
+        X[:3, :3], Rotation.from_euler("XYZ", [0.1, 0.4, 0.6]).as_matrix(), rtol=0, atol=4 * EPS
+    )
     np.testing.assert_allclose(X[:3, 3], [0.12, 0, -0.5], rtol=0, atol=EPS)
 
 
@@ -286,8 +311,9 @@ def test_function_based_takes_three_axes_or_six():
     three = pose_of(cd.FunctionBased("k", angles, shifts, axes=a), 0.5)
     six = pose_of(cd.FunctionBased("k", angles, shifts, axes=[*a, "y", (0, 0, 1), "x"]), 0.5)
     for X in (three, six):
-        np.testing.assert_allclose(X[:3, :3], Rotation.from_rotvec([0, 0, 0.5]).as_matrix(), rtol=0,
-                                   atol=4 * EPS)
+        np.testing.assert_allclose(
+            X[:3, :3], Rotation.from_rotvec([0, 0, 0.5]).as_matrix(), rtol=0, atol=4 * EPS
+        )
     np.testing.assert_array_equal(three[:3, 3], [0.5, 1.0, 0])
     np.testing.assert_array_equal(six[:3, 3], [0, 0.5, 1.0])
 

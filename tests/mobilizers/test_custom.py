@@ -1,4 +1,5 @@
 """Custom: seth2010 (36)-(39), and what it refuses."""
+
 from __future__ import annotations
 
 import casadi as ca
@@ -38,24 +39,33 @@ KNEE = EVERY["Custom"]
 def test_custom_knee_is_seth2010_36_to_39():
     q, u = ca.SX.sym("q"), ca.SX.sym("u")
     fx, fy = 0.1 * ca.sin(2 * q), q**2 / (1 + q**2)
-    f = ca.Function("f", [q, u], [ca.vertcat(0, 0, 1, ca.jacobian(fx, q), ca.jacobian(fy, q), 0),
-                                  ca.vertcat(0, 0, 0, ca.hessian(fx, q)[0] * u**2,
-                                             ca.hessian(fy, q)[0] * u**2, 0)])
+    f = ca.Function(
+        "f",
+        [q, u],
+        [
+            ca.vertcat(0, 0, 1, ca.jacobian(fx, q), ca.jacobian(fy, q), 0),
+            ca.vertcat(0, 0, 0, ca.hessian(fx, q)[0] * u**2, ca.hessian(fy, q)[0] * u**2, 0),
+        ],
+    )
     t, qs, us, _ = random_states(KNEE, 2)
     _, _, H, _, bias, N = evaluate(given, KNEE, t, qs, us)
     for i in range(STATES):
         expected_H, expected_bias = (np.array(x)[:, 0] for x in f(qs[i], us[i]))
-        np.testing.assert_allclose(H[i, :, 0], expected_H, rtol=0, atol=ROUNDING)            # (37)
-        np.testing.assert_allclose(bias[i], expected_bias, rtol=0, atol=ROUNDING)            # (38)
-    np.testing.assert_array_equal(N, 1)                                                      # (39)
+        np.testing.assert_allclose(H[i, :, 0], expected_H, rtol=0, atol=ROUNDING)  # (37)
+        np.testing.assert_allclose(bias[i], expected_bias, rtol=0, atol=ROUNDING)  # (38)
+    np.testing.assert_array_equal(N, 1)  # (39)
 
 
 def test_custom_takes_what_spatial_gives():
     """A Transform, matrices of symbols, lists and constants are all (R, p)."""
-    poses = [lambda a, b: cd.Transform(rotation_z(a), (b, 0, 0)),
-             lambda a, b: (rotation_z(a), [b, 0.0, 0.0]),
-             lambda a, b: ([[np.cos(a), -np.sin(a), 0], [np.sin(a), np.cos(a), 0], [0, 0, 1]],
-                           np.array([b, 0, 0]))]
+    poses = [
+        lambda a, b: cd.Transform(rotation_z(a), (b, 0, 0)),
+        lambda a, b: (rotation_z(a), [b, 0.0, 0.0]),
+        lambda a, b: (
+            [[np.cos(a), -np.sin(a), 0], [np.sin(a), np.cos(a), 0], [0, 0, 1]],
+            np.array([b, 0, 0]),
+        ),
+    ]
     joints = [Custom(("a", "b"), f, units=("rad", "m")) for f in poses]
     t, q, u, _ = random_states(joints[0], 0, n=3)
     for other in joints[1:]:
@@ -90,8 +100,9 @@ def test_custom_with_equal_functions_is_compiled_once():
 def test_custom_does_not_fold_what_only_looks_constant():
     """H_w = 1 below q = 5 and 1.5 above: random points see the first part only."""
     joint = Custom("q", lambda q: (rotation_z(cd.where(q < 5, q, 1.5 * q - 2.5)), (0, 0, 0)))
-    np.testing.assert_allclose(np.array(motion_at(joint, 0.0, [6.0], [1.0]).H_w)[:, 0], [0, 0, 1.5], rtol=0,
-                               atol=4 * EPS)
+    np.testing.assert_allclose(
+        np.array(motion_at(joint, 0.0, [6.0], [1.0]).H_w)[:, 0], [0, 0, 1.5], rtol=0, atol=4 * EPS
+    )
 
 
 WRONG = [
@@ -107,10 +118,16 @@ WRONG = [
     (lambda: CantileverFreeBeam(cd.Parameter("b", 2.0) - 3), DescriptionError, "above 0.*-1 at the defaults"),
     (lambda: Screw(Symbol(ca.SX.sym("x"))), DescriptionError, "symbol x"),
     (lambda: Custom("q", lambda q: (rotation_z(q), (cd.Input("i", 1.0), 0, q))), DescriptionError, "Input"),
-    (lambda: cd.FunctionBased("q", translations=(lambda q: q + cd.Input("i", 1.0), None, None)),
-     DescriptionError, "Input"),
-    (lambda: Custom("q", lambda q: (rotation_z(q), (0, 0, 0)), default=(cd.Parameter("b", 2.0),)),
-     DescriptionError, "plain"),
+    (
+        lambda: cd.FunctionBased("q", translations=(lambda q: q + cd.Input("i", 1.0), None, None)),
+        DescriptionError,
+        "Input",
+    ),
+    (
+        lambda: Custom("q", lambda q: (rotation_z(q), (0, 0, 0)), default=(cd.Parameter("b", 2.0),)),
+        DescriptionError,
+        "plain",
+    ),
     (lambda: Ellipsoid((1, 1, 1), normal="yes"), DescriptionError, "True or False"),
     (lambda: CantileverFreeBeam(-1), DescriptionError, "length.*above 0"),
     (lambda: SphericalCoords(radial_axis="y"), DescriptionError, "'z' or 'x'"),
@@ -124,19 +141,34 @@ WRONG = [
     (lambda: Custom("q", lambda q: q), TraceError, r"\(R, p\)"),
     (lambda: Custom("q", lambda q: (np.eye(2), (q, 0, 0))), TraceError, r"\(2, 2\)"),
     (lambda: Custom("q", lambda q: (rotation_z(q), (q, 0))), TraceError, r"\(2,\)"),
-    (lambda: Custom("q", lambda q: (rotation_z(q), (0, 0, 0)), hinge=lambda q: np.zeros((6, 1))),
-     DescriptionError, r"H\[2, 0\]"),
-    (lambda: Custom("q", lambda q: (rotation_z(q), (0, 0, 0)), hinge=lambda q: np.zeros((3, 1))), TraceError,
-     r"\(6, 1\)"),
-    (lambda: Custom("q", lambda q: (rotation_z(q), (0, 0, 0)), N=lambda q: [[1, 0], [0, 1]]),
-     DescriptionError, r"\(1, nu\)"),
+    (
+        lambda: Custom("q", lambda q: (rotation_z(q), (0, 0, 0)), hinge=lambda q: np.zeros((6, 1))),
+        DescriptionError,
+        r"H\[2, 0\]",
+    ),
+    (
+        lambda: Custom("q", lambda q: (rotation_z(q), (0, 0, 0)), hinge=lambda q: np.zeros((3, 1))),
+        TraceError,
+        r"\(6, 1\)",
+    ),
+    (
+        lambda: Custom("q", lambda q: (rotation_z(q), (0, 0, 0)), N=lambda q: [[1, 0], [0, 1]]),
+        DescriptionError,
+        r"\(1, nu\)",
+    ),
     (lambda: Custom("q", lambda q: (rotation_z(q), (0, 0, 0)), speeds=("w",)), DescriptionError, "N="),
-    (lambda: Custom("q", lambda q: (rotation_z(q), (0, 0, 0)), N=lambda q: [[2]], speeds=("a", "b")),
-     DescriptionError, "column"),
+    (
+        lambda: Custom("q", lambda q: (rotation_z(q), (0, 0, 0)), N=lambda q: [[2]], speeds=("a", "b")),
+        DescriptionError,
+        "column",
+    ),
     (lambda: Custom("q", lambda q: (rotation_z(q), (0, 0, 0)), default=(1, 2)), DescriptionError, "default"),
     (lambda: Custom("q", lambda q: (rotation_z(q), (0, 0, 0)), units=("rad", "m")), DescriptionError, "unit"),
-    (lambda: Custom(tuple("abcdefg"), lambda *q: (rotation_z(q[0]), (0, 0, 0))), DescriptionError,
-     "at most six"),
+    (
+        lambda: Custom(tuple("abcdefg"), lambda *q: (rotation_z(q[0]), (0, 0, 0))),
+        DescriptionError,
+        "at most six",
+    ),
 ]
 
 

@@ -1,4 +1,5 @@
 """Domains of coordinates: where a mobilizer is defined, and what others make of it."""
+
 import warnings
 
 import numpy as np
@@ -45,12 +46,12 @@ def test_a_domain_is_the_range_of_a_coordinate():
 def test_simulate_says_when_a_domain_is_left(monkeypatch):
     monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")
     system = leg(CURVE)
-    with pytest.warns(UserWarning,
-                      match=r"'shank' leaves its domain from 0.5 to 2 at t = 0\.\d+ s and reaches"
-                      ) as said:
+    with pytest.warns(
+        UserWarning, match=r"'shank' leaves its domain from 0.5 to 2 at t = 0\.\d+ s and reaches"
+    ) as said:
         run = cd.simulate(system, system.state(q=[1.9], u=[2.0]), 0.2)
     t = float(str(said[0].message).partition("t = ")[2].split()[0])
-    assert run(t).q[0] == pytest.approx(2.0, abs=1e-3)                   # found between two steps
+    assert run(t).q[0] == pytest.approx(2.0, abs=1e-3)  # found between two steps
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         cd.simulate(system, system.state(q=[1.2], u=[0.0]), 0.02)
@@ -68,7 +69,7 @@ def test_ensembles_say_so_too(monkeypatch):
             ens = cd.simulate(system, starts, 0.1, keep=keep)
         assert len(said) == 1
     assert f"{ens.y_end[2, 0]:.6g}" in str(said[0].message)
-    with pytest.warns(UserWarning, match=words):             # each runs by itself
+    with pytest.warns(UserWarning, match=words):  # each runs by itself
         cd.simulate(system, starts, 0.1, events=cd.Event(lambda s: s.q("shank") - 5.0, name="never"))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -85,4 +86,4 @@ def test_errors_of_a_curve_count_by_how_far_it_moves_its_body():
         mean = np.hypot(np.linalg.norm(s[:, :3], axis=1), np.linalg.norm(s[:, 3:], axis=1) / 0.5).mean()
         np.testing.assert_allclose(q, [1.0, mean], rtol=1e-12)
         np.testing.assert_allclose(u, scales.TIME_SCALE * q, rtol=1e-12)
-        assert 1.5 < mean * domain[1] < 4.0                              # it turns by 1.9 rad, and shifts
+        assert 1.5 < mean * domain[1] < 4.0  # it turns by 1.9 rad, and shifts

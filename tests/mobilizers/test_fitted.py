@@ -1,4 +1,5 @@
 """fit_q and fit_u: a pose that a joint has is found again; one that it cannot have is come nearest to."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -34,8 +35,9 @@ def test_every_mobilizer_finds_its_pose_and_velocity(name, reverse):
     again = motion_at(mobilizer, t, found, u)
     assert_allclose(again[0], R, rtol=0, atol=FOUND)
     assert_allclose(np.ravel(again[1]), np.ravel(p), rtol=0, atol=FOUND)
-    V = np.concatenate([np.reshape(H, (3, mobilizer.nu)) @ u + np.ravel(v) for H,
-                        v in ((H_w, w_t), (H_v, v_t))])
+    V = np.concatenate(
+        [np.reshape(H, (3, mobilizer.nu)) @ u + np.ravel(v) for H, v in ((H_w, w_t), (H_v, v_t))]
+    )
     speeds, left = mobilizer.fit_u(q, V, t=t)
     assert_allclose(left, 0, rtol=0, atol=FOUND)
     H = np.concatenate([np.reshape(H_w, (3, mobilizer.nu)), np.reshape(H_v, (3, mobilizer.nu))])
@@ -66,8 +68,9 @@ def test_the_branch_near_the_start():
     assert_allclose(q, [2 * np.pi + 0.3], rtol=0, atol=FOUND)
 
 
-@pytest.mark.parametrize("body", ["base", "head", "arm", "hand", "leg", "foot", "tail", "ear", "slide", "rib",
-                                  "scapula", "clasp"])
+@pytest.mark.parametrize(
+    "body", ["base", "head", "arm", "hand", "leg", "foot", "tail", "ear", "slide", "rib", "scapula", "clasp"]
+)
 def test_one_joint_of_a_state(body):
     """With Parameters, time and other joints as they are."""
     system, at = model()
@@ -80,7 +83,7 @@ def test_one_joint_of_a_state(body):
     assert_allclose(left, 0, rtol=0, atol=FOUND)
     assert_allclose(found.body_pose(body).p, state.body_pose(body).p, rtol=0, atol=FOUND)
     outside = ~np.isin(np.arange(system.nq), np.r_[index.q])
-    assert_allclose(found.q[outside], state.q[outside], rtol=0, atol=1e-15)      # quaternions are normalised
+    assert_allclose(found.q[outside], state.q[outside], rtol=0, atol=1e-15)  # quaternions are normalised
     u = state.u.copy()
     u[index.u] = 0.0
     who = None if index.parent.is_ground else index.parent.name
@@ -95,8 +98,9 @@ def test_one_joint_of_a_state(body):
 
 def test_refusals():
     system = cd.System()
-    system.add_body("a", mobilizer=cd.Pin(), mass=1, inertia=(1, 1, 1),
-                    motion=cd.Prescribed(position=lambda t: t))
+    system.add_body(
+        "a", mobilizer=cd.Pin(), mass=1, inertia=(1, 1, 1), motion=cd.Prescribed(position=lambda t: t)
+    )
     state = system.state()
     with pytest.raises(cd.DescriptionError, match=r"fit_q: ground has no joint"):
         state.fit_q("ground", (0, 0, 0))

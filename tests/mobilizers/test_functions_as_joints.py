@@ -1,5 +1,6 @@
 """Joints that users write in Python, through the public API: what becomes machine code, what is refused and
 how it says so."""
+
 from __future__ import annotations
 
 import math
@@ -27,18 +28,28 @@ def leg(mobilizer):
 
 # ---- What works --------------------------------------------------------------------------------------------
 
+
 @pytest.fixture
 def _casadi(monkeypatch):
     monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")
 
 
 @pytest.mark.usefixtures("_casadi")
-@pytest.mark.parametrize("law", [
-    lambda q: q, lambda q: np.sin(q) + 0.1 * q**2, lambda q: np.where(q > 0, q, 2 * q),
-    lambda q: cd.where(q > 0, q, 2 * q),
-    lambda q: np.tanh(q) * np.exp(-0.5 * q), lambda q: abs(q) + np.arctan2(q, 2.0),
-    lambda q: np.polyval([0.1, 0.2, 1.0, 0.0], q),
-    cd.Spline([-2, -1, 0, 1, 2], [-1.5, -1, 0, 1.2, 2]), np.sin], ids=range(9))
+@pytest.mark.parametrize(
+    "law",
+    [
+        lambda q: q,
+        lambda q: np.sin(q) + 0.1 * q**2,
+        lambda q: np.where(q > 0, q, 2 * q),
+        lambda q: cd.where(q > 0, q, 2 * q),
+        lambda q: np.tanh(q) * np.exp(-0.5 * q),
+        lambda q: abs(q) + np.arctan2(q, 2.0),
+        lambda q: np.polyval([0.1, 0.2, 1.0, 0.0], q),
+        cd.Spline([-2, -1, 0, 1, 2], [-1.5, -1, 0, 1.2, 2]),
+        np.sin,
+    ],
+    ids=range(9),
+)
 def test_laws_are_what_they_compute(law):
     """The angle of the shank in ground is the law's value."""
     system = leg(knee(None, None, law))
@@ -59,8 +70,11 @@ def test_closures_defaults_and_methods():
             return self.length * np.cos(q)
 
     scale = 0.5
-    joint = cd.FunctionBased("k", angles=(None, None, lambda q, gain=2.0: gain * scale * q),
-                             translations=(Bone().slide, None, None))
+    joint = cd.FunctionBased(
+        "k",
+        angles=(None, None, lambda q, gain=2.0: gain * scale * q),
+        translations=(Bone().slide, None, None),
+    )
     R, p = leg(joint).body_pose(np.array([0.3]), "shank")
     np.testing.assert_allclose(p, [0.4 * np.cos(0.3), 0, 0], rtol=0, atol=1e-15)
     np.testing.assert_allclose(np.arctan2(R[1, 0], R[0, 0]), 0.3, rtol=0, atol=1e-15)
@@ -74,7 +88,7 @@ def test_a_spline_joint_has_its_derivatives():
     q = np.linspace(-1.9, 0.9, 11)[:, None]
     V = system.body_velocity(q, np.ones((11, 1)), "shank")
     slope = CubicSpline(x, y, bc_type="natural")(q[:, 0], 1)
-    np.testing.assert_allclose(V[:, 3], slope, rtol=0, atol=1e-15)             # slopes of 0.05: a few eps
+    np.testing.assert_allclose(V[:, 3], slope, rtol=0, atol=1e-15)  # slopes of 0.05: a few eps
 
 
 def test_the_user_function_is_not_called_again():
@@ -95,6 +109,7 @@ def test_the_user_function_is_not_called_again():
 
 # ---- As quick as a pin -------------------------------------------------------------------------------------
 
+
 @pytest.mark.parametrize("operator", ["forward_dynamics", "inverse_dynamics", "mass_matrix"])
 def test_an_angle_written_as_a_function_costs_what_a_pin_costs(operator):
     """`lambda q: q` about z compiles to as many operations as cd.Pin(); nothing recognises it by type."""
@@ -110,6 +125,7 @@ def test_an_angle_written_as_a_function_costs_what_a_pin_costs(operator):
 
 
 # ---- What is refused ---------------------------------------------------------------------------------------
+
 
 def clamp(q):
     return q if q > 0 else 0.0
@@ -127,27 +143,47 @@ def unguarded(q):
 spline = CubicSpline([-2, -1, 0, 1], [0.0, 0.1, 0.1, 0.0])
 
 
-@pytest.mark.parametrize(("law", "words"), [
-    (lambda q: math.sin(q), ["math.sin", "np.sin"]),
-    (lambda q: math.atan2(q, 1.0), ["np.arctan2"]),
-    (clamp, ["clamp", "where"]),
-    (lambda q: max(q, 0.0), ["np.maximum"]),
-    (broken, ["broken", "float"]),
-    (lambda q: int(q), ["integer"]),
-    (lambda q: float(spline(q)), ["cd.Spline"]),
-    (spline, ["cd.Spline"]),
-    (lambda q: q * np.nan, ["NaN"]),
-    (lambda q: np.sqrt(q - 5.0), ["NaN", "flexion"]),
-    (lambda q: None, ["None", "return"]),
-    (lambda q: (q, q), ["one real number"]),
-    (lambda a, b: a + b, ["flexion", "called with 1"]),
-    (lambda: 1.0, ["flexion"]),
-    (unguarded, ["unguarded", "derivative", "Guard"]),
-    (lambda q: np.random.default_rng().uniform() * q, ["another value", "random"]),
-    ("sin(q)", ["function", "'sin(q)'"]),
-], ids=["math.sin", "math.atan2", "if", "max", "float", "int", "float(spline)", "scipy spline", "nan",
+@pytest.mark.parametrize(
+    ("law", "words"),
+    [
+        (lambda q: math.sin(q), ["math.sin", "np.sin"]),
+        (lambda q: math.atan2(q, 1.0), ["np.arctan2"]),
+        (clamp, ["clamp", "where"]),
+        (lambda q: max(q, 0.0), ["np.maximum"]),
+        (broken, ["broken", "float"]),
+        (lambda q: int(q), ["integer"]),
+        (lambda q: float(spline(q)), ["cd.Spline"]),
+        (spline, ["cd.Spline"]),
+        (lambda q: q * np.nan, ["NaN"]),
+        (lambda q: np.sqrt(q - 5.0), ["NaN", "flexion"]),
+        (lambda q: None, ["None", "return"]),
+        (lambda q: (q, q), ["one real number"]),
+        (lambda a, b: a + b, ["flexion", "called with 1"]),
+        (lambda: 1.0, ["flexion"]),
+        (unguarded, ["unguarded", "derivative", "Guard"]),
+        (lambda q: np.random.default_rng().uniform() * q, ["another value", "random"]),
+        ("sin(q)", ["function", "'sin(q)'"]),
+    ],
+    ids=[
+        "math.sin",
+        "math.atan2",
+        "if",
+        "max",
+        "float",
+        "int",
+        "float(spline)",
+        "scipy spline",
+        "nan",
         "nan everywhere",
-        "none", "two values", "two arguments", "no argument", "unguarded where", "random", "text"])
+        "none",
+        "two values",
+        "two arguments",
+        "no argument",
+        "unguarded where",
+        "random",
+        "text",
+    ],
+)
 def test_refused_laws(law, words):
     """The message names the joint and which of its six functions, and what to write instead."""
     with pytest.raises(cd.TraceError) as caught:
@@ -167,20 +203,23 @@ def test_translations_are_named_too():
         cd.FunctionBased("k", translations=(None, None, lambda q: math.sqrt(q)))
 
 
-@pytest.mark.parametrize(("arguments", "words"), [
-    ({"coordinates": ()}, "one to six different names"),
-    ({"coordinates": ("a", "a")}, "different names"),
-    ({"coordinates": tuple("abcdefg")}, "one to six"),
-    ({"coordinates": ("a", 3)}, "names"),
-    ({"coordinates": "a", "angles": (None, None)}, "angles must be three"),
-    ({"coordinates": "a", "angles": lambda q: q}, "angles must be three"),
-    ({"coordinates": "a", "translations": (1, 2, 3, 4)}, "translations must be three"),
-    ({"coordinates": "a", "axes": ("x", "y")}, "three .* or six"),
-    ({"coordinates": "a", "axes": ("x", "y", "q")}, r"axes\[2\].*'q'"),
-    ({"coordinates": "a", "axes": ("x", "y", (0, 0, 0))}, r"axes\[2\].*not all zero"),
-    ({"coordinates": "a", "axes": ("x", "y", "z", "x", "y", (1, 1, 0))}, "independent"),
-    ({"coordinates": "a", "units": ("rad", "m")}, "one for each coordinate"),
-])
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"coordinates": ()}, "one to six different names"),
+        ({"coordinates": ("a", "a")}, "different names"),
+        ({"coordinates": tuple("abcdefg")}, "one to six"),
+        ({"coordinates": ("a", 3)}, "names"),
+        ({"coordinates": "a", "angles": (None, None)}, "angles must be three"),
+        ({"coordinates": "a", "angles": lambda q: q}, "angles must be three"),
+        ({"coordinates": "a", "translations": (1, 2, 3, 4)}, "translations must be three"),
+        ({"coordinates": "a", "axes": ("x", "y")}, "three .* or six"),
+        ({"coordinates": "a", "axes": ("x", "y", "q")}, r"axes\[2\].*'q'"),
+        ({"coordinates": "a", "axes": ("x", "y", (0, 0, 0))}, r"axes\[2\].*not all zero"),
+        ({"coordinates": "a", "axes": ("x", "y", "z", "x", "y", (1, 1, 0))}, "independent"),
+        ({"coordinates": "a", "units": ("rad", "m")}, "one for each coordinate"),
+    ],
+)
 def test_refused_descriptions(arguments, words):
     with pytest.raises(cd.DescriptionError, match=words):
         cd.FunctionBased(**arguments)
@@ -191,8 +230,9 @@ def test_refused_descriptions(arguments, words):
 def test_a_coordinate_that_moves_nothing_of_its_own(law):
     """Such a joint has no accelerations; it is refused when the system is first used."""
     system = leg(cd.FunctionBased(("a", "b"), angles=(None, None, law)))
-    with pytest.raises(cd.DescriptionError,
-                       match=r"'shank'.*FunctionBased\(a, b\).*speed 'b'.*way of its own"):
+    with pytest.raises(
+        cd.DescriptionError, match=r"'shank'.*FunctionBased\(a, b\).*speed 'b'.*way of its own"
+    ):
         system.forward_dynamics(*system.defaults())
 
 
@@ -206,19 +246,21 @@ def test_a_joint_that_stands_still_at_one_place_only():
             system.forward_dynamics(q, [0.1])
 
 
-@pytest.mark.parametrize("switch", [
-    lambda x: np.tanh(0.5 * x), lambda x: 1 / (1 + np.exp(-x)), lambda x: (1 + x / 60) ** 12])
+@pytest.mark.parametrize(
+    "switch", [lambda x: np.tanh(0.5 * x), lambda x: 1 / (1 + np.exp(-x)), lambda x: (1 + x / 60) ** 12]
+)
 def test_smooth_switch_far_from_zero_stays_in_the_hinge_matrix(switch):
     """Coordinates in degrees, and a rotation that sets in at 60 of them: H_w must not be folded by values
     near zero."""
     degree = np.pi / 180
-    joint = cd.Custom(("knee",), lambda q: (rotation_z(q * degree) @ rotation_x(0.1 * switch(q - 60)),
-                                            np.zeros(3)))
+    joint = cd.Custom(
+        ("knee",), lambda q: (rotation_z(q * degree) @ rotation_x(0.1 * switch(q - 60)), np.zeros(3))
+    )
     h = 1e-4
     slope = 0.1 * (switch(h) - switch(-h)) / (2 * h)
     expected = [slope * np.cos(60 * degree), slope * np.sin(60 * degree), degree]
     H_w = motion_at(joint, 0.0, [60.0], [1.0]).H_w.ravel()
-    np.testing.assert_allclose(H_w, expected, atol=1e-9)     # central differences with h = 1e-4
+    np.testing.assert_allclose(H_w, expected, atol=1e-9)  # central differences with h = 1e-4
 
 
 def test_joint_that_moves_only_later():
@@ -234,22 +276,31 @@ def test_functions_of_some_coordinates():
     """(f, names) is f of these coordinates, whatever their order."""
     spline = cd.SimmSpline((-1, 0, 0.5, 1), (0.1, 0.3, -0.2, 0.4))
     plane = cd.functions.Linear((2.0, 3.0), 0.1)
-    some = cd.FunctionBased(("hip", "knee"), ((spline, "knee"), None, (lambda q: q, "hip")),
-                            ((plane, ("knee", "hip")), None, None))
-    all_ = cd.FunctionBased(("hip", "knee"), (lambda hip, knee: spline(knee), None, lambda hip, knee: hip),
-                            (lambda hip, knee: plane(knee, hip), None, None))
+    some = cd.FunctionBased(
+        ("hip", "knee"),
+        ((spline, "knee"), None, (lambda q: q, "hip")),
+        ((plane, ("knee", "hip")), None, None),
+    )
+    all_ = cd.FunctionBased(
+        ("hip", "knee"),
+        (lambda hip, knee: spline(knee), None, lambda hip, knee: hip),
+        (lambda hip, knee: plane(knee, hip), None, None),
+    )
     assert some == all_
     again = pickle.loads(pickle.dumps(some))
     assert again == some
-    assert again.angles == ((spline, "knee"), None, None)       # a Python function is kept as what was traced
+    assert again.angles == ((spline, "knee"), None, None)  # a Python function is kept as what was traced
 
 
-@pytest.mark.parametrize(("wrong", "said"), [
-    ((cd.functions.Sine(), "kneee"), "unknown coordinate 'kneee'; did you mean 'knee'"),
-    ((1.0, "knee"), r"angles\[2\]: expected a function, or \(function, coordinate\)"),
-    ((cd.functions.Sine(), ()), "expected a function, or"),
-    ((cd.functions.Sine(), "knee", "hip"), "expected a function, or"),
-])
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ((cd.functions.Sine(), "kneee"), "unknown coordinate 'kneee'; did you mean 'knee'"),
+        ((1.0, "knee"), r"angles\[2\]: expected a function, or \(function, coordinate\)"),
+        ((cd.functions.Sine(), ()), "expected a function, or"),
+        ((cd.functions.Sine(), "knee", "hip"), "expected a function, or"),
+    ],
+)
 def test_pairs_that_make_no_sense(wrong, said):
     with pytest.raises(cd.CondyleError, match=said):
         cd.FunctionBased(("hip", "knee"), (None, None, wrong))

@@ -1,4 +1,5 @@
 """`scaled`: every mobilizer between bodies of another size; unequal factors where there is a rule."""
+
 from __future__ import annotations
 
 import casadi as ca
@@ -26,8 +27,9 @@ class Rolling(Mobilizer):
     units, speed_units = ("m",), ("rad/s",)
 
     def motion(self, t, q, u):
-        return RelativeMotion(rotation_z(-q / 0.3), ca.vertcat(q, 0.3, 0), ca.SX([0, 0, -1]),
-                              ca.SX([0.3, 0, 0]))
+        return RelativeMotion(
+            rotation_z(-q / 0.3), ca.vertcat(q, 0.3, 0), ca.SX([0, 0, -1]), ca.SX([0.3, 0, 0])
+        )
 
     def N(self, q):
         return ca.SX(0.3)
@@ -51,18 +53,23 @@ def test_equal_factors(name, reverse):
     m = (EVERY | MORE)[name]
     m = m.reversed() if reverse else m
     made = m.scaled(K)
-    D, L = ([K if x in (f"m{per}", f"mm{per}") else 1.0 for x in units]
-            for per, units in (("", m.units), ("/s", m.speed_units)))
+    D, L = (
+        [K if x in (f"m{per}", f"mm{per}") else 1.0 for x in units]
+        for per, units in (("", m.units), ("/s", m.speed_units))
+    )
     assert made.units == m.units and made.speed_units == m.speed_units
     for d, was, now in zip(D, m.domains, made.domains, strict=True):
         assert now == pytest.approx(np.multiply(d, was), rel=1e-15)
     t, q, u, udot = random_states(m, 0, 5)
     old, new = evaluate(given, m, t, q, u), evaluate(given, made, t, q * D, u * L)
     six = np.repeat([1.0, K], 3)
-    for a, b in ((old[0], new[0]), (K * old[1], new[1]),
-                 (six * (times_u(old[2], u) + old[3]), times_u(new[2], u * L) + new[3]),
-                 (six * (times_u(old[2], udot) + old[4]), times_u(new[2], udot * L) + new[4]),
-                 (D * times_u(old[5], u), times_u(new[5], u * L))):
+    for a, b in (
+        (old[0], new[0]),
+        (K * old[1], new[1]),
+        (six * (times_u(old[2], u) + old[3]), times_u(new[2], u * L) + new[3]),
+        (six * (times_u(old[2], udot) + old[4]), times_u(new[2], udot * L) + new[4]),
+        (D * times_u(old[5], u), times_u(new[5], u * L)),
+    ):
         np.testing.assert_allclose(b, a, rtol=ROUNDING, atol=ROUNDING)
     assert m.scaled(1.0) is m and (made is m) == (not m.has_lengths)
 
@@ -75,16 +82,26 @@ def test_scaled_joints_are_joints_like_others():
     assert cam.scaled(2.0) == MORE["cam"].scaled(2 * K)
     curve = MORE["arc"]
     assert curve.scaled(K).sizes(0.1 * K)[0][0] * K == pytest.approx(curve.sizes(0.1)[0][0], rel=1e-12)
-    middle = curve.domain[1] / 2                             # by arc length as before: 1 m per m
+    middle = curve.domain[1] / 2  # by arc length as before: 1 m per m
     assert curve.scaled(K).speed(K * middle) == pytest.approx(curve.speed(middle), rel=1e-12)
     assert np.allclose(curve.scaled(K).sites, K * curve.sites, rtol=1e-15)
-    written = cd.Coupled(cd.Planar(), "x", (cd.functions.Linear(2.0, 0.0), "x",
-                                            cd.functions.Polynomial((0.3, 0, 0)))).scaled(2)
+    written = cd.Coupled(
+        cd.Planar(), "x", (cd.functions.Linear(2.0, 0.0), "x", cd.functions.Polynomial((0.3, 0, 0)))
+    ).scaled(2)
     assert of_text(as_text(written), "cam") == written
 
 
-@pytest.mark.parametrize("name", ["EllipticSlider", "SplineCurve", "SplineCurve-closed", "SplineSurface-time",
-                                  "FunctionBased", "Ellipsoid"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "EllipticSlider",
+        "SplineCurve",
+        "SplineCurve-closed",
+        "SplineSurface-time",
+        "FunctionBased",
+        "Ellipsoid",
+    ],
+)
 def test_unequal_factors(name):
     """Positions by the factors along F's axes. Control frames and values, of which those of curves follow."""
     m = EVERY[name]
@@ -96,15 +113,23 @@ def test_unequal_factors(name):
     t, q, u, _ = random_states(m, 1, 5)
     old, new = evaluate(given, m, t, q, u), evaluate(given, made, t, q, u)
     np.testing.assert_allclose(new[1], S * old[1], atol=ROUNDING)
-    if name != "EllipticSlider":                             # whose x axis stays along the tangent
+    if name != "EllipticSlider":  # whose x axis stays along the tangent
         np.testing.assert_allclose(new[0], old[0], atol=ROUNDING)
 
 
-@pytest.mark.parametrize(("name", "what"), [
-    ("Custom", "its lengths"), ("user", "its lengths"), ("cells", "coordinates that are lengths"),
-    ("arc", r"q \[m\]"), ("SplineSurface-order", "translations after rotations"),
-    ("compose-surface", "lengths of SplineSurface"), ("Coupled", "the translation 'tz'"),
-    ("cam", "its lengths")])
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [
+        ("Custom", "its lengths"),
+        ("user", "its lengths"),
+        ("cells", "coordinates that are lengths"),
+        ("arc", r"q \[m\]"),
+        ("SplineSurface-order", "translations after rotations"),
+        ("compose-surface", "lengths of SplineSurface"),
+        ("Coupled", "the translation 'tz'"),
+        ("cam", "its lengths"),
+    ],
+)
 def test_unequal_factors_without_a_rule(name, what):
     with pytest.raises(cd.DescriptionError, match=rf"the factors \[1.1 1.3 0.9\] differ.* {what}"):
         (EVERY | MORE)[name].scaled(S)

@@ -1,4 +1,5 @@
 """SplineSurface: what tests/mobilizers/test_families.py does not ask of every mobilizer."""
+
 from __future__ import annotations
 
 import json
@@ -20,13 +21,19 @@ DATA = Path(__file__).parents[1] / "data" / "spline_joints" / "values.json"
 NAMES = ("rx", "ry", "rz", "tx", "ty", "tz")
 
 
-@pytest.mark.parametrize("stored", json.loads(DATA.read_text(encoding="utf-8"))["surfaces"],
-                         ids=lambda c: c["name"])
+@pytest.mark.parametrize(
+    "stored", json.loads(DATA.read_text(encoding="utf-8"))["surfaces"], ids=lambda c: c["name"]
+)
 def test_against_forty_digits(stored, evidence):
     """R, p, H and bias by mpmath, from a program that shares nothing with Condyle."""
     X = np.array(stored["H"])
-    surface = cd.SplineSurface(stored["control_values"], stored["knots"], stored["order"],
-                               axes=[NAMES[i] for i in stored["axes"]], X=cd.Transform(exp_so3(X[:3]), X[3:]))
+    surface = cd.SplineSurface(
+        stored["control_values"],
+        stored["knots"],
+        stored["order"],
+        axes=[NAMES[i] for i in stored["axes"]],
+        X=cd.Transform(exp_so3(X[:3]), X[3:]),
+    )
     u = np.array([0.7, -1.3])
     poses, rates = [], []
     for at in stored["values"]:
@@ -38,12 +45,18 @@ def test_against_forty_digits(stored, evidence):
         w, v = np.split(u @ s, 2)
         s_dot = np.einsum("ijk,i,j->k", ds, u, u)
         bias = np.concatenate([R @ s_dot[:3], R @ (s_dot[3:] + np.cross(w, v))])
-        for got, true in ((np.concatenate([ours.H_w, ours.H_v]), H),
-                          (np.concatenate([ours.bias_w, ours.bias_v])[:, 0], bias)):
+        for got, true in (
+            (np.concatenate([ours.H_w, ours.H_v]), H),
+            (np.concatenate([ours.bias_w, ours.bias_v])[:, 0], bias),
+        ):
             rates.append(np.abs(got - true).max() / max(1.0, np.abs(true).max()))
     evidence("poses of spline surfaces against 40 digits [m, 1]", max(poses), 1e-14, headline="spline poses")
-    evidence("H and bias of spline surfaces against 40 digits, relative", max(rates), 1e-13,
-             headline="spline rates")
+    evidence(
+        "H and bias of spline surfaces against 40 digits, relative",
+        max(rates),
+        1e-13,
+        headline="spline rates",
+    )
 
 
 def parts(surface, q, u, t=0.0):
@@ -56,8 +69,9 @@ def test_goes_on_outside_with_two_continuous_derivatives(name):
     surface, rng = EVERY[name], np.random.default_rng(1)
     t, q, u = ca.SX.sym("t"), ca.SX.sym("q", 2), ca.SX.sym("u", 2)
     m = surface.motion(t, q, u)
-    derived = Closure("f", [t, q, u],
-                      [ca.densify(x) for x in derived_motion(m.R, m.p, t, q, u, ca.SX.eye(2)).parts()])
+    derived = Closure(
+        "f", [t, q, u], [ca.densify(x) for x in derived_motion(m.R, m.p, t, q, u, ca.SX.eye(2)).parts()]
+    )
     for d, (low, high) in enumerate(surface.domain):
         for edge, sign in ((low, -1), (high, 1)):
             x, rate = surface.random_q(rng), rng.uniform(-1, 1, 2)
@@ -65,9 +79,9 @@ def test_goes_on_outside_with_two_continuous_derivatives(name):
             inside, outside = x.copy(), x.copy()
             inside[d], outside[d] = edge - sign * 1e-9, edge + sign * 1e-9
             # 2e-9 apart, with third derivatives of some tens
-            np.testing.assert_allclose(parts(surface, inside, rate, 0.2), parts(surface, outside, rate, 0.2),
-                                       rtol=0,
-                                       atol=1e-6)
+            np.testing.assert_allclose(
+                parts(surface, inside, rate, 0.2), parts(surface, outside, rate, 0.2), rtol=0, atol=1e-6
+            )
             x[d] = edge + sign * 0.3
             expected = np.concatenate([np.ravel(y) for y in derived.at(0.2, x, rate)])
             # polynomials of degree 2 that reach some units there
@@ -79,8 +93,9 @@ def test_closed_directions_repeat():
     for q in (0.2, 1.4, 2.9):
         for period in (-2, 1):
             # q + 3 rounds once
-            np.testing.assert_allclose(parts(ring, [q + 3 * period], u), parts(ring, [q], u), rtol=0,
-                                       atol=1e-13)
+            np.testing.assert_allclose(
+                parts(ring, [q + 3 * period], u), parts(ring, [q], u), rtol=0, atol=1e-13
+            )
 
 
 @pytest.mark.parametrize("shape", [(5,), (4, 5, 6)])
@@ -96,17 +111,20 @@ def test_one_and_three_coordinates(shape):
     surface = cd.SplineSurface(c)
     t, q, u = ca.SX.sym("t"), ca.SX.sym("q", n), ca.SX.sym("u", n)
     m = surface.motion(t, q, u)
-    derived = Closure("f", [t, q, u],
-                      [ca.densify(x) for x in derived_motion(m.R, m.p, t, q, u, ca.SX.eye(n)).parts()])
+    derived = Closure(
+        "f", [t, q, u], [ca.densify(x) for x in derived_motion(m.R, m.p, t, q, u, ca.SX.eye(n)).parts()]
+    )
     for _ in range(5):
         x, rate = surface.random_q(rng), rng.uniform(-1, 1, n)
-        spline = NdBSpline(surface.knots, np.moveaxis(c, 0, -1), 3) if n > 1 else BSpline(surface.knots[0],
-                                                                                          c.T, 3)
+        spline = (
+            NdBSpline(surface.knots, np.moveaxis(c, 0, -1), 3) if n > 1 else BSpline(surface.knots[0], c.T, 3)
+        )
         phi = np.ravel(spline(x))
         ours = motion_at(surface, 0.0, x, rate)
         np.testing.assert_allclose(ours.p[:, 0], phi[:3], rtol=0, atol=1e-14)
-        np.testing.assert_allclose(ours.R, Rotation.from_euler("XYZ", phi[3:]).as_matrix(), rtol=0,
-                                   atol=1e-14)
+        np.testing.assert_allclose(
+            ours.R, Rotation.from_euler("XYZ", phi[3:]).as_matrix(), rtol=0, atol=1e-14
+        )
         for a, b in zip(ours[2:8], derived.at(0.0, x, rate)[2:]):
             # second derivatives of random control values reach some tens
             np.testing.assert_allclose(a, b, rtol=0, atol=1e-12)
@@ -123,12 +141,16 @@ def test_parameters_among_control_values():
     plain[2, 1, 2], plain[3, 2, 2:4] = 0.25, -0.1
     q, u = np.array([0.3, 0.6]), np.array([0.5, -0.4])
     expected = one_body(cd.SplineSurface(plain)).forward_dynamics(q, u)
-    np.testing.assert_allclose(moved.forward_dynamics(q, u, parameters={"bump": 0.25, "tilt": -0.2}),
-                               expected, rtol=1e-13)
+    np.testing.assert_allclose(
+        moved.forward_dynamics(q, u, parameters={"bump": 0.25, "tilt": -0.2}), expected, rtol=1e-13
+    )
     plain[2, 1, 2], plain[3, 2, 2:4] = SURFACE[2, 1, 2], 0.4
-    np.testing.assert_allclose(motion_at(surface, 0.0, q, u).bias_w, motion_at(cd.SplineSurface(plain), 0.0,
-                                                                               q, u).bias_w,
-                               rtol=0, atol=1e-14)
+    np.testing.assert_allclose(
+        motion_at(surface, 0.0, q, u).bias_w,
+        motion_at(cd.SplineSurface(plain), 0.0, q, u).bias_w,
+        rtol=0,
+        atol=1e-14,
+    )
 
 
 def test_an_angle_of_parameters_winds():
@@ -153,8 +175,15 @@ def test_equal_and_different():
     for name in ("SplineSurface", "SplineSurface-time"):
         assert pickle.loads(pickle.dumps(EVERY[name])) == EVERY[name]
     surface = EVERY["SplineSurface-time"]
-    again = cd.SplineSurface(surface.values, surface.knots, surface.order, axes=surface.axes, X=surface.X,
-                             closed=surface.closed, modes=surface.modes)
+    again = cd.SplineSurface(
+        surface.values,
+        surface.knots,
+        surface.order,
+        axes=surface.axes,
+        X=surface.X,
+        closed=surface.closed,
+        modes=surface.modes,
+    )
     assert again == surface
 
 
@@ -175,21 +204,24 @@ FLAT = SURFACE.copy()
 FLAT[:, 0] = FLAT[:, 0, :1]
 
 
-@pytest.mark.parametrize(("arguments", "options", "says"), [
-    ((BAD,), {}, r"values\[1, 2, 3\] is nan"),
-    ((np.moveaxis(SURFACE, 0, -1),), {}, r"got \(5, 6, 6\); functions are the first dimension"),
-    ((SURFACE[:, :3],), {}, "3 control values are too few, order 4 needs at least 4"),
-    ((SURFACE,), {"order": 3}, "order must be a whole number from 4"),
-    ((SURFACE, [np.arange(9), np.arange(9)]), {}, "need 10"),
-    ((SURFACE, [[0, 0, 0, 0, 2, 1, 1, 1, 1], None]), {}, "must not decrease"),
-    ((SURFACE, [None, [0, 0, 0, 0, 1, 1, 2, 2, 2, 2]]), {}, "occurs 2 times"),
-    ((SURFACE,), {"axes": ("tx", "tx", "tz", "rx", "ry", "rz")}, "tx occurs twice"),
-    ((SURFACE,), {"coordinates": ("a", "b", "c")}, r"a joint of 2 coordinate\(s\)"),
-    ((SURFACE,), {"domain": (1, 0)}, "low < high"),
-    ((SURFACE,), {"modes": [(RIPPLE[:, :4], np.sin)]}, r"modes\[0\]: its values have shape"),
-    ((SURFACE,), {"modes": [(RIPPLE, "sin")]}, "expected a function of time"),
-    ((FLAT,), {}, r"loses its rank at q1 = 0 \(cell 1 of 2\)"),
-])
+@pytest.mark.parametrize(
+    ("arguments", "options", "says"),
+    [
+        ((BAD,), {}, r"values\[1, 2, 3\] is nan"),
+        ((np.moveaxis(SURFACE, 0, -1),), {}, r"got \(5, 6, 6\); functions are the first dimension"),
+        ((SURFACE[:, :3],), {}, "3 control values are too few, order 4 needs at least 4"),
+        ((SURFACE,), {"order": 3}, "order must be a whole number from 4"),
+        ((SURFACE, [np.arange(9), np.arange(9)]), {}, "need 10"),
+        ((SURFACE, [[0, 0, 0, 0, 2, 1, 1, 1, 1], None]), {}, "must not decrease"),
+        ((SURFACE, [None, [0, 0, 0, 0, 1, 1, 2, 2, 2, 2]]), {}, "occurs 2 times"),
+        ((SURFACE,), {"axes": ("tx", "tx", "tz", "rx", "ry", "rz")}, "tx occurs twice"),
+        ((SURFACE,), {"coordinates": ("a", "b", "c")}, r"a joint of 2 coordinate\(s\)"),
+        ((SURFACE,), {"domain": (1, 0)}, "low < high"),
+        ((SURFACE,), {"modes": [(RIPPLE[:, :4], np.sin)]}, r"modes\[0\]: its values have shape"),
+        ((SURFACE,), {"modes": [(RIPPLE, "sin")]}, "expected a function of time"),
+        ((FLAT,), {}, r"loses its rank at q1 = 0 \(cell 1 of 2\)"),
+    ],
+)
 def test_refusals(arguments, options, says):
     with pytest.raises(cd.DescriptionError, match=says):
         cd.SplineSurface(*arguments, **options)
@@ -199,23 +231,33 @@ def test_angles_that_wind_differently_are_refused():
     c = np.array([RING, RING]).transpose(1, 2, 0).copy()
     c[1, :, 1] += 1
     c[5, 3:, 1] -= 2 * np.pi
-    with pytest.raises(cd.DescriptionError,
-                       match="rz winds around q1 0 times at some control values and 1 times"):
-        cd.SplineSurface(np.repeat(c, 2, axis=2), closed=(True, False), axes=("tx", "ty", "tz", "rx", "ry",
-                                                                              "rz"))
+    with pytest.raises(
+        cd.DescriptionError, match="rz winds around q1 0 times at some control values and 1 times"
+    ):
+        cd.SplineSurface(
+            np.repeat(c, 2, axis=2), closed=(True, False), axes=("tx", "ty", "tz", "rx", "ry", "rz")
+        )
 
 
 # ---- Through points ----
+
 
 def test_through_points_with_the_normal():
     """It passes through the points, and M's z axis is the normal of its own surface, within what is asked
     for; a cylinder's normal winds."""
     a, b = np.meshgrid(2 * np.pi * np.arange(12) / 12, np.linspace(-1, 1, 6), indexing="ij")
     for points, closed, sites in (
-            (np.stack([0.3 * np.cos(a), 0.3 * np.sin(a), 0.2 * b + 0.02 * np.sin(a)], axis=-1), (True, False),
-             (np.arange(12) / 12, np.linspace(0, 1, 6))),
-            (np.stack([b, a / 4, 0.3 * np.cos(a / 4) * np.cos(b)], axis=-1), False,
-             (np.linspace(0, 1, 12), np.linspace(0, 1, 6)))):
+        (
+            np.stack([0.3 * np.cos(a), 0.3 * np.sin(a), 0.2 * b + 0.02 * np.sin(a)], axis=-1),
+            (True, False),
+            (np.arange(12) / 12, np.linspace(0, 1, 6)),
+        ),
+        (
+            np.stack([b, a / 4, 0.3 * np.cos(a / 4) * np.cos(b)], axis=-1),
+            False,
+            (np.linspace(0, 1, 12), np.linspace(0, 1, 6)),
+        ),
+    ):
         surface = cd.SplineSurface.of_positions(points, closed=closed, within=2e-3)
         there = surface.pose(np.stack(np.meshgrid(*sites, indexing="ij"), axis=-1))
         np.testing.assert_allclose(there.p, points, rtol=0, atol=1e-14)
@@ -241,21 +283,25 @@ def test_through_points_with_given_orientations():
     assert not motion_at(still, 0.0, [0.2, 0.3], [1, 1]).H_w.any()
 
 
-@pytest.mark.parametrize(("points", "options", "says"), [
-    (np.zeros((5, 6)), {}, r"expected shape \(n1, n2, 3\)"),
-    (np.zeros((3, 6, 3)), {}, "3 points are too few"),
-    (np.full((5, 6, 3), np.nan), {}, r"points\[0, 0, 0\] is not finite"),
-    (np.zeros((5, 6, 3)), {}, "has no normal somewhere"),
-    (np.zeros((5, 6, 3)), {"orientation": "tangent"}, "expected 'normal', None or rotations"),
-    (np.zeros((5, 6, 3)), {"q": ([0, 1, 1, 2, 3], None)}, "must be finite and increase"),
-    (np.zeros((5, 6, 3)), {"orientation": np.zeros((5, 6, 3))}, "rotations of shape"),
-])
+@pytest.mark.parametrize(
+    ("points", "options", "says"),
+    [
+        (np.zeros((5, 6)), {}, r"expected shape \(n1, n2, 3\)"),
+        (np.zeros((3, 6, 3)), {}, "3 points are too few"),
+        (np.full((5, 6, 3), np.nan), {}, r"points\[0, 0, 0\] is not finite"),
+        (np.zeros((5, 6, 3)), {}, "has no normal somewhere"),
+        (np.zeros((5, 6, 3)), {"orientation": "tangent"}, "expected 'normal', None or rotations"),
+        (np.zeros((5, 6, 3)), {"q": ([0, 1, 1, 2, 3], None)}, "must be finite and increase"),
+        (np.zeros((5, 6, 3)), {"orientation": np.zeros((5, 6, 3))}, "rotations of shape"),
+    ],
+)
 def test_refusals_of_points(points, options, says):
     with pytest.raises(cd.DescriptionError, match=says):
         cd.SplineSurface.of_positions(points, **options)
 
 
 # ---- Energy ----
+
 
 def bowl(tilt=0.6, **options):
     """A bowl that a body does not leave, tilting as it slides."""
@@ -267,16 +313,26 @@ def bowl(tilt=0.6, **options):
 def on_bowls(*mobilizers):
     system = cd.System(gravity=(0, 0, -9.81))
     for k, mobilizer in enumerate(mobilizers):
-        system.add_body(f"b{k}", mobilizer=mobilizer, X_PF=cd.Transform(rotation_x(0.3)), mass=0.5,
-                        com=(0.02, 0.01, 0.03), inertia=(0.01, 0.02, 0.015))
+        system.add_body(
+            f"b{k}",
+            mobilizer=mobilizer,
+            X_PF=cd.Transform(rotation_x(0.3)),
+            mass=0.5,
+            com=(0.02, 0.01, 0.03),
+            inertia=(0.01, 0.02, 0.015),
+        )
     return system
 
 
 def test_energy_over_ten_seconds(evidence):
     """A bowl, one times another reversed, a closed curve and an ellipse: within 1e-8 J at accuracy 1e-10."""
-    system = on_bowls(bowl(), cd.compose(bowl(order=6), bowl(-0.5, order=6).reversed()),
-                      cd.SplineSurface(0.3 * RING, closed=True), cd.EllipticSlider(0.3, 0.2))
-    for name in list(system.coordinates)[2:6]:               # the two bowls would slide away on each other
+    system = on_bowls(
+        bowl(),
+        cd.compose(bowl(order=6), bowl(-0.5, order=6).reversed()),
+        cd.SplineSurface(0.3 * RING, closed=True),
+        cd.EllipticSlider(0.3, 0.2),
+    )
+    for name in list(system.coordinates)[2:6]:  # the two bowls would slide away on each other
         system.add_force(f"{name} spring", cd.forces.MobilitySpring(name, 20.0, 0.0))
     u = np.random.default_rng(0).uniform(-0.5, 0.5, system.nu)
     run = cd.simulate(system, system.state(q=np.zeros(system.nq), u=u), 10.0, accuracy=1e-10)
@@ -284,8 +340,12 @@ def test_energy_over_ten_seconds(evidence):
     assert run.finished
     assert np.ptp(kinetic) > 0.1
     energy = kinetic + potential
-    evidence("energy of bodies on spline surfaces, on one surface that slides on another, and along an "
-             "ellipse, over 10 s at accuracy 1e-10 [J]", np.abs(energy - energy[0]).max(), 1e-8)
+    evidence(
+        "energy of bodies on spline surfaces, on one surface that slides on another, and along an "
+        "ellipse, over 10 s at accuracy 1e-10 [J]",
+        np.abs(energy - energy[0]).max(),
+        1e-8,
+    )
 
 
 def test_energy_balance_of_a_deforming_surface():

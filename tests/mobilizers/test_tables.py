@@ -1,4 +1,5 @@
 """Mobilizers that look rows of tables up: descriptions and sizes, and different tables in one kernel."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -37,8 +38,12 @@ class Steps(cd.Mobilizer):
         start = np.concatenate([[0.0], np.cumsum(self.slopes[:-1])])
         rows = np.column_stack([np.arange(len(self.slopes)), start, self.slopes])
         origin, value, slope = ca.vertsplit(Pieces(breaks, rows).at(q, look_up=True))
-        return RelativeMotion(R=ca.SX.eye(3), p=ca.vertcat(value + slope * (q - origin), 0, 0), H_w=zeros(),
-                              H_v=ca.vertcat(slope, 0, 0))
+        return RelativeMotion(
+            R=ca.SX.eye(3),
+            p=ca.vertcat(value + slope * (q - origin), 0, 0),
+            H_w=zeros(),
+            H_v=ca.vertcat(slope, 0, 0),
+        )
 
 
 def test_long_arrays_that_differ_in_the_middle_are_two_joints():
@@ -58,12 +63,16 @@ def test_long_arrays_that_differ_in_the_middle_are_two_joints():
     assert x == [1500.0, 1501.0]
 
 
-@pytest.mark.parametrize(("a", "b"), [
-    (np.zeros(4), np.zeros((2, 2))),
-    (np.zeros(4), np.zeros(4, dtype=np.int64)),
-    (np.array([0.0]), np.array([-0.0])),
-    (cd.Transform(p=np.zeros((2000, 3))), cd.Transform(p=np.eye(2000, 3, -999))),
-    (cd.Transform(p=(1.0, 0, 0)), cd.Transform(p=(1.0 + 1e-9, 0, 0)))])
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        (np.zeros(4), np.zeros((2, 2))),
+        (np.zeros(4), np.zeros(4, dtype=np.int64)),
+        (np.array([0.0]), np.array([-0.0])),
+        (cd.Transform(p=np.zeros((2000, 3))), cd.Transform(p=np.eye(2000, 3, -999))),
+        (cd.Transform(p=(1.0, 0, 0)), cd.Transform(p=(1.0 + 1e-9, 0, 0))),
+    ],
+)
 def test_text_of_arrays_and_transforms_is_whole(a, b):
     assert text(a) != text(b)
     assert text((a, "x")) != text((b, "x"))
@@ -93,10 +102,16 @@ def test_a_selection_counts_as_one_operation():
 
 # ---- Different tables, one kernel --------------------------------------------------------------------------
 
+
 def curve(seed, n=6, **options):
     rng = np.random.default_rng(seed)
-    return cd.SplineCurve((exp_so3(np.cumsum(rng.uniform(0.05, 0.4, (n, 3)), axis=0)),
-                           np.cumsum(rng.uniform(0.02, 0.1, (n, 3)), axis=0)), **options)
+    return cd.SplineCurve(
+        (
+            exp_so3(np.cumsum(rng.uniform(0.05, 0.4, (n, 3)), axis=0)),
+            np.cumsum(rng.uniform(0.02, 0.1, (n, 3)), axis=0),
+        ),
+        **options,
+    )
 
 
 def spline(seed, n=20):
@@ -111,7 +126,8 @@ SAME_UP_TO_TABLES = {
     "closed": [curve(k, closed=True, domain=(0, 1.0 + k)) for k in range(3)],
     "reversed": [curve(k).reversed() for k in range(2)],
     "composed": [cd.compose(curve(k), curve(k + 1).reversed()) for k in range(2)],
-    "functions": [spline(k, 20 + k) for k in range(3)]}
+    "functions": [spline(k, 20 + k) for k in range(3)],
+}
 
 
 @pytest.mark.parametrize("joints", SAME_UP_TO_TABLES.values(), ids=SAME_UP_TO_TABLES)
@@ -147,8 +163,14 @@ def test_many_different_curves_are_traced_once(monkeypatch):
     for n in (12, 36):
         system = cd.System()
         for i in range(n):
-            system.add_body(f"b{i}", f"b{i - 1}" if i else "ground", curve(1000 * n + i, n=4), mass=1.0,
-                            com=(0, 0, 0), inertia=(1, 1, 1))
+            system.add_body(
+                f"b{i}",
+                f"b{i - 1}" if i else "ground",
+                curve(1000 * n + i, n=4),
+                mass=1.0,
+                com=(0, 0, 0),
+                inertia=(1, 1, 1),
+            )
         rows = build_looped(system.compiled.model, "forward_dynamics")
         made.append(sum(len(rows.merged(k)) for k in range(len(rows.steps))))
     assert prefers_loops(system.compiled.model)

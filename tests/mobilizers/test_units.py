@@ -1,4 +1,5 @@
 """Units of coordinates and speeds come from mobilizers, not from names."""
+
 from __future__ import annotations
 
 import casadi as ca
@@ -16,7 +17,7 @@ SHIFT = lambda x: (np.eye(3), (x, 0, 0))
 TURN = lambda x: (rotation_z(x), (x, 0, 0))
 
 
-@pytest.mark.parametrize("name", [n for n in BUILT_IN if not n.startswith("Spline")])   # the user's own
+@pytest.mark.parametrize("name", [n for n in BUILT_IN if not n.startswith("Spline")])  # the user's own
 def test_stated_units_are_those_of_the_equations(name):
     mobilizer = EVERY[name]
     q = ca.SX.sym("q", mobilizer.nq)
@@ -26,28 +27,49 @@ def test_stated_units_are_those_of_the_equations(name):
     assert speed_units(*hinge, mobilizer.units) == mobilizer.speed_units
 
 
-@pytest.mark.parametrize(("mobilizer", "units", "speeds"), [
-    (cd.compose(cd.Slider(), cd.Ball()), ("m", "1", "1", "1", "1"), ("m/s", "rad/s", "rad/s", "rad/s")),
-    (cd.compose(cd.Slider(), cd.Ball()).reversed(), ("m", "1", "1", "1", "1"),
-     ("m/s", "rad/s", "rad/s", "rad/s")),
-    (cd.Custom("knee", TURN, N=lambda x: [[2.0]], speeds=("valgus",)), ("rad",), ("rad/s",)),
-    (cd.Custom("x", SHIFT, N=lambda x: [[2.0]], speeds=("omega",)), ("m",), ("m/s",)),
-    (cd.Custom("x", SHIFT), ("m",), ("m/s",)),
-    (cd.Custom("x", SHIFT, units="mm"), ("mm",), ("mm/s",)),
-    (cd.FunctionBased(("x", "y"), translations=(lambda x, y: x, lambda x, y: y * y, None)), ("m", "m"),
-     ("m/s", "m/s")),
-    (cd.FunctionBased(("a", "y"), angles=(None, None, lambda a, y: a), translations=(lambda a, y: a, lambda a,
-                                                                                     y: y, None)),
-     ("rad", "m"), ("rad/s", "m/s")),
-    (cd.FunctionBased("a", angles=(None, None, lambda a: np.deg2rad(a)), units="deg"), ("deg",), ("deg/s",))])
+@pytest.mark.parametrize(
+    ("mobilizer", "units", "speeds"),
+    [
+        (cd.compose(cd.Slider(), cd.Ball()), ("m", "1", "1", "1", "1"), ("m/s", "rad/s", "rad/s", "rad/s")),
+        (
+            cd.compose(cd.Slider(), cd.Ball()).reversed(),
+            ("m", "1", "1", "1", "1"),
+            ("m/s", "rad/s", "rad/s", "rad/s"),
+        ),
+        (cd.Custom("knee", TURN, N=lambda x: [[2.0]], speeds=("valgus",)), ("rad",), ("rad/s",)),
+        (cd.Custom("x", SHIFT, N=lambda x: [[2.0]], speeds=("omega",)), ("m",), ("m/s",)),
+        (cd.Custom("x", SHIFT), ("m",), ("m/s",)),
+        (cd.Custom("x", SHIFT, units="mm"), ("mm",), ("mm/s",)),
+        (
+            cd.FunctionBased(("x", "y"), translations=(lambda x, y: x, lambda x, y: y * y, None)),
+            ("m", "m"),
+            ("m/s", "m/s"),
+        ),
+        (
+            cd.FunctionBased(
+                ("a", "y"),
+                angles=(None, None, lambda a, y: a),
+                translations=(lambda a, y: a, lambda a, y: y, None),
+            ),
+            ("rad", "m"),
+            ("rad/s", "m/s"),
+        ),
+        (
+            cd.FunctionBased("a", angles=(None, None, lambda a: np.deg2rad(a)), units="deg"),
+            ("deg",),
+            ("deg/s",),
+        ),
+    ],
+)
 def test_units_of_joints_that_users_make(mobilizer, units, speeds):
     assert (mobilizer.units, mobilizer.speed_units) == (units, speeds)
 
 
 def test_weights_and_tables_follow_the_units():
     system = cd.System(gravity=(0, 0, 0))
-    system.add_body("a", mobilizer=cd.compose(cd.Slider(), cd.Ball()), X_BM=(0, 2, 0), mass=1,
-                    inertia=(1, 1, 1))
+    system.add_body(
+        "a", mobilizer=cd.compose(cd.Slider(), cd.Ball()), X_BM=(0, 2, 0), mass=1, inertia=(1, 1, 1)
+    )
     q, u = scales.weights(system.bodies)
     # a length of the system is 2 m; quaternions count twice
     np.testing.assert_array_equal(q, [0.5, 2, 2, 2, 2])
@@ -58,11 +80,19 @@ def test_weights_and_tables_follow_the_units():
 
 def test_degrees_and_millimetres_weigh_as_radians_and_metres_do():
     system = cd.System()
-    system.add_body("a", mobilizer=cd.FunctionBased("a", angles=(None, None, lambda a: np.deg2rad(a)),
-                                                    units="deg"), mass=1,
-                    inertia=(1, 1, 1))
-    system.add_body("b", "a", cd.Custom("x", lambda x: (np.eye(3), (x / 1000, 0, 0)), units="mm"), mass=1,
-                    inertia=(1, 1, 1))
+    system.add_body(
+        "a",
+        mobilizer=cd.FunctionBased("a", angles=(None, None, lambda a: np.deg2rad(a)), units="deg"),
+        mass=1,
+        inertia=(1, 1, 1),
+    )
+    system.add_body(
+        "b",
+        "a",
+        cd.Custom("x", lambda x: (np.eye(3), (x / 1000, 0, 0)), units="mm"),
+        mass=1,
+        inertia=(1, 1, 1),
+    )
     q, u = scales.weights(system.bodies)
     np.testing.assert_allclose(q, [np.pi / 180, 1e-3], rtol=1e-15)
     np.testing.assert_allclose(u, 0.1 * q, rtol=1e-15)
@@ -98,6 +128,7 @@ def test_quaternions_are_stated_not_guessed_from_names():
 
 def test_a_custom_quaternion():
     from condyle.spatial import rotation_from_quaternion
+
     names = ("qw", "qx", "qy", "qz")
 
     def pose(*q):
@@ -121,8 +152,9 @@ def test_units_of_a_class_of_ones_own():
         coordinate_names = speed_names = ("height",)
 
         def motion(self, t, q, u):
-            return RelativeMotion(R=ca.SX.eye(3), p=ca.vertcat(0, 0, q), H_w=ca.SX(3, 1),
-                                  H_v=ca.SX([0, 0, 1]))
+            return RelativeMotion(
+                R=ca.SX.eye(3), p=ca.vertcat(0, 0, q), H_w=ca.SX(3, 1), H_v=ca.SX([0, 0, 1])
+            )
 
     assert (Lift().units, Lift().speed_units) == (("m",), ("m/s",))
     wrong = Lift()

@@ -1,5 +1,6 @@
 """system.explain(state) names the first intermediate that is not finite; CONDYLE_EVALUATOR=casadi runs
 without native code."""
+
 from __future__ import annotations
 
 import llvmlite.binding
@@ -37,8 +38,9 @@ def test_all_is_well():
     # The same numbers as the operators', computed in another order.
     np.testing.assert_allclose(explained.values["udot of 'upper'"], state.udot[:1], rtol=200 * EPS)
     np.testing.assert_allclose(explained.values["udot of 'lower'"], state.udot[1:], rtol=200 * EPS)
-    np.testing.assert_allclose(explained.values["body 'lower': V_GM"], state.body_velocity("lower"), rtol=0,
-                               atol=200 * EPS)
+    np.testing.assert_allclose(
+        explained.values["body 'lower': V_GM"], state.body_velocity("lower"), rtol=0, atol=200 * EPS
+    )
     np.testing.assert_allclose(explained.values["force 'root' on speed 'lower'"], np.sqrt(0.5), rtol=4 * EPS)
 
 
@@ -51,7 +53,7 @@ def test_a_force_that_is_not_a_number():
     assert explained.first == "force 'root' on speed 'lower'"
     last = str(explained).splitlines()[-1]
     assert "force 'root' on speed 'lower' = [nan]" in last and "root of a negative number" in last
-    before = list(explained.values)[:list(explained.values).index(explained.first)]
+    before = list(explained.values)[: list(explained.values).index(explained.first)]
     assert all(np.isfinite(explained.values[name]).all() for name in before)
 
 
@@ -62,12 +64,19 @@ def test_a_disabled_force_is_not_blamed():
     assert np.isfinite(state.udot).all()
 
 
-@pytest.mark.parametrize(("law", "q", "u", "first"), [
-    (lambda s: {"upper": cd.Wrench(force=(np.log(s.q("lower")), 0, 0))}, (0.1, -0.1), (0, 0),
-     "force 'law' on body 'upper'"),
-    (lambda s: {"lower": 1 / s.q("lower")}, (0.1, 0.0), (0, 0), "force 'law' on speed 'lower'"),
-    (lambda s: {"lower": np.sqrt(s.u("upper"))}, (0.1, 0.0), (-1, 0), "force 'law' on speed 'lower'"),
-])
+@pytest.mark.parametrize(
+    ("law", "q", "u", "first"),
+    [
+        (
+            lambda s: {"upper": cd.Wrench(force=(np.log(s.q("lower")), 0, 0))},
+            (0.1, -0.1),
+            (0, 0),
+            "force 'law' on body 'upper'",
+        ),
+        (lambda s: {"lower": 1 / s.q("lower")}, (0.1, 0.0), (0, 0), "force 'law' on speed 'lower'"),
+        (lambda s: {"lower": np.sqrt(s.u("upper"))}, (0.1, 0.0), (-1, 0), "force 'law' on speed 'lower'"),
+    ],
+)
 def test_which_force_on_what(law, q, u, first):
     system = arm(fine=lambda s: {"upper": 1.0}, law=law)
     assert system.explain(system.state(q=q, u=u)).first == first
@@ -106,8 +115,11 @@ def test_tau_is_explained_too():
     state = system.state(q=[0.1, 0.2])
     explained = system.explain(state, tau=[1.0, np.nan])
     assert explained.first == "udot of 'upper'"
-    np.testing.assert_allclose(system.explain(state, tau=[1.0, 2.0]).values["udot of 'upper'"],
-                               state.forward_dynamics([1.0, 2.0])[:1], rtol=200 * EPS)
+    np.testing.assert_allclose(
+        system.explain(state, tau=[1.0, 2.0]).values["udot of 'upper'"],
+        state.forward_dynamics([1.0, 2.0])[:1],
+        rtol=200 * EPS,
+    )
 
 
 def test_lost_rank_shows_as_no_inertia():
@@ -122,8 +134,9 @@ def with_spline_knee(**laws) -> cd.System:
     """The arm with a knee that looks its translation up, and a Parameter."""
     system, x = arm(**laws), np.linspace(-2, 2, 30)
     knee = cd.FunctionBased(("knee",), (None, None, lambda q: q), (cd.Spline(x, np.sin(x)), None, None))
-    system.add_body("shank", "lower", knee, mass=cd.Parameter("m", 1.0), com=(0.1, 0, 0),
-                    inertia=(0.1, 0.1, 0.1))
+    system.add_body(
+        "shank", "lower", knee, mass=cd.Parameter("m", 1.0), com=(0.1, 0, 0), inertia=(0.1, 0.1, 0.1)
+    )
     return system
 
 
@@ -140,21 +153,26 @@ def test_splines_and_parameters_are_explained():
 def test_the_zoo(monkeypatch):
     monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")
     system, at = model()
-    state = system.state(t=at["t"], q=at["q"], u=at["u"], z=at["z"], inputs=at["inputs"],
-                         parameters=at["parameters"])
+    state = system.state(
+        t=at["t"], q=at["q"], u=at["u"], z=at["z"], inputs=at["inputs"], parameters=at["parameters"]
+    )
     explained = system.explain(state)
     assert explained.first is None
     found = np.concatenate([explained.values[f"udot of {name!r}"] for name in system.speeds])
     # cond(M) is some 1e3
     np.testing.assert_allclose(found, state.udot, rtol=0, atol=1e-11 * np.abs(found).max())
     names = list(explained.values)
-    assert (names.index("mobilizer of 'base': R_FM") < names.index("body 'base': R_GM")
-            < names.index("udot of 'grip'"))
+    assert (
+        names.index("mobilizer of 'base': R_FM")
+        < names.index("body 'base': R_GM")
+        < names.index("udot of 'grip'")
+    )
 
 
 def test_no_native_code_is_made(monkeypatch):
     """CONDYLE_EVALUATOR=casadi: operators, states, parameters and derivatives, with the compiler out of
     reach."""
+
     def forbidden(*_, **__):
         raise AssertionError("native code was asked for")
 
@@ -164,8 +182,9 @@ def test_no_native_code_is_made(monkeypatch):
     system = with_spline_knee(root=root)
     state = system.state(q=[0.1, 0.2, 0.3], parameters={"m": 2.0})
     assert np.isfinite(state.udot).all()
-    assert np.isfinite(system.forward_dynamics(np.ones((5, 3)), np.ones(3),
-                                               parameters={"m": np.arange(1.0, 6)})).all()
+    assert np.isfinite(
+        system.forward_dynamics(np.ones((5, 3)), np.ones(3), parameters={"m": np.arange(1.0, 6)})
+    ).all()
     assert np.isfinite(system.jacobian("forward_dynamics", np.ones(3), np.ones(3), wrt="q")).all()
     assert system.explain(state).first is None
     assert all(f.report.kernels == () for f in system.compiled.functions.values())

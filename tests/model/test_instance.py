@@ -1,5 +1,6 @@
 """Parameters are checked in machine code, with the table that they give; Python words the error and looks at
 doubtful cases."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass, field
@@ -50,8 +51,9 @@ def test_real_bodies_without_eigenvalues(clearly, size, seed):
         I = size * R @ np.diag(moments) @ R.T
         I = (I + I.T) / 2
         assert accepted(1.0, I) and clearly(1.0, I)
-        assert not clearly(0.0, I) and not clearly(-1.0, I) and not clearly(np.inf, I) and not clearly(np.nan,
-                                                                                                       I)
+        assert (
+            not clearly(0.0, I) and not clearly(-1.0, I) and not clearly(np.inf, I) and not clearly(np.nan, I)
+        )
         skewed = I + 1e-6 * size * np.array([[0, 1, 0], [-1, 0, 0], [0, 0, 0]])
         assert not clearly(1.0, skewed) and not accepted(1.0, skewed)
     for moments in UNREAL:
@@ -76,7 +78,7 @@ def test_never_more_generous_than_python(clearly, seed):
         I = (A + A.T) / 2
         assert clearly(1.0, I) <= accepted(1.0, I)
         agree += clearly(1.0, I) == accepted(1.0, I)
-    assert agree == 300                                      # none of them within a tolerance of the limit
+    assert agree == 300  # none of them within a tolerance of the limit
 
 
 def counted(monkeypatch, system: cd.System) -> list[Any]:
@@ -91,19 +93,30 @@ def counted(monkeypatch, system: cd.System) -> list[Any]:
 def everything() -> cd.System:
     """Parameters in a body, a joint, a law with limits, a constraint; an Input beside."""
     system = cd.System(gravity=(0.0, -P("g", 9.81), 0.0))
-    system.add_body("a", mobilizer=cd.Ellipsoid((0.3, P("radius", 0.2), 0.1)), mass=P("mass", 2.0),
-                    inertia=(0.1, 0.1, P("I", 0.12)))
-    system.add_body("b", "a", cd.compose(cd.Pin(), cd.Screw(P("pitch", 0.1))), X_PF=(P("x", 0.1), 0, 0),
-                    **BODY)
+    system.add_body(
+        "a",
+        mobilizer=cd.Ellipsoid((0.3, P("radius", 0.2), 0.1)),
+        mass=P("mass", 2.0),
+        inertia=(0.1, 0.1, P("I", 0.12)),
+    )
+    system.add_body(
+        "b", "a", cd.compose(cd.Pin(), cd.Screw(P("pitch", 0.1))), X_PF=(P("x", 0.1), 0, 0), **BODY
+    )
     system.add_force("stop", cd.forces.MobilityStop("b_angle", P("low", -1.0), P("high", 1.0), 10.0))
     system.add_force("spring", cd.forces.MobilitySpring("b_angle", cd.Input("k", 1.0) * P("times", 2.0), 0.0))
     system.add_constraint("rod", cd.constraints.Rod("ground", (1, 1, 1), "b", (0, 0, 0), P("length", 1.5)))
     return system
 
 
-WRONG = {"radius": (-0.2, "above 0"), "mass": (-1.0, "mass is -1"), "I": (0.3, "triangle"),
-         "low": (1.5, "low must be less"),
-         "times": (-1.0, "stiffness"), "length": (-1.0, "length"), "g": (np.nan, "parameter 'g' is nan")}
+WRONG = {
+    "radius": (-0.2, "above 0"),
+    "mass": (-1.0, "mass is -1"),
+    "I": (0.3, "triangle"),
+    "low": (1.5, "low must be less"),
+    "times": (-1.0, "stiffness"),
+    "length": (-1.0, "length"),
+    "g": (np.nan, "parameter 'g' is nan"),
+}
 
 
 def test_what_is_possible_never_comes_to_python(monkeypatch):
@@ -129,7 +142,7 @@ def test_what_is_not_is_refused(name, evaluator, monkeypatch):
     rows[7, system.parameters.index(name)] = value
     # numbers that are not finite: one rule for all arrays
     kind = ShapeError if np.isnan(value) else DescriptionError
-    for _ in range(2):                                       # a refusal is not remembered as passed
+    for _ in range(2):  # a refusal is not remembered as passed
         with pytest.raises(kind, match=words):
             system.mass_matrix(q, parameters=rows)
         with pytest.raises(kind, match=words):
@@ -169,8 +182,9 @@ def test_a_users_own_check_is_asked_once_a_change():
 
 def test_numbers_inside_composed_joints_are_checked():
     system = cd.System()
-    system.add_body("b", mobilizer=cd.compose(cd.Ellipsoid((0.3, 0.2, P("radius", 0.1))),
-                                              cd.Pin()).reversed(), **BODY)
+    system.add_body(
+        "b", mobilizer=cd.compose(cd.Ellipsoid((0.3, 0.2, P("radius", 0.1))), cd.Pin()).reversed(), **BODY
+    )
     q, u = system.defaults()
     assert np.isfinite(system.qdot(q, u, parameters={"radius": 0.2})).all()
     with pytest.raises(DescriptionError, match="above 0"):

@@ -1,5 +1,6 @@
 """The looped layout against the unrolled one: the same numbers from kernels over tables, scalar, in lanes and
 interpreted."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -20,15 +21,17 @@ from tests.mobilizers.every import one_of_each as one_of_each_mobilizer
 from tests.oracles.trees import random_inertia, random_rotation
 
 EPS = np.finfo(float).eps
-STATES = 19                                                  # two blocks of eight lanes and some more
+STATES = 19  # two blocks of eight lanes and some more
 # Both layouts do the same operations; constants fold and sums associate differently, over trees some bodies
 # deep.
 SAME = 1e-12
 MATRICES = tuple(name for name, record in OPERATORS.items() if isinstance(record.looped, ByColumns))
-CONSTRAINED = set(LEVELS) - {"forward_dynamics"}             # in test_looped_constrained.py
-OPERATORS_LOOPED = tuple(name for name, record in OPERATORS.items()
-                         if record.looped and name not in MATRICES and name not in CONSTRAINED
-                         and name != "unit_tensions")        # of muscles: tests/studies/test_layouts.py
+CONSTRAINED = set(LEVELS) - {"forward_dynamics"}  # in test_looped_constrained.py
+OPERATORS_LOOPED = tuple(
+    name
+    for name, record in OPERATORS.items()
+    if record.looped and name not in MATRICES and name not in CONSTRAINED and name != "unit_tensions"
+)  # of muscles: tests/studies/test_layouts.py
 
 
 def tree_of(mobilizers, seed: int, gravity=(0.3, -9.81, 0.7)) -> cd.System:
@@ -39,9 +42,15 @@ def tree_of(mobilizers, seed: int, gravity=(0.3, -9.81, 0.7)) -> cd.System:
         turns = [np.eye(3) if rng.random() < 0.4 else random_rotation(rng) for _ in range(2)]
         frame = [cd.Transform(R, rng.uniform(-0.3, 0.3, 3)) for R in turns]
         parent = names[max(0, len(names) - 1 - int(rng.integers(4)))]
-        system.add_body(f"b{i}", parent, mobilizers[i], *frame, mass=rng.uniform(0.5, 2),
-                        com=rng.uniform(-0.1, 0.1, 3),
-                        inertia=random_inertia(rng))
+        system.add_body(
+            f"b{i}",
+            parent,
+            mobilizers[i],
+            *frame,
+            mass=rng.uniform(0.5, 2),
+            com=rng.uniform(-0.1, 0.1, 3),
+            inertia=random_inertia(rng),
+        )
         names.append(f"b{i}")
     return system
 
@@ -65,8 +74,9 @@ def layouts(system: cd.System, name: str, how: str, **body: int) -> list[NativeF
     return [unrolled, loops]
 
 
-def compare(system: cd.System, name: str, how: str, given: dict[str, np.ndarray], same: float = SAME,
-            **body: int) -> None:
+def compare(
+    system: cd.System, name: str, how: str, given: dict[str, np.ndarray], same: float = SAME, **body: int
+) -> None:
     unrolled, loops = layouts(system, name, how, **body)
     arrays = [given[argument] for argument, _ in unrolled.inputs]
     expected = unrolled(*arrays)
@@ -76,12 +86,15 @@ def compare(system: cd.System, name: str, how: str, given: dict[str, np.ndarray]
         found = tuple(np.stack(x) for x in zip(*each)) if isinstance(each[0], tuple) else np.stack(each)
     else:
         found = loops(*arrays)
-    for x, y in zip(found if isinstance(found, tuple) else (found,), expected if isinstance(expected, tuple)
-                    else (expected,)):
-        y = y[:len(x)]
+    for x, y in zip(
+        found if isinstance(found, tuple) else (found,),
+        expected if isinstance(expected, tuple) else (expected,),
+    ):
+        y = y[: len(x)]
         assert x.shape == y.shape
-        np.testing.assert_allclose(x, y, rtol=0, atol=same * max(1.0, np.abs(y).max(initial=0.0)),
-                                   err_msg=name)
+        np.testing.assert_allclose(
+            x, y, rtol=0, atol=same * max(1.0, np.abs(y).max(initial=0.0)), err_msg=name
+        )
 
 
 @pytest.fixture(scope="module")
@@ -95,27 +108,44 @@ def test_every_mobilizer_forward_and_reversed(whole, name):
     system, given = whole
     # Fifty bodies, of which some are slight: accelerations lose the digits of the condition number of M,
     # about 1e4.
-    compare(system, name, "interpreted", given, 1e-9 if name in ("forward_dynamics", "solve_mass_matrix")
-            else SAME)
+    compare(
+        system,
+        name,
+        "interpreted",
+        given,
+        1e-9 if name in ("forward_dynamics", "solve_mass_matrix") else SAME,
+    )
 
 
 @pytest.fixture(scope="module")
 def some():
-    pick = [cd.Pin(), cd.Pin(), cd.Free(), cd.Weld(), cd.Slider().reversed(), cd.Universal(),
-            EVERY["FunctionBased-time"], EVERY["FunctionBased-spline"]]
+    pick = [
+        cd.Pin(),
+        cd.Pin(),
+        cd.Free(),
+        cd.Weld(),
+        cd.Slider().reversed(),
+        cd.Universal(),
+        EVERY["FunctionBased-time"],
+        EVERY["FunctionBased-spline"],
+    ]
     system = tree_of([*pick, cd.Ball().reversed(), cd.Pin()], seed=5)
     return system, arguments_of(system, 5, t=0.4)
 
 
 # Those left out for lanes have the same passes as others.
-IN_LANES = [name for name in OPERATORS_LOOPED
-            if name not in ("zdot", "applied_forces", "power", "body_velocity", "coriolis_forces")]
+IN_LANES = [
+    name
+    for name in OPERATORS_LOOPED
+    if name not in ("zdot", "applied_forces", "power", "body_velocity", "coriolis_forces")
+]
 
 
-@pytest.mark.parametrize(("name", "how"), [(n, "scalar") for n in OPERATORS_LOOPED]
-                         + [(n, "lanes") for n in IN_LANES])
+@pytest.mark.parametrize(
+    ("name", "how"), [(n, "scalar") for n in OPERATORS_LOOPED] + [(n, "lanes") for n in IN_LANES]
+)
 def test_machine_code(some, name, how):
-    compare(some[0], name, how, some[1], 100 * SAME)     # cond(M) of this tree is some hundreds
+    compare(some[0], name, how, some[1], 100 * SAME)  # cond(M) of this tree is some hundreds
 
 
 @pytest.mark.parametrize("how", ["interpreted", "scalar", "lanes"])
@@ -132,9 +162,19 @@ def test_matrices(some, name, how):
         np.testing.assert_array_equal(M, np.swapaxes(M, -1, -2))
 
 
-@pytest.mark.parametrize("name", ["forward_dynamics", "inverse_dynamics", "reactions", "energy", "power",
-                                  "zdot",
-                                  "applied_forces", "gravity_forces"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "forward_dynamics",
+        "inverse_dynamics",
+        "reactions",
+        "energy",
+        "power",
+        "zdot",
+        "applied_forces",
+        "gravity_forces",
+    ],
+)
 def test_every_force(name):
     system = arm(gravity=cd.forces.Gravity((0, -9.81, 0), excluded=("upper",)), **one_of_each())
     given = arguments_of(system, 2, n=5, t=0.3, disabled=("damper",))
@@ -146,14 +186,23 @@ def test_every_force(name):
 def parametric() -> cd.System:
     m, d = cd.Parameter("mass", 1.5), cd.Parameter("length", 0.4)
     system = cd.System(gravity=(0, -cd.Parameter("g", 9.81), 0))
-    system.add_body("a", mobilizer=cd.Pin(), X_PF=(d, 0.0, 0.1), mass=m, com=(0, -0.5 * d, 0),
-                    inertia=(0.1, 0.1 * m * d, 0.1))
-    system.add_body("b", "a", cd.Pin(), X_PF=(0, -d, 0), X_BM=(0.01, 0.2, 0), mass=2.0,
-                    inertia=(0.1, 0.2, 0.2))
-    system.add_body("c", "b", cd.Pin(), X_PF=(0, -0.3, 0), mass=0.5 * m, com=(0.1, 0, 0),
-                    inertia=(0.1, 0.1, 0.1))
-    system.add_body("d", "a", cd.Screw(cd.Parameter("pitch", 0.1)), X_BM=(0, d, 0), mass=1.0,
-                    inertia=(0.1, 0.1, 0.1))
+    system.add_body(
+        "a",
+        mobilizer=cd.Pin(),
+        X_PF=(d, 0.0, 0.1),
+        mass=m,
+        com=(0, -0.5 * d, 0),
+        inertia=(0.1, 0.1 * m * d, 0.1),
+    )
+    system.add_body(
+        "b", "a", cd.Pin(), X_PF=(0, -d, 0), X_BM=(0.01, 0.2, 0), mass=2.0, inertia=(0.1, 0.2, 0.2)
+    )
+    system.add_body(
+        "c", "b", cd.Pin(), X_PF=(0, -0.3, 0), mass=0.5 * m, com=(0.1, 0, 0), inertia=(0.1, 0.1, 0.1)
+    )
+    system.add_body(
+        "d", "a", cd.Screw(cd.Parameter("pitch", 0.1)), X_BM=(0, d, 0), mass=1.0, inertia=(0.1, 0.1, 0.1)
+    )
     return system
 
 
@@ -198,16 +247,23 @@ def test_lost_rank_is_reported_alike(monkeypatch):
 def chain(n: int, mobilizer: cd.Mobilizer) -> cd.System:
     system, parent = cd.System(), "ground"
     for i in range(n):
-        parent = system.add_body(f"b{i}", parent, mobilizer, X_PF=(0.1, -0.2, 0.05 * (i % 3)),
-                                 mass=1.0 + 0.1 * (i % 5),
-                                 com=(0, -0.1, 0.02), inertia=(0.02, 0.01, 0.02))
+        parent = system.add_body(
+            f"b{i}",
+            parent,
+            mobilizer,
+            X_PF=(0.1, -0.2, 0.05 * (i % 3)),
+            mass=1.0 + 0.1 * (i % 5),
+            com=(0, -0.1, 0.02),
+            inertia=(0.02, 0.01, 0.02),
+        )
     return system
 
 
 def test_equal_joints_compile_once():
     """The machine code of 20 and of 200 bodies has the same kernels; only tables grow."""
-    knee = cd.FunctionBased(("knee",), (lambda q: 0.2 * q * q, None, lambda q: q),
-                            (lambda q: 0.01 * np.cos(q), None, None))
+    knee = cd.FunctionBased(
+        ("knee",), (lambda q: 0.2 * q * q, None, lambda q: q), (lambda q: 0.01 * np.cos(q), None, None)
+    )
     made = []
     for n in (20, 200):
         system = chain(n, knee)
@@ -222,12 +278,19 @@ def of_other_numbers(rng: np.random.Generator) -> list[cd.Mobilizer]:
     """Mobilizers of patterns that have numbers, with random ones. (A reversed screw about a general axis has
     several patterns: terms that should cancel do so but for rounding, or altogether.)"""
     a, b, c = rng.uniform(0.2, 0.9, 3)
-    forward = [cd.Pin(axis=(a, b, c)), cd.Slider(axis=(a, -b, c)), cd.Screw(b), cd.Ellipsoid((a, b, c)),
-               cd.Ellipsoid((a, c, b), normal=True), cd.CantileverFreeBeam(a),
-               cd.SphericalCoords(azimuth_offset=a, zenith_offset=b),
-               cd.compose(cd.Slider(axis=(a, b, c)), cd.Ball()),
-               cd.FunctionBased(("a",), (lambda q: a * np.sin(b * q), None, lambda q: q),
-                                (lambda q: c * q * q, 0.2, None))]
+    forward = [
+        cd.Pin(axis=(a, b, c)),
+        cd.Slider(axis=(a, -b, c)),
+        cd.Screw(b),
+        cd.Ellipsoid((a, b, c)),
+        cd.Ellipsoid((a, c, b), normal=True),
+        cd.CantileverFreeBeam(a),
+        cd.SphericalCoords(azimuth_offset=a, zenith_offset=b),
+        cd.compose(cd.Slider(axis=(a, b, c)), cd.Ball()),
+        cd.FunctionBased(
+            ("a",), (lambda q: a * np.sin(b * q), None, lambda q: q), (lambda q: c * q * q, 0.2, None)
+        ),
+    ]
     return [cd.Screw(a, axis=(b, c, a)), *forward, *(m.reversed() for m in forward)]
 
 
@@ -261,7 +324,7 @@ def test_numbers_beside_parameters():
     radius = cd.Parameter("radius", 0.5)
     system = tree_of([cd.Ellipsoid((radius, 0.3, x)) for x in (0.4, 0.7, 0.6)], seed=6)
     given = arguments_of(system, 6, n=4, parameters={"radius": np.linspace(0.4, 0.6, 4)})
-    kind, = Looped(system.compiled.model, [], []).kinds[1:]
+    (kind,) = Looped(system.compiled.model, [], []).kinds[1:]
     assert isinstance(kind.mobilizer, NumberedMobilizer)
     assert kind.mobilizer.table.tolist() == [[-x, x] for x in (b.mobilizer.radii[2] for b in system.bodies)]
     compare(system, "forward_dynamics", "interpreted", given)
@@ -273,8 +336,9 @@ def test_letters_stay_types_of_their_own():
     system = tree_of([cd.Pin(axis) for axis in ("x", "y", "z", (1, 2, 3), (3, 2, 1), (0, 0, 1))], seed=1)
     kinds = Looped(system.compiled.model, [], []).kinds[1:]
     assert len(kinds) == 4
-    sizes = sorted((motion_size(kind.mobilizer), isinstance(kind.mobilizer, NumberedMobilizer))
-                   for kind in kinds)
+    sizes = sorted(
+        (motion_size(kind.mobilizer), isinstance(kind.mobilizer, NumberedMobilizer)) for kind in kinds
+    )
     assert [isnumbered for _, isnumbered in sizes] == [False, False, False, True]
 
 
@@ -286,9 +350,14 @@ def test_three_hundred_axes_are_one_kernel():
     for n in (100, 300):
         system = cd.System()
         for i in range(n):
-            system.add_body(f"b{i}", f"b{i - 1}" if i % 7 else "ground", cd.Pin(axis=rng.normal(size=3)),
-                            X_PF=(0.1, -0.2, 0.05),
-                            mass=1.0, inertia=(0.02, 0.01, 0.02))
+            system.add_body(
+                f"b{i}",
+                f"b{i - 1}" if i % 7 else "ground",
+                cd.Pin(axis=rng.normal(size=3)),
+                X_PF=(0.1, -0.2, 0.05),
+                mass=1.0,
+                inertia=(0.02, 0.01, 0.02),
+            )
         rows = build_looped(system.compiled.model, "forward_dynamics")
         made.append(sum(len(rows.merged(k)) for k in range(len(rows.steps))))
     assert prefers_loops(system.compiled.model)
@@ -319,20 +388,25 @@ def test_a_long_chain_as_users_see_it():
     forces = system.inverse_dynamics(q, u, udot)
     # The condition number of M, about (bodies)^4 for a chain, times rounding.
     np.testing.assert_allclose(forces, tau, rtol=0, atol=1e-5 * np.abs(forces).max())
-    np.testing.assert_allclose(system.solve_mass_matrix(q, system.multiply_mass_matrix(q, u)), u, rtol=0,
-                               atol=1e-5)
-    np.testing.assert_allclose(system.forward_dynamics(q[3], u[3], tau[3]), udot[3], rtol=1e-7,
-                               atol=1e-7 * np.abs(udot[3]).max())
+    np.testing.assert_allclose(
+        system.solve_mass_matrix(q, system.multiply_mass_matrix(q, u)), u, rtol=0, atol=1e-5
+    )
+    np.testing.assert_allclose(
+        system.forward_dynamics(q[3], u[3], tau[3]), udot[3], rtol=1e-7, atol=1e-7 * np.abs(udot[3]).max()
+    )
     R, _ = system.body_pose(q, "b119")
     # A product of 240 rotations.
-    np.testing.assert_allclose(R @ np.swapaxes(R, -1, -2), np.broadcast_to(np.eye(3), R.shape), rtol=0,
-                               atol=1000 * EPS)
+    np.testing.assert_allclose(
+        R @ np.swapaxes(R, -1, -2), np.broadcast_to(np.eye(3), R.shape), rtol=0, atol=1000 * EPS
+    )
     assert prefers_loops(system.compiled.model) and prefers_loops(system.compiled.model, "mass_matrix")
-    np.testing.assert_allclose(system.mass_matrix(q[0]) @ u[0], system.multiply_mass_matrix(q[0], u[0]),
-                               rtol=1e-11)
+    np.testing.assert_allclose(
+        system.mass_matrix(q[0]) @ u[0], system.multiply_mass_matrix(q[0], u[0]), rtol=1e-11
+    )
     J = system.station_jacobian(q[0], "b119", (0.1, 0.2, 0.3))
-    np.testing.assert_allclose(J @ u[0], system.station_velocity(q[0], u[0], "b119", (0.1, 0.2, 0.3)),
-                               rtol=1e-10)
+    np.testing.assert_allclose(
+        J @ u[0], system.station_velocity(q[0], u[0], "b119", (0.1, 0.2, 0.3)), rtol=1e-10
+    )
     kinetic = system.energy(q, u)[0]
     np.testing.assert_allclose(2 * kinetic, (u * system.multiply_mass_matrix(q, u)).sum(-1), rtol=1e-11)
 
@@ -345,12 +419,17 @@ def test_disabled_force_in_the_looped_layout():
     system.add_force("root", cd.forces.Potential(lambda s: np.sqrt(s.q("a"))))
     q, u = np.array([-0.3]), np.array([0.7])
     tail = system.compiled.tail(disabled=("heat", "root"), z=np.arange(1.0, 7.0))
-    for name, expected in (("zdot", system.zdot(q, u, disabled="heat")),
-                           ("energy", system.energy(q, u, disabled="root"))):
+    for name, expected in (
+        ("zdot", system.zdot(q, u, disabled="heat")),
+        ("energy", system.energy(q, u, disabled="root")),
+    ):
         operator = OPERATORS[name]
-        looped = NativeFunction(name, lambda name=name: build_looped(system.compiled.model, name),
-                                key=f"disabled looped {name}",
-                                inputs=operator.inputs(system.compiled.model),
-                                outputs=operator.outputs(system.compiled.model))
+        looped = NativeFunction(
+            name,
+            lambda name=name: build_looped(system.compiled.model, name),
+            key=f"disabled looped {name}",
+            inputs=operator.inputs(system.compiled.model),
+            outputs=operator.outputs(system.compiled.model),
+        )
         np.testing.assert_allclose(np.ravel(looped(q, u, tail)), np.ravel(expected), atol=1e-12)
     assert not system.zdot(q, u, disabled="heat", z=np.arange(1.0, 7.0)).any()

@@ -1,4 +1,5 @@
 """Constrained systems in the looped layout against the unrolled one: operators, and runs."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -14,8 +15,10 @@ GROUPS = {
     "levels": ("PointInPlane", "SpeedCoupler", "NoSlip1D", "AccelerationOnly"),
     "redundant": ("Weld",),
 }
-MORE = {"levels": {"once": EVERY["PrescribedMotion"]},
-        "redundant": {"again": cd.constraints.Ball("tip", (0.1, 0.2, -0.1), "float", (0.1, 0.0, 0.2))}}
+MORE = {
+    "levels": {"once": EVERY["PrescribedMotion"]},
+    "redundant": {"again": cd.constraints.Ball("tip", (0.1, 0.2, -0.1), "float", (0.1, 0.0, 0.2))},
+}
 # The mass matrix of the rig has a condition of some hundreds, and multipliers lose as much again. Redundant
 # constraints are looked at where they do not contradict each other.
 SAME = 1e-9
@@ -23,11 +26,18 @@ SAME = 1e-9
 
 def given(system: cd.System, n: int = 3, **options) -> dict[str, np.ndarray]:
     rng = np.random.default_rng(7)
-    states = [(system.project if "Weld" in system.constraints else lambda *x: x)(*state(system, seed))
-              for seed in range(n)]
-    return {"q": np.stack([q for q, _ in states]), "u": np.stack([u for _, u in states]),
-            "tau": rng.uniform(-1, 1, (n, system.nu)), "f": rng.uniform(-1, 1, (n, system.nu)),
-            "weights": rng.uniform(0.5, 2, (n, system.nu)), "tail": system.compiled.tail(**options)}
+    states = [
+        (system.project if "Weld" in system.constraints else lambda *x: x)(*state(system, seed))
+        for seed in range(n)
+    ]
+    return {
+        "q": np.stack([q for q, _ in states]),
+        "u": np.stack([u for _, u in states]),
+        "tau": rng.uniform(-1, 1, (n, system.nu)),
+        "f": rng.uniform(-1, 1, (n, system.nu)),
+        "weights": rng.uniform(0.5, 2, (n, system.nu)),
+        "tail": system.compiled.tail(**options),
+    }
 
 
 @pytest.fixture(scope="module", params=GROUPS)
@@ -43,17 +53,24 @@ def test_operators(system, name):
 @pytest.mark.parametrize("how", ["scalar", "lanes"])
 def test_machine_code_with_locks_and_switches(how):
     system = rig("Rod", "ConstantAngle", "SpeedCoupler")
-    compare(system, "forward_dynamics", how, given(system, 9, locked=["twist"],
-                                                   disabled=["ConstantAngle", "spring"]), SAME)
+    compare(
+        system,
+        "forward_dynamics",
+        how,
+        given(system, 9, locked=["twist"], disabled=["ConstantAngle", "spring"]),
+        SAME,
+    )
 
 
 def test_motions_and_numbers():
     """A body that is driven, others that close a loop with it, and two pins that differ in their axes."""
+
     def driven() -> cd.System:
         system = cd.System(gravity=(0, -9.81, 0))
         body = {"mass": 1.0, "com": (0, -0.2, 0), "inertia": (0.02, 0.01, 0.02)}
-        system.add_body("crank", mobilizer=cd.Pin(), motion=cd.Prescribed(lambda t: 0.3 * np.sin(3 * t)),
-                        **body)
+        system.add_body(
+            "crank", mobilizer=cd.Pin(), motion=cd.Prescribed(lambda t: 0.3 * np.sin(3 * t)), **body
+        )
         system.add_body("knee", "crank", cd.Pin(axis=(1, 0.2, 0.3)), X_PF=(0, -0.1, 0), **body)
         system.add_body("ankle", "knee", cd.Pin(axis=(0.1, -0.4, 1)), X_PF=(0, -0.1, 0), **body)
         system.add_body("rod", "ankle", cd.Ball(), X_PF=(0, -0.3, 0), **body)
@@ -66,8 +83,12 @@ def test_motions_and_numbers():
 
 def given_of(system: cd.System) -> dict[str, np.ndarray]:
     rng = np.random.default_rng(2)
-    q = np.stack([system.compiled.normalised(system.defaults()[0] + rng.uniform(-0.3, 0.3, system.nq))
-                  for _ in range(2)])
+    q = np.stack(
+        [
+            system.compiled.normalised(system.defaults()[0] + rng.uniform(-0.3, 0.3, system.nq))
+            for _ in range(2)
+        ]
+    )
     more = {name: rng.uniform(-1, 1, (2, system.nu)) for name in ("u", "tau")}
     return {"q": q, **more, "tail": system.compiled.tail(t=0.2)}
 
@@ -80,10 +101,15 @@ def test_runs(monkeypatch, integrator):
         monkeypatch.setenv("CONDYLE_LAYOUT", layout)
         system = rig("Rod", "SpeedCoupler")
         q, u = system.project(*state(system))
-        run = cd.simulate(system, system.state(q=q, u=u), 0.05, integrator=integrator,
-                          **({"accuracy": 1e-7} if integrator == "merson" else {"step": 1e-3}))
+        run = cd.simulate(
+            system,
+            system.state(q=q, u=u),
+            0.05,
+            integrator=integrator,
+            **({"accuracy": 1e-7} if integrator == "merson" else {"step": 1e-3}),
+        )
         assert run.status == "finished"
         ends.append((run.statistics, run[-1].q, run[-1].u))
     assert ends[0][0] == ends[1][0]
     for x, y in zip(ends[0][1:], ends[1][1:], strict=True):
-        np.testing.assert_allclose(x, y, rtol=0, atol=1e-10)     # roundings of some hundred evaluations
+        np.testing.assert_allclose(x, y, rtol=0, atol=1e-10)  # roundings of some hundred evaluations

@@ -1,4 +1,5 @@
 """The Jacobian of forward dynamics in loops: against automatic differentiation, and which systems have it."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -19,15 +20,22 @@ WRT = ("q", "u", "tau")
 SAME = 1e-12
 
 
-def compare(system: cd.System, given: dict[str, Any], how: str = "interpreted", same: float = SAME,
-            wrt: tuple[str, ...] = WRT) -> None:
+def compare(
+    system: cd.System,
+    given: dict[str, Any],
+    how: str = "interpreted",
+    same: float = SAME,
+    wrt: tuple[str, ...] = WRT,
+) -> None:
     model, nu = system.compiled.model, system.nu
     assert has_looped_jacobian(model, wrt)
-    looped = NativeFunction("looped", lambda: build_looped_jacobian(model, wrt),
-                            key=f"test of {wrt}\n{system.compiled.key}",
-                            inputs=[*((n, model.sizes()[n]) for n in ("q", "u", "tau")),
-                                    ("tail", model.tail_size)],
-                            outputs=[*((name, nu * nu) for name in wrt), ("status", 1)])
+    looped = NativeFunction(
+        "looped",
+        lambda: build_looped_jacobian(model, wrt),
+        key=f"test of {wrt}\n{system.compiled.key}",
+        inputs=[*((n, model.sizes()[n]) for n in ("q", "u", "tau")), ("tail", model.tail_size)],
+        outputs=[*((name, nu * nu) for name in wrt), ("status", 1)],
+    )
     looped._evaluator._casadi = how == "interpreted"
     arrays = [given[name] for name in ("q", "u", "tau", "tail")]
     if how == "scalar":
@@ -36,8 +44,9 @@ def compare(system: cd.System, given: dict[str, Any], how: str = "interpreted", 
     one = [a if a.ndim == 1 else a[:, None] for a in arrays]
     expected = ways(system, wrt=wrt)["ad"](*one[:3], np.eye(nu), one[3])
     for name, x, y in zip(wrt, found, expected, strict=False):
-        np.testing.assert_allclose(x.reshape(y.shape), y, rtol=0, atol=same * np.abs(y).max(initial=1.0),
-                                   err_msg=name)
+        np.testing.assert_allclose(
+            x.reshape(y.shape), y, rtol=0, atol=same * np.abs(y).max(initial=1.0), err_msg=name
+        )
     np.testing.assert_array_equal(found[-1], 0)
 
 
@@ -52,14 +61,21 @@ def test_trees_of_every_mobilizer():
 def test_numbers_of_mobilizers_are_data():
     rng = np.random.default_rng(8)
     system = tree_of([of_other_numbers(rng)[i] for i in (0, 1, 3, 5, 9, 12) for _ in range(2)], 8)
-    compare(system, arguments_of(system, 8, n=2), same=1e-9)                            # as above
+    compare(system, arguments_of(system, 8, n=2), same=1e-9)  # as above
 
 
 @pytest.mark.parametrize("how", ["scalar", "lanes"])
 def test_machine_code(how):
     """Joints of one to six speeds and a weld, look-ups, forces on coordinates, of which one is disabled."""
-    pick = [cd.Pin(), cd.Pin(), cd.Free(), cd.Weld(), cd.Universal().reversed(), EVERY["FunctionBased-time"],
-            EVERY["FunctionBased-spline"]]
+    pick = [
+        cd.Pin(),
+        cd.Pin(),
+        cd.Free(),
+        cd.Weld(),
+        cd.Universal().reversed(),
+        EVERY["FunctionBased-time"],
+        EVERY["FunctionBased-spline"],
+    ]
     system = tree_of([*pick, cd.Ball().reversed()], seed=5)
     first, second, *_ = system.coordinates
     system.add_force("spring", cd.forces.MobilitySpring(first, 40.0, 0.3))
@@ -72,8 +88,10 @@ def test_machine_code(how):
 def test_parameters_and_locks():
     system = parametric()
     rng = np.random.default_rng(4)
-    values = {p: x * rng.uniform(0.9, 1.3, 3) for p, x in {"mass": 1.5, "length": 0.4, "g": 9.81,
-                                                           "pitch": 0.1}.items()}
+    values = {
+        p: x * rng.uniform(0.9, 1.3, 3)
+        for p, x in {"mass": 1.5, "length": 0.4, "g": 9.81, "pitch": 0.1}.items()
+    }
     for wrt in (WRT, ("u",), ("tau", "q")):
         compare(system, arguments_of(system, 4, n=3, parameters=values, locked=("b",)), wrt=wrt)
 
@@ -91,14 +109,22 @@ def test_gimbal_lock_is_refused(monkeypatch):
 def pendulums(**more: Any) -> cd.System:
     system = cd.System(gravity=more.get("gravity", (0, -9.81, 0)))
     for name, parent in (("a", "ground"), ("b", "a")):
-        system.add_body(name, parent, cd.Pin(), X_PF=(0, -0.5, 0), mass=1.0, com=(0, -0.3, 0.1),
-                        inertia=(0.1, 0.2, 0.1),
-                        motion=more.get("motion") if name == "b" else None)
+        system.add_body(
+            name,
+            parent,
+            cd.Pin(),
+            X_PF=(0, -0.5, 0),
+            mass=1.0,
+            com=(0, -0.3, 0.1),
+            inertia=(0.1, 0.2, 0.1),
+            motion=more.get("motion") if name == "b" else None,
+        )
     return system
 
 
 def test_who_has_it():
     """Forces that come from other bodies, or from where a body is, are left to the straight line."""
+
     def has(system: cd.System) -> bool:
         return has_looped_jacobian(system.compiled.model, WRT)
 

@@ -1,4 +1,5 @@
 """Laws along paths as rows of tables: the same numbers as in a straight line, and code that does not grow."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -24,29 +25,42 @@ def chain() -> cd.System:
     """Joints of several kinds; frames M are turned."""
     system, joints = cd.System(), (cd.Ball(), cd.Pin(), cd.Universal(), cd.Pin())
     for i, joint in enumerate(joints):
-        system.add_body(f"b{i}", f"b{i - 1}" if i else "ground", joint, X_PF=(0, -0.3 * (i > 0), 0.02),
-                        X_BM=cd.Transform(rotation_x(0.3 * i), (0.01, 0, 0)), mass=1.0 + i, com=(0, -0.1, 0),
-                        inertia=(0.1, 0.2, 0.15))
+        system.add_body(
+            f"b{i}",
+            f"b{i - 1}" if i else "ground",
+            joint,
+            X_PF=(0, -0.3 * (i > 0), 0.02),
+            X_BM=cd.Transform(rotation_x(0.3 * i), (0.01, 0, 0)),
+            mass=1.0 + i,
+            com=(0, -0.1, 0),
+            inertia=(0.1, 0.2, 0.15),
+        )
     return system
 
 
 def path(rng: np.random.Generator, k: int) -> cd.paths.Path:
     """Straight, over one of three surfaces on either body, over one between two others, or with a point that
     comes and goes."""
-    a, b = ("ground", *(f"b{i}" for i in range(BODIES)))[k % BODIES:k % BODIES + 2]
+    a, b = ("ground", *(f"b{i}" for i in range(BODIES)))[k % BODIES : k % BODIES + 2]
     angle, r = rng.uniform(0, 2 * np.pi), rng.uniform(0.04, 0.06)
     at = lambda y: (r * np.cos(angle), y, r * np.sin(angle))
     turned = cd.Transform(rotation_y(0.2), (0, -0.3, 0))
     points = [(a, at(-0.05)), (a, at(-0.2)), (b, at(-0.12))]
-    surfaces = (None, cd.paths.Cylinder(0.02, 0.3), cd.paths.Sphere(0.03),
-                cd.paths.Ellipsoid((0.03, 0.02, 0.025)), cd.paths.Cylinder(0.03, quadrant="x"), None)
+    surfaces = (
+        None,
+        cd.paths.Cylinder(0.02, 0.3),
+        cd.paths.Sphere(0.03),
+        cd.paths.Ellipsoid((0.03, 0.02, 0.025)),
+        cd.paths.Cylinder(0.03, quadrant="x"),
+        None,
+    )
     if (surface := surfaces[k % 6]) is not None:
         on, frame = (a, turned) if k % 4 else (b, cd.Transform(rotation_x(0.1), (0, 0, 0)))
         return cd.paths.Path(points, [cd.paths.Wrap(surface, on, frame, between=(1, 2))])
-    if k == 0:                                               # from a body over another one and back
+    if k == 0:  # from a body over another one and back
         sphere = cd.paths.Wrap(cd.paths.Sphere(0.04), a, cd.Transform(None, (0, 0.09, 0.02)))
         return cd.paths.Path([(b, (0.06, 0.1, 0)), (b, (-0.06, 0.1, 0.01))], [sphere])
-    if k == 6:                                               # over two surfaces
+    if k == 6:  # over two surfaces
         cylinders = [cd.paths.Wrap(cd.paths.Cylinder(0.03), a, (0, y, 0)) for y in (-0.1, -0.2)]
         return cd.paths.Path([(a, (0.02, 0.05, 0)), (b, (0.02, -0.12, 0.01))], cylinders)
     if k % 6 == 5:
@@ -58,20 +72,32 @@ def muscled(n: int = 2 * FEWEST) -> cd.System:
     """Every other tendon is rigid."""
     rng, system = np.random.default_rng(3), chain()
     for k in range(n):
-        system.add_force(f"m{k}", cd.muscles.Thelen2003(
-            path(rng, k), rng.uniform(300, 900), rng.uniform(0.1, 0.15), rng.uniform(0.25, 0.3),
-            rng.uniform(0, 0.3), tendon=("rigid", "elastic")[k % 2], activation_dynamics=k % 2 == 1,
-            default_activation=rng.uniform(0.1, 0.9)))
+        system.add_force(
+            f"m{k}",
+            cd.muscles.Thelen2003(
+                path(rng, k),
+                rng.uniform(300, 900),
+                rng.uniform(0.1, 0.15),
+                rng.uniform(0.25, 0.3),
+                rng.uniform(0, 0.3),
+                tendon=("rigid", "elastic")[k % 2],
+                activation_dynamics=k % 2 == 1,
+                default_activation=rng.uniform(0.1, 0.9),
+            ),
+        )
     return system
 
 
 def states(system: cd.System, n: int = 7) -> tuple[np.ndarray, np.ndarray, dict[str, object]]:
     rng = np.random.default_rng(4)
     q = system.compiled.normalised(rng.uniform(-0.5, 0.5, (n, system.nq)))
-    q[:, 0] += 1.0                                           # a quaternion, of a turn that is not too large
+    q[:, 0] += 1.0  # a quaternion, of a turn that is not too large
     excitations = {name: rng.uniform(0.1, 0.9) for name in system.inputs}
-    return system.compiled.normalised(q), rng.uniform(-2, 2, (n, system.nu)), {
-        "inputs": excitations, "disabled": ["m3"]}
+    return (
+        system.compiled.normalised(q),
+        rng.uniform(-2, 2, (n, system.nu)),
+        {"inputs": excitations, "disabled": ["m3"]},
+    )
 
 
 def in_both(monkeypatch, make, call, same: float = SAME) -> None:
@@ -83,8 +109,9 @@ def in_both(monkeypatch, make, call, same: float = SAME) -> None:
         monkeypatch.setenv("CONDYLE_EVALUATOR", evaluator)
         results[layout] = call(make())
     for name, expected in results["unrolled"].items():
-        np.testing.assert_allclose(results["looped"][name], expected, rtol=0,
-                                   atol=same * np.abs(expected).max(), err_msg=name)
+        np.testing.assert_allclose(
+            results["looped"][name], expected, rtol=0, atol=same * np.abs(expected).max(), err_msg=name
+        )
         assert np.isfinite(expected).all()
 
 
@@ -93,17 +120,22 @@ def test_rows_equal_the_straight_line(monkeypatch):
         assert [len(kind.members) for kind in path_kinds(system.compiled.model)] == [FEWEST, FEWEST]
         q, u, options = states(system)
         tau = system.inverse_dynamics(q, u, u, **options)
-        return {"udot": system.forward_dynamics(q, u, **options), "tau": tau,
-                "one": system.forward_dynamics(q[0], u[0], **options),
-                "f": system.applied_forces(q, u, **options), "power": system.power(q, u, **options),
-                "energy": np.stack(system.energy(q, u, **options)),
-                "zdot": system.zdot(q, u, **options)}
+        return {
+            "udot": system.forward_dynamics(q, u, **options),
+            "tau": tau,
+            "one": system.forward_dynamics(q[0], u[0], **options),
+            "f": system.applied_forces(q, u, **options),
+            "power": system.power(q, u, **options),
+            "energy": np.stack(system.energy(q, u, **options)),
+            "zdot": system.zdot(q, u, **options),
+        }
 
     in_both(monkeypatch, muscled, call)
 
 
 def test_lengths_speeds_and_moment_arms(monkeypatch):
     """A path with Parameters is no row; a moment arm is what a length changes by."""
+
     def make():
         system = muscled()
         place = (cd.Parameter("x", 0.1), 0, 0)
@@ -113,8 +145,12 @@ def test_lengths_speeds_and_moment_arms(monkeypatch):
 
     def call(system):
         q, u, _ = states(system)
-        return {"L": system.path_lengths(q), "Ldot": system.path_speeds(q, u), "R": system.moment_arms(q),
-                "one": system.moment_arms(q[0])}
+        return {
+            "L": system.path_lengths(q),
+            "Ldot": system.path_speeds(q, u),
+            "R": system.moment_arms(q),
+            "one": system.moment_arms(q[0]),
+        }
 
     in_both(monkeypatch, make, call)
 
@@ -128,16 +164,24 @@ def test_runs_with_auxiliary_states(monkeypatch):
         system, rng = chain(), np.random.default_rng(9)
         for k in range(FEWEST):
             a, b = f"b{k % 3}", f"b{k % 3 + 1}"
-            system.add_force(f"m{k}", cd.muscles.Thelen2003(cd.paths.Path([
-                (a, (0.05, rng.uniform(-0.1, 0), 0)), (b, (0.04, -0.1, 0))]), 200.0 + k, 0.1, 0.2))
+            system.add_force(
+                f"m{k}",
+                cd.muscles.Thelen2003(
+                    cd.paths.Path([(a, (0.05, rng.uniform(-0.1, 0), 0)), (b, (0.04, -0.1, 0))]),
+                    200.0 + k,
+                    0.1,
+                    0.2,
+                ),
+            )
         alone = cd.paths.Path([("ground", (0.05, 0.1, 0)), ("b0", (0.04, -0.1, 0))])
         system.add_force("alone", cd.muscles.Thelen2003(alone, 2 * cd.Parameter("F", 50.0), 0.1, 0.2))
         fibres = {z: 0.099 for z in system.state_variables if z.endswith("fiber_length")}
         state = system.state(inputs=dict.fromkeys(system.inputs, 0.3), z=fibres)
         run = cd.simulate(system, state, 0.01, accuracy=1e-6)
         both = cd.simulate(system, [state, state], 0.01, accuracy=1e-6)
-        results[layout] = np.stack([np.concatenate([run.q[-1], run.z[-1]]),
-                                    *(np.concatenate([r.q[-1], r.z[-1]]) for r in both)])
+        results[layout] = np.stack(
+            [np.concatenate([run.q[-1], run.z[-1]]), *(np.concatenate([r.q[-1], r.z[-1]]) for r in both)]
+        )
     # Runs agree to some times the error that they allow.
     np.testing.assert_allclose(results["looped"], results["unrolled"], rtol=0, atol=1e-5)
 
@@ -145,6 +189,7 @@ def test_runs_with_auxiliary_states(monkeypatch):
 def test_derivatives_equal_those_of_the_straight_line(monkeypatch):
     """The reverse of a pass is a pass, and so is what laws along paths add to the Jacobian; one is disabled,
     and a spring on a coordinate is no row."""
+
     def make():
         system = muscled()
         system.add_force("local", cd.forces.MobilitySpring("b1", 5.0, 0.1))
@@ -161,9 +206,10 @@ def test_derivatives_equal_those_of_the_straight_line(monkeypatch):
         expected = sum(np.einsum("sij,sj->si", J[name], x) for name, x in along.items())
         np.testing.assert_allclose(forth, expected, rtol=0, atol=1e-10 * np.abs(forth).max())
         one = system.jacobian("forward_dynamics", q[0], u[0], u[0], wrt=wrt[::-1], **options)
-        for name, x in back.items():                         # two ways to the same number
-            np.testing.assert_allclose(x, np.einsum("si,sij->sj", w, J[name]), rtol=0,
-                                       atol=1e-10 * np.abs(x).max())
+        for name, x in back.items():  # two ways to the same number
+            np.testing.assert_allclose(
+                x, np.einsum("si,sij->sj", w, J[name]), rtol=0, atol=1e-10 * np.abs(x).max()
+            )
             np.testing.assert_allclose(one[name], J[name][0], rtol=0, atol=1e-11 * np.abs(one[name]).max())
         return {"jvp": forth, **{f"vjp {name}": x for name, x in back.items()}, **J}
 
@@ -177,9 +223,18 @@ def test_functions_of_the_state_are_differentiated_in_a_straight_line(monkeypatc
     system = chain()
     for k in range(FEWEST):
         p = cd.paths.Path([("b0", (0.05, -0.1 - 0.01 * k, 0)), ("b1", (0.04, -0.1, 0.01 * k))])
-        system.add_force(f"m{k}", cd.muscles.Thelen2003(
-            p, 100.0, 0.1, 0.15, excitation=lambda s: 0.5 + 0.3 * s.q("b2_rx"), tendon="rigid",
-            activation_dynamics=False))
+        system.add_force(
+            f"m{k}",
+            cd.muscles.Thelen2003(
+                p,
+                100.0,
+                0.1,
+                0.15,
+                excitation=lambda s: 0.5 + 0.3 * s.q("b2_rx"),
+                tendon="rigid",
+                activation_dynamics=False,
+            ),
+        )
     q, u, _ = states(system, 1)
     q, u, e = q[0], u[0], 1e-6 * np.eye(system.nq)[system.coordinates.index("b2_rx")]
     column = system.speeds.index("b2_rx")
@@ -206,7 +261,7 @@ def test_many_muscles_choose_loops():
     assert not prefers_loops(few)
     assert prefers_loops(many)
     assert prefers_loops(many, lanes=True)
-    assert not prefers_loops(many, "qdot")                   # which has nothing to do with muscles
+    assert not prefers_loops(many, "qdot")  # which has nothing to do with muscles
     assert prefers_looped_jacobian(many)
 
 
@@ -232,18 +287,26 @@ class Pulling(PathLaw):
 
 def test_which_laws_are_rows():
     rng = np.random.default_rng(5)
-    laws = {"spring": lambda p, k: cd.forces.PathSpring(p, 100.0 + k, 0.1),
-            "asking": lambda p, k: Asking(p), "pulling": lambda p, k: Pulling(p),
-            "parameter": lambda p, k: cd.forces.PathSpring(p, cd.Parameter(f"k{k}", 5.0), 0.1),
-            "expression": lambda p, k: cd.forces.PathSpring(p, 2 * cd.Parameter(f"k{k}", 5.0), 0.1)}
+    laws = {
+        "spring": lambda p, k: cd.forces.PathSpring(p, 100.0 + k, 0.1),
+        "asking": lambda p, k: Asking(p),
+        "pulling": lambda p, k: Pulling(p),
+        "parameter": lambda p, k: cd.forces.PathSpring(p, cd.Parameter(f"k{k}", 5.0), 0.1),
+        "expression": lambda p, k: cd.forces.PathSpring(p, 2 * cd.Parameter(f"k{k}", 5.0), 0.1),
+    }
     found = {}
     for name, law in laws.items():
         system = chain()
         for k in range(FEWEST):
             system.add_force(f"p{k}", law(path(rng, k), k))
         found[name] = [len(kind.members) for kind in path_kinds(system.compiled.model)]
-    assert found == {"spring": [FEWEST], "asking": [], "pulling": [FEWEST], "parameter": [FEWEST],
-                     "expression": [FEWEST]}
+    assert found == {
+        "spring": [FEWEST],
+        "asking": [],
+        "pulling": [FEWEST],
+        "parameter": [FEWEST],
+        "expression": [FEWEST],
+    }
 
 
 def test_parameters_and_signals_of_laws_are_read_by_row(monkeypatch):
@@ -251,18 +314,27 @@ def test_parameters_and_signals_of_laws_are_read_by_row(monkeypatch):
         rng, system = np.random.default_rng(6), chain()
         for k in range(FEWEST):
             p, stiffness = path(rng, k), cd.Parameter(f"k{k}", 5.0 + k)
-            excitation = (lambda s, k=k: 0.3 + 0.01 * k * s.q("b1") ** 2) if k % 2 else (
-                [0, 0.5, 1], [0, 0.1 * k, 0.3])
+            excitation = (
+                (lambda s, k=k: 0.3 + 0.01 * k * s.q("b1") ** 2)
+                if k % 2
+                else ([0, 0.5, 1], [0, 0.1 * k, 0.3])
+            )
             system.add_force(f"p{k}", cd.forces.PathSpring(p, stiffness, 0.1))
             system.add_force(f"e{k}", cd.forces.PathSpring(p, 2 * stiffness, 0.1))
-            system.add_force(f"m{k}", cd.muscles.Thelen2003(
-                p, 100.0, 0.1, 0.2, excitation=excitation, tendon="rigid", activation_dynamics=False))
+            system.add_force(
+                f"m{k}",
+                cd.muscles.Thelen2003(
+                    p, 100.0, 0.1, 0.2, excitation=excitation, tendon="rigid", activation_dynamics=False
+                ),
+            )
         return system
 
     def call(system):
         q, u, _ = states(system)
         assert [len(kind.members) for kind in path_kinds(system.compiled.model)] == [FEWEST] * 3
-        return {"udot": system.forward_dynamics(q, u, parameters={"k2": 50.0}, t=0.7),
-                "default": system.forward_dynamics(q, u, t=0.2)}
+        return {
+            "udot": system.forward_dynamics(q, u, parameters={"k2": 50.0}, t=0.7),
+            "default": system.forward_dynamics(q, u, t=0.2),
+        }
 
     in_both(monkeypatch, make, call)

@@ -1,4 +1,5 @@
 """arm26 against OpenSim 4.6 (tests/data/arm26)."""
+
 from __future__ import annotations
 
 import csv
@@ -33,8 +34,14 @@ def test_inverse_dynamics(motion):
 
 
 # Exact minus OpenSim [mm], whose wrapped lengths are approximate: reference/wrapping.md.
-SHORTER = {"TRIlong": 0.0003, "TRIlat": 0.0005, "TRImed": 0.0005, "BIClong": 0.0045, "BICshort": 1e-9,
-           "BRA": 0.024}
+SHORTER = {
+    "TRIlong": 0.0003,
+    "TRIlat": 0.0005,
+    "TRImed": 0.0005,
+    "BIClong": 0.0045,
+    "BICshort": 1e-9,
+    "BRA": 0.024,
+}
 
 
 @pytest.fixture(scope="module")
@@ -57,8 +64,9 @@ def test_the_end_of_a_cylinder(arm):
     cylinder touches at 15.31 and 16.64 mm, by the formula of a helix. From 41.7 to 46.8 degrees OpenSim 4.6
     is 1.95 mm longer."""
     at = np.array([30.0, 41.5, 42.0, 44.0, 46.5, 47.0, 60.0])
-    opensim = np.array([0.3048135196, 0.3114548636, 0.3136802232, 0.3147658202, 0.3160887461, 0.3163486757,
-                        0.3225235222])                       # [m], OpenSim 4.6 with the elbow at 20 degrees
+    opensim = np.array(
+        [0.3048135196, 0.3114548636, 0.3136802232, 0.3147658202, 0.3160887461, 0.3163486757, 0.3225235222]
+    )  # [m], OpenSim 4.6 with the elbow at 20 degrees
     L = arm.path_lengths(np.radians(np.stack([at, np.full(7, 20.0)], axis=1)))[:, arm.paths.index("TRIlong")]
     beyond = (at > 41.7) & (at < 46.8)
     np.testing.assert_allclose(1e3 * (opensim - L)[beyond], 1.954, atol=0.003)

@@ -1,4 +1,5 @@
 """leg6dof9musc against OpenSim 4.6 (tests/data/leg6dof9musc), stored and live."""
+
 from __future__ import annotations
 
 import json
@@ -47,21 +48,34 @@ def test_lengths_and_moment_arms(leg, evidence):
     """Straight pieces between fixed, conditional and moving points: rounding, of derivatives of splines
     too."""
     q = STATES["q"]
-    evidence("leg6dof9musc against OpenSim 4.6: lengths of muscles [m]",
-             np.abs(leg.path_lengths(q) - EXPECTED["lengths"]).max(), 1e-13)
+    evidence(
+        "leg6dof9musc against OpenSim 4.6: lengths of muscles [m]",
+        np.abs(leg.path_lengths(q) - EXPECTED["lengths"]).max(),
+        1e-13,
+    )
     # knee_angle_pat_r too, which a constraint couples to the knee
-    evidence("leg6dof9musc against OpenSim 4.6: moment arms [m]",
-             np.abs(leg.moment_arms(q) - EXPECTED["moment_arms"]).max(), 1e-12, headline="arms")
+    evidence(
+        "leg6dof9musc against OpenSim 4.6: moment arms [m]",
+        np.abs(leg.moment_arms(q) - EXPECTED["moment_arms"]).max(),
+        1e-12,
+        headline="arms",
+    )
 
 
 def test_mass_matrix_and_inverse_dynamics(leg, evidence):
     """Exact recursions on both sides; moments reach 400 N m."""
     q, u, udot = (STATES[k] for k in ("q", "u", "udot"))
     bones = leg6dof9musc(None)
-    evidence("leg6dof9musc against OpenSim 4.6: mass matrix [kg m^2, kg m, kg]",
-             np.abs(bones.mass_matrix(q) - EXPECTED["mass_matrix"]).max(), 1e-12)
-    evidence("leg6dof9musc against OpenSim 4.6: inverse dynamics [N m, N]",
-             np.abs(bones.inverse_dynamics(q, u, udot) - EXPECTED["inverse_dynamics"]).max(), 1e-11)
+    evidence(
+        "leg6dof9musc against OpenSim 4.6: mass matrix [kg m^2, kg m, kg]",
+        np.abs(bones.mass_matrix(q) - EXPECTED["mass_matrix"]).max(),
+        1e-12,
+    )
+    evidence(
+        "leg6dof9musc against OpenSim 4.6: inverse dynamics [N m, N]",
+        np.abs(bones.inverse_dynamics(q, u, udot) - EXPECTED["inverse_dynamics"]).max(),
+        1e-11,
+    )
 
 
 @pytest.mark.peers

@@ -1,4 +1,5 @@
 """Domains of proteins from structure files: known motions come back, and bad files are refused by name."""
+
 from __future__ import annotations
 
 import os
@@ -24,8 +25,10 @@ def pdb(R=None, p=(0, 0, 0), whole=None, names=("ALA",) * 30, chain="A", start=1
         for name, r in ATOMS.items():
             x = (np.eye(3) if R is None else R) @ (place + r) + p if 13 <= i + 1 <= 24 else place + r
             x = x if whole is None else whole.R @ x + whole.p
-            lines.append(f"ATOM  {len(lines) + 1:5d}  {name:<3} {names[i]} {chain}{i + start:4d}    "
-                         f"{x[0]:8.3f}{x[1]:8.3f}{x[2]:8.3f}  1.00  0.00           {name[0]}")
+            lines.append(
+                f"ATOM  {len(lines) + 1:5d}  {name:<3} {names[i]} {chain}{i + start:4d}    "
+                f"{x[0]:8.3f}{x[1]:8.3f}{x[2]:8.3f}  1.00  0.00           {name[0]}"
+            )
     return "\n".join([*lines, "TER", "END", ""])
 
 
@@ -50,8 +53,9 @@ def test_a_known_motion_comes_back(files):
     assert max(found.rms) < 1e-4
     np.testing.assert_allclose(found.shift, found.axis @ found.X.p, atol=1e-12)
     # the axis' own points are moved along it alone
-    np.testing.assert_allclose(found.X.R @ found.point + found.X.p, found.point + found.shift * found.axis,
-                               atol=1e-12)
+    np.testing.assert_allclose(
+        found.X.R @ found.point + found.X.p, found.point + found.shift * found.axis, atol=1e-12
+    )
 
 
 @pytest.mark.parametrize("coordinates", [1, 2])
@@ -66,8 +70,9 @@ def test_open_and_closed(files, coordinates):
 
 def test_twist_is_about_the_line_between_the_domains(files):
     found = cd.models.domain_hinge(*files, mobile=MOBILE, coordinates=2)
-    centre = [m @ x / m.sum() for m,
-              x in ((found.masses[b], found.atoms[b]) for b in ("stationary", "mobile"))]
+    centre = [
+        m @ x / m.sum() for m, x in ((found.masses[b], found.atoms[b]) for b in ("stationary", "mobile"))
+    ]
     R, p = found.system.body_pose([0.0, 0.8], "mobile")
     np.testing.assert_allclose(R @ centre[1] + p, centre[1], atol=1e-13)
     np.testing.assert_allclose(R @ (centre[1] - centre[0]), centre[1] - centre[0], atol=1e-13)
@@ -90,8 +95,10 @@ def test_files_without_elements(files, tmp_path):
     mercury."""
     bare = []
     for path in files:
-        lines = [line[:12] + line[13:16] + " " + line[16:66] if line.startswith("ATOM") else line
-                 for line in path.read_text().splitlines()]
+        lines = [
+            line[:12] + line[13:16] + " " + line[16:66] if line.startswith("ATOM") else line
+            for line in path.read_text().splitlines()
+        ]
         bare.append(write(tmp_path, f"bare_{path.name}", "\n".join(lines) + "\n"))
     a, b = (cd.models.domain_hinge(*each, mobile=MOBILE) for each in (files, bare))
     np.testing.assert_allclose(a.masses["mobile"], b.masses["mobile"], rtol=1e-12)
@@ -123,8 +130,10 @@ def test_mistakes_are_named(files, tmp_path):
     one, other = files
     make = cd.models.domain_hinge
     cases = [
-        (lambda: make(one, tmp_path / "nowhere.pdb", mobile=MOBILE),
-         "closed: there is no file .*nowhere.pdb"),
+        (
+            lambda: make(one, tmp_path / "nowhere.pdb", mobile=MOBILE),
+            "closed: there is no file .*nowhere.pdb",
+        ),
         (lambda: make(one, one, mobile=MOBILE), "at the same place in both files"),
         (lambda: make(one, other, mobile=[(92, 191)]), "residues 92 to 191 are not in open.pdb, .* 1 to 30"),
         (lambda: make(one, other, mobile=[(24, 13)]), "runs backwards"),
@@ -134,26 +143,35 @@ def test_mistakes_are_named(files, tmp_path):
         (lambda: make(one, other, mobile=MOBILE, chain="B"), "has no chain 'B'; it has A"),
         (lambda: make(one, other, mobile=MOBILE, coordinates=3), "coordinates is 1 .* or 2"),
         (lambda: make(one, write(tmp_path, "x.pdb", "nonsense\n"), mobile=MOBILE), "x.pdb has no residues"),
-        (lambda: make(one, write(tmp_path, "x.cif", "data_x\nloop_\n_a"), mobile=MOBILE),
-         "x.cif is no structure"),
-        (lambda: make(one, write(tmp_path, "x.pdb", pdb(names=("GLY",) * 30)), mobile=MOBILE),
-         "30 of 30 residues differ .*1 ALA/GLY"),
+        (
+            lambda: make(one, write(tmp_path, "x.cif", "data_x\nloop_\n_a"), mobile=MOBILE),
+            "x.cif is no structure",
+        ),
+        (
+            lambda: make(one, write(tmp_path, "x.pdb", pdb(names=("GLY",) * 30)), mobile=MOBILE),
+            "30 of 30 residues differ .*1 ALA/GLY",
+        ),
         (lambda: make(one, write(tmp_path, "x.pdb", pdb(start=101)), mobile=MOBILE), "0 alpha carbons"),
-        (lambda: make(one, write(tmp_path, "x.pdb", pdb().replace("END\n", "") + pdb(chain="B")),
-                      mobile=MOBILE),
-         "has the chains A, B; say which"),
+        (
+            lambda: make(
+                one, write(tmp_path, "x.pdb", pdb().replace("END\n", "") + pdb(chain="B")), mobile=MOBILE
+            ),
+            "has the chains A, B; say which",
+        ),
     ]
     for call, says in cases:
         with pytest.raises(cd.DescriptionError, match=says):
             call()
 
 
-@pytest.mark.skipif("CONDYLE_LAO" not in os.environ,
-                    reason="set CONDYLE_LAO to files of LAO, open:closed (2lao, 1lst)")
+@pytest.mark.skipif(
+    "CONDYLE_LAO" not in os.environ, reason="set CONDYLE_LAO to files of LAO, open:closed (2lao, 1lst)"
+)
 def test_a_real_protein():
     """LAO: the domains are rigid within 0.1 nm, and close by some 50 degrees."""
-    found = cd.models.domain_hinge(*os.environ["CONDYLE_LAO"].split(":"), mobile=[(92, 191)],
-                                   hinge=[(90, 91), (192, 193)], chain="A")
+    found = cd.models.domain_hinge(
+        *os.environ["CONDYLE_LAO"].split(":"), mobile=[(92, 191)], hinge=[(90, 91), (192, 193)], chain="A"
+    )
     assert max(found.rms) < 0.1
     assert 40 < np.degrees(found.angle) < 65
     assert 24_000 < sum(m.sum() for m in found.masses.values()) < 28_000

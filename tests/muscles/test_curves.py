@@ -1,4 +1,5 @@
 """Curves of muscles against the numbers of OpenSim 4.6 (tests/data/muscle_curves)."""
+
 from __future__ import annotations
 
 import csv
@@ -24,8 +25,11 @@ CURVES = {
     "degroote2016_tendon_force_length_strain0.033": (C.DeGrooteTendonForceLength(0.033), "x", "value"),
     "degroote2016_force_velocity": (C.DeGrooteForceVelocity(), "x", "value"),
     "thelen2003_fiber_force_length": (C.ThelenActiveForceLength(), "norm_fiber_length", "active_multiplier"),
-    "thelen2003_fiber_force_length passive": (C.ThelenPassiveForceLength(), "norm_fiber_length",
-                                              "passive_multiplier"),
+    "thelen2003_fiber_force_length passive": (
+        C.ThelenPassiveForceLength(),
+        "norm_fiber_length",
+        "passive_multiplier",
+    ),
     "thelen2003_tendon_force_length": (C.ThelenTendonForceLength(), "norm_tendon_length", "norm_force"),
     "millard2012_active_force_length": (C.MillardActiveForceLength(), "x", "value"),
     "millard2012_muscle_damped0.1_active_force_length": (C.MillardActiveForceLength(least=0.0), "x", "value"),
@@ -45,8 +49,10 @@ INVERSES = {
 def table(name: str) -> dict[str, np.ndarray]:
     with open(DATA / f"{name.split()[0]}.csv", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    return {k: np.array([r[k] for r in rows]) if k == "model" else np.array([float(r[k]) for r in rows])
-            for k in rows[0]}
+    return {
+        k: np.array([r[k] for r in rows]) if k == "model" else np.array([float(r[k]) for r in rows])
+        for k in rows[0]
+    }
 
 
 @pytest.mark.parametrize("name", CURVES)
@@ -56,8 +62,9 @@ def test_values_and_slopes(name):
     data, bezier = table(name), name.startswith("millard")
     np.testing.assert_allclose(curve(data[x]), data[y], rtol=0, atol=1e-9 if bezier else 1e-11)
     if "d1" in data:
-        np.testing.assert_allclose(curve.derivative(data[x]), data["d1"], rtol=0, atol=1e-6 if bezier
-                                   else 1e-10)
+        np.testing.assert_allclose(
+            curve.derivative(data[x]), data["d1"], rtol=0, atol=1e-6 if bezier else 1e-10
+        )
 
 
 @pytest.mark.parametrize("name", INVERSES)
@@ -71,19 +78,31 @@ def test_thelen_velocity_both_ways():
     data = table("thelen2003_force_velocity_inverse_compliant")
     f, a = ca.SX.sym("f"), ca.SX.sym("a")
     curve = C.ThelenForceVelocity()
-    v = ca.Function("v", [f, a], [curve.inverse_at(f, a)])(data["fv_multiplier"],
-                                                           data["activation"]).full().ravel()
+    v = (
+        ca.Function("v", [f, a], [curve.inverse_at(f, a)])(data["fv_multiplier"], data["activation"])
+        .full()
+        .ravel()
+    )
     np.testing.assert_allclose(v, data["norm_fiber_velocity"], rtol=0, atol=1e-12)
     back = ca.Function("f", [f, a], [curve.at(f, a)])(v, data["activation"]).full().ravel()
     np.testing.assert_allclose(back, data["fv_multiplier"], rtol=0, atol=1e-12 * np.abs(back).max())
 
 
-@pytest.mark.parametrize(("curve", "low"), [
-    (C.ThelenTendonForceLength(), 0.01), (C.DeGrooteTendonForceLength(), 0.01),
-    (C.MillardTendonForceLength(), 0.01), (C.ThelenPassiveForceLength(), 0.01),
-    (C.DeGrootePassiveForceLength(), 0.01), (C.MillardPassiveForceLength(), 0.01),
-    (C.ThelenForceVelocity(activation=0.3), -0.5), (C.DeGrooteForceVelocity(), -0.5),
-    (C.MillardForceVelocity(), 0.01), (UNDAMPED, -0.5)])
+@pytest.mark.parametrize(
+    ("curve", "low"),
+    [
+        (C.ThelenTendonForceLength(), 0.01),
+        (C.DeGrooteTendonForceLength(), 0.01),
+        (C.MillardTendonForceLength(), 0.01),
+        (C.ThelenPassiveForceLength(), 0.01),
+        (C.DeGrootePassiveForceLength(), 0.01),
+        (C.MillardPassiveForceLength(), 0.01),
+        (C.ThelenForceVelocity(activation=0.3), -0.5),
+        (C.DeGrooteForceVelocity(), -0.5),
+        (C.MillardForceVelocity(), 0.01),
+        (UNDAMPED, -0.5),
+    ],
+)
 def test_round_trips(curve, low):
     """y -> x -> y; and where there is an integral, its difference quotient."""
     y = np.linspace(low, 1.35, 23)
@@ -115,9 +134,14 @@ def test_curves_without_inverse():
 LINE = cd.paths.Path([("ground", (0, 0, 0)), ("block", (0, 0, 0))])
 
 
-@pytest.mark.parametrize(("name", "muscle", "options"), [
-    ("thelen2003", C.Thelen2003, {}), ("millard2012_damp0.1", C.Millard2012, {}),
-    ("millard2012_damp0", C.Millard2012, {"fiber_damping": 0.0})])
+@pytest.mark.parametrize(
+    ("name", "muscle", "options"),
+    [
+        ("thelen2003", C.Thelen2003, {}),
+        ("millard2012_damp0.1", C.Millard2012, {}),
+        ("millard2012_damp0", C.Millard2012, {"fiber_damping": 0.0}),
+    ],
+)
 def test_fibre_velocities(name, muscle, options):
     """OpenSim's, at 20 degrees of pennation; F_0 = 1000, l_0 = 0.1, l_S = 0.2. Velocities go up to 463 m/s,
     hence 1e-10 of them too."""
@@ -132,16 +156,20 @@ def test_fibre_velocities(name, muscle, options):
     np.testing.assert_allclose(T, data["tendon_force"], rtol=0, atol=1e-7)
 
 
-@pytest.mark.parametrize(("model", "rise", "fall"), [("thelen2003", 0.015, 0.05), ("millard2012", 0.01, 0.04),
-                                                     ("degroote2016", 0.015, 0.06)])
+@pytest.mark.parametrize(
+    ("model", "rise", "fall"),
+    [("thelen2003", 0.015, 0.05), ("millard2012", 0.01, 0.04), ("degroote2016", 0.015, 0.06)],
+)
 def test_activation_rates(model, rise, fall):
     data = table("activation_rate")
     mine = data["model"] == model
     a, e = ca.SX.sym("a"), ca.SX.sym("e")
-    rate = activation.smooth(a, e, rise, fall) if model == "degroote2016" else activation.first_order(a, e,
-                                                                                                      rise,
-                                                                                                      fall,
-                                                                                                      0.01)
-    found = ca.Function("rate", [a, e], [rate])(data["activation"][mine],
-                                                data["excitation"][mine]).full().ravel()
+    rate = (
+        activation.smooth(a, e, rise, fall)
+        if model == "degroote2016"
+        else activation.first_order(a, e, rise, fall, 0.01)
+    )
+    found = (
+        ca.Function("rate", [a, e], [rate])(data["activation"][mine], data["excitation"][mine]).full().ravel()
+    )
     np.testing.assert_allclose(found, data["dadt"][mine], rtol=1e-12, atol=1e-12)

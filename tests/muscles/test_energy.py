@@ -1,4 +1,5 @@
 """Energy, work and derivatives of muscles over a wrapping path, and their excitations."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -7,8 +8,10 @@ import pytest
 import condyle as cd
 from tests.muscles.test_report import evaluated
 
-PATH = cd.paths.Path([("ground", (-0.1, 0.3, 0.02)), ("arm", (0.05, -0.2, 0))],
-                     [cd.paths.Wrap(cd.paths.Cylinder(0.03, 0.2), "ground")])
+PATH = cd.paths.Path(
+    [("ground", (-0.1, 0.3, 0.02)), ("arm", (0.05, -0.2, 0))],
+    [cd.paths.Wrap(cd.paths.Cylinder(0.03, 0.2), "ground")],
+)
 NUMBERS = (500.0, 0.15, 0.35, 0.2)
 MUSCLES = {
     "thelen": (cd.muscles.Thelen2003, {}),
@@ -69,7 +72,7 @@ def test_a_slack_tendon_stores_nothing():
     given = {"z": z, "inputs": {"m": 0.5}}
     report = evaluated(system, lambda m, s: {k: x for k, (_, x) in m.report(s).items()}, q=q, u=u, **given)
     np.testing.assert_array_equal(report["tendon_force"], 0)
-    np.testing.assert_allclose(report["fiber_force"], 0, atol=1e-10)       # rounding of 500 N
+    np.testing.assert_allclose(report["fiber_force"], 0, atol=1e-10)  # rounding of 500 N
     udot, zdot = system.forward_dynamics(q, u, **given), system.zdot(q, u, **given)
     dE = system.jvp("energy", q, u, tangents={"q": u, "u": udot, "z": zdot}, **given).sum(axis=-1)
     np.testing.assert_allclose(dE[1:], report["fiber_active_power"][1:], atol=1e-11)
@@ -87,7 +90,7 @@ def test_derivatives_of_older_muscles(muscle):
 def _derivatives_are_exact(system, q, u, z):
     """Jacobians of rates against central differences, through solvers and tables."""
     inputs = {"m": 0.6}
-    for operator in ("zdot", "forward_dynamics")[not z.size:]:
+    for operator in ("zdot", "forward_dynamics")[not z.size :]:
         for variable, x in (("q", q[0]), ("u", u[0]), ("z", z[0])):
             if not len(x):
                 continue
@@ -99,8 +102,12 @@ def _derivatives_are_exact(system, q, u, z):
                 return getattr(system, operator)(v["q"], v["u"], z=v["z"], inputs=inputs)
 
             differences = np.column_stack([(f(x + e) - f(x - e)) / 2e-6 for e in d])
-            J = np.column_stack([system.jvp(operator, q[0], u[0], z=z[0], inputs=inputs,
-                                            tangents={variable: e / 1e-6}) for e in d])
+            J = np.column_stack(
+                [
+                    system.jvp(operator, q[0], u[0], z=z[0], inputs=inputs, tangents={variable: e / 1e-6})
+                    for e in d
+                ]
+            )
             np.testing.assert_allclose(J, differences, rtol=2e-5, atol=1e-5 * np.abs(differences).max())
 
 
@@ -108,21 +115,41 @@ def test_excitations():
     """A number, an Input by default, samples over time, a function of time, a Python function of time and
     state; each counts from 0 to 1."""
     times = np.linspace(0, 1, 5)
-    given = {"zero": 0.0, "half": 0.5, "input": None, "table": (times, times**2),
-             "own": cd.Input("drive", 0.2), "sine": cd.functions.Sine(0.2, 3.0, 0.0, 0.5),
-             "reflex": lambda s: 0.3 + 0.5 * s.q("arm") + s.t,
-             "huge": lambda s: 7 + 0 * s.t}
+    given = {
+        "zero": 0.0,
+        "half": 0.5,
+        "input": None,
+        "table": (times, times**2),
+        "own": cd.Input("drive", 0.2),
+        "sine": cd.functions.Sine(0.2, 3.0, 0.0, 0.5),
+        "reflex": lambda s: 0.3 + 0.5 * s.q("arm") + s.t,
+        "huge": lambda s: 7 + 0 * s.t,
+    }
     system = cd.System()
     system.add_body("arm", mobilizer=cd.Pin(), mass=1.5, com=(0, -0.2, 0))
     for name, excitation in given.items():
-        system.add_force(name, cd.muscles.Hill(PATH, *NUMBERS, activation_dynamics=True,
-                                               excitation=excitation))
+        system.add_force(
+            name, cd.muscles.Hill(PATH, *NUMBERS, activation_dynamics=True, excitation=excitation)
+        )
     assert system.inputs == ("input", "drive")
     q, t, a = 0.2, 0.5, 0.3
-    rates = dict(zip((n.split(".")[0] for n in system.state_variables), system.zdot(
-        [q], [0.0], t=t, z=np.full(len(given), a), inputs={"input": 0.9}), strict=True))
-    expected = {"zero": 0.0, "half": 0.5, "input": 0.9, "own": 0.2, "reflex": 0.3 + 0.5 * q + t, "huge": 1.0,
-                "sine": 0.5 + 0.2 * np.sin(3.0 * t), "table": 0.25}
+    rates = dict(
+        zip(
+            (n.split(".")[0] for n in system.state_variables),
+            system.zdot([q], [0.0], t=t, z=np.full(len(given), a), inputs={"input": 0.9}),
+            strict=True,
+        )
+    )
+    expected = {
+        "zero": 0.0,
+        "half": 0.5,
+        "input": 0.9,
+        "own": 0.2,
+        "reflex": 0.3 + 0.5 * q + t,
+        "huge": 1.0,
+        "sine": 0.5 + 0.2 * np.sin(3.0 * t),
+        "table": 0.25,
+    }
     for name, e in expected.items():
         tau = 0.015 * (0.5 + 1.5 * a) if e > a else 0.05 / (0.5 + 1.5 * a)
         assert rates[name] == pytest.approx((e - a) / tau, rel=0.05 if name == "table" else 1e-12), name
@@ -131,24 +158,43 @@ def test_excitations():
     assert found(0.6)["zero.activation"] == pytest.approx(0, abs=1e-4)
 
 
-@pytest.mark.parametrize(("a", "e", "rate"), [
-    (0.01, 0.0, -0.12875), (0.02, 0.0, -0.265), (0.02, 0.005, -0.19875), (0.05, 0.0, -0.71875),
-    (0.05, 0.02, -0.43125), (0.05, 0.5, 78.2608695652174), (0.5, 1.0, 40.0)])
+@pytest.mark.parametrize(
+    ("a", "e", "rate"),
+    [
+        (0.01, 0.0, -0.12875),
+        (0.02, 0.0, -0.265),
+        (0.02, 0.005, -0.19875),
+        (0.05, 0.0, -0.71875),
+        (0.05, 0.02, -0.43125),
+        (0.05, 0.5, 78.2608695652174),
+        (0.5, 1.0, 40.0),
+    ],
+)
 def test_rates_of_activation_are_those_of_opensim(a, e, rate):
     """Numbers of OpenSim 4.6, of Thelen2003Muscle and Millard2012EquilibriumMuscle alike."""
     system = cd.System()
     system.add_body("arm", mobilizer=cd.Pin(), mass=1.5, com=(0, -0.2, 0))
-    system.add_force("m", cd.muscles.Millard2012(
-        PATH, *NUMBERS, tendon="rigid", activation_time_constant=0.01, deactivation_time_constant=0.04))
+    system.add_force(
+        "m",
+        cd.muscles.Millard2012(
+            PATH, *NUMBERS, tendon="rigid", activation_time_constant=0.01, deactivation_time_constant=0.04
+        ),
+    )
     assert system.zdot([0.2], [0.0], z=[a], inputs={"m": e}) == pytest.approx(rate, rel=1e-12)
     # below the least activation the force is that of the least one
     forces = [system.forward_dynamics([0.2], [0.0], z=[a], inputs={"m": e})[0] for a in (0.0, 0.01, 0.02)]
     assert forces[0] == forces[1] != forces[2]
 
 
-@pytest.mark.parametrize(("excitation", "words"), [
-    (1.5, "from 0 to 1, got 1.5"), ("high", "got 'high'"), (lambda s: None, "return statement missing"),
-    (lambda s: s.q("elbow"), None)])
+@pytest.mark.parametrize(
+    ("excitation", "words"),
+    [
+        (1.5, "from 0 to 1, got 1.5"),
+        ("high", "got 'high'"),
+        (lambda s: None, "return statement missing"),
+        (lambda s: s.q("elbow"), None),
+    ],
+)
 def test_refused_excitations(excitation, words):
     if words is None:
         with pytest.raises(cd.UnknownNameError, match="elbow"):
@@ -169,9 +215,11 @@ def test_curves_of_users():
         return d1 * np.arcsinh(d2 * v + d3) + d4
 
     x = np.linspace(0.2, 2, 200)
-    curves = {"active_force_length": C.DeGrooteActiveForceLength(),
-              "passive_force_length": C.DeGrootePassiveForceLength(),
-              "tendon_force_length": lambda x: 0.2 * (np.exp(np.log(6) / 0.049 * (x - 1)) - 1)}
+    curves = {
+        "active_force_length": C.DeGrooteActiveForceLength(),
+        "passive_force_length": C.DeGrootePassiveForceLength(),
+        "tendon_force_length": lambda x: 0.2 * (np.exp(np.log(6) / 0.049 * (x - 1)) - 1),
+    }
     written = arm(C.Hill, tendon="elastic", force_velocity=velocity, **curves)
     ours = arm(C.Hill, tendon="elastic", force_velocity=own, **curves)
     z = ours.muscle_equilibrium([0.3], inputs={"m": 0.6}) * 1.002

@@ -1,4 +1,5 @@
 """Fibres in equilibrium with their tendons."""
+
 from __future__ import annotations
 
 import warnings
@@ -18,22 +19,33 @@ def random_muscles(muscle, **options):
     P = cd.Parameter
     system = cd.System(gravity=(0, 0, 0))
     system.add_body("block", mobilizer=cd.Slider(), mass=1.0)
-    system.add_force("m", muscle(LINE, P("F", 1e3), P("l0", 0.1), P("lS", 0.2), P("alpha", 0.1),
-                                 P("vmax", 10.0), **options))
+    system.add_force(
+        "m",
+        muscle(LINE, P("F", 1e3), P("l0", 0.1), P("lS", 0.2), P("alpha", 0.1), P("vmax", 10.0), **options),
+    )
     rng = np.random.default_rng(1)
-    numbers = {"F": rng.uniform(10, 5000, N), "l0": rng.uniform(0.01, 0.5, N),
-               "lS": 10**rng.uniform(-2, 0, N), "alpha": rng.choice([0, 1], N) * rng.uniform(0, 1.2, N),
-               "vmax": rng.uniform(2, 20, N)}
-    a = 10**rng.uniform(-2.3, 0, N)                         # some below the floor
+    numbers = {
+        "F": rng.uniform(10, 5000, N),
+        "l0": rng.uniform(0.01, 0.5, N),
+        "lS": 10 ** rng.uniform(-2, 0, N),
+        "alpha": rng.choice([0, 1], N) * rng.uniform(0, 1.2, N),
+        "vmax": rng.uniform(2, 20, N),
+    }
+    a = 10 ** rng.uniform(-2.3, 0, N)  # some below the floor
     a[:100] = 0
     L = numbers["lS"] + numbers["l0"] * np.cos(numbers["alpha"]) * rng.uniform(-0.3, 2.2, N)
     return system, numbers, a, np.maximum(L, 1e-4)[:, None]
 
 
-@pytest.mark.parametrize(("muscle", "shortest"), [(cd.muscles.Thelen2003, 0.01),
-                                                  (cd.muscles.Millard2012, 0.4441),
-                                                  (cd.muscles.DeGroote2016, 0.2),
-                                                  (cd.muscles.Schutte1993, 0.01)])
+@pytest.mark.parametrize(
+    ("muscle", "shortest"),
+    [
+        (cd.muscles.Thelen2003, 0.01),
+        (cd.muscles.Millard2012, 0.4441),
+        (cd.muscles.DeGroote2016, 0.2),
+        (cd.muscles.Schutte1993, 0.01),
+    ],
+)
 def test_random_muscles(muscle, shortest):
     """Each is in balance, or its fibre is at its shortest, which the warning counts. No fibre moves. And at
     any velocity of the path and length of the fibre rates are finite."""
@@ -56,11 +68,11 @@ def test_random_muscles(muscle, shortest):
         short = z[:, 1] <= least * (1 + 1e-12)
     assert 0.05 * N < short.sum() < 0.3 * N
     counted = int(str(said[0].message).split("m (")[1].split(" of")[0])
-    assert abs(counted - short.sum()) <= 0.03 * N           # of some the tendon is taut
+    assert abs(counted - short.sum()) <= 0.03 * N  # of some the tendon is taut
     # 1e-13 of a length times the steepest curves; a force of 50 F_0 over an activation of 0.01
     v_n = np.abs(rate / (numbers["vmax"] * numbers["l0"]))
     assert v_n.max() < (1e-6 if muscle is cd.muscles.DeGroote2016 else 1e-9)
-    if muscle is not cd.muscles.DeGroote2016:               # sinh of what no fibre holds has no bounds
+    if muscle is not cd.muscles.DeGroote2016:  # sinh of what no fibre holds has no bounds
         rng = np.random.default_rng(2)
         z[:, 1] = numbers["l0"] * rng.uniform(0, 2.5, N)
         assert np.isfinite(system.zdot(L, 100 * rng.normal(size=L.shape), z=z, parameters=numbers)).all()

@@ -1,4 +1,5 @@
 """Muscles in motion, against OpenSim 4.6 (tests/data/arm26_forward)."""
+
 from __future__ import annotations
 
 import csv
@@ -17,8 +18,12 @@ from condyle.laws.leaf import Leaf
 DATA = Path(__file__).parents[1] / "data" / "arm26_forward"
 ARM = importlib.import_module("condyle.models.arm26")
 LINE = cd.paths.Path([("ground", (0, 0, 0)), ("block", (0, 0, 0))])
-SHARED = ("max_contraction_velocity", "activation_time_constant", "deactivation_time_constant",
-          "default_activation")
+SHARED = (
+    "max_contraction_velocity",
+    "activation_time_constant",
+    "deactivation_time_constant",
+    "default_activation",
+)
 
 
 def muscle(model: str, name: str, path: cd.paths.Path) -> cd.muscles.Muscle:
@@ -28,13 +33,18 @@ def muscle(model: str, name: str, path: cd.paths.Path) -> cd.muscles.Muscle:
         return cd.muscles.Thelen2003(path, *own, **ARM.CURVES)
     if model == "millard2012":
         return cd.muscles.Millard2012(path, *own, **numbers)
-    return cd.muscles.DeGroote2016(path, *own, **numbers,
-                                   tendon_strain_at_one_norm_force=ARM.CURVES["FmaxTendonStrain"],
-                                   passive_fiber_strain_at_one_norm_force=ARM.CURVES["FmaxMuscleStrain"])
+    return cd.muscles.DeGroote2016(
+        path,
+        *own,
+        **numbers,
+        tendon_strain_at_one_norm_force=ARM.CURVES["FmaxTendonStrain"],
+        passive_fiber_strain_at_one_norm_force=ARM.CURVES["FmaxMuscleStrain"],
+    )
 
 
-@pytest.mark.parametrize(("model", "tol"), [("thelen2003", 1e-11), ("degroote2016", 1e-11),
-                                            ("millard2012", 5e-9)])
+@pytest.mark.parametrize(
+    ("model", "tol"), [("thelen2003", 1e-11), ("degroote2016", 1e-11), ("millard2012", 5e-9)]
+)
 def test_rows_of_all_runs(model, tol):
     """Tension and fibre velocity at the lengths that OpenSim has. Millard's: its own iteration ends at 1e-10
     F_0, our tables are exact to 1e-9."""
@@ -42,21 +52,27 @@ def test_rows_of_all_runs(model, tol):
         rows = [r for r in csv.DictReader(file) if r["model"] == model]
     for name in ARM.MUSCLES:
         mine = [r for r in rows if r["muscle"] == name]
-        a, z, L, v, T = (np.array([float(r[k]) for r in mine]) for k in (
-            "activation", "tendon_state", "muscle_tendon_length", "fiber_velocity", "tendon_force"))
+        a, z, L, v, T = (
+            np.array([float(r[k]) for r in mine])
+            for k in ("activation", "tendon_state", "muscle_tendon_length", "fiber_velocity", "tendon_force")
+        )
         system = cd.System(gravity=(0, 0, 0))
         system.add_body("block", mobilizer=cd.Slider(), mass=1.0)
         system.add_force("m", muscle(model, name, LINE))
         given = {"z": np.column_stack([a, z])}
         u = np.zeros((len(L), 1))
         F_0 = ARM.MUSCLES[name][0][0]
-        np.testing.assert_allclose(-system.forward_dynamics(L[:, None], u, **given)[:, 0], T, rtol=0,
-                                   atol=tol * F_0)
+        np.testing.assert_allclose(
+            -system.forward_dynamics(L[:, None], u, **given)[:, 0], T, rtol=0, atol=tol * F_0
+        )
         rate = system.zdot(L[:, None], u, **given)[:, 1]
-        if model == "degroote2016":                         # f_T' (-v_M / cos(alpha)) / l_S
+        if model == "degroote2016":  # f_T' (-v_M / cos(alpha)) / l_S
             curve = system.force("m").tendon_force_length
-            l_T, l_S, h = curve.inverse(z), ARM.MUSCLES[name][0][2], ARM.MUSCLES[name][0][1] * np.sin(
-                ARM.MUSCLES[name][0][3])
+            l_T, l_S, h = (
+                curve.inverse(z),
+                ARM.MUSCLES[name][0][2],
+                ARM.MUSCLES[name][0][1] * np.sin(ARM.MUSCLES[name][0][3]),
+            )
             along = L - l_S * l_T
             v = -curve.derivative(l_T) * v / (along / np.hypot(along, h)) / l_S
         np.testing.assert_allclose(rate, v, rtol=tol, atol=tol)
@@ -109,10 +125,21 @@ class GivenPath(cd.paths.Path):
 
 def fed(model: str, data) -> cd.System:
     """arm26 with the path lengths and moment arms of OpenSim."""
-    elbow = {n: Table(data["elbow"], data["by_elbow"][:, 2 * k:2 * k + 2]) for n, k in (
-        ("TRIlong", 0), ("TRIlat", 1), ("TRImed", 1), ("BIClong", 2), ("BICshort", 2), ("BRA", 3))}
-    shoulder = {n: Table(data["shoulder"], data["by_shoulder"][:, 2 * k:2 * k + 2]) for n, k in (
-        ("TRIlong", 0), ("BIClong", 1), ("BICshort", 2))}
+    elbow = {
+        n: Table(data["elbow"], data["by_elbow"][:, 2 * k : 2 * k + 2])
+        for n, k in (
+            ("TRIlong", 0),
+            ("TRIlat", 1),
+            ("TRImed", 1),
+            ("BIClong", 2),
+            ("BICshort", 2),
+            ("BRA", 3),
+        )
+    }
+    shoulder = {
+        n: Table(data["shoulder"], data["by_shoulder"][:, 2 * k : 2 * k + 2])
+        for n, k in (("TRIlong", 0), ("BIClong", 1), ("BICshort", 2))
+    }
     system = cd.models.arm26(muscle=None)
     for name, L in zip(ARM.MUSCLES, data["length"], strict=True):
         parts = {"r_elbow_flex": elbow[name]}
@@ -131,13 +158,15 @@ def test_runs_on_paths_of_opensim(model):
     for run in [k for k in data if k.startswith(model) and not k.endswith("__q")]:
         biceps, others = (0.05, 0.05) if "a_all" in run else (0.1, 0.02)
         inputs = {n: biceps if n in ("BIClong", "BICshort", "BRA") else others for n in ARM.MUSCLES}
-        start = system.equilibrate_muscles(system.state(
-            inputs=inputs, locked=["r_shoulder_elev"] if "locked" in run else None))
+        start = system.equilibrate_muscles(
+            system.state(inputs=inputs, locked=["r_shoulder_elev"] if "locked" in run else None)
+        )
         t, expected = data[run][:, 0], data[run][:, 1:]
         found = cd.simulate(system, start, t[-1], accuracy=1e-9)
         states = [found(x) for x in t]
-        np.testing.assert_allclose([s.q for s in states], expected[:, :2], rtol=0,
-                                   atol=10 * data[f"{run}__q"] + 5e-9)
+        np.testing.assert_allclose(
+            [s.q for s in states], expected[:, :2], rtol=0, atol=10 * data[f"{run}__q"] + 5e-9
+        )
         at = [system.state_variables.index(f"{n}.{system.force(n).TENDON_STATE}") for n in ARM.MUSCLES]
         np.testing.assert_allclose([s.z[at] for s in states][1:], expected[1:, 4:], rtol=0, atol=1e-6)
 
@@ -150,10 +179,16 @@ def test_a_tendon_far_from_its_balance_comes_back():
     system = cd.System()
     system.add_body("arm", mobilizer=cd.Pin(), mass=2.0, com=(0, -0.15, 0), inertia=(0.05, 0.01, 0.05))
     path = cd.paths.Path([("ground", (0.02, 0.3, 0)), ("arm", (0.03, -0.05, 0))])
-    system.add_force("m", cd.muscles.DeGroote2016(
-        path, max_isometric_force=500.0, optimal_fiber_length=0.14, tendon_slack_length=0.34))
-    runs = [cd.simulate(system, system.state(z=[0.5, 1.0]), t_final=0.1, accuracy=accuracy, integrator=method)
-            for accuracy, method in ((1e-3, "merson"), (1e-6, "merson"), (1e-6, "rodas"))]
+    system.add_force(
+        "m",
+        cd.muscles.DeGroote2016(
+            path, max_isometric_force=500.0, optimal_fiber_length=0.14, tendon_slack_length=0.34
+        ),
+    )
+    runs = [
+        cd.simulate(system, system.state(z=[0.5, 1.0]), t_final=0.1, accuracy=accuracy, integrator=method)
+        for accuracy, method in ((1e-3, "merson"), (1e-6, "merson"), (1e-6, "rodas"))
+    ]
     assert all(run.finished for run in runs)
-    for run, error in zip(runs, (1e-3, 1e-5), strict=False):                 # ten times the accuracy
+    for run, error in zip(runs, (1e-3, 1e-5), strict=False):  # ten times the accuracy
         np.testing.assert_allclose(run.q[-1], runs[2].q[-1], rtol=0, atol=error)

@@ -1,4 +1,5 @@
 """Muscles at the ends of what a fibre can do."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -13,8 +14,9 @@ def pulled(pennation: float, **options) -> cd.System:
     """A muscle with F_0 = 100, l_0 = 0.1, l_S = 0.2 along a slider: udot of 1 kg is minus its tension."""
     system = cd.System(gravity=(0, 0, 0))
     system.add_body("block", mobilizer=cd.Slider(), mass=1.0)
-    system.add_force("m", cd.muscles.Thelen2003(LINE, 100.0, 0.1, 0.2, pennation, activation_dynamics=False,
-                                                **options))
+    system.add_force(
+        "m", cd.muscles.Thelen2003(LINE, 100.0, 0.1, 0.2, pennation, activation_dynamics=False, **options)
+    )
     return system
 
 
@@ -33,9 +35,14 @@ def test_the_shortest_fibre():
     shorten."""
     system = pulled(0.3)
     # fibre [m], path [m], tension [N], fibre velocity [m/s]; printed there with three and four decimals
-    for l_M, L, T, v in ((0.0005, 0.25, 935.178, 911.5733), (0.0296, 0.31, 2219.081, 2168.7744),
-                         (0.0296, 0.2, 0, 0),
-                         (0.03, 0.25, 888.208, 496.3193), (0.03, 0.2, 0, -1.0), (0.1, 0.31, 238.37, 3.9931)):
+    for l_M, L, T, v in (
+        (0.0005, 0.25, 935.178, 911.5733),
+        (0.0296, 0.31, 2219.081, 2168.7744),
+        (0.0296, 0.2, 0, 0),
+        (0.03, 0.25, 888.208, 496.3193),
+        (0.03, 0.2, 0, -1.0),
+        (0.1, 0.31, 238.37, 3.9931),
+    ):
         given = {"z": [l_M], "inputs": {"m": 1.0}}
         assert -system.forward_dynamics([L], [0.0], **given)[0] == pytest.approx(T, abs=6e-4)
         assert system.zdot([L], [0.0], **given)[0] == pytest.approx(v, abs=6e-5)
@@ -59,18 +66,25 @@ def test_tables_know_damping(monkeypatch):
         system = cd.System(gravity=(0, 0, 0))
         system.add_body("block", mobilizer=cd.Slider(), mass=1.0)
         for k in range(16):
-            system.add_force(f"m{k}", cd.muscles.Millard2012(LINE, 100.0 + k, 0.1, 0.2, excitation=0.02 * k,
-                                                             fiber_damping=0.1 * (k % 2)))
+            system.add_force(
+                f"m{k}",
+                cd.muscles.Millard2012(
+                    LINE, 100.0 + k, 0.1, 0.2, excitation=0.02 * k, fiber_damping=0.1 * (k % 2)
+                ),
+            )
         z = np.tile([0.3, 0.098], 16)
         found[layout] = system.zdot([0.31], [0.2], z=z)
     np.testing.assert_allclose(found["looped"], found["unrolled"], rtol=1e-12)
 
 
-@pytest.mark.parametrize(("options", "words"), [
-    ({"fiber_damping": 0.1}, "no effect with an elastic tendon"),
-    ({"pennation_angle": 12.0}, "is it in degrees"),
-    ({"fv_linear_extrap_threshold": 1.2}, "below 1, got 1.2"),
-])
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"fiber_damping": 0.1}, "no effect with an elastic tendon"),
+        ({"pennation_angle": 12.0}, "is it in degrees"),
+        ({"fv_linear_extrap_threshold": 1.2}, "below 1, got 1.2"),
+    ],
+)
 def test_refusals(options, words):
     with pytest.raises(cd.DescriptionError, match=words):
         cd.muscles.Thelen2003(LINE, 100.0, 0.1, 0.2, **options)

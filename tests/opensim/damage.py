@@ -5,6 +5,7 @@
 tries as many, of every .osim in the reference folder and a small one, and prints what came of them; or of its
 files of ExternalLoads, or of its setup files of a walk, which run as far as they can.
 """
+
 from __future__ import annotations
 
 import random
@@ -23,12 +24,32 @@ from typing import Any
 
 from tests.opensim.files import REFERENCE, pendulum
 
-WORDS = ("nan", "inf", "-1e308", "1e999", "0", "-1", "", "abc", "1 2", "../../etc/passwd", "/bodyset/nobody",
-         "true", "\x00", "9" * 400, "é", "/ground", "..", "<b/>", "&amp;", "ground")
+WORDS = (
+    "nan",
+    "inf",
+    "-1e308",
+    "1e999",
+    "0",
+    "-1",
+    "",
+    "abc",
+    "1 2",
+    "../../etc/passwd",
+    "/bodyset/nobody",
+    "true",
+    "\x00",
+    "9" * 400,
+    "é",
+    "/ground",
+    "..",
+    "<b/>",
+    "&amp;",
+    "ground",
+)
 
 
 def cut(data: bytes, rng: random.Random) -> bytes:
-    return data[:rng.randrange(len(data) + 1)]
+    return data[: rng.randrange(len(data) + 1)]
 
 
 def flipped(data: bytes, rng: random.Random) -> bytes:
@@ -50,20 +71,20 @@ def another_text(data: bytes, rng: random.Random) -> bytes:
         return data
     chosen = rng.sample(places, min(len(places), rng.choice((1, 1, 2))))
     for place in sorted(chosen, key=lambda p: -p.start()):
-        data = data[:place.start(1)] + rng.choice(WORDS).encode() + data[place.end(1):]
+        data = data[: place.start(1)] + rng.choice(WORDS).encode() + data[place.end(1) :]
     return data
 
 
 def without_an_element(data: bytes, rng: random.Random) -> bytes:
     places = list(re.finditer(rb"<(\w+)[^<>/]*>[^<>]*</\1>", data))
     place = rng.choice(places) if places else None
-    return data if place is None else data[:place.start()] + data[place.end():]
+    return data if place is None else data[: place.start()] + data[place.end() :]
 
 
 def twice(data: bytes, rng: random.Random) -> bytes:
     places = list(re.finditer(rb"<(\w+)[^<>/]*>[^<>]*</\1>", data))
     place = rng.choice(places) if places else None
-    return data if place is None else data[:place.end()] + place[0] + data[place.end():]
+    return data if place is None else data[: place.end()] + place[0] + data[place.end() :]
 
 
 def another_name(data: bytes, rng: random.Random) -> bytes:
@@ -72,16 +93,23 @@ def another_name(data: bytes, rng: random.Random) -> bytes:
     place = rng.choice(places)
     group = 1 if place[1] is not None else 2
     other = rng.choice(places)
-    return data[:place.start(group)] + (other[1] or other[2] or b"x") + data[place.end(group):]
+    return data[: place.start(group)] + (other[1] or other[2] or b"x") + data[place.end(group) :]
 
 
 def bomb(data: bytes, rng: random.Random) -> bytes:
-    kinds = [b'<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa">' + b"".join(
-        b'<!ENTITY a%d "%s">' % (k, b"&a%d;" % (k - 1) * 10 if k else b"&a;" * 10) for k in range(9)) + b"]>",
+    kinds = [
+        b'<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa">'
+        + b"".join(
+            b'<!ENTITY a%d "%s">' % (k, b"&a%d;" % (k - 1) * 10 if k else b"&a;" * 10) for k in range(9)
+        )
+        + b"]>",
         b'<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]>',
-        b'<!DOCTYPE x SYSTEM "http://127.0.0.1:9/x.dtd">', b"<!--" * 1000, b"<a>" * 5000]
+        b'<!DOCTYPE x SYSTEM "http://127.0.0.1:9/x.dtd">',
+        b"<!--" * 1000,
+        b"<a>" * 5000,
+    ]
     at = data.find(b"<OpenSimDocument")
-    return data[:max(at, 0)] + rng.choice(kinds) + data[max(at, 0):].replace(b"<mass>", b"<mass>&a8;", 1)
+    return data[: max(at, 0)] + rng.choice(kinds) + data[max(at, 0) :].replace(b"<mass>", b"<mass>&a8;", 1)
 
 
 def another_version(data: bytes, rng: random.Random) -> bytes:
@@ -89,8 +117,19 @@ def another_version(data: bytes, rng: random.Random) -> bytes:
     return re.sub(rb'Version="\d+"', b'Version="%d"' % version, data, count=1)
 
 
-WAYS = (cut, flipped, binary, another_text, another_text, another_text, without_an_element, twice,
-        another_name, bomb, another_version)
+WAYS = (
+    cut,
+    flipped,
+    binary,
+    another_text,
+    another_text,
+    another_text,
+    without_an_element,
+    twice,
+    another_name,
+    bomb,
+    another_version,
+)
 
 
 def originals() -> list[bytes]:
@@ -130,8 +169,9 @@ def setups() -> Kind:
     from condyle.opensim.setup.run import run_setup
 
     folder = REFERENCE / "gait10dof18musc_pipeline"
-    return Kind([*_inside(folder, b"<InverseDynamicsTool"), *_inside(folder, b"<AnalyzeTool")[:1]], folder,
-                run_setup)
+    return Kind(
+        [*_inside(folder, b"<InverseDynamicsTool"), *_inside(folder, b"<AnalyzeTool")[:1]], folder, run_setup
+    )
 
 
 def tried(count: int, seed: int, kind: Kind) -> Iterator[tuple[str, int, str]]:
@@ -139,7 +179,7 @@ def tried(count: int, seed: int, kind: Kind) -> Iterator[tuple[str, int, str]]:
     import condyle as cd
 
     with tempfile.TemporaryDirectory() as folder:
-        deep = Path(folder) / "a" / "b" / "c" / "d" / "e"   # ../../.. stays inside
+        deep = Path(folder) / "a" / "b" / "c" / "d" / "e"  # ../../.. stays inside
         if kind.beside is None:
             deep.mkdir(parents=True)
         else:

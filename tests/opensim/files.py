@@ -1,4 +1,5 @@
 """Model files for tests: those of this project's reference folder, where it is, and small ones as text."""
+
 from __future__ import annotations
 
 import shutil
@@ -28,8 +29,10 @@ def copied(folder: Path, target: Path) -> Path:
 
 def model(inside: str, version: int = 40600) -> str:
     """Text of a file with one Model."""
-    return (f'<?xml version="1.0" encoding="UTF-8" ?>\n<OpenSimDocument Version="{version}">\n'
-            f'<Model name="small">\n{inside}\n</Model>\n</OpenSimDocument>\n')
+    return (
+        f'<?xml version="1.0" encoding="UTF-8" ?>\n<OpenSimDocument Version="{version}">\n'
+        f'<Model name="small">\n{inside}\n</Model>\n</OpenSimDocument>\n'
+    )
 
 
 def pendulum(joint: str = "PinJoint", more: str = "", inside: str = "", body: str = "") -> str:

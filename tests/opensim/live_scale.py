@@ -24,7 +24,7 @@ def _tool(setup: str) -> Any:
 
     osim.Logger.setLevelString("Off")
     folder = copied(Path(setup).parent, Path(_PLACE.name, str(len(os.listdir(_PLACE.name)))))
-    os.chdir(folder)                                         # it writes beside the setup
+    os.chdir(folder)  # it writes beside the setup
     return osim.ScaleTool(str(folder / Path(setup).name))
 
 

@@ -1,5 +1,6 @@
 """Model files in live OpenSim at given states: one process for each file, since defaults leak and places of
 wraps depend on the states before."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -31,11 +32,17 @@ def draw(path: str, count: int, seed: int, share: float = 0.9) -> list[dict[str,
     for _ in range(count):
         _draw_touching(model, state, rng, share)
         z = {m.getName(): _states(m, state, rng) for m in _forces(model, "Muscle")}
-        out.append({"coordinates": {name: (c.getValue(state), c.getSpeedValue(state))
-                                    for name, c in called(model).items()},
-                    "z": z,
-                    "controls": {a.getName(): float(rng.uniform(0.02, 1))
-                                 for a in _forces(model, "ScalarActuator")}})
+        out.append(
+            {
+                "coordinates": {
+                    name: (c.getValue(state), c.getSpeedValue(state)) for name, c in called(model).items()
+                },
+                "z": z,
+                "controls": {
+                    a.getName(): float(rng.uniform(0.02, 1)) for a in _forces(model, "ScalarActuator")
+                },
+            }
+        )
     return out
 
 
@@ -56,7 +63,7 @@ def _draw_touching(model: Any, state: Any, rng: Any, share: float) -> None:
     defaults = model.getWorkingState().getQ().to_numpy()
     for trial in range(300 if contacts else 1):
         _draw(model, state, rng, share * 0.9 ** (trial % 60))
-        if trial % 2:                                       # about the default pose
+        if trial % 2:  # about the default pose
             q = defaults + rng.uniform(-1, 1, len(defaults)) * 0.3 * 0.9 ** (trial % 60)
             state.setQ(_vector(q))
         model.realizeDynamics(state)
@@ -96,21 +103,33 @@ def numbers(path: str, given: list[dict[str, Any]]) -> dict[str, Any]:
                 own[name].setSpeedValue(state, u)
         unset = []
         for m in _forces(model, "Muscle"):
-            names = {m.getStateVariableNames().get(i).rpartition("/")[2]
-                     for i in range(m.getStateVariableNames().getSize())}
+            names = {
+                m.getStateVariableNames().get(i).rpartition("/")[2]
+                for i in range(m.getStateVariableNames().getSize())
+            }
             told = one["z"].get(m.getName(), {})
             unset += [f"{m.getName()}.{n}" for n in names ^ set(told)]
             for name in sorted(names & set(told)):
                 m.setStateVariableValue(state, name, told[name])
         rows.append(_row(model, state, own, every, acting, one["controls"]) | {"unset": unset})
     kinds = [k for k in rows[0] if k != "unset"] if rows else []
-    return {"unset": sorted({name for row in rows for name in row["unset"]}),
-            **{kind: {name: np.array([row[kind][name] for row in rows]) for name in rows[0][kind]}
-               for kind in kinds}}
+    return {
+        "unset": sorted({name for row in rows for name in row["unset"]}),
+        **{
+            kind: {name: np.array([row[kind][name] for row in rows]) for name in rows[0][kind]}
+            for kind in kinds
+        },
+    }
 
 
-def _row(model: Any, state: Any, own: dict[str, Any], every: list[Any], acting: dict[str, bool],
-         told: dict[str, float]) -> dict[str, Any]:
+def _row(
+    model: Any,
+    state: Any,
+    own: dict[str, Any],
+    every: list[Any],
+    acting: dict[str, bool],
+    told: dict[str, float],
+) -> dict[str, Any]:
     import opensim as osim
 
     def controlled() -> None:
@@ -127,16 +146,21 @@ def _row(model: Any, state: Any, own: dict[str, Any], every: list[Any], acting: 
     muscles, row = _forces(model, "Muscle"), {}
     paths = {f.getName(): p for f in every if (p := _path(f)) is not None}
     row["pose"] = {b.getName(): _pose(b, state) for b in model.getBodyList()}
-    row["marker"] = {m.getName(): m.getLocationInGround(state).to_numpy()
-                     for m in _each(model.getMarkerSet())}
-    row["mass"] = {"all": model.getTotalMass(state)} | {b.getName(): b.get_mass()
-                                                        for b in model.getBodyList()}
+    row["marker"] = {
+        m.getName(): m.getLocationInGround(state).to_numpy() for m in _each(model.getMarkerSet())
+    }
+    row["mass"] = {"all": model.getTotalMass(state)} | {
+        b.getName(): b.get_mass() for b in model.getBodyList()
+    }
     row["length"] = {name: p.getLength(state) for name, p in paths.items()}
     row["speed"] = {name: p.getLengtheningSpeed(state) for name, p in paths.items()}
     row["tension"] = {m.getName(): m.getActuation(state) for m in muscles}
-    row["rate"] = {f"{m.getName()}.{n}": m.getStateVariableDerivativeValue(state, n) for m in muscles
-                   for i in range(m.getStateVariableNames().getSize())
-                   for n in [m.getStateVariableNames().get(i).rpartition("/")[2]]}
+    row["rate"] = {
+        f"{m.getName()}.{n}": m.getStateVariableDerivativeValue(state, n)
+        for m in muscles
+        for i in range(m.getStateVariableNames().getSize())
+        for n in [m.getStateVariableNames().get(i).rpartition("/")[2]]
+    }
     row["udot"] = {"all": [own[name].getAccelerationValue(state) for name in sorted(own)]}
     solver = osim.InverseDynamicsSolver(model)
     places = {}

@@ -6,6 +6,7 @@ quantity.
 prints the largest differences and where they are. tests/opensim/test_parity_forces.py has tolerances and
 reasons.
 """
+
 from __future__ import annotations
 
 import warnings
@@ -19,9 +20,22 @@ from benchmarks.opensim_forces import about_forces
 from benchmarks.opensim_process import OpenSimProcess
 from condyle.opensim import read_osim
 
-REPORTED = ("excitation", "activation", "length", "lengthening_speed", "fiber_length",
-            "normalized_fiber_length", "fiber_velocity", "normalized_fiber_velocity", "pennation_angle",
-            "pennation_angular_velocity", "tendon_length", "tendon_strain", "tendon_velocity", "tendon_force")
+REPORTED = (
+    "excitation",
+    "activation",
+    "length",
+    "lengthening_speed",
+    "fiber_length",
+    "normalized_fiber_length",
+    "fiber_velocity",
+    "normalized_fiber_velocity",
+    "pennation_angle",
+    "pennation_angular_velocity",
+    "tendon_length",
+    "tendon_strain",
+    "tendon_velocity",
+    "tendon_force",
+)
 """What muscles report, in order, as far as it is used here."""
 
 
@@ -40,12 +54,26 @@ def given(system: cd.System, rows: list[dict[str, Any]], coordinates: list[str])
     order = [coordinates.index(name) for name in system.coordinates]
     q, u = (np.array([[row[x][k] for k in order] for row in rows]) for x in "qu")
     names = [tuple(name.rsplit(".", 1)) for name in system.state_variables]
-    z = np.array([[row["z"].get(force, {}).get(state, default) for (force, state), default in
-                   zip(names, system.default("z"), strict=True)] for row in rows])
+    z = np.array(
+        [
+            [
+                row["z"].get(force, {}).get(state, default)
+                for (force, state), default in zip(names, system.default("z"), strict=True)
+            ]
+            for row in rows
+        ]
+    )
     inputs = {name: np.array([row["controls"].get(name, 0.0) for row in rows]) for name in system.inputs}
-    return {"q": q, "u": u, "order": order,
-            "tail": {"t": 0.0, "z": z, "inputs": np.stack([inputs[n] for n in system.inputs], axis=1)
-                     if system.inputs else None}}
+    return {
+        "q": q,
+        "u": u,
+        "order": order,
+        "tail": {
+            "t": 0.0,
+            "z": z,
+            "inputs": np.stack([inputs[n] for n in system.inputs], axis=1) if system.inputs else None,
+        },
+    }
 
 
 def compare(path: Path | str, count: int = 3, seed: int = 0, share: float = 0.9) -> dict[str, Any]:
@@ -53,7 +81,8 @@ def compare(path: Path | str, count: int = 3, seed: int = 0, share: float = 0.9)
     system = read(path)
     over = [name for name in system.paths if system.force(name).path.wraps]
     theirs = OpenSimProcess(str(Path(path).resolve()), about_forces).ask(
-        "forces", count, seed, share, over, list(system.inputs), patience=PATIENCE)
+        "forces", count, seed, share, over, list(system.inputs), patience=PATIENCE
+    )
     rows = theirs["rows"]
     at = given(system, rows, theirs["coordinates"])
     q, u, tail = at["q"], at["u"], {k: v for k, v in at["tail"].items() if v is not None}
@@ -73,7 +102,7 @@ def compare(path: Path | str, count: int = 3, seed: int = 0, share: float = 0.9)
     for name, off in (("udot", []), ("udot without", over)):
         try:
             udot = system.forward_dynamics(q, u, **tail, **({"disabled": _off(system, off)} if off else {}))
-        except cd.SingularError:                             # bodies without mass at the end of a chain
+        except cd.SingularError:  # bodies without mass at the end of a chain
             udot = np.full_like(u, np.nan)
         expected = np.array([row[name] for row in rows])[:, at["order"]]
         out[name] = (system.speeds, np.asarray(udot) - expected, expected)
@@ -84,9 +113,11 @@ def compare(path: Path | str, count: int = 3, seed: int = 0, share: float = 0.9)
         muscles = theirs["muscles"]
         pairs = [(k, muscles.index(m), s) for k, (m, s) in enumerate(names) if m in muscles]
         want = np.array([[row["rates"][m].get(s, np.nan) for _, m, s in pairs] for row in rows])
-        out["rates"] = ([system.state_variables[k] for k, _, _ in pairs],
-                        zdot[:, [k for k, _, _ in pairs]] - want,
-                        want)
+        out["rates"] = (
+            [system.state_variables[k] for k, _, _ in pairs],
+            zdot[:, [k for k, _, _ in pairs]] - want,
+            want,
+        )
     return out
 
 
@@ -115,8 +146,9 @@ def _laws(system: cd.System, theirs: dict[str, Any], q: Any, u: Any, tail: Any) 
     return (system.muscles, tension - T, T), (system.muscles, velocity - v, v)
 
 
-def _alone(system: cd.System, theirs: dict[str, Any], q: Any, u: Any, tail: Any,
-           order: list[int]) -> dict[str, Any]:
+def _alone(
+    system: cd.System, theirs: dict[str, Any], q: Any, u: Any, tail: Any, order: list[int]
+) -> dict[str, Any]:
     """Generalised forces of each force: ours minus theirs, and theirs."""
     zero = np.zeros_like(u)
     names = [f for f in system.forces if f != "gravity"]
@@ -135,14 +167,22 @@ def _alone(system: cd.System, theirs: dict[str, Any], q: Any, u: Any, tail: Any,
 def equilibrium(path: Path | str, count: int = 3, seed: int = 0, share: float = 0.9) -> dict[str, Any]:
     """States of fibres in equilibrium: ours and theirs by state variable, (n,)."""
     system = read(path)
-    theirs = OpenSimProcess(str(Path(path).resolve()), about_forces).ask("equilibrium", count, seed, share,
-                                                                         patience=PATIENCE)
+    theirs = OpenSimProcess(str(Path(path).resolve()), about_forces).ask(
+        "equilibrium", count, seed, share, patience=PATIENCE
+    )
     order = [theirs["coordinates"].index(name) for name in system.coordinates]
     rows = theirs["rows"]
     q = np.array([[row["q"][k] for k in order] for row in rows])
     names = [tuple(name.rsplit(".", 1)) for name in system.state_variables]
-    z = np.array([[row["activation"].get(m, d) if s == "activation" else d for (m, s), d in
-                   zip(names, system.default("z"), strict=True)] for row in rows])
+    z = np.array(
+        [
+            [
+                row["activation"].get(m, d) if s == "activation" else d
+                for (m, s), d in zip(names, system.default("z"), strict=True)
+            ]
+            for row in rows
+        ]
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         found = np.asarray(system.muscle_equilibrium(q, z=z))
@@ -161,35 +201,42 @@ def report(path: str) -> None:
             who, d = found[name]
             worst = np.abs(d).max(axis=0)
             k = np.argsort(worst)[::-1][:6]
-            print(f"  {name:8s} {worst.max():.2e}  median {np.median(worst):.1e}  " + ", ".join(
-                f"{who[i]} {worst[i]:.1e}" for i in k))
+            print(
+                f"  {name:8s} {worst.max():.2e}  median {np.median(worst):.1e}  "
+                + ", ".join(f"{who[i]} {worst[i]:.1e}" for i in k)
+            )
     for name in ("tension", "fibre"):
         if name in found:
             who, d, w = found[name]
             rel = np.abs(d).max(axis=0) / np.maximum(np.abs(w).max(axis=0), 1e-2)
             k = np.argsort(np.nan_to_num(rel))[::-1][:5]
-            print(f"  {name:8s} {np.nanmax(rel) if np.isfinite(rel).any() else np.nan:.2e}  law alone  "
-                  f"" + ", ".join(
-                f"{who[i]} {rel[i]:.1e}" for i in k))
+            print(
+                f"  {name:8s} {np.nanmax(rel) if np.isfinite(rel).any() else np.nan:.2e}  law alone  "
+                f"" + ", ".join(f"{who[i]} {rel[i]:.1e}" for i in k)
+            )
     force = {name: np.abs(d).max() / max(np.abs(w).max(), 1e-3) for name, (d, w) in found["alone"].items()}
     far = sorted(force, key=lambda n: -force[n])[:8]
     if force:
-        print(f"  forces   {max(force.values()):.2e}  median {np.median(list(force.values())):.1e}  " + ", "
-                                                                                                        "".join(
-            f"{n} {force[n]:.1e}" for n in far))
+        print(
+            f"  forces   {max(force.values()):.2e}  median {np.median(list(force.values())):.1e}  "
+            + ", ".join(f"{n} {force[n]:.1e}" for n in far)
+        )
     if "rates" in found:
         who, d, w = found["rates"]
         rel = np.abs(d).max(axis=0) / np.maximum(np.abs(w).max(axis=0), 1e-2)
         k = np.argsort(rel)[::-1][:6]
-        print(f"  rates    {rel.max():.2e}  median {np.median(rel):.1e}  " + ", "
-                                                                             "".join(f"{who[i]} {rel[i]:.1e}"
-                                                                                   for i in k))
+        print(
+            f"  rates    {rel.max():.2e}  median {np.median(rel):.1e}  "
+            + ", ".join(f"{who[i]} {rel[i]:.1e}" for i in k)
+        )
     _, d, w = found["udot"]
     print(f"  udot     {np.abs(d).max() / np.abs(w).max():.2e}")
     if found["system"].muscles:
         e = equilibrium(path)
         d = {n: np.nanmax(np.abs(a - b)) if np.isfinite(b).any() else np.nan for n, (a, b) in e.items()}
         far = sorted(d, key=lambda n: -np.nan_to_num(d[n]))[:6]
-        print("  balance  " + ", ".join(f"{n} {d[n]:.1e}" for n in far), " median",
-              f"{np.nanmedian(list(d.values())):.1e}" if d else "")
-
+        print(
+            "  balance  " + ", ".join(f"{n} {d[n]:.1e}" for n in far),
+            " median",
+            f"{np.nanmedian(list(d.values())):.1e}" if d else "",
+        )

@@ -5,6 +5,7 @@
 prints for every .osim the largest relative difference of each quantity, and where it is. The same is asked of
 OpenSim's own copy of the file (printToXML) where ours differs by more than 1e-9.
 """
+
 from __future__ import annotations
 
 import sys
@@ -102,15 +103,22 @@ def main(folders: list[str]) -> None:
         except Exception as error:
             print(f"{name} | {type(error).__name__}: {str(error)[:300]}", flush=True)
             continue
-        print(f"{name} | " + " | ".join(f"{found['ours'][q][0]:.0e}" if q in found["ours"] else "-"
-                                       for q in QUANTITIES), flush=True)
+        print(
+            f"{name} | "
+            + " | ".join(f"{found['ours'][q][0]:.0e}" if q in found["ours"] else "-" for q in QUANTITIES),
+            flush=True,
+        )
         far = {q: v for q, v in found["ours"].items() if v[0] > 1e-9}
         if far or found["unset"]:
-            print("    ours:", {q: f"{v[0]:.1e} {v[1]}" for q, v in far.items()},
-                  "not set:", found["unset"][:8])
+            print(
+                "    ours:", {q: f"{v[0]:.1e} {v[1]}" for q, v in far.items()}, "not set:", found["unset"][:8]
+            )
         if far and isinstance(found["own"], dict):
-            print("    OpenSim's own copy:", {q: f"{v[0]:.1e} {v[1]}" for q, v in found["own"].items()
-                                              if v[0] > 1e-9}, flush=True)
+            print(
+                "    OpenSim's own copy:",
+                {q: f"{v[0]:.1e} {v[1]}" for q, v in found["own"].items() if v[0] > 1e-9},
+                flush=True,
+            )
         elif far:
             print("    OpenSim's own copy:", found["own"], flush=True)
 

@@ -41,8 +41,9 @@ def rates(s, c, q):
     """C of u_c = C u, shape (nu of c, nu): differences of order 4, exact but for rounding where splines are
     cubic."""
     h, at = 1e-3, lambda e, k: full(s, c, q + k * 1e-3 * e)
-    return np.stack([(8 * (at(e, 1) - at(e, -1)) - at(e, 2) + at(e, -2)) / (12 * h) for e in np.eye(s.nu)],
-                    axis=1)
+    return np.stack(
+        [(8 * (at(e, 1) - at(e, -1)) - at(e, 2) + at(e, -2)) / (12 * h) for e in np.eye(s.nu)], axis=1
+    )
 
 
 def near(a, b, tolerance=SAME):
@@ -69,13 +70,18 @@ def test_rajagopal(tmp_path, monkeypatch, evidence):
     bare = re.sub(r"(?s)<ForceSet.*?</ForceSet>|<FrameGeometry.*?</FrameGeometry>", "", text)
     (tmp_path / "bare.osim").write_text(bare)
     s, c = both(tmp_path / "bare.osim")
-    assert not s.constraints and set(c.coordinates) - set(s.coordinates) == {"knee_angle_r_beta",
-                                                                             "knee_angle_l_beta"}
+    assert not s.constraints and set(c.coordinates) - set(s.coordinates) == {
+        "knee_angle_r_beta",
+        "knee_angle_l_beta",
+    }
     assert [s.body(f"patella_{side}").follows.name for side in "rl"] == ["tibia_r", "tibia_l"]
     rng = np.random.default_rng(0)
     q, u = s.defaults()[0] + rng.uniform(0, 0.3, s.nq), rng.normal(size=s.nu)
-    evidence("accelerations of Rajagopal's model: couplers as joints against constraints, relative",
-             compare(s, c, q, u), SAME)
+    evidence(
+        "accelerations of Rajagopal's model: couplers as joints against constraints, relative",
+        compare(s, c, q, u),
+        SAME,
+    )
 
 
 def test_leg39():
@@ -93,14 +99,14 @@ def test_leg39():
         warnings.simplefilter("ignore")
         own, other = cd.inverse_kinematics(s, markers), cd.inverse_kinematics(c, markers)
     for name in s.coordinates:
-        near(own.motion[name], other.motion[name], 1e-6)    # of where a search ends
+        near(own.motion[name], other.motion[name], 1e-6)  # of where a search ends
 
 
 def test_wrist():
     """Chains of bodies that follow one of two coordinates; one is needed by a path point, and stays."""
     s, c = both(reference("opensim/WristModel/wrist.osim"))
     assert s.constraints == ("auxprfem-auxprrud_coord_con",)
-    note, = (n for n in s.notes if "stays a constraint" in n.effect)
+    (note,) = (n for n in s.notes if "stays a constraint" in n.effect)
     assert "ConditionalPathPoint" in note.effect and note.line > 0
     q = s.defaults()[0] + 0.1
     C = rates(s, c, q)
@@ -108,8 +114,10 @@ def test_wrist():
 
 
 def body(name):
-    return f"<Body name='{name}'><mass>1</mass><mass_center>0 -.2 .1</mass_center><inertia>.1 .1 .1 0 0 0" \
-           "</inertia></Body>"
+    return (
+        f"<Body name='{name}'><mass>1</mass><mass_center>0 -.2 .1</mass_center><inertia>.1 .1 .1 0 0 0"
+        "</inertia></Body>"
+    )
 
 
 def joint(name, parent, child, tag="PinJoint", more="", coordinates=None):
@@ -131,10 +139,13 @@ def coupler(name, of, gives, slope=0.5, enforced="true"):
 
 def chain(couplers, c="", order="abc", more="", b_tag="PinJoint", b=("b",)):
     """Three bodies one after the other, with coordinates a, b, c."""
-    joints = {"a": joint("a", "/ground", "A"), "b": joint("b", "/bodyset/A", "B", b_tag, coordinates=b),
-              "c": joint("c", "/bodyset/B", "C", more=c)}
-    return model(f"""<BodySet name='bodyset'><objects>{body('A')}{body('B')}{body('C')}</objects></BodySet>
-<JointSet name='jointset'><objects>{''.join(joints[x] for x in order)}</objects></JointSet>
+    joints = {
+        "a": joint("a", "/ground", "A"),
+        "b": joint("b", "/bodyset/A", "B", b_tag, coordinates=b),
+        "c": joint("c", "/bodyset/B", "C", more=c),
+    }
+    return model(f"""<BodySet name='bodyset'><objects>{body("A")}{body("B")}{body("C")}</objects></BodySet>
+<JointSet name='jointset'><objects>{"".join(joints[x] for x in order)}</objects></JointSet>
 <ConstraintSet name='constraintset'><objects>{couplers}</objects></ConstraintSet>{more}""")
 
 
@@ -145,12 +156,15 @@ def read(tmp_path, text, way="joints"):
         return cd.read_osim(tmp_path / "small.osim", couplers=way)
 
 
-@pytest.mark.parametrize(("couplers", "follower", "leader"), [
-    (coupler("k", "a", "c"), "C", "A"),                     # over a joint between them
-    (coupler("k", "b", "c"), "C", "B"),
-    # the scapula follows the humerus, which it carries: the first of them has the coordinate
-    (coupler("k", "c", "a"), "C", "A"),
-])
+@pytest.mark.parametrize(
+    ("couplers", "follower", "leader"),
+    [
+        (coupler("k", "a", "c"), "C", "A"),  # over a joint between them
+        (coupler("k", "b", "c"), "C", "B"),
+        # the scapula follows the humerus, which it carries: the first of them has the coordinate
+        (coupler("k", "c", "a"), "C", "A"),
+    ],
+)
 def test_any_body_may_follow_any(tmp_path, monkeypatch, couplers, follower, leader):
     monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")
     s, c = (read(tmp_path, chain(couplers), way) for way in ("joints", "constraints"))
@@ -163,16 +177,25 @@ def test_any_body_may_follow_any(tmp_path, monkeypatch, couplers, follower, lead
     near(again.mass_matrix(q), s.mass_matrix(q), 1e-14)
 
 
-@pytest.mark.parametrize(("text", "words"), [
-    (chain(coupler("k", "a", "c"), c="<locked>true</locked>"), "'c' is locked"),
-    (chain(coupler("k", "a", "c") + coupler("l", "b", "c")), "another constraint gives 'c'"),
-    (chain(coupler("k", "a", "c") + coupler("l", "c", "b")), "needs the coordinate 'c'"),
-    (chain(coupler("k", "a", "c"), more="""<ForceSet><objects><CoordinateActuator name='motor'><coordinate>c
-     </coordinate></CoordinateActuator></objects></ForceSet>"""), "'motor' needs the coordinate 'c'"),
-    (chain(coupler("k", "x", "c"), b_tag="BallJoint", b=("x", "y", "z")), "not the rates"),
-    (chain(coupler("k", "a", "x"), b_tag="UniversalJoint", b=("x", "y")), "has coordinates of its own"),
-    (chain(coupler("k", "a b", "c").replace("0.5 0.1", "0.5 0.2 0.1")), "follows several joints"),
-])
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (chain(coupler("k", "a", "c"), c="<locked>true</locked>"), "'c' is locked"),
+        (chain(coupler("k", "a", "c") + coupler("l", "b", "c")), "another constraint gives 'c'"),
+        (chain(coupler("k", "a", "c") + coupler("l", "c", "b")), "needs the coordinate 'c'"),
+        (
+            chain(
+                coupler("k", "a", "c"),
+                more="""<ForceSet><objects><CoordinateActuator name='motor'><coordinate>c
+     </coordinate></CoordinateActuator></objects></ForceSet>""",
+            ),
+            "'motor' needs the coordinate 'c'",
+        ),
+        (chain(coupler("k", "x", "c"), b_tag="BallJoint", b=("x", "y", "z")), "not the rates"),
+        (chain(coupler("k", "a", "x"), b_tag="UniversalJoint", b=("x", "y")), "has coordinates of its own"),
+        (chain(coupler("k", "a b", "c").replace("0.5 0.1", "0.5 0.2 0.1")), "follows several joints"),
+    ],
+)
 def test_what_stays_a_constraint(tmp_path, text, words):
     s = read(tmp_path, text)
     assert any("stays a constraint" in n.effect and words in n.effect for n in s.notes)
@@ -207,7 +230,7 @@ def test_opensim_loads_what_was_read_as_joints(tmp_path):
     q = s.defaults()[0] + 0.05
     Q = full(s, c, q)
     told = {"coordinates": {name: (float(x), 0.0) for name, x in zip(c.coordinates, Q, strict=True)}}
-    answer, = opensim.ask("states", str(tmp_path / "again.osim"), [told])
+    (answer,) = opensim.ask("states", str(tmp_path / "again.osim"), [told])
     for b in s.bodies:
         for mine, theirs in zip(s.body_pose(q, b.name), answer["poses"][b.name], strict=True):
             near(mine, np.array(theirs))

@@ -1,4 +1,5 @@
 """Damaged model files end in a System or in words: some here, 10,000 by `python -m tests.opensim.damage`."""
+
 from tests.opensim.damage import models, originals, tried
 
 

@@ -16,15 +16,19 @@ def read(tmp_path, text, **options):
     return cd.read_osim(path, **options)
 
 
-@pytest.mark.parametrize("text", [
-    PLAIN.replace("<BodySet", "<credits>Smith & Thelen &amp; others</credits><BodySet", 1),
-    PLAIN.replace("<BodySet", "<credits>Müller</credits><BodySet", 1).encode("latin-1"),  # says UTF-8
-    PLAIN.replace("0 -0.5 0", "(0 -0.5 0)"),
-    PLAIN.replace("0 -0.5 0", "~[0,-0.5,0]"),
-    PLAIN.replace("<JointSet", "<MarkerSet><groups/></MarkerSet><ForceSet/><JointSet", 1),
-    "\ufeff" + PLAIN,
-    "<!-- a -- b -->\n" + PLAIN,
-], ids=["ampersand", "latin", "brackets", "Simbody's vector", "sets without objects", "mark", "comment"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        PLAIN.replace("<BodySet", "<credits>Smith & Thelen &amp; others</credits><BodySet", 1),
+        PLAIN.replace("<BodySet", "<credits>Müller</credits><BodySet", 1).encode("latin-1"),  # says UTF-8
+        PLAIN.replace("0 -0.5 0", "(0 -0.5 0)"),
+        PLAIN.replace("0 -0.5 0", "~[0,-0.5,0]"),
+        PLAIN.replace("<JointSet", "<MarkerSet><groups/></MarkerSet><ForceSet/><JointSet", 1),
+        "\ufeff" + PLAIN,
+        "<!-- a -- b -->\n" + PLAIN,
+    ],
+    ids=["ampersand", "latin", "brackets", "Simbody's vector", "sets without objects", "mark", "comment"],
+)
 def test_read_as_opensim_does(tmp_path, text):
     body = read(tmp_path, text, strict=True).body("rod")
     assert body.mass == 2 and tuple(body.mass_properties.com) == (0, -0.5, 0)
@@ -46,8 +50,8 @@ def test_what_speaks_of_a_coordinate_that_moves_nothing(tmp_path):
     """Its joint leaves such a coordinate out; what needs it is noted and does not act."""
     axes = "".join(
         f'<TransformAxis name="{n}"><coordinates>{q}</coordinates><axis>{a}</axis>{f}</TransformAxis>'
-        for n, q, a, f in (("rotation1", "dead", "0 0 1", ""), (
-            "rotation2", "live", "1 0 0", LINE)))
+        for n, q, a, f in (("rotation1", "dead", "0 0 1", ""), ("rotation2", "live", "1 0 0", LINE))
+    )
     coordinates = "<coordinates><Coordinate name='dead'/><Coordinate name='live'/></coordinates>"
     coupler = """<ConstraintSet><objects><CoordinateCouplerConstraint name="couple">
 <coupled_coordinates_function><LinearFunction><coefficients>2 0</coefficients></LinearFunction>
@@ -55,8 +59,10 @@ def test_what_speaks_of_a_coordinate_that_moves_nothing(tmp_path):
 <dependent_coordinate_name>dead</dependent_coordinate_name></CoordinateCouplerConstraint></objects>
 </ConstraintSet><ForceSet><objects><CoordinateActuator name="motor"><coordinate>dead</coordinate>
 </CoordinateActuator></objects></ForceSet>"""
-    system = read(tmp_path, pendulum("CustomJoint", coupler, f"{coordinates}<SpatialTransform>{axes}"
-                                     "</SpatialTransform>"))
+    system = read(
+        tmp_path,
+        pendulum("CustomJoint", coupler, f"{coordinates}<SpatialTransform>{axes}</SpatialTransform>"),
+    )
     assert system.coordinates == ("live",) and not system.constraints and "motor" not in system.forces
     said = [str(note) for note in system.notes]
     assert sum("'dead' moves nothing, and is left out" in note for note in said) == 2
@@ -65,8 +71,10 @@ def test_what_speaks_of_a_coordinate_that_moves_nothing(tmp_path):
 def test_a_wrap_object_on_a_frame_of_stations(tmp_path):
     """Its pose is that of the frame: turned by 90 degrees about z, at (0.1, 0, 0)."""
     points = {"o": "0.1 0 0", "a": "0.1 1 0", "b": "0.1 0 1"}
-    stations = "".join(f'<Station name="{n}"><socket_parent_frame>..</socket_parent_frame><location>{p}'
-                       "</location></Station>" for n, p in points.items())
+    stations = "".join(
+        f'<Station name="{n}"><socket_parent_frame>..</socket_parent_frame><location>{p}</location></Station>'
+        for n, p in points.items()
+    )
     frame = f"""<components>{stations}<StationDefinedFrame name="f">
 <socket_point_a>/bodyset/rod/o</socket_point_a><socket_point_b>/bodyset/rod/a</socket_point_b>
 <socket_point_c>/bodyset/rod/b</socket_point_c><socket_origin_point>/bodyset/rod/o</socket_origin_point>

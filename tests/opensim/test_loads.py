@@ -1,4 +1,5 @@
 """External loads from OpenSim's .xml files."""
+
 import numpy as np
 import pytest
 
@@ -15,9 +16,11 @@ def written(folder, forces: str, datafile: str = "push.mot", version: int = 4060
     names = ["f_x", "f_y", "f_z", "p_x", "p_y", "p_z"]
     cd.Table(t, names, rows, ["N"] * 3 + ["m"] * 3).save(folder / "push.mot")
     file = folder / "loads.xml"
-    file.write_text(f'<OpenSimDocument Version="{version}"><ExternalLoads '
-                    f'name="l"><objects>{forces}</objects>'
-                    f"<datafile>{datafile}</datafile></ExternalLoads></OpenSimDocument>")
+    file.write_text(
+        f'<OpenSimDocument Version="{version}"><ExternalLoads '
+        f'name="l"><objects>{forces}</objects>'
+        f"<datafile>{datafile}</datafile></ExternalLoads></OpenSimDocument>"
+    )
     return file
 
 
@@ -29,12 +32,14 @@ def test_walking():
     assert (loads[0].frame, loads[0].point_frame) == ("ground", "ground")
 
 
-@pytest.mark.parametrize(("more", "version"), [("<isDisabled>true</isDisabled>", 20302),
-                                               ("<appliesForce>false</appliesForce>", 40600)])
+@pytest.mark.parametrize(
+    ("more", "version"),
+    [("<isDisabled>true</isDisabled>", 20302), ("<appliesForce>false</appliesForce>", 40600)],
+)
 def test_loads_that_are_switched_off(tmp_path, more, version):
     held = "<point_expressed_in_body>rod</point_expressed_in_body>"
     both = FORCE.format(more=held) + FORCE.format(more=more)
-    load, = cd.read_external_loads(written(tmp_path, both, version=version))
+    (load,) = cd.read_external_loads(written(tmp_path, both, version=version))
     assert (load.body, load.point_frame, load.torque) == ("rod", "rod", None)
     with pytest.raises(cd.DescriptionError, match="no <ExternalForce>"):
         cd.read_external_loads(written(tmp_path, FORCE.format(more=more), version=version))
@@ -49,9 +54,13 @@ def test_another_table(tmp_path):
     assert cd.read_external_loads(file, tmp_path / "push.mot")[0].force == ("f_x", "f_y", "f_z")
 
 
-@pytest.mark.parametrize(("forces", "error", "words"), [
-    (FORCE.format(more="").replace("f_<", "g_<"), cd.UnknownNameError, "'g_'"),
-    (FORCE.format(more="").replace("/bodyset/rod", ""), cd.DescriptionError, "on which body")])
+@pytest.mark.parametrize(
+    ("forces", "error", "words"),
+    [
+        (FORCE.format(more="").replace("f_<", "g_<"), cd.UnknownNameError, "'g_'"),
+        (FORCE.format(more="").replace("/bodyset/rod", ""), cd.DescriptionError, "on which body"),
+    ],
+)
 def test_refusals(tmp_path, forces, error, words):
     with pytest.raises(error, match=words):
         cd.read_external_loads(written(tmp_path, forces))

@@ -1,4 +1,5 @@
 """docs/coming-from-opensim.md promises names: each exists, or is an argument that does."""
+
 from __future__ import annotations
 
 import inspect
@@ -25,9 +26,16 @@ def test_there_are_many():
     assert len(NAMES) > 60
 
 
-@pytest.mark.parametrize(("function", "argument"), [
-    (cd.inverse_dynamics, "lowpass"), (cd.low_pass, "as_opensim"), (cd.muscles.Thelen2003, "tendon"),
-    (cd.muscles.Thelen2003, "activation_dynamics"), (cd.read_osim, "strict"),
-    (cd.Ball, "coordinates")])
+@pytest.mark.parametrize(
+    ("function", "argument"),
+    [
+        (cd.inverse_dynamics, "lowpass"),
+        (cd.low_pass, "as_opensim"),
+        (cd.muscles.Thelen2003, "tendon"),
+        (cd.muscles.Thelen2003, "activation_dynamics"),
+        (cd.read_osim, "strict"),
+        (cd.Ball, "coordinates"),
+    ],
+)
 def test_arguments_exist(function, argument):
     assert argument in inspect.signature(function).parameters

@@ -9,6 +9,7 @@ ours
 - fibres of slack muscles without pennation: at least a hundredth of l_0 here, 0 there;
 - Millard's curves to 1e-9: tables of polynomials here, Bezier curves solved to 1e-10 there.
 """
+
 import warnings
 from importlib.util import find_spec
 
@@ -18,8 +19,10 @@ import pytest
 from tests.opensim.files import reference
 from tests.opensim.parity_forces import compare, equilibrium
 
-EXACT = {"opensim/Gait2354_Simbody/gait2354_simbody.osim": 1e-12,
-         "gait10dof18musc_pipeline/subject01.osim": 1e-9}
+EXACT = {
+    "opensim/Gait2354_Simbody/gait2354_simbody.osim": 1e-12,
+    "gait10dof18musc_pipeline/subject01.osim": 1e-9,
+}
 """Models without surfaces, and how near forces come, over F_0: Thelen's curves are formulas, Millard's
 tables."""
 
@@ -31,8 +34,10 @@ def laws(found) -> float:
     muscles = [system.force(name) for name in system.muscles]
     F_0 = [m.max_isometric_force for m in muscles]
     fastest = [m.max_contraction_velocity * m.optimal_fiber_length for m in muscles]
-    return max(float(np.nanmax(np.abs(found["tension"][1]) / F_0)),
-               float(np.nanmax(np.abs(found["fibre"][1]) / fastest)))
+    return max(
+        float(np.nanmax(np.abs(found["tension"][1]) / F_0)),
+        float(np.nanmax(np.abs(found["fibre"][1]) / fastest)),
+    )
 
 
 @pytest.fixture(autouse=True)
@@ -52,28 +57,39 @@ def test_models_without_surfaces(name, evidence):
     assert laws(found) < EXACT[name]
     for force, (d, _) in found["alone"].items():
         F_0 = found["system"].force(force).max_isometric_force
-        assert np.abs(d).max() < EXACT[name] * F_0, force    # arms are below 1 m
+        assert np.abs(d).max() < EXACT[name] * F_0, force  # arms are below 1 m
     _, d, expected = found["udot"]
-    evidence(f"{path.stem}: accelerations with all muscles of the model file against OpenSim, relative",
-             np.abs(d).max() / np.abs(expected).max(), EXACT[name])
+    evidence(
+        f"{path.stem}: accelerations with all muscles of the model file against OpenSim, relative",
+        np.abs(d).max() / np.abs(expected).max(),
+        EXACT[name],
+    )
 
 
 @pytest.mark.peers
-@pytest.mark.parametrize("name", ["opensim/Arm26/arm26.osim", pytest.param(
-    "opensim/Rajagopal/Rajagopal2016.osim", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "opensim/Arm26/arm26.osim",
+        pytest.param("opensim/Rajagopal/Rajagopal2016.osim", marks=pytest.mark.slow),
+    ],
+)
 def test_models_with_surfaces(name, evidence):
     """Muscles at OpenSim's own lengths are as there; lengths over one surface are never longer than
     OpenSim's."""
     path = reference(name)
     found = compare(path, 2)
-    assert laws(found) < 1e-9                                # Millard's curves, see above
+    assert laws(found) < 1e-9  # Millard's curves, see above
     names, d = found["length"]
     system = found["system"]
     wraps = np.array([len(system.force(n).path.wraps) for n in names])
     assert np.abs(d[:, wraps == 0]).max(initial=0.0) < 1e-13
-    evidence(f"{path.stem}: lengths of paths over one surface against OpenSim's approximate curves [m]",
-             np.abs(d[:, wraps == 1]).max(initial=0.0), 3e-4)
-    assert np.abs(d).max() < 5.3e-3                          # two surfaces: OpenSim's stale places
+    evidence(
+        f"{path.stem}: lengths of paths over one surface against OpenSim's approximate curves [m]",
+        np.abs(d[:, wraps == 1]).max(initial=0.0),
+        3e-4,
+    )
+    assert np.abs(d).max() < 5.3e-3  # two surfaces: OpenSim's stale places
 
 
 @pytest.mark.peers
@@ -81,7 +97,7 @@ def test_models_with_surfaces(name, evidence):
 def test_fibres_in_equilibrium(name, evidence):
     path = reference(name)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)         # slack muscles
+        warnings.simplefilter("ignore", UserWarning)  # slack muscles
         found = equilibrium(path, 2)
     off = [np.nanmax(np.abs(ours - theirs)) for ours, theirs in found.values()]
     # OpenSim stops where forces differ by 1e-8 of F_0
@@ -89,8 +105,9 @@ def test_fibres_in_equilibrium(name, evidence):
 
 
 @pytest.mark.peers
-@pytest.mark.parametrize("name", ["opensim/BouncingBlock/bouncing_block.osim",
-                                  "opensim/WalkerModel/WalkerModel.osim"])
+@pytest.mark.parametrize(
+    "name", ["opensim/BouncingBlock/bouncing_block.osim", "opensim/WalkerModel/WalkerModel.osim"]
+)
 def test_springs_bushings_limits_and_contact(name):
     found = compare(reference(name), 3)
     for force, (d, expected) in found["alone"].items():

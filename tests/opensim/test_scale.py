@@ -125,7 +125,7 @@ def test_placed_markers_are_those_of_the_least(subject, evidence):
 
     q0 = result.pose.frames.q[0]
     least = q0 + 1e-3
-    for _ in range(60):                                     # each leaves a tenth of the error
+    for _ in range(60):  # each leaves a tenth of the error
         least = least - np.linalg.lstsq(slopes(least), residuals(least), rcond=None)[0]
     off = 0.0
     for n in names:

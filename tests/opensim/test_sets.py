@@ -1,4 +1,5 @@
 """Sets in files of their own, which cd.read_osim adds to a model."""
+
 import numpy as np
 import pytest
 
@@ -23,11 +24,12 @@ def written(folder, **texts):
 
 @pytest.mark.parametrize("tag", ["ForceSet", "ActuatorSet"])
 def test_markers_and_forces(tmp_path, tag):
-    path, markers, forces = written(tmp_path, model=pendulum(more=OWN), markers=MARKERS,
-                                    forces=FORCES.format(tag))
+    path, markers, forces = written(
+        tmp_path, model=pendulum(more=OWN), markers=MARKERS, forces=FORCES.format(tag)
+    )
     alone, system = cd.read_osim(path), cd.read_osim(path, add=[markers, forces])
     assert system.markers == ("tip", "side")
-    np.testing.assert_array_equal(system.marker("tip").station, (0, -2, 0))     # the added one counts
+    np.testing.assert_array_equal(system.marker("tip").station, (0, -2, 0))  # the added one counts
     assert set(system.forces) - set(alone.forces) == {"reserve"}
     assert cd.read_osim(path, add=str(markers)).markers == system.markers
 

@@ -62,18 +62,22 @@ def test_moving_points_beyond_their_range(opensim, evidence, tmp_path):
     cd.write_osim(system, tmp_path / "written.osim")
     at, h = np.array([-0.4, 0.1, 0.3, 0.9]), 1e-5
     q = np.concatenate([at, at + h, at - h])
-    answers = opensim.ask("states", str(tmp_path / "written.osim"), [{"coordinates": {"arm": (v, 0.0)}}
-                                                                     for v in q])
+    answers = opensim.ask(
+        "states", str(tmp_path / "written.osim"), [{"coordinates": {"arm": (v, 0.0)}} for v in q]
+    )
     L = np.array([a["lengths"]["cord"] for a in answers]).reshape(3, -1)
     np.testing.assert_allclose(system.path_lengths(q[:, None])[:, 0], L.ravel(), rtol=0, atol=1e-14)
     expected = -50.0 * (L[0] - 0.1) * (L[1] - L[2]) / (2 * h) / inertia
     ours = system.forward_dynamics(at[:, None], np.zeros((4, 1)))[:, 0]
     # differences of lengths that are known to 1e-16, over 1e-5
-    evidence("moving points beyond their range: accelerations by the slope of OpenSim's lengths [rad/s^2]",
-             np.abs(ours - expected).max(), 1e-7)
+    evidence(
+        "moving points beyond their range: accelerations by the slope of OpenSim's lengths [rad/s^2]",
+        np.abs(ours - expected).max(),
+        1e-7,
+    )
     theirs = np.array([a["udot"]["arm"] for a in answers[:4]])
     np.testing.assert_allclose(theirs[:2], expected[:2], rtol=0, atol=1e-7)
-    assert (np.abs(theirs - expected)[2:] > 0.1).all()       # if OpenSim mends it: docs/parity.md
+    assert (np.abs(theirs - expected)[2:] > 0.1).all()  # if OpenSim mends it: docs/parity.md
 
 
 @pytest.mark.peers
@@ -173,8 +177,9 @@ def test_contact_that_cannot_be_written(tmp_path):
     grip = contact.HalfSpace("ground", (0, 1, 0), 0, rough), contact.Sphere("b", (0, 0, 0), 0.2, rough)
     s.add_contact("ours", *grip)
     hard = contact.Rigid()
-    s.add_contact("hard", contact.HalfSpace("ground", (1, 0, 0), 0, hard),
-                  contact.Sphere("b", (0, 0, 0), 0.3, hard))
+    s.add_contact(
+        "hard", contact.HalfSpace("ground", (1, 0, 0), 0, hard), contact.Sphere("b", (0, 0, 0), 0.3, hard)
+    )
     o, x, z, law = (0, 0, 0), (1, 0, 0), (0, 0, 1), cd.constraints
     s.add_constraint("roll", law.PointInPlane("ground", (0, 1, 0), 0.3, "b", o))
     s.add_constraint("roll_angle", law.ConstantAngle("ground", x, "b", z))
@@ -182,10 +187,13 @@ def test_contact_that_cannot_be_written(tmp_path):
         s.add_constraint(f"roll{end}", law.NoSlip1D("ground", o, axis, "ground", "b"))
     with pytest.raises(cd.DescriptionError) as refused:
         cd.write_osim(s, tmp_path / "no.osim")
-    for words in ("force 'spins'", "law=cd.contact.OpenSimHuntCrossley) has it, with the same normal force",
-                  "constraint 'hard': OpenSim has no constraint like",
-                  "with law=cd.contact.OpenSimHuntCrossley, are",
-                  "constraint 'roll': OpenSim decides at each step"):
+    for words in (
+        "force 'spins'",
+        "law=cd.contact.OpenSimHuntCrossley) has it, with the same normal force",
+        "constraint 'hard': OpenSim has no constraint like",
+        "with law=cd.contact.OpenSimHuntCrossley, are",
+        "constraint 'roll': OpenSim decides at each step",
+    ):
         assert words in str(refused.value), words
 
 
@@ -193,8 +201,11 @@ def test_contact_without_friction_is_written_by_default(tmp_path):
     """The default law differs from OpenSim's in friction alone."""
     system, soft = cd.System(), cd.contact.Material(1e6, 0.3)
     system.add_body("b", mobilizer=cd.Slider("y"), mass=1.0, inertia=(1, 1, 1))
-    system.add_contact("touch", cd.contact.HalfSpace("ground", (0, 1, 0), 0, soft),
-                       cd.contact.Sphere("b", (0, 0, 0), 0.1, soft))
+    system.add_contact(
+        "touch",
+        cd.contact.HalfSpace("ground", (0, 1, 0), 0, soft),
+        cd.contact.Sphere("b", (0, 0, 0), 0.1, soft),
+    )
     cd.write_osim(system, tmp_path / "ball.osim")
     again = cd.read_osim(tmp_path / "ball.osim")
     assert isinstance(again.force("touch"), cd.contact.OpenSimHuntCrossley)
@@ -417,15 +428,25 @@ def test_what_a_file_says_of_coordinates_and_couplers_is_kept(tmp_path):
 def test_locked_and_prescribed_angles_of_a_ball_and_excitations_over_time(opensim, evidence, tmp_path):
     """Constraints that hold or move one coordinate are its lock or its function in the file."""
     system = cd.System()
-    system.add_body("head", mobilizer=cd.Gimbal(), mass=2.0, com=(0, 0.1, 0.02), inertia=(0.05, 0.01, 0.05),
-                    coordinates=("a", "b", "c"))
+    system.add_body(
+        "head",
+        mobilizer=cd.Gimbal(),
+        mass=2.0,
+        com=(0, 0.1, 0.02),
+        inertia=(0.05, 0.01, 0.05),
+        coordinates=("a", "b", "c"),
+    )
     law = cd.constraints
     system.add_constraint("still", law.ConstantCoordinate("b", 0.3))
     system.add_constraint("nod", law.PrescribedMotion(cd.functions.Sine(0.2, 3.0, 0.1), "c"))
     path = cd.paths.Path([("ground", (0.02, -0.1, 0.05)), ("head", (0.03, 0.15, -0.02))])
     own = {"max_isometric_force": 500.0, "optimal_fiber_length": 0.1, "tendon_slack_length": 0.15}
-    system.add_force("neck", cd.muscles.Millard2012(
-        path, **own, activation_dynamics=False, excitation=cd.functions.Linear(0.4, 0.1)))
+    system.add_force(
+        "neck",
+        cd.muscles.Millard2012(
+            path, **own, activation_dynamics=False, excitation=cd.functions.Linear(0.4, 0.1)
+        ),
+    )
     system.groups["neck muscles"] = ("neck",)
     cd.write_osim(system, tmp_path / "head.osim")
     text = (tmp_path / "head.osim").read_text()
@@ -434,21 +455,31 @@ def test_locked_and_prescribed_angles_of_a_ball_and_excitations_over_time(opensi
     assert again.groups == system.groups
     t = 0.7
     q, u = np.array([0.2, 0.3, 0.2 * np.sin(3 * t + 0.1)]), np.array([0.5, 0.0, 0.6 * np.cos(3 * t + 0.1)])
-    told = {"t": t, "coordinates": {n: (float(x), float(v)) for n, x, v in zip("abc", q, u, strict=True)},
-            "z": {"/forceset/neck/fiber_length": 0.09}}
+    told = {
+        "t": t,
+        "coordinates": {n: (float(x), float(v)) for n, x, v in zip("abc", q, u, strict=True)},
+        "z": {"/forceset/neck/fiber_length": 0.09},
+    }
     (answer,) = opensim.ask("states", str(tmp_path / "head.osim"), [told])
     udot = system.forward_dynamics(q, u, z=[0.09], t=t)
     # OpenSim's curves are tables of 1e-9 and better
-    evidence("written for OpenSim, locks and functions of single angles: accelerations, relative",
-             np.abs([answer["udot"][n] for n in "abc"] - udot).max() / np.abs(udot).max(), 1e-9)
+    evidence(
+        "written for OpenSim, locks and functions of single angles: accelerations, relative",
+        np.abs([answer["udot"][n] for n in "abc"] - udot).max() / np.abs(udot).max(),
+        1e-9,
+    )
 
 
 def test_the_way_over_an_ellipsoid_is_kept(tmp_path):
     system = cd.System()
     system.add_body("rib", mobilizer=cd.Pin(), mass=1.0, inertia=(1, 1, 1))
     wrap = cd.paths.Wrap(cd.paths.Ellipsoid((0.1, 0.2, 0.1)), "ground", method="midpoint")
-    system.add_force("cord", cd.forces.PathSpring(
-        cd.paths.Path([("ground", (0.3, 0, 0)), ("rib", (-0.3, 0.01, 0))], [wrap]), 10.0, 0.1))
+    system.add_force(
+        "cord",
+        cd.forces.PathSpring(
+            cd.paths.Path([("ground", (0.3, 0, 0)), ("rib", (-0.3, 0.01, 0))], [wrap]), 10.0, 0.1
+        ),
+    )
     cd.write_osim(system, tmp_path / "rib.osim")
     assert cd.read_osim(tmp_path / "rib.osim").force("cord").path.wraps[0].method == "midpoint"
     with pytest.raises(cd.DescriptionError, match="method: expected hybrid, midpoint, axial"):

@@ -1,4 +1,5 @@
 """What is read, written, read and written again is one file, byte for byte, and one system."""
+
 from __future__ import annotations
 
 import re
@@ -20,7 +21,7 @@ ROUNDING = 2e-15
 
 def read(path):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)            # what is not read has no part in this
+        warnings.simplefilter("ignore", UserWarning)  # what is not read has no part in this
         return cd.read_osim(path)
 
 
@@ -30,7 +31,7 @@ def twice(system, folder):
     for path in paths:
         path.parent.mkdir()
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)        # of shapes that OpenSim does not draw
+            warnings.simplefilter("ignore", UserWarning)  # of shapes that OpenSim does not draw
             cd.write_osim(system, path)
         system = read(path)
     return *(path.read_text() for path in paths), system
@@ -41,14 +42,28 @@ def numbers(system):
     out = {}
     for b in system.bodies:
         m = b.mass_properties
-        out[b.name] = np.hstack([m.mass, m.com, m.inertia.ravel(), *(x.ravel() for x in (*b.X_PF, *b.X_BM)),
-                                 *(c.default or 0.0 for c in b.coordinates)])
+        out[b.name] = np.hstack(
+            [
+                m.mass,
+                m.com,
+                m.inertia.ravel(),
+                *(x.ravel() for x in (*b.X_PF, *b.X_BM)),
+                *(c.default or 0.0 for c in b.coordinates),
+            ]
+        )
     for name in system.muscles:
         law = system.force(name)
         points = [p.p for p in law.path.points if not isinstance(p, cd.paths.MovingPoint)]
         ranges = [p.range for p in law.path.points if isinstance(p, cd.paths.ConditionalPoint)]
-        out[name] = np.hstack([law.optimal_fiber_length, law.tendon_slack_length, *points, *ranges,
-                               *(x.ravel() for w in law.path.wraps for x in w.X_BS)])
+        out[name] = np.hstack(
+            [
+                law.optimal_fiber_length,
+                law.tendon_slack_length,
+                *points,
+                *ranges,
+                *(x.ravel() for w in law.path.wraps for x in w.X_BS),
+            ]
+        )
     out |= {name: np.array(system.marker(name).station) for name in system.markers}
     return out
 
@@ -66,14 +81,15 @@ def check_again(system, folder):
 
 BODIES = ("far", "near", "middle")
 """In the order of the file, which is not that of the tree."""
-SMALL = model("""
+SMALL = model(
+    """
 <Ground name="ground"><attached_geometry><Mesh name="rib"><mesh_file>ribs/rib.vtp</mesh_file></Mesh>
   <Mesh name="lost"><mesh_file>lost.vtp</mesh_file></Mesh></attached_geometry></Ground>
 <BodySet name="bodyset"><objects>"""
-              + "".join(f'<Body name="{b}"><mass>1</mass><inertia>1 1 1 0 0 0</inertia></Body>'
-                        for b in BODIES)
-              + "</objects></BodySet><JointSet name='jointset'><objects>"
-              + "".join(f"""<CustomJoint name="to_{child}">
+    + "".join(f'<Body name="{b}"><mass>1</mass><inertia>1 1 1 0 0 0</inertia></Body>' for b in BODIES)
+    + "</objects></BodySet><JointSet name='jointset'><objects>"
+    + "".join(
+        f"""<CustomJoint name="to_{child}">
   <socket_parent_frame>a</socket_parent_frame><socket_child_frame>b</socket_child_frame>
   <coordinates><Coordinate name="q_{child}"/></coordinates>
   <frames><PhysicalOffsetFrame name="a"><socket_parent>/{parent}</socket_parent>
@@ -82,11 +98,14 @@ SMALL = model("""
   </frames>
   <SpatialTransform><TransformAxis name="rotation1"><coordinates>q_{child}</coordinates>
     <axis>-0.05889802 0.0023 0.99826136</axis><LinearFunction name="function"><coefficients>1 0</coefficients>
-    </LinearFunction></TransformAxis></SpatialTransform></CustomJoint>""" for child, parent, turn in (
-                  ("middle", "bodyset/near", "2.96723 0.0279725 -1.47812"),
-                  ("far", "bodyset/middle", "0.175895 -0.105208 0.0186622"),
-                  ("near", "ground", "0.3 1.5707963267948966 0.2")))
-              + """</objects></JointSet><ForceSet name="forceset"><objects><Thelen2003Muscle name="m">
+    </LinearFunction></TransformAxis></SpatialTransform></CustomJoint>"""
+        for child, parent, turn in (
+            ("middle", "bodyset/near", "2.96723 0.0279725 -1.47812"),
+            ("far", "bodyset/middle", "0.175895 -0.105208 0.0186622"),
+            ("near", "ground", "0.3 1.5707963267948966 0.2"),
+        )
+    )
+    + """</objects></JointSet><ForceSet name="forceset"><objects><Thelen2003Muscle name="m">
   <optimal_fiber_length>0.12</optimal_fiber_length><default_fiber_length>0.12</default_fiber_length>
   <GeometryPath name="path"><PathPointSet><objects>
   <PathPoint name="p"><socket_parent_frame>/ground</socket_parent_frame><location>.1 0 0</location>
@@ -96,7 +115,8 @@ SMALL = model("""
     <range>-0.78539816 0.3</range></ConditionalPathPoint>
   <PathPoint name="e"><socket_parent_frame>/bodyset/far</socket_parent_frame><location>.1 0 0</location>
   </PathPoint>
-  </objects></PathPointSet></GeometryPath></Thelen2003Muscle></objects></ForceSet>""")
+  </objects></PathPointSet></GeometryPath></Thelen2003Muscle></objects></ForceSet>"""
+)
 
 
 @pytest.fixture
@@ -126,8 +146,10 @@ def test_meshes_are_found_again(small, tmp_path):
     (tmp_path / "one").mkdir()
     cd.write_osim(read(small), tmp_path / "one" / "m.osim")
     cd.write_osim(read(small), small.parent / "m.osim")
-    for path, names in ((tmp_path / "one" / "m.osim", ["../original/Geometry/ribs/rib.vtp", "lost.vtp"]),
-                        (small.parent / "m.osim", ["ribs/rib.vtp", "lost.vtp"])):
+    for path, names in (
+        (tmp_path / "one" / "m.osim", ["../original/Geometry/ribs/rib.vtp", "lost.vtp"]),
+        (small.parent / "m.osim", ["ribs/rib.vtp", "lost.vtp"]),
+    ):
         assert re.findall("<mesh_file>(.*?)</mesh_file>", path.read_text()) == names
         shapes = [g.shape.path for g in read(path).geometry]
         assert Path(shapes[0]).samefile(small.parent / "Geometry" / "ribs" / "rib.vtp")

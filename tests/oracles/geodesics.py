@@ -5,6 +5,7 @@
 by Gragg's method with extrapolation; what is unknown is where the path touches on the silhouette of A, and
 how long the arc is. All arrays have one row per path.
 """
+
 from __future__ import annotations
 
 import numpy as np
@@ -20,16 +21,16 @@ def random_ends(kind, count, radii, rng):
     while len(found) < count:
         n = 4 * count + 100
         u, v = (x / np.linalg.norm(x, axis=1)[:, None] for x in rng.normal(size=(2, n, 3)))
-        r = 1 + 10**rng.uniform(*((-7, -3) if kind == "near" else (-3, 0.7)), (n, 2))
+        r = 1 + 10 ** rng.uniform(*((-7, -3) if kind == "near" else (-3, 0.7)), (n, 2))
         if kind == "antipodal":
-            v = -u + 10**rng.uniform(-4, -1, (n, 1)) * v
+            v = -u + 10 ** rng.uniform(-4, -1, (n, 1)) * v
             v /= np.linalg.norm(v, axis=1)[:, None]
         u, v = u * r[:, :1], v * r[:, 1:]
         d = v - u
         s = -(u * d).sum(1) / (d * d).sum(1)
         m = u + s[:, None] * d
         if kind == "grazing":
-            shift = m * ((1 - 10**rng.uniform(-8, -2, n)) / np.linalg.norm(m, axis=1) - 1)[:, None]
+            shift = m * ((1 - 10 ** rng.uniform(-8, -2, n)) / np.linalg.norm(m, axis=1) - 1)[:, None]
             u, v, m = u + shift, v + shift, m + shift
         outside = ((u * u).sum(1) > 1) & ((v * v).sum(1) > 1)
         good = (np.linalg.norm(m, axis=1) < 1) & (s > 0) & (s < 1) & outside
@@ -40,7 +41,7 @@ def random_ends(kind, count, radii, rng):
 def _rates(y, w):
     x, t = y[:, :3], y[:, 3:]
     g = w * x
-    return np.hstack([t, -((t * w * t).sum(1) / (g * g).sum(1))[:, None] * g])              # (1)
+    return np.hstack([t, -((t * w * t).sum(1) / (g * g).sum(1))[:, None] * g])  # (1)
 
 
 def _step(y, w, h, columns=8):
@@ -54,7 +55,7 @@ def _step(y, w, h, columns=8):
             a, b = b, a + 2 * k * _rates(b, w)
         row = [(a + b + k * _rates(b, w)) / 2]
         for i in range(1, j + 1):
-            row.append(row[i - 1] + (row[i - 1] - table[-1][i - 1]) / ((n / (2 * (j - i + 1)))**2 - 1))
+            row.append(row[i - 1] + (row[i - 1] - table[-1][i - 1]) / ((n / (2 * (j - i + 1))) ** 2 - 1))
         table.append(row)
     return table[-1][-1]
 
@@ -98,8 +99,10 @@ def true_length(A, B, radii, P, arc, steps=16, rounds=3):
     phi, arc = shot.angle(np.tile(P, (5, 1)))[:n], np.array(arc)[:, None]
     best = None
     for _ in range(rounds):
-        R, L, on = shot.miss(np.concatenate([phi, phi + h, phi - h, phi, phi]),
-                             np.concatenate([arc, arc, arc, arc + hl, arc - hl]))
+        R, L, on = shot.miss(
+            np.concatenate([phi, phi + h, phi - h, phi, phi]),
+            np.concatenate([arc, arc, arc, arc + hl, arc - hl]),
+        )
         now, (R, *moved) = (L[:n], np.linalg.norm(R[:n], axis=1), on[:n]), R.reshape(5, n, 2)
         better = now[1] < (np.inf if best is None else best[1])
         best = now if best is None else tuple(np.where(better, a, b) for a, b in zip(now, best, strict=True))

@@ -1,5 +1,6 @@
 """Every mobilizer as plain data, with its pose along a path in NumPy: products of turns and shifts, each with
 two derivatives."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -17,22 +18,56 @@ from tests.oracles.paths import Jet, Path, cross_matrix
 KINDS = ("weld", "pin", "slider", "free", "euler", "function", "timed")
 """`euler` is Free with angles, `timed` a function of time as well."""
 
-BUILT_IN = ("screw", "universal", "cylinder", "bend", "planar", "spherical", "line", "gimbal", "bushing",
-            "ball", "ball_euler",
-            "translation", "free_line", "ellipsoid", "normal_ellipsoid", "beam")
+BUILT_IN = (
+    "screw",
+    "universal",
+    "cylinder",
+    "bend",
+    "planar",
+    "spherical",
+    "line",
+    "gimbal",
+    "bushing",
+    "ball",
+    "ball_euler",
+    "translation",
+    "free_line",
+    "ellipsoid",
+    "normal_ellipsoid",
+    "beam",
+)
 MIXED = (*KINDS, *BUILT_IN, "spline", "custom", "composed")
 """What random trees are made of by default."""
 EVERY_KIND = (*MIXED, "curve", "surface", "elliptic", "composed_curve")
 """`spline` is a function with a spline that is looked up; `custom` has speeds that are multiples of qdot;
 `composed_curve` is a curve with a pin, another curve or a surface, or two surfaces."""
 
-COUNTS = {"weld": (0, 0), "pin": (1, 1), "slider": (1, 1), "free": (7, 6), "euler": (6, 6), "screw": (1, 1),
-          "universal": (2, 2),
-          "cylinder": (2, 2), "bend": (2, 2), "planar": (3, 3), "spherical": (3, 3), "line": (4, 2),
-          "gimbal": (3, 3),
-          "bushing": (6, 6), "ball": (4, 3), "ball_euler": (3, 3), "translation": (3, 3), "free_line": (7, 5),
-          "ellipsoid": (4, 3), "normal_ellipsoid": (4, 3), "beam": (3, 3), "curve": (1, 1),
-          "surface": (2, 2), "elliptic": (1, 1)}
+COUNTS = {
+    "weld": (0, 0),
+    "pin": (1, 1),
+    "slider": (1, 1),
+    "free": (7, 6),
+    "euler": (6, 6),
+    "screw": (1, 1),
+    "universal": (2, 2),
+    "cylinder": (2, 2),
+    "bend": (2, 2),
+    "planar": (3, 3),
+    "spherical": (3, 3),
+    "line": (4, 2),
+    "gimbal": (3, 3),
+    "bushing": (6, 6),
+    "ball": (4, 3),
+    "ball_euler": (3, 3),
+    "translation": (3, 3),
+    "free_line": (7, 5),
+    "ellipsoid": (4, 3),
+    "normal_ellipsoid": (4, 3),
+    "beam": (3, 3),
+    "curve": (1, 1),
+    "surface": (2, 2),
+    "elliptic": (1, 1),
+}
 QUATERNIONS = ("free", "line", "ball", "free_line", "ellipsoid", "normal_ellipsoid")
 LAWS = ("function", "timed", "spline", "custom")
 UNIT = np.eye(3)
@@ -85,7 +120,7 @@ class Joint:
         n = self.numbers
         match self.kind:
             case "pin":
-                return cd.Pin(axis=tuple(2.5 * self.axis))                       # any length will do
+                return cd.Pin(axis=tuple(2.5 * self.axis))  # any length will do
             case "slider":
                 return cd.Slider(axis=tuple(0.3 * self.axis))
             case "screw":
@@ -111,15 +146,25 @@ class Joint:
                 return cd.Custom(self.coordinates, self._users_transform, **rates)
             case "function" | "timed" | "spline":
                 axes = None if self.axes is None else [tuple(a) for a in self.axes]
-                return cd.FunctionBased(self.coordinates, self.functions[:3], self.functions[3:], axes,
-                                        time=self.kind == "timed")
-        return {"weld": cd.Weld, "free": cd.Free, "euler": lambda: cd.Free(coordinates="euler"),
-                "universal": cd.Universal,
-                "cylinder": cd.Cylinder, "bend": cd.BendStretch, "planar": cd.Planar,
-                "line": cd.LineOrientation,
-                "gimbal": cd.Gimbal, "bushing": cd.Bushing, "ball": cd.Ball,
-                "ball_euler": lambda: cd.Ball(coordinates="euler"), "translation": cd.Translation,
-                "free_line": cd.FreeLine}[self.kind]()
+                return cd.FunctionBased(
+                    self.coordinates, self.functions[:3], self.functions[3:], axes, time=self.kind == "timed"
+                )
+        return {
+            "weld": cd.Weld,
+            "free": cd.Free,
+            "euler": lambda: cd.Free(coordinates="euler"),
+            "universal": cd.Universal,
+            "cylinder": cd.Cylinder,
+            "bend": cd.BendStretch,
+            "planar": cd.Planar,
+            "line": cd.LineOrientation,
+            "gimbal": cd.Gimbal,
+            "bushing": cd.Bushing,
+            "ball": cd.Ball,
+            "ball_euler": lambda: cd.Ball(coordinates="euler"),
+            "translation": cd.Translation,
+            "free_line": cd.FreeLine,
+        }[self.kind]()
 
     def _users_transform(self, *q):
         """What a user would write for `custom`."""
@@ -141,8 +186,9 @@ class Joint:
             made, i, j = Path.of(UNIT, np.zeros((*np.shape(t), 3))), 0, 0
             for part in self.parts:
                 nq, nu = part.counts
-                made = made @ part.path(t, *(np.moveaxis(a, 0, -1) for a in (q[i:i + nq], u[j:j + nu],
-                                                                             udot[j:j + nu])))
+                made = made @ part.path(
+                    t, *(np.moveaxis(a, 0, -1) for a in (q[i : i + nq], u[j : j + nu], udot[j : j + nu]))
+                )
                 i, j = i + nq, j + nu
             return made
         if self.kind in ("free", "euler", "ball", "ball_euler"):
@@ -151,8 +197,9 @@ class Joint:
         if self.kind in ("line", "free_line"):
             R = _rotation(self.kind, q)
             # w = R w_M, and w x w = 0: alpha = R wdot_M.
-            made = _oriented(R, *((R[..., :2] @ np.moveaxis(x[:2], 0, -1)[..., None])[..., 0]
-                                  for x in (u, udot)))
+            made = _oriented(
+                R, *((R[..., :2] @ np.moveaxis(x[:2], 0, -1)[..., None])[..., 0] for x in (u, udot))
+            )
             return made if self.kind == "line" else _shift(UNIT, q[-3:], u[-3:], udot[-3:]) @ made
         if self.kind in ("ellipsoid", "normal_ellipsoid"):
             made = _oriented(_rotation(self.kind, q), *(np.moveaxis(x, 0, -1) for x in (u, udot)))
@@ -162,7 +209,7 @@ class Joint:
                 length = (p[0] * p[0] + p[1] * p[1] + p[2] * p[2]) ** 0.5
                 p = [a * e * length**-1.0 for a, e in zip(n, p)]
             return _shift(UNIT, *([getattr(e, name) for e in p] for name in ("x", "d1", "d2"))) @ made
-        k = n[0] if self.kind == "custom" else 1.0                                # qdot = k u
+        k = n[0] if self.kind == "custom" else 1.0  # qdot = k u
         x = [Jet(a, k * b, k * c) for a, b, c in zip(q, u, udot)]
         if self.kind in LAWS:
             return self._of_laws([Jet(np.asarray(t, dtype=float), 1.0), *x] if self.kind == "timed" else x)
@@ -184,8 +231,11 @@ class Joint:
             case "planar":
                 return _along(X, x[1]) @ _along(Y, x[2]) @ _turn(Z, x[0])
             case "spherical":
-                return _turn(Z, n[0] + n[1] * x[0]) @ _turn(Y, n[2] + n[3] * x[1]) @ _along((Z, X)[n[5]],
-                                                                                            n[4] * x[2])
+                return (
+                    _turn(Z, n[0] + n[1] * x[0])
+                    @ _turn(Y, n[2] + n[3] * x[1])
+                    @ _along((Z, X)[n[5]], n[4] * x[2])
+                )
             case "gimbal":
                 return _turn(X, x[0]) @ _turn(Y, x[1]) @ _turn(Z, x[2])
             case "bushing":
@@ -206,8 +256,10 @@ class Joint:
         raise ValueError(self.kind)
 
     def _of_laws(self, x: list[Jet]) -> Path:
-        y = [f if isinstance(f, Jet) else Jet(f) for f in (g(*x) if callable(g) else g or 0.0
-                                                           for g in self.functions)]
+        y = [
+            f if isinstance(f, Jet) else Jet(f)
+            for f in (g(*x) if callable(g) else g or 0.0 for g in self.functions)
+        ]
         axes = np.concatenate([UNIT, UNIT]) if self.axes is None else self.axes
         turned = _turn(axes[0], y[0]) @ _turn(axes[1], y[1]) @ _turn(axes[2], y[2])
         return _along(axes[3], y[3]) @ _along(axes[4], y[4]) @ _along(axes[5], y[5]) @ turned
@@ -240,7 +292,7 @@ def _curve(R, p, order, closed, q: Jet) -> Path:
     """lee2008 (21) for q from -1 to 1, all exponentials, by SciPy's B-splines; each one a turn about its
     screw axis and a shift along it."""
     n, k = len(p), order
-    if closed:                                               # frame j from knot j - k // 2 on, all repeated
+    if closed:  # frame j from knot j - k // 2 on, all repeated
         step, index = 2 / n, np.arange(-k, 2 * n)
         knots = -1 + step * np.arange(-k, 2 * n + k)
         R, p = R[(index + k // 2) % n], p[(index + k // 2) % n]
@@ -255,8 +307,13 @@ def _curve(R, p, order, closed, q: Jet) -> Path:
         V = UNIT + (1 - np.cos(a)) / a**2 * K + (a - np.sin(a)) / a**3 * K @ K
         v = np.linalg.solve(V, R[j - 1].T @ (p[j] - p[j - 1]))
         axis, point = w / a, np.cross(w, v) / a**2
-        made = made @ Path.of(UNIT, point) @ _turn(axis, a * f) @ Path.of(UNIT, -point) @ _along(axis,
-                                                                                                 axis @ v * f)
+        made = (
+            made
+            @ Path.of(UNIT, point)
+            @ _turn(axis, a * f)
+            @ Path.of(UNIT, -point)
+            @ _along(axis, axis @ v * f)
+        )
     return made
 
 
@@ -271,8 +328,9 @@ def _surface(c, order, *axes, x) -> Path:
     a, b = x
     spline = NdBSpline(tuple(_clamped(n, order) for n in c.shape[1:]), np.moveaxis(c, 0, -1), order - 1)
     at = np.stack([a.x, b.x], axis=-1)
-    f, f_a, f_b, f_aa, f_ab, f_bb = (np.moveaxis(spline(at, nu=nu), -1, 0)
-                                     for nu in ((0, 0), (1, 0), (0, 1), (2, 0), (1, 1), (0, 2)))
+    f, f_a, f_b, f_aa, f_ab, f_bb = (
+        np.moveaxis(spline(at, nu=nu), -1, 0) for nu in ((0, 0), (1, 0), (0, 1), (2, 0), (1, 1), (0, 2))
+    )
     d2 = f_a * a.d2 + f_b * b.d2 + f_aa * a.d1**2 + 2 * f_ab * a.d1 * b.d1 + f_bb * b.d1**2
     made = Path.of(UNIT, np.zeros(3))
     for i, *phi in zip(axes, f, f_a * a.d1 + f_b * b.d1, d2):
@@ -286,10 +344,14 @@ def _elliptic(a, b, q: Jet) -> Path:
     length = (x * x + y * y) ** -0.5
     c, s, zero, one = x * length, y * length, Jet(0 * q.x), Jet(0 * q.x + 1)
     rows = [c, -1 * s, zero, s, c, zero, zero, zero, one]
-    R = [np.stack([getattr(e, d) for e in rows], axis=-1).reshape(*np.shape(q.x), 3, 3) for d in ("x", "d1",
-                                                                                                   "d2")]
-    p = [np.stack([getattr(e, d) for e in (a * np.sin(q), -b * np.cos(q), zero)], axis=-1)
-         for d in ("x", "d1", "d2")]
+    R = [
+        np.stack([getattr(e, d) for e in rows], axis=-1).reshape(*np.shape(q.x), 3, 3)
+        for d in ("x", "d1", "d2")
+    ]
+    p = [
+        np.stack([getattr(e, d) for e in (a * np.sin(q), -b * np.cos(q), zero)], axis=-1)
+        for d in ("x", "d1", "d2")
+    ]
     return Path.of(*(part for pair in zip(R, p) for part in pair))
 
 
@@ -334,6 +396,7 @@ def random_law(rng, slope: np.ndarray):
     def law(*x):
         line, inner = (sum((k * v for k, v in zip(weights, x)), 0.0 * x[0]) for weights in (slope, wave))
         return shift + line + bend * np.sin(inner + phase) * np.exp(0.3 * x[-1])
+
     return law
 
 
@@ -344,8 +407,13 @@ def random_curve(rng) -> Curve:
     return Curve(tuple(x), tuple(np.sin(1.5 * x + rng.uniform(-0.3, 0.3)) / 1.5))
 
 
-COMPOSED = (("slider", "pin"), ("translation", "ball"), ("cylinder", "universal"), ("bend", "screw"),
-            ("function", "slider"))
+COMPOSED = (
+    ("slider", "pin"),
+    ("translation", "ball"),
+    ("cylinder", "universal"),
+    ("bend", "screw"),
+    ("function", "slider"),
+)
 COMPOSED_CURVES = (("curve", "pin"), ("curve", "curve"), ("surface", "curve"), ("surface", "surface"))
 
 
@@ -354,19 +422,21 @@ def random_joint(rng, kind: str, name: str) -> Joint:
     sign = lambda: int(rng.choice((-1, 1)))
     match kind:
         case "screw":
-            return Joint(kind, axis=random_axis(rng), numbers=(sign() * rng.uniform(0.05, 0.4),),
-                         reversed=turned)
+            return Joint(
+                kind, axis=random_axis(rng), numbers=(sign() * rng.uniform(0.05, 0.4),), reversed=turned
+            )
         case "spherical":
             numbers = (rng.uniform(-1, 1), sign(), rng.uniform(-1, 1), sign(), sign(), int(rng.integers(2)))
-            return Joint(kind, numbers=numbers if turned else (0.0, 1, 0.0, 1, 1, 0),
-                         reversed=bool(rng.random() < 0.4))
+            return Joint(
+                kind, numbers=numbers if turned else (0.0, 1, 0.0, 1, 1, 0), reversed=bool(rng.random() < 0.4)
+            )
         case "ellipsoid" | "normal_ellipsoid":
             return Joint(kind, numbers=tuple(rng.uniform(0.2, 0.6, 3)), reversed=turned)
         case "curve":
             order, closed, n = int(rng.integers(4, 7)), bool(rng.random() < 0.3), int(rng.integers(7, 11))
             axis = 1.5 * random_axis(rng)
             a = 2 * np.pi * np.arange(n) / n if closed else np.linspace(-1, 1, n)
-            turned_by, shifted = ((np.sin(a), np.cos(a)) if closed else (a, a * a))
+            turned_by, shifted = (np.sin(a), np.cos(a)) if closed else (a, a * a)
             R = Rotation.from_rotvec(turned_by[:, None] * axis + rng.uniform(-0.05, 0.05, (n, 3))).as_matrix()
             p = np.outer(shifted, rng.uniform(-0.3, 0.3, 3)) + rng.uniform(-0.02, 0.02, (n, 3))
             return Joint(kind, numbers=(order, closed), frames=(R, p), reversed=turned)
@@ -388,8 +458,12 @@ def random_joint(rng, kind: str, name: str) -> Joint:
             # at most the six freedoms of a body, none of them twice
             if pair[0] == "function":
                 law = random_law(rng, np.array([1.0]))
-                parts = Joint("function", coordinates=(f"{name}_a",), functions=(law, None, 0.3, None, law,
-                                                                                 None)), parts[1]
+                parts = (
+                    Joint(
+                        "function", coordinates=(f"{name}_a",), functions=(law, None, 0.3, None, law, None)
+                    ),
+                    parts[1],
+                )
             return Joint(kind, parts=parts, reversed=turned)
     if kind not in LAWS:
         return Joint(kind, axis=random_axis(rng), reversed=turned)
@@ -406,9 +480,14 @@ def random_joint(rng, kind: str, name: str) -> Joint:
         functions.append(random_curve(rng) if kind == "spline" and slope.any() else law)
     axes = None
     if rng.random() < 0.5:
-        tilted = UNIT + rng.uniform(-0.4, 0.4, (2, 3, 3))    # independent, not orthogonal
+        tilted = UNIT + rng.uniform(-0.4, 0.4, (2, 3, 3))  # independent, not orthogonal
         axes = (tilted / np.linalg.norm(tilted, axis=-1, keepdims=True)).reshape(6, 3)
     numbers: Sequence[float] = (1.0 if turned else float(rng.uniform(0.5, 2.0)),) if kind == "custom" else ()
-    return Joint(kind, coordinates=tuple(f"{name}_{c}" for c in "abc"[:n]), functions=tuple(functions),
-                 axes=axes,
-                 reversed=turned, numbers=numbers)
+    return Joint(
+        kind,
+        coordinates=tuple(f"{name}_{c}" for c in "abc"[:n]),
+        functions=tuple(functions),
+        axes=axes,
+        reversed=turned,
+        numbers=numbers,
+    )

@@ -6,6 +6,7 @@
   tau_k = sum_B  v_k . m (a_cm - g) + w_k . (I alpha + w x I w)                              (4)
 Time is held in the partial velocities, not in the accelerations, so that (4) holds for rheonomic joints too.
 """
+
 from __future__ import annotations
 
 import numpy as np
@@ -29,9 +30,9 @@ class Mechanics:
         X_GB, iq, iu = [], 0, 0
         for part in self.plan.parts:
             nq, nu = part.joint.counts
-            X_FM = part.joint.path(t, q[..., iq:iq + nq], u[..., iu:iu + nu], udot[..., iu:iu + nu])
+            X_FM = part.joint.path(t, q[..., iq : iq + nq], u[..., iu : iu + nu], udot[..., iu : iu + nu])
             X = Path.of(*part.X_PF) @ X_FM @ Path.of(*part.X_BM).inverse()
-            X_GB.append(X if part.parent < 0 else X_GB[part.parent] @ X)                     # (1)
+            X_GB.append(X if part.parent < 0 else X_GB[part.parent] @ X)  # (1)
             iq, iu = iq + nq, iu + nu
         return X_GB
 
@@ -62,7 +63,8 @@ class Mechanics:
         J = self.partials(q, t)
         I = self.centres(q, np.zeros(self.nu), np.zeros(self.nu), t)[2]
         return np.einsum("...kbi,b,...jbi->...kj", J[..., 3:], self.masses, J[..., 3:]) + np.einsum(
-            "...kbi,...bil,...jbl->...kj", J[..., :3], I, J[..., :3])                        # (3)
+            "...kbi,...bil,...jbl->...kj", J[..., :3], I, J[..., :3]
+        )  # (3)
 
     def inverse_dynamics(self, q, u, udot, t=0.0):
         J = self.partials(q, t)
@@ -82,6 +84,7 @@ class Mechanics:
         Iw = (I @ V[..., :3, None])[..., 0]
         kinetic = 0.5 * ((V[..., :3] * Iw).sum((-1, -2)) + (self.masses * (V[..., 3:] ** 2).sum(-1)).sum(-1))
         X = self.paths(q, u, np.zeros(self.nu), t)
-        potential = -sum(part.mass * (x.R @ part.com + x.p) @ self.plan.gravity for part,
-                         x in zip(self.plan.parts, X))
+        potential = -sum(
+            part.mass * (x.R @ part.com + x.p) @ self.plan.gravity for part, x in zip(self.plan.parts, X)
+        )
         return kinetic, potential

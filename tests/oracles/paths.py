@@ -1,8 +1,9 @@
 """Numbers and poses along a path: a value with its first two derivatives by time, in plain NumPy.
 
-  (f g)' = f' g + f g',   (f g)'' = f'' g + 2 f' g' + f g''                                  (1)
-  f(x)' = f_x x',         f(x)'' = f_x x'' + f_xx x'^2                                        (2)
+(f g)' = f' g + f g',   (f g)'' = f'' g + 2 f' g' + f g''                                  (1)
+f(x)' = f_x x',         f(x)'' = f_x x'' + f_xx x'^2                                        (2)
 """
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ class Jet:
 
     def chain(self, f, f1, f2):
         """f(x) from its value and two derivatives."""
-        return Jet(f, f1 * self.d1, f1 * self.d2 + f2 * self.d1**2)                          # (2)
+        return Jet(f, f1 * self.d1, f1 * self.d2 + f2 * self.d1**2)  # (2)
 
     def __array_ufunc__(self, ufunc, method, *inputs):
         a = [x if isinstance(x, Jet) else Jet(x) for x in inputs]
@@ -28,8 +29,9 @@ class Jet:
                 return Jet(x + a[1].x, a[0].d1 + a[1].d1, a[0].d2 + a[1].d2)
             case "multiply":
                 b = a[1]
-                return Jet(x * b.x, a[0].d1 * b.x + x * b.d1, a[0].d2 * b.x + 2 * a[0].d1 * b.d1
-                           + x * b.d2)  # (1)
+                return Jet(
+                    x * b.x, a[0].d1 * b.x + x * b.d1, a[0].d2 * b.x + 2 * a[0].d1 * b.d1 + x * b.d2
+                )  # (1)
             case "sin":
                 return a[0].chain(np.sin(x), np.cos(x), -np.sin(x))
             case "cos":
@@ -80,8 +82,9 @@ class Path:
     @classmethod
     def of(cls, R, p, R1=0.0, p1=0.0, R2=0.0, p2=0.0):
         """From rotation and position and their derivatives; what is left out is zero."""
-        batch = np.broadcast_shapes(*(np.shape(R)[:-2] for R in (R, R1, R2)),
-                                    *(np.shape(p)[:-1] for p in (p, p1, p2)))
+        batch = np.broadcast_shapes(
+            *(np.shape(R)[:-2] for R in (R, R1, R2)), *(np.shape(p)[:-1] for p in (p, p1, p2))
+        )
         made = []
         for k, (rotation, position) in enumerate(((R, p), (R1, p1), (R2, p2))):
             X = np.zeros((*batch, 4, 4))
@@ -97,8 +100,11 @@ class Path:
         return cls.of(R, np.zeros(3), d1 * K @ R, 0.0, (d2 * K + d1**2 * K @ K) @ R)
 
     def __matmul__(self, other):
-        return Path(self.X @ other.X, self.d1 @ other.X + self.X @ other.d1,
-                    self.d2 @ other.X + 2 * self.d1 @ other.d1 + self.X @ other.d2)          # (1)
+        return Path(
+            self.X @ other.X,
+            self.d1 @ other.X + self.X @ other.d1,
+            self.d2 @ other.X + 2 * self.d1 @ other.d1 + self.X @ other.d2,
+        )  # (1)
 
     def inverse(self):
         """From X Y = 1: Y' = -Y X' Y, Y'' = -Y (X'' Y + 2 X' Y')."""
@@ -118,8 +124,9 @@ class Path:
 
     def velocity(self):
         """(w, v) of the origin, shape (..., 6): [w]x = R' R^T."""
-        return np.concatenate([uncross(self.d1[..., :3, :3] @ np.swapaxes(self.R, -1, -2)),
-                               self.d1[..., :3, 3]], -1)
+        return np.concatenate(
+            [uncross(self.d1[..., :3, :3] @ np.swapaxes(self.R, -1, -2)), self.d1[..., :3, 3]], -1
+        )
 
     def acceleration(self):
         """(alpha, a) of the origin, shape (..., 6): [alpha]x = R'' R^T + R' R'^T."""

@@ -7,6 +7,7 @@ has its points at equal distances on the shortest way nearby; its length is off 
 Richardson's extrapolation from n and 2 n comes to some 1e-9 of it. Paths that a quadrant keeps on the longer
 side are no minima, and slip off here.
 """
+
 from __future__ import annotations
 
 from itertools import pairwise
@@ -30,8 +31,11 @@ def outside(wrap: Wrap, x: Any, pose: Any) -> Any:
     R, p = pose @ wrap.X_BS
     o = np.tile(p, (x.shape[0], 1))
     local = (x - o if isinstance(x, np.ndarray) else x - ca.DM(o)) @ R
-    radii = {Cylinder: lambda s: (s.radius, s.radius, np.inf), Sphere: lambda s: (s.radius,) * 3,
-             Ellipsoid: lambda s: tuple(s.radii)}[type(wrap.surface)](wrap.surface)
+    radii = {
+        Cylinder: lambda s: (s.radius, s.radius, np.inf),
+        Sphere: lambda s: (s.radius,) * 3,
+        Ellipsoid: lambda s: tuple(s.radii),
+    }[type(wrap.surface)](wrap.surface)
     return sum((local[:, i] / r) ** 2 for i, r in enumerate(radii) if np.isfinite(r)) - 1
 
 
@@ -44,10 +48,16 @@ def tight(start: np.ndarray, surfaces: list[tuple[Wrap, Any]], count: int) -> fl
     whole = ca.vertcat(ca.DM(start[0]).T, x, ca.DM(start[-1]).T)
     d = whole[1:, :] - whole[:-1, :]
     g = ca.vertcat(*(outside(w, x, X) for w, X in surfaces))
-    energy = count * ca.sumsqr(d) / steps[-1] ** 2                                                  # (1)
-    solver = ca.nlpsol("string", "ipopt", {"x": ca.vec(x), "f": energy, "g": g}, {
-        "print_time": False, "ipopt": {"print_level": 0, "sb": "yes", "tol": 1e-10, "max_iter": 500,
-                                        "mu_init": BARRIER}})
+    energy = count * ca.sumsqr(d) / steps[-1] ** 2  # (1)
+    solver = ca.nlpsol(
+        "string",
+        "ipopt",
+        {"x": ca.vec(x), "f": energy, "g": g},
+        {
+            "print_time": False,
+            "ipopt": {"print_level": 0, "sb": "yes", "tol": 1e-10, "max_iter": 500, "mu_init": BARRIER},
+        },
+    )
     found = solver(x0=first[1:-1].T.ravel(), lbg=0)
     if not solver.stats()["success"] and solver.stats()["return_status"] != ROUNDING:
         raise RuntimeError(solver.stats()["return_status"])
@@ -66,8 +76,8 @@ def length(system: cd.System, name: str, q: np.ndarray, count: int = 400) -> flo
     corners = [0, *(np.flatnonzero(~on[1:-1]) + 1), len(polygon) - 1]
     total = 0.0
     for a, b in pairwise(corners):
-        part = polygon[a:b + 1]
-        here = [(w, poses[w]) for w in touched if touched[w][a:b + 1].sum() > 5]
+        part = polygon[a : b + 1]
+        here = [(w, poses[w]) for w in touched if touched[w][a : b + 1].sum() > 5]
         if not here:
             total += float(np.linalg.norm(part[-1] - part[0]))
             continue

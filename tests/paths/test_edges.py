@@ -1,4 +1,5 @@
 """Edges: each is right or named."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -23,24 +24,26 @@ def test_ends(name):
     def straight(*ends):
         found = f(ends)
         assert np.isfinite(found[:7]).all() and found[43] == 0
-        return found[0] == pytest.approx(np.linalg.norm(np.subtract(ends[3:], ends[:3])), rel=1e-15,
-                                         abs=1e-100)
+        return found[0] == pytest.approx(
+            np.linalg.norm(np.subtract(ends[3:], ends[:3])), rel=1e-15, abs=1e-100
+        )
 
-    assert straight(0.2, 0.1, 0, 3, 0, 0)                    # an end inside
-    assert straight(0.2, 0.1, 0, 0.3, -0.1, 0.2)             # both
+    assert straight(0.2, 0.1, 0, 3, 0, 0)  # an end inside
+    assert straight(0.2, 0.1, 0, 0.3, -0.1, 0.2)  # both
     if name == "cylinder":
-        assert straight(0, 0, -5, 0, 0, 5)                   # along its axis
-    assert straight(2, 0.5, 1, 2, 0.5, 1)                    # one place
-    assert straight(1, 0, 0, 1, 0, 0)                        # one place, on the surface
-    assert straight(1, 2, -3, 1, 2, 3)                       # beside the axis
+        assert straight(0, 0, -5, 0, 0, 5)  # along its axis
+    assert straight(2, 0.5, 1, 2, 0.5, 1)  # one place
+    assert straight(1, 0, 0, 1, 0, 0)  # one place, on the surface
+    assert straight(1, 2, -3, 1, 2, 3)  # beside the axis
     opposite = f([-2, 0, 0, 2, 0, 0])
     assert opposite[0] == pytest.approx(2 * np.sqrt(3) + np.pi / 3, rel=1e-9) and opposite[43] == 1
     hardly_off = f([-1 - 1e-9, 0, 0, 1, 1e-3, 0])
     assert hardly_off[0] == pytest.approx(np.pi - 1e-3, rel=1e-3)
 
 
-@pytest.mark.parametrize("surface", [Cylinder(1.0, quadrant="x"), Sphere(1.0, quadrant="x")],
-                         ids=["cylinder", "sphere"])
+@pytest.mark.parametrize(
+    "surface", [Cylinder(1.0, quadrant="x"), Sphere(1.0, quadrant="x")], ids=["cylinder", "sphere"]
+)
 def test_more_than_half_a_turn(surface):
     """Both ends are on the wrong side: around the other, by tangents to a circle."""
     found = function(surface)([-2, 0.5, 0, -2, -0.6, 0])
@@ -53,11 +56,17 @@ def test_pieces_without_length():
     them."""
     via = [("ground", (0.02, 0.1, 0)), ("upper", (0.03, -0.1, 0.01)), ("lower", (0.02, -0.1, 0))]
     wraps = [paths.Wrap(Cylinder(0.02), "upper", (0.0, -0.3, 0.0), name="joint")]
-    once, twice = (arm(PathSpring(paths.Path(points, wraps), 500.0, 0.1)) for points in (
-        via, [via[0], via[1], via[1], via[2], via[2]]))
+    once, twice = (
+        arm(PathSpring(paths.Path(points, wraps), 500.0, 0.1))
+        for points in (via, [via[0], via[1], via[1], via[2], via[2]])
+    )
     q, u = np.array([0.2, 0.9]), np.array([1.0, -2.0])
-    for name, given in (("path_lengths", (q,)), ("path_speeds", (q, u)), ("moment_arms", (q,)),
-                        ("forward_dynamics", (q, u))):
+    for name, given in (
+        ("path_lengths", (q,)),
+        ("path_speeds", (q, u)),
+        ("moment_arms", (q,)),
+        ("forward_dynamics", (q, u)),
+    ):
         a, b = (getattr(s, name)(*given) for s in (once, twice))
         np.testing.assert_allclose(b, a, rtol=1e-13, atol=1e-15)
         J, K = (s.jacobian(name, *given, wrt="q") for s in (once, twice))

@@ -1,5 +1,6 @@
 """How often and how exactly geodesics over an ellipsoid are found; `python -m benchmarks.paths` does it for
 10,000 paths per class."""
+
 from __future__ import annotations
 
 import casadi as ca
@@ -13,7 +14,7 @@ from condyle.paths.segment import Segment
 from tests.oracles.geodesics import CLASSES, random_ends, true_length
 
 SHAPES = [(0.025, 0.02, 0.02), (0.035, 0.02, 0.02), (3, 2, 1)]
-STEPS = dict(zip(SHAPES, (8, 12, 40), strict=True))         # of the oracle: more over a sharper edge
+STEPS = dict(zip(SHAPES, (8, 12, 40), strict=True))  # of the oracle: more over a sharper edge
 
 
 @pytest.fixture(scope="module")
@@ -27,9 +28,12 @@ def functions():
             x, surface = ca.SX.sym("x", 6), kind(radii, quadrant=quadrant)
             row = surface.row(x[:3], x[3:])[1:]
             made[radii, quadrant] = NativeFunction(
-                "geodesic", lambda: assembled("geodesic", [x], [row]),
-                key=f"test geodesic {surface.description()}", inputs=[("x", 6)],
-                outputs=[("row", row.numel())])
+                "geodesic",
+                lambda: assembled("geodesic", [x], [row]),
+                key=f"test geodesic {surface.description()}",
+                inputs=[("x", 6)],
+                outputs=[("row", row.numel())],
+            )
         return made[radii, quadrant]
 
     return function
@@ -64,7 +68,7 @@ def test_solved_and_exact(functions, radii, kind):
 
 def grazing(radii, n, rng):
     """Ends of chords that dip into an ellipsoid, and by how much of its size: 1e-12 to 1e-2."""
-    depth, a = 10**rng.uniform(-12, -2, n), np.array(radii)
+    depth, a = 10 ** rng.uniform(-12, -2, n), np.array(radii)
     y, e = rng.normal(size=(2, n, 3))
     y /= np.linalg.norm(y, axis=1)[:, None]
     normal = y / a / np.linalg.norm(y / a, axis=1)[:, None]
@@ -89,7 +93,7 @@ def test_grazing_chords(functions):
         chord = np.linalg.norm(ends[:, 3:] - ends[:, :3], axis=1)
         more = (functions(radii)(ends)[:, 0] - chord) / np.mean(radii)
         assert not np.isnan(more).any() and more.min() > -1e-14
-        assert (more <= 20 * depth**2 + 1e-14).all()        # both ends are half the size away, or more
+        assert (more <= 20 * depth**2 + 1e-14).all()  # both ends are half the size away, or more
 
 
 def test_chords_near_the_centre():
@@ -97,8 +101,13 @@ def test_chords_near_the_centre():
     another side than it ends, and still takes few rounds, without shooting."""
     x, radii, rng = ca.SX.sym("x", 6), np.array([0.03, 0.025, 0.02]), np.random.default_rng(15)
     row = get(ellipsoid.solvers()[0], Ellipsoid(tuple(radii)).given(x[:3], x[3:]))
-    f = NativeFunction("search", lambda: assembled("search", [x], [row]), key="test search near the centre",
-                       inputs=[("x", 6)], outputs=[("row", row.numel())])
+    f = NativeFunction(
+        "search",
+        lambda: assembled("search", [x], [row]),
+        key="test search near the centre",
+        inputs=[("x", 6)],
+        outputs=[("row", row.numel())],
+    )
     e, m = rng.normal(size=(2, 2000, 3))
     e /= np.linalg.norm(e, axis=1)[:, None]
     m -= (m * e).sum(axis=1)[:, None] * e
@@ -121,7 +130,8 @@ def test_the_longer_side(functions, kind):
     longer = np.flatnonzero(found & (rows[:, 0] > free[:, 0] + 1e-3 * np.mean(radii)))
     assert len(longer) > 100
     ends, rows, size = ends[longer[:40]], rows[longer[:40]], np.mean(radii)
-    L, miss, on = true_length(ends[:, :3], ends[:, 3:], radii, parts(rows)[3], arcs(ends, rows),
-                              3 * STEPS[radii])
+    L, miss, on = true_length(
+        ends[:, :3], ends[:, 3:], radii, parts(rows)[3], arcs(ends, rows), 3 * STEPS[radii]
+    )
     assert miss.max() < 1e-10 * size and on.min() > -1e-7 * size
     np.testing.assert_allclose(rows[:, 0], L, rtol=0, atol=1e-9 * size)

@@ -1,4 +1,5 @@
 """Segments over surfaces: lengths that others have computed, and derivatives against differences."""
+
 from __future__ import annotations
 
 import casadi as ca
@@ -11,10 +12,14 @@ from condyle.paths import Cylinder, Ellipsoid, Sphere
 from condyle.paths.segment import Segment
 from tests.oracles.geodesics import CLASSES, random_ends
 
-SHAPES = {"cylinder": Cylinder(1.0, 50.0), "cylinder quadrant": Cylinder(1.0, 50.0, quadrant="x"),
-          "sphere": Sphere(1.0),
-          "sphere quadrant": Sphere(1.0, quadrant="-y"), "ellipsoid": Ellipsoid((1.3, 1.0, 0.9)),
-          "ellipsoid quadrant": Ellipsoid((1.3, 1.0, 0.9), quadrant="y")}
+SHAPES = {
+    "cylinder": Cylinder(1.0, 50.0),
+    "cylinder quadrant": Cylinder(1.0, 50.0, quadrant="x"),
+    "sphere": Sphere(1.0),
+    "sphere quadrant": Sphere(1.0, quadrant="-y"),
+    "ellipsoid": Ellipsoid((1.3, 1.0, 0.9)),
+    "ellipsoid quadrant": Ellipsoid((1.3, 1.0, 0.9), quadrant="y"),
+}
 
 
 def function(surface) -> NativeFunction:
@@ -22,9 +27,13 @@ def function(surface) -> NativeFunction:
     x = ca.SX.sym("x", 6)
     s = Segment.of(surface.row(x[:3], x[3:])[1:])
     out = ca.vertcat(s.L, -s.e_in, s.e_out, ca.vec(s.hessian()), s.wrapped)
-    return NativeFunction("segment", lambda: assembled("segment", [x], [out]),
-                          key=f"test segment {surface.description()}",
-                          inputs=[("x", 6)], outputs=[("out", 44)])
+    return NativeFunction(
+        "segment",
+        lambda: assembled("segment", [x], [out]),
+        key=f"test segment {surface.description()}",
+        inputs=[("x", 6)],
+        outputs=[("out", 44)],
+    )
 
 
 @pytest.fixture(scope="module", params=SHAPES)
@@ -57,7 +66,7 @@ def test_one_length_whichever_way_a_path_is_written(shape):
     name, f = shape
     ends = np.random.default_rng(4).uniform(-2.5, 2.5, (2000, 6))
     there, back = f(ends), f(ends[:, [3, 4, 5, 0, 1, 2]])
-    if name == "ellipsoid quadrant":                         # longer sides are not found from all beginnings
+    if name == "ellipsoid quadrant":  # longer sides are not found from all beginnings
         assert (np.isfinite(there[:, 0]) != np.isfinite(back[:, 0])).mean() < 1e-3
         ends = ends[np.isfinite(there[:, 0]) & np.isfinite(back[:, 0])]
         there, back = f(ends), f(ends[:, [3, 4, 5, 0, 1, 2]])
@@ -70,10 +79,12 @@ def test_known_lengths():
     """reference/wrapping.md, found by others' solvers with twelve digits."""
     slim = function(Ellipsoid((0.035, 0.02, 0.02)))([-0.03, 0.01, 0.012, 0.04, -0.012, -0.006])
     assert slim[0] == pytest.approx(0.0841199542053, abs=2e-13)
-    assert function(Ellipsoid((3, 2, 1)))([-4, 1, 0.5, 4, 0.5, 0.6])[0] == pytest.approx(8.0525537926062,
-                                                                                         abs=1e-12)
-    assert function(Sphere(1.0, quadrant="x"))([0.3, 2, 0.05, 0.3, -2, 0.02])[0] == pytest.approx(4.250987,
-                                                                                                  abs=1e-6)
+    assert function(Ellipsoid((3, 2, 1)))([-4, 1, 0.5, 4, 0.5, 0.6])[0] == pytest.approx(
+        8.0525537926062, abs=1e-12
+    )
+    assert function(Sphere(1.0, quadrant="x"))([0.3, 2, 0.05, 0.3, -2, 0.02])[0] == pytest.approx(
+        4.250987, abs=1e-6
+    )
 
 
 @pytest.mark.parametrize("kind", CLASSES)
@@ -90,7 +101,7 @@ def test_closed_forms(kind):
     L = function(Sphere(r))(ends)[:, 0]
     # Near the surface l = sqrt(rho^2 - r^2) loses half the digits of rho - r, in both ways.
     np.testing.assert_allclose(L, bent(ends[:, :3], ends[:, 3:]), rtol=0, atol=1e-11)
-    flat = ends.reshape(-1, 2, 3) * [1, 1, 0]                # as far from the axis as from the centre
+    flat = ends.reshape(-1, 2, 3) * [1, 1, 0]  # as far from the axis as from the centre
     flat *= (np.linalg.norm(ends.reshape(-1, 2, 3), axis=2) / np.linalg.norm(flat, axis=2))[:, :, None]
     around = flat.reshape(-1, 6) + ends * [0, 0, 1, 0, 0, 1]
     f = function(Cylinder(r))(around)
@@ -119,10 +130,10 @@ def test_a_sphere_is_an_ellipsoid():
 def test_no_kinks():
     """Forced to the longer side, lengths are stationary at kinks too: these are no geodesics, and count as
     not found."""
-    for shape, ends, kinked in (((1.3, 1, 0.9), (2.57831, 1.2764, -1.139, -1.06804, -2.33473, 0.68396),
-                                 10.1002),
-                                ((3, 1, 1), (0.00946, 0.28656, 1.13773, -0.01934, -1.21463, 0.25865),
-                                 4.14296)):
+    for shape, ends, kinked in (
+        ((1.3, 1, 0.9), (2.57831, 1.2764, -1.139, -1.06804, -2.33473, 0.68396), 10.1002),
+        ((3, 1, 1), (0.00946, 0.28656, 1.13773, -0.01934, -1.21463, 0.25865), 4.14296),
+    ):
         assert not abs(function(Ellipsoid(shape, quadrant="y"))(ends)[0] - kinked) < 0.01
 
 
@@ -135,8 +146,9 @@ def test_lift_off_is_smooth():
         np.testing.assert_allclose(found, (1 / 2 + 1 / 1.5) * depth**2 / 2, rtol=5 * depth.max(), atol=1e-15)
 
 
-@pytest.mark.parametrize("surface", [Cylinder(1.0), Sphere(1.0), Ellipsoid((1.3, 1.0, 0.9))],
-                         ids=lambda s: type(s).__name__)
+@pytest.mark.parametrize(
+    "surface", [Cylinder(1.0), Sphere(1.0), Ellipsoid((1.3, 1.0, 0.9))], ids=lambda s: type(s).__name__
+)
 def test_rules(surface):
     """No wrap with an end inside, with a chord that passes by, or that ends before; grazing is no full
     turn."""

@@ -1,4 +1,5 @@
 """Several surfaces on one piece of a path: lengths in closed form, derivatives, order and activity."""
+
 from __future__ import annotations
 
 from itertools import pairwise
@@ -26,27 +27,45 @@ def taut(a, b, circles):
         d, k = c2 - c1, s2 * r2 - s1 * r1
         headings.append(np.arctan2(d[1], d[0]) - np.arcsin(k / np.hypot(*d)))
         L += np.sqrt(d @ d - k * k)
-    turns = ((s * (after - before)) % (2 * np.pi) * r
-             for (_, r, s), before, after in zip(nodes[1:-1], headings, headings[1:], strict=False))
+    turns = (
+        (s * (after - before)) % (2 * np.pi) * r
+        for (_, r, s), before, after in zip(nodes[1:-1], headings, headings[1:], strict=False)
+    )
     return L + sum(turns)
 
 
-ROUND = paths.Path([("ground", (-0.3, 0.05, 0.01)), ("body", (0.35, 0.02, 0.02))],
-                   [paths.Wrap(paths.Cylinder(0.08), "ground", (-0.1, 0.0, 0.0)),
-                    paths.Wrap(paths.Sphere(0.07), "body", (0.15, 0.01, 0.0))])
+ROUND = paths.Path(
+    [("ground", (-0.3, 0.05, 0.01)), ("body", (0.35, 0.02, 0.02))],
+    [
+        paths.Wrap(paths.Cylinder(0.08), "ground", (-0.1, 0.0, 0.0)),
+        paths.Wrap(paths.Sphere(0.07), "body", (0.15, 0.01, 0.0)),
+    ],
+)
 PLANE = {
-    "over both": ([wrap(0.1, -0.2, -0.05), wrap(0.1, 0.2, -0.05)], [((-0.2, -0.05), 0.1, -1),
-                                                                   ((0.2, -0.05), 0.1, -1)]),
-    "listed from the end": ([wrap(0.1, 0.2, -0.05), wrap(0.1, -0.2, -0.05)], [((-0.2, -0.05), 0.1, -1),
-                                                                             ((0.2, -0.05), 0.1, -1)]),
-    "over, then under": ([wrap(0.1, -0.15, 0, "y"), wrap(0.1, 0.15, 0, "-y")], [((-0.15, 0), 0.1, -1),
-                                                                               ((0.15, 0), 0.1, 1)]),
-    "hardly apart": ([wrap(0.1, -0.1 - 5e-7, 0, "y"), wrap(0.1, 0.1 + 5e-7, 0, "-y")],
-                     [((-0.1 - 5e-7, 0), 0.1, -1), ((0.1 + 5e-7, 0), 0.1, 1)]),
-    "one lifts the path off the other": ([wrap(0.1, -0.2, 0.05, "y"), wrap(0.02, 0.0, 0.0)],
-                                         [((-0.2, 0.05), 0.1, -1)]),
-    "three": ([wrap(0.1, -0.25, -0.05), wrap(0.08, 0.0, 0.01), wrap(0.1, 0.25, -0.05)],
-              [((-0.25, -0.05), 0.1, -1), ((0.0, 0.01), 0.08, -1), ((0.25, -0.05), 0.1, -1)]),
+    "over both": (
+        [wrap(0.1, -0.2, -0.05), wrap(0.1, 0.2, -0.05)],
+        [((-0.2, -0.05), 0.1, -1), ((0.2, -0.05), 0.1, -1)],
+    ),
+    "listed from the end": (
+        [wrap(0.1, 0.2, -0.05), wrap(0.1, -0.2, -0.05)],
+        [((-0.2, -0.05), 0.1, -1), ((0.2, -0.05), 0.1, -1)],
+    ),
+    "over, then under": (
+        [wrap(0.1, -0.15, 0, "y"), wrap(0.1, 0.15, 0, "-y")],
+        [((-0.15, 0), 0.1, -1), ((0.15, 0), 0.1, 1)],
+    ),
+    "hardly apart": (
+        [wrap(0.1, -0.1 - 5e-7, 0, "y"), wrap(0.1, 0.1 + 5e-7, 0, "-y")],
+        [((-0.1 - 5e-7, 0), 0.1, -1), ((0.1 + 5e-7, 0), 0.1, 1)],
+    ),
+    "one lifts the path off the other": (
+        [wrap(0.1, -0.2, 0.05, "y"), wrap(0.02, 0.0, 0.0)],
+        [((-0.2, 0.05), 0.1, -1)],
+    ),
+    "three": (
+        [wrap(0.1, -0.25, -0.05), wrap(0.08, 0.0, 0.01), wrap(0.1, 0.25, -0.05)],
+        [((-0.25, -0.05), 0.1, -1), ((0.0, 0.01), 0.08, -1), ((0.25, -0.05), 0.1, -1)],
+    ),
 }
 
 
@@ -86,12 +105,14 @@ def test_derivatives(system):
     q, h = np.linspace(-0.3, 0.3, 13)[:, None], 1e-5
     L = {e: system.path_lengths(q + e)[:, at] for e in (-h, 0, h)}
     R = system.moment_arms(q)[:, at, 0]
-    smooth = np.abs(L[h] - 2 * L[0] + L[-h]) / h**2 < 10         # a rule may make a jump between
+    smooth = np.abs(L[h] - 2 * L[0] + L[-h]) / h**2 < 10  # a rule may make a jump between
     assert smooth.mean() > 0.9
     # rounding of L over h, and h^2 of the third derivative, which is large where a gap is small
     np.testing.assert_allclose(R[smooth], (-(L[h] - L[-h]) / (2 * h))[smooth], rtol=0, atol=1e-7)
-    K, slope = system.jacobian("moment_arms", q[4], wrt="q"), (system.moment_arms(q[4] + h) -
-                                                               system.moment_arms(q[4] - h)) / (2 * h)
+    K, slope = (
+        system.jacobian("moment_arms", q[4], wrt="q"),
+        (system.moment_arms(q[4] + h) - system.moment_arms(q[4] - h)) / (2 * h),
+    )
     np.testing.assert_allclose(np.reshape(K, slope.shape)[at], slope[at], rtol=0, atol=1e-6)
 
 
@@ -102,25 +123,29 @@ def test_arm26_over_two_surfaces():
     system.add_force("TRIlong", PathSpring(path("TRIlong"), 1.0, 0.1))
     q, h = np.column_stack([np.linspace(1.0, 1.9, 31), np.full(31, 0.5)]), 1e-6
     L, R = system.path_lengths(q)[:, 0], system.moment_arms(q)[:, 0]
-    slope = [(system.path_lengths(q + h * e) - system.path_lengths(q - h * e))[:, 0] / (2 * h)
-             for e in np.eye(2)]
+    slope = [
+        (system.path_lengths(q + h * e) - system.path_lengths(q - h * e))[:, 0] / (2 * h) for e in np.eye(2)
+    ]
     # rounding, and what the search over the ellipsoid leaves, over h
     np.testing.assert_allclose(R, -np.stack(slope, axis=-1), rtol=0, atol=1e-8)
-    assert L[15] == pytest.approx(0.335036, abs=1e-6)         # 1.45 rad
+    assert L[15] == pytest.approx(0.335036, abs=1e-6)  # 1.45 rad
     assert np.diff(L).min() > 0 and np.ptp(np.diff(L)) < 5e-4
 
 
 def test_a_surface_that_another_brings_the_path_to(monkeypatch):
     """A piece between two points of a surface's own body that misses it is not tried again and again; but
     where another surface bends the piece, it may go over both. Equal to what is found when all are tried."""
+
     def made():
-        return paths.Path([("ground", A), ("body", (0.1, 0, 0)), ("body", B)],
-                          [wrap(0.02, 0.33, 0.043, body="body"), wrap(0.05, 0.25, -0.01)])
+        return paths.Path(
+            [("ground", A), ("body", (0.1, 0, 0)), ("body", B)],
+            [wrap(0.02, 0.33, 0.043, body="body"), wrap(0.05, 0.25, -0.01)],
+        )
 
     system = cd.System()
     system.add_body("body", mobilizer=cd.Pin(), mass=1.5, com=(0.1, 0, 0), inertia=(0.02, 0.01, 0.02))
     short = made()
-    assert short.length.spans                                # they are made when asked for
+    assert short.length.spans  # they are made when asked for
     monkeypatch.setattr("condyle.paths.split._never", lambda *_: False)
     for name, made_path in (("short", short), ("all", made())):
         system.add_force(name, PathSpring(made_path, 50.0, 0.5))
@@ -129,4 +154,4 @@ def test_a_surface_that_another_brings_the_path_to(monkeypatch):
     L = system.path_lengths(np.linspace(-0.03, 0.03, 61)[:, None])
     np.testing.assert_allclose(L[:, 0], L[:, 1], rtol=0, atol=1e-15)
     bent = taut((0.1, 0.0), (0.5, 0.0), [((0.25, -0.01), 0.05, -1)])
-    assert L[30, 0] > 0.6 + bent + 1e-6                     # at zero it goes over both
+    assert L[30, 0] > 0.6 + bent + 1e-6  # at zero it goes over both

@@ -1,4 +1,5 @@
 """Spans: how paths are split, and one span that serves for all of its signature."""
+
 from __future__ import annotations
 
 import casadi as ca
@@ -14,9 +15,14 @@ def test_split():
     """What lies on one body is constant; a surface that can be on one piece only has a span of its own."""
     spans = {name: path(name).length.spans for name in MUSCLES}
     sizes = {name: [(len(s.points), len(s.wraps)) for s in mine] for name, mine in spans.items()}
-    assert sizes == {"TRIlong": [(5, 3)], "TRIlat": [(2, 1)], "TRImed": [(2, 1)],
-                     "BIClong": [(2, 1), (2, 0)],
-                     "BICshort": [(2, 0), (2, 0)], "BRA": [(2, 1)]}
+    assert sizes == {
+        "TRIlong": [(5, 3)],
+        "TRIlat": [(2, 1)],
+        "TRImed": [(2, 1)],
+        "BIClong": [(2, 1), (2, 0)],
+        "BICshort": [(2, 0), (2, 0)],
+        "BRA": [(2, 1)],
+    }
     straight = paths.Path([("a", (0, 0, 0)), ("a", (3, 4, 0)), ("a", (3, 4, 1))]).length
     assert not straight.spans and float(straight.constant) == 6
     assert spans["TRIlat"][0].signature == spans["TRImed"][0].signature == spans["BRA"][0].signature
@@ -25,8 +31,11 @@ def test_split():
 
 def _span(rng: np.random.Generator, bodies: list[str], quadrant: str, coordinate: str) -> Span:
     p = [rng.normal(size=3) for _ in range(4)]
-    points = [(bodies[0], p[0]), paths.ConditionalPoint(bodies[1], p[1], coordinate, (-rng.random(), 1)),
-              (bodies[1], p[2])]
+    points = [
+        (bodies[0], p[0]),
+        paths.ConditionalPoint(bodies[1], p[1], coordinate, (-rng.random(), 1)),
+        (bodies[1], p[2]),
+    ]
     wrap = paths.Wrap(paths.Cylinder(0.3 + rng.random(), quadrant=quadrant), bodies[1], p[3])
     return paths.Path(points, [wrap]).length.spans[0]
 

@@ -95,21 +95,30 @@ def test_one_answer_whichever_way_it_is_written(torus):
     alone, and 68 had two lengths."""
     ends = anywhere(1500)
     there, back = torus(ends), torus(ends[:, [3, 4, 5, 0, 1, 2]])
-    swapped = np.concatenate([back[:, [4, 5, 6, 1, 2, 3]], back[:, 7:43].reshape(-1, 2, 3, 2, 3)[
-        :, ::-1, :, ::-1].reshape(-1, 36)], axis=1)
-    np.testing.assert_array_equal(there[:, 0], back[:, 0])                   # NaN is NaN in both
+    swapped = np.concatenate(
+        [
+            back[:, [4, 5, 6, 1, 2, 3]],
+            back[:, 7:43].reshape(-1, 2, 3, 2, 3)[:, ::-1, :, ::-1].reshape(-1, 36),
+        ],
+        axis=1,
+    )
+    np.testing.assert_array_equal(there[:, 0], back[:, 0])  # NaN is NaN in both
     np.testing.assert_array_equal(there[:, 43], back[:, 43])
-    np.testing.assert_allclose(there[:, 1:43], swapped, rtol=1e-12, atol=1e-12)    # signs of sums
+    np.testing.assert_allclose(there[:, 1:43], swapped, rtol=1e-12, atol=1e-12)  # signs of sums
     opposite = ends[:, 2] * ends[:, 5] < 0
     # the rest touches the tube twice, or is around more than 290 degrees of it
     assert np.isfinite(there[opposite, 0]).mean() > 0.96
     assert np.isfinite(there[:, 0]).mean() > 0.95
 
 
-@pytest.mark.parametrize(("ends", "length"), [
-    ((1.7994, -3.4528, 3.2086, 2.669, -1.2539, -0.1637), 5.9965),
-    ((3.0714, -3.9743, -0.9191, 2.823, 3.8879, 2.2447), 9.1526),
-    ((2.1194, 2.2587, 0.1348, -1.9105, 3.7215, -0.507), 5.5906)])
+@pytest.mark.parametrize(
+    ("ends", "length"),
+    [
+        ((1.7994, -3.4528, 3.2086, 2.669, -1.2539, -0.1637), 5.9965),
+        ((3.0714, -3.9743, -0.9191, 2.823, 3.8879, 2.2447), 9.1526),
+        ((2.1194, 2.2587, 0.1348, -1.9105, 3.7215, -0.507), 5.5906),
+    ],
+)
 def test_lengths_through_the_hole(torus, ends, length):
     """The shortest of all geodesics that touch once and pass the hole once, by shooting from 720 points of
     A's silhouette with the equations in angles; it is known to 1e-3. Found from one end alone before."""
@@ -120,7 +129,7 @@ def test_ends_on_one_side_of_the_plane(torus):
     """Both farther out than the tube: around it, through the hole, by the shorter of both ways; with one over
     the hole: straight, or over the tube where that is in the way."""
     around = torus((4, 0, 0.1, 4, 0, 0.3))
-    a, b = np.array([2, 0.1]), np.array([2, 0.3])                            # from the tube's middle
+    a, b = np.array([2, 0.1]), np.array([2, 0.3])  # from the tube's middle
     l1, l2 = (np.sqrt(v @ v - r * r) for v in (a, b))
     turn = 2 * np.pi - (np.arctan2(0.3, 2) - np.arctan2(0.1, 2)) - np.arctan2(l1, r) - np.arctan2(l2, r)
     assert around[0] == pytest.approx(l1 + l2 + r * turn, abs=1e-9)
@@ -169,7 +178,7 @@ def test_geodesics_in_angles():
         s = np.linspace(0, 1, 17)[:, None]
         drawn = cd.paths.Torus(r, R).along(*ends_of, np.full((1, 1, 1), arc), s)[0]
         np.testing.assert_allclose(np.hypot(np.hypot(*drawn.T[:2]) - R, drawn[:, 2]), r, rtol=0, atol=1e-9)
-        np.testing.assert_allclose(drawn[-1], Q, rtol=0, atol=1e-3 * r)      # what nobody sees
+        np.testing.assert_allclose(drawn[-1], Q, rtol=0, atol=1e-3 * r)  # what nobody sees
         rho = np.hypot(P[0], P[1])
         u, v = np.arctan2(P[1], P[0]), np.arctan2(P[2], rho - R)
         along = np.array([-np.sin(u), np.cos(u), 0])

@@ -1,4 +1,5 @@
 """Shapes: their triangles close and have the volume of the shape; what cannot be is refused by name."""
+
 from __future__ import annotations
 
 import pickle
@@ -26,7 +27,7 @@ def volume(vertices: np.ndarray, triangles: np.ndarray) -> float:
 def test_surfaces_close_and_face_outward(shape: cd.shapes.Shape, expected: float) -> None:
     vertices, triangles = shape.surface()
     edges = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
-    assert {tuple(e) for e in edges} == {tuple(e) for e in edges[:, ::-1]}      # every edge once each way
+    assert {tuple(e) for e in edges} == {tuple(e) for e in edges[:, ::-1]}  # every edge once each way
     assert len(np.unique(edges, axis=0)) == len(edges)
     # a polygon of 32 corners has 0.64 % less area than its circle, a sphere of them 1.6 % less volume
     assert volume(vertices, triangles) == pytest.approx(expected, rel=0.02)
@@ -38,21 +39,24 @@ def test_lines_and_frames_have_no_surface() -> None:
         assert [len(x) for x in shape.surface()] == [0, 0]
 
 
-@pytest.mark.parametrize(("make", "words"), [
-    (lambda: cd.shapes.Sphere(-1), "Sphere: radius must be one finite number above zero"),
-    (lambda: cd.shapes.Sphere(np.nan), "Sphere: radius"),
-    (lambda: cd.shapes.Sphere("1"), "Sphere: radius: expected one number"),
-    (lambda: cd.shapes.Box((1, 2)), r"Box: half_lengths must have shape \(3,\), got \(2,\)"),
-    (lambda: cd.shapes.Ellipsoid((1, 0, 1)), "Ellipsoid: radii must be three numbers above zero"),
-    (lambda: cd.shapes.Line([(0, 0, 0)]), "two points or more"),
-    (lambda: cd.shapes.Line([(0, 0, 0), (0, np.inf, 0)]), "not finite"),
-    (lambda: cd.shapes.Frame(0), "Frame: length"),
-    (lambda: cd.shapes.Mesh("bone.dae"), "end in .obj, .stl, .ply, .vtp, not in '.dae'"),
-    (lambda: cd.shapes.Mesh("bone.obj", scale=0), "scale must not be zero"),
-    (lambda: cd.shapes.Mesh(3), "expected a file, or vertices and triangles"),
-    (lambda: cd.shapes.Mesh((np.zeros((3, 3)), [(0, 1, 3)])), "vertices 0 to 3, but there are 3"),
-    (lambda: cd.shapes.Mesh((np.zeros((3, 3)), [(0, 1, .5)])), "whole numbers"),
-])
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: cd.shapes.Sphere(-1), "Sphere: radius must be one finite number above zero"),
+        (lambda: cd.shapes.Sphere(np.nan), "Sphere: radius"),
+        (lambda: cd.shapes.Sphere("1"), "Sphere: radius: expected one number"),
+        (lambda: cd.shapes.Box((1, 2)), r"Box: half_lengths must have shape \(3,\), got \(2,\)"),
+        (lambda: cd.shapes.Ellipsoid((1, 0, 1)), "Ellipsoid: radii must be three numbers above zero"),
+        (lambda: cd.shapes.Line([(0, 0, 0)]), "two points or more"),
+        (lambda: cd.shapes.Line([(0, 0, 0), (0, np.inf, 0)]), "not finite"),
+        (lambda: cd.shapes.Frame(0), "Frame: length"),
+        (lambda: cd.shapes.Mesh("bone.dae"), "end in .obj, .stl, .ply, .vtp, not in '.dae'"),
+        (lambda: cd.shapes.Mesh("bone.obj", scale=0), "scale must not be zero"),
+        (lambda: cd.shapes.Mesh(3), "expected a file, or vertices and triangles"),
+        (lambda: cd.shapes.Mesh((np.zeros((3, 3)), [(0, 1, 3)])), "vertices 0 to 3, but there are 3"),
+        (lambda: cd.shapes.Mesh((np.zeros((3, 3)), [(0, 1, 0.5)])), "whole numbers"),
+    ],
+)
 def test_what_cannot_be_is_refused(make: object, words: str) -> None:
     with pytest.raises(cd.DescriptionError, match=words):
         make()  # type: ignore[operator]
@@ -71,7 +75,7 @@ def test_a_system_keeps_markers_and_geometry() -> None:
     system = pendulum()
     system.add_marker("tip", "rod", (0, -0.5, 0))
     system.add_geometry("rod", cd.shapes.Cylinder(0.02, 0.5), color="teal", opacity=0.5)
-    udot = system.forward_dynamics(*system.defaults())                         # frozen from here on
+    udot = system.forward_dynamics(*system.defaults())  # frozen from here on
     system.add_marker("origin", system.ground, (0, 0, 0), fixed=True)
     system.add_geometry("rod", cd.shapes.Sphere(0.05), X_BS=(0, -0.5, 0), color=(1, 0, 0))
     system.add_geometry("ground", cd.shapes.Frame(), name="axes")
@@ -89,22 +93,29 @@ def test_a_system_keeps_markers_and_geometry() -> None:
     assert "tip" in system.describe() and "Cylinder" in system.describe()
 
 
-@pytest.mark.parametrize(("add", "error", "words"), [
-    (lambda s: s.add_marker("tip", "rod", (0, 0, 0)), cd.DescriptionError, "'tip' exists already"),
-    (lambda s: s.add_marker("", "rod", (0, 0, 0)), cd.DescriptionError, "non-empty string"),
-    (lambda s: s.add_marker("m", "rot", (0, 0, 0)), cd.UnknownNameError, "'m': unknown body 'rot'.*'rod'"),
-    (lambda s: s.add_marker("m", "rod", (0, 0)), cd.DescriptionError, "three finite numbers"),
-    (lambda s: s.add_marker("m", "rod", (0, 0, np.nan)), cd.DescriptionError, "three finite numbers"),
-    (lambda s: s.add_marker("m", "rod", location=(0, 0, 0)), cd.ArgumentError, "it is station="),
-    (lambda s: s.marker("tap"), cd.UnknownNameError, "did you mean 'tip'"),
-    (lambda s: s.add_geometry("rod", cd.shapes.Sphere), cd.DescriptionError, r"write Sphere\(...\)"),
-    (lambda s: s.add_geometry("rod", "bone.obj"), cd.DescriptionError, "cd.shapes.Mesh"),
-    (lambda s: s.add_geometry("rod", BALL, color="tael"), cd.DescriptionError, "color is a name"),
-    (lambda s: s.add_geometry("rod", BALL, color=(0, 0, 2)), cd.DescriptionError, "from 0 to"),
-    (lambda s: s.add_geometry("rod", BALL, opacity=2), cd.DescriptionError, "from 0 to 1"),
-    (lambda s: s.add_geometry("rod", BALL, colour="red"), cd.ArgumentError, "it is color="),
-    (lambda s: s.add_geometry("rot", BALL), cd.UnknownNameError, "'rod'"),
-])
+@pytest.mark.parametrize(
+    ("add", "error", "words"),
+    [
+        (lambda s: s.add_marker("tip", "rod", (0, 0, 0)), cd.DescriptionError, "'tip' exists already"),
+        (lambda s: s.add_marker("", "rod", (0, 0, 0)), cd.DescriptionError, "non-empty string"),
+        (
+            lambda s: s.add_marker("m", "rot", (0, 0, 0)),
+            cd.UnknownNameError,
+            "'m': unknown body 'rot'.*'rod'",
+        ),
+        (lambda s: s.add_marker("m", "rod", (0, 0)), cd.DescriptionError, "three finite numbers"),
+        (lambda s: s.add_marker("m", "rod", (0, 0, np.nan)), cd.DescriptionError, "three finite numbers"),
+        (lambda s: s.add_marker("m", "rod", location=(0, 0, 0)), cd.ArgumentError, "it is station="),
+        (lambda s: s.marker("tap"), cd.UnknownNameError, "did you mean 'tip'"),
+        (lambda s: s.add_geometry("rod", cd.shapes.Sphere), cd.DescriptionError, r"write Sphere\(...\)"),
+        (lambda s: s.add_geometry("rod", "bone.obj"), cd.DescriptionError, "cd.shapes.Mesh"),
+        (lambda s: s.add_geometry("rod", BALL, color="tael"), cd.DescriptionError, "color is a name"),
+        (lambda s: s.add_geometry("rod", BALL, color=(0, 0, 2)), cd.DescriptionError, "from 0 to"),
+        (lambda s: s.add_geometry("rod", BALL, opacity=2), cd.DescriptionError, "from 0 to 1"),
+        (lambda s: s.add_geometry("rod", BALL, colour="red"), cd.ArgumentError, "it is color="),
+        (lambda s: s.add_geometry("rot", BALL), cd.UnknownNameError, "'rod'"),
+    ],
+)
 def test_mistakes_are_told(add: object, error: type[Exception], words: str) -> None:
     system = pendulum()
     system.add_marker("tip", "rod", (0, -0.5, 0))

@@ -1,5 +1,6 @@
 """What hypothesis draws for spatial tests: rotations crowded near 0 and pi; and the rounding that they may
 show."""
+
 from __future__ import annotations
 
 from math import pi
@@ -20,8 +21,9 @@ ROUNDING_P = 20 * ROUNDING
 
 
 def given(*strategies):
-    return lambda test: settings(deadline=None, max_examples=60,
-                                 print_blob=True)(hypothesis_given(*strategies)(test))
+    return lambda test: settings(deadline=None, max_examples=60, print_blob=True)(
+        hypothesis_given(*strategies)(test)
+    )
 
 
 def floats(low, high):

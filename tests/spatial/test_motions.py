@@ -1,4 +1,5 @@
 """spatial: exponential and logarithm near 0 and pi, spatial vectors, mass properties."""
+
 from __future__ import annotations
 
 import pickle
@@ -31,6 +32,7 @@ AXIS = np.array([2.0, -3.0, 6.0]) / 7
 
 # ---- exponential and logarithm ----
 
+
 @given(twists)
 def test_log_of_exp(xi):
     phi, v = xi[:3], xi[3:]
@@ -57,8 +59,9 @@ def test_log_at_pi_is_a_half_turn_either_way(axis):
     assert_allclose(phi * np.sign(phi @ axis), pi * axis, rtol=0, atol=ROUNDING)
 
 
-@pytest.mark.parametrize("angle", [0, 1e-300, 1e-160, 1e-12, 1e-8, 1e-3, 0.999999, 1.000001, 3, pi - 1e-9, pi,
-                                   20])
+@pytest.mark.parametrize(
+    "angle", [0, 1e-300, 1e-160, 1e-12, 1e-8, 1e-3, 0.999999, 1.000001, 3, pi - 1e-9, pi, 20]
+)
 def test_exp_against_many_digits(angle):
     xi = np.r_[AXIS * angle, 0.5, -0.7, 0.3]
     with mpmath.workdps(50):
@@ -91,7 +94,7 @@ def test_symbolic_exp_has_two_derivatives_at_zero():
     for j in range(3):
         np.testing.assert_array_equal(J[:, j].reshape(3, 3).T, E[j])
         for i in range(3):
-            second = H[9 * j: 9 * j + 9, i].reshape(3, 3).T
+            second = H[9 * j : 9 * j + 9, i].reshape(3, 3).T
             np.testing.assert_array_equal(second, (E[i] @ E[j] + E[j] @ E[i]) / 2)
 
 
@@ -110,8 +113,9 @@ def test_symbolic_exp_derivatives_against_many_digits(angle):
         first_order, second_order = np.eye(6, dtype=int)[j], np.eye(6, dtype=int)[j] + np.eye(6, dtype=int)[i]
         with mpmath.workdps(60):
             at = tuple(map(mpmath.mpf, xi))
-            first, second = (float(mpmath.diff(p_x, at, tuple(map(int, n)))) for n in (first_order,
-                                                                                       second_order))
+            first, second = (
+                float(mpmath.diff(p_x, at, tuple(map(int, n)))) for n in (first_order, second_order)
+            )
         # Series: a few eps. Closed forms just above their bound: first derivatives lose a digit, second ones
         # two.
         assert_allclose(J[0, j], first, rtol=0, atol=10 * EPS)
@@ -131,6 +135,7 @@ def test_symbolic_log_undoes_exp_with_its_derivatives(angle):
 
 # ---- spatial vectors ----
 
+
 @given(transforms, transforms)
 def test_adjoint_of_a_product(X, Y):
     # [p]x R has entries up to 20; products of two have six such terms.
@@ -142,8 +147,9 @@ def test_adjoint_of_a_product(X, Y):
 def test_adjoint_moves_a_twist_to_another_frame(X, xi):
     """exp(Ad(X) xi) = X exp(xi) X^-1."""
     # Ad xi reaches 100, and an error of its angle turns it once more.
-    assert_same_pose(sp.exp_se3(sp.adjoint(X) @ xi), X @ sp.exp_se3(xi) @ X.inverse(), 5 * ROUNDING,
-                     100 * ROUNDING_P)
+    assert_same_pose(
+        sp.exp_se3(sp.adjoint(X) @ xi), X @ sp.exp_se3(xi) @ X.inverse(), 5 * ROUNDING, 100 * ROUNDING_P
+    )
 
 
 @given(transforms, vectors(6))
@@ -160,6 +166,7 @@ def test_power_does_not_depend_on_the_point(V, F, r):
 
 
 # ---- mass properties ----
+
 
 def cloud(seed):
     """Particles, and the mass properties that sums over them give."""
@@ -200,12 +207,15 @@ def test_mass_properties_forms_agree():
     assert a == b
     assert hash(a) == hash(b)
     assert MassProperties.of(1, (0, 0, 0), (xx, yy, zz)) != a
-    assert MassProperties.of(1, (0, 0, 0), (xx, yy, zz)) == MassProperties.of(1, (0, 0, 0),
-                                                                              np.diag([xx, yy, zz]))
+    assert MassProperties.of(1, (0, 0, 0), (xx, yy, zz)) == MassProperties.of(
+        1, (0, 0, 0), np.diag([xx, yy, zz])
+    )
     assert a != "a"
     assert pickle.loads(pickle.dumps(a)) == a
-    assert repr(MassProperties.of(2, (0, 1, 0),
-                                  (1, 2, 3))) == "MassProperties(2 kg, com=[0, 1, 0], moments=[1, 2, 3])"
+    assert (
+        repr(MassProperties.of(2, (0, 1, 0), (1, 2, 3)))
+        == "MassProperties(2 kg, com=[0, 1, 0], moments=[1, 2, 3])"
+    )
     with pytest.raises(ValueError, match="read-only"):
         a.inertia[0, 0] = 1
     with pytest.raises(AttributeError):
@@ -219,6 +229,6 @@ def test_bodies_on_the_limits_are_real():
     assert np.linalg.eigvalsh(rods).min() < 0
     for rod in rods:
         MassProperties.of(1, (0, 0, 0), rod)
-    MassProperties.of(1, (0, 0, 0), (0.3333333, 0.3333333, 0.6666667))               # a plate, seven digits
-    MassProperties.of(1, (0, 0, 0))                                                  # a particle
-    assert not MassProperties.of().matrix().any()                                    # a massless frame
+    MassProperties.of(1, (0, 0, 0), (0.3333333, 0.3333333, 0.6666667))  # a plate, seven digits
+    MassProperties.of(1, (0, 0, 0))  # a particle
+    assert not MassProperties.of().matrix().any()  # a massless frame

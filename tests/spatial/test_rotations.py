@@ -1,4 +1,5 @@
 """spatial: rotations, quaternions, Transform; symbols as numbers, batches as loops."""
+
 from __future__ import annotations
 
 import copy
@@ -36,6 +37,7 @@ SEQUENCES = ["".join(s) for s in itertools.product("xyz", repeat=3) if s[0] != s
 
 
 # ---- rotations ----
+
 
 @given(units(3), angles)
 def test_rotation_about_an_axis(axis, angle):
@@ -109,6 +111,7 @@ def test_euler_angles_at_and_near_gimbal_lock(sequence, end, distance):
 
 # ---- quaternions ----
 
+
 @given(quaternions)
 def test_quaternion_to_rotation(q):
     w, x, y, z = q
@@ -124,7 +127,7 @@ def test_quaternion_to_rotation(q):
 def test_quaternion_round_trip_up_to_sign(q):
     found = sp.quaternion_from_rotation(sp.rotation_from_quaternion(q))
     assert found[0] >= 0
-    assert_allclose(np.linalg.norm(found), 1, rtol=0, atol=2 * EPS)                  # divided by its length
+    assert_allclose(np.linalg.norm(found), 1, rtol=0, atol=2 * EPS)  # divided by its length
     assert_allclose(found * np.sign(found @ q), q, rtol=0, atol=ROUNDING)
 
 
@@ -144,8 +147,9 @@ def test_quaternions_are_a_group_like_rotations(a, b, c):
     assert_allclose(sp.rotation_from_quaternion(ab), expected, rtol=0, atol=ROUNDING)
     bc = sp.quaternion_multiply(b, c)
     assert_allclose(sp.quaternion_multiply(ab, c), sp.quaternion_multiply(a, bc), rtol=0, atol=ROUNDING)
-    assert_allclose(sp.quaternion_multiply(a, sp.quaternion_conjugate(a)), [1, 0, 0, 0], rtol=0,
-                    atol=ROUNDING)
+    assert_allclose(
+        sp.quaternion_multiply(a, sp.quaternion_conjugate(a)), [1, 0, 0, 0], rtol=0, atol=ROUNDING
+    )
     np.testing.assert_array_equal(sp.quaternion_multiply([1, 0, 0, 0], a), a)
     np.testing.assert_array_equal(sp.quaternion_multiply(-a, -b), ab)
 
@@ -165,6 +169,7 @@ def test_quaternion_rate_is_the_angular_velocity_in_F(q, w):
 
 
 # ---- Transform ----
+
 
 @given(transforms, transforms, transforms, vectors(3))
 def test_transforms_are_a_group_that_acts_on_points(X, Y, Z, p):
@@ -206,7 +211,7 @@ def test_transform_equality_hash_pickle_and_copy():
     Y = Transform(sp.rotation_x(0.3), (1, 0.0, 0))
     assert X == Y
     assert hash(X) == hash(Y)
-    assert hash(Transform(sp.rotation_x(0.0))) == hash(Transform())                  # -sin(0) is -0.0
+    assert hash(Transform(sp.rotation_x(0.0))) == hash(Transform())  # -sin(0) is -0.0
     assert Transform(sp.rotation_x(0.3)) != X
     assert (X.R, X.p) != X
     for twin in (pickle.loads(pickle.dumps(X)), copy.deepcopy(X)):
@@ -245,12 +250,13 @@ def test_a_rotation_is_used_as_given_within_the_tolerance():
     R = sp.rotation_z(0.3) + 1e-11
     np.testing.assert_array_equal(Transform(R).R, R)
     rough = np.round(sp.rotation_about((0.6, 0, 0.8), 1.0), 4)
-    with pytest.raises(DescriptionError,
-                       match=r"largest entry of R'R - 1 is .*e-05.*quaternion_from_rotation"):
+    with pytest.raises(
+        DescriptionError, match=r"largest entry of R'R - 1 is .*e-05.*quaternion_from_rotation"
+    ):
         Transform(rough)
     # the remedy of the message
     mended = sp.rotation_from_quaternion(sp.quaternion_from_rotation(rough))
-    assert_allclose(Transform(mended).R, rough, rtol=0, atol=1e-4)                   # four digits
+    assert_allclose(Transform(mended).R, rough, rtol=0, atol=1e-4)  # four digits
 
 
 # ---- numbers and symbols, batches and loops ----
@@ -309,7 +315,7 @@ def test_batches_are_loops(name):
 @pytest.mark.parametrize("seed", range(3))
 def test_symbols_are_numbers(name, seed):
     function, n = CASES[name]
-    x = np.random.default_rng(seed).normal(size=n) * 10.0 ** -(4 * seed)              # two of three near zero
+    x = np.random.default_rng(seed).normal(size=n) * 10.0 ** -(4 * seed)  # two of three near zero
     symbol = ca.SX.sym("x", n)
     result = function(symbol)
     assert isinstance(result, ca.SX)
@@ -321,8 +327,9 @@ def test_symbols_are_numbers(name, seed):
 
 def test_symbolic_zeros_are_structural_and_ones_exact():
     q = ca.SX.sym("q")
-    for R, (i, j, k) in zip((sp.rotation_x(q), sp.rotation_y(q), sp.rotation_z(q)),
-                            ((0, 1, 2), (1, 2, 0), (2, 0, 1))):
+    for R, (i, j, k) in zip(
+        (sp.rotation_x(q), sp.rotation_y(q), sp.rotation_z(q)), ((0, 1, 2), (1, 2, 0), (2, 0, 1))
+    ):
         assert R.nnz() == 5
         assert not R.sparsity().has_nz(i, j)
         assert not R.sparsity().has_nz(k, i)

@@ -1,4 +1,5 @@
 """arm26 and the motion of its reference data (tests/data/arm26), for the tests of studies."""
+
 from __future__ import annotations
 
 import csv
@@ -32,8 +33,11 @@ def arm() -> cd.System:
 def motion() -> cd.Motion:
     """With analytic speeds and accelerations."""
     data = reference("kinematics")
-    return cd.Motion(arm(), data["time"], *(np.column_stack([data[n + end] for n in COORDINATES])
-                                            for end in ("", "_u", "_udot")))
+    return cd.Motion(
+        arm(),
+        data["time"],
+        *(np.column_stack([data[n + end] for n in COORDINATES]) for end in ("", "_u", "_udot")),
+    )
 
 
 @cache

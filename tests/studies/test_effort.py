@@ -1,4 +1,5 @@
 """Least effort on plain arrays: closed forms, bounds, equations that cannot be met or say the same twice."""
+
 from __future__ import annotations
 
 import itertools
@@ -26,7 +27,7 @@ def test_one_joint(p, evidence):
     """g . a = tau: a_i = tau (g_i / w_i)^(1 / (p - 1)) / sum_j g_j (g_j / w_j)^(1 / (p - 1)); for p = 2 and
     w = 1 it is tau g_i / sum g^2."""
     w, tau = np.array([1.0, 2.0, 0.5, 1.0]), 9.0
-    share = (G / w)**(1 / (p - 1))
+    share = (G / w) ** (1 / (p - 1))
     expected = tau * share / (G @ share)
     found = one(G[None], [tau], 0.0, 1.0, w, p)
     assert found.kkt[0] < 1e-9
@@ -35,8 +36,11 @@ def test_one_joint(p, evidence):
     if p == 2:
         plain = one(G[None], [tau], 0.0, 1.0)
         np.testing.assert_allclose(plain.x[0], tau * G / (G @ G), rtol=1e-14)
-        evidence("static optimisation of one joint against a = tau g / sum g^2, relative",
-                 np.abs(plain.x[0] / (tau * G / (G @ G)) - 1).max(), 1e-13)
+        evidence(
+            "static optimisation of one joint against a = tau g / sum g^2, relative",
+            np.abs(plain.x[0] / (tau * G / (G @ G)) - 1).max(),
+            1e-13,
+        )
 
 
 def test_sum_of_activations_takes_the_strongest():
@@ -67,8 +71,9 @@ def test_too_weak():
     assert found.infeasible[0]
     assert np.isnan(found.x).all()
     nearest = found.nearest[0]
-    np.testing.assert_allclose(found.missing[0], [100.0, 1.0] - np.array([G, [0, 0, 5.0, 0]]) @ nearest,
-                               rtol=1e-12)
+    np.testing.assert_allclose(
+        found.missing[0], [100.0, 1.0] - np.array([G, [0, 0, 5.0, 0]]) @ nearest, rtol=1e-12
+    )
     np.testing.assert_allclose(nearest[[0, 1, 3]], 1.0, atol=1e-9)
     assert found.missing[0, 0] > 30.0
     assert not one(G[None], [69.9], 0.0, 1.0).infeasible[0]
@@ -152,4 +157,4 @@ def test_no_feasible_change_lowers_the_effort(p):
         room = np.where(d > 0, high - x, x - low) / np.abs(d)
         t = min(room.min(), 0.1)
         if t > 1e-9:
-            assert (np.abs(x + t * d)**p).sum() >= (np.abs(x)**p).sum() - 1e-10
+            assert (np.abs(x + t * d) ** p).sum() >= (np.abs(x) ** p).sum() - 1e-10

@@ -1,4 +1,5 @@
 """cd.induced_accelerations: contributions add up; closed forms; springs and what takes their place."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -13,8 +14,16 @@ def machine() -> cd.System:
     system = cd.System()
     system.add_body("base", mobilizer=cd.Free(), mass=3, com=(0.1, 0, 0.05), inertia=(0.2, 0.3, 0.4))
     for name, x in (("left", -0.2), ("right", 0.2)):
-        system.add_body(name, "base", cd.Pin(), X_PF=(x, 0, 0), X_BM=(0, 0.3, 0), mass=1, com=(0, 0.1, 0),
-                        inertia=(0.02, 0.01, 0.02))
+        system.add_body(
+            name,
+            "base",
+            cd.Pin(),
+            X_PF=(x, 0, 0),
+            X_BM=(0, 0.3, 0),
+            mass=1,
+            com=(0, 0.1, 0),
+            inertia=(0.02, 0.01, 0.02),
+        )
     system.add_constraint("bar", cd.constraints.CoordinateCoupler(lambda a, b: a - b * b, ["left", "right"]))
     system.add_force("spring", cd.forces.TwoPointSpring("ground", (0, 1, 0), "left", (0, -0.2, 0), 50.0, 0.3))
     system.add_force("damper", cd.forces.MobilityDamper("right", 0.3))
@@ -25,24 +34,31 @@ def machine() -> cd.System:
 def test_contributions_add_up(evidence):
     """To the accelerations of the run, constraints and all: rounding."""
     system = machine()
-    start = system.state(q={"left": 0.09, "right": 0.3}, u={"right": 1.0, "left": 0.6, "base_wx": 0.7,
-                                                            "base_vy": 0.4}, inputs={"motor": 3.0})
+    start = system.state(
+        q={"left": 0.09, "right": 0.3},
+        u={"right": 1.0, "left": 0.6, "base_wx": 0.7, "base_vy": 0.4},
+        inputs={"motor": 3.0},
+    )
     run = cd.simulate(system, start, 0.3, accuracy=1e-6)
     found = cd.induced_accelerations(system, run, bodies=["right"], mass_centre=True)
     assert found.causes == ("velocity", "gravity", "spring", "damper", "motor")
-    whole = np.concatenate([run.udot, run.body_acceleration("right").values,
-                            run.mass_centre_acceleration().values], axis=1)
+    whole = np.concatenate(
+        [run.udot, run.body_acceleration("right").values, run.mass_centre_acceleration().values], axis=1
+    )
     size = abs(whole).max()
     np.testing.assert_allclose(found.total.values, whole, rtol=0, atol=1e-11 * size)
     added = sum(found[cause].values for cause in found)
-    evidence("contributions of forces add up to the accelerations, with constraints, relative",
-             abs(added - whole).max() / size, 1e-11)
+    evidence(
+        "contributions of forces add up to the accelerations, with constraints, relative",
+        abs(added - whole).max() / size,
+        1e-11,
+    )
     lambda_ = sum(table.values for table in found.multipliers.values())
     np.testing.assert_allclose(lambda_, run.multipliers().values, rtol=0, atol=1e-10 * abs(lambda_).max())
     assert abs(found.unexplained.values).max() < 1e-10 * size
     by_cause = found.of("mass_centre_ay")
     np.testing.assert_allclose(by_cause["gravity"], -9.81, rtol=1e-12)
-    np.testing.assert_allclose(by_cause["damper"], 0, atol=1e-10)       # forces inside do not move it
+    np.testing.assert_allclose(by_cause["damper"], 0, atol=1e-10)  # forces inside do not move it
     assert by_cause.titles[1] == "gravity [m/s^2]"
 
 
@@ -51,14 +67,20 @@ def test_arm26_with_tensions():
     its moment arms are exact."""
     data = reference("so_phys_on_reserves_force")
     names = [*arm().muscles, *arm().speeds]
-    forces = cd.Table(data["time"], names, np.column_stack(
-        [data[n] if n in data else data[f"{n}_reserve"] for n in names]))
+    forces = cd.Table(
+        data["time"], names, np.column_stack([data[n] if n in data else data[f"{n}_reserve"] for n in names])
+    )
     moved = motion()[10:91]
     found = cd.induced_accelerations(arm(), moved, forces)
-    assert found.causes == ("velocity", "gravity", *arm().muscles, "actuator at r_shoulder_elev",
-                            "actuator at r_elbow_flex")
+    assert found.causes == (
+        "velocity",
+        "gravity",
+        *arm().muscles,
+        "actuator at r_shoulder_elev",
+        "actuator at r_elbow_flex",
+    )
     np.testing.assert_allclose(sum(t.values for t in found.tables.values()), found.total.values, atol=1e-9)
-    assert abs(found.unexplained["r_elbow_flex"]).max() < 2.0       # OpenSim's arms of BIClong are 1 % off
+    assert abs(found.unexplained["r_elbow_flex"]).max() < 2.0  # OpenSim's arms of BIClong are 1 % off
     assert found["BRA"]["r_elbow_flex"].min() > 0
     assert found["BRA"]["r_shoulder_elev"].max() < 0
 
@@ -79,15 +101,23 @@ def test_springs_give_nothing_at_once_and_constraints_do():
     moved = cd.Motion(system, t, np.zeros((9, 2)))
     soft = cd.induced_accelerations(system, moved, groups=("passive", "actuator"))
     np.testing.assert_allclose(soft["motor"].values[0], [-6 / 2, 6 / 3 + 6 / 2])
-    hard = cd.induced_accelerations(system, moved, groups=("passive", "actuator"),
-                                    rigid={"floor": cd.constraints.CoordinateCoupler(lambda a: a, ["a"])})
+    hard = cd.induced_accelerations(
+        system,
+        moved,
+        groups=("passive", "actuator"),
+        rigid={"floor": cd.constraints.CoordinateCoupler(lambda a: a, ["a"])},
+    )
     assert hard.causes == ("velocity", "motor")
     np.testing.assert_allclose(hard["motor"].values[0], [0, 6 / 3], atol=1e-12)
     np.testing.assert_allclose(abs(hard.multipliers["motor"].values), 6)
     system = blocks()
-    given = cd.induced_accelerations(system, cd.Motion(system, t, np.zeros((9, 2))),
-                                     external_loads=cd.ExternalLoad("b", cd.Table(t, ["x", "y", "z"], np.full(
-                                         (9, 3), 3.0)), ("x", "y", "z")))
+    given = cd.induced_accelerations(
+        system,
+        cd.Motion(system, t, np.zeros((9, 2))),
+        external_loads=cd.ExternalLoad(
+            "b", cd.Table(t, ["x", "y", "z"], np.full((9, 3), 3.0)), ("x", "y", "z")
+        ),
+    )
     np.testing.assert_allclose(given["load on b"].values[0], [0, 1])
 
 

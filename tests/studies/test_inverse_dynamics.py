@@ -1,4 +1,5 @@
 """cd.inverse_dynamics: arm26 against OpenSim, external loads, what is left out."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -17,9 +18,12 @@ def test_arm26_against_opensim(evidence):
     tau = cd.inverse_dynamics(arm(), motion())
     assert tau.names == ("r_shoulder_elev", "r_elbow_flex")
     assert tau.units == ("N m", "N m")
-    evidence("inverse dynamics of arm26 against OpenSim's solver, analytic accelerations [N m]",
-             abs(tau.values - moments()).max(), 1e-9,         # both are exact recursions: rounding
-             headline="moments")
+    evidence(
+        "inverse dynamics of arm26 against OpenSim's solver, analytic accelerations [N m]",
+        abs(tau.values - moments()).max(),
+        1e-9,  # both are exact recursions: rounding
+        headline="moments",
+    )
 
 
 def test_muscles_are_left_out_and_it_says_so():
@@ -39,21 +43,29 @@ def test_splines_of_a_table():
     row."""
     tau = cd.inverse_dynamics(arm(), table())
     assert abs(tau.values - moments()).max() < 1e-9
-    np.testing.assert_allclose(tau.values[[0, -1], [0, 1]], [0.0807, 2.7270], rtol=0, atol=1e-4)    # digits
+    np.testing.assert_allclose(tau.values[[0, -1], [0, 1]], [0.0807, 2.7270], rtol=0, atol=1e-4)  # digits
     theirs = cd.inverse_dynamics(arm(), cd.Motion.of(arm(), table(), as_opensim=True))
     assert abs(theirs.values - moments())[INNER].max() < 1e-5
-    np.testing.assert_allclose(theirs.values[-1, 1], 2.684, rtol=0, atol=1e-3)                      # digits
+    np.testing.assert_allclose(theirs.values[-1, 1], 2.684, rtol=0, atol=1e-3)  # digits
 
 
 def leg() -> cd.System:
     system = cd.System()
     system.add_body("pelvis", mobilizer=cd.Free(), mass=8, inertia=(0.1, 0.2, 0.3))
-    system.add_body("foot", "pelvis", cd.Pin(), X_PF=(0, -0.4, 0), X_BM=(0, 0.1, 0), mass=2, com=(0.02, 0, 0),
-                    inertia=(0.01, 0.02, 0.03))
+    system.add_body(
+        "foot",
+        "pelvis",
+        cd.Pin(),
+        X_PF=(0, -0.4, 0),
+        X_BM=(0, 0.1, 0),
+        mass=2,
+        com=(0.02, 0, 0),
+        inertia=(0.01, 0.02, 0.03),
+    )
     return system
 
 
-@pytest.mark.filterwarnings("ignore::condyle.QualityWarning")     # loads that carry no weight
+@pytest.mark.filterwarnings("ignore::condyle.QualityWarning")  # loads that carry no weight
 def test_external_loads_act_as_time_series_do():
     """In ground, in the body and in another body; a point in each of them; two loads on one body."""
     rng = np.random.default_rng(0)
@@ -73,11 +85,11 @@ def test_external_loads_act_as_time_series_do():
         F = np.concatenate([turned(frame, m) + np.cross(arm, turned(frame, f)), turned(frame, f)], axis=1)
         expected = body.inverse_dynamics(moved.q, moved.u, moved.udot)
         expected -= np.einsum("tij,ti->tj", J["foot"], F) + np.einsum("tij,ti->tj", J["pelvis"][:, :3], m)
-        np.testing.assert_allclose(tau.values, expected, rtol=0, atol=1e-11)     # rounding of 100 N m
+        np.testing.assert_allclose(tau.values, expected, rtol=0, atol=1e-11)  # rounding of 100 N m
     assert tau.units == ("N m",) * 3 + ("N",) * 3 + ("N m",)
     free, load = cd.inverse_dynamics(body, moved).values, cd.ExternalLoad("foot", loads, torque="m")
     once = cd.inverse_dynamics(body, moved, load).values - free
-    loads.values[:] *= 2                                    # between calls: it counts as it is
+    loads.values[:] *= 2  # between calls: it counts as it is
     twice = cd.inverse_dynamics(body, moved, load).values - free
     np.testing.assert_allclose(twice, 2 * once, rtol=0, atol=1e-11)
 
@@ -97,8 +109,7 @@ def test_what_a_load_gives_is_the_callers():
     np.testing.assert_allclose(load.acting(moved)[1][0], [4, 5, 6])
 
 
-
-@pytest.mark.filterwarnings("ignore::condyle.QualityWarning")     # loads that carry no weight
+@pytest.mark.filterwarnings("ignore::condyle.QualityWarning")  # loads that carry no weight
 @pytest.mark.parametrize("unknown", [np.nan, 0.0])
 def test_points_that_do_not_matter(unknown):
     """Force plates know no point without a force: what they write there instead has no part in the moments,
@@ -108,15 +119,17 @@ def test_points_that_do_not_matter(unknown):
     f, zero = np.where(abs(t - 0.5) < 0.2, 700.0 * np.cos((t - 0.5) * 2.5 * np.pi), 0.0), 0 * t
 
     def moments(px):
-        loads = cd.Table(t, [a + x for a in "fp" for x in "xyz"],
-                         np.column_stack([zero, f, zero, px, 0 * px, zero]))
+        loads = cd.Table(
+            t, [a + x for a in "fp" for x in "xyz"], np.column_stack([zero, f, zero, px, 0 * px, zero])
+        )
         return cd.inverse_dynamics(body, rest, cd.ExternalLoad("foot", loads, force="f", point="p")).values
 
-    np.testing.assert_allclose(moments(np.where(f > 0, 0.25, unknown)), moments(0 * t + 0.25), rtol=0,
-                               atol=1e-11)                 # rounding of 200 N m
+    np.testing.assert_allclose(
+        moments(np.where(f > 0, 0.25, unknown)), moments(0 * t + 0.25), rtol=0, atol=1e-11
+    )  # rounding of 200 N m
 
 
-@pytest.mark.filterwarnings("ignore::condyle.QualityWarning")     # loads that carry no weight
+@pytest.mark.filterwarnings("ignore::condyle.QualityWarning")  # loads that carry no weight
 def test_wrong_loads_are_named():
     body, t = leg(), np.linspace(0, 1, 12)
     rest = cd.Motion(body, t, np.broadcast_to(body.defaults()[0], (12, body.nq)))
@@ -138,7 +151,7 @@ def test_wrong_loads_are_named():
     hurt = cd.Table(t, loads.names, bad)
     with pytest.raises(cd.ShapeError, match="'py' is nan at t = 0"):
         cd.inverse_dynamics(body, rest, cd.ExternalLoad("foot", hurt, force="f", point="p"))
-    bad[3, :3] = 0                                          # no force, no point: a foot in the air
+    bad[3, :3] = 0  # no force, no point: a foot in the air
     hurt = cd.Table(t, loads.names, bad)
     assert np.isfinite(cd.inverse_dynamics(body, rest, cd.ExternalLoad("foot", hurt, "f", "p")).values).all()
 
@@ -156,8 +169,11 @@ def test_forward_simulation_with_the_moments_returns_the_motion(evidence):
     for name in driven.speeds:
         driven.add_force(f"moment at {name}", cd.forces.MobilityForce(name, (t, tau[name])))
     run = cd.simulate(driven, driven.state(q=q[0], u=u[0]), 1.0, accuracy=1e-9)
-    evidence("simulation of arm26 with the moments of inverse dynamics returns the motion [rad]",
-             abs(run.at(t)[:, :2] - q).max(), 1e-5)
+    evidence(
+        "simulation of arm26 with the moments of inverse dynamics returns the motion [rad]",
+        abs(run.at(t)[:, :2] - q).max(),
+        1e-5,
+    )
 
 
 def test_columns_of_a_load_in_another_order_are_refused():

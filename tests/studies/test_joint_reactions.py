@@ -1,4 +1,5 @@
 """cd.joint_reactions: arm26 against OpenSim, closed forms, frames and sides."""
+
 from __future__ import annotations
 
 import csv
@@ -51,8 +52,11 @@ def test_arm26_against_opensim(evidence, frame):
         error = abs(found[[f"{body}_{part}" for part in PARTS]].values - expected)
         for what, of in (("forces", slice(0, 3)), ("moments", slice(3, 6))):
             size = np.linalg.norm(expected[:, of], axis=1).max()
-            evidence(f"joint {what} of arm26 against OpenSim, with its muscles' forces and points, relative",
-                     error[:, of].max() / size, 1e-4)
+            evidence(
+                f"joint {what} of arm26 against OpenSim, with its muscles' forces and points, relative",
+                error[:, of].max() / size,
+                1e-4,
+            )
         assert error[:, 6:].max() < 1e-12
 
 
@@ -67,7 +71,7 @@ def test_arm26_with_our_paths():
         assert error < 0.02 * np.linalg.norm(expected, axis=1).max()
     assert "left out" not in found.status
     assert "at r_shoulder_elev to actuators" in found.status
-    between = cd.joint_reactions(arm(), motion()[20:30:5], T)     # linear in the tensions between rows
+    between = cd.joint_reactions(arm(), motion()[20:30:5], T)  # linear in the tensions between rows
     assert np.isfinite(between.values).all()
 
 
@@ -81,10 +85,18 @@ def test_frames_without_tensions_are_not_a_number():
 def pendulum() -> cd.System:
     """Two rods in a plane, with parameters in their frames."""
     system = cd.System(gravity=(0, -10, 0))
-    system.add_body("upper", mobilizer=cd.Pin(), X_PF=(0.1, 2, 0.3), X_BM=(0, 0.5, 0), mass=2,
-                    inertia=(0.1, 0.1, 0.1))
-    system.add_body("lower", "upper", cd.Pin(), X_PF=(0, cd.Parameter("half", -0.5), 0.2), X_BM=(0, 0.5, 0),
-                    mass=3, inertia=(0.1, 0.1, 0.1))
+    system.add_body(
+        "upper", mobilizer=cd.Pin(), X_PF=(0.1, 2, 0.3), X_BM=(0, 0.5, 0), mass=2, inertia=(0.1, 0.1, 0.1)
+    )
+    system.add_body(
+        "lower",
+        "upper",
+        cd.Pin(),
+        X_PF=(0, cd.Parameter("half", -0.5), 0.2),
+        X_BM=(0, 0.5, 0),
+        mass=3,
+        inertia=(0.1, 0.1, 0.1),
+    )
     return system
 
 
@@ -102,7 +114,7 @@ def test_hanging_at_rest():
     turned = cd.Motion(system, t, np.full((5, 2), [np.pi / 2, 0]))
     for frame in ("child", "parent", "upper"):
         found = cd.joint_reactions(system, turned, bodies=["lower"], frame=frame).values[0]
-        np.testing.assert_allclose(found[:3], [30, 0, 0], atol=1e-12)           # x of the bodies is up
+        np.testing.assert_allclose(found[:3], [30, 0, 0], atol=1e-12)  # x of the bodies is up
         at = [0, 0.5, 0] if frame == "child" else [0, -0.5, 0.2]
         np.testing.assert_allclose(found[6:], at, atol=1e-12)
     half = system.state(parameters={"half": -0.9})
@@ -118,12 +130,16 @@ def test_constraints_carry_their_part():
     t = np.linspace(0, 1, 5)
     found = cd.joint_reactions(system, cd.Motion(system, t, np.zeros((5, 1))))
     np.testing.assert_allclose(found["rod_fy"], 10, rtol=1e-9)
-    held = cd.joint_reactions(system, cd.Motion(system, t, np.zeros((5, 1))),
-                              cd.Table(t, ["rod"], np.full((5, 1), 4.0)))
+    held = cd.joint_reactions(
+        system, cd.Motion(system, t, np.zeros((5, 1))), cd.Table(t, ["rod"], np.full((5, 1), 4.0))
+    )
     np.testing.assert_allclose(held["rod_fy"], 14, rtol=1e-9)  # a moment of 4 N m presses the end down
     assert "forces leave up to" in held.status
-    lost = cd.joint_reactions(system, cd.Motion(system, t, np.zeros((5, 1))),
-                              cd.Table(t, ["rod"], np.array([[np.nan], *[[4.0]] * 4])))
+    lost = cd.joint_reactions(
+        system,
+        cd.Motion(system, t, np.zeros((5, 1))),
+        cd.Table(t, ["rod"], np.array([[np.nan], *[[4.0]] * 4])),
+    )
     np.testing.assert_array_equal(np.isnan(lost["rod_fy"]), [True, *[False] * 4])
 
 
@@ -136,8 +152,10 @@ def test_a_path_without_a_way_is_named():
     system.add_force("s", cd.forces.PathSpring(path, 100.0, 0.05))
     t = np.linspace(0, 1, 5)
     moved = cd.Motion(system, t, (t - 0.5)[:, None])
-    for study, found in ((cd.joint_reactions, lambda x: x["arm_fx"]),
-                         (cd.muscle_analysis, lambda x: x.lengths["s"])):
+    for study, found in (
+        (cd.joint_reactions, lambda x: x["arm_fx"]),
+        (cd.muscle_analysis, lambda x: x.lengths["s"]),
+    ):
         with pytest.warns(RuntimeWarning, match=r"1 of 5 frames \(2\) are NaN: at t = 0.5 s the path of 's'"):
             values = found(study(system, moved))
         np.testing.assert_array_equal(np.isnan(values), t == 0.5)

@@ -1,4 +1,5 @@
 """Limit cycles: published gaits, closed forms, derivatives of the return map against differences."""
+
 from __future__ import annotations
 
 import runpy
@@ -24,19 +25,26 @@ def example():
 def simplest_walker(slope, start):
     """Garcia et al. 1998, (1)-(4), by SciPy: stance angle and rate after one step, and its duration. Feet
     have no mass, so that the stance leg is a pendulum and moves the swing leg."""
+
     def rates(t, y):
         theta, omega, phi, phi_rate = y
         falls = np.sin(theta - slope)
-        return [omega, falls, phi_rate,
-                falls + omega**2 * np.sin(phi) - np.cos(theta - slope) * np.sin(phi)]
+        return [omega, falls, phi_rate, falls + omega**2 * np.sin(phi) - np.cos(theta - slope) * np.sin(phi)]
 
     def strike(t, y):
         return y[2] - 2 * y[0] if t > 1.0 else 1.0
 
     strike.terminal, strike.direction = True, 1
     theta, omega = start
-    run = solve_ivp(rates, (0, 10), [theta, omega, 2 * theta, omega * (1 - np.cos(2 * theta))],
-                    method="DOP853", rtol=1e-13, atol=1e-14, events=strike)
+    run = solve_ivp(
+        rates,
+        (0, 10),
+        [theta, omega, 2 * theta, omega * (1 - np.cos(2 * theta))],
+        method="DOP853",
+        rtol=1e-13,
+        atol=1e-14,
+        events=strike,
+    )
     end = run.y[:, -1]
     return np.array([-end[0], np.cos(2 * end[0]) * end[1]]), run.t[-1]
 
@@ -49,25 +57,44 @@ def test_the_simplest_walker(example, evidence):
     short = cd.limit_cycle(walker, start(0.1939, -0.2038), strike, accuracy=1e-11)
     assert long.stable and not short.stable
     assert long.residual < 1e-8 and short.residual < 1e-8
-    for cycle, published in ((long, np.array([0.20031090049483, -0.19983247291764])),
-                             (short, np.array([0.19393736960624, -0.20386692731962]))):
+    for cycle, published in (
+        (long, np.array([0.20031090049483, -0.19983247291764])),
+        (short, np.array([0.19393736960624, -0.20386692731962])),
+    ):
         ours = np.array([cycle.state.q[0], cycle.state.u[0]])
-        evidence("simplest walker (Garcia 1998), two gaits: stance angle and rate after heel strike, against "
-                 "his 10 digits for feet of no mass; ours have 1e-6 of the hip's",
-                 np.abs(ours - published).max(), feet)
+        evidence(
+            "simplest walker (Garcia 1998), two gaits: stance angle and rate after heel strike, against "
+            "his 10 digits for feet of no mass; ours have 1e-6 of the hip's",
+            np.abs(ours - published).max(),
+            feet,
+        )
         again, period = simplest_walker(example["SLOPE"], published)
-        assert np.abs(again - published).max() < 1e-9        # published to 1e-10, which grows fourfold
-        evidence("simplest walker: period of two gaits against another program (SciPy), relative",
-                 abs(cycle.period / period - 1), feet)
+        assert np.abs(again - published).max() < 1e-9  # published to 1e-10, which grows fourfold
+        evidence(
+            "simplest walker: period of two gaits against another program (SciPy), relative",
+            abs(cycle.period / period - 1),
+            feet,
+        )
         h = 1e-5 * np.eye(2)
-        by_differences = np.stack([(simplest_walker(example["SLOPE"], published + d)[0]
-                                    - simplest_walker(example["SLOPE"], published - d)[0]) / 2e-5
-                                   for d in h], axis=1)
+        by_differences = np.stack(
+            [
+                (
+                    simplest_walker(example["SLOPE"], published + d)[0]
+                    - simplest_walker(example["SLOPE"], published - d)[0]
+                )
+                / 2e-5
+                for d in h
+            ],
+            axis=1,
+        )
         theirs = np.linalg.eigvals(by_differences)
         worst = max(np.abs(cycle.multipliers - x).min() for x in theirs)
         # a mass of the feet of 1e-4 changes them by 1.5e-3
-        evidence("simplest walker: multipliers of two gaits against differences by another program (SciPy)",
-                 worst, 20 * feet)
+        evidence(
+            "simplest walker: multipliers of two gaits against differences by another program (SciPy)",
+            worst,
+            20 * feet,
+        )
     first = long.multipliers[0]
     assert abs(first.real + 0.1912) < 2e-3 and abs(abs(first.imag) - 0.5563) < 2e-3
     assert abs(short.multipliers[0].real - 4.000) < 5e-3 and abs(short.multipliers[1].real - 0.459) < 1e-3
@@ -82,16 +109,20 @@ def test_small_slopes(evidence):
     for slope in slopes:
         names = {}
         exec(text.replace("0.009, 1e-6", f"{slope!r}, 1e-8"), names)
-        theta = 0.970956 * slope**(1 / 3)
-        cycle = cd.limit_cycle(names["walker"], names["start"](theta, -1.045203 * theta), names["strike"],
-                               accuracy=1e-11)
+        theta = 0.970956 * slope ** (1 / 3)
+        cycle = cd.limit_cycle(
+            names["walker"], names["start"](theta, -1.045203 * theta), names["strike"], accuracy=1e-11
+        )
         periods.append(cycle.period)
-        angles.append(cycle.state.q[0] / slope**(1 / 3))
-    w = slopes**(2 / 3)
+        angles.append(cycle.state.q[0] / slope ** (1 / 3))
+    w = slopes ** (2 / 3)
     limit = [(x[1] * w[0] - x[0] * w[1]) / (w[0] - w[1]) for x in (periods, angles)]
     # what follows is slope^(4/3), 5e-6; six digits are published
-    evidence("simplest walker: period where the slope vanishes, against 3.812092 of Garcia 1998",
-             abs(limit[0] - 3.812092), 1e-5)
+    evidence(
+        "simplest walker: period where the slope vanishes, against 3.812092 of Garcia 1998",
+        abs(limit[0] - 3.812092),
+        1e-5,
+    )
     assert abs(limit[1] - 0.970956) < 1e-5
 
 
@@ -101,18 +132,33 @@ def compass():
     vertical 0.2187, -0.3234, rates -1.0918, -0.3772."""
     slope, foot = np.deg2rad(3), (0, -1, 0)
     walker = cd.System(gravity=(9.81 * np.sin(slope), -9.81 * np.cos(slope), 0))
-    walker.add_body("stance", mobilizer=cd.Planar(), mass=15.0, com=(0, -1 / 6, 0),
-                    inertia=(10 / 12, 0, 10 / 12), coordinates=("stance", "x", "y"))
-    walker.add_body("swing", "stance", cd.Pin(), mass=5.0, com=(0, -0.5, 0), inertia=(0, 0, 0),
-                    coordinates="swing")
+    walker.add_body(
+        "stance",
+        mobilizer=cd.Planar(),
+        mass=15.0,
+        com=(0, -1 / 6, 0),
+        inertia=(10 / 12, 0, 10 / 12),
+        coordinates=("stance", "x", "y"),
+    )
+    walker.add_body(
+        "swing", "stance", cd.Pin(), mass=5.0, com=(0, -0.5, 0), inertia=(0, 0, 0), coordinates="swing"
+    )
     for name, body in (("foothold", "stance"), ("landing", "swing")):
-        walker.add_constraint(name, cd.constraints.PointOnLine("ground", (0, 0, 0), (0, 0, 1), body, foot),
-                              enabled=name == "foothold")
+        walker.add_constraint(
+            name,
+            cd.constraints.PointOnLine("ground", (0, 0, 0), (0, 0, 1), body, foot),
+            enabled=name == "foothold",
+        )
     theta, omega = 0.2187 + slope, -1.0918
-    return walker, walker.state(q={"stance": theta, "swing": -0.3234 - 0.2187, "x": -np.sin(theta),
-                                   "y": np.cos(theta)},
-                                u={"stance": omega, "x": -np.cos(theta) * omega,
-                                   "y": -np.sin(theta) * omega, "swing": -0.3772 - omega})
+    return walker, walker.state(
+        q={"stance": theta, "swing": -0.3234 - 0.2187, "x": -np.sin(theta), "y": np.cos(theta)},
+        u={
+            "stance": omega,
+            "x": -np.cos(theta) * omega,
+            "y": -np.sin(theta) * omega,
+            "swing": -0.3772 - omega,
+        },
+    )
 
 
 def differences(returns, state, h=1e-5):
@@ -126,15 +172,22 @@ def test_the_compass_walker(example, evidence):
     """Goswami's, whose legs have masses of their own: all directions matter."""
     walker, state = compass()
     walk = cd.limit_cycle(walker, state, example["strike"], accuracy=1e-11)
-    evidence("compass walker of Goswami (3 degrees, masses 1:2:1): stance angle and rates after heel strike, "
-             "against published digits", np.abs(change(state, walk.state)[[0, 3, 4, 7]]).max(), 1e-3)
-    assert walk.stable and abs(walk.period - 0.734) < 5e-4   # [s]
+    evidence(
+        "compass walker of Goswami (3 degrees, masses 1:2:1): stance angle and rates after heel strike, "
+        "against published digits",
+        np.abs(change(state, walk.state)[[0, 3, 4, 7]]).max(),
+        1e-3,
+    )
+    assert walk.stable and abs(walk.period - 0.734) < 5e-4  # [s]
     state = _on_constraints(moved(walk.state, 0.03 * basis(walk.state)[:, 0]))
     returns = _Return(walker, _checked(walker, [example["strike"]], None), 5.0, 1e-11, "dormand-prince-8")
     D = returns.derivative(returns(state)) @ basis(state)
     assert D.shape == (8, 4) and np.abs(D).max() > 1
-    evidence("derivative of a walker's return map, through impact and exchange of legs, against differences",
-             np.abs(D - differences(returns, state)).max() / np.abs(D).max(), 1e-7)
+    evidence(
+        "derivative of a walker's return map, through impact and exchange of legs, against differences",
+        np.abs(D - differences(returns, state)).max() / np.abs(D).max(),
+        1e-7,
+    )
 
 
 def test_van_der_pol(evidence):
@@ -142,16 +195,19 @@ def test_van_der_pol(evidence):
     exponential of the mean of the divergence, Liouville."""
     system = cd.System(gravity=(0, 0, 0))
     system.add_body("b", mobilizer=cd.Slider(), mass=1.0, inertia=(1, 1, 1), coordinates="x")
-    law = cd.forces.Custom(lambda s: {"x": (1 - s.q("x")**2) * s.u("x") - s.q("x")})
+    law = cd.forces.Custom(lambda s: {"x": (1 - s.q("x") ** 2) * s.u("x") - s.q("x")})
     system.add_force("pump", law)
-    system.add_measure("divergence", cd.measures.Integral(lambda s: 1 - s.q("x")**2))
+    system.add_measure("divergence", cd.measures.Integral(lambda s: 1 - s.q("x") ** 2))
     cross = cd.Event(lambda s: s.q("x"), name="cross")
     cycle = cd.limit_cycle(system, system.state(q=[0.1], u=[-1.5]), cross, accuracy=1e-11)
-    evidence("Van der Pol's oscillator: period of its limit cycle, relative",
-             abs(cycle.period / 6.663286859323130 - 1), 1e-9)
+    evidence(
+        "Van der Pol's oscillator: period of its limit cycle, relative",
+        abs(cycle.period / 6.663286859323130 - 1),
+        1e-9,
+    )
     run = cd.simulate(system, cycle.state, cycle.period, accuracy=1e-11)
     grown = np.exp(run[-1].z[-1] - run[0].z[-1])
-    own = np.sort(np.abs(cycle.multipliers))                 # the measure itself has 1
+    own = np.sort(np.abs(cycle.multipliers))  # the measure itself has 1
     assert cycle.iterations <= 8
     assert min(abs(own - grown)) < 1e-8
     evidence("Van der Pol's oscillator: multiplier against Liouville's formula", min(abs(own - grown)), 1e-8)
@@ -165,14 +221,16 @@ def test_events_in_the_middle_of_a_cycle():
     system = cd.System(gravity=(0, 0, 0))
     system.add_body("puck", mobilizer=cd.Slider(), mass=1.0, inertia=(1, 1, 1), coordinates="x")
     system.add_force("drag", cd.forces.MobilityDamper("x", c))
-    right = cd.Event(lambda s: 1 - s.q("x"), name="right",
-                     action=cd.Reset(lambda s: {"u": {"x": -0.9 * s.u("x") - 0.2}}))
-    left = cd.Event(lambda s: s.q("x"), name="left",
-                    action=cd.Reset(lambda s: {"u": {"x": -0.9 * s.u("x") + 0.2}}))
+    right = cd.Event(
+        lambda s: 1 - s.q("x"), name="right", action=cd.Reset(lambda s: {"u": {"x": -0.9 * s.u("x") - 0.2}})
+    )
+    left = cd.Event(
+        lambda s: s.q("x"), name="left", action=cd.Reset(lambda s: {"u": {"x": -0.9 * s.u("x") + 0.2}})
+    )
     cycle = cd.limit_cycle(system, system.state(q=[0.0], u=[1.0]), [right, left], section="left")
     v = (0.2 - 0.9 * c) / 0.1
-    assert abs(cycle.state.u[0] - v) < 1e-8                  # accuracy 1e-10 of runs, which errors of walls
-    assert abs(cycle.period - 2 * np.log(v / (v - c)) / c) < 1e-8                    # add up tenfold
+    assert abs(cycle.state.u[0] - v) < 1e-8  # accuracy 1e-10 of runs, which errors of walls
+    assert abs(cycle.period - 2 * np.log(v / (v - c)) / c) < 1e-8  # add up tenfold
     assert np.allclose(np.sort(np.abs(cycle.multipliers)), [0, 0.81], atol=1e-8)
     assert "stable" in repr(cycle) and cycle.stable
 
@@ -197,13 +255,19 @@ def test_a_body_that_follows_and_a_neutral_cycle():
     system = cd.System()
     rod = {"mass": 1.0, "com": (0, -0.3, 0), "inertia": (0.01,) * 3}
     system.add_body("upper", mobilizer=cd.Pin(), coordinates="hinge", **rod)
-    system.add_body("lower", "upper", cd.Coupled(cd.Pin(), "hinge", lambda q: 0.5 * q), follows="upper",
-                    X_PF=(0, -0.5, 0), **rod)
+    system.add_body(
+        "lower",
+        "upper",
+        cd.Coupled(cd.Pin(), "hinge", lambda q: 0.5 * q),
+        follows="upper",
+        X_PF=(0, -0.5, 0),
+        **rod,
+    )
     top = cd.Event(lambda s: s.u("hinge"), name="top")
     start = system.state(q={"hinge": 0.5})
     cycle = cd.limit_cycle(system, start, top)
     traj = cd.simulate(system, start, 2.0, accuracy=1e-10, events=top)
-    assert abs(cycle.period - traj.events[-1].t) < 1e-8      # windows of events, and accuracy, are 1e-10
+    assert abs(cycle.period - traj.events[-1].t) < 1e-8  # windows of events, and accuracy, are 1e-10
     assert np.allclose(np.sort(np.abs(cycle.multipliers)), [0, 1], atol=1e-7)
     assert not cycle.stable and "neutral" in repr(cycle)
 
@@ -244,13 +308,21 @@ def test_what_is_refused(example):
         cd.limit_cycle(hard, hard.state(), cd.Event(lambda s: s.q("x")))
 
 
-@pytest.mark.parametrize(("given", "words"), [
-    ({"iterations": -3}, "iterations = -3 must be a whole number, at least 1"),
-    ({"iterations": 2.5}, "iterations = 2.5 must be a whole number"),
-    ({"accuracy": -1}, "accuracy = -1 must be between"), ({"accuracy": "1e-3"}, "accuracy"),
-    ({"events": []}, "there are no events"), ({"events": lambda s: s.q("x")}, "events must be cd.Event"),
-    ({"events": [cd.Event(lambda s: s.q("x")), cd.Event(lambda s: 1 - s.q("x"))]}, "two events are called"),
-])
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"iterations": -3}, "iterations = -3 must be a whole number, at least 1"),
+        ({"iterations": 2.5}, "iterations = 2.5 must be a whole number"),
+        ({"accuracy": -1}, "accuracy = -1 must be between"),
+        ({"accuracy": "1e-3"}, "accuracy"),
+        ({"events": []}, "there are no events"),
+        ({"events": lambda s: s.q("x")}, "events must be cd.Event"),
+        (
+            {"events": [cd.Event(lambda s: s.q("x")), cd.Event(lambda s: 1 - s.q("x"))]},
+            "two events are called",
+        ),
+    ],
+)
 def test_arguments_that_cannot_be(given, words):
     puck = cd.System()
     puck.add_body("puck", mobilizer=cd.Slider(), mass=1, inertia=(1, 1, 1), coordinates="x")

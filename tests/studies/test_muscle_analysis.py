@@ -1,4 +1,5 @@
 """cd.muscle_analysis: arm26 against OpenSim, reports at given activations and of runs."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -23,8 +24,11 @@ def test_lengths_against_opensim(evidence, analysis):
     """OpenSim's paths over surfaces are not exact: wrapping.md explains up to 0.03 mm."""
     data = reference("muscle_tendon_length")
     error = max(abs(analysis.lengths[name] - data[name])[INNER].max() for name in arm().muscles)
-    evidence("lengths of arm26's muscles against OpenSim, whose paths over surfaces are not exact [mm]",
-             1e3 * error, 0.03)
+    evidence(
+        "lengths of arm26's muscles against OpenSim, whose paths over surfaces are not exact [mm]",
+        1e3 * error,
+        0.03,
+    )
     assert analysis.lengths.units == ("m",) * 6
 
 
@@ -44,8 +48,9 @@ def test_the_same_as_operators(analysis):
     np.testing.assert_allclose(analysis.speeds.values, arm().path_speeds(q, u), rtol=0, atol=1e-12)
     for k, name in enumerate(arm().speeds):
         # two kernels: arms alone, and among all else, whose sums are in another order [m]
-        np.testing.assert_allclose(analysis.moment_arms[name].values, arm().moment_arms(q)[:, :, k], rtol=0,
-                                   atol=1e-15)
+        np.testing.assert_allclose(
+            analysis.moment_arms[name].values, arm().moment_arms(q)[:, :, k], rtol=0, atol=1e-15
+        )
         assert analysis.moment_arms[name].units[0] == "m"
 
 
@@ -69,8 +74,12 @@ def test_without_activations_there_is_geometry_only(tmp_path, analysis):
     with pytest.raises(cd.UnknownNameError, match="did you mean 'fiber_length'"):
         analysis["fibre_length"]
     files = plain.save(tmp_path)
-    assert [f.name for f in files] == ["length.sto", "speed.sto", "moment_arm_r_shoulder_elev.sto",
-                                       "moment_arm_r_elbow_flex.sto"]
+    assert [f.name for f in files] == [
+        "length.sto",
+        "speed.sto",
+        "moment_arm_r_shoulder_elev.sto",
+        "moment_arm_r_elbow_flex.sto",
+    ]
     np.testing.assert_array_equal(cd.read_table(files[0]).values, plain.lengths.values)
     assert "no activations" in repr(plain)
 

@@ -1,4 +1,5 @@
 """Natural splines in machine code, beside SciPy's and their own definition."""
+
 import pickle
 
 import numpy as np
@@ -20,7 +21,7 @@ def by_scipy(t, x, degree):
     h, half = (t[-1] - t[0]) / (len(t) - 1), (degree + 1) // 2
     ends = [(j, np.zeros(x.shape[1])) for j in range(half, degree)]
     made = make_interp_spline((t - t[0]) / h, x, k=degree, bc_type=(ends, ends))
-    return lambda times, nu=0: made((times - t[0]) / h, nu=nu) / h ** nu
+    return lambda times, nu=0: made((times - t[0]) / h, nu=nu) / h**nu
 
 
 @pytest.mark.parametrize("degree", [3, 5])
@@ -31,15 +32,15 @@ def test_as_scipy(degree, m, evidence):
         t, x = recorded(m, ratio, seed)
         assert usable(m, *smoothing.steps(t))
         ours, theirs = NaturalSpline(t, x, degree), by_scipy(t, x, degree)
-        assert abs(ours(t) - x).max() < 5e-14              # A has a condition number below 100
-        times = np.random.default_rng(seed).permutation(np.concatenate([t, np.linspace(t[0], t[-1], 201),
-                                                                        [t[0] - 0.003, t[-1] + 0.003]]))
+        assert abs(ours(t) - x).max() < 5e-14  # A has a condition number below 100
+        times = np.random.default_rng(seed).permutation(
+            np.concatenate([t, np.linspace(t[0], t[-1], 201), [t[0] - 0.003, t[-1] + 0.003]])
+        )
         for nu in range(3):
             there = theirs(times, nu)
             worst = max(worst, abs(ours(times, nu) - there).max() / abs(there).max())
     # rounding of both, times the condition number of A
-    evidence("natural splines at uneven times against SciPy, values and derivatives, relative", worst,
-             5e-14)
+    evidence("natural splines at uneven times against SciPy, values and derivatives, relative", worst, 5e-14)
 
 
 def test_it_is_natural():
@@ -47,8 +48,8 @@ def test_it_is_natural():
     t, x = recorded(40, 3.0, 0)
     ends = NaturalSpline(t, x, 3)(t[[0, -1]], 2)
     assert abs(ends).max() < 1e-12 * abs(NaturalSpline(t, x, 3)(t, 2)).max()
-    powers = np.stack([np.ones_like(t), t, t ** 2], axis=1)
-    assert np.allclose(NaturalSpline(t, powers, 5)(t, 2), [0, 0, 2], atol=1e-9)     # rounding over step^2
+    powers = np.stack([np.ones_like(t), t, t**2], axis=1)
+    assert np.allclose(NaturalSpline(t, powers, 5)(t, 2), [0, 0, 2], atol=1e-9)  # rounding over step^2
 
 
 def test_it_can_be_kept():

@@ -1,4 +1,5 @@
 """Results know how good they are: mistakes of a walk's study fail, the walk as it should be does not warn."""
+
 from functools import cache
 
 import numpy as np
@@ -28,8 +29,10 @@ def loads(factor=1.0, bodies="rl", plates="rl"):
     table = subject().ground_reactions
     force = [table.units[k] == "N" for k in range(len(table.names))]
     scaled = cd.Table(table.time, table.names, np.where(force, factor, 1.0) * table.values, table.units)
-    return [cd.ExternalLoad(f"foot_{b}", scaled, f"{p}_force", f"{p}_point")
-            for b, p in zip(bodies, plates, strict=True)]
+    return [
+        cd.ExternalLoad(f"foot_{b}", scaled, f"{p}_force", f"{p}_point")
+        for b, p in zip(bodies, plates, strict=True)
+    ]
 
 
 def test_a_walk_as_it_should_be():
@@ -38,7 +41,8 @@ def test_a_walk_as_it_should_be():
     quality = moments.check().quality
     assert quality.verdict == "ok" and quality["peak residual force on pelvis"].value < 1e-6
     assert quality["peak residual force"].guideline == pytest.approx(
-        0.05 * np.linalg.norm(sum(load.table[list(load.force)].values for load in loads()), axis=1).max())
+        0.05 * np.linalg.norm(sum(load.table[list(load.force)].values for load in loads()), axis=1).max()
+    )
     assert "quality" not in repr(moments).splitlines()[0]
 
 
@@ -46,7 +50,8 @@ MISTAKES = {
     "no force plates": (None, 667, "loads of 0 N carry a weight of 667 N"),
     "flipped": ({"factor": -1}, 1300, "do loads point the wrong way"),
     "in body weights": ({"factor": 1 / 667}, 667, "carry a weight of 667 N: are loads missing, or not in N"),
-    "one plate": ({"bodies": "r", "plates": "r"}, 600, "is a plate missing")}
+    "one plate": ({"bodies": "r", "plates": "r"}, 600, "is a plate missing"),
+}
 """Options of `loads`, the least residual force [N], and what is said."""
 
 
@@ -143,8 +148,11 @@ def test_every_result_has_one():
     t = np.linspace(0, 1, 5)
     moved = cd.Table(t, rigid.coordinates, np.full((5, 2), 0.4), ["rad", "rad"])
     muscles = cd.static_optimization(rigid, moved, reserves=1.0)
-    for result in (muscles, cd.muscle_analysis(rigid, moved, muscles.activations),
-                   cd.induced_accelerations(rigid, moved, muscles.forces),
-                   cd.scale(rigid, factors={"r_humerus": 1.1})):
+    for result in (
+        muscles,
+        cd.muscle_analysis(rigid, moved, muscles.activations),
+        cd.induced_accelerations(rigid, moved, muscles.forces),
+        cd.scale(rigid, factors={"r_humerus": 1.1}),
+    ):
         assert result.quality.checks and result.check() is result
         assert "quality" in result._repr_html_()

@@ -1,4 +1,5 @@
 """Least potential energy: closed forms, statics with multipliers, curvature, saddles, refusals."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -16,11 +17,17 @@ NEAR = 1e-8
 def chain(links: int, length: float, end: tuple[float, float, float], joint=None) -> cd.System:
     """Slender links of 0.1 kg between two points."""
     system = cd.System(gravity=(0, -g, 0))
-    I = 0.1 * length ** 2 / 12
+    I = 0.1 * length**2 / 12
     for i in range(links):
-        system.add_body(f"l{i}", f"l{i - 1}" if i else "ground", joint or cd.Pin(),
-                        X_PF=(length if i else 0, 0, 0), mass=0.1,
-                        com=(length / 2, 0, 0), inertia=(0, I, I))
+        system.add_body(
+            f"l{i}",
+            f"l{i - 1}" if i else "ground",
+            joint or cd.Pin(),
+            X_PF=(length if i else 0, 0, 0),
+            mass=0.1,
+            com=(length / 2, 0, 0),
+            inertia=(0, I, I),
+        )
     system.add_constraint("end", cd.constraints.Ball("ground", end, f"l{links - 1}", (length, 0, 0)))
     return system
 
@@ -45,9 +52,11 @@ def test_a_chain_hangs_as_a_discrete_catenary(links, evidence):
     sag = np.linspace(-1.2, 1.2, links)
     start = cd.assemble(system, system.state(q=np.diff(sag, prepend=0.0)))
     found = cd.relax(system, start)
-    evidence(f"a chain of {links} links at rest between two hooks, angles against the discrete catenary "
-             "[rad]",
-             np.abs(np.cumsum(found.q) - discrete_catenary(links, length, x, y)).max(), NEAR)
+    evidence(
+        f"a chain of {links} links at rest between two hooks, angles against the discrete catenary [rad]",
+        np.abs(np.cumsum(found.q) - discrete_catenary(links, length, x, y)).max(),
+        NEAR,
+    )
     assert (found.u == 0).all()
 
 
@@ -68,7 +77,7 @@ def test_a_chain_of_balls_in_space():
     q = system.compiled.normalised(system.defaults()[0] + 0.3 * rng.normal(size=system.nq))
     start = cd.assemble(system, system.state(q=q))
     found = cd.relax(system, start)
-    assert statics(found) < 1e-7                            # links of 0.3 m whose angles are known to 1e-8
+    assert statics(found) < 1e-7  # links of 0.3 m whose angles are known to 1e-8
     assert found.energy()[1] < start.energy()[1]
     heights = [found.station_position(f"l{i}", (0.3, 0, 0))[1] for i in range(3)]
     # both ends are level: it hangs symmetrically
@@ -79,16 +88,17 @@ def test_a_mechanism_finds_the_bottom_of_its_energy():
     """The governor has V(alpha) with its minimum where the arms hang down; with a spring, where Newton on one
     angle says."""
     system = mechanisms.governor()
-    system.add_force("spring", cd.forces.TwoPointSpring("arma", (0, -0.3, 0), "armb", (0, -0.3, 0), 400.0,
-                                                        0.35))
+    system.add_force(
+        "spring", cd.forces.TwoPointSpring("arma", (0, -0.3, 0), "armb", (0, -0.3, 0), 400.0, 0.35)
+    )
     q = mechanisms.governor_state(0.3, 0.4, 0.0, 0.0)[0]
     found = cd.relax(system, system.state(q=q))
     alpha = np.linspace(0.2, 1.2, 200_001)
     distance = 2 * mechanisms.ARM * np.sin(alpha)
     V = mechanisms.governor_V(alpha) + 200.0 * (distance - 0.35) ** 2
-    assert abs(found.q[1] - alpha[np.argmin(V)]) < 1e-5     # the grid's own spacing
+    assert abs(found.q[1] - alpha[np.argmin(V)]) < 1e-5  # the grid's own spacing
     assert statics(found) < 1e-9
-    assert found.q[0] == pytest.approx(0.3, abs=1e-12)      # the spin has no slope
+    assert found.q[0] == pytest.approx(0.3, abs=1e-12)  # the spin has no slope
 
 
 def test_the_end_is_a_minimum():
@@ -139,7 +149,7 @@ def test_what_falls_has_no_rest():
 
 
 def test_forces_without_an_energy_are_refused():
-    system = mechanisms.andrews()                           # its drive is a torque; its spring has an energy
+    system = mechanisms.andrews()  # its drive is a torque; its spring has an energy
     q = np.array([mechanisms.ANDREWS_START[c] for c in system.coordinates])
     with pytest.raises(cd.DescriptionError, match="'drive'") as caught:
         cd.relax(system, system.state(q=q))
@@ -149,11 +159,13 @@ def test_forces_without_an_energy_are_refused():
     f = system.inverse_dynamics(found.q, zero, zero, disabled=["drive"])
     P = system.constraint_jacobian(found.q, zero)
     left = f + P.T @ np.linalg.lstsq(P.T, -f, rcond=1e-9)[0]
-    assert np.abs(left).max() < 1e-6 * 4530.0 * 0.02        # of stiffness times a length of the mechanism
+    assert np.abs(left).max() < 1e-6 * 4530.0 * 0.02  # of stiffness times a length of the mechanism
 
 
-@pytest.mark.parametrize(("options", "words"), [
-    ({"accuracy": 1.0}, "between 1e-12 and 0.1"), ({"locked": ["elbow"]}, "unknown speed")])
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [({"accuracy": 1.0}, "between 1e-12 and 0.1"), ({"locked": ["elbow"]}, "unknown speed")],
+)
 def test_refusals(options, words):
     system = chain(2, 0.3, (0.5, 0.0, 0.0))
     with pytest.raises(cd.CondyleError, match=words):
@@ -168,10 +180,13 @@ def test_what_is_above_a_thin_surface_comes_to_rest_on_it(height: float) -> None
     rubber = cd.contact.Material(1e6)
     system = cd.System(gravity=(0, -g, 0))
     system.add_body("ball", mobilizer=cd.Slider(axis=(0, 1, 0)), mass=4.0, inertia=(0.03,) * 3)
-    system.add_contact("plate", cd.contact.Box("ground", None, (0.1, 0.01, 0.1), rubber),
-                       cd.contact.Sphere("ball", (0, 0, 0), 0.05, rubber))
+    system.add_contact(
+        "plate",
+        cd.contact.Box("ground", None, (0.1, 0.01, 0.1), rubber),
+        cd.contact.Sphere("ball", (0, 0, 0), 0.05, rubber),
+    )
     found = cd.relax(system, system.state(q=[height]))
-    depth = (4.0 * g / (4 / 3 * 1e6 / 2 ** 1.5 * 0.05 ** 0.5)) ** (2 / 3)       # Hertz
+    depth = (4.0 * g / (4 / 3 * 1e6 / 2**1.5 * 0.05**0.5)) ** (2 / 3)  # Hertz
     assert found.q == pytest.approx(0.06 - depth, abs=NEAR)
     with pytest.raises(cd.ConvergenceError, match="still falls"):
         cd.relax(system, system.state(q=[height], disabled=["plate"]))

@@ -229,28 +229,48 @@ def test_parameters_stay_where_numbers_scale_and_are_refused_by_name_where_not()
 def test_every_kind_of_joint_that_has_lengths(monkeypatch):
     """All bodies k times as large, masses as they were, gravity too: energies and accelerations of joints
     that were refused once. T' = k^2 T, V' = k^2 V, udot' = udot, of coordinates in m k times as large."""
-    monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")        # of each function, one value is asked
-    k, names = 1.3, ("SplineCurve", "SplineSurface", "EllipticSlider", "Custom", "FunctionBased", "Slider",
-                     "compose-curve-pin", "Ellipsoid-normal")
+    monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")  # of each function, one value is asked
+    k, names = (
+        1.3,
+        (
+            "SplineCurve",
+            "SplineSurface",
+            "EllipticSlider",
+            "Custom",
+            "FunctionBased",
+            "Slider",
+            "compose-curve-pin",
+            "Ellipsoid-normal",
+        ),
+    )
     system = cd.System(gravity=(1, -9.81, 2))
     system.add_body("root", mobilizer=cd.Weld(), mass=1.0)
     for i, name in enumerate(names):
-        system.add_body(f"b{i}", "root" if i % 3 == 0 else f"b{i - 1}",
-                        EVERY[name].reversed() if i % 2 else EVERY[name], mass=1.0 + 0.1 * i,
-                        com=(0.1, -0.2, 0.05), inertia=(0.05, 0.06, 0.07), X_PF=(0.1, 0.2, -0.1),
-                        X_BM=(0.03, -0.1, 0.02), coordinates=[f"q{i}{j}" for j in range(EVERY[name].nq)])
+        system.add_body(
+            f"b{i}",
+            "root" if i % 3 == 0 else f"b{i - 1}",
+            EVERY[name].reversed() if i % 2 else EVERY[name],
+            mass=1.0 + 0.1 * i,
+            com=(0.1, -0.2, 0.05),
+            inertia=(0.05, 0.06, 0.07),
+            X_PF=(0.1, 0.2, -0.1),
+            X_BM=(0.03, -0.1, 0.02),
+            coordinates=[f"q{i}{j}" for j in range(EVERY[name].nq)],
+        )
     big = cd.scale(system, factors={b.name: k for b in system.bodies}, preserve_mass_distribution=True).system
     big = big.copy(forces={"gravity": cd.forces.Gravity(k * np.array((1, -9.81, 2)))})
     rng = np.random.default_rng(2)
     q = np.concatenate([b.mobilizer.random_q(rng) for b in system.bodies])
     u = rng.uniform(-1, 1, system.nu)
     joints = [b.mobilizer for b in system.bodies]
-    D, L = (np.array([k if unit.startswith("m") else 1.0 for m in joints for unit in getattr(m, units)])
-            for units in ("units", "speed_units"))
+    D, L = (
+        np.array([k if unit.startswith("m") else 1.0 for m in joints for unit in getattr(m, units)])
+        for units in ("units", "speed_units")
+    )
     before, after = system.state(q=q, u=u), big.state(q=q * D, u=u * L)
     for b in system.bodies:
         X, Y = before.body_pose(b.name), after.body_pose(b.name)
-        np.testing.assert_allclose(Y.R, X.R, atol=1e-13)         # some products of rotations
+        np.testing.assert_allclose(Y.R, X.R, atol=1e-13)  # some products of rotations
         np.testing.assert_allclose(Y.p, k * X.p, atol=1e-13)
     np.testing.assert_allclose(after.energy(), k**2 * np.array(before.energy()), rtol=1e-12)  # sums of terms
     np.testing.assert_allclose(after.forward_dynamics(), L * before.forward_dynamics(), rtol=1e-10)
@@ -319,8 +339,12 @@ def test_lengths_follow_a_body_that_they_only_pass():
     """The path goes from a to c; only b, between them, is scaled: 0.8 m become 1.2 m."""
     new = cd.scale(chain(), factors={"b": 2.0}).system
     muscle = new.force("muscle")
-    lengths = [muscle.optimal_fiber_length, muscle.tendon_slack_length, new.force("spring").rest_length,
-               new.force("cord").rest_length]
+    lengths = [
+        muscle.optimal_fiber_length,
+        muscle.tendon_slack_length,
+        new.force("spring").rest_length,
+        new.force("cord").rest_length,
+    ]
     assert np.allclose(lengths, 1.5 * np.array([0.3, 0.5, 0.5, 0.5]), rtol=1e-14)  # a sum of two lengths
 
 

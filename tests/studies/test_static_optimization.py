@@ -1,4 +1,5 @@
 """cd.static_optimization: OpenSim's numbers, forward dynamics with what was found, closed forms, edges."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -21,16 +22,19 @@ def opensim(physiology: bool, reserves: bool, what: str = "activation") -> np.nd
 
 # ---- arm26 against OpenSim ---------------------------------------------------------------------------------
 
+
 @pytest.mark.parametrize(("physiology", "reserves"), VARIANTS)
 def test_opensim(physiology, reserves, evidence):
     """Moment arms differ by up to 2.6e-4 m, OpenSim's being no derivatives of its lengths where paths wrap;
     it stops at a convergence of 1e-6."""
-    found = cd.static_optimization(arm(), motion(), a_min=0.01, physiology=physiology,
-                                   reserves=1.0 if reserves else None)
+    found = cd.static_optimization(
+        arm(), motion(), a_min=0.01, physiology=physiology, reserves=1.0 if reserves else None
+    )
     expected = opensim(physiology, reserves)
     off = np.abs(found.activations.values - expected[:, :6])[INNER].max()
-    evidence("static optimisation of arm26 against OpenSim's tool, activations", off, 4e-3,
-             headline="activations")
+    evidence(
+        "static optimisation of arm26 against OpenSim's tool, activations", off, 4e-3, headline="activations"
+    )
     assert off < 4e-3
     if reserves:
         assert np.abs(found.reserves.values - expected[:, 6:])[INNER].max() < 4e-3
@@ -46,8 +50,11 @@ def test_opensim_with_its_moment_arms(physiology, reserves, evidence):
     """The same program on the same numbers: what is left is OpenSim's convergence of 1e-6."""
     data, tau = reference("moment_arm"), reference("inverse_dynamics_solver")
     arms = np.stack([[data[f"{m}__{c}"] for m in MUSCLES] for c in COORDINATES], axis=0).transpose(2, 0, 1)
-    strength = opensim(True, True, "force")[:, :6] / opensim(True, True)[:, :6] if physiology else [
-        arm().force(m).max_isometric_force for m in MUSCLES]
+    strength = (
+        opensim(True, True, "force")[:, :6] / opensim(True, True)[:, :6]
+        if physiology
+        else [arm().force(m).max_isometric_force for m in MUSCLES]
+    )
     A = arms * np.reshape(strength, (-1, 1, 6))
     low, high = np.full(6, 0.01), np.ones(6)
     if reserves:
@@ -72,6 +79,7 @@ def test_tension_at_full_activation():
 
 # ---- forward dynamics with what was found ------------------------------------------------------------------
 
+
 @pytest.fixture(scope="module")
 def linear():
     return two_joints()
@@ -81,18 +89,37 @@ def two_joints() -> cd.System:
     """Two joints and five muscles whose force is linear in the activation, with rigid tendons, as those of
     the optimisation are."""
     system = cd.System(gravity=(0, -9.81, 0))
-    system.add_body("upper", mobilizer=cd.Pin(), X_BM=(0, 0.3, 0), mass=2.0, com=(0, 0.15, 0),
-                    inertia=(0.015, 0.004, 0.015))
-    system.add_body("fore", "upper", cd.Pin(), X_BM=(0, 0.25, 0), mass=1.5, com=(0, 0.1, 0),
-                    inertia=(0.01, 0.002, 0.01))
-    lines = {"front": (0.104, ("ground", (0.06, 0, 0)), ("upper", (0.03, 0.2, 0))),
-             "back": (0.104, ("ground", (-0.06, 0, 0)), ("upper", (-0.03, 0.2, 0))),
-             "long": (0.351, ("ground", (0.05, 0, 0)), ("upper", (0.04, 0.05, 0)), ("fore", (0.03, 0.2, 0))),
-             "short": (0.150, ("upper", (0.03, 0.1, 0)), ("fore", (0.04, 0.2, 0))),
-             "extensor": (0.08, ("upper", (-0.03, 0.1, 0)), ("fore", (-0.03, 0.27, 0)))}
+    system.add_body(
+        "upper",
+        mobilizer=cd.Pin(),
+        X_BM=(0, 0.3, 0),
+        mass=2.0,
+        com=(0, 0.15, 0),
+        inertia=(0.015, 0.004, 0.015),
+    )
+    system.add_body(
+        "fore", "upper", cd.Pin(), X_BM=(0, 0.25, 0), mass=1.5, com=(0, 0.1, 0), inertia=(0.01, 0.002, 0.01)
+    )
+    lines = {
+        "front": (0.104, ("ground", (0.06, 0, 0)), ("upper", (0.03, 0.2, 0))),
+        "back": (0.104, ("ground", (-0.06, 0, 0)), ("upper", (-0.03, 0.2, 0))),
+        "long": (0.351, ("ground", (0.05, 0, 0)), ("upper", (0.04, 0.05, 0)), ("fore", (0.03, 0.2, 0))),
+        "short": (0.150, ("upper", (0.03, 0.1, 0)), ("fore", (0.04, 0.2, 0))),
+        "extensor": (0.08, ("upper", (-0.03, 0.1, 0)), ("fore", (-0.03, 0.27, 0))),
+    }
     for name, (L, *points) in lines.items():
-        system.add_force(name, cd.muscles.DeGroote2016(cd.paths.Path(points), 900.0, 0.45 * L, 0.5 * L, 0.1,
-                                                       tendon="rigid", activation_dynamics=False))
+        system.add_force(
+            name,
+            cd.muscles.DeGroote2016(
+                cd.paths.Path(points),
+                900.0,
+                0.45 * L,
+                0.5 * L,
+                0.1,
+                tendon="rigid",
+                activation_dynamics=False,
+            ),
+        )
     return system
 
 
@@ -104,8 +131,9 @@ def test_activations_give_the_motion(linear, exponent, evidence):
     moving = cd.Motion.of(linear, table)
     found = cd.static_optimization(linear, moving, passive=True, exponent=exponent).check()
     assert found.kkt.max() < 1e-9
-    udot = linear.forward_dynamics(moving.q, moving.u,
-                                   inputs={n: found.activations[n] for n in linear.muscles})
+    udot = linear.forward_dynamics(
+        moving.q, moving.u, inputs={n: found.activations[n] for n in linear.muscles}
+    )
     off = np.abs(udot - moving.udot).max()
     # Moments of some N m over inertias of 0.05 kg m^2.
     evidence("accelerations that optimised activations give against the motion's [rad/s^2]", off, 1e-9)
@@ -140,11 +168,18 @@ def test_moments_of_inverse_dynamics_give_the_motion(evidence):
 
 # ---- small systems -----------------------------------------------------------------------------------------
 
+
 def elbow(*muscles: float, **more) -> cd.System:
     """A forearm and muscles along straight lines with given places, as actuators of 100 N."""
     system = cd.System(gravity=(0, -9.81, 0))
-    system.add_body("ulna", mobilizer=cd.Pin(), mass=1.5, com=(0.2, 0, 0), inertia=(0.01, 0.02, 0.02),
-                    coordinates=("elbow",))
+    system.add_body(
+        "ulna",
+        mobilizer=cd.Pin(),
+        mass=1.5,
+        com=(0.2, 0, 0),
+        inertia=(0.01, 0.02, 0.02),
+        coordinates=("elbow",),
+    )
     for i, x in enumerate(muscles):
         path = cd.paths.Path([("ground", (0.0, 0.3, 0)), ("ulna", (x, 0, 0))])
         system.add_force(f"m{i}", cd.forces.PathActuator(path, 100.0, min_control=0.0, max_control=1.0))
@@ -155,8 +190,14 @@ def elbow(*muscles: float, **more) -> cd.System:
 
 def still(system: cd.System, q=0.2, **given) -> cd.Motion:
     """At rest, two frames."""
-    return cd.Motion(system, [0.0, 1.0], np.full((2, system.nq), q), np.zeros((2, system.nu)),
-                     np.zeros((2, system.nu)), state=system.state(**given))
+    return cd.Motion(
+        system,
+        [0.0, 1.0],
+        np.full((2, system.nq), q),
+        np.zeros((2, system.nu)),
+        np.zeros((2, system.nu)),
+        state=system.state(**given),
+    )
 
 
 def test_one_joint():
@@ -166,7 +207,7 @@ def test_one_joint():
     tau = 1.5 * 9.81 * 0.2 * np.cos(0.2)
     x = np.array([0.03, 0.06, 0.1])
     L = np.sqrt(x**2 + 0.3**2 - 2 * x * 0.3 * np.sin(0.2))
-    g = 100.0 * 0.3 * x * np.cos(0.2) / L                    # height of the triangle over L
+    g = 100.0 * 0.3 * x * np.cos(0.2) / L  # height of the triangle over L
     # a few roundings
     np.testing.assert_allclose(found.controls.values[0], tau * g / (g @ g), rtol=1e-13)
     np.testing.assert_allclose(found.forces.values[0], 100.0 * tau * g / (g @ g), rtol=1e-13)
@@ -176,7 +217,7 @@ def test_one_joint():
 
 def test_an_infeasible_frame_is_named_and_the_others_come_out():
     udot = motion().udot.copy()
-    udot[50, 1] += 3000.0                                     # some 190 N m more at the elbow
+    udot[50, 1] += 3000.0  # some 190 N m more at the elbow
     jerked = cd.Motion(arm(), motion().t, motion().q, motion().u, udot)
     with pytest.warns(UserWarning, match=r"1 of 101 frames failed; frame 50 \(t = 0.5 s\)"):
         found = cd.static_optimization(arm(), jerked)
@@ -202,7 +243,7 @@ def test_a_coordinate_that_nothing_moves():
     tau = 1.5 * 9.81 * 0.2 * np.cos(0.2)
     assert found.reserves["elbow"][0] == pytest.approx(tau, rel=1e-13)
     assert found.reserves.units == ("N m",)
-    idle = elbow(0.0)                                        # its line goes through the axis
+    idle = elbow(0.0)  # its line goes through the axis
     with pytest.warns(UserWarning, match="2.88 N m at 'elbow' missing; no muscle is saturated"):
         found = cd.static_optimization(idle, still(idle))
     assert found.missing["elbow"][0] == pytest.approx(tau, rel=1e-6)
@@ -211,10 +252,14 @@ def test_a_coordinate_that_nothing_moves():
 def test_actuators_of_every_kind():
     """Each is a column; their forces have their units; forward dynamics with the controls stays at rest."""
     F = cd.forces
-    system = elbow(0.05, motor=F.CoordinateActuator("elbow", 3.0),
-                   strut=F.PointToPointActuator("ground", (0.1, -0.3, 0), "ulna", (0.1, 0, 0), 20.0),
-                   wheel=F.TorqueActuator("ulna", "ground", (0, 0, 1), cd.Parameter("torque", 4.0)),
-                   given=F.MobilityForce("elbow", 0.4), spring=F.MobilitySpring("elbow", 1.0))
+    system = elbow(
+        0.05,
+        motor=F.CoordinateActuator("elbow", 3.0),
+        strut=F.PointToPointActuator("ground", (0.1, -0.3, 0), "ulna", (0.1, 0, 0), 20.0),
+        wheel=F.TorqueActuator("ulna", "ground", (0, 0, 1), cd.Parameter("torque", 4.0)),
+        given=F.MobilityForce("elbow", 0.4),
+        spring=F.MobilitySpring("elbow", 1.0),
+    )
     found = cd.static_optimization(system, still(system))
     assert found.forces.names == ("m0", "motor", "strut", "wheel")
     assert found.forces.units == ("N", "N m", "N", "N m")
@@ -247,8 +292,9 @@ def coupled(function) -> cd.System:
     """Two links whose angles are coupled, and a motor on each."""
     system = cd.System(gravity=(0, -9.81, 0))
     system.add_body("a", mobilizer=cd.Pin(), mass=1.0, com=(0.2, 0, 0), inertia=(0.01, 0.01, 0.02))
-    system.add_body("b", "a", cd.Pin(), X_PF=(0.4, 0, 0), mass=0.7, com=(0.1, 0, 0),
-                    inertia=(0.01, 0.01, 0.01))
+    system.add_body(
+        "b", "a", cd.Pin(), X_PF=(0.4, 0, 0), mass=0.7, com=(0.1, 0, 0), inertia=(0.01, 0.01, 0.01)
+    )
     system.add_constraint("link", cd.constraints.CoordinateCoupler(function, ("a", "b")))
     system.add_force("motor", cd.forces.CoordinateActuator("b", 5.0))
     path = cd.paths.Path([("ground", (0.1, 0.3, 0)), ("b", (0.1, 0.02, 0))])
@@ -256,8 +302,9 @@ def coupled(function) -> cd.System:
     return system
 
 
-@pytest.mark.parametrize("function", [lambda a, b: b - 2 * a, lambda a, b: np.cos(a) - 1 + b],
-                         ids=["gear", "turning point"])
+@pytest.mark.parametrize(
+    "function", [lambda a, b: b - 2 * a, lambda a, b: np.cos(a) - 1 + b], ids=["gear", "turning point"]
+)
 def test_coupled_coordinates(function):
     """Equations of motion hold along the constraint: forward dynamics with the controls returns the motion,
     also where the coupled coordinate turns back (b = 1 - cos a, at a = 0)."""
@@ -277,28 +324,33 @@ def test_a_locked_coordinate_takes_no_muscles():
     system = coupled(lambda a, b: b - 2 * a)
     locked = cd.System(gravity=(0, -9.81, 0))
     locked.add_body("a", mobilizer=cd.Pin(), mass=1.0, com=(0.2, 0, 0), inertia=(0.01, 0.01, 0.02))
-    locked.add_body("b", "a", cd.Pin(), X_PF=(0.4, 0, 0), mass=0.7, com=(0.1, 0, 0),
-                    inertia=(0.01, 0.01, 0.01))
+    locked.add_body(
+        "b", "a", cd.Pin(), X_PF=(0.4, 0, 0), mass=0.7, com=(0.1, 0, 0), inertia=(0.01, 0.01, 0.01)
+    )
     locked.add_force("motor", cd.forces.CoordinateActuator("b", 5.0))
     state = locked.state(locked=["a"])
-    found = cd.static_optimization(locked, cd.Motion(locked, [0.0], [[0.1, 0.2]], [[0, 0]], [[0, 0]],
-                                                     state=state))
+    found = cd.static_optimization(
+        locked, cd.Motion(locked, [0.0], [[0.1, 0.2]], [[0, 0]], [[0, 0]], state=state)
+    )
     assert found.forces["motor"][0] == pytest.approx(0.7 * 9.81 * 0.1 * np.cos(0.3), rel=1e-12)
     with pytest.raises(cd.DescriptionError, match="above 0"):
         cd.static_optimization(system, still(system, 0.0), reserves=-1.0)
 
 
-@pytest.mark.parametrize(("options", "words"), [
-    ({"exponent": 0.5}, "exponent = 0.5 must be a number from 1 on"),
-    ({"exponent": "two"}, "exponent: expected a number"),
-    ({"a_min": 0.5, "a_max": 0.2}, "'TRIlong': expected 0 <= a_min <= a_max, got a_min = 0.5"),
-    ({"a_min": {"BIC": 0.1}}, "unknown muscle 'BIC'"),
-    ({"weights": {"BRA": 0.0}}, r"weights\['BRA'\] must be above 0"),
-    ({"weights": {"BRAX": 1.0}}, "did you mean 'BRA'"),
-    ({"reserves": {"r_elbow": 1.0}}, "did you mean 'r_elbow_flex'"),
-    ({"reserves": 0.0}, "must be above 0"),
-    ({"use_muscle_physiology": True}, "it is physiology="),
-])
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"exponent": 0.5}, "exponent = 0.5 must be a number from 1 on"),
+        ({"exponent": "two"}, "exponent: expected a number"),
+        ({"a_min": 0.5, "a_max": 0.2}, "'TRIlong': expected 0 <= a_min <= a_max, got a_min = 0.5"),
+        ({"a_min": {"BIC": 0.1}}, "unknown muscle 'BIC'"),
+        ({"weights": {"BRA": 0.0}}, r"weights\['BRA'\] must be above 0"),
+        ({"weights": {"BRAX": 1.0}}, "did you mean 'BRA'"),
+        ({"reserves": {"r_elbow": 1.0}}, "did you mean 'r_elbow_flex'"),
+        ({"reserves": 0.0}, "must be above 0"),
+        ({"use_muscle_physiology": True}, "it is physiology="),
+    ],
+)
 def test_refusals(options, words):
     with pytest.raises(cd.CondyleError, match=words):
         cd.static_optimization(arm(), motion(), **options)

@@ -5,6 +5,7 @@ Every argument is drawn from good values most of the time and from junk otherwis
 or raise a CondyleError, leave the system as it was when it raises, and never end the interpreter. Now and
 then the system is used.
 """
+
 from __future__ import annotations
 
 import collections
@@ -50,71 +51,159 @@ class Subclass(cd.Mobilizer):
 
 def numbers(rng):
     """Things that someone could take for a number."""
-    return [0, 1, -1, 1e300, -1e-300, 5e-324, np.nan, np.inf, -np.inf, True, None, "1", "x", "", b"1", 1j,
-            Decimal("1.5"),
-            Fraction(1, 3), 10**400, np.float32(2.5), np.int8(3), np.array(2.0), np.array([2.0]),
-            np.array([[1.0]]), np.array([]),
-            [], (), {}, set(), [1, 2], object(), Rude(), float, lambda: 1, ca.SX(2), ca.SX.sym("s"),
-            ca.MX.sym("m"), ca.DM(3),
-            ca.SX(2, 2), cd.Parameter("mass", 1.5), cd.Parameter("p", 0.3), -cd.Parameter("p", 0.3),
-            1 / cd.Parameter("zero", 0.0), cd.Input("f", 1.0), cd.Parameter("p", 0.3) * np.ones(3),
-            np.datetime64("2020-01-01"),
-            np.ma.masked, iter([1, 2, 3]), range(3), memoryview(b"abc"), cd, cd.Pin, cd.Pin(), Ellipsis,
-            NotImplemented]
+    return [
+        0,
+        1,
+        -1,
+        1e300,
+        -1e-300,
+        5e-324,
+        np.nan,
+        np.inf,
+        -np.inf,
+        True,
+        None,
+        "1",
+        "x",
+        "",
+        b"1",
+        1j,
+        Decimal("1.5"),
+        Fraction(1, 3),
+        10**400,
+        np.float32(2.5),
+        np.int8(3),
+        np.array(2.0),
+        np.array([2.0]),
+        np.array([[1.0]]),
+        np.array([]),
+        [],
+        (),
+        {},
+        set(),
+        [1, 2],
+        object(),
+        Rude(),
+        float,
+        lambda: 1,
+        ca.SX(2),
+        ca.SX.sym("s"),
+        ca.MX.sym("m"),
+        ca.DM(3),
+        ca.SX(2, 2),
+        cd.Parameter("mass", 1.5),
+        cd.Parameter("p", 0.3),
+        -cd.Parameter("p", 0.3),
+        1 / cd.Parameter("zero", 0.0),
+        cd.Input("f", 1.0),
+        cd.Parameter("p", 0.3) * np.ones(3),
+        np.datetime64("2020-01-01"),
+        np.ma.masked,
+        iter([1, 2, 3]),
+        range(3),
+        memoryview(b"abc"),
+        cd,
+        cd.Pin,
+        cd.Pin(),
+        Ellipsis,
+        NotImplemented,
+    ]
 
 
 def triples(rng):
     one = numbers(rng)
     pick = lambda: one[rng.integers(len(one))]
-    return [(pick(), pick(), pick()), [pick(), 0.0, 0.0], np.full(3, np.nan), np.zeros(4), np.zeros((3, 1)),
-            np.zeros((3, 3)),
-            np.zeros((2, 3)), np.full((3, 3), np.inf), -np.eye(3), 2 * np.eye(3), rng.normal(size=(3, 3)),
-            rng.normal(size=3) * 1e200, np.array(["a", "b", "c"]), np.array([1, 2, None], dtype=object),
-            [[1, 2], [3]], "abc",
-            cd.Transform(p=(0, 0, 1)),
-            cd.Transform(np.eye(3)[None].repeat(2, 0), np.zeros((2, 3))), ca.SX.sym("v", 3), ca.SX(3, 1),
-            ca.DM([1, 2, 3]),
-            (cd.Parameter("x", 0.1), 0, 0), (cd.Input("w", 0.1), 0, 0), np.zeros((3, 0)), np.zeros((0, 3)),
-            *one]
+    return [
+        (pick(), pick(), pick()),
+        [pick(), 0.0, 0.0],
+        np.full(3, np.nan),
+        np.zeros(4),
+        np.zeros((3, 1)),
+        np.zeros((3, 3)),
+        np.zeros((2, 3)),
+        np.full((3, 3), np.inf),
+        -np.eye(3),
+        2 * np.eye(3),
+        rng.normal(size=(3, 3)),
+        rng.normal(size=3) * 1e200,
+        np.array(["a", "b", "c"]),
+        np.array([1, 2, None], dtype=object),
+        [[1, 2], [3]],
+        "abc",
+        cd.Transform(p=(0, 0, 1)),
+        cd.Transform(np.eye(3)[None].repeat(2, 0), np.zeros((2, 3))),
+        ca.SX.sym("v", 3),
+        ca.SX(3, 1),
+        ca.DM([1, 2, 3]),
+        (cd.Parameter("x", 0.1), 0, 0),
+        (cd.Input("w", 0.1), 0, 0),
+        np.zeros((3, 0)),
+        np.zeros((0, 3)),
+        *one,
+    ]
 
 
 def mobilizers(rng):
     """Good ones, and ways of making bad ones."""
     f = float(rng.uniform(0.05, 1))
     return [
-        cd.Pin, cd.Slider, cd.Weld, cd.Universal, cd.Cylinder, cd.BendStretch, cd.Planar, cd.SphericalCoords,
+        cd.Pin,
+        cd.Slider,
+        cd.Weld,
+        cd.Universal,
+        cd.Cylinder,
+        cd.BendStretch,
+        cd.Planar,
+        cd.SphericalCoords,
         cd.LineOrientation,
-        cd.Gimbal, cd.Bushing, cd.Ball, cd.Translation, cd.Free, cd.FreeLine,
-        lambda: cd.Screw(f), lambda: cd.Ellipsoid((f, 0.2, 0.3)), lambda: cd.CantileverFreeBeam(f),
-        lambda: cd.Pin("x").reversed(), lambda: cd.Pin(rng.normal(size=3)),
+        cd.Gimbal,
+        cd.Bushing,
+        cd.Ball,
+        cd.Translation,
+        cd.Free,
+        cd.FreeLine,
+        lambda: cd.Screw(f),
+        lambda: cd.Ellipsoid((f, 0.2, 0.3)),
+        lambda: cd.CantileverFreeBeam(f),
+        lambda: cd.Pin("x").reversed(),
+        lambda: cd.Pin(rng.normal(size=3)),
         lambda: cd.Free(coordinates="euler").reversed(),
         lambda: cd.Screw(cd.Parameter("p", 0.3)),
         lambda: cd.FunctionBased(("a",), (lambda q: q, None, None)),
         lambda: cd.compose(cd.Pin(), cd.Slider()),
         lambda: cd.FunctionBased(("a", "b"), (lambda a, b: a, lambda a, b: b * f, 0.2)).reversed(),
-        lambda: cd.Custom(("c",), lambda q: (np.eye(3), (q, 0.0, f * q * q)))]
+        lambda: cd.Custom(("c",), lambda q: (np.eye(3), (q, 0.0, f * q * q))),
+    ]
 
 
 def bad_mobilizers(rng):
     junk = numbers(rng)
     pick = lambda: junk[rng.integers(len(junk))]
-    return [lambda: cd.Pin(pick()), lambda: cd.Slider((pick(), 0, 0)), lambda: cd.Screw(pick()),
-            lambda: cd.Ellipsoid(pick()),
-            lambda: cd.Ellipsoid((0.1, pick(), 0.1), normal=pick()), lambda: cd.CantileverFreeBeam(pick()),
-            lambda: cd.Ball(coordinates=pick()), lambda: cd.SphericalCoords(pick(), pick(),
-                                                                            radial_axis=pick()),
-            lambda: cd.FunctionBased(pick(), pick()),
-            lambda: cd.FunctionBased(("a",), (pick(), pick(), pick())),
-            lambda: cd.FunctionBased(("a",), (lambda q: pick(), None, None)),
-            lambda: cd.Custom(("a",), lambda q: pick()),
-            lambda: cd.FunctionBased(("a",), (lambda q: 1 if q > 0 else 2, None, None)),
-            lambda: cd.Custom(("a",), lambda q: (2 * np.eye(3), (q, 0, 0))),
-            lambda: cd.Custom(("a",), pick()),
-            lambda: cd.compose(cd.Free(), cd.Pin()), lambda: cd.compose(cd.Pin(), pick()), Subclass, pick,
-            lambda: cd.Mobilizer(),
-            lambda: cd.FunctionBased(tuple("abcdefg"), (lambda *q: q[0], None, None)),
-            lambda: cd.FunctionBased(("a",), (lambda: 1, None, None)),
-            lambda: cd.FunctionBased(("a",), (lambda q: q / 0, None, None))]
+    return [
+        lambda: cd.Pin(pick()),
+        lambda: cd.Slider((pick(), 0, 0)),
+        lambda: cd.Screw(pick()),
+        lambda: cd.Ellipsoid(pick()),
+        lambda: cd.Ellipsoid((0.1, pick(), 0.1), normal=pick()),
+        lambda: cd.CantileverFreeBeam(pick()),
+        lambda: cd.Ball(coordinates=pick()),
+        lambda: cd.SphericalCoords(pick(), pick(), radial_axis=pick()),
+        lambda: cd.FunctionBased(pick(), pick()),
+        lambda: cd.FunctionBased(("a",), (pick(), pick(), pick())),
+        lambda: cd.FunctionBased(("a",), (lambda q: pick(), None, None)),
+        lambda: cd.Custom(("a",), lambda q: pick()),
+        lambda: cd.FunctionBased(("a",), (lambda q: 1 if q > 0 else 2, None, None)),
+        lambda: cd.Custom(("a",), lambda q: (2 * np.eye(3), (q, 0, 0))),
+        lambda: cd.Custom(("a",), pick()),
+        lambda: cd.compose(cd.Free(), cd.Pin()),
+        lambda: cd.compose(cd.Pin(), pick()),
+        Subclass,
+        pick,
+        lambda: cd.Mobilizer(),
+        lambda: cd.FunctionBased(tuple("abcdefg"), (lambda *q: q[0], None, None)),
+        lambda: cd.FunctionBased(("a",), (lambda: 1, None, None)),
+        lambda: cd.FunctionBased(("a",), (lambda q: q / 0, None, None)),
+    ]
 
 
 class Caller:
@@ -135,26 +224,42 @@ class Caller:
 
     def arguments(self):
         rng, known = self.rng, [b.name for b in self.system.bodies]
-        name = self.often(lambda: f"b{rng.integers(10**9)}",
-                          lambda: [*numbers(rng), "ground", *known[-1:], " ", "\0", "x" * 1000, "b\nb"])
-        parent = self.often(lambda: self.one_of(["ground", self.system.ground, *known, *self.system.bodies]),
-                            lambda: [*numbers(rng), "grund", cd.System().ground, name])
+        name = self.often(
+            lambda: f"b{rng.integers(10**9)}",
+            lambda: [*numbers(rng), "ground", *known[-1:], " ", "\0", "x" * 1000, "b\nb"],
+        )
+        parent = self.often(
+            lambda: self.one_of(["ground", self.system.ground, *known, *self.system.bodies]),
+            lambda: [*numbers(rng), "grund", cd.System().ground, name],
+        )
         tilted = cd.Transform(rotation_about(np.array([0, 0.6, 0.8]), 0.3), (1, 2, 3))
-        good = {"X_PF": lambda: self.one_of([None, (0.1, 0.2, 0), np.zeros(3), tilted]),
-                "mass": lambda: float(rng.uniform(0.1, 3)), "com": lambda: tuple(rng.uniform(-0.2, 0.2, 3)),
-                "inertia": lambda: self.one_of([
-                    (0.1, 0.1, 0.1), (0.1, 0.12, 0.15, 0.01, 0.0, 0.0), 0.1 * np.eye(3), [0.1, 0.1, 0.1]])}
+        good = {
+            "X_PF": lambda: self.one_of([None, (0.1, 0.2, 0), np.zeros(3), tilted]),
+            "mass": lambda: float(rng.uniform(0.1, 3)),
+            "com": lambda: tuple(rng.uniform(-0.2, 0.2, 3)),
+            "inertia": lambda: self.one_of(
+                [(0.1, 0.1, 0.1), (0.1, 0.12, 0.15, 0.01, 0.0, 0.0), 0.1 * np.eye(3), [0.1, 0.1, 0.1]]
+            ),
+        }
         good["X_BM"] = good["X_PF"]
         given = {"parent": parent}
         for argument, draw in good.items():
             junk = numbers if argument == "mass" else triples
             given[argument] = self.often(draw, lambda junk=junk: junk(rng), 0.95)
         if rng.random() < 0.1:
-            given["coordinates"] = self.one_of([("u",), "v", ("a", "b"), (),
-                                                [cd.Coordinate("w", 0.1, (-1, 1))],
-                                                [cd.Coordinate("w", np.nan)],
-                                                [cd.Coordinate("w", 0.1, (1, -1))],
-                                                [cd.Coordinate(3)], *numbers(rng)])
+            given["coordinates"] = self.one_of(
+                [
+                    ("u",),
+                    "v",
+                    ("a", "b"),
+                    (),
+                    [cd.Coordinate("w", 0.1, (-1, 1))],
+                    [cd.Coordinate("w", np.nan)],
+                    [cd.Coordinate("w", 0.1, (1, -1))],
+                    [cd.Coordinate(3)],
+                    *numbers(rng),
+                ]
+            )
         for argument in [a for a in given if rng.random() < 0.03]:
             del given[argument]
         return name, given
@@ -173,8 +278,10 @@ class Caller:
         except Exception as error:
             self.counts["other error"] += 1
             where = traceback.extract_tb(error.__traceback__)[-1]
-            self.report(f"{type(error).__name__}: {str(error)[:120]} at "
-                        f"{where.filename.rsplit('/', 1)[-1]}:{where.lineno}")
+            self.report(
+                f"{type(error).__name__}: {str(error)[:120]} at "
+                f"{where.filename.rsplit('/', 1)[-1]}:{where.lineno}"
+            )
         else:
             self.counts["added"] += 1
             if self.system.body(name) is not body:

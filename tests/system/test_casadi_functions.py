@@ -1,4 +1,5 @@
 """system.casadi: the same numbers as the operators, and CasADi's derivatives the same as ours."""
+
 from __future__ import annotations
 
 import casadi as ca
@@ -25,7 +26,7 @@ def test_the_same_numbers(operator):
     system, at = model(tables=False)
     names, body, _ = OPERATORS[operator]
     f = system.casadi(operator, body)
-    assert isinstance(f, ca.Function) and f.name_in()[:len(names)] == list(names)
+    assert isinstance(f, ca.Function) and f.name_in()[: len(names)] == list(names)
     found = f(**{name: at[name] for name in f.name_in()})
     got = np.concatenate([np.array(found[name]).ravel() for name in f.name_out()])
     expected = flat(system, operator, at).ravel()
@@ -39,8 +40,9 @@ def test_derivatives_by_casadi():
     udot = f(**x)["udot"]
     for wrt in ("tau", "u", "parameters"):
         J = ca.Function("J", list(x.values()), [ca.jacobian(udot, x[wrt])])(*(at[name] for name in x))
-        expected = system.jacobian("forward_dynamics", *arguments("forward_dynamics", at), wrt=wrt,
-                                   **options(at))
+        expected = system.jacobian(
+            "forward_dynamics", *arguments("forward_dynamics", at), wrt=wrt, **options(at)
+        )
         assert_allclose(np.array(J), expected, rtol=0, atol=ROUNDING * 10 * np.abs(expected).max())
 
 
@@ -51,13 +53,18 @@ def test_locks_constraints_and_what_is_left_out():
     system.add_constraint("tie", cd.constraints.CoordinateCoupler(lambda a, b: a - 2 * b, ("a", "b")))
     q, u = np.array([0.4, 0.2]), np.array([0.2, 0.1])
     f = system.casadi("forward_dynamics")
-    assert_allclose(np.array(f(q=q, u=u)["udot"])[:, 0], system.forward_dynamics(q, u), rtol=0,
-                    atol=ROUNDING)  # m: default
-    assert np.isnan(np.array(f(q=q)["udot"])).all()         # without u
+    assert_allclose(
+        np.array(f(q=q, u=u)["udot"])[:, 0], system.forward_dynamics(q, u), rtol=0, atol=ROUNDING
+    )  # m: default
+    assert np.isnan(np.array(f(q=q)["udot"])).all()  # without u
     g = system.casadi("forward_dynamics", locked=["a"], disabled=["tie"])
     found = np.array(g(q=q, u=u, parameters=3.0)["udot"])[:, 0]
-    assert_allclose(found, system.forward_dynamics(q, u, locked=["a"], disabled=["tie"], parameters=[3.0]),
-                    rtol=0, atol=ROUNDING)
+    assert_allclose(
+        found,
+        system.forward_dynamics(q, u, locked=["a"], disabled=["tie"], parameters=[3.0]),
+        rtol=0,
+        atol=ROUNDING,
+    )
     assert found[0] == 0.0
     assert system.casadi("mass_matrix").size_out("M") == (2, 2)
     assert system.casadi("constraint_jacobian").size_out("G") == (1, 2)

@@ -1,4 +1,5 @@
 """What a description says of default states: locked coordinates, default speeds, what does not act."""
+
 import pickle
 
 import numpy as np
@@ -9,10 +10,24 @@ import condyle as cd
 
 def two_rods(**coordinate):
     system = cd.System()
-    system.add_body("upper", mobilizer=cd.Pin(), X_BM=(0, .5, 0), mass=2, inertia=(.1, .01, .1),
-                    coordinates=(cd.Coordinate("shoulder", 0.3),))
-    system.add_body("lower", "upper", cd.Pin(), X_PF=(0, -.5, 0), X_BM=(0, .5, 0), mass=1,
-                    inertia=(.1, .01, .1), coordinates=(cd.Coordinate("elbow", 0.5, **coordinate),))
+    system.add_body(
+        "upper",
+        mobilizer=cd.Pin(),
+        X_BM=(0, 0.5, 0),
+        mass=2,
+        inertia=(0.1, 0.01, 0.1),
+        coordinates=(cd.Coordinate("shoulder", 0.3),),
+    )
+    system.add_body(
+        "lower",
+        "upper",
+        cd.Pin(),
+        X_PF=(0, -0.5, 0),
+        X_BM=(0, 0.5, 0),
+        mass=1,
+        inertia=(0.1, 0.01, 0.1),
+        coordinates=(cd.Coordinate("elbow", 0.5, **coordinate),),
+    )
     return system
 
 
@@ -46,23 +61,32 @@ def test_what_is_added_switched_off_does_not_act():
     np.testing.assert_array_equal(state.udot, two_rods().state().udot)
     np.testing.assert_array_equal(system.forward_dynamics(*system.defaults()), state.udot)
     on = state.replace(disabled=())
-    assert abs(on.udot[1]) < 1e-12 < abs(state.udot[1])                # held, to rounding
+    assert abs(on.udot[1]) < 1e-12 < abs(state.udot[1])  # held, to rounding
     np.testing.assert_array_equal(on.udot, system.state(disabled=()).udot)
 
 
 def test_refusals():
     system = cd.System()
     with pytest.raises(cd.DescriptionError, match="cannot be locked alone"):
-        system.add_body("b", mobilizer=cd.Ball(coordinates="euler"), mass=1, inertia=(1, 1, 1),
-                        coordinates=(cd.Coordinate("x", locked=True), "y", "z"))
+        system.add_body(
+            "b",
+            mobilizer=cd.Ball(coordinates="euler"),
+            mass=1,
+            inertia=(1, 1, 1),
+            coordinates=(cd.Coordinate("x", locked=True), "y", "z"),
+        )
     with pytest.raises(cd.DescriptionError, match="True or False"):
         two_rods(locked=1)
     with pytest.raises(cd.DescriptionError, match="is the name of the joint"):
         system.add_body("b", mobilizer=cd.Weld(), joint=cd.Pin())
     with pytest.raises(cd.DescriptionError, match="triangle inequality"):
         system.add_body("b", mobilizer=cd.Pin(), mass=1, inertia=(0, 0, 1))
-    assert system.add_body("b", mobilizer=cd.Pin(), mass=1, inertia=(0, 0, 1), any_inertia=True,
-                           joint="hinge").joint == "hinge"
+    assert (
+        system.add_body(
+            "b", mobilizer=cd.Pin(), mass=1, inertia=(0, 0, 1), any_inertia=True, joint="hinge"
+        ).joint
+        == "hinge"
+    )
     with pytest.raises(cd.DescriptionError, match="enabled: expected True or False"):
         system.add_force("f", cd.forces.MobilitySpring("b", 1.0, 0.0), enabled="no")
 
@@ -70,7 +94,8 @@ def test_refusals():
 def test_all_three_angles_of_a_ball_and_single_translations():
     system = cd.System()
     locked = [cd.Coordinate(n, locked=n != "tx") for n in ("rx", "ry", "rz", "tx", "ty", "tz")]
-    system.add_body("b", mobilizer=cd.Free(coordinates="euler"), mass=1, inertia=(1, 1, 1),
-                    coordinates=locked)
+    system.add_body(
+        "b", mobilizer=cd.Free(coordinates="euler"), mass=1, inertia=(1, 1, 1), coordinates=locked
+    )
     assert [*system.state().locked] == ["b_wx", "b_wy", "b_wz", "b_vy", "b_vz"]
     assert not system.state().udot.any()

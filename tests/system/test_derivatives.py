@@ -3,6 +3,7 @@ other.
 
 With respect to q derivatives are along the manifold: column j = d/de f(q + e N(q) e_j).
 """
+
 from __future__ import annotations
 
 import mpmath
@@ -68,8 +69,9 @@ def flat(system, operator, at, **more):
         return np.concatenate([result.R.reshape(*result.R.shape[:-2], 9), result.p], -1)
     if isinstance(result, tuple):
         return np.stack(result, -1)
-    return result.reshape(*result.shape[:-2], -1) if operator in ("mass_matrix",
-                                                                  "station_jacobian") else result
+    return (
+        result.reshape(*result.shape[:-2], -1) if operator in ("mass_matrix", "station_jacobian") else result
+    )
 
 
 def differences(system, operator, at, variable, **more):
@@ -89,8 +91,9 @@ def differences(system, operator, at, variable, **more):
 
 def assert_same(found, expected, what, tolerance=DIFFERENCES):
     assert found.shape == expected.shape, what
-    np.testing.assert_allclose(found, expected, rtol=0,
-                               atol=tolerance * max(1, np.abs(expected).max(initial=0)), err_msg=what)
+    np.testing.assert_allclose(
+        found, expected, rtol=0, atol=tolerance * max(1, np.abs(expected).max(initial=0)), err_msg=what
+    )
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
@@ -107,13 +110,17 @@ def test_jacobians_against_differences(operator, evidence):
         worst = max(worst, np.abs(J[variable] - expected).max() / max(1, np.abs(expected).max()))
         moves += np.abs(expected).max() > 1e-6
     assert moves == len(wrt), "a variable that changes nothing tests nothing"
-    evidence("derivatives of all operators by all variables against differences of order 8, relative", worst,
-             DIFFERENCES,
-             headline="derivatives")
+    evidence(
+        "derivatives of all operators by all variables against differences of order 8, relative",
+        worst,
+        DIFFERENCES,
+        headline="derivatives",
+    )
 
 
-@pytest.mark.parametrize("operator", ["forward_dynamics", "inverse_dynamics", "reactions", "energy",
-                                      "body_pose"])
+@pytest.mark.parametrize(
+    "operator", ["forward_dynamics", "inverse_dynamics", "reactions", "energy", "body_pose"]
+)
 def test_one_variable_and_products_agree_with_the_jacobian(operator):
     """jacobian of one variable, jvp = J v, vjp = J' w, with several variables, one state and a batch."""
     system, at = model()
@@ -150,8 +157,12 @@ def test_batches(monkeypatch):
         for name in wrt:
             assert_same(J[name][i, j], alone[name], name, ROUNDING)
     v = system.vjp("energy", q, u, cotangent=np.ones(2), wrt=("q",), parameters=p, threads=2)["q"]
-    np.testing.assert_allclose(v, system.jacobian("energy", q, u, wrt="q", parameters=p).sum(-2), rtol=0,
-                               atol=ROUNDING * np.abs(v).max())
+    np.testing.assert_allclose(
+        v,
+        system.jacobian("energy", q, u, wrt="q", parameters=p).sum(-2),
+        rtol=0,
+        atol=ROUNDING * np.abs(v).max(),
+    )
 
 
 def test_the_short_way(monkeypatch):
@@ -164,11 +175,16 @@ def test_the_short_way(monkeypatch):
     first, zero = ask(q, u, tau), ask(q, u, 0 * tau)
     assert ("jacobian", "forward_dynamics", wrt, 3) in system.compiled.direct
     for _ in range(2):
-        for found in (ask(q, u, tau), ask(q, u, tau, wrt=list(wrt)), ask(q.tolist(), u, tau),
-                      ask(q, u, tau, t=0.0)):
+        for found in (
+            ask(q, u, tau),
+            ask(q, u, tau, wrt=list(wrt)),
+            ask(q.tolist(), u, tau),
+            ask(q, u, tau, t=0.0),
+        ):
             assert list(found) == list(wrt)
-            assert all(np.array_equal(found[name], first[name]) and found[name].shape == (2, 2)
-                       for name in wrt)
+            assert all(
+                np.array_equal(found[name], first[name]) and found[name].shape == (2, 2) for name in wrt
+            )
         assert np.array_equal(ask(q, u)["q"], zero["q"])
         assert np.array_equal(ask(q, u, tau, wrt="u"), first["u"])
         assert [x.shape for x in ask(np.stack([q, q]), u, tau).values()] == [(2, 2, 2)] * 3
@@ -191,8 +207,10 @@ def test_time_after_the_short_way(monkeypatch):
     timed = cd.FunctionBased(("turn",), (lambda t, q: q + t * q, None, None), time=True)
     system.add_body("a", mobilizer=timed, mass=1.0, com=(0, 1, 0))
     q = np.array([0.3])
-    for ask in (lambda q: system.jacobian("forward_dynamics", q, q, q, wrt=("q",)),
-                lambda q: system.vjp("forward_dynamics", q, q, q, cotangent=q, wrt=("q",))):
+    for ask in (
+        lambda q: system.jacobian("forward_dynamics", q, q, q, wrt=("q",)),
+        lambda q: system.vjp("forward_dynamics", q, q, q, cotangent=q, wrt=("q",)),
+    ):
         for _ in range(2):
             assert ask(q)["q"].shape[-1] == 1
         with pytest.raises(cd.DescriptionError, match="depends on time, and there are many states"):
@@ -204,18 +222,35 @@ def test_machine_code(monkeypatch):
     thermostat."""
     system = cd.System()
     timed = cd.FunctionBased(("grip",), (None, lambda t, q: 0.3 * np.sin(q + t), lambda t, q: q), time=True)
-    for name, parent, joint, mass in (("base", "ground", cd.Free(), 2.0),
-                                      ("arm", "base", cd.Ball(), cd.Parameter("m", 1.0)),
-                                      ("hand", "arm", timed, 0.5)):
-        system.add_body(name, parent, joint, X_PF=(0.1, 0.2, 0), mass=mass, com=(0.03, 0, 0.01),
-                        inertia=(0.02, 0.03, 0.025))
-    system.add_force("spring", cd.forces.TwoPointSpring("ground", (0, 1, 0), "arm", (0.1, 0, 0),
-                                                        cd.Input("k", 40.0), 0.3))
+    for name, parent, joint, mass in (
+        ("base", "ground", cd.Free(), 2.0),
+        ("arm", "base", cd.Ball(), cd.Parameter("m", 1.0)),
+        ("hand", "arm", timed, 0.5),
+    ):
+        system.add_body(
+            name,
+            parent,
+            joint,
+            X_PF=(0.1, 0.2, 0),
+            mass=mass,
+            com=(0.03, 0, 0.01),
+            inertia=(0.02, 0.03, 0.025),
+        )
+    system.add_force(
+        "spring", cd.forces.TwoPointSpring("ground", (0, 1, 0), "arm", (0.1, 0, 0), cd.Input("k", 40.0), 0.3)
+    )
     system.add_force("bath", cd.forces.NoseHooverThermostat(300.0, 0.4, boltzmann=2e-3))
     rng = np.random.default_rng(4)
     q = np.concatenate([b.mobilizer.random_q(rng) for b in system.bodies])
-    at = {"q": q, "u": rng.uniform(-1, 1, system.nu), "tau": rng.uniform(-1, 1, system.nu), "t": 0.3,
-          "z": rng.uniform(-0.5, 0.5, 6), "inputs": np.array([30.0]), "parameters": np.array([1.1])}
+    at = {
+        "q": q,
+        "u": rng.uniform(-1, 1, system.nu),
+        "tau": rng.uniform(-1, 1, system.nu),
+        "t": 0.3,
+        "z": rng.uniform(-0.5, 0.5, 6),
+        "inputs": np.array([30.0]),
+        "parameters": np.array([1.1]),
+    }
     compiled, operator, wrt = system.copy(), "forward_dynamics", ("q", "u", "tau", *TAIL)
     expected = system.jacobian(operator, *arguments(operator, at), wrt=wrt, **options(at))
     monkeypatch.setenv("CONDYLE_EVALUATOR", "native")
@@ -223,8 +258,9 @@ def test_machine_code(monkeypatch):
     for name in wrt:
         # M's condition number is some tens
         assert_same(found[name], expected[name], name, 100 * ROUNDING)
-    back = compiled.vjp(operator, *arguments(operator, at), cotangent=np.ones(system.nu), wrt=wrt,
-                        **options(at))
+    back = compiled.vjp(
+        operator, *arguments(operator, at), cotangent=np.ones(system.nu), wrt=wrt, **options(at)
+    )
     for name in wrt:
         assert_same(back[name], expected[name].sum(0), name, 100 * ROUNDING)
 
@@ -235,31 +271,44 @@ def test_locked_speeds():
     mask = np.zeros(system.nu)
     mask[[2, 7, 11]] = 1
     wrt = ("q", "u", "tau", "parameters", "t")
-    J = system.jacobian("forward_dynamics", *arguments("forward_dynamics", at), wrt=wrt,
-                        **options(at, locked=mask))
+    J = system.jacobian(
+        "forward_dynamics", *arguments("forward_dynamics", at), wrt=wrt, **options(at, locked=mask)
+    )
     for name in wrt:
         assert_same(J[name], differences(system, "forward_dynamics", at, name, locked=mask), name)
         np.testing.assert_array_equal(J[name][mask == 1], 0)
     np.testing.assert_array_equal(J["tau"][:, mask == 1], 0)
-    back = system.vjp("forward_dynamics", *arguments("forward_dynamics", at), cotangent=np.ones(system.nu),
-                      wrt=wrt,
-                      **options(at, locked=mask))
+    back = system.vjp(
+        "forward_dynamics",
+        *arguments("forward_dynamics", at),
+        cotangent=np.ones(system.nu),
+        wrt=wrt,
+        **options(at, locked=mask),
+    )
     for name in wrt:
         assert_same(back[name], J[name].sum(0), name, 100 * ROUNDING)
-    dy = system.jvp("forward_dynamics", *arguments("forward_dynamics", at),
-                    tangents={"q": np.ones(system.nu)},
-                    **options(at, locked=mask))
+    dy = system.jvp(
+        "forward_dynamics",
+        *arguments("forward_dynamics", at),
+        tangents={"q": np.ones(system.nu)},
+        **options(at, locked=mask),
+    )
     assert_same(dy, J["q"].sum(1), "jvp", 100 * ROUNDING)
 
 
 def test_disabled_forces_leave_no_derivative():
     system, at = model()
-    J = system.jacobian("forward_dynamics", *arguments("forward_dynamics", at), wrt=("inputs", "z", "q"),
-                        **options(at, disabled=["drag", "bath", "spring"]))
+    J = system.jacobian(
+        "forward_dynamics",
+        *arguments("forward_dynamics", at),
+        wrt=("inputs", "z", "q"),
+        **options(at, disabled=["drag", "bath", "spring"]),
+    )
     np.testing.assert_array_equal(J["inputs"], 0)
     np.testing.assert_array_equal(J["z"], 0)
-    assert_same(J["q"], differences(system, "forward_dynamics", at, "q", disabled=["drag", "bath", "spring"]),
-                "q")
+    assert_same(
+        J["q"], differences(system, "forward_dynamics", at, "q", disabled=["drag", "bath", "spring"]), "q"
+    )
 
 
 def test_jacobian_of_forward_dynamics_by_tau_is_the_inverse_mass_matrix():
@@ -289,9 +338,14 @@ def test_every_force(operator):
     q = np.concatenate([b.mobilizer.random_q(rng) for b in system.bodies]) * 0.9
     # well beyond its stop, whose edge has no derivative
     q[system.coordinates.index("reach")] = 0.3
-    at = {"q": q, **{n: rng.uniform(-1, 1, system.nu) for n in ("u", "tau", "udot")}, "t": 0.37,
-          "z": rng.uniform(-0.5, 0.5, len(system.state_variables)), "inputs": system.default("inputs"),
-          "parameters": system.default("parameters")}
+    at = {
+        "q": q,
+        **{n: rng.uniform(-1, 1, system.nu) for n in ("u", "tau", "udot")},
+        "t": 0.37,
+        "z": rng.uniform(-0.5, 0.5, len(system.state_variables)),
+        "inputs": system.default("inputs"),
+        "parameters": system.default("parameters"),
+    }
     wrt = OPERATORS[operator][2]
     J = system.jacobian(operator, *arguments(operator, at), wrt=wrt, **options(at))
     for name in wrt:
@@ -303,6 +357,7 @@ def test_every_force(operator):
 
 
 # ---- Closed forms ------------------------------------------------------------------------------------------
+
 
 def small() -> cd.System:
     """Two point masses on rods, as test_double_pendulum of tests/verification, with Parameters m1, m2, l2."""
@@ -318,10 +373,17 @@ def double_pendulum(a, b, da, db, m1, m2, l2):
     b, db, l1, g = a + b, da + db, mpf(0.9), mpf(9.81)
     sin, cos = mpmath.sin, mpmath.cos
     den = 2 * m1 + m2 - m2 * cos(2 * a - 2 * b)
-    dda = (-g * (2 * m1 + m2) * sin(a) - m2 * g * sin(a - 2 * b)
-           - 2 * sin(a - b) * m2 * (db**2 * l2 + da**2 * l1 * cos(a - b))) / (l1 * den)
-    ddb = 2 * sin(a - b) * (da**2 * l1 * (m1 + m2) + g * (m1 + m2) * cos(a)
-                            + db**2 * l2 * m2 * cos(a - b)) / (l2 * den)
+    dda = (
+        -g * (2 * m1 + m2) * sin(a)
+        - m2 * g * sin(a - 2 * b)
+        - 2 * sin(a - b) * m2 * (db**2 * l2 + da**2 * l1 * cos(a - b))
+    ) / (l1 * den)
+    ddb = (
+        2
+        * sin(a - b)
+        * (da**2 * l1 * (m1 + m2) + g * (m1 + m2) * cos(a) + db**2 * l2 * m2 * cos(a - b))
+        / (l2 * den)
+    )
     return dda, ddb - dda
 
 
@@ -341,13 +403,17 @@ def test_double_pendulum_in_60_digits(evaluator, monkeypatch, evidence):
     monkeypatch.setenv("CONDYLE_EVALUATOR", evaluator)
     system = small()
     for q, u, p in (([0.4, -1.1], [1.3, 0.6], [1.1, 0.7, 0.8]), ([-2.0, 0.3], [-0.5, 2.0], [0.6, 1.9, 0.5])):
-        J = system.jacobian("forward_dynamics", np.array(q), np.array(u), wrt=("q", "u", "parameters"),
-                            parameters=np.array(p))
+        J = system.jacobian(
+            "forward_dynamics", np.array(q), np.array(u), wrt=("q", "u", "parameters"), parameters=np.array(p)
+        )
         found = np.concatenate([J["q"], J["u"], J["parameters"]], axis=1)
         expected = exact_jacobian(double_pendulum, [*q, *u, *p], 2)
         # cond(M) is some tens: 1e-12 of the largest entry is some hundred roundings.
-        evidence("derivatives of a double pendulum against 60 digits, relative",
-                 np.abs(found - expected).max() / np.abs(expected).max(), 1e-12)
+        evidence(
+            "derivatives of a double pendulum against 60 digits, relative",
+            np.abs(found - expected).max() / np.abs(expected).max(),
+            1e-12,
+        )
 
 
 def top_udot(quaternion, w, tau, I):
@@ -355,9 +421,13 @@ def top_udot(quaternion, w, tau, I):
     w0, x, y, z = quaternion
     n = mpmath.sqrt(w0 * w0 + x * x + y * y + z * z)
     w0, x, y, z = w0 / n, x / n, y / n, z / n
-    R = mpmath.matrix([[1 - 2 * (y * y + z * z), 2 * (x * y - w0 * z), 2 * (x * z + w0 * y)],
-                       [2 * (x * y + w0 * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w0 * x)],
-                       [2 * (x * z - w0 * y), 2 * (y * z + w0 * x), 1 - 2 * (x * x + y * y)]])
+    R = mpmath.matrix(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - w0 * z), 2 * (x * z + w0 * y)],
+            [2 * (x * y + w0 * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w0 * x)],
+            [2 * (x * z - w0 * y), 2 * (y * z + w0 * x), 1 - 2 * (x * x + y * y)],
+        ]
+    )
     D = mpmath.diag(I)
     w, tau = mpmath.matrix(w), mpmath.matrix(tau)
     L = R * D * R.T * w
@@ -375,27 +445,37 @@ def test_top_along_the_manifold_in_60_digits(evidence):
 
     def moved(e0, e1, e2, *rest):
         a, b, c, d = (mpf(float(v)) for v in q)
-        turned = (a - (b * e0 + c * e1 + d * e2) / 2, b + (a * e0 + d * e1 - c * e2) / 2,       # 1/2 (0, e) q
-                  c + (a * e1 + b * e2 - d * e0) / 2, d + (a * e2 + c * e0 - b * e1) / 2)
+        turned = (
+            a - (b * e0 + c * e1 + d * e2) / 2,
+            b + (a * e0 + d * e1 - c * e2) / 2,  # 1/2 (0, e) q
+            c + (a * e1 + b * e2 - d * e0) / 2,
+            d + (a * e2 + c * e0 - b * e1) / 2,
+        )
         return top_udot(turned, rest[:3], rest[3:], [mpf(i) for i in I])
 
     expected = exact_jacobian(moved, [0, 0, 0, *w, *tau], 3)
     J = system.jacobian("forward_dynamics", q, w, tau, wrt=("q", "u", "tau"))
     found = np.concatenate([J["q"], J["u"], J["tau"]], axis=1)
-    evidence("derivatives of a top by its orientation against 60 digits, relative",
-             np.abs(found - expected).max() / np.abs(expected).max(), 1e-12)
+    evidence(
+        "derivatives of a top by its orientation against 60 digits, relative",
+        np.abs(found - expected).max() / np.abs(expected).max(),
+        1e-12,
+    )
 
 
 def test_the_length_of_a_quaternion_does_not_matter():
     system, at = model()
     other = at | {"q": at["q"].copy()}
     other["q"][:4] *= 3.0
-    J, K = (system.jacobian("forward_dynamics", *arguments("forward_dynamics", x), wrt="q", **options(x))
-            for x in (at, other))
+    J, K = (
+        system.jacobian("forward_dynamics", *arguments("forward_dynamics", x), wrt="q", **options(x))
+        for x in (at, other)
+    )
     assert_same(K, J, "three times the quaternion", 1e-11)
 
 
 # ---- Look-ups ----------------------------------------------------------------------------------------------
+
 
 @pytest.mark.parametrize("evaluator", ["casadi", "native"])
 def test_looked_up_splines(evaluator, monkeypatch):
@@ -405,17 +485,31 @@ def test_looked_up_splines(evaluator, monkeypatch):
     x = np.linspace(-2, 2, 21)
     curve = cd.Spline(x, np.sin(x))
     system = cd.System()
-    system.add_body("a", mobilizer=cd.FunctionBased(("a",), (None, None, lambda q: q),
-                                                    (curve, lambda q: curve(0.7 * q), None)),
-                    mass=1.2, com=(0.1, 0.05, 0), inertia=(0.1, 0.1, 0.1))
-    system.add_body("b", "a", cd.Pin(), X_PF=(0.3, 0, 0), mass=0.8, com=(0.1, 0, 0),
-                    inertia=(0.05, 0.05, 0.05))
+    system.add_body(
+        "a",
+        mobilizer=cd.FunctionBased(
+            ("a",), (None, None, lambda q: q), (curve, lambda q: curve(0.7 * q), None)
+        ),
+        mass=1.2,
+        com=(0.1, 0.05, 0),
+        inertia=(0.1, 0.1, 0.1),
+    )
+    system.add_body(
+        "b", "a", cd.Pin(), X_PF=(0.3, 0, 0), mass=0.8, com=(0.1, 0, 0), inertia=(0.05, 0.05, 0.05)
+    )
     system.add_force("law", cd.forces.Custom(lambda s: {"b": -curve(s.q("b")) * s.parameter("k", 2.0)}))
     # At least 0.06 from any knot (they are 0.2 apart, for a also at 0.2 / 0.7): eight steps of 0.01 stay
     # inside.
-    at = {"q": np.array([0.7, -0.3]), "u": np.array([0.8, -1.1]), "tau": np.array([0.2, 0.3]),
-          "udot": np.array([0.5, -0.4]),
-          "t": 0.0, "z": np.zeros(0), "inputs": np.zeros(0), "parameters": np.array([2.0])}
+    at = {
+        "q": np.array([0.7, -0.3]),
+        "u": np.array([0.8, -1.1]),
+        "tau": np.array([0.2, 0.3]),
+        "udot": np.array([0.5, -0.4]),
+        "t": 0.0,
+        "z": np.zeros(0),
+        "inputs": np.zeros(0),
+        "parameters": np.array([2.0]),
+    }
     for operator in ("forward_dynamics", "inverse_dynamics", "energy"):
         wrt = tuple(n for n in OPERATORS[operator][2] if n not in ("t", "z", "inputs"))
         J = system.jacobian(operator, *arguments(operator, at), wrt=wrt, **options(at))
@@ -427,21 +521,43 @@ def test_looked_up_splines(evaluator, monkeypatch):
 
 # ---- Refusals ----------------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize(("call", "error", "words"), [
-    (lambda s, q, u: s.jacobian("forward_dynamic", q, u, wrt="q"), cd.UnknownNameError,
-     "forward_dynamic.*did you mean"),
-    (lambda s, q, u: s.jacobian("energy", q, u, wrt="tau"), cd.UnknownNameError, "variable of energy.*tau"),
-    (lambda s, q, u: s.jacobian("energy", q, wrt="q"), cd.DescriptionError, r"energy.*expected the arguments "
-                                                                            r"\['q', 'u'\]"),
-    (lambda s, q, u: s.jacobian("body_pose", q, wrt="q"), cd.DescriptionError, "body_pose.*and a body"),
-    (lambda s, q, u: s.jacobian("body_pose", q, "ground", wrt="q"), cd.DescriptionError,
-     "ground does not move"),
-    (lambda s, q, u: s.jacobian("body_pose", q, "haad", wrt="q"), cd.UnknownNameError, "haad"),
-    (lambda s, q, u: s.vjp("energy", q, u, cotangent=np.ones(3)), cd.ShapeError, r"cotangent.*\(\.\.\., 2\)"),
-    (lambda s, q, u: s.jvp("energy", q, u, tangents={"q": q[:3]}), cd.ShapeError, "d_q"),
-    (lambda s, q, u: s.jacobian("energy", q[:-1], u, wrt="q"), cd.ShapeError, "q: expected"),
-    (lambda s, q, u: s.jacobian("energy", q, u, wrt="locked"), cd.UnknownNameError, "locked"),
-])
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (
+            lambda s, q, u: s.jacobian("forward_dynamic", q, u, wrt="q"),
+            cd.UnknownNameError,
+            "forward_dynamic.*did you mean",
+        ),
+        (
+            lambda s, q, u: s.jacobian("energy", q, u, wrt="tau"),
+            cd.UnknownNameError,
+            "variable of energy.*tau",
+        ),
+        (
+            lambda s, q, u: s.jacobian("energy", q, wrt="q"),
+            cd.DescriptionError,
+            r"energy.*expected the arguments "
+            r"\['q', 'u'\]",
+        ),
+        (lambda s, q, u: s.jacobian("body_pose", q, wrt="q"), cd.DescriptionError, "body_pose.*and a body"),
+        (
+            lambda s, q, u: s.jacobian("body_pose", q, "ground", wrt="q"),
+            cd.DescriptionError,
+            "ground does not move",
+        ),
+        (lambda s, q, u: s.jacobian("body_pose", q, "haad", wrt="q"), cd.UnknownNameError, "haad"),
+        (
+            lambda s, q, u: s.vjp("energy", q, u, cotangent=np.ones(3)),
+            cd.ShapeError,
+            r"cotangent.*\(\.\.\., 2\)",
+        ),
+        (lambda s, q, u: s.jvp("energy", q, u, tangents={"q": q[:3]}), cd.ShapeError, "d_q"),
+        (lambda s, q, u: s.jacobian("energy", q[:-1], u, wrt="q"), cd.ShapeError, "q: expected"),
+        (lambda s, q, u: s.jacobian("energy", q, u, wrt="locked"), cd.UnknownNameError, "locked"),
+    ],
+)
 def test_refusals(call, error, words):
     system, at = model()
     with pytest.raises(error, match=words):
@@ -457,10 +573,12 @@ def test_without_parameters_there_are_no_columns():
     parts = system.jacobian("body_velocity", q[0], q[0], "a", wrt=("q", "inputs", "z"))
     assert [x.shape for x in parts.values()] == [(6, 1), (6, 0), (6, 0)]
     assert system.jacobian("energy", q, q, wrt="parameters").shape == (3, 2, 0)
-    for ask in (lambda: system.jvp("energy", q, q, tangents={}), lambda: system.jvp("energy", q, q,
-                                                                                    tangents=[q]),
-                lambda: system.jacobian("energy", q, q, wrt=3),
-                lambda: system.vjp("energy", q, q, cotangent=[1, 0], wrt=("q", "q"))):
+    for ask in (
+        lambda: system.jvp("energy", q, q, tangents={}),
+        lambda: system.jvp("energy", q, q, tangents=[q]),
+        lambda: system.jacobian("energy", q, q, wrt=3),
+        lambda: system.vjp("energy", q, q, cotangent=[1, 0], wrt=("q", "q")),
+    ):
         with pytest.raises(cd.DescriptionError, match=r"tangents|wrt"):
             ask()
 
@@ -476,10 +594,24 @@ def test_rank_without_constraints():
 def test_jacobians_far_from_the_origin():
     """A free tree 10 km away: digits are lost in proportion to the distance, not to its square."""
     system = cd.System()
-    system.add_body("base", "ground", cd.Free(), X_BM=(0.1, 0.2, 0.0), mass=1.0, com=(0.1, 0.0, 0.2),
-                    inertia=(1.0, 1.1, 1.2))
-    system.add_body("leg", "base", cd.Pin(), X_PF=(0.1, -0.2, 0.3), mass=1.0, com=(0.0, -0.2, 0.1),
-                    inertia=(1.0, 1.1, 1.2))
+    system.add_body(
+        "base",
+        "ground",
+        cd.Free(),
+        X_BM=(0.1, 0.2, 0.0),
+        mass=1.0,
+        com=(0.1, 0.0, 0.2),
+        inertia=(1.0, 1.1, 1.2),
+    )
+    system.add_body(
+        "leg",
+        "base",
+        cd.Pin(),
+        X_PF=(0.1, -0.2, 0.3),
+        mass=1.0,
+        com=(0.0, -0.2, 0.1),
+        inertia=(1.0, 1.1, 1.2),
+    )
     rng = np.random.default_rng(0)
     near = np.concatenate([b.mobilizer.random_q(rng) for b in system.bodies])
     far = near + 1e4 * np.array([0, 0, 0, 0, 1, 1, 1, 0])

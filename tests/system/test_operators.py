@@ -4,6 +4,7 @@ or an identity.
 tests/dynamics/test_identities.py compares them with the oracle where no force but gravity acts; here forces
 of all kinds do.
 """
+
 from __future__ import annotations
 
 import inspect
@@ -35,33 +36,84 @@ def _casadi(monkeypatch):
 
 # What each operator takes beside the arrays that a State has.
 EXTRA = {
-    "forward_dynamics": ("tau",), "ydot": ("tau",), "inverse_dynamics": ("udot",), "motion_forces": ("tau",),
+    "forward_dynamics": ("tau",),
+    "ydot": ("tau",),
+    "inverse_dynamics": ("udot",),
+    "motion_forces": ("tau",),
     "motion_power": ("tau",),
-    "u_from_qdot": ("qdot",), "udot_from_qddot": ("qddot",),
-    "multiply_mass_matrix": ("f",), "solve_mass_matrix": ("f",), "reactions": ("hand",),
+    "u_from_qdot": ("qdot",),
+    "udot_from_qddot": ("qddot",),
+    "multiply_mass_matrix": ("f",),
+    "solve_mass_matrix": ("f",),
+    "reactions": ("hand",),
     "body_pose": ("hand",),
     "body_velocity": ("hand",),
-    "body_acceleration": ("hand",), "composite_inertia": ("base",),
-    "articulated_inertia": ("base",), "frame_pose": ("hand", cd.Transform(p=STATION)),
-    "station_position": ("hand", STATION), "frame_velocity": ("hand", STATION),
+    "body_acceleration": ("hand",),
+    "composite_inertia": ("base",),
+    "articulated_inertia": ("base",),
+    "frame_pose": ("hand", cd.Transform(p=STATION)),
+    "station_position": ("hand", STATION),
+    "frame_velocity": ("hand", STATION),
     "station_velocity": ("hand", STATION),
-    "frame_acceleration": ("hand", STATION), "station_acceleration": ("hand", STATION),
+    "frame_acceleration": ("hand", STATION),
+    "station_acceleration": ("hand", STATION),
     "station_jacobian": ("hand", STATION),
-    "frame_jacobian": ("hand", STATION), "frame_bias": ("hand", STATION), "station_bias": ("hand", STATION),
-    "momentum": ((0.3, -0.2, 0.5),), **dict.fromkeys(
-        ("qdot", "qddot", "N", "Ndot", "zdot",
-         "mass_matrix", "inverse_mass_matrix", "gravity_forces", "coriolis_forces", "applied_forces", "power",
-         "energy", "system_jacobian", "mass_centre", "mass_centre_velocity", "mass_centre_acceleration"), ())}
+    "frame_jacobian": ("hand", STATION),
+    "frame_bias": ("hand", STATION),
+    "station_bias": ("hand", STATION),
+    "momentum": ((0.3, -0.2, 0.5),),
+    **dict.fromkeys(
+        (
+            "qdot",
+            "qddot",
+            "N",
+            "Ndot",
+            "zdot",
+            "mass_matrix",
+            "inverse_mass_matrix",
+            "gravity_forces",
+            "coriolis_forces",
+            "applied_forces",
+            "power",
+            "energy",
+            "system_jacobian",
+            "mass_centre",
+            "mass_centre_velocity",
+            "mass_centre_acceleration",
+        ),
+        (),
+    ),
+}
 OPERATORS = {name: record for name, record in RECORDS.items() if record.public}
 # Those of constraints: tests/constraints.
-CONSTRAINED = {"multipliers", "constraint_errors", "constraint_jacobian", "constraint_bias",
-               "constraint_rank",
-               "constraint_forces", "constraint_reactions", "constraint_power", "impulses"}
+CONSTRAINED = {
+    "multipliers",
+    "constraint_errors",
+    "constraint_jacobian",
+    "constraint_bias",
+    "constraint_rank",
+    "constraint_forces",
+    "constraint_reactions",
+    "constraint_power",
+    "impulses",
+}
 # Those of paths: tests/paths.
 ALONG_PATHS = {"path_lengths", "path_speeds", "moment_arms", "path_points"}
 # Those of contacts: tests/contact.
-OF_CONTACTS = {f"contact_{what}" for what in ("depths", "points", "normals", "patches", "slips", "forces",
-                                              "losses", "pressures", "wrenches")} | {"centre_of_pressure"}
+OF_CONTACTS = {
+    f"contact_{what}"
+    for what in (
+        "depths",
+        "points",
+        "normals",
+        "patches",
+        "slips",
+        "forces",
+        "losses",
+        "pressures",
+        "wrenches",
+    )
+} | {"centre_of_pressure"}
 TAIL = ("t", "z", "inputs", "parameters")
 
 
@@ -72,12 +124,18 @@ def test_every_operator_is_listed():
 def test_an_operator_is_one_record_and_its_public_line(monkeypatch):
     """A record added here is an operator of System, State and Trajectory, with names, units, derivatives and
     a Function."""
+
     def spin(s):
         return [ca.sumsqr(s["u"]) / 2, s["u"] * s["q"]]
 
-    record = Operator("spin", cd.Stage.VELOCITY, "q u", spin, results={"total": "", "each": "nu"},
-                      columns=lambda model, given: [("total", "rad^2/s^2"),
-                                                    *((name, "") for name in model.tree.speeds)])
+    record = Operator(
+        "spin",
+        cd.Stage.VELOCITY,
+        "q u",
+        spin,
+        results={"total": "", "each": "nu"},
+        columns=lambda model, given: [("total", "rad^2/s^2"), *((name, "") for name in model.tree.speeds)],
+    )
     monkeypatch.setitem(RECORDS, "spin", record)
     monkeypatch.setitem(METHODS, "spin", None)
     for kind in (cd.System, cd.State, States):
@@ -86,6 +144,7 @@ def test_an_operator_is_one_record_and_its_public_line(monkeypatch):
     def public(self, q, u, **options):
         """Half the sum of squares of the speeds, and their products with the coordinates."""
         return self._run("spin", (q, u), options)
+
     public.__name__ = "spin"
     publish(record, public)
 
@@ -101,15 +160,16 @@ def test_an_operator_is_one_record_and_its_public_line(monkeypatch):
     assert state.spin()[0] == 12.5 and state.spin()[1] is state.spin()[1]
     table = cd.simulate(system, state, 0.1).spin()
     assert table.titles == ["total [rad^2/s^2]", "a", "b"]
-    np.testing.assert_allclose(table.values[:, 0], 12.5, rtol=1e-12)       # nothing acts: speeds stay
+    np.testing.assert_allclose(table.values[:, 0], 12.5, rtol=1e-12)  # nothing acts: speeds stay
     np.testing.assert_allclose(system.jacobian("spin", q, u, wrt="u"), [u, [0.2, 0], [0, 0.3]], rtol=1e-15)
     assert float(system.casadi("spin")(q=q, u=u)["total"]) == 12.5
     with pytest.raises(cd.ShapeError, match=r"^spin: q: coordinate 'a' is nan"):
         system.spin([np.nan, 0], u)
 
 
-@pytest.mark.parametrize("name",
-                         [name for name in EXTRA if "body" in inspect.signature(METHODS[name]).parameters])
+@pytest.mark.parametrize(
+    "name", [name for name in EXTRA if "body" in inspect.signature(METHODS[name]).parameters]
+)
 def test_errors_name_the_operator_that_was_asked(name):
     system, at = model()
     at = at | {"q": np.full(system.nq, np.nan)}
@@ -127,8 +187,9 @@ def leaves(result):
 
 def asked(name, at):
     """Arguments of a System's operator; names of arrays among the extra ones stand for them."""
-    return [at[a] for a in OPERATORS[name].arrays] + [at[x] if isinstance(x, str) and x in at else x
-                                                      for x in EXTRA[name]]
+    return [at[a] for a in OPERATORS[name].arrays] + [
+        at[x] if isinstance(x, str) and x in at else x for x in EXTRA[name]
+    ]
 
 
 def options(at, **more):
@@ -144,9 +205,12 @@ def test_one_state_a_batch_and_a_State(name):
     one = leaves(getattr(system, name)(*asked(name, at), **options(at, **more)))
 
     rng = np.random.default_rng(0)
-    batch = {key: np.stack([at[key], at[key] + rng.uniform(-0.1, 0.1, np.shape(at[key]))])
-             if key != "parameters" else at[key]
-             for key in ("q", "u", "tau", "udot", "qdot", "qddot", "f", "t", "z", "inputs", "parameters")}
+    batch = {
+        key: np.stack([at[key], at[key] + rng.uniform(-0.1, 0.1, np.shape(at[key]))])
+        if key != "parameters"
+        else at[key]
+        for key in ("q", "u", "tau", "udot", "qdot", "qddot", "f", "t", "z", "inputs", "parameters")
+    }
     many = leaves(getattr(system, name)(*asked(name, batch), **options(batch, **more)))
     for x, y in zip(many, one, strict=True):
         assert x.shape == (2, *y.shape)
@@ -156,23 +220,33 @@ def test_one_state_a_batch_and_a_State(name):
         assert np.abs(x[1] - x[0]).max() > 1e-6 or name in ("zdot",), "the second state should differ"
 
     locked = [speed for speed, m in zip(system.speeds, mask) if m]
-    state = system.state(t=at["t"], q=at["q"], u=at["u"], z=at["z"], inputs=at["inputs"],
-                         parameters=at["parameters"],
-                         locked=locked, disabled=["spring"])
+    state = system.state(
+        t=at["t"],
+        q=at["q"],
+        u=at["u"],
+        z=at["z"],
+        inputs=at["inputs"],
+        parameters=at["parameters"],
+        locked=locked,
+        disabled=["spring"],
+    )
     if name in ("qdot",):
         mine = leaves(state.qdot)
     else:
         # A State's accelerations are its own: those of its forces without tau.
-        mine = (leaves(getattr(state, name)(*[at[x] if isinstance(x, str) and x in at else x
-                                              for x in EXTRA[name]])))
+        mine = leaves(
+            getattr(state, name)(*[at[x] if isinstance(x, str) and x in at else x for x in EXTRA[name]])
+        )
         if "udot" in OPERATORS[name].arrays:
-            one = leaves(getattr(system, name)(*asked(name, at | {"udot": state.udot}),
-                                               **options(at, **more)))
+            one = leaves(
+                getattr(system, name)(*asked(name, at | {"udot": state.udot}), **options(at, **more))
+            )
     for x, y in zip(mine, one, strict=True):
         np.testing.assert_allclose(x, y, rtol=0, atol=ROUNDING * max(1, np.abs(y).max()))
 
 
 # ---- Kinematics, against differences along the motion ------------------------------------------------------
+
 
 def along(at, f):
     """d/dt f(state) along the path with rates qdot, udot, and time; parameters, z and inputs stay."""
@@ -194,13 +268,17 @@ def test_velocities_are_rates_of_positions():
     position = lambda s, x: s.station_position(x["q"], "hand", STATION, **options(x))
     assert_rate(system.station_velocity(q, u, "hand", STATION, **o), at, position)
     assert_rate(system.frame_velocity(q, u, "hand", STATION, **o)[3:], at, position)
-    assert_rate(system.body_velocity(q, u, "hand", **o)[3:], at, lambda s,
-                x: s.body_pose(x["q"], "hand", **options(x)).p)
+    assert_rate(
+        system.body_velocity(q, u, "hand", **o)[3:],
+        at,
+        lambda s, x: s.body_pose(x["q"], "hand", **options(x)).p,
+    )
     R = system.body_pose(q, "hand", **o).R
     spin = along(at, lambda s, x: s.body_pose(x["q"], "hand", **options(x)).R) @ R.T
     w = [spin[2, 1], spin[0, 2], spin[1, 0]]
-    np.testing.assert_allclose(system.frame_velocity(q, u, "hand", STATION, **o)[:3], w, rtol=0,
-                               atol=DIFFERENCES)
+    np.testing.assert_allclose(
+        system.frame_velocity(q, u, "hand", STATION, **o)[:3], w, rtol=0, atol=DIFFERENCES
+    )
     X = system.frame_pose(q, "hand", cd.Transform(p=STATION), **o)
     np.testing.assert_array_equal(X.R, R)
     np.testing.assert_allclose(X.p, position(system, at), rtol=0, atol=ROUNDING)
@@ -212,17 +290,25 @@ def test_accelerations_are_rates_of_velocities():
     state, o = (at["q"], at["u"], at["udot"]), options(at)
     velocity = lambda s, x: s.frame_velocity(x["q"], x["u"], "hand", STATION, **options(x))
     assert_rate(system.frame_acceleration(*state, "hand", STATION, **o), at, velocity)
-    assert_rate(system.station_acceleration(*state, "hand", STATION, **o), at, lambda s,
-                x: velocity(s, x)[3:])
-    assert_rate(system.body_acceleration(*state, "foot", **o), at,
-                lambda s, x: s.body_velocity(x["q"], x["u"], "foot", **options(x)))
-    assert_rate(system.mass_centre_acceleration(*state, **o), at,
-                lambda s, x: s.mass_centre_velocity(x["q"], x["u"], **options(x)))
+    assert_rate(
+        system.station_acceleration(*state, "hand", STATION, **o), at, lambda s, x: velocity(s, x)[3:]
+    )
+    assert_rate(
+        system.body_acceleration(*state, "foot", **o),
+        at,
+        lambda s, x: s.body_velocity(x["q"], x["u"], "foot", **options(x)),
+    )
+    assert_rate(
+        system.mass_centre_acceleration(*state, **o),
+        at,
+        lambda s, x: s.mass_centre_velocity(x["q"], x["u"], **options(x)),
+    )
 
 
-@pytest.mark.parametrize(("body", "who"), [("hand", "head"), ("foot", "base"), ("hand", "ground"),
-                                           ("ground", "tail"),
-                                          ("leg", "leg")])
+@pytest.mark.parametrize(
+    ("body", "who"),
+    [("hand", "head"), ("foot", "base"), ("hand", "ground"), ("ground", "tail"), ("leg", "leg")],
+)
 def test_relative_motion(body, who):
     """Against transforms of poses in ground, and differences of these in the other body's axes."""
     system, at = model()
@@ -243,16 +329,23 @@ def test_relative_motion(body, who):
     close = {"rtol": 0, "atol": 10 * DIFFERENCES}
     np.testing.assert_allclose(V[:3], [spin[2, 1], spin[0, 2], spin[1, 0]], **close)
     np.testing.assert_allclose(
-        V[3:], along(at, lambda s, x: s.station_position(x["q"], body, STATION, relative_to=who,
-                                                         **options(x))), **close)
-    np.testing.assert_allclose(system.frame_acceleration(*state, body, STATION, who, **o),
-                               along(at, velocity), **close)
-    np.testing.assert_allclose(system.body_acceleration(*state, body, who, **o), along(
-        at, lambda s, x: s.body_velocity(x["q"], x["u"], body, who, **options(x))), **close)
+        V[3:],
+        along(at, lambda s, x: s.station_position(x["q"], body, STATION, relative_to=who, **options(x))),
+        **close,
+    )
+    np.testing.assert_allclose(
+        system.frame_acceleration(*state, body, STATION, who, **o), along(at, velocity), **close
+    )
+    np.testing.assert_allclose(
+        system.body_acceleration(*state, body, who, **o),
+        along(at, lambda s, x: s.body_velocity(x["q"], x["u"], body, who, **options(x))),
+        **close,
+    )
     np.testing.assert_array_equal(system.station_velocity(*state[:2], body, STATION, who, **o), V[3:])
     X_S = system.frame_pose(at["q"], body, cd.Transform(p=STATION), who, **o)
-    np.testing.assert_allclose(X_S.p, system.station_position(at["q"], body, STATION, who, **o), rtol=0,
-                               atol=ROUNDING)
+    np.testing.assert_allclose(
+        X_S.p, system.station_position(at["q"], body, STATION, who, **o), rtol=0, atol=ROUNDING
+    )
     if body == who:
         np.testing.assert_allclose(V, 0, rtol=0, atol=ROUNDING)
 
@@ -264,8 +357,10 @@ def test_relative_motion_of_many_and_in_tables():
     many = system.frame_velocity(q, u, "hand", STATION, "head", **options(at))
     np.testing.assert_allclose(many[1], one, rtol=0, atol=ROUNDING)
     gives = OPERATORS["body_velocity"].columns
-    assert gives(system.compiled.model, {"body": "hand", "relative_to": "head"})[0] == ("hand_in_head_wx",
-                                                                                        "rad/s")
+    assert gives(system.compiled.model, {"body": "hand", "relative_to": "head"})[0] == (
+        "hand_in_head_wx",
+        "rad/s",
+    )
     with pytest.raises(cd.UnknownNameError, match=r"body 'haed'.*head"):
         system.body_pose(at["q"], "hand", relative_to="haed", **options(at))
 
@@ -305,19 +400,25 @@ def test_stations_broadcast():
     stations = np.random.default_rng(0).uniform(-1, 1, (5, 1, 3))
     q, u = np.stack([at["q"], at["q"]]), np.stack([at["u"], 2 * at["u"]])
     o = options(at)
-    for name, arrays, n in (("station_position", (q,), (3,)), ("station_velocity", (q, u), (3,)),
-                            ("frame_velocity", (q, u), (6,)), ("station_acceleration", (q, u, u), (3,)),
-                            ("station_bias", (q, u), (3,)),
-                            ("station_jacobian", (q,), (3, system.nu)),
-                            ("frame_jacobian", (q,), (6, system.nu))):
+    for name, arrays, n in (
+        ("station_position", (q,), (3,)),
+        ("station_velocity", (q, u), (3,)),
+        ("frame_velocity", (q, u), (6,)),
+        ("station_acceleration", (q, u, u), (3,)),
+        ("station_bias", (q, u), (3,)),
+        ("station_jacobian", (q,), (3, system.nu)),
+        ("frame_jacobian", (q,), (6, system.nu)),
+    ):
         found = getattr(system, name)(*arrays, "hand", stations, **o)
         assert found.shape == (5, 2, *n), name
         one = getattr(system, name)(*(a[1] for a in arrays), "hand", stations[3, 0], **o)
-        np.testing.assert_allclose(found[3, 1], one, rtol=0, atol=ROUNDING * max(1, np.abs(one).max()),
-                                   err_msg=name)
+        np.testing.assert_allclose(
+            found[3, 1], one, rtol=0, atol=ROUNDING * max(1, np.abs(one).max()), err_msg=name
+        )
 
 
 # ---- Mass --------------------------------------------------------------------------------------------------
+
 
 def test_mass_matrix_and_its_products():
     system, at = model()
@@ -327,9 +428,10 @@ def test_mass_matrix_and_its_products():
     # A solve loses cond(M) eps, some 1e3 eps here; 100 for the sums before it.
     solved = 100 * np.linalg.cond(M) * EPS
     for found, expected, relative in (
-            (system.multiply_mass_matrix(at["q"], at["f"], **o), M @ at["f"], ROUNDING),
-            (system.solve_mass_matrix(at["q"], at["f"], **o), np.linalg.solve(M, at["f"]), solved),
-            (system.inverse_mass_matrix(at["q"], **o), np.linalg.inv(M), solved)):
+        (system.multiply_mass_matrix(at["q"], at["f"], **o), M @ at["f"], ROUNDING),
+        (system.solve_mass_matrix(at["q"], at["f"], **o), np.linalg.solve(M, at["f"]), solved),
+        (system.inverse_mass_matrix(at["q"], **o), np.linalg.inv(M), solved),
+    ):
         np.testing.assert_allclose(found, expected, rtol=0, atol=relative * np.abs(expected).max())
 
 
@@ -356,12 +458,19 @@ def test_articulated_inertia_is_a_dense_elimination(locked):
         if not b.parent.is_ground:
             carried[b.parent.name] |= carried[b.name]
     for body in system.bodies:
-        free = [k for b in system.bodies if b.name in carried[body.name] - {body.name}
-                for k in range(b.u.start, b.u.stop)
-                if system.speeds[k] not in locked]
+        free = [
+            k
+            for b in system.bodies
+            if b.name in carried[body.name] - {body.name}
+            for k in range(b.u.start, b.u.stop)
+            if system.speeds[k] not in locked
+        ]
         p = system.body_pose(q, body, **o).p
-        F = np.stack([system.momentum(q, np.eye(system.nu)[k], **o) - still for k in free],
-                     -1) if free else np.zeros((6, 0))
+        F = (
+            np.stack([system.momentum(q, np.eye(system.nu)[k], **o) - still for k in free], -1)
+            if free
+            else np.zeros((6, 0))
+        )
         F[:3] -= np.cross(p, F[3:].T).T
         C = system.composite_inertia(q, body, **o)
         P = C - F @ np.linalg.solve(M[np.ix_(free, free)], F.T)
@@ -377,11 +486,14 @@ def test_kinetic_energy_is_half_of_momentum_times_velocity():
     h = system.momentum(at["q"], at["u"], **o)
     about = np.array([1.0, -2.0, 0.5])
     moved = system.momentum(at["q"], at["u"], about, **o)
-    np.testing.assert_allclose(moved[:3], h[:3] - np.cross(about, h[3:]), rtol=0,
-                               atol=ROUNDING * np.abs(h).max())
+    np.testing.assert_allclose(
+        moved[:3], h[:3] - np.cross(about, h[3:]), rtol=0, atol=ROUNDING * np.abs(h).max()
+    )
     np.testing.assert_array_equal(moved[3:], h[3:])
-    total = sum(float(b.mass_properties_at(dict(zip(system.parameters, at["parameters"]))).mass)
-                for b in system.bodies)
+    total = sum(
+        float(b.mass_properties_at(dict(zip(system.parameters, at["parameters"]))).mass)
+        for b in system.bodies
+    )
     v = system.mass_centre_velocity(at["q"], at["u"], **o)
     np.testing.assert_allclose(h[3:], total * v, rtol=0, atol=ROUNDING * np.abs(h).max())
     # Momentum is the derivative of kinetic energy along a motion of the whole: the base's speeds are w, v of
@@ -392,6 +504,7 @@ def test_kinetic_energy_is_half_of_momentum_times_velocity():
 
 # ---- Forces ------------------------------------------------------------------------------------------------
 
+
 def test_forces_add_up():
     """M udot + coriolis = tau + gravity + applied, with every kind of force, and for each force alone."""
     system, at = model()
@@ -400,12 +513,16 @@ def test_forces_add_up():
     inertial = system.multiply_mass_matrix(q, udot, **o) + system.coriolis_forces(q, u, **o)
     tau = system.inverse_dynamics(q, u, udot, **o)
     acting = system.gravity_forces(q, **o) + system.applied_forces(q, u, **o)
-    np.testing.assert_allclose(inertial, tau + acting, rtol=0,
-                               atol=ROUNDING * (np.abs(tau).max() + np.abs(acting).max()))
-    each = [system.applied_forces(q, u, **options(at, disabled=[f for f in system.forces if f != name]))
-            for name in system.forces[1:]]
-    np.testing.assert_allclose(sum(each), system.applied_forces(q, u, **o), rtol=0,
-                               atol=ROUNDING * np.abs(acting).max())
+    np.testing.assert_allclose(
+        inertial, tau + acting, rtol=0, atol=ROUNDING * (np.abs(tau).max() + np.abs(acting).max())
+    )
+    each = [
+        system.applied_forces(q, u, **options(at, disabled=[f for f in system.forces if f != name]))
+        for name in system.forces[1:]
+    ]
+    np.testing.assert_allclose(
+        sum(each), system.applied_forces(q, u, **o), rtol=0, atol=ROUNDING * np.abs(acting).max()
+    )
     assert all(np.abs(f).max() > 1e-6 for f in each)
 
 
@@ -437,8 +554,11 @@ def test_power_of_all_forces(seed, evidence):
     power = system.power(q, u, **o)
     assert power.shape == (len(system.forces),)
     generalised = system.gravity_forces(q, **o) + system.applied_forces(q, u, **o)
-    evidence("power of one force of each kind against generalised forces times speeds, relative",
-             abs(power.sum() - generalised @ u) / np.abs(power).max(), ROUNDING)
+    evidence(
+        "power of one force of each kind against generalised forces times speeds, relative",
+        abs(power.sum() - generalised @ u) / np.abs(power).max(),
+        ROUNDING,
+    )
     quiet = system.power(q, u, disabled=["spring", "drag"], **o)
     off = [system.forces.index(name) for name in ("spring", "drag")]
     np.testing.assert_array_equal(quiet[off], 0)
@@ -473,8 +593,9 @@ def test_reactions_hold_tau_and_what_acts_on_the_joint():
     on_bodies = ("gravity", "spring", "damper")
     on_speeds = system.applied_forces(at["q"], at["u"], **options(at, disabled=on_bodies))
     # Drag acts on a body and on a speed: take the speed's part from its definition (tests/zoo.py).
-    drag_body = system.applied_forces(at["q"], at["u"],
-                                      **options(at, disabled=[f for f in system.forces if f != "drag"]))
+    drag_body = system.applied_forces(
+        at["q"], at["u"], **options(at, disabled=[f for f in system.forces if f != "drag"])
+    )
     motor = at["inputs"][0] * np.cos(at["q"][system.coordinates.index("wag")]) + 0.1 * np.sin(at["t"])
     wag = system.speeds.index("wag")
     drag_body[wag] -= motor

@@ -1,5 +1,6 @@
 """Joints and force laws of a user's own class: changed code under an old name is never answered by old
 machine code."""
+
 import casadi as ca
 import numpy as np
 
@@ -15,8 +16,10 @@ def joint(pitch: float) -> Mobilizer:
         units = ("m",)
 
         def motion(self, t, q, u):
-            return RelativeMotion(R=ca.SX.eye(3), p=ca.vertcat(pitch * q, 0, 0), H_w=ca.SX(3, 1),
-                          H_v=ca.SX([pitch, 0, 0]))
+            return RelativeMotion(
+                R=ca.SX.eye(3), p=ca.vertcat(pitch * q, 0, 0), H_w=ca.SX(3, 1), H_v=ca.SX([pitch, 0, 0])
+            )
+
     return Mine()
 
 
@@ -24,6 +27,7 @@ def law(value: float) -> Force:
     class Push(Force):
         def apply(self, s, loads):
             loads.add_mobility("body", ca.SX(value))
+
     return Push()
 
 
@@ -47,6 +51,7 @@ def test_a_law_is_known_by_its_code():
 
 def test_a_law_is_known_by_its_attributes_and_properties():
     """Edited numbers of a class must not find old machine code: no number is in the code of its methods."""
+
     def push(value: float, double: bool) -> Force:
         class Push(Force):
             strength = value
@@ -55,13 +60,16 @@ def test_a_law_is_known_by_its_attributes_and_properties():
                 loads.add_mobility("body", ca.SX(self.strength * self.factor))
 
             if double:
+
                 @property
                 def factor(self):
                     return 2.0
             else:
+
                 @property
                 def factor(self):
                     return 1.0
+
         return Push()
 
     codes = [push(value, double).code() for value in (1.0, 2.0) for double in (False, True)]
@@ -70,6 +78,7 @@ def test_a_law_is_known_by_its_attributes_and_properties():
 
 def test_a_law_is_known_by_its_parameters():
     """Two laws that differ in which Parameter they hold had one text, and so one machine code."""
+
     class Push(Force):
         def __init__(self, strength):
             self.strength = Expression(strength.sx)

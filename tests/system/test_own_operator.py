@@ -1,5 +1,6 @@
 """An operator is one record and its public line: a throw-away one is evaluated, differentiated and asked of a
 State."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -12,13 +13,19 @@ from condyle.model.operators.record import Operator, Stage
 from condyle.system.operators import METHODS
 from condyle.system.operators.public import operator, state_method
 
-RECORD = Operator("height", Stage.POSITION, "q", results={"h": "1"}, columns=fixed("height [m]"),
-                  expressions=lambda s: [energy.mass_centre(s.kinematics(moving=False))[0][1]])
+RECORD = Operator(
+    "height",
+    Stage.POSITION,
+    "q",
+    results={"h": "1"},
+    columns=fixed("height [m]"),
+    expressions=lambda s: [energy.mass_centre(s.kinematics(moving=False))[0][1]],
+)
 
 
 def test_one_record_and_its_public_line(monkeypatch):
     monkeypatch.setitem(OPERATORS, "height", RECORD)
-    monkeypatch.setitem(METHODS, "height", None)            # so that it goes again
+    monkeypatch.setitem(METHODS, "height", None)  # so that it goes again
 
     @operator
     def height(self, q, **options):

@@ -1,5 +1,6 @@
 """Parameters and Inputs: wherever a number may be, equal to constants, checked when set, never compiled
 again; locks."""
+
 from __future__ import annotations
 
 import pickle
@@ -25,51 +26,105 @@ def casadi(monkeypatch):
 
 
 VALUES = {
-    "g": 9.81, "tilt": 0.3, "mass": 1.3, "x": 0.04, "ixx": 0.02, "iyy": 0.03, "izz": 0.025, "ixy": 0.002,
+    "g": 9.81,
+    "tilt": 0.3,
+    "mass": 1.3,
+    "x": 0.04,
+    "ixx": 0.02,
+    "iyy": 0.03,
+    "izz": 0.025,
+    "ixy": 0.002,
     "length": 0.4,
-    "pitch": 0.12, "radius": 0.3, "beam": 0.5, "azimuth": 0.2, "slope": 0.7, "wave": 0.15, "lead": 0.05,
+    "pitch": 0.12,
+    "radius": 0.3,
+    "beam": 0.5,
+    "azimuth": 0.2,
+    "slope": 0.7,
+    "wave": 0.15,
+    "lead": 0.05,
     "stiffness": 30.0,
-    "rest": 0.2, "damping": 1.5, "limit": 0.1, "push": 2.0, "px": 0.1, "viscosity": 0.4, "well": 3.0}
+    "rest": 0.2,
+    "damping": 1.5,
+    "limit": 0.1,
+    "push": 2.0,
+    "px": 0.1,
+    "viscosity": 0.4,
+    "well": 3.0,
+}
 
 
 def everywhere(P) -> cd.System:
     """Every place that takes a number; P(name) is what is there."""
     system = cd.System(gravity=(0.1, -P("g"), 0.2))
-    frame = cd.Transform(rotation_about(np.array([0.6, 0.0, 0.8]), P("tilt")),
-                         (P("length"), 0.1, 2 * P("length")))
-    system.add_body("screw", mobilizer=cd.Screw(P("pitch")), X_PF=frame, X_BM=(0, P("x"), 0), mass=P("mass"),
-                    com=(P("x"), 0, 0.01), inertia=(P("ixx"), P("iyy"), P("izz")))
+    frame = cd.Transform(
+        rotation_about(np.array([0.6, 0.0, 0.8]), P("tilt")), (P("length"), 0.1, 2 * P("length"))
+    )
+    system.add_body(
+        "screw",
+        mobilizer=cd.Screw(P("pitch")),
+        X_PF=frame,
+        X_BM=(0, P("x"), 0),
+        mass=P("mass"),
+        com=(P("x"), 0, 0.01),
+        inertia=(P("ixx"), P("iyy"), P("izz")),
+    )
     six = (P("ixx"), P("iyy"), P("izz"), P("ixy"), 0.001, 0.0)
-    system.add_body("shell", "screw", cd.Ellipsoid((0.2, P("radius"), 0.25)), X_PF=(0, P("length"), 0),
-                    mass=1.0, inertia=six)
+    system.add_body(
+        "shell",
+        "screw",
+        cd.Ellipsoid((0.2, P("radius"), 0.25)),
+        X_PF=(0, P("length"), 0),
+        mass=1.0,
+        inertia=six,
+    )
     whole = [[P("ixx"), P("ixy"), 0.0], [P("ixy"), P("iyy"), 0.0], [0.0, 0.0, P("izz")]]
-    system.add_body("beam", "shell", cd.CantileverFreeBeam(P("beam")),
-                    X_BM=cd.Transform(rotation_z(P("tilt")), (0.0, 0.0, 0.1)),
-                    mass=0.5 * P("mass"), com=(0, 0, -P("x")), inertia=whole)
-    system.add_body("ball", "screw", cd.SphericalCoords(azimuth_offset=P("azimuth")), mass=0.8,
-                    inertia=(0.02, 0.02, 0.02))
+    system.add_body(
+        "beam",
+        "shell",
+        cd.CantileverFreeBeam(P("beam")),
+        X_BM=cd.Transform(rotation_z(P("tilt")), (0.0, 0.0, 0.1)),
+        mass=0.5 * P("mass"),
+        com=(0, 0, -P("x")),
+        inertia=whole,
+    )
+    system.add_body(
+        "ball", "screw", cd.SphericalCoords(azimuth_offset=P("azimuth")), mass=0.8, inertia=(0.02, 0.02, 0.02)
+    )
     slope, wave = P("slope"), P("wave")
-    system.add_body("knee", "ball", cd.FunctionBased(("knee",), (lambda q: slope * q, None, None),
-                                                     (None, lambda q: wave * np.sin(slope * q), 0.1)),
-                    mass=1.0,
-                    inertia=(0.02, 0.03, 0.02))
-    system.add_body("hook", "knee",
-                    cd.Custom(("hook",), lambda q: (rotation_z(q), (wave * q, slope, 0.0))).reversed(),
-                    mass=0.4,
-                    com=(0.1, 0, 0), inertia=(0.02, 0.03, 0.02))
-    system.add_body("nut", "hook", cd.compose(cd.Slider(), cd.Screw(P("lead"), "x")), mass=0.4,
-                    inertia=(0.02, 0.03, 0.02))
+    system.add_body(
+        "knee",
+        "ball",
+        cd.FunctionBased(
+            ("knee",), (lambda q: slope * q, None, None), (None, lambda q: wave * np.sin(slope * q), 0.1)
+        ),
+        mass=1.0,
+        inertia=(0.02, 0.03, 0.02),
+    )
+    system.add_body(
+        "hook",
+        "knee",
+        cd.Custom(("hook",), lambda q: (rotation_z(q), (wave * q, slope, 0.0))).reversed(),
+        mass=0.4,
+        com=(0.1, 0, 0),
+        inertia=(0.02, 0.03, 0.02),
+    )
+    system.add_body(
+        "nut", "hook", cd.compose(cd.Slider(), cd.Screw(P("lead"), "x")), mass=0.4, inertia=(0.02, 0.03, 0.02)
+    )
     F = cd.forces
-    system.add_force("spring", F.TwoPointSpring("ground", (P("px"), 1, 0), "knee", (0, 0.1, P("px")),
-                                                P("stiffness"), P("rest")))
+    system.add_force(
+        "spring",
+        F.TwoPointSpring("ground", (P("px"), 1, 0), "knee", (0, 0.1, P("px")), P("stiffness"), P("rest")),
+    )
     system.add_force("damper", F.TwoPointDamper("ground", (0, 1, 0), "nut", (0, 0.1, 0), P("damping")))
     system.add_force("stop", F.MobilityStop("knee", -2.0, P("limit"), 50.0))
     system.add_force("push", F.MobilityForce("hook", P("push")))
     system.add_force("ether", F.GlobalDamper(0.1 * P("damping")))
     # A user's law asks its state for Parameters, and may close over them as well.
     numbers = isinstance(P("well"), float)
-    viscosity = (lambda s: P("viscosity")) if numbers else (lambda s: s.parameter("viscosity",
-                                                                                  VALUES["viscosity"]))
+    viscosity = (
+        (lambda s: P("viscosity")) if numbers else (lambda s: s.parameter("viscosity", VALUES["viscosity"]))
+    )
     system.add_force("law", F.Custom(lambda s: {"knee": -viscosity(s) * s.u("knee")}))
     system.add_force("energy", F.Potential(lambda s: P("well") * np.cos(s.q("hook"))))
     return system
@@ -93,13 +148,19 @@ def answers(system, q, u, tau, **options):
     """Some of every kind of operator, by name."""
     kinetic, potential = system.energy(q, u, **options)
     X = system.body_pose(q, "nut", **options)
-    return {"udot": system.forward_dynamics(q, u, tau, **options), "tau": system.inverse_dynamics(q, u, tau,
-                                                                                                  **options),
-            "M": system.mass_matrix(q, **options), "kinetic": kinetic, "potential": potential, "R": X.R,
-            "p": X.p,
-            "V": system.body_velocity(q, u, "nut", **options), "F": system.reactions(q, u, tau, "shell",
-                                                                                     **options),
-            "power": system.power(q, u, **options), "centre": system.mass_centre(q, **options)}
+    return {
+        "udot": system.forward_dynamics(q, u, tau, **options),
+        "tau": system.inverse_dynamics(q, u, tau, **options),
+        "M": system.mass_matrix(q, **options),
+        "kinetic": kinetic,
+        "potential": potential,
+        "R": X.R,
+        "p": X.p,
+        "V": system.body_velocity(q, u, "nut", **options),
+        "F": system.reactions(q, u, tau, "shell", **options),
+        "power": system.power(q, u, **options),
+        "centre": system.mass_centre(q, **options),
+    }
 
 
 def assert_same(found, expected, same=SAME):
@@ -113,6 +174,7 @@ def other_values(seed):
 
 
 # ---- Parameters equal constants ----------------------------------------------------------------------------
+
 
 def test_all_places_are_covered():
     assert set(everywhere(parameters).parameters) == set(VALUES)
@@ -128,8 +190,11 @@ def test_parameters_equal_constants(seed, casadi, evidence):
     expected = answers(fixed, q, u, tau)
     found = answers(system, q, u, tau, **({} if seed is None else {"parameters": values}))
     assert_same(found, expected)
-    evidence("every number of a system as a Parameter against constants, accelerations, relative",
-             np.abs(found["udot"] - expected["udot"]).max() / np.abs(expected["udot"]).max(), SAME)
+    evidence(
+        "every number of a system as a Parameter against constants, accelerations, relative",
+        np.abs(found["udot"] - expected["udot"]).max() / np.abs(expected["udot"]).max(),
+        SAME,
+    )
 
 
 def test_a_batch_of_parameters(casadi):
@@ -150,15 +215,17 @@ def test_a_batch_of_parameters(casadi):
     np.testing.assert_array_equal(one, crossed[:, 0])
     # others keep their defaults
     some = system.forward_dynamics(q, u, tau, parameters={"mass": [1.0, 2.0, 3.0]})
-    np.testing.assert_array_equal(some[1], system.forward_dynamics(q[1], u[1], tau[1],
-                                                                   parameters={"mass": 2.0}))
+    np.testing.assert_array_equal(
+        some[1], system.forward_dynamics(q[1], u[1], tau[1], parameters={"mass": 2.0})
+    )
 
 
 def pendulum(P=parameters) -> cd.System:
     """mass, length and g; udot = -(g / l) sin q / (1 + I / (m l^2))."""
     system = cd.System(gravity=(0, -P("g"), 0))
-    system.add_body("bob", mobilizer=cd.Pin(), mass=P("mass"), com=(0, -P("length"), 0),
-                    inertia=(0.01, 0.01, 0.01))
+    system.add_body(
+        "bob", mobilizer=cd.Pin(), mass=P("mass"), com=(0, -P("length"), 0), inertia=(0.01, 0.01, 0.01)
+    )
     return system
 
 
@@ -194,15 +261,26 @@ def test_nothing_is_compiled_again():
 
 def test_machine_code_equals_constants():
     """As in test_parameters_equal_constants, compiled, with some of the mobilizers."""
+
     def made(P):
         system = cd.System(gravity=(0, -P("g"), 0))
         slope = P("slope")
-        system.add_body("a", mobilizer=cd.Screw(P("pitch")), X_PF=(P("length"), 0, 0), mass=P("mass"),
-                        com=(P("x"), 0, 0),
-                        inertia=(0.02, 0.03, P("izz")))
-        system.add_body("b", "a", cd.FunctionBased(("b",), (lambda q: slope * q, None, None),
-                                                   (None, lambda q: q * slope, 0.1)),
-                        X_PF=(0, P("length"), 0), mass=1.0, inertia=(0.02, 0.03, 0.02))
+        system.add_body(
+            "a",
+            mobilizer=cd.Screw(P("pitch")),
+            X_PF=(P("length"), 0, 0),
+            mass=P("mass"),
+            com=(P("x"), 0, 0),
+            inertia=(0.02, 0.03, P("izz")),
+        )
+        system.add_body(
+            "b",
+            "a",
+            cd.FunctionBased(("b",), (lambda q: slope * q, None, None), (None, lambda q: q * slope, 0.1)),
+            X_PF=(0, P("length"), 0),
+            mass=1.0,
+            inertia=(0.02, 0.03, 0.02),
+        )
         system.add_force("spring", cd.forces.MobilitySpring("b", P("stiffness"), P("rest")))
         return system
 
@@ -210,19 +288,22 @@ def test_machine_code_equals_constants():
     mine = {name: values[name] for name in system.parameters}
     q, u, tau = states(system, 9)
     expected = made(constants(values)).forward_dynamics(q, u, tau)
-    rounding = {"rtol": 0, "atol": 1000 * EPS * np.abs(expected).max()}      # cond(M) is some tens
+    rounding = {"rtol": 0, "atol": 1000 * EPS * np.abs(expected).max()}  # cond(M) is some tens
     np.testing.assert_allclose(system.forward_dynamics(q, u, tau, parameters=mine), expected, **rounding)
-    np.testing.assert_allclose(system.forward_dynamics(q[0], u[0], tau[0], parameters=mine), expected[0],
-                               **rounding)
+    np.testing.assert_allclose(
+        system.forward_dynamics(q[0], u[0], tau[0], parameters=mine), expected[0], **rounding
+    )
 
 
 # ---- Names and defaults ------------------------------------------------------------------------------------
 
+
 def test_equal_names_are_one_parameter(casadi):
     system = cd.System()
     for name, parent in (("a", "ground"), ("b", "a")):
-        system.add_body(name, parent, cd.Pin(), mass=cd.Parameter("m", 2.0), com=(0.1, 0, 0),
-                        inertia=(0.1, 0.1, 0.1))
+        system.add_body(
+            name, parent, cd.Pin(), mass=cd.Parameter("m", 2.0), com=(0.1, 0, 0), inertia=(0.1, 0.1, 0.1)
+        )
     assert system.parameters == ("m",)
     M = [system.mass_matrix(np.zeros(2), parameters={"m": m})[1, 1] for m in (2.0, 4.0)]
     assert M[1] - M[0] == pytest.approx(2 * 0.01, rel=100 * EPS)
@@ -232,8 +313,9 @@ def test_conflicting_defaults_are_refused_and_leave_nothing():
     system = cd.System()
     system.add_body("a", mobilizer=cd.Pin(), mass=cd.Parameter("m", 2.0), inertia=(0.1, 0.1, 0.1))
     with pytest.raises(DescriptionError, match=r"parameter 'm' has the defaults 2 and 3.*give one default"):
-        system.add_body("b", mobilizer=cd.Pin(), mass=cd.Parameter("m", 3.0),
-                        com=(cd.Parameter("new", 0.1), 0, 0))
+        system.add_body(
+            "b", mobilizer=cd.Pin(), mass=cd.Parameter("m", 3.0), com=(cd.Parameter("new", 0.1), 0, 0)
+        )
     with pytest.raises(DescriptionError, match="'m' has the defaults 2 and 5"):
         system.add_force("spring", cd.forces.MobilitySpring("a", cd.Parameter("m", 5.0), 0.0))
     assert system.parameters == ("m",)
@@ -248,20 +330,24 @@ def test_default_and_names_do_not_freeze():
     system.add_body("more", mobilizer=cd.Pin(), mass=1.0, inertia=(0.1, 0.1, 0.1))
 
 
-@pytest.mark.parametrize(("make", "words"), [
-    (lambda: cd.Parameter("", 1.0), "name is a non-empty string"),
-    (lambda: cd.Parameter(3, 1.0), "name is a non-empty string"),
-    (lambda: cd.Parameter("m", np.nan), "'m': its default is one finite number, got nan"),
-    (lambda: cd.Parameter("m", [1, 2]), "its default is one finite number"),
-    (lambda: cd.Input("f", "x"), "input 'f': its default is one finite number"),
-    (lambda: pendulum(lambda n: cd.Parameter(n, -VALUES[n])), "mass must be >= 0|mass.*-1.3"),
-])
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: cd.Parameter("", 1.0), "name is a non-empty string"),
+        (lambda: cd.Parameter(3, 1.0), "name is a non-empty string"),
+        (lambda: cd.Parameter("m", np.nan), "'m': its default is one finite number, got nan"),
+        (lambda: cd.Parameter("m", [1, 2]), "its default is one finite number"),
+        (lambda: cd.Input("f", "x"), "input 'f': its default is one finite number"),
+        (lambda: pendulum(lambda n: cd.Parameter(n, -VALUES[n])), "mass must be >= 0|mass.*-1.3"),
+    ],
+)
 def test_bad_defaults(make, words):
     with pytest.raises(DescriptionError, match=words):
         make()
 
 
 # ---- Checked when set --------------------------------------------------------------------------------------
+
 
 def body_with(**numbers) -> cd.System:
     system = cd.System()
@@ -272,10 +358,16 @@ def body_with(**numbers) -> cd.System:
 P = cd.Parameter
 BAD = {
     "negative mass": (lambda: body_with(mass=P("p", 1.0)), -0.5, "'b'.*mass.*-0.5"),
-    "triangle inequality": (lambda: body_with(inertia=(P("p", 0.1), 0.1, 0.1)), 0.5,
-                            "'b'.*triangle inequality"),
-    "negative moment": (lambda: body_with(inertia=(0.1, 0.1, 0.1, P("p", 0.0), 0, 0)), 0.3,
-                        "'b'.*(semidefinite|triangle)"),
+    "triangle inequality": (
+        lambda: body_with(inertia=(P("p", 0.1), 0.1, 0.1)),
+        0.5,
+        "'b'.*triangle inequality",
+    ),
+    "negative moment": (
+        lambda: body_with(inertia=(0.1, 0.1, 0.1, P("p", 0.0), 0, 0)),
+        0.3,
+        "'b'.*(semidefinite|triangle)",
+    ),
     "computed mass": (lambda: body_with(mass=2 - P("p", 1.0)), 3.0, "'b'.*mass.*-1"),
     "not finite": (lambda: body_with(mass=P("p", 1.0)), np.inf, "'p' is not finite"),
 }
@@ -288,9 +380,10 @@ def with_force(force) -> cd.System:
     return system
 
 
-BAD |= {"stiffness": (lambda: with_force(cd.forces.MobilitySpring("b", P("p", 1.0), 0.0)), -1.0,
-                      "stiffness.*-1"),
-        "damping": (lambda: with_force(cd.forces.MobilityDamper("b", P("p", 1.0))), -2.0, "damping.*-2")}
+BAD |= {
+    "stiffness": (lambda: with_force(cd.forces.MobilitySpring("b", P("p", 1.0), 0.0)), -1.0, "stiffness.*-1"),
+    "damping": (lambda: with_force(cd.forces.MobilityDamper("b", P("p", 1.0))), -2.0, "damping.*-2"),
+}
 
 
 @pytest.mark.parametrize("way", ["operator", "state", "replace", "batch", "jacobian"])
@@ -300,13 +393,16 @@ def test_values_are_checked_when_set(name, way, casadi):
     system = make()
     q, u = system.defaults()
     state = system.state()
-    use = {"operator": lambda: system.forward_dynamics(q, u, parameters={"p": value}),
-           "state": lambda: system.state(parameters={"p": value}),
-           "replace": lambda: state.replace(parameters=[value]),
-           "batch": lambda: system.mass_matrix(q, parameters={"p": [system.default("parameters")[0], value]}),
-           "jacobian": lambda: system.jacobian("energy", q, u, wrt="q", parameters={"p": value})}
-    with pytest.raises((DescriptionError, ShapeError), match=words if np.isfinite(value)
-                       else "'p'.*(finite|inf)"):
+    use = {
+        "operator": lambda: system.forward_dynamics(q, u, parameters={"p": value}),
+        "state": lambda: system.state(parameters={"p": value}),
+        "replace": lambda: state.replace(parameters=[value]),
+        "batch": lambda: system.mass_matrix(q, parameters={"p": [system.default("parameters")[0], value]}),
+        "jacobian": lambda: system.jacobian("energy", q, u, wrt="q", parameters={"p": value}),
+    }
+    with pytest.raises(
+        (DescriptionError, ShapeError), match=words if np.isfinite(value) else "'p'.*(finite|inf)"
+    ):
         use[way]()
 
 
@@ -319,11 +415,14 @@ def test_numbers_of_mobilizers_are_checked_by_their_defaults(what):
         MOBILIZERS[what](cd.Parameter("p", -0.1))
 
 
-@pytest.mark.parametrize(("given", "error", "words"), [
-    ({"mas": 1.0}, UnknownNameError, "unknown parameter 'mas'; did you mean 'mass'"),
-    ([1.0, 2.0], ShapeError, r"parameters: expected \(\.\.\., 3\).*got \(2,\)"),
-    ("heavy", ShapeError, "parameters: expected real numbers"),
-])
+@pytest.mark.parametrize(
+    ("given", "error", "words"),
+    [
+        ({"mas": 1.0}, UnknownNameError, "unknown parameter 'mas'; did you mean 'mass'"),
+        ([1.0, 2.0], ShapeError, r"parameters: expected \(\.\.\., 3\).*got \(2,\)"),
+        ("heavy", ShapeError, "parameters: expected real numbers"),
+    ],
+)
 def test_refused_values(given, error, words, casadi):
     system = pendulum()
     with pytest.raises(error, match=words):
@@ -337,6 +436,7 @@ def test_options_that_do_not_broadcast(casadi):
 
 
 # ---- Inputs ------------------------------------------------------------------------------------------------
+
 
 def driven() -> cd.System:
     system = pendulum(constants(VALUES))
@@ -366,6 +466,7 @@ def test_an_input_cannot_describe_a_joint():
 
 # ---- States and pickles ------------------------------------------------------------------------------------
 
+
 def test_replaced_parameters_undo_what_depends_on_them(casadi):
     system = driven_and_parametric()
     state = system.state(q=[0.4], u=[0.3])
@@ -374,7 +475,7 @@ def test_replaced_parameters_undo_what_depends_on_them(casadi):
     heavier = state.replace(parameters={"mass": 2.6})
     assert heavier.udot[0] != before[0][0]
     np.testing.assert_array_equal(heavier.parameters, [9.81, 2.6, 0.4])
-    np.testing.assert_array_equal(state.udot, before[0])                     # the old one is what it was
+    np.testing.assert_array_equal(state.udot, before[0])  # the old one is what it was
     pushed = state.replace(inputs={"torque": 9.0})
     after = dict(system.compiled.evaluations)
     pushed.body_pose("bob")
@@ -419,6 +520,7 @@ def test_a_copy_shares_nothing_that_changes(casadi):
 
 # ---- Locks -------------------------------------------------------------------------------------------------
 
+
 def test_locks_with_parameters_and_their_holding_forces(casadi):
     """Holding forces, added to tau, do what the lock does; locks and parameters for each state."""
     system = everywhere(parameters)
@@ -448,19 +550,31 @@ def test_a_locked_pendulum_is_held_by_its_weight():
     np.testing.assert_array_equal(state.replace(locked=()).motion_forces(), [0.0])
 
 
-@pytest.mark.parametrize(("argument", "value"), [
-    ("com", (P("c", 0.1), "x", 0)), ("inertia", (P("c", 0.1), 0.1, {})), ("X_PF", (P("c", 0.1), None, 0)),
-    ("com", (P("c", 0.1), 10**400, 0))])
+@pytest.mark.parametrize(
+    ("argument", "value"),
+    [
+        ("com", (P("c", 0.1), "x", 0)),
+        ("inertia", (P("c", 0.1), 0.1, {})),
+        ("X_PF", (P("c", 0.1), None, 0)),
+        ("com", (P("c", 0.1), 10**400, 0)),
+    ],
+)
 def test_what_stands_beside_a_parameter_is_a_number(argument, value):
     system = cd.System()
     with pytest.raises(DescriptionError, match=f"body 'b': {argument}: "):
-        system.add_body("b", mobilizer=cd.Pin(),
-                        **({"mass": 1.0, "inertia": (0.1, 0.1, 0.1)} | {argument: value}))
+        system.add_body(
+            "b", mobilizer=cd.Pin(), **({"mass": 1.0, "inertia": (0.1, 0.1, 0.1)} | {argument: value})
+        )
     assert system.parameters == ()
 
 
-@pytest.mark.parametrize("mobilizer", [cd.Ellipsoid((0.5 * cd.Parameter("size", 0.2), 0.1, 0.3)),
-                                       cd.CantileverFreeBeam(cd.Parameter("size", 0.2)).reversed()])
+@pytest.mark.parametrize(
+    "mobilizer",
+    [
+        cd.Ellipsoid((0.5 * cd.Parameter("size", 0.2), 0.1, 0.3)),
+        cd.CantileverFreeBeam(cd.Parameter("size", 0.2)).reversed(),
+    ],
+)
 def test_a_mobilizer_refuses_parameters_that_cannot_be_when_they_are_set(mobilizer):
     system = cd.System()
     system.add_body("body", mobilizer=mobilizer, mass=1.0, inertia=(1, 1, 1))
@@ -474,8 +588,11 @@ def test_a_mobilizer_refuses_parameters_that_cannot_be_when_they_are_set(mobiliz
 
 def test_inputs_do_not_describe_bodies():
     """They would move a body without a speed, and poses do not wait for inputs in a State."""
-    for given in ({"mass": cd.Input("m", 1.0)}, {"X_PF": (cd.Input("x", 0.1), 0, 0)},
-                  {"X_BM": (0, cd.Parameter("L", 1.0) * cd.Input("y", 0.1), 0)}):
+    for given in (
+        {"mass": cd.Input("m", 1.0)},
+        {"X_PF": (cd.Input("x", 0.1), 0, 0)},
+        {"X_BM": (0, cd.Parameter("L", 1.0) * cd.Input("y", 0.1), 0)},
+    ):
         with pytest.raises(cd.errors.DescriptionError, match=r"Input.*cd\.Parameter"):
             cd.System().add_body("a", "ground", cd.Pin(), **{"mass": 1.0, "inertia": (1, 1, 1), **given})
 

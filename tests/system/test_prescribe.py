@@ -1,5 +1,6 @@
 """What motions prescribe: coordinates, speeds and accelerations that belong together, in States and arrays;
 what is refused."""
+
 from __future__ import annotations
 
 import math
@@ -28,18 +29,41 @@ def curve(n):
     return lambda t: [0.5 * np.sin(t + 0.7 * k) + (1.0 if not k else 0.2 * t) for k in range(n)]
 
 
-TALL = cd.Custom(("a", "b"), lambda a, b: (np.eye(3), np.array([a, b, a * b])),
-                 N=lambda a, b: np.array([[1.0 + b * b, 0.3], [0.2 * a, 2.0]]), speeds=("s", "w"))
+TALL = cd.Custom(
+    ("a", "b"),
+    lambda a, b: (np.eye(3), np.array([a, b, a * b])),
+    N=lambda a, b: np.array([[1.0 + b * b, 0.3], [0.2 * a, 2.0]]),
+    speeds=("s", "w"),
+)
 
 
-@pytest.mark.parametrize("mobilizer", [
-    cd.Pin(), cd.Slider(), cd.Screw(0.2), cd.Universal(), cd.Gimbal(), cd.Bushing(), cd.Planar(),
-    cd.Translation(), cd.Cylinder(),
-    cd.BendStretch(), cd.SphericalCoords(), cd.CantileverFreeBeam(0.6), cd.Ball(),
-    cd.Ball(coordinates="euler"), cd.Free(),
-    cd.Free(coordinates="euler"), cd.Ellipsoid((0.3, 0.2, 0.4)), TALL, cd.compose(cd.Slider(), cd.Ball()),
-    cd.Free().reversed(),
-    cd.FunctionBased(("k",), (None, None, lambda q: q), (lambda q: 0.1 * q * q, None, None))], ids=repr)
+@pytest.mark.parametrize(
+    "mobilizer",
+    [
+        cd.Pin(),
+        cd.Slider(),
+        cd.Screw(0.2),
+        cd.Universal(),
+        cd.Gimbal(),
+        cd.Bushing(),
+        cd.Planar(),
+        cd.Translation(),
+        cd.Cylinder(),
+        cd.BendStretch(),
+        cd.SphericalCoords(),
+        cd.CantileverFreeBeam(0.6),
+        cd.Ball(),
+        cd.Ball(coordinates="euler"),
+        cd.Free(),
+        cd.Free(coordinates="euler"),
+        cd.Ellipsoid((0.3, 0.2, 0.4)),
+        TALL,
+        cd.compose(cd.Slider(), cd.Ball()),
+        cd.Free().reversed(),
+        cd.FunctionBased(("k",), (None, None, lambda q: q), (lambda q: 0.1 * q * q, None, None)),
+    ],
+    ids=repr,
+)
 def test_position_level(mobilizer):
     """u gives the rate of q, and udot that of u, whatever N is; quaternions have unit length; the body moves
     so."""
@@ -99,8 +123,9 @@ def test_states_follow():
     np.testing.assert_allclose(again.energy(), system.energy(again.q, again.u, t=3.0), rtol=1e-14)
     assert abs(again.energy()[1] - energy[1]) > 0.1
     copied = pickle.loads(pickle.dumps(again.replace(locked={"b": 1.5})))
-    np.testing.assert_array_equal((*copied.q, *copied.udot),
-                                  (*again.q, *again.replace(locked={"b": 1.5}).udot))
+    np.testing.assert_array_equal(
+        (*copied.q, *copied.udot), (*again.q, *again.replace(locked={"b": 1.5}).udot)
+    )
     assert "motion of 'a': Prescribed(position=...)" in system.describe()
     assert system.motions == ("a",)
     other = system.copy()
@@ -109,13 +134,16 @@ def test_states_follow():
 
 
 def test_parameters_and_inputs():
-    system = (one(cd.Pin(), cd.Prescribed(position=lambda t: cd.Parameter("size", 0.5)
-                                          * np.sin(cd.Parameter("rate", 2.0) * t))))
+    system = one(
+        cd.Pin(),
+        cd.Prescribed(position=lambda t: cd.Parameter("size", 0.5) * np.sin(cd.Parameter("rate", 2.0) * t)),
+    )
     state = system.state(t=0.4, parameters={"size": 0.8})
     np.testing.assert_allclose((*state.q, *state.u), (0.8 * np.sin(0.8), 1.6 * np.cos(0.8)), rtol=1e-15)
     many = system.prescribe(np.zeros(1), np.zeros(1), t=0.4, parameters={"rate": np.array([1.0, 2.0, 3.0])})
-    np.testing.assert_allclose(many[1][:, 0], 0.5 * np.array([1, 2, 3]) * np.cos(0.4 * np.array([1, 2, 3])),
-                               rtol=1e-15)
+    np.testing.assert_allclose(
+        many[1][:, 0], 0.5 * np.array([1, 2, 3]) * np.cos(0.4 * np.array([1, 2, 3])), rtol=1e-15
+    )
     system = one(cd.Pin(), cd.Prescribed(acceleration=cd.Input("push", 1.5)))
     assert system.state(inputs=[2.5]).udot == 2.5
     system = one(cd.Pin(), cd.Prescribed(velocity=cd.Parameter("speed", 0.3)))

@@ -1,5 +1,6 @@
 """Some thousand random add_body calls; `python -m tests.system.random_calls 100000 1` runs the full
 number."""
+
 from __future__ import annotations
 
 import re
@@ -21,8 +22,11 @@ def test_calls_end_in_a_body_or_an_error_of_ours(seed, monkeypatch):
     print(f"seed {seed}")
     caller = run(CALLS, seed)
     assert sum(caller.counts[what] for what in ("added", "refused", "other error")) == CALLS
-    assert (caller.counts["added"] > CALLS // 4 and caller.counts["refused"] > CALLS // 4
-            and caller.counts["used"] > CALLS // 50)
+    assert (
+        caller.counts["added"] > CALLS // 4
+        and caller.counts["refused"] > CALLS // 4
+        and caller.counts["used"] > CALLS // 50
+    )
     assert caller.counts["used, not finite"] == 0
     strange = {what: len(times) for what, times in caller.strange.items() if not ALLOWED.search(what)}
     # CasADi's own symbols (SX, MX) as arguments may bring CasADi's own errors.
@@ -32,6 +36,13 @@ def test_calls_end_in_a_body_or_an_error_of_ours(seed, monkeypatch):
 
 def test_the_interpreter_lives():
     """In a fresh process, with native code for the systems that are used."""
-    said = output("-X", "faulthandler", "-m", "tests.system.random_calls", "60", "3",
-                  environment={"CONDYLE_EVALUATOR": "native"})
+    said = output(
+        "-X",
+        "faulthandler",
+        "-m",
+        "tests.system.random_calls",
+        "60",
+        "3",
+        environment={"CONDYLE_EVALUATOR": "native"},
+    )
     assert said.startswith("60 calls, seed 3")

@@ -1,4 +1,5 @@
 """State: immutable, knows its stage, and shares every result that a change leaves valid."""
+
 from __future__ import annotations
 
 import ast
@@ -28,8 +29,9 @@ def system():
     drift = cd.FunctionBased("x", translations=(lambda t, x: x + 0.1 * t**2, None, None), time=True)
     system.add_body("cart", mobilizer=drift, mass=2, inertia=(1, 1, 1))
     system.add_body("arm", "cart", cd.Pin(), mass=1, com=(0.3, 0, 0), inertia=(0.1, 0.1, 0.1))
-    system.add_body("hand", "arm", cd.Pin("y"), X_PF=(0.6, 0, 0), mass=0.5, com=(0.1, 0, 0),
-                    inertia=(0.01, 0.01, 0.01))
+    system.add_body(
+        "hand", "arm", cd.Pin("y"), X_PF=(0.6, 0, 0), mass=0.5, com=(0.1, 0, 0), inertia=(0.01, 0.01, 0.01)
+    )
     return system
 
 
@@ -39,6 +41,7 @@ def state(system):
 
 
 # ---- Making ------------------------------------------------------------------------------------------------
+
 
 def test_default_state(system):
     state = system.state()
@@ -55,7 +58,7 @@ def test_arrays_or_names(system):
     b = system.state(q={"arm": 0.7}, u={"hand": 1})
     assert_array_equal(a.q, b.q)
     assert_array_equal(a.u, b.u)
-    assert_array_equal(b.replace(q={"x": 2}).q, [2, 0.7, 0])       # a mapping changes some, the rest stay
+    assert_array_equal(b.replace(q={"x": 2}).q, [2, 0.7, 0])  # a mapping changes some, the rest stay
 
 
 def test_locks_and_forces_by_name(system):
@@ -75,6 +78,7 @@ def test_repr_has_names_and_values(state):
 
 # ---- Never changes -----------------------------------------------------------------------------------------
 
+
 @pytest.mark.parametrize("name", ["t", "q", "u", "z", "locked", "system", "anything"])
 def test_attributes_cannot_be_set(state, name):
     with pytest.raises(AttributeError, match=rf"never changes.*replace\({name}="):
@@ -84,11 +88,22 @@ def test_attributes_cannot_be_set(state, name):
 def test_arrays_are_read_only(state):
     J = state.station_jacobian("hand", (0, 0, 0))
     R, p = state.body_pose("hand")
-    arrays = [state.q, state.u, state.z, state.qdot, state.udot, state.mass_matrix(), J, R, p,
-              state.body_velocity("hand"),
-              state.reactions("hand"), state.inverse_dynamics(np.zeros(3)),
-              state.solve_mass_matrix(np.ones(3)),
-              state.forward_dynamics(np.ones(3))]
+    arrays = [
+        state.q,
+        state.u,
+        state.z,
+        state.qdot,
+        state.udot,
+        state.mass_matrix(),
+        J,
+        R,
+        p,
+        state.body_velocity("hand"),
+        state.reactions("hand"),
+        state.inverse_dynamics(np.zeros(3)),
+        state.solve_mass_matrix(np.ones(3)),
+        state.forward_dynamics(np.ones(3)),
+    ]
     assert [a.flags.writeable for a in arrays] == [False] * len(arrays)
     with pytest.raises(ValueError, match="read-only"):
         state.q[0] = 1
@@ -104,6 +119,7 @@ def test_a_state_keeps_its_own_numbers(system):
 
 # ---- Is what the operators say -----------------------------------------------------------------------------
 
+
 def options(state):
     return {"t": state.t, "locked": state.locked, "disabled": state.disabled}
 
@@ -113,8 +129,9 @@ def options(state):
 def test_state_equals_operators(seed, kind):
     plan = random_plan(seed + 20, 6)
     system, (q, u, tau) = plan.system(), plan.states()
-    changes = {"plain": {}, "locked": {"locked": system.speeds[::2]},
-               "disabled": {"disabled": ["gravity"]}}[kind]
+    changes = {"plain": {}, "locked": {"locked": system.speeds[::2]}, "disabled": {"disabled": ["gravity"]}}[
+        kind
+    ]
     state = system.state(t=0.3, q=q, u=u, **changes)
     o = options(state)
     assert_array_equal(state.qdot, system.qdot(q, u))
@@ -128,14 +145,16 @@ def test_state_equals_operators(seed, kind):
         assert state.body_pose(body) == system.body_pose(q, body, **o)
         assert_array_equal(state.body_velocity(body), system.body_velocity(q, u, body, **o))
         assert_array_equal(state.reactions(body), system.reactions(q, u, state.udot, body, **o))
-        assert_array_equal(state.station_jacobian(body, (1, 2, 3)),
-                           system.station_jacobian(q, body, (1, 2, 3), **o))
+        assert_array_equal(
+            state.station_jacobian(body, (1, 2, 3)), system.station_jacobian(q, body, (1, 2, 3), **o)
+        )
 
 
 def test_arguments_by_keyword(state):
     assert_array_equal(state.forward_dynamics(tau=np.ones(3)), state.forward_dynamics(np.ones(3)))
-    assert_array_equal(state.station_jacobian(body="arm", station=(0, 0, 0)),
-                       state.station_jacobian("arm", (0, 0, 0)))
+    assert_array_equal(
+        state.station_jacobian(body="arm", station=(0, 0, 0)), state.station_jacobian("arm", (0, 0, 0))
+    )
 
 
 def test_each_argument_has_its_own_result(state):
@@ -143,19 +162,29 @@ def test_each_argument_has_its_own_result(state):
     arrays."""
     system, o = state.system, options(state)
     for a in (state.q, state.u, np.ones(3), state.u, state.q):
-        assert_array_equal(state.inverse_dynamics(a), system.inverse_dynamics(state.q, state.u, np.array(a),
-                                                                              **o))
+        assert_array_equal(
+            state.inverse_dynamics(a), system.inverse_dynamics(state.q, state.u, np.array(a), **o)
+        )
         assert_array_equal(state.solve_mass_matrix(a), system.solve_mass_matrix(state.q, np.array(a), **o))
-        assert_array_equal(state.forward_dynamics(a), system.forward_dynamics(state.q, state.u, np.array(a),
-                                                                              **o))
+        assert_array_equal(
+            state.forward_dynamics(a), system.forward_dynamics(state.q, state.u, np.array(a), **o)
+        )
 
 
 # ---- Stages and sharing ------------------------------------------------------------------------------------
 
+
 def test_stages_are_in_order():
-    assert [stage.name for stage in cd.Stage] == ["TOPOLOGY", "MODEL", "INSTANCE", "TIME", "POSITION",
-                                                  "VELOCITY", "FORCE",
-                                                  "ACCELERATION"]
+    assert [stage.name for stage in cd.Stage] == [
+        "TOPOLOGY",
+        "MODEL",
+        "INSTANCE",
+        "TIME",
+        "POSITION",
+        "VELOCITY",
+        "FORCE",
+        "ACCELERATION",
+    ]
     assert cd.Stage.POSITION < cd.Stage.VELOCITY
 
 
@@ -180,11 +209,13 @@ def ask(state):
 
 def test_editors_see_every_operator():
     """answers.pyi says what the operators' records say, and what State and States have."""
-    assert stubs.PATH.read_text(encoding="utf-8") == stubs.text(), ("write it anew: python -m "
-                                                                    "condyle.system.stubs")
+    assert stubs.PATH.read_text(encoding="utf-8") == stubs.text(), (
+        "write it anew: python -m condyle.system.stubs"
+    )
     for name, thing in (("OfState", cd.State), ("OfStates", cd.Trajectory)):
-        listed = next(c for c in ast.parse(stubs.text()).body if isinstance(c, ast.ClassDef)
-                      and c.name == name).body
+        listed = next(
+            c for c in ast.parse(stubs.text()).body if isinstance(c, ast.ClassDef) and c.name == name
+        ).body
         assert len(listed) > 40
         for method in listed:
             own = list(inspect.signature(getattr(thing, method.name)).parameters)
@@ -195,20 +226,24 @@ def test_nothing_is_computed_twice(system, state):
     ask(state)
     once = dict(system.compiled.evaluations)
     assert once == {"body_pose": 1, "mass_matrix": 1, "body_velocity": 1, "energy": 1, "forward_dynamics": 1}
-    for body in ("arm", "hand", "cart"):                     # all bodies come from one kernel
+    for body in ("arm", "hand", "cart"):  # all bodies come from one kernel
         ask(state)
         state.body_pose(body), state.body_velocity(body)
     assert dict(system.compiled.evaluations) == once
 
 
-@pytest.mark.parametrize(("change", "again"), [
-    ({}, set()),
-    ({"locked": ["arm"]}, {"forward_dynamics"}),
-    ({"disabled": ["gravity"]}, {"forward_dynamics", "energy"}),
-    ({"u": {"arm": 1.0}}, {"forward_dynamics", "energy", "body_velocity"}),
-    ({"q": {"arm": 1.0}}, {"forward_dynamics", "energy", "body_velocity", "body_pose", "mass_matrix"}),
-    ({"t": 1.0}, {"forward_dynamics", "energy", "body_velocity", "body_pose", "mass_matrix"}),
-], ids=["nothing", "locked", "disabled", "u", "q", "t"])
+@pytest.mark.parametrize(
+    ("change", "again"),
+    [
+        ({}, set()),
+        ({"locked": ["arm"]}, {"forward_dynamics"}),
+        ({"disabled": ["gravity"]}, {"forward_dynamics", "energy"}),
+        ({"u": {"arm": 1.0}}, {"forward_dynamics", "energy", "body_velocity"}),
+        ({"q": {"arm": 1.0}}, {"forward_dynamics", "energy", "body_velocity", "body_pose", "mass_matrix"}),
+        ({"t": 1.0}, {"forward_dynamics", "energy", "body_velocity", "body_pose", "mass_matrix"}),
+    ],
+    ids=["nothing", "locked", "disabled", "u", "q", "t"],
+)
 def test_a_change_recomputes_only_its_stage_and_later(system, state, change, again):
     """Kernel evaluations, counted: design.md's promise that a trial state costs nothing but what it
     changes."""
@@ -218,26 +253,49 @@ def test_a_change_recomputes_only_its_stage_and_later(system, state, change, aga
     ask(changed)
     assert set(system.compiled.evaluations) == again
     assert all(n == 1 for n in system.compiled.evaluations.values())
-    ask(state)                                               # the old one keeps all its results
+    ask(state)  # the old one keeps all its results
     assert set(system.compiled.evaluations) == again
 
 
-@pytest.mark.parametrize("change", [{"t": 0.9}, {"q": {"arm": 1.0}}, {"u": {"hand": 2.0}},
-                                    {"disabled": ["gravity"]},
-                                    {"locked": ["x"]}])
+@pytest.mark.parametrize(
+    "change",
+    [{"t": 0.9}, {"q": {"arm": 1.0}}, {"u": {"hand": 2.0}}, {"disabled": ["gravity"]}, {"locked": ["x"]}],
+)
 def test_shared_results_are_right(system, state, change):
     """After any change every answer is that of a state made afresh: nothing stale can be seen."""
+
     def everything(s):
         ones = np.ones(3)
-        methods = ["mass_matrix", "energy", "gravity_forces", "coriolis_forces", "applied_forces", "momentum",
-                   "mass_centre",
-                   "mass_centre_velocity", "mass_centre_acceleration", "system_jacobian", "motion_forces",
-                   "power"]
+        methods = [
+            "mass_matrix",
+            "energy",
+            "gravity_forces",
+            "coriolis_forces",
+            "applied_forces",
+            "momentum",
+            "mass_centre",
+            "mass_centre_velocity",
+            "mass_centre_acceleration",
+            "system_jacobian",
+            "motion_forces",
+            "power",
+        ]
         values = [getattr(s, m)() for m in methods if hasattr(cd.State, m)]
-        return [np.concatenate([np.ravel(v) for v in x]) if isinstance(x, tuple) else np.array(x) for x in [
-            s.qdot, ask(s), s.inverse_dynamics(ones), s.solve_mass_matrix(ones), s.reactions("arm"),
-            s.body_pose("hand").p,
-            s.body_velocity("hand"), s.station_jacobian("hand", ones), s.forward_dynamics(ones), *values]]
+        return [
+            np.concatenate([np.ravel(v) for v in x]) if isinstance(x, tuple) else np.array(x)
+            for x in [
+                s.qdot,
+                ask(s),
+                s.inverse_dynamics(ones),
+                s.solve_mass_matrix(ones),
+                s.reactions("arm"),
+                s.body_pose("hand").p,
+                s.body_velocity("hand"),
+                s.station_jacobian("hand", ones),
+                s.forward_dynamics(ones),
+                *values,
+            ]
+        ]
 
     everything(state)
     changed = state.replace(**change)
@@ -251,7 +309,7 @@ def test_a_replaced_state_shares_arrays(state):
     assert changed.q is state.q
     assert changed.replace(t=2).u is changed.u
     before = state.mass_matrix()
-    assert np.shares_memory(changed.replace(q=state.q).q, state.q) is False     # a given array is copied ...
+    assert np.shares_memory(changed.replace(q=state.q).q, state.q) is False  # a given array is copied ...
     # ... a result that stays valid is not
     assert np.shares_memory(state.replace(u=[2, 2, 2]).mass_matrix(), before)
 
@@ -271,6 +329,7 @@ def test_only_finite_values(system):
 
 # ---- Pickles -----------------------------------------------------------------------------------------------
 
+
 def test_states_pickle(state):
     state = state.replace(locked=["arm"], disabled=["gravity"])
     again = pickle.loads(pickle.dumps(state))
@@ -288,27 +347,40 @@ def test_states_of_one_system_pickle_together(state):
 def test_a_plain_vector_changes_a_state_as_its_list_does():
     """The short way of replace: the same values, copied and read-only, and the same refusals."""
     system = cd.System()
-    system.add_body("ball", mobilizer=cd.Ball(), mass=cd.Parameter("mass", 1.0), com=(0.1, 0, 0),
-                    inertia=(0.1, 0.2, 0.3))
+    system.add_body(
+        "ball", mobilizer=cd.Ball(), mass=cd.Parameter("mass", 1.0), com=(0.1, 0, 0), inertia=(0.1, 0.2, 0.3)
+    )
     system.add_force("push", cd.forces.MobilityForce("ball_wx", cd.Input("push", 0.1)))
     state = system.state(u=[0.1, 0.2, 0.3], disabled=["gravity"])
-    changes = {"u": np.array([1.0, 2.0, 3.0]), "q": np.array([0.6, 0.8, 0.0, 0.0]), "t": 2.0,
-               "inputs": np.array([3.0]),
-               "parameters": np.array([2.0])}
+    changes = {
+        "u": np.array([1.0, 2.0, 3.0]),
+        "q": np.array([0.6, 0.8, 0.0, 0.0]),
+        "t": 2.0,
+        "inputs": np.array([3.0]),
+        "parameters": np.array([2.0]),
+    }
     for name, value in changes.items():
-        quick, slow = state.replace(**{name: value}), state.replace(**{name: np.asarray(value).tolist(),
-                                                                       "z": []})
+        quick, slow = (
+            state.replace(**{name: value}),
+            state.replace(**{name: np.asarray(value).tolist(), "z": []}),
+        )
         assert quick.disabled == {"gravity"} and vars(quick).keys() == vars(slow).keys()
         np.testing.assert_array_equal(quick.tail, slow.tail)
         np.testing.assert_array_equal(quick.udot, slow.udot)
         np.testing.assert_array_equal(getattr(quick, name), value)
         if name != "t":
-            assert (getattr(quick, name) is not value and not getattr(quick, name).flags.writeable
-                    and value.flags.writeable)
-    for name, value, words in (("u", [1.0, np.nan, 0.0], "'ball_wy' is nan"),
-                               ("q", [0.0] * 4, "quaternion of body 'ball'"),
-                               ("inputs", [np.inf], "'push' is inf"), ("parameters", [-1.0], "mass"),
-                               ("u", [1.0, 2.0], r"\(3,\)")):
+            assert (
+                getattr(quick, name) is not value
+                and not getattr(quick, name).flags.writeable
+                and value.flags.writeable
+            )
+    for name, value, words in (
+        ("u", [1.0, np.nan, 0.0], "'ball_wy' is nan"),
+        ("q", [0.0] * 4, "quaternion of body 'ball'"),
+        ("inputs", [np.inf], "'push' is inf"),
+        ("parameters", [-1.0], "mass"),
+        ("u", [1.0, 2.0], r"\(3,\)"),
+    ):
         with pytest.raises(cd.CondyleError, match=words):
             state.replace(**{name: np.array(value)})
     with pytest.raises(cd.CondyleError, match="finite"):
@@ -318,6 +390,7 @@ def test_a_plain_vector_changes_a_state_as_its_list_does():
 def test_an_argument_that_is_missing():
     system = cd.System()
     system.add_body("arm", mobilizer=cd.Pin(), mass=1.0, inertia=(1, 1, 1))
-    with pytest.raises(cd.ArgumentError,
-                       match=r"State\.station_position: missing a required argument: 'station'. It is "):
+    with pytest.raises(
+        cd.ArgumentError, match=r"State\.station_position: missing a required argument: 'station'. It is "
+    ):
         system.state().station_position("arm")

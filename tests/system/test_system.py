@@ -1,5 +1,6 @@
 """System as its user meets it: names, defaults, freezing, copies, pickles, batches, output arrays, small and
 odd systems."""
+
 from __future__ import annotations
 
 import copy
@@ -29,15 +30,26 @@ def leg(**gravity):
     """Pelvis (free), thigh (pin), shank (a user's joint with two coordinates), foot (welded, massless)."""
     system = cd.System(**gravity)
     system.add_body("pelvis", mobilizer=cd.Free(), mass=10, inertia=(0.2, 0.1, 0.2))
-    system.add_body("thigh", "pelvis", cd.Pin(), X_PF=(0, -0.1, 0), X_BM=(0, 0.2, 0), mass=7,
-                    inertia=(0.1, 0.02, 0.1),
-                    coordinates="hip")
+    system.add_body(
+        "thigh",
+        "pelvis",
+        cd.Pin(),
+        X_PF=(0, -0.1, 0),
+        X_BM=(0, 0.2, 0),
+        mass=7,
+        inertia=(0.1, 0.02, 0.1),
+        coordinates="hip",
+    )
     bend = 0.02
-    knee = cd.FunctionBased(("knee", "slide"), angles=(None, None, lambda q, s: q),
-                            translations=(lambda q, s: bend * np.sin(q), lambda q, s: s, None),
-                            units=("rad", "m"))
-    system.add_body("shank", "thigh", knee, X_PF=(0, -0.2, 0), mass=3, com=(0, -0.2, 0),
-                    inertia=(0.05, 0.01, 0.05))
+    knee = cd.FunctionBased(
+        ("knee", "slide"),
+        angles=(None, None, lambda q, s: q),
+        translations=(lambda q, s: bend * np.sin(q), lambda q, s: s, None),
+        units=("rad", "m"),
+    )
+    system.add_body(
+        "shank", "thigh", knee, X_PF=(0, -0.2, 0), mass=3, com=(0, -0.2, 0), inertia=(0.05, 0.01, 0.05)
+    )
     system.add_body("foot", "shank", cd.Weld(), X_PF=(0, -0.4, 0))
     return system
 
@@ -50,13 +62,32 @@ def states(system, n=None, seed=0):
 
 # ---- Names and defaults ------------------------------------------------------------------------------------
 
+
 def test_names():
     system = leg()
-    assert system.coordinates == ("pelvis_qw", "pelvis_qx", "pelvis_qy", "pelvis_qz", "pelvis_tx",
-                                  "pelvis_ty", "pelvis_tz",
-                                  "hip", "knee", "slide")
-    assert system.speeds == ("pelvis_wx", "pelvis_wy", "pelvis_wz", "pelvis_vx", "pelvis_vy", "pelvis_vz",
-                             "hip", "knee", "slide")
+    assert system.coordinates == (
+        "pelvis_qw",
+        "pelvis_qx",
+        "pelvis_qy",
+        "pelvis_qz",
+        "pelvis_tx",
+        "pelvis_ty",
+        "pelvis_tz",
+        "hip",
+        "knee",
+        "slide",
+    )
+    assert system.speeds == (
+        "pelvis_wx",
+        "pelvis_wy",
+        "pelvis_wz",
+        "pelvis_vx",
+        "pelvis_vy",
+        "pelvis_vz",
+        "hip",
+        "knee",
+        "slide",
+    )
     assert (system.nq, system.nu) == (10, 9)
     assert [body.name for body in system.bodies] == ["pelvis", "thigh", "shank", "foot"]
     assert system.forces == ("gravity",)
@@ -81,8 +112,13 @@ def test_names_of_a_user_joint_used_twice():
 
 def test_given_names_and_defaults():
     system = cd.System()
-    system.add_body("thigh", mobilizer=cd.Pin(), mass=1, inertia=(1, 1, 1),
-                    coordinates=[cd.Coordinate("hip", default=0.3, range=(-1, 2))])
+    system.add_body(
+        "thigh",
+        mobilizer=cd.Pin(),
+        mass=1,
+        inertia=(1, 1, 1),
+        coordinates=[cd.Coordinate("hip", default=0.3, range=(-1, 2))],
+    )
     system.add_body("float", mobilizer=cd.Free(), mass=1, inertia=(1, 1, 1), coordinates=list("abcdefg"))
     q, u = system.defaults()
     assert_array_equal(q, [0.3, 1, 0, 0, 0, 0, 0, 0])
@@ -110,14 +146,16 @@ def test_bodies_by_name_or_themselves():
 
 def test_forces_and_constraints_by_name():
     system = leg()
-    spring, rod = cd.forces.MobilitySpring("hip", 10.0, 0.1), cd.constraints.Rod("ground", (0, 0, 0), "foot",
-                                                                                 (0, 0, 0), 0.8)
+    spring, rod = (
+        cd.forces.MobilitySpring("hip", 10.0, 0.1),
+        cd.constraints.Rod("ground", (0, 0, 0), "foot", (0, 0, 0), 0.8),
+    )
     system.add_force("spring", spring)
     system.add_constraint("rod", rod)
     assert system.force("spring") is spring and system.constraint("rod") is rod
     assert isinstance(system.force("gravity"), cd.forces.Gravity)
     assert system.copy().force("spring") is spring
-    system.add_body("hat", mobilizer=cd.Pin(), mass=1.0, inertia=(1, 1, 1))         # it is not frozen
+    system.add_body("hat", mobilizer=cd.Pin(), mass=1.0, inertia=(1, 1, 1))  # it is not frozen
     with pytest.raises(cd.UnknownNameError, match=r"force 'sprung'.*spring"):
         system.force("sprung")
     with pytest.raises(cd.UnknownNameError, match=r"constraint 'rods'.*rod"):
@@ -135,9 +173,11 @@ def test_reprs_are_short():
 
 def test_describe_says_what_there_is():
     text = leg().describe()
-    for line in ("thigh   pelvis  Pin()                       7          hip",
-                 "shank   thigh   FunctionBased(knee, slide)  3          knee, slide",
-                 "foot    shank   Weld()                      0          -"):
+    for line in (
+        "thigh   pelvis  Pin()                       7          hip",
+        "shank   thigh   FunctionBased(knee, slide)  3          knee, slide",
+        "foot    shank   Weld()                      0          -",
+    ):
         assert f"  {line}" in text.splitlines()
     assert "gravity" in text
     assert all(len(line) < 160 for line in text.splitlines())
@@ -145,17 +185,25 @@ def test_describe_says_what_there_is():
 
 # ---- Freezing ----------------------------------------------------------------------------------------------
 
+
 @pytest.mark.usefixtures("casadi")
-@pytest.mark.parametrize("use", [
-    lambda s: s.forward_dynamics(*s.defaults()), lambda s: s.mass_matrix(s.defaults()[0]),
-    lambda s: s.state(),
-    lambda s: pickle.dumps(s), lambda s: s.body_pose(s.defaults()[0], "thigh")],
-    ids=["forward_dynamics", "mass_matrix", "state", "pickle", "body_pose"])
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda s: s.forward_dynamics(*s.defaults()),
+        lambda s: s.mass_matrix(s.defaults()[0]),
+        lambda s: s.state(),
+        lambda s: pickle.dumps(s),
+        lambda s: s.body_pose(s.defaults()[0], "thigh"),
+    ],
+    ids=["forward_dynamics", "mass_matrix", "state", "pickle", "body_pose"],
+)
 def test_the_first_use_freezes(use):
     system = leg()
     use(system)
-    with pytest.raises(cd.FrozenError,
-                       match=r"'toe' cannot be added.*in use since.*test_system\.py:\d+.*copy\(\)"):
+    with pytest.raises(
+        cd.FrozenError, match=r"'toe' cannot be added.*in use since.*test_system\.py:\d+.*copy\(\)"
+    ):
         system.add_body("toe", "foot", cd.Pin(), mass=1, inertia=(1, 1, 1))
     with pytest.raises(cd.FrozenError, match="force 'again'"):
         system.add_force("again", cd.forces.Gravity((0, 0, 1)))
@@ -164,8 +212,15 @@ def test_the_first_use_freezes(use):
 
 def test_reading_does_not_freeze():
     system = leg()
-    assert [system.nq, system.coordinates, system.describe(), repr(system), system.defaults(), system.bodies,
-            system.forces]
+    assert [
+        system.nq,
+        system.coordinates,
+        system.describe(),
+        repr(system),
+        system.defaults(),
+        system.bodies,
+        system.forces,
+    ]
     system.add_body("toe", "foot", cd.Pin(), mass=1, inertia=(1, 1, 1))
     assert system.coordinates[-1] == "toe"
 
@@ -176,7 +231,7 @@ def test_a_refused_use_does_not_freeze():
     system.add_body("tip", mobilizer=cd.Pin())
     with pytest.raises(cd.DescriptionError, match="no inertia"):
         system.state()
-    system.add_body("ball", "tip", cd.Weld(), mass=1, inertia=(1, 1, 1))      # now there is
+    system.add_body("ball", "tip", cd.Weld(), mass=1, inertia=(1, 1, 1))  # now there is
     assert system.forward_dynamics([0.0], [0.0]) == 0
 
 
@@ -206,6 +261,7 @@ def test_a_copy_keeps_gravity():
 
 
 # ---- Pickles -----------------------------------------------------------------------------------------------
+
 
 def _answer(system, q, u, tau, queue):
     queue.put((system.forward_dynamics(q, u, tau), system.coordinates, repr(system)))
@@ -255,6 +311,7 @@ def test_a_pickle_holds_the_description_only():
 
 # ---- Batches -----------------------------------------------------------------------------------------------
 
+
 @pytest.fixture(scope="module")
 def native():
     """One random tree in machine code, with the oracle."""
@@ -270,7 +327,7 @@ def test_leading_dimensions_broadcast(native):
     assert grid.shape == (4, 5, system.nu)
     for i, j in ((0, 0), (3, 4), (2, 1)):
         expected = oracle.forward_dynamics(q[i], u[j], tau[0])
-        bound = 10 * system.nu * EPS * np.linalg.cond(oracle.mass_matrix(q[i]))     # as in test_identities
+        bound = 10 * system.nu * EPS * np.linalg.cond(oracle.mass_matrix(q[i]))  # as in test_identities
         assert_allclose(grid[i, j], expected, rtol=0, atol=bound * np.abs(expected).max())
 
 
@@ -292,7 +349,7 @@ def test_every_shape_follows_the_batch():
         assert system.station_jacobian(q, body, (0, 0, 1)).shape == (3, 1, 3, 9)
     assert [e.shape for e in system.energy(q, u)] == [batch, batch]
     assert [np.shape(e) for e in system.energy(q[0, 0], u[0])] == [(), ()]
-    one, stations = (q[0, 0], u[0]), np.ones((4, 3))          # many stations of one state
+    one, stations = (q[0, 0], u[0]), np.ones((4, 3))  # many stations of one state
     assert system.station_jacobian(one[0], "shank", stations).shape == (4, 3, 9)
     assert system.station_position(one[0], "shank", stations).shape == (4, 3)
     assert system.station_velocity(*one, "shank", stations).shape == (4, 3)
@@ -307,7 +364,7 @@ def test_time_for_each_state():
     system.add_body("cart", mobilizer=drift, mass=2, inertia=(1, 1, 1))
     t = np.linspace(0, 2, 20)
     udot = system.forward_dynamics(np.zeros((20, 1)), np.zeros((20, 1)), t=t)
-    assert_allclose(udot[:, 0], -6 * t, rtol=0, atol=1e-13)           # m (x'' + 6 t) = 0; some eps of 12
+    assert_allclose(udot[:, 0], -6 * t, rtol=0, atol=1e-13)  # m (x'' + 6 t) = 0; some eps of 12
     assert_allclose(system.forward_dynamics([0.0], [0.0], t=t)[:, 0], -6 * t, rtol=0, atol=1e-13)
     assert_allclose(system.body_velocity([0.0], [0.0], "cart", t=2.0)[3], 12, rtol=0, atol=1e-14)
     assert_allclose(system.forward_dynamics([0.0], [0.0], t=1), [-6], rtol=0, atol=1e-14)
@@ -325,9 +382,16 @@ def test_locks_for_each_state():
     assert_array_equal(udot[0], system.forward_dynamics(q[0], u[0], tau[0], locked=()))
 
 
-OUTPUTS = {"qdot": (10,), "forward_dynamics": (9,), "inverse_dynamics": (9,), "mass_matrix": (9, 9),
-           "solve_mass_matrix": (9,),
-           "body_velocity": (6,), "reactions": (6,), "station_jacobian": (3, 9)}
+OUTPUTS = {
+    "qdot": (10,),
+    "forward_dynamics": (9,),
+    "inverse_dynamics": (9,),
+    "mass_matrix": (9, 9),
+    "solve_mass_matrix": (9,),
+    "body_velocity": (6,),
+    "reactions": (6,),
+    "station_jacobian": (3, 9),
+}
 
 
 @pytest.mark.parametrize("contiguous", [True, False])
@@ -337,12 +401,16 @@ def test_out(operator, contiguous):
     """The answer is written into the given array, whatever its strides, and returned."""
     system = leg()
     q, u, udot = states(system, 4)
-    arguments = {"qdot": (q, u), "mass_matrix": (q,), "solve_mass_matrix": (q, u),
-                 "body_velocity": (q, u, "shank"),
-                 "reactions": (q, u, udot, "shank"),
-                 "station_jacobian": (q, "shank", (0, 1, 0))}.get(operator, (q, u, udot))
+    arguments = {
+        "qdot": (q, u),
+        "mass_matrix": (q,),
+        "solve_mass_matrix": (q, u),
+        "body_velocity": (q, u, "shank"),
+        "reactions": (q, u, udot, "shank"),
+        "station_jacobian": (q, "shank", (0, 1, 0)),
+    }.get(operator, (q, u, udot))
     shape = (4, *OUTPUTS[operator])
-    out = np.full(shape, np.nan) if contiguous else np.full((*shape[:-1], 20), np.nan)[..., :shape[-1]]
+    out = np.full(shape, np.nan) if contiguous else np.full((*shape[:-1], 20), np.nan)[..., : shape[-1]]
     assert out.flags.c_contiguous == contiguous
     assert getattr(system, operator)(*arguments, out=out) is out
     assert_array_equal(out, getattr(system, operator)(*arguments))
@@ -360,19 +428,22 @@ def test_threads_do_not_matter(native):
 def test_integers_and_lists_are_numbers():
     system = cd.System()
     system.add_body("b", mobilizer=cd.Pin(), mass=1, inertia=(1, 1, 1))
-    assert_array_equal(system.forward_dynamics([1], [2], [3]),
-                       system.forward_dynamics(*np.array([[1.0], [2.0], [3.0]])))
+    assert_array_equal(
+        system.forward_dynamics([1], [2], [3]), system.forward_dynamics(*np.array([[1.0], [2.0], [3.0]]))
+    )
 
 
 # ---- Small and odd systems ---------------------------------------------------------------------------------
+
 
 @pytest.mark.parametrize("bodies", [0, 2])
 def test_nothing_moves(bodies):
     """No bodies, or welds only: every operator answers, with nothing."""
     system, none = cd.System(), np.zeros(0)
     for i in range(bodies):
-        system.add_body(f"b{i}", "ground" if i == 0 else f"b{i - 1}", cd.Weld(), X_PF=(1, 0, 0), mass=2,
-                        inertia=(1, 1, 1))
+        system.add_body(
+            f"b{i}", "ground" if i == 0 else f"b{i - 1}", cd.Weld(), X_PF=(1, 0, 0), mass=2, inertia=(1, 1, 1)
+        )
     for operator in (system.qdot, system.forward_dynamics, system.solve_mass_matrix):
         assert operator(none, none).shape == (0,)
     assert system.inverse_dynamics(none, none, none).shape == (0,)
@@ -403,13 +474,19 @@ def test_a_deep_chain():
     """150 pins in a row, hanging at rest: no recursion limit, no loss of digits."""
     system = cd.System(gravity=(0, -9.81, 0))
     for i in range(150):
-        system.add_body(f"b{i}", "ground" if i == 0 else f"b{i - 1}", cd.Pin(),
-                        X_PF=(0, 0 if i == 0 else -0.1, 0),
-                        mass=0.1, com=(0, -0.05, 0), inertia=(1e-4, 1e-4, 1e-4))
+        system.add_body(
+            f"b{i}",
+            "ground" if i == 0 else f"b{i - 1}",
+            cd.Pin(),
+            X_PF=(0, 0 if i == 0 else -0.1, 0),
+            mass=0.1,
+            com=(0, -0.05, 0),
+            inertia=(1e-4, 1e-4, 1e-4),
+        )
     assert_allclose(system.body_pose(np.zeros(150), "b149").p, [0, -14.9, 0], rtol=0, atol=1e-13)
     assert_allclose(system.forward_dynamics(np.zeros(150), np.zeros(150)), 0, atol=1e-12)
     top = system.reactions(np.zeros(150), np.zeros(150), np.zeros(150), "b0")
-    assert_allclose(top, [0, 0, 0, 0, 15 * 9.81, 0], rtol=0, atol=1e-12)       # it carries them all
+    assert_allclose(top, [0, 0, 0, 0, 15 * 9.81, 0], rtol=0, atol=1e-12)  # it carries them all
 
 
 @pytest.mark.usefixtures("casadi")
@@ -419,8 +496,10 @@ def test_several_roots_do_not_feel_each_other():
         system.add_body(name, mobilizer=cd.Pin(), mass=1, com=(0.1, 0, 0), inertia=(1, 1, 1))
     M = system.mass_matrix([0.3, 0.4])
     assert M[0, 1] == 0
-    both, one = system.forward_dynamics([0.3, 0.4], [1, 2], [5, 0]), system.forward_dynamics([0.3, 0.4],
-                                                                                             [1, 2])
+    both, one = (
+        system.forward_dynamics([0.3, 0.4], [1, 2], [5, 0]),
+        system.forward_dynamics([0.3, 0.4], [1, 2]),
+    )
     assert both[1] == one[1]
     assert both[0] != one[0]
 

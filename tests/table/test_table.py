@@ -1,4 +1,5 @@
 """Tables: rows, columns, files, pandas; what is no table is refused."""
+
 from __future__ import annotations
 
 import builtins
@@ -11,16 +12,22 @@ import condyle as cd
 TABLE = cd.Table([0, 1, 2], ["a", "b"], [[1, 2], [3, 4], [5, 6]], ["m", ""], status="x")
 
 
-@pytest.mark.parametrize(("mistake", "words"), [
-    (lambda: cd.Table([0, 1], ["a"], [["x"], ["y"]]), "time and values must be numbers"),
-    (lambda: cd.Table([[0, 1]], ["a"], [[1], [2]]), "time of shape (m,)"),
-    (lambda: cd.Table([0, 1], ["a"], [[1], [2]], ["m", "s"]), "1 names ('a',) need as many units, got 2"),
-    (lambda: cd.Table([0, 1], [7], [[1], [2]]), "names and units are text"),
-    (lambda: cd.Table([0, 1], ["a"], [1, 2]), "values of shape (m, 1), got time (2,) and values (2,)"),
-    (lambda: cd.Table([0], ["a", "b", "c"], [[1, 2, 3]], "deg"), "expected one per column, ['deg', 'deg']"),
-    (lambda: TABLE[0], "rows by a slice, table[2:10]"),
-    (lambda: TABLE[["a", "total"]], "unknown column 'total'"),
-])
+@pytest.mark.parametrize(
+    ("mistake", "words"),
+    [
+        (lambda: cd.Table([0, 1], ["a"], [["x"], ["y"]]), "time and values must be numbers"),
+        (lambda: cd.Table([[0, 1]], ["a"], [[1], [2]]), "time of shape (m,)"),
+        (lambda: cd.Table([0, 1], ["a"], [[1], [2]], ["m", "s"]), "1 names ('a',) need as many units, got 2"),
+        (lambda: cd.Table([0, 1], [7], [[1], [2]]), "names and units are text"),
+        (lambda: cd.Table([0, 1], ["a"], [1, 2]), "values of shape (m, 1), got time (2,) and values (2,)"),
+        (
+            lambda: cd.Table([0], ["a", "b", "c"], [[1, 2, 3]], "deg"),
+            "expected one per column, ['deg', 'deg']",
+        ),
+        (lambda: TABLE[0], "rows by a slice, table[2:10]"),
+        (lambda: TABLE[["a", "total"]], "unknown column 'total'"),
+    ],
+)
 def test_what_is_no_table_is_refused(mistake, words):
     with pytest.raises(cd.CondyleError) as told:
         mistake()
@@ -32,7 +39,7 @@ def test_rows_of_a_table():
     assert isinstance(part, cd.Table) and part.titles == TABLE.titles and part.status == "x"
     np.testing.assert_array_equal(part.values, [[3, 4], [5, 6]])
     np.testing.assert_array_equal(part.time, [1, 2])
-    assert part.t is part.time                              # the name that a Trajectory has
+    assert part.t is part.time  # the name that a Trajectory has
 
 
 def test_some_columns_are_a_table():
@@ -54,8 +61,7 @@ def test_pandas_is_asked_for_by_name(monkeypatch):
         TABLE.to_pandas()
 
 
-@pytest.mark.parametrize(("name", "words"), [
-    ("run.xlsx", "to_excel"), ("run", r"save\('run\.csv'\)")])
+@pytest.mark.parametrize(("name", "words"), [("run.xlsx", "to_excel"), ("run", r"save\('run\.csv'\)")])
 def test_other_files_are_refused_with_the_remedy(tmp_path, name, words):
     with pytest.raises(cd.DescriptionError, match=rf"must end in \.csv.*{words}"):
         TABLE.save(tmp_path / name)
@@ -63,8 +69,11 @@ def test_other_files_are_refused_with_the_remedy(tmp_path, name, words):
 
 
 def test_files_that_cannot_be_written(tmp_path):
-    for path, words in ((tmp_path / "no" / "run.csv", "there is no folder"), (tmp_path, "is a folder"),
-                        (3, "got 3")):
+    for path, words in (
+        (tmp_path / "no" / "run.csv", "there is no folder"),
+        (tmp_path, "is a folder"),
+        (3, "got 3"),
+    ):
         with pytest.raises(cd.DescriptionError, match=words):
             TABLE.save(path)
 
@@ -96,18 +105,30 @@ def test_rows_may_be_over_frames(tmp_path, ending):
 LONG = cd.Table(np.cumsum([0.0] + [0.1] * 10), ["a"], np.arange(11.0)[:, None], ["m"], degrees=False)
 
 
-@pytest.mark.parametrize(("part", "rows"), [
-    (slice(0.2, 0.5), [2, 3, 4, 5]), (slice(0.2, None), range(2, 11)), (slice(None, 0.3), [0, 1, 2, 3]),
-    (slice(0, 0.2), [0, 1, 2]), (slice(0.3, 1), range(3, 11)), (slice(0.25, 0.45, 2), [3]),
-    (slice(0.1, 0.5, 2), [1, 3, 5]), (slice(np.float64(0.8), 5.0), [8, 9, 10]), (slice(3.0, 4.0), []),
-    (slice(0.5, 0.2), []), (slice(2, 4), [2, 3]), (slice(-2, None), [9, 10])])
+@pytest.mark.parametrize(
+    ("part", "rows"),
+    [
+        (slice(0.2, 0.5), [2, 3, 4, 5]),
+        (slice(0.2, None), range(2, 11)),
+        (slice(None, 0.3), [0, 1, 2, 3]),
+        (slice(0, 0.2), [0, 1, 2]),
+        (slice(0.3, 1), range(3, 11)),
+        (slice(0.25, 0.45, 2), [3]),
+        (slice(0.1, 0.5, 2), [1, 3, 5]),
+        (slice(np.float64(0.8), 5.0), [8, 9, 10]),
+        (slice(3.0, 4.0), []),
+        (slice(0.5, 0.2), []),
+        (slice(2, 4), [2, 3]),
+        (slice(-2, None), [9, 10]),
+    ],
+)
 def test_rows_by_time(part, rows):
     """Floats are times, with both ends in, though sums of 0.1 are not 0.3; whole numbers count rows."""
     found = LONG[part]
     np.testing.assert_array_equal(found["a"], list(rows))
     np.testing.assert_array_equal(found.time, LONG.time[list(rows)])
     assert found.units == ("m",) and found.degrees is False
-    back = cd.Table(-LONG.time, ["a"], LONG.values, ["m"])             # a run backward in time
+    back = cd.Table(-LONG.time, ["a"], LONG.values, ["m"])  # a run backward in time
     ends = (None if x is None else -x for x in (part.start, part.stop))
     if any(isinstance(x, float) for x in (part.start, part.stop)):
         np.testing.assert_array_equal(back[slice(*ends, part.step)]["a"], list(rows))
@@ -115,8 +136,9 @@ def test_rows_by_time(part, rows):
     np.testing.assert_array_equal(markers[part]["A"][:, 0], list(rows))
 
 
-@pytest.mark.parametrize("part", [slice("a", "b"), slice(0.1, 0.2, 0.05), slice(np.nan, 1.0),
-                                  slice(True, 0.5)])
+@pytest.mark.parametrize(
+    "part", [slice("a", "b"), slice(0.1, 0.2, 0.05), slice(np.nan, 1.0), slice(True, 0.5)]
+)
 def test_rows_by_nothing_else(part):
     with pytest.raises(cd.ShapeError, match=r"or by times, table\[0\.2:0\.5\]|a step counts rows"):
         LONG[part]
@@ -127,10 +149,14 @@ def test_both_rows_of_an_event_are_in_a_slice():
     assert list(table[0.5:]["u"]) == [2, -2, 0] and list(table[:0.5]["u"]) == [1, 2, -2]
 
 
-@pytest.mark.parametrize(("name", "says"), [
-    ("kne", "unknown column 'kne'; did you mean 'knee_r' or 'knee_l'?"),
-    ("time", "unknown column 'time'; known: 'knee_r', 'knee_l' (times are table.time)"),
-    ("x", "unknown column 'x'; known: 'knee_r', 'knee_l'")])
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("kne", "unknown column 'kne'; did you mean 'knee_r' or 'knee_l'?"),
+        ("time", "unknown column 'time'; known: 'knee_r', 'knee_l' (times are table.time)"),
+        ("x", "unknown column 'x'; known: 'knee_r', 'knee_l'"),
+    ],
+)
 def test_unknown_names_are_one_line(name, says):
     with pytest.raises(cd.UnknownNameError) as told:
         cd.Table([0.0], ["knee_r", "knee_l"], [[1, 2]])[name]
@@ -140,8 +166,7 @@ def test_unknown_names_are_one_line(name, says):
 def test_unknown_names_in_a_notebook():
     """One line for a mistake in a cell; the whole traceback for one in a function."""
     line = "UnknownNameError: line 2: unknown column 'c'; known: 'a', 'b'"
-    for cell, says in (("t = TABLE\nt['c']", [line]),
-                       ("def f():\n    TABLE['c']\nf()", None)):
+    for cell, says in (("t = TABLE\nt['c']", [line]), ("def f():\n    TABLE['c']\nf()", None)):
         with pytest.raises(cd.UnknownNameError) as told:
             exec(compile(cell, "cell", "exec"), {"TABLE": TABLE, "__name__": "__main__"})
         if says:
@@ -153,10 +178,12 @@ def test_unknown_names_in_a_notebook():
 
 @pytest.mark.parametrize("ending", ["csv", "sto", "mot", "npz"])
 def test_times_that_no_reader_takes_are_not_written(tmp_path, ending):
-    for time, words in (([0, 1, 0.5], r"row 2: times must increase, 0\.5 follows 1"),
-                        ([0, np.nan, 1], "row 1: the time is missing"),
-                        ([0, 1, np.inf], "row 2: the time is infinite"),
-                        ([3, 2, 1, 2, 0], "row 3: times must decrease as the others do, 2 follows 1")):
+    for time, words in (
+        ([0, 1, 0.5], r"row 2: times must increase, 0\.5 follows 1"),
+        ([0, np.nan, 1], "row 1: the time is missing"),
+        ([0, 1, np.inf], "row 2: the time is infinite"),
+        ([3, 2, 1, 2, 0], "row 3: times must decrease as the others do, 2 follows 1"),
+    ):
         with pytest.raises(cd.DescriptionError, match=words):
             cd.Table(time, ["a"], np.ones((len(time), 1)), ["m"]).save(tmp_path / f"a.{ending}")
     for time in ([0, 1, 1, 2], [2, 1, 1, 0], [0, 0, 0], [5]):

@@ -1,4 +1,5 @@
 """Units: what they are in SI, and that no file format changes what a number means in silence."""
+
 from __future__ import annotations
 
 import math
@@ -12,15 +13,43 @@ from condyle.table.units import scaled, si
 
 DEG = math.pi / 180
 KNOWN = {
-    "m": (1, "m"), "mm": (1e-3, "m"), "cm": (1e-2, "m"), "Meters": (1, "m"), "kN": (1e3, "N"),
-    "N mm": (1e-3, "N m"), "Nmm": (1e-3, "N m"), "N.mm": (1e-3, "N m"), "N·m": (1, "N m"),
-    "Ncm": (1e-2, "N m"), "Newton-meters": (1, "N m"), "kNm": (1e3, "N m"), "deg": (DEG, "rad"),
+    "m": (1, "m"),
+    "mm": (1e-3, "m"),
+    "cm": (1e-2, "m"),
+    "Meters": (1, "m"),
+    "kN": (1e3, "N"),
+    "N mm": (1e-3, "N m"),
+    "Nmm": (1e-3, "N m"),
+    "N.mm": (1e-3, "N m"),
+    "N·m": (1, "N m"),
+    "Ncm": (1e-2, "N m"),
+    "Newton-meters": (1, "N m"),
+    "kNm": (1e3, "N m"),
+    "deg": (DEG, "rad"),
     "°": (DEG, "rad"),
-    "degrees": (DEG, "rad"), "deg/s": (DEG, "rad/s"), "deg/s/s": (DEG, "rad/s^2"), "deg/s²": (DEG, "rad/s^2"),
-    "rad/s^2": (1, "rad/s^2"), "N m/deg": (1 / DEG, "N m/rad"), "m/s2": (1, "m/s^2"), "mm/s": (1e-3, "m/s"),
-    "%": (1e-2, "1"), "1": (1, "1"), "ms": (1e-3, "s"), "µV": (1e-6, "V"), "mV": (1e-3, "V"), "W": (1, "W"),
-    "N/kg": (1, "N/kg"), "Nmm/kg": (1e-3, "N m/kg"), "rpm": (math.pi / 30, "rad/s"), "kg m^2": (1, "kg m^2"),
-    "1/s": (1, "1/s"), "s^-1": (1, "1/s"), "N s": (1, "N s"), "inch": (0.0254, "m")}
+    "degrees": (DEG, "rad"),
+    "deg/s": (DEG, "rad/s"),
+    "deg/s/s": (DEG, "rad/s^2"),
+    "deg/s²": (DEG, "rad/s^2"),
+    "rad/s^2": (1, "rad/s^2"),
+    "N m/deg": (1 / DEG, "N m/rad"),
+    "m/s2": (1, "m/s^2"),
+    "mm/s": (1e-3, "m/s"),
+    "%": (1e-2, "1"),
+    "1": (1, "1"),
+    "ms": (1e-3, "s"),
+    "µV": (1e-6, "V"),
+    "mV": (1e-3, "V"),
+    "W": (1, "W"),
+    "N/kg": (1, "N/kg"),
+    "Nmm/kg": (1e-3, "N m/kg"),
+    "rpm": (math.pi / 30, "rad/s"),
+    "kg m^2": (1, "kg m^2"),
+    "1/s": (1, "1/s"),
+    "s^-1": (1, "1/s"),
+    "N s": (1, "N s"),
+    "inch": (0.0254, "m"),
+}
 UNKNOWN = ("", "BW", "%BW", "a.u.", "g", "mmHg", "/s", "N m s q", "bits", "[m]", "m^")
 
 
@@ -28,7 +57,7 @@ UNKNOWN = ("", "BW", "%BW", "a.u.", "g", "mmHg", "/s", "N m s q", "bits", "[m]",
 def test_units_in_si(unit):
     factor, name = si(unit)
     assert name == KNOWN[unit][1]
-    assert factor == pytest.approx(KNOWN[unit][0], rel=1e-15)         # products of powers of ten
+    assert factor == pytest.approx(KNOWN[unit][0], rel=1e-15)  # products of powers of ten
     assert si(name) == (1.0, name)
 
 
@@ -57,17 +86,30 @@ def meaning(table: cd.Table, turns: bool) -> np.ndarray:
     return table.values[:, 0] * factor
 
 
-@pytest.mark.parametrize(("ending", "beside"), [
-    ("npz", "rad"), *((ending, other) for ending in ("csv", "sto", "mot")
-                      for other in (None, "rad", "deg", "deg/s", "N", ""))])
+@pytest.mark.parametrize(
+    ("ending", "beside"),
+    [
+        ("npz", "rad"),
+        *(
+            (ending, other)
+            for ending in ("csv", "sto", "mot")
+            for other in (None, "rad", "deg", "deg/s", "N", "")
+        ),
+    ],
+)
 @pytest.mark.parametrize("degrees", [None, False, True])
 def test_what_is_written_means_the_same_when_it_is_read(tmp_path, ending, degrees, beside):
     """For every unit, beside a column of another: the same in SI, or an error or a warning."""
     path, silent = tmp_path / f"a.{ending}", 0
     for unit in UNITS:
         units = [unit] if beside is None else [unit, beside]
-        table = cd.Table(T, ["knee", "hip"][:len(units)], np.stack([VALUES, VALUES[::-1]][:len(units)], 1),
-                         units, degrees=degrees)
+        table = cd.Table(
+            T,
+            ["knee", "hip"][: len(units)],
+            np.stack([VALUES, VALUES[::-1]][: len(units)], 1),
+            units,
+            degrees=degrees,
+        )
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
             try:
@@ -75,13 +117,16 @@ def test_what_is_written_means_the_same_when_it_is_read(tmp_path, ending, degree
                 again = cd.read_table(path)
             except cd.DescriptionError:
                 turning = [u for u in units if si(u) and si(u)[1].startswith("rad") and si(u)[0] != DEG]
-                assert degrees and turning                            # rad in a table of degrees
+                assert degrees and turning  # rad in a table of degrees
                 continue
         known = si(unit)
         turns = unit == "" or (known is not None and known[1].startswith("rad"))
-        same = np.allclose(meaning(again, turns), meaning(table, turns), rtol=4e-16, atol=0)   # one rounding
-        kept = ending in ("csv", "npz") or (known is not None and "/kg" not in known[1]) or (
-            unit == "" and again.degrees == table.degrees)
+        same = np.allclose(meaning(again, turns), meaning(table, turns), rtol=4e-16, atol=0)  # one rounding
+        kept = (
+            ending in ("csv", "npz")
+            or (known is not None and "/kg" not in known[1])
+            or (unit == "" and again.degrees == table.degrees)
+        )
         assert told or (same and kept) or (unit == "" and beside and same), (unit, beside)
         assert same or told
         if ending in ("csv", "npz"):
@@ -118,8 +163,12 @@ def test_the_unit_of_markers_is_that_of_the_numbers_given(tmp_path):
 def test_a_storage_is_in_si(tmp_path):
     """mm, kN, N mm are converted; degrees stay degrees, and are radians beside radians."""
     path = tmp_path / "a.mot"
-    table = cd.Table(T, ["p", "f", "m", "knee", "speed"], np.outer(T + 1, [1.5, 2, 3, 30, 60]),
-                     ["mm", "kN", "N mm", "deg", "deg/s"])
+    table = cd.Table(
+        T,
+        ["p", "f", "m", "knee", "speed"],
+        np.outer(T + 1, [1.5, 2, 3, 30, 60]),
+        ["mm", "kN", "N mm", "deg", "deg/s"],
+    )
     table.save(path)
     again = cd.read_table(path)
     assert again.degrees is True
@@ -130,9 +179,13 @@ def test_a_storage_is_in_si(tmp_path):
     np.testing.assert_allclose(again.values[0], [0.0015, 2000, 0.003, math.pi / 6, 60], rtol=1e-15)
 
 
-@pytest.mark.parametrize(("units", "words"), [
-    (["%BW", "N/kg"], r"no \[%BW\]: a, b are written without a unit"),
-    (["", ""], r"nothing says whether a, b are in degrees.*no line inDegrees.*--degrees or --radians")])
+@pytest.mark.parametrize(
+    ("units", "words"),
+    [
+        (["%BW", "N/kg"], r"no \[%BW\]: a, b are written without a unit"),
+        (["", ""], r"nothing says whether a, b are in degrees.*no line inDegrees.*--degrees or --radians"),
+    ],
+)
 def test_what_a_storage_cannot_say_is_warned_of(tmp_path, units, words):
     with pytest.warns(UserWarning, match=words):
         cd.Table(T, ["a", "b"], np.ones((3, 2)), units).save(tmp_path / "a.sto")
@@ -144,7 +197,7 @@ def test_degrees_that_are_not_known_stay_unknown(tmp_path):
     assert "inDegrees" not in (tmp_path / "a.sto").read_text()
     with pytest.warns(UserWarning, match="has no line inDegrees"):
         cd.read_table(tmp_path / "a.sto")
-    run = cd.Table(T, ["knee", "soleus"], [[1, .1], [2, .2], [3, .3]], ["rad", ""])   # as of a simulation
+    run = cd.Table(T, ["knee", "soleus"], [[1, 0.1], [2, 0.2], [3, 0.3]], ["rad", ""])  # as of a simulation
     run.save(tmp_path / "b.sto")
     assert cd.read_table(tmp_path / "b.sto").degrees is False
     large = cd.Table(T, ["knee", "force"], [[60, 1], [50, 2], [40, 3]], ["", "N"])
@@ -165,9 +218,16 @@ def test_in_si_and_under_other_units():
         cd.Table([0.0], ["a"], [[1.0]], degrees=True).to_si()
 
 
-@pytest.mark.parametrize(("head", "row", "unit", "value"), [
-    ("time,f (kN)", "1,2", "kN", 2), ("time,f [kN]", "1,2", "kN", 2), ("Time (s),f (left)", "1,2", "", 2),
-    ("time [ms],f", "1000,2", "", 2), ("t (min),f (1)", "0.016666666666666666,2", "", 2)])
+@pytest.mark.parametrize(
+    ("head", "row", "unit", "value"),
+    [
+        ("time,f (kN)", "1,2", "kN", 2),
+        ("time,f [kN]", "1,2", "kN", 2),
+        ("Time (s),f (left)", "1,2", "", 2),
+        ("time [ms],f", "1000,2", "", 2),
+        ("t (min),f (1)", "0.016666666666666666,2", "", 2),
+    ],
+)
 def test_units_in_titles(tmp_path, head, row, unit, value):
     (tmp_path / "a.csv").write_text(f"{head}\n{row}\n")
     table = cd.read_table(tmp_path / "a.csv")
@@ -183,7 +243,7 @@ def test_units_in_labels_and_headers_of_opensim(tmp_path):
     assert table.titles == ["f [kN]", "bar[0]", "x[left]"]
     with pytest.raises(cd.DescriptionError, match=r"no units in labels; this one is 'f\[kN\]'"):
         cd.Table([0.0], ["f[kN]"], [[1.0]], ["N"]).save(tmp_path / "b.sto")
-    (tmp_path / "c.sto").write_text(f"Units=mm\n{head}time\tA_1\tA_2\tA_3\n0\t1\t2\t3\n")   # of a Vec3
+    (tmp_path / "c.sto").write_text(f"Units=mm\n{head}time\tA_1\tA_2\tA_3\n0\t1\t2\t3\n")  # of a Vec3
     assert cd.read_markers(tmp_path / "c.sto").positions[0, 0, 2] == 0.003
     (tmp_path / "d.sto").write_text(f"Units=mm\n{head}time\tf\n0\t1\n")
     with pytest.warns(UserWarning, match="says Units=mm, but not of which columns"):
@@ -205,8 +265,19 @@ def test_names_that_a_csv_does_not_keep_are_refused(tmp_path, name):
 def test_names_and_numbers_survive(tmp_path, ending):
     names = ["Knie_Übung", "膝", 'a"b', "a,b", "#x", "-1", "a;b"]
     names += [] if ending == "sto" else ["a\tb", "a b"]
-    x = np.array([0.0, -0.0, 5e-324, -2.2250738585072014e-308, 1.7976931348623157e308, 1 / 3, 1e22,
-                  9007199254740993, np.nan])
+    x = np.array(
+        [
+            0.0,
+            -0.0,
+            5e-324,
+            -2.2250738585072014e-308,
+            1.7976931348623157e308,
+            1 / 3,
+            1e22,
+            9007199254740993,
+            np.nan,
+        ]
+    )
     table = cd.Table(np.arange(len(x)) / 3, names, np.tile(x[:, None], len(names)), ["m"] * len(names))
     table.save(tmp_path / f"a.{ending}")
     again = cd.read_table(tmp_path / f"a.{ending}")

@@ -1,4 +1,5 @@
 """User functions become expressions: what they may do, what they may not, and what the refusal says."""
+
 import functools
 import math
 import pickle
@@ -33,6 +34,7 @@ def refusal(function, *names, **options):
 
 # ---- what works: each equals the same function of floats ----
 
+
 def rotation_about_z(q):
     R = np.zeros((3, 3), dtype=object)
     R[0, 0] = R[1, 1] = np.cos(q)
@@ -52,8 +54,9 @@ FUNCTIONS = {
     "polynomial": lambda q: 1 + 2 * q - q**3 / 4,
     "reflected": lambda q: 2 - 3 / (2 + q) + 2**q + 7 % (2 + q) + 7 // (2 + q),
     "numpy scalars": lambda q: np.float64(2) * q + np.int64(3) - np.float32(0.5) / (q + 3),
-    "builtins": lambda q: abs(q) + pow(q, 2) + sum([q, q, 1]) + round(10 * q) + math.floor(3 * q)
-    - math.ceil(q),
+    "builtins": lambda q: (
+        abs(q) + pow(q, 2) + sum([q, q, 1]) + round(10 * q) + math.floor(3 * q) - math.ceil(q)
+    ),
     "divmod": lambda q: divmod(q, 0.3) + divmod(2.5, q + 2),
     "np.divmod of an array": lambda q: np.divmod(np.array([1.0, -2.0]), q + 2),
     "logic": lambda q: 1.0 * (((q > 0) & (q < 0.5)) | ~(q >= -0.5) ^ (q != 0)),
@@ -65,14 +68,16 @@ FUNCTIONS = {
     "polyval": lambda q: np.polyval([1.0, 2.0, 3.0], q),
     "times an array": lambda q: np.array([1.0, 2.0]) * q + q * np.ones(2),
     "ufunc of an array": lambda q: np.sin(np.array([q, 2 * q])) + np.sqrt(np.array([q + 2, q + 3])),
-    "binary ufunc of arrays": lambda q: np.arctan2(np.array([q, 1.0]), q + 2) + np.hypot(np.array([q, q]),
-                                                                                         2.0),
+    "binary ufunc of arrays": lambda q: (
+        np.arctan2(np.array([q, 1.0]), q + 2) + np.hypot(np.array([q, q]), 2.0)
+    ),
     "dot, cross, @": lambda q: np.dot([q, 1], [q, 2]) + np.cross([q, 1, 2], [1, q, q]) @ np.array([1, 2, q]),
     "stack": lambda q: np.concatenate([np.stack([q, q * q]), [1.0, q]]),
     "norm": lambda q: np.linalg.norm(np.array([q, 1.0, 2.0])) + np.linalg.norm([[q, 1.0], [2.0, q]], axis=0),
     "sums": lambda q: np.sum([q, 1]) + np.mean([q, 2]) + np.prod([q, 2]) + np.cumsum([q, q]),
-    "matrix": lambda q: np.outer([q, 1], [q, 2]) + np.eye(2) * q + np.diag([q, q]) + np.einsum("i,j", [q, 1],
-                                                                                               [1, q]),
+    "matrix": lambda q: (
+        np.outer([q, 1], [q, 2]) + np.eye(2) * q + np.diag([q, q]) + np.einsum("i,j", [q, 1], [1, q])
+    ),
     "object matrix": rotation_about_z,
     "in place": running_sum,
     "nested lists": lambda q: [[q, 1], (2, q)],
@@ -101,9 +106,18 @@ def test_equals_floats(name):
 
 
 POINTS = [-2.5, -1.7, -0.5, -0.3, 0.0, 0.2, 0.5, 0.9, 1.5, 2.5]
-DOMAINS = {"log": (0, 9), "log2": (0, 9), "log10": (0, 9), "sqrt": (0, 9), "log1p": (-1, 9),
-           "arcsin": (-1, 1),
-           "arccos": (-1, 1), "arctanh": (-1, 1), "arccosh": (1, 9), "reciprocal": (0, 9)}
+DOMAINS = {
+    "log": (0, 9),
+    "log2": (0, 9),
+    "log10": (0, 9),
+    "sqrt": (0, 9),
+    "log1p": (-1, 9),
+    "arcsin": (-1, 1),
+    "arccos": (-1, 1),
+    "arctanh": (-1, 1),
+    "arccosh": (1, 9),
+    "reciprocal": (0, 9),
+}
 
 
 @pytest.mark.parametrize("name", UNARY)
@@ -163,8 +177,9 @@ def test_several_arguments_in_order():
     np.testing.assert_array_equal(g(1.0, 2.0, 3.0), [-1.0, 3.0])
 
 
-@pytest.mark.parametrize(("constant", "value"), [(None, 0.0), (3, 3.0), (np.float64(0.5), 0.5),
-                                                 (np.array(2.0), 2.0)])
+@pytest.mark.parametrize(
+    ("constant", "value"), [(None, 0.0), (3, 3.0), (np.float64(0.5), 0.5), (np.array(2.0), 2.0)]
+)
 def test_constants(constant, value):
     g = traced(constant, outputs=())
     assert g.shape == ()
@@ -182,8 +197,9 @@ def test_function_is_one_dense_column_in_row_major_order():
 
 def test_repeated_work_is_shared():
     twice = traced(lambda q: np.sin(q) * 2 + np.sin(q) * 3)
-    sines = [k for k in range(twice.function.n_instructions())
-             if twice.function.instruction_id(k) == ca.OP_SIN]
+    sines = [
+        k for k in range(twice.function.n_instructions()) if twice.function.instruction_id(k) == ca.OP_SIN
+    ]
     assert len(sines) == 1
 
 
@@ -198,6 +214,7 @@ def test_flatten_and_source():
 
 def test_results_may_hold_sx():
     """Our own functions of SX may be called inside: their results count too."""
+
     def f(q):
         return (ca.vertcat(q.sx, 2 * q.sx), [q.sx, 1.0]) if isinstance(q, Symbol) else ([q, 2 * q], [q, 1.0])
 
@@ -214,6 +231,7 @@ def test_symbols_and_sx_round_trip():
 
 
 # ---- what does not: the message names the function, shows the line and gives the remedy ----
+
 
 def uses_if(q):
     if q > 0:
@@ -244,8 +262,7 @@ def indexes(q):
 
 
 def over_two_lines(q):
-    return 1 + math.sin(
-        q)
+    return 1 + math.sin(q)
 
 
 spline = scipy.interpolate.CubicSpline(KNOTS, HEIGHTS)
@@ -297,7 +314,7 @@ REFUSALS = [
 ]
 
 
-@pytest.mark.filterwarnings("ignore:Calling expm:DeprecationWarning")        # of objects, from SciPy 1.18 on
+@pytest.mark.filterwarnings("ignore:Calling expm:DeprecationWarning")  # of objects, from SciPy 1.18 on
 @pytest.mark.parametrize(("function", "message"), REFUSALS, ids=range(len(REFUSALS)))
 def test_refusal_gives_the_remedy(function, message):
     text = refusal(function)
@@ -363,26 +380,33 @@ def test_symbol_outside_a_trace():
         float(Symbol(ca.SX.sym("s")))
 
 
-@pytest.mark.parametrize(("function", "message"), [
-    (lambda: 1.0, "takes (), but is called with 1 value(s), (knee)"),
-    (lambda a, b: a, "missing a required argument: 'b'"),
-    (lambda q: None, "returned None (NoneType); expected a real number, or an array or nested list of them; "
-                     "is a "),
-    (lambda q: "one", "returned 'one' (str)"),
-    (lambda q: [q, 1j], "returned 1j (complex) at [1] of its result"),
-    (lambda q: {"x": q}, "(dict)"),
-    (lambda q: [1, [q, 2]], "(list) at [1] of its result"),
-    (lambda q: [np.ones((2, 2)), np.ones((2, 3))], "returned rows of unequal shapes"),
-])
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda: 1.0, "takes (), but is called with 1 value(s), (knee)"),
+        (lambda a, b: a, "missing a required argument: 'b'"),
+        (
+            lambda q: None,
+            "returned None (NoneType); expected a real number, or an array or nested list of them; is a ",
+        ),
+        (lambda q: "one", "returned 'one' (str)"),
+        (lambda q: [q, 1j], "returned 1j (complex) at [1] of its result"),
+        (lambda q: {"x": q}, "(dict)"),
+        (lambda q: [1, [q, 2]], "(list) at [1] of its result"),
+        (lambda q: [np.ones((2, 2)), np.ones((2, 3))], "returned rows of unequal shapes"),
+    ],
+)
 def test_wrong_arguments_and_results(function, message):
     assert message in refusal(function)
 
 
 def test_wrong_shape():
-    assert "returned an array of shape (2,); expected one real number" in refusal(lambda q: [q, q],
-                                                                                  outputs=())
+    assert "returned an array of shape (2,); expected one real number" in refusal(
+        lambda q: [q, q], outputs=()
+    )
     assert "returned an array of shape (); expected real numbers in an array of shape (3, 3)" in refusal(
-        lambda q: q, outputs=(3, 3))
+        lambda q: q, outputs=(3, 3)
+    )
 
 
 def test_not_a_function():
@@ -409,6 +433,7 @@ def test_exception_with_floats_only_says_where():
 
 
 # ---- comparison with floats ----
+
 
 class Counter:
     def __init__(self):
@@ -450,7 +475,8 @@ def test_branch_on_type_is_found():
     assert "with floats but" in text
     assert "branch on the type of its arguments" in text
     assert "returned shape () with symbols but (2,) with floats" in refusal(
-        lambda q: [q, q] if isinstance(q, float) else q)
+        lambda q: [q, q] if isinstance(q, float) else q
+    )
 
 
 def test_values_in_the_mismatch():
@@ -483,6 +509,7 @@ def test_nan_at_some_points_is_accepted():
 
 def test_unguarded_where_is_found():
     """The value is finite everywhere, but reverse derivatives multiply 0 by the NaN of the side not taken."""
+
     def unguarded(q):
         root = np.sqrt(q)
         return np.where(q > 0, root, 0.0) + np.where(q > 0.5, root, 0.0)
@@ -501,18 +528,32 @@ def test_unguarded_where_is_found():
 
 # ---- random functions ----
 
-SMOOTH = {"sin": np.sin, "cos": np.cos, "tanh": np.tanh, "arctan": np.arctan,
-          "root": lambda a: np.sqrt(1 + a * a),
-          "quotient": lambda a: a / (2 + a * a), "cube": lambda a: (a / 4)**3}
-CORNERS = {"abs": np.abs, "positive": lambda a: np.maximum(a, 0), "where": lambda a: np.where(a > 0.1, a,
-                                                                                              2 * a - 0.1)}
+SMOOTH = {
+    "sin": np.sin,
+    "cos": np.cos,
+    "tanh": np.tanh,
+    "arctan": np.arctan,
+    "root": lambda a: np.sqrt(1 + a * a),
+    "quotient": lambda a: a / (2 + a * a),
+    "cube": lambda a: (a / 4) ** 3,
+}
+CORNERS = {
+    "abs": np.abs,
+    "positive": lambda a: np.maximum(a, 0),
+    "where": lambda a: np.where(a > 0.1, a, 2 * a - 0.1),
+}
 PAIRS = {"+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b / 4}
 
 
 def expressions(unary):
     leaves = st.sampled_from(["x", "y"]) | st.floats(-2, 2, allow_subnormal=False)
-    return st.recursive(leaves, lambda e: st.tuples(st.sampled_from(sorted(unary)), e)
-                        | st.tuples(st.sampled_from(sorted(PAIRS)), e, e), max_leaves=12)
+    return st.recursive(
+        leaves,
+        lambda e: (
+            st.tuples(st.sampled_from(sorted(unary)), e) | st.tuples(st.sampled_from(sorted(PAIRS)), e, e)
+        ),
+        max_leaves=12,
+    )
 
 
 def value(expression, x, y):
@@ -536,8 +577,9 @@ coordinates = st.floats(-3, 3, allow_subnormal=False)
 def test_random_functions_equal_floats(expression, x, y):
     g = trace(lambda x, y: value(expression, x, y), ["x", "y"], what="random")
     # The same operations in the same order; each slope is at most about 2, so an ulp grows to 2^12 at worst.
-    np.testing.assert_allclose(g(x, y), value(expression, np.float64(x), np.float64(y)), rtol=1e-12,
-                               atol=1e-12)
+    np.testing.assert_allclose(
+        g(x, y), value(expression, np.float64(x), np.float64(y)), rtol=1e-12, atol=1e-12
+    )
 
 
 @settings(max_examples=100, deadline=None)
@@ -548,20 +590,29 @@ def test_random_derivatives_equal_complex_step(expression, x, y):
     s = ca.SX.sym("s", 2)
     gradient = np.array(ca.Function("gradient", [s], [ca.jacobian(g(s[0], s[1]), s)])([x, y])).ravel()
     h = 1e-30
-    expected = [np.imag(value(expression, x + 1j * h, y + 0j)) / h,
-                np.imag(value(expression, x + 0j, y + 1j * h)) / h]
+    expected = [
+        np.imag(value(expression, x + 1j * h, y + 0j)) / h,
+        np.imag(value(expression, x + 0j, y + 1j * h)) / h,
+    ]
     # As above: rounding of a short chain of operations with slopes of order one.
     np.testing.assert_allclose(gradient, expected, rtol=1e-11, atol=1e-11)
 
 
 @pytest.mark.parametrize("q", [-0.83, 0.11, 0.9])
 def test_second_derivative_equals_mpmath(q):
-    g = traced(lambda q: np.exp(np.sin(3 * q)) * np.arctan2(q, 2.0) + np.hypot(q, 1.0)**1.5 + 2**q).function
+    g = traced(lambda q: np.exp(np.sin(3 * q)) * np.arctan2(q, 2.0) + np.hypot(q, 1.0) ** 1.5 + 2**q).function
     x = ca.SX.sym("x")
     second = float(ca.Function("second", [x], [ca.hessian(g(x), x)[0]])(q))
     with mpmath.workdps(40):
-        expected = mpmath.diff(lambda t: mpmath.exp(mpmath.sin(3 * t)) * mpmath.atan2(t, 2)
-                               + mpmath.sqrt(t * t + 1)**1.5 + mpmath.mpf(2)**t, q, 2)
+        expected = mpmath.diff(
+            lambda t: (
+                mpmath.exp(mpmath.sin(3 * t)) * mpmath.atan2(t, 2)
+                + mpmath.sqrt(t * t + 1) ** 1.5
+                + mpmath.mpf(2) ** t
+            ),
+            q,
+            2,
+        )
     # Some thirty operations on numbers up to 30: a hundred ulp.
     assert second == pytest.approx(float(expected), rel=1e-13)
 
@@ -588,6 +639,7 @@ def test_text_is_the_same_in_every_process():
 
 def test_text_is_of_what_is_computed():
     """Names of arguments and functions do not matter to it; operations and constants do."""
+
     def f(knee):
         return 2 * np.sin(knee)
 

@@ -1,5 +1,6 @@
 """A comparison is no law: functions of users that return true or false are refused, wherever a function may
 be."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -45,10 +46,12 @@ REFUSED = {
     "FunctionBased": lambda: cd.FunctionBased(coordinates=("k",), angles=(lambda q: q > 0, None, None)),
     "a constant": lambda: cd.FunctionBased(coordinates=("k",), angles=(True, None, None)),
     "Custom": lambda: cd.Custom(coordinates=("k",), transform=lambda q: (np.eye(3), (q > 0, 0, 0))),
-    "Transform": lambda: cd.Custom(coordinates=("k",), transform=lambda q: cd.Transform(np.eye(3),
-                                                                                        (q > 0, 0, 0))),
-    "of Parameters": lambda: F.TwoPointSpring("a", (0, 0, 0), "b", (1, 1, 1), cd.Parameter("m", 1.0) > 0,
-                                              1.0),
+    "Transform": lambda: cd.Custom(
+        coordinates=("k",), transform=lambda q: cd.Transform(np.eye(3), (q > 0, 0, 0))
+    ),
+    "of Parameters": lambda: F.TwoPointSpring(
+        "a", (0, 0, 0), "b", (1, 1, 1), cd.Parameter("m", 1.0) > 0, 1.0
+    ),
 }
 
 
@@ -59,13 +62,15 @@ def test_a_truth_value_is_refused_with_the_remedy(what):
 
 
 def test_the_error_names_the_users_function():
-    with pytest.raises(cd.TraceError,
-                       match=r"CoordinateCoupler\(lambda\): function lambda \(.*test_truth_values.py"):
+    with pytest.raises(
+        cd.TraceError, match=r"CoordinateCoupler\(lambda\): function lambda \(.*test_truth_values.py"
+    ):
         REFUSED["CoordinateCoupler"]()
 
 
 def test_numbers_made_of_conditions_are_taken():
     """Arithmetic makes a number of a condition, and where chooses between numbers."""
+
     def push(s):
         on = s.q("a") > 0
         return {"a": 5.0 * on + np.where(on & (s.t > 1), 1.0, 0.0) + cd.where(s.q("a") < -1, s.q("a"), 0.0)}

@@ -4,6 +4,7 @@ by constraints.
 Each function returns the System; with closed=False it is the open tree, which its `..._joints()` close in
 `condyle.maximal`. SI units.
 """
+
 from __future__ import annotations
 
 import numpy as np
@@ -27,6 +28,7 @@ def _pins(*points: tuple) -> list[maximal.Loop]:
 
 # ---- A01: a point mass on a rod ----------------------------------------------------------------------------
 
+
 def pendulum() -> cd.System:
     """1 kg, 1 m: a point that is free to translate and a Rod."""
     system = cd.System(gravity=(0, -G, 0))
@@ -36,6 +38,7 @@ def pendulum() -> cd.System:
 
 
 # ---- A02: N windows of slender links -----------------------------------------------------------------------
+
 
 def _corners(N: int) -> list[tuple]:
     return [(f"h{k}", (1, 0, 0), f"v{k}", (0, 1, 0)) for k in range(1, N + 1)]
@@ -47,10 +50,23 @@ def four_bars(N: int, closed: bool = True) -> cd.System:
     system = cd.System(gravity=(0, -G, 0))
     for k in range(N + 1):
         if k:
-            system.add_body(f"h{k}", f"v{k - 1}", cd.Pin(), X_PF=(0, 1, 0), mass=1.0, com=(0.5, 0, 0),
-                            inertia=(0, 1 / 12, 1 / 12))
-        system.add_body(f"v{k}", mobilizer=cd.Pin(), X_PF=(k, 0, 0), mass=1.0, com=(0, 0.5, 0),
-                        inertia=(1 / 12, 0, 1 / 12))
+            system.add_body(
+                f"h{k}",
+                f"v{k - 1}",
+                cd.Pin(),
+                X_PF=(0, 1, 0),
+                mass=1.0,
+                com=(0.5, 0, 0),
+                inertia=(0, 1 / 12, 1 / 12),
+            )
+        system.add_body(
+            f"v{k}",
+            mobilizer=cd.Pin(),
+            X_PF=(k, 0, 0),
+            mass=1.0,
+            com=(0, 0.5, 0),
+            inertia=(1 / 12, 0, 1 / 12),
+        )
     return _close(system, closed, *_corners(N))
 
 
@@ -66,11 +82,20 @@ def four_bars_joints(N: int) -> list[maximal.Loop]:
 
 # ---- A03: Andrews' squeezing mechanism ---------------------------------------------------------------------
 
-ANDREWS_START = {"beta": -0.0617138900142764, "Theta": 0.0, "gamma": 0.455279819163070,
-                 "Phi": 0.222668390165886,
-                 "delta": 0.487364979543843, "Omega": -0.222668390165886, "epsilon": 1.23054744454982}
-_TIPS = [("K2", (-0.028, 0, 0), "K3", (0, -0.035, 0)), ("K2", (-0.028, 0, 0), "K4", (0, -0.02, 0)),
-         ("K2", (-0.028, 0, 0), "K6", (0.02, 0, 0))]
+ANDREWS_START = {
+    "beta": -0.0617138900142764,
+    "Theta": 0.0,
+    "gamma": 0.455279819163070,
+    "Phi": 0.222668390165886,
+    "delta": 0.487364979543843,
+    "Omega": -0.222668390165886,
+    "epsilon": 1.23054744454982,
+}
+_TIPS = [
+    ("K2", (-0.028, 0, 0), "K3", (0, -0.035, 0)),
+    ("K2", (-0.028, 0, 0), "K4", (0, -0.02, 0)),
+    ("K2", (-0.028, 0, 0), "K6", (0.02, 0, 0)),
+]
 
 
 def andrews(closed: bool = True) -> cd.System:
@@ -78,17 +103,21 @@ def andrews(closed: bool = True) -> cd.System:
     system = cd.System(gravity=(0, 0, 0))
     A, B = (-0.06934, -0.00227, 0), (-0.03635, 0.03273, 0)
     for name, parent, at, mass, com, I, angle in (
-            ("K1", "ground", (0, 0, 0), 0.04325, (0.00092, 0, 0), 2.194e-6, "beta"),
-            ("K2", "K1", (0.007, 0, 0), 0.00365, (-0.0115, 0, 0), 4.41e-7, "Theta"),
-            ("K3", "ground", B, 0.02373, (0.01043, -0.01874, 0), 5.255e-6, "gamma"),
-            ("K5", "ground", A, 0.0705, (0.02308, 0.00916, 0), 1.169e-5, "delta"),
-            ("K4", "K5", (0.04, 0, 0), 0.00706, (0, 0.01421 - 0.02, 0), 5.667e-7, "Phi"),
-            ("K7", "ground", A, 0.05498, (-0.00449, -0.01228, 0), 1.912e-5, "epsilon"),
-            ("K6", "K7", (0, -0.04, 0), 0.00706, (0.02 - 0.01421, 0, 0), 5.667e-7, "Omega")):
-        system.add_body(name, parent, cd.Pin(), X_PF=at, mass=mass, com=com, inertia=(I, I, I),
-                        coordinates=angle)
-    system.add_force("spring", cd.forces.TwoPointSpring("ground", (0.014, 0.072, 0), "K3", (0.02, -0.018, 0),
-                                                        4530.0, 0.07785))
+        ("K1", "ground", (0, 0, 0), 0.04325, (0.00092, 0, 0), 2.194e-6, "beta"),
+        ("K2", "K1", (0.007, 0, 0), 0.00365, (-0.0115, 0, 0), 4.41e-7, "Theta"),
+        ("K3", "ground", B, 0.02373, (0.01043, -0.01874, 0), 5.255e-6, "gamma"),
+        ("K5", "ground", A, 0.0705, (0.02308, 0.00916, 0), 1.169e-5, "delta"),
+        ("K4", "K5", (0.04, 0, 0), 0.00706, (0, 0.01421 - 0.02, 0), 5.667e-7, "Phi"),
+        ("K7", "ground", A, 0.05498, (-0.00449, -0.01228, 0), 1.912e-5, "epsilon"),
+        ("K6", "K7", (0, -0.04, 0), 0.00706, (0.02 - 0.01421, 0, 0), 5.667e-7, "Omega"),
+    ):
+        system.add_body(
+            name, parent, cd.Pin(), X_PF=at, mass=mass, com=com, inertia=(I, I, I), coordinates=angle
+        )
+    system.add_force(
+        "spring",
+        cd.forces.TwoPointSpring("ground", (0.014, 0.072, 0), "K3", (0.02, -0.018, 0), 4530.0, 0.07785),
+    )
     system.add_force("drive", cd.forces.MobilityForce("beta", 0.033))
     return _close(system, closed, *_TIPS)
 
@@ -107,9 +136,15 @@ def bricard(closed: bool = True) -> cd.System:
     system = cd.System(gravity=(0, -G, 0))
     for i, axis in enumerate("yzxyz"):
         rod, before = CORNER[i + 1] - CORNER[i], CORNER[i - 1] if i else np.zeros(3)
-        system.add_body(f"r{i}", f"r{i - 1}" if i else "ground", cd.Pin(axis=axis), X_PF=CORNER[i] - before,
-                        mass=1.0,
-                        com=rod / 2, inertia=np.where(rod != 0, 0.02, 1.01) / 12)
+        system.add_body(
+            f"r{i}",
+            f"r{i - 1}" if i else "ground",
+            cd.Pin(axis=axis),
+            X_PF=CORNER[i] - before,
+            mass=1.0,
+            com=rod / 2,
+            inertia=np.where(rod != 0, 0.02, 1.01) / 12,
+        )
     if closed:
         system.add_constraint("point", C.Ball("ground", CORNER[5], "r4", CORNER[5] - CORNER[4]))
         system.add_constraint("across y", C.ConstantAngle("ground", (1, 0, 0), "r4", (0, 1, 0)))
@@ -123,17 +158,20 @@ def bricard_joints() -> list[maximal.Loop]:
 
 # ---- A slider-crank: one degree of freedom, J(theta) thetadot^2 / 2 + V(theta) -----------------------------
 
-CRANK, ROD = 0.2, 0.5                    # [m]
-M_CRANK, M_ROD, M_SLIDER = 1.2, 0.8, 1.5   # [kg]
+CRANK, ROD = 0.2, 0.5  # [m]
+M_CRANK, M_ROD, M_SLIDER = 1.2, 0.8, 1.5  # [kg]
 
 
 def slider_crank(closed: bool = True) -> cd.System:
     system = cd.System(gravity=(0, -G, 0))
-    for name, parent, at, m, length in (("crank", "ground", 0.0, M_CRANK, CRANK),
-                                        ("rod", "crank", CRANK, M_ROD, ROD)):
+    for name, parent, at, m, length in (
+        ("crank", "ground", 0.0, M_CRANK, CRANK),
+        ("rod", "crank", CRANK, M_ROD, ROD),
+    ):
         I = m * length**2 / 12
-        system.add_body(name, parent, cd.Pin(), X_PF=(at, 0, 0), mass=m, com=(length / 2, 0, 0),
-                        inertia=(0, I, I))
+        system.add_body(
+            name, parent, cd.Pin(), X_PF=(at, 0, 0), mass=m, com=(length / 2, 0, 0), inertia=(0, I, I)
+        )
     system.add_body("slider", mobilizer=cd.Slider(), mass=M_SLIDER, inertia=(1e-3,) * 3)
     return _close(system, closed, ("rod", (ROD, 0, 0), "slider", (0, 0, 0)))
 
@@ -144,18 +182,18 @@ def slider_crank_joints() -> list[maximal.Loop]:
 
 def slider_crank_state(theta: float, rate: float) -> tuple[np.ndarray, np.ndarray]:
     """q and u from the crank's angle: the rod leans by -asin(r sin(theta) / l)."""
-    s = np.sqrt(ROD**2 - (CRANK * np.sin(theta))**2)
+    s = np.sqrt(ROD**2 - (CRANK * np.sin(theta)) ** 2)
     lean, turn = -np.arcsin(CRANK * np.sin(theta) / ROD), -CRANK * np.cos(theta) / s
     x, dx = CRANK * np.cos(theta) + s, -CRANK * np.sin(theta) * (1 + CRANK * np.cos(theta) / s)
     return np.array([theta, lean - theta, x]), rate * np.array([1.0, turn - 1, dx])
 
 
 def slider_crank_J(theta):
-    s = np.sqrt(ROD**2 - (CRANK * np.sin(theta))**2)
-    x = -CRANK * np.sin(theta) * (1 + CRANK * np.cos(theta) / s)         # d/dtheta of the slider
+    s = np.sqrt(ROD**2 - (CRANK * np.sin(theta)) ** 2)
+    x = -CRANK * np.sin(theta) * (1 + CRANK * np.cos(theta) / s)  # d/dtheta of the slider
     cx, cy = (x - CRANK * np.sin(theta)) / 2, CRANK * np.cos(theta) / 2  # and of the rod's centre
     turn = CRANK * np.cos(theta) / s
-    return M_CRANK * CRANK**2 / 3 + M_ROD * (cx**2 + cy**2 + (ROD * turn)**2 / 12) + M_SLIDER * x**2
+    return M_CRANK * CRANK**2 / 3 + M_ROD * (cx**2 + cy**2 + (ROD * turn) ** 2 / 12) + M_SLIDER * x**2
 
 
 def slider_crank_V(theta):
@@ -164,7 +202,7 @@ def slider_crank_V(theta):
 
 # ---- A flyball governor: spin psi and spread alpha ---------------------------------------------------------
 
-ARM = 0.3                                             # [m], arms and links
+ARM = 0.3  # [m], arms and links
 M_BALL, M_LINK, M_SLEEVE, I_SHAFT, I_SLEEVE = 0.9, 0.2, 1.4, 0.02, 0.004
 _ENDS = [(f"link{s}", (0, -ARM, 0), "sleeve", (0, 0, 0)) for s in "ab"]
 
@@ -177,8 +215,15 @@ def governor(closed: bool = True) -> cd.System:
     I = M_LINK * ARM**2 / 12
     for s in "ab":
         system.add_body(f"arm{s}", "shaft", cd.Pin(), mass=M_BALL, com=(0, -ARM, 0))
-        system.add_body(f"link{s}", f"arm{s}", cd.Pin(), X_PF=(0, -ARM, 0), mass=M_LINK, com=(0, -ARM / 2, 0),
-                        inertia=(I, 0, I))
+        system.add_body(
+            f"link{s}",
+            f"arm{s}",
+            cd.Pin(),
+            X_PF=(0, -ARM, 0),
+            mass=M_LINK,
+            com=(0, -ARM / 2, 0),
+            inertia=(I, 0, I),
+        )
     system.add_body("sleeve", "shaft", cd.Slider(axis="y"), mass=M_SLEEVE, inertia=(I_SLEEVE,) * 3)
     return _close(system, closed, *_ENDS)
 
@@ -195,12 +240,12 @@ def governor_state(psi: float, alpha: float, spin: float, rate: float) -> tuple[
 
 def governor_spin_inertia(alpha):
     """About the shaft; a slender link from the axis has m x^2 / 3."""
-    return I_SHAFT + I_SLEEVE + 2 * (M_BALL + M_LINK / 3) * (ARM * np.sin(alpha))**2
+    return I_SHAFT + I_SLEEVE + 2 * (M_BALL + M_LINK / 3) * (ARM * np.sin(alpha)) ** 2
 
 
 def governor_J(alpha):
     """The inertia that the spread meets. A link's centre is at (l sin / 2, -3 l cos / 2)."""
-    s2, c2 = np.sin(alpha)**2, np.cos(alpha)**2
+    s2, c2 = np.sin(alpha) ** 2, np.cos(alpha) ** 2
     return ARM**2 * (2 * M_BALL + 4 * M_SLEEVE * s2 + 2 * M_LINK * (c2 / 4 + 9 * s2 / 4 + 1 / 12))
 
 

@@ -2,6 +2,7 @@
 
 `benchmarks/fig3.py` has the whole system and the processor time; here are three of its eleven chains.
 """
+
 from __future__ import annotations
 
 import numpy as np
@@ -21,8 +22,11 @@ def test_work_against_accuracy(evidence):
     """Off -1/4 by little, and no chaos: the error follows the accuracy."""
     system, start = chains.system(chains=3)
     found = fig3.measure(system, start, repeat=1)
-    evidence("Fig. 3 of sherman2011: exponent of evaluations over accuracy, off -1/4",
-             abs(fig3.exponent(found["evaluations"]) + 0.25), 0.03)
+    evidence(
+        "Fig. 3 of sherman2011: exponent of evaluations over accuracy, off -1/4",
+        abs(fig3.exponent(found["evaluations"]) + 0.25),
+        0.03,
+    )
     assert (np.array(found["error"]) < 10 * fig3.ACCURACIES).all()
 
 
@@ -32,4 +36,4 @@ def test_linear_motion_is_the_exception():
     system.add_body("mass", mobilizer=cd.Slider(), mass=1.0, inertia=(1.0, 1.0, 1.0))
     system.add_force("spring", cd.forces.MobilitySpring("mass", 40.0, 0.0))
     exponent = fig3.exponent(evaluations(system, system.state(q=[0.5]), 50.0))
-    assert abs(exponent + 0.2) < 0.005                       # whole steps, a few thousand of them
+    assert abs(exponent + 0.2) < 0.005  # whole steps, a few thousand of them

@@ -9,6 +9,7 @@ phi1) .. exp(gm phim).
   v_i = Ad_G^-1 v_{i-1} + S qdot,   c_i = S' qdot^2 + ad_v (S qdot)                                 (11), (14)
   inward and outward recursions of appendix A, gravity as an acceleration of ground
 """
+
 from __future__ import annotations
 
 import numpy as np
@@ -25,12 +26,13 @@ def hat(g):
 
 def Ad(T):
     R, p = T[:3, :3], T[:3, 3]
-    return np.block([[R, np.zeros((3, 3))], [cross_matrix(p) @ R, R]])                       # (2)
+    return np.block([[R, np.zeros((3, 3))], [cross_matrix(p) @ R, R]])  # (2)
 
 
 def ad(g):
-    return np.block([[cross_matrix(g[:3]), np.zeros((3, 3))],
-                     [cross_matrix(g[3:]), cross_matrix(g[:3])]])  # (4)
+    return np.block(
+        [[cross_matrix(g[:3]), np.zeros((3, 3))], [cross_matrix(g[3:]), cross_matrix(g[:3])]]
+    )  # (4)
 
 
 class Curve:
@@ -46,8 +48,11 @@ class Curve:
     def phi(self, q):
         """phi, phi', phi'', shape (3, m)."""
         wave = self.c * q + self.d
-        return (self.a * q + self.b * np.sin(wave), self.a + self.b * self.c * np.cos(wave),
-                -self.b * self.c**2 * np.sin(wave))
+        return (
+            self.a * q + self.b * np.sin(wave),
+            self.a + self.b * self.c * np.cos(wave),
+            -self.b * self.c**2 * np.sin(wave),
+        )
 
     def transform(self, q):
         """What a user writes: the exponentials in closed form, with NumPy's functions only."""
@@ -124,11 +129,20 @@ def test_chain_of_spline_joints(n, evidence):
         placed.append(X)
         bodies.append((m, r, I))
         mobilizer = cd.Custom((f"q{i}",), joint.transform)
-        system.add_body(f"b{i}", f"b{i - 1}" if i else "ground", mobilizer,
-                        X_PF=cd.Transform(X[:3, :3], X[:3, 3]), mass=m,
-                        com=r, inertia=I)
+        system.add_body(
+            f"b{i}",
+            f"b{i - 1}" if i else "ground",
+            mobilizer,
+            X_PF=cd.Transform(X[:3, :3], X[:3, 3]),
+            mass=m,
+            com=r,
+            inertia=I,
+        )
     q, u, tau = rng.uniform(-1, 1, (3, 20, n))
     expected = np.array([appendix_a(joints, placed, bodies, gravity, *state) for state in zip(q, u, tau)])
     # cond(M) of these chains is below 1e4: some 1e-12 is rounding.
-    evidence("chains of spline joints against appendix A of lee2008, relative",
-             np.abs(system.forward_dynamics(q, u, tau) - expected).max() / np.abs(expected).max(), 1e-10)
+    evidence(
+        "chains of spline joints against appendix A of lee2008, relative",
+        np.abs(system.forward_dynamics(q, u, tau) - expected).max() / np.abs(expected).max(),
+        1e-10,
+    )

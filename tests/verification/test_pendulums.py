@@ -1,5 +1,6 @@
 """Pendulums with closed forms: compound (elliptic functions), double (Lagrange's equations), spherical and
 conical."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -32,8 +33,11 @@ def test_compound_pendulum(start, evidence):
     _, cn, dn, _ = ellipj(w * traj.t, m)
     # RK4 with h = T / 20000: (w h)^4 times some periods is below 1e-12 of the amplitude; rounding adds 1e-16
     # per step. Near the upright position (3.1 rad) phase errors grow by exp(w T / 2), about 100.
-    evidence("angle of a compound pendulum over one period against elliptic functions, rad",
-             np.abs(traj.q[:, 0] - 2 * np.arcsin(np.sqrt(m) * cn / dn)).max(), 1e-9)
+    evidence(
+        "angle of a compound pendulum over one period against elliptic functions, rad",
+        np.abs(traj.q[:, 0] - 2 * np.arcsin(np.sqrt(m) * cn / dn)).max(),
+        1e-9,
+    )
     assert max(abs(traj.q[-1, 0] - start), abs(traj.u[-1, 0])) < 1e-9
 
 
@@ -57,14 +61,24 @@ def test_double_pendulum(seed, evidence):
     a, b, da, db = rng.uniform(-3, 3, (4, 50))
     udot = system.forward_dynamics(np.stack([a, b - a], -1), np.stack([da, db - da], -1))
     den = 2 * m1 + m2 - m2 * np.cos(2 * a - 2 * b)
-    dda = (-G * (2 * m1 + m2) * np.sin(a) - m2 * G * np.sin(a - 2 * b)
-           - 2 * np.sin(a - b) * m2 * (db**2 * l2 + da**2 * l1 * np.cos(a - b))) / (l1 * den)
-    ddb = 2 * np.sin(a - b) * (da**2 * l1 * (m1 + m2) + G * (m1 + m2) * np.cos(a)
-                               + db**2 * l2 * m2 * np.cos(a - b)) / (l2 * den)
+    dda = (
+        -G * (2 * m1 + m2) * np.sin(a)
+        - m2 * G * np.sin(a - 2 * b)
+        - 2 * np.sin(a - b) * m2 * (db**2 * l2 + da**2 * l1 * np.cos(a - b))
+    ) / (l1 * den)
+    ddb = (
+        2
+        * np.sin(a - b)
+        * (da**2 * l1 * (m1 + m2) + G * (m1 + m2) * np.cos(a) + db**2 * l2 * m2 * np.cos(a - b))
+        / (l2 * den)
+    )
     expected = np.stack([dda, ddb - dda], -1)
     # cond(M) of point masses on rods is below some hundreds here.
-    evidence("double pendulum against Lagrange's equations, relative to the largest acceleration",
-             np.abs(udot - expected).max() / np.abs(expected).max(), 1000 * ROUNDING)
+    evidence(
+        "double pendulum against Lagrange's equations, relative to the largest acceleration",
+        np.abs(udot - expected).max() / np.abs(expected).max(),
+        1000 * ROUNDING,
+    )
 
 
 def spherical(l=0.8, m=1.1):
@@ -83,8 +97,9 @@ def test_conical_pendulum():
         udot = system.forward_dynamics(q, u, locked=["bob_radius"])
         np.testing.assert_allclose(udot, 0, atol=ROUNDING * w * w)
         pull = system.motion_forces(q, u, locked=["bob_radius"])
-        np.testing.assert_allclose(pull, [0, 0, -m * G / np.cos(theta)], rtol=0,
-                                   atol=ROUNDING * m * G / np.cos(theta))
+        np.testing.assert_allclose(
+            pull, [0, 0, -m * G / np.cos(theta)], rtol=0, atol=ROUNDING * m * G / np.cos(theta)
+        )
 
 
 def test_spherical_pendulum(evidence):
@@ -95,15 +110,21 @@ def test_spherical_pendulum(evidence):
     theta, phi_dot, theta_dot = 1.1, 1.7, -0.6
     q, u = np.array([0.3, np.pi - theta, l]), np.array([phi_dot, -theta_dot, 0.0])
     udot = system.forward_dynamics(q, u, **lock)
-    expected = [-2 * phi_dot * theta_dot / np.tan(theta),
-                -np.sin(theta) * (phi_dot**2 * np.cos(theta) - G / l), 0]
+    expected = [
+        -2 * phi_dot * theta_dot / np.tan(theta),
+        -np.sin(theta) * (phi_dot**2 * np.cos(theta) - G / l),
+        0,
+    ]
     np.testing.assert_allclose(udot, expected, rtol=0, atol=10 * ROUNDING)
     qs, us = motion(system, q, u, np.linspace(0, 5, 50), **lock)
     total = np.array([sum(system.energy(x, y)) for x, y in zip(qs, us)])
     L_z = np.array([system.momentum(x, y)[2] for x, y in zip(qs, us)])
     # Local errors 1e-12 over some hundred steps.
-    evidence("energy and vertical momentum of a spherical pendulum over 5 s, relative",
-             max(np.ptp(total) / np.abs(total).max(), np.ptp(L_z) / np.abs(L_z).max()), 1e-9)
+    evidence(
+        "energy and vertical momentum of a spherical pendulum over 5 s, relative",
+        max(np.ptp(total) / np.abs(total).max(), np.ptp(L_z) / np.abs(L_z).max()),
+        1e-9,
+    )
 
 
 def test_a_line_is_the_same_pendulum():
@@ -115,9 +136,9 @@ def test_a_line_is_the_same_pendulum():
     times = np.linspace(0, 3, 20)
     qs, _ = motion(system, [0, np.pi - theta, l], [phi_dot, 0, 0], times, locked=["bob_radius"])
     bob = np.stack([system.body_pose(q, "bob").p for q in qs])
-    q = np.array([np.cos(theta / 2), 0, -np.sin(theta / 2), 0])              # swung from -z towards +x
+    q = np.array([np.cos(theta / 2), 0, -np.sin(theta / 2), 0])  # swung from -z towards +x
     # its z, spin about the rod, is left out
     w_M = line.body_pose(q, "rod").R.T @ (0, 0, phi_dot)
     qs, _ = motion(line, q, w_M[:2], times)
     other = np.stack([line.station_position(x, "rod", (0, 0, -l)) for x in qs])
-    np.testing.assert_allclose(other, bob, rtol=0, atol=1e-9)                # two integrations of 3 s
+    np.testing.assert_allclose(other, bob, rtol=0, atol=1e-9)  # two integrations of 3 s

@@ -4,6 +4,7 @@ layouts, both evaluators.
 tests/dynamics/test_identities.py has the identities; here the same trees go through the looped layout and
 through machine code.
 """
+
 from __future__ import annotations
 
 import functools
@@ -51,9 +52,12 @@ def check(system, seed, bodies, evidence, claim):
     expected = oracle.forward_dynamics(q, u, tau, t)
     udot = system.forward_dynamics(q, u, tau, t=t)
     # A backward-stable solve loses at most n cond(M) eps; 10 leaves room for what each side rounds before it.
-    evidence(f"accelerations of random trees of every mobilizer, {claim}, against a dense program, in n "
-             "cond(M) eps",
-             (np.abs(udot - expected).max(-1) / np.abs(expected).max(-1)).max() / bound, 10)
+    evidence(
+        f"accelerations of random trees of every mobilizer, {claim}, against a dense program, in n "
+        "cond(M) eps",
+        (np.abs(udot - expected).max(-1) / np.abs(expected).max(-1)).max() / bound,
+        10,
+    )
     one = system.forward_dynamics(q[1], u[1], tau[1], t=t[1])
     assert np.abs(one - expected[1]).max() <= 10 * bound * np.abs(expected[1]).max()
     forces = oracle.inverse_dynamics(q, u, tau, t)

@@ -1,5 +1,6 @@
 """Stored trees of pins whose accelerations an independent mass-matrix program computed:
 tests/data/trees/README.md."""
+
 from __future__ import annotations
 
 import json
@@ -24,9 +25,15 @@ def load(path, reverse=False, numbering=None):
     pin = cd.Pin(axis=(0, 0, -1)).reversed() if reverse else cd.Pin()
     for i in range(len(data["bodies"])) if numbering is None else numbering:
         b = data["bodies"][i]
-        system.add_body(f"b{i}", "ground" if b["parent"] < 0 else f"b{b['parent']}", pin,
-                        X_PF=cd.Transform(b["R_PF"], b["p_PF"]), mass=b["mass"], com=b["com"],
-                        inertia=b["inertia_com"])
+        system.add_body(
+            f"b{i}",
+            "ground" if b["parent"] < 0 else f"b{b['parent']}",
+            pin,
+            X_PF=cd.Transform(b["R_PF"], b["p_PF"]),
+            mass=b["mass"],
+            com=b["com"],
+            inertia=b["inertia_com"],
+        )
     return system, *(np.array(data[name]) for name in ("q", "u", "tau", "udot"))
 
 
@@ -46,14 +53,20 @@ def test_there_are_reference_trees():
 def test_one_state_a_call(path, evidence):
     system, q, u, tau, expected = load(path)
     udot = np.array([system.forward_dynamics(*state) for state in zip(q, u, tau)])
-    evidence("stored accelerations of trees with 7 and 30 bodies, one state per call, relative",
-             relative(udot, expected), TOLERANCE)
+    evidence(
+        "stored accelerations of trees with 7 and 30 bodies, one state per call, relative",
+        relative(udot, expected),
+        TOLERANCE,
+    )
 
 
 def test_batch(path, evidence):
     system, q, u, tau, expected = load(path)
-    evidence("stored accelerations of trees with 7 and 30 bodies, all states in one call, relative",
-             relative(system.forward_dynamics(q, u, tau), expected), TOLERANCE)
+    evidence(
+        "stored accelerations of trees with 7 and 30 bodies, all states in one call, relative",
+        relative(system.forward_dynamics(q, u, tau), expected),
+        TOLERANCE,
+    )
 
 
 def test_state(path):

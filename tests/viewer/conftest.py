@@ -1,4 +1,5 @@
 """One browser for all tests of pages, and a few motions to look at."""
+
 from __future__ import annotations
 
 import shutil
@@ -78,8 +79,15 @@ def swing() -> cd.Trajectory:
     """Two pendulums below each other, with a spring, a marker and a shape."""
     system = cd.System()
     system.add_body("upper", mobilizer=cd.Pin(), X_BM=(0, 0.5, 0), mass=1, inertia=(0.1, 0.01, 0.1))
-    system.add_body("lower", "upper", mobilizer=cd.Pin(), X_PF=(0, -0.5, 0), X_BM=(0, 0.3, 0), mass=1,
-                    inertia=(0.05, 0.01, 0.05))
+    system.add_body(
+        "lower",
+        "upper",
+        mobilizer=cd.Pin(),
+        X_PF=(0, -0.5, 0),
+        X_BM=(0, 0.3, 0),
+        mass=1,
+        inertia=(0.05, 0.01, 0.05),
+    )
     system.add_force("tie", cd.forces.TwoPointSpring("ground", (0.6, 0, 0), "upper", (0, -0.5, 0), 5, 0.1))
     system.add_marker("tip", "lower", (0, -0.3, 0))
     system.add_geometry("lower", cd.shapes.Box((0.05, 0.3, 0.03)), color="teal")

@@ -1,4 +1,5 @@
 """Pages in a real browser: they load without errors or requests, move, are picked and plotted, obey keys."""
+
 from __future__ import annotations
 
 import hashlib
@@ -33,7 +34,7 @@ def test_a_motion(opened: Opened, arm: cd.System, bending: cd.Table, activity: c
     tab.evaluate("condyle.draw(30)")
     X = arm.body_pose(bending.values[30], "r_ulna_radius_hand")
     there = tab.evaluate("condyle.figures[0].nodes[2].position.toArray()")
-    assert np.allclose(there, X.p, atol=1e-4)              # steps of 0.1 mm
+    assert np.allclose(there, X.p, atol=1e-4)  # steps of 0.1 mm
     ends = tab.evaluate("Array.from(condyle.figures[0].tubes.world.slice(0, 3))")
     assert np.allclose(ends, arm.path_points(bending.values[30])[arm.paths[0]][0], atol=2e-4)
 
@@ -50,7 +51,7 @@ def test_a_motion(opened: Opened, arm: cd.System, bending: cd.Table, activity: c
     assert "frame 21 of 51" in tab.locator("#timeline").get_attribute("aria-valuetext")
     tab.keyboard.press("Home")
     tab.keyboard.press("Space")
-    for _ in range(300):                                   # a busy machine draws few pictures
+    for _ in range(300):  # a busy machine draws few pictures
         if tab.evaluate("condyle.state.frame") > 0:
             break
         tab.wait_for_timeout(50)
@@ -77,12 +78,12 @@ def test_picking_and_plots(opened: Opened, arm: cd.System, bending: cd.Table, ac
         for (let i = 0; i < 3 * K; i++) o[i % 3] += f.tubes.attributes[0].array[first + i] / K;
         return condyle.stage.screen(condyle.stage.camera.position.clone().fromArray(o)); }"""
     x, y = tab.evaluate(middle, "TRIlong")
-    tab.keyboard.press("b")                                # bones do not hide it
+    tab.keyboard.press("b")  # bones do not hide it
     tab.mouse.click(x, y)
     assert tab.locator("#card-name").text_content() in arm.muscles
     tab.evaluate("condyle.pick({figure: condyle.figures[0], kind: 'muscles', name: 'TRIlong'})")
     shown = float(tab.locator("#card-values output").first.text_content())
-    assert shown == pytest.approx(activity["TRIlong"][30], abs=1e-3)   # columns keep 1/8192 of their range
+    assert shown == pytest.approx(activity["TRIlong"][30], abs=1e-3)  # columns keep 1/8192 of their range
     assert "muscle" in tab.locator("#card-kind").text_content()
 
     # plots: chosen from the card and from the list; the cursor moves the timeline
@@ -117,7 +118,7 @@ def test_values_of_a_muscle(opened: Opened, arm: cd.System) -> None:
     said = {label: float(value) for label, value in texts}
     state = run(float(page.scene.layers[0].t[120]))
     length = state.path_lengths()[arm.paths.index("BRA")]
-    assert said["length [m]"] == pytest.approx(length, rel=1e-3)   # four digits are shown
+    assert said["length [m]"] == pytest.approx(length, rel=1e-3)  # four digits are shown
     assert said["fiber_length [m]"] == pytest.approx(state["BRA.fiber_length"], rel=1e-3)
     assert "tendon_force [N]" in said and "activation" in said
 
@@ -127,12 +128,20 @@ def test_show_and_hide(opened: Opened, swing: cd.Trajectory) -> None:
     tip = swing.station_position("lower", (0.02, -0.3, 0.05), t=t).values
     seen = SimpleNamespace(time=t, names=["tip"], positions=tip[:, None])
     push = cd.Arrows("push", t, tip, np.tile([10.0, 0, 0], (41, 1)))
-    tab = opened(cd.show(swing, markers=seen, arrows=push, compare=swing[:20], offset=(0, 0, 0.3),
-                         open=False))
+    tab = opened(
+        cd.show(swing, markers=seen, arrows=push, compare=swing[:20], offset=(0, 0, 0.3), open=False)
+    )
     tab.evaluate("condyle.draw(20)")
     before = picture(tab)
-    for name in ("Bodies", "Joints", "Forces", "Springs", "Model's markers", "Measured markers",
-                 "Marker errors"):
+    for name in (
+        "Bodies",
+        "Joints",
+        "Forces",
+        "Springs",
+        "Model's markers",
+        "Measured markers",
+        "Marker errors",
+    ):
         tab.get_by_label(name, exact=True).uncheck()
         tab.evaluate("condyle.draw(20)")
         after = picture(tab)
@@ -150,7 +159,7 @@ def test_a_motion_later_in_time(opened: Opened, swing: cd.Trajectory) -> None:
     tab = opened(cd.show(swing, compare=swing, later=0.5, plot=["upper"], open=False))
     angle = "(i) => condyle.figures[i].values.columns[0]"
     tab.evaluate("condyle.seek(1.0)")
-    assert tab.evaluate(angle, 0) == pytest.approx(swing(1.0)["upper"], abs=2e-3)   # a frame is 10 ms
+    assert tab.evaluate(angle, 0) == pytest.approx(swing(1.0)["upper"], abs=2e-3)  # a frame is 10 ms
     assert tab.evaluate(angle, 1) == pytest.approx(swing(0.5)["upper"], abs=2e-3)
     assert tab.evaluate("condyle.plots.end") == pytest.approx(2.5)
     tab.get_by_label("how much later the other motions are, in seconds").fill("-0.25")
@@ -186,8 +195,10 @@ def test_a_bad_frame_is_said(opened: Opened, arm: cd.System, bending: cd.Table) 
     values[20] = np.nan
     table = cd.Table(bending.time, bending.names, values, bending.units)
     tab = opened(cd.show(arm, motion=table, open=False))
-    hand, path = ("condyle.figures[0].nodes[2].position.toArray()",
-                  "Array.from(condyle.figures[0].tubes.world)")
+    hand, path = (
+        "condyle.figures[0].nodes[2].position.toArray()",
+        "Array.from(condyle.figures[0].tubes.world)",
+    )
     tab.evaluate("condyle.draw(19)")
     good = tab.evaluate(hand), tab.evaluate(path)
     assert tab.locator("#bad").text_content() == ""
@@ -195,7 +206,7 @@ def test_a_bad_frame_is_said(opened: Opened, arm: cd.System, bending: cd.Table) 
     assert "is not a number at 0.4 s; the last good pose is shown" in tab.locator("#bad").text_content()
     assert picture(tab) != "" and tab.locator("#notes").text_content().startswith("1 of 51 frames")
     assert "ground" not in tab.locator("#bad").text_content()
-    tab.evaluate("condyle.draw(50)")                       # from wherever one comes
+    tab.evaluate("condyle.draw(50)")  # from wherever one comes
     tab.evaluate("condyle.draw(20)")
     assert (tab.evaluate(hand), tab.evaluate(path)) == good
 
@@ -207,7 +218,7 @@ def test_the_page_may_ask_nobody(opened: Opened, swing: cd.Trajectory) -> None:
         addEventListener('securitypolicyviolation', (e) => done(e.effectiveDirective));
         new Image().src = 'https://example.org/x.png'; setTimeout(() => done(null), 2000); })""")
     assert refused == "img-src"
-    assert not tab.locator("#bar").is_visible()            # one pose has no timeline
+    assert not tab.locator("#bar").is_visible()  # one pose has no timeline
 
 
 def test_a_phone(opened: Opened, arm: cd.System, bending: cd.Table) -> None:
@@ -244,13 +255,13 @@ def test_everyone_can_use_it(opened: Opened, arm: cd.System, bending: cd.Table, 
             ratio(v(n), v('--panel').slice(0, 7)), ratio(v(n), v('--back')))); }"""
     for dark in (False, True):
         tab.evaluate("(d) => condyle.theme(d)", dark)
-        assert min(tab.evaluate(contrast)) >= 4.5          # WCAG 2 AA for small text
+        assert min(tab.evaluate(contrast)) >= 4.5  # WCAG 2 AA for small text
     reached = set()
     for _ in range(40):
         tab.keyboard.press("Tab")
         reached.add(tab.evaluate("document.activeElement.id"))
     assert {"play", "timeline", "speed", "theme", "scene"} <= reached
-    tab.evaluate("document.activeElement.blur()")          # in a field it is a letter
+    tab.evaluate("document.activeElement.blur()")  # in a field it is a letter
     tab.keyboard.press("?")
     assert tab.locator("#help").is_visible()
     tab.keyboard.press("Escape")

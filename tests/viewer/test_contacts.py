@@ -1,4 +1,5 @@
 """Contacts, constraints and implicit surfaces in scenes: where they are drawn is where they are."""
+
 from __future__ import annotations
 
 import pickle
@@ -38,7 +39,7 @@ def test_a_sphere_on_a_plane() -> None:
     assert patch.points[0] == pytest.approx(state.contact_points()[0])
     assert arrow.kind == "pushes" and arrow.vectors[0] == pytest.approx(state.contact_forces()[0])
     assert drawn.columns["touch.depth"][0] == pytest.approx(0.01)
-    assert scene_of(state).floor == pytest.approx(0.02)    # the grid is the floor
+    assert scene_of(state).floor == pytest.approx(0.02)  # the grid is the floor
     assert [p.name for p in drawn.parts if p.kind == "contacts"] == ["touch: ball"]
 
 
@@ -49,7 +50,7 @@ def test_cameras_see_the_tips_of_arrows() -> None:
     scene = scene_of(cd.simulate(start.system, start.replace(u={"ball_vx": 9.0}), 1.0))
     head, (arrow,) = _head(scene), scene.layers[0].arrows
     tips = arrow.points[:, 1] + scene.arrow_scale * arrow.vectors[:, 1]
-    assert scene.outermost[:, 1].max() == pytest.approx(tips.max(), rel=0.05)        # of sampled frames
+    assert scene.outermost[:, 1].max() == pytest.approx(tips.max(), rel=0.05)  # of sampled frames
     assert tips.max() > 2 * scene.high[1]
     assert head["follow"] and head["near"] < 0.3 * scene.size
     assert head["arrow_scale"] == pytest.approx(scene.arrow_scale * head["near"] / scene.size)
@@ -77,10 +78,13 @@ def test_surfaces_that_only_the_method_of_a_run_knows() -> None:
 def test_a_box_on_its_corners_is_a_box(material: Any) -> None:
     system = cd.System()
     system.add_body("box", mobilizer=cd.Planar(), mass=1.0, inertia=(0.004,) * 3)
-    system.add_contact("stand", C.HalfSpace("ground", (0, 1, 0), 0.0, material),
-                       C.Box("box", None, (0.2, 0.05, 0.1), material))
+    system.add_contact(
+        "stand",
+        C.HalfSpace("ground", (0, 1, 0), 0.0, material),
+        C.Box("box", None, (0.2, 0.05, 0.1), material),
+    )
     for one in (system, pickle.loads(pickle.dumps(system))):
-        part, = (p for p in scene_of(one.state(q={"box_ty": 0.06})).layers[0].parts if p.kind == "contacts")
+        (part,) = (p for p in scene_of(one.state(q={"box_ty": 0.06})).layers[0].parts if p.kind == "contacts")
         assert part.shape == cd.shapes.Box((0.2, 0.05, 0.1)) and part.name == "stand: box"
 
 
@@ -88,8 +92,9 @@ def test_the_arrow_is_the_force_on_what_moves() -> None:
     """Ground as the second surface: the arrow is turned over."""
     system = cd.System()
     system.add_body("ball", mobilizer=cd.Free(), mass=1.0, inertia=(0.01, 0.01, 0.01))
-    system.add_contact("touch", C.Sphere("ball", (0, 0, 0), 0.1, SKIN),
-                       C.Sphere("ground", (0, 0, 0), 0.1, SKIN))
+    system.add_contact(
+        "touch", C.Sphere("ball", (0, 0, 0), 0.1, SKIN), C.Sphere("ground", (0, 0, 0), 0.1, SKIN)
+    )
     drawn = scene_of(system.state(q={"ball_ty": 0.19})).layers[0]
     assert drawn.arrows[0].vectors[0][1] > 0
 
@@ -106,27 +111,37 @@ def test_a_patch_is_long_where_the_gap_opens_least() -> None:
     assert np.linalg.norm(patch.axes[0], axis=1) == pytest.approx(state.contact_patches()[0])
 
 
-@pytest.mark.parametrize("surface", [C.Ellipsoid("ball", None, (0.2, 0.05, 0.1), SKIN),
-                                     C.Torus("ball", None, 0.1, 0.02, SKIN),
-                                     C.Cylinder("ball", None, 0.1, 0.3, SKIN)],
-                         ids=lambda s: type(s).__name__)
+@pytest.mark.parametrize(
+    "surface",
+    [
+        C.Ellipsoid("ball", None, (0.2, 0.05, 0.1), SKIN),
+        C.Torus("ball", None, 0.1, 0.02, SKIN),
+        C.Cylinder("ball", None, 0.1, 0.3, SKIN),
+    ],
+    ids=lambda s: type(s).__name__,
+)
 def test_curvatures_against_the_surface(surface: Any) -> None:
     """The normal turns by dn = K dp along the surface."""
     n = np.array([[0.6, 0.64, 0.48]])
     n /= np.linalg.norm(n)
     if isinstance(surface, C.Cylinder):
         n = np.array([[0.6, 0.8, 0.0]])
-    point = {C.Ellipsoid: lambda n: np.array([0.2, 0.05, 0.1]) ** 2 * n / np.sqrt(
-                 (np.array([0.2, 0.05, 0.1]) ** 2 * n ** 2).sum(1, keepdims=True)),
-             C.Torus: lambda n: 0.02 * n + 0.1 * n * [1, 1, 0] / np.linalg.norm(n[:, :2], axis=1)[:, None],
-             C.Cylinder: lambda n: 0.1 * n}[type(surface)]
+    point = {
+        C.Ellipsoid: lambda n: (
+            np.array([0.2, 0.05, 0.1]) ** 2
+            * n
+            / np.sqrt((np.array([0.2, 0.05, 0.1]) ** 2 * n**2).sum(1, keepdims=True))
+        ),
+        C.Torus: lambda n: 0.02 * n + 0.1 * n * [1, 1, 0] / np.linalg.norm(n[:, :2], axis=1)[:, None],
+        C.Cylinder: lambda n: 0.1 * n,
+    }[type(surface)]
     K = contacts._curvature(surface, n)
     assert K is not None
-    for d in np.eye(3)[:2 if isinstance(surface, C.Cylinder) else 3]:
+    for d in np.eye(3)[: 2 if isinstance(surface, C.Cylinder) else 3]:
         h = 1e-5
         n2, n1 = (v / np.linalg.norm(v) for v in (n + h * d, n - h * d))
         dn, dp = (n2 - n1)[0] / (2 * h), (point(n2) - point(n1))[0] / (2 * h)
-        assert K[0] @ dp == pytest.approx(dn, abs=1e-8)    # 1e-8: differences of steps of 1e-5
+        assert K[0] @ dp == pytest.approx(dn, abs=1e-8)  # 1e-8: differences of steps of 1e-5
 
 
 def test_frames_of_a_run_and_of_a_live_page() -> None:
@@ -144,13 +159,13 @@ def test_frames_of_a_run_and_of_a_live_page() -> None:
 
 def test_implicit_surfaces_are_triangles() -> None:
     """A ball and an endless cylinder, cut at the reach; 2 %: flat triangles lie inside."""
-    ball = implicit_shape(lambda p: (p ** 2).sum(axis=1) - 0.05 ** 2, 1.0)
+    ball = implicit_shape(lambda p: (p**2).sum(axis=1) - 0.05**2, 1.0)
     assert ball is not None
     vertices, triangles = ball.surface()
     a, b, c = np.moveaxis(vertices[triangles], 1, 0)
     volume = np.einsum("ni,ni->", a, np.cross(b, c)) / 6
-    assert volume == pytest.approx(4 / 3 * np.pi * 0.05 ** 3, rel=0.02)
-    tube = implicit_shape(lambda p: p[:, 0] ** 2 + p[:, 1] ** 2 - 0.2 ** 2, 1.0)
+    assert volume == pytest.approx(4 / 3 * np.pi * 0.05**3, rel=0.02)
+    tube = implicit_shape(lambda p: p[:, 0] ** 2 + p[:, 1] ** 2 - 0.2**2, 1.0)
     assert tube is not None and np.ptp(tube.surface()[0][:, 2]) == pytest.approx(2.0)
     assert implicit_shape(lambda p: np.ones(len(p)), 1.0) is None
     system = cd.System()
@@ -176,9 +191,13 @@ def test_constraints_have_shapes() -> None:
     made: dict[str, list[str]] = {}
     for part in constraint_parts(system, 1.0):
         made.setdefault(part.name, []).append(type(part.shape).__name__)
-    assert made == {"ball": ["Sphere", "Sphere"], "plane": ["Box", "Sphere"],
-                    "line": ["Sphere", "Line", "Sphere"], "weld": ["Frame", "Sphere", "Frame", "Sphere"],
-                    "roll": ["Box", "Sphere"]}
+    assert made == {
+        "ball": ["Sphere", "Sphere"],
+        "plane": ["Box", "Sphere"],
+        "line": ["Sphere", "Line", "Sphere"],
+        "weld": ["Frame", "Sphere", "Frame", "Sphere"],
+        "roll": ["Box", "Sphere"],
+    }
     plate = next(p for p in constraint_parts(system, 1.0) if p.name == "plane")
     assert plate.X_BS.p == pytest.approx([0, 0.1, 0]) and plate.X_BS.R[:, 2] == pytest.approx([0, 1, 0])
 
@@ -186,13 +205,25 @@ def test_constraints_have_shapes() -> None:
 def brick() -> cd.State:
     """A brick of twelve triangles that stands in a soft floor."""
     x, y, z = (g.ravel() for g in np.meshgrid(*[(-1.0, 1.0)] * 3, indexing="ij"))
-    faces = [(0, 1, 3), (0, 3, 2), (4, 6, 7), (4, 7, 5), (0, 4, 5), (0, 5, 1), (2, 3, 7), (2, 7, 6),
-             (0, 2, 6), (0, 6, 4), (1, 5, 7), (1, 7, 3)]
+    faces = [
+        (0, 1, 3),
+        (0, 3, 2),
+        (4, 6, 7),
+        (4, 7, 5),
+        (0, 4, 5),
+        (0, 5, 1),
+        (2, 3, 7),
+        (2, 7, 6),
+        (0, 2, 6),
+        (0, 6, 4),
+        (1, 5, 7),
+        (1, 7, 3),
+    ]
     system = cd.System()
     system.add_body("brick", mobilizer=cd.Free(), mass=1.0, inertia=(0.01, 0.01, 0.01))
     mesh = C.Mesh("brick", (0.0, 0.01, 0.0), (np.stack([x, y, z], axis=1) * 0.05, faces), 0.01, SKIN)
     system.add_contact("stand", C.HalfSpace("ground", (0, 1, 0), 0.0, SKIN), mesh)
-    return system.state(q={"brick_ty": 0.038})               # 2 mm deep: -0.05 + 0.01 + 0.038
+    return system.state(q={"brick_ty": 0.038})  # 2 mm deep: -0.05 + 0.01 + 0.038
 
 
 def test_pressure_on_a_mesh() -> None:
@@ -201,14 +232,14 @@ def test_pressure_on_a_mesh() -> None:
     s = scene_of(state)
     (found,) = s.layers[0].pressures
     assert found.name == "stand: brick" and found.body == 1 and found.values.shape == (1, 2)
-    own = found.corners                                      # on the body: the lower side of the mesh
+    own = found.corners  # on the body: the lower side of the mesh
     assert own[..., 1] == pytest.approx(np.full((2, 3), -0.04))
     areas = np.linalg.norm(np.cross(own[:, 1] - own[:, 0], own[:, 2] - own[:, 0]), axis=1) / 2
     assert found.values[0] @ areas == pytest.approx(state.contact_forces()[0, 1], rel=1e-9)
     assert s.pressure == found.values.max() and not s.layers[0].patches
     assert s.layers[0].columns["stand: brick.pressure"][0] == pytest.approx(s.pressure)
-    assert s.size > 0.05                                     # the mesh is within the picture
-    Stream(state).message(state)                             # a live page has none
+    assert s.size > 0.05  # the mesh is within the picture
+    Stream(state).message(state)  # a live page has none
 
 
 def test_arrows_of_rigid_contacts() -> None:
@@ -216,11 +247,12 @@ def test_arrows_of_rigid_contacts() -> None:
     system = cd.System()
     system.add_body("ball", mobilizer=cd.Free(), mass=2.0, inertia=(0.01, 0.01, 0.01))
     hard = C.Rigid()
-    system.add_contact("lie", C.HalfSpace("ground", (0, 1, 0), 0.0, hard),
-                       C.Sphere("ball", (0, 0, 0), 0.1, hard))
+    system.add_contact(
+        "lie", C.HalfSpace("ground", (0, 1, 0), 0.0, hard), C.Sphere("ball", (0, 0, 0), 0.1, hard)
+    )
     run = cd.simulate(system, system.state(q={"ball_ty": 0.1}), 0.1)
     drawn = scene_of(run).layers[0]
-    weight = 2.0 * 9.80665                                   # the default gravity
+    weight = 2.0 * 9.80665  # the default gravity
     assert drawn.arrows[0].vectors[-1] == pytest.approx([0, weight, 0], rel=1e-3, abs=1e-6)
     assert drawn.arrows[0].points[-1] == pytest.approx([0, 0, 0], abs=1e-6)
 
@@ -230,8 +262,11 @@ def test_a_bob_hangs_at_the_end_of_its_stick() -> None:
     for inertia, length in (((1e-5,) * 3, 0.5), ((1 / 12, 1e-3, 1 / 12), 1.0)):
         system = cd.System()
         system.add_body("b", mobilizer=cd.Pin(), X_BM=(0, 0.5, 0), mass=1.0, inertia=inertia)
-        stick = next(p for p in scene_of(system).layers[0].parts if p.kind == "bodies"
-                     and isinstance(p.shape, cd.shapes.Capsule))
+        stick = next(
+            p
+            for p in scene_of(system).layers[0].parts
+            if p.kind == "bodies" and isinstance(p.shape, cd.shapes.Capsule)
+        )
         assert 2 * stick.shape.half_length == pytest.approx(length)
 
 
@@ -246,4 +281,4 @@ def test_pictures_show_the_surfaces_of_ground() -> None:
     with_it = len(figure_of(scene, view="top").axes[0].collections[1].get_paths())
     scene.layers[0].parts = [p for p in scene.layers[0].parts if "stair: ground" not in p.name]
     without = len(figure_of(scene, view="top").axes[0].collections[1].get_paths())
-    assert with_it - without == 4                           # two of the upper face, two of a side
+    assert with_it - without == 4  # two of the upper face, two of a side

@@ -1,4 +1,5 @@
 """Numbers of a page come back to within half of their step, gaps are gaps, and nothing drifts."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -12,9 +13,9 @@ from condyle.viewer.encode import channels, decoded, json_block
 
 def test_smooth_motion_comes_back() -> None:
     t = np.linspace(0, 10, 1001)[:, None]
-    x = np.sin(t * np.arange(1, 8)) + 20 * t                                   # it walks 200 m away
+    x = np.sin(t * np.arange(1, 8)) + 20 * t  # it walks 200 m away
     back = decoded(channels(x, 1e-4), *x.shape)
-    assert np.abs(back - x).max() <= 0.5e-4 * (1 + 1e-9)                       # half a step
+    assert np.abs(back - x).max() <= 0.5e-4 * (1 + 1e-9)  # half a step
 
 
 def test_gaps_and_constants() -> None:
@@ -22,7 +23,7 @@ def test_gaps_and_constants() -> None:
     x[3:5, 0], x[0, 1], x[:, 2], x[:, 3] = np.nan, np.nan, np.nan, 7.25
     x[8, 0] = np.inf
     back = decoded(channels(x, 1e-3), *x.shape)
-    x[8, 0] = np.nan                                                           # not finite is not a number
+    x[8, 0] = np.nan  # not finite is not a number
     assert np.array_equal(np.isnan(back), np.isnan(x))
     assert np.nanmax(np.abs(back - x)) <= 0.5e-3 * (1 + 1e-9)
     assert (back[:, 3] == 7.25).all()

@@ -1,4 +1,5 @@
 """Live views without a browser: orders of a page, and who may talk to the server."""
+
 from __future__ import annotations
 
 import json
@@ -23,12 +24,27 @@ websockets = pytest.importorskip("websockets", reason="needs websockets: pip ins
 def coupled() -> cd.System:
     """Two pins whose angles are coupled, with a Parameter and an Input."""
     system = cd.System()
-    system.add_body("thigh", mobilizer=cd.Pin(), X_BM=(0, 0.4, 0), mass=cd.Parameter("mass", 2.0),
-                    inertia=(0.1, 0.1, 0.1), coordinates=[cd.Coordinate("hip", range=(-1.0, 2.0))])
-    system.add_body("shank", "thigh", cd.Pin(), X_PF=(0, -0.1, 0), X_BM=(0, 0.4, 0), mass=1,
-                    inertia=(0.1, 0.1, 0.1), coordinates="knee")
-    system.add_constraint("coupler", cd.constraints.CoordinateCoupler(lambda a, b: b - 2 * a,
-                                                                        ("hip", "knee")))
+    system.add_body(
+        "thigh",
+        mobilizer=cd.Pin(),
+        X_BM=(0, 0.4, 0),
+        mass=cd.Parameter("mass", 2.0),
+        inertia=(0.1, 0.1, 0.1),
+        coordinates=[cd.Coordinate("hip", range=(-1.0, 2.0))],
+    )
+    system.add_body(
+        "shank",
+        "thigh",
+        cd.Pin(),
+        X_PF=(0, -0.1, 0),
+        X_BM=(0, 0.4, 0),
+        mass=1,
+        inertia=(0.1, 0.1, 0.1),
+        coordinates="knee",
+    )
+    system.add_constraint(
+        "coupler", cd.constraints.CoordinateCoupler(lambda a, b: b - 2 * a, ("hip", "knee"))
+    )
     system.add_force("push", cd.forces.MobilityForce("hip", cd.Input("push", 0.0)))
     return system
 
@@ -41,7 +57,7 @@ def system() -> cd.System:
 def test_sliders_keep_couplers(system):
     session = Session(system)
     assert session.obey({"do": "pose", "name": "hip", "value": 0.4}) is None
-    np.testing.assert_allclose(session.state.q, [0.4, 0.8], rtol=0, atol=1e-3)      # the knee gives way
+    np.testing.assert_allclose(session.state.q, [0.4, 0.8], rtol=0, atol=1e-3)  # the knee gives way
     assert abs(session.state.q[1] - 2 * session.state.q[0]) < 1e-9
     controls = session.controls()
     assert [c["name"] for c in controls["coordinates"]] == ["hip", "knee"]
@@ -56,23 +72,33 @@ def test_sliders_keep_couplers(system):
 def test_where_no_page_can_be(system):
     with pytest.raises(cd.DescriptionError, match=r"from 0 to 65535, .*, got 99999"):
         cd.view(system, open=False, port=99999)
-    with (cd.view(system, open=False) as first,
-          pytest.raises(cd.CondyleError, match=f"port {first.port}: .*port=0 takes a port that is free")):
+    with (
+        cd.view(system, open=False) as first,
+        pytest.raises(cd.CondyleError, match=f"port {first.port}: .*port=0 takes a port that is free"),
+    ):
         cd.view(system, open=False, port=first.port)
 
 
-@pytest.mark.parametrize(("message", "said"), [
-    ({"do": "pose", "name": "hipp", "value": 0.1}, "hip"),
-    ({"do": "pose", "name": "hip", "value": 7.0}, "between"),
-    ({"do": "pose", "name": "hip", "value": float("nan")}, "between"),
-    ({"do": "pose", "name": "hip"}, "value"),
-    ({"do": "pose", "name": "hip", "value": "1"}, "between"), ({"do": "eval", "code": "1"}, "unknown"),
-    (None, "unknown"), ([], "unknown"), ({"do": ["pose"]}, "unknown"), ({"do": "pose"}, "without"),
-    ({"do": "input", "name": "hand_thigh", "value": 1e9}, "unknown input"),
-    ({"do": "speed", "value": 1e9}, "between"),
-    ({"do": "integrator", "value": "__import__"}, "integrator"),
-    ({"do": "grab", "body": "ground", "station": [0, 0, 0], "target": [0, 0, 0]}, "body"),
-    ({"do": "curve", "path": "x", "coordinate": "hip"}, "path")])
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ({"do": "pose", "name": "hipp", "value": 0.1}, "hip"),
+        ({"do": "pose", "name": "hip", "value": 7.0}, "between"),
+        ({"do": "pose", "name": "hip", "value": float("nan")}, "between"),
+        ({"do": "pose", "name": "hip"}, "value"),
+        ({"do": "pose", "name": "hip", "value": "1"}, "between"),
+        ({"do": "eval", "code": "1"}, "unknown"),
+        (None, "unknown"),
+        ([], "unknown"),
+        ({"do": ["pose"]}, "unknown"),
+        ({"do": "pose"}, "without"),
+        ({"do": "input", "name": "hand_thigh", "value": 1e9}, "unknown input"),
+        ({"do": "speed", "value": 1e9}, "between"),
+        ({"do": "integrator", "value": "__import__"}, "integrator"),
+        ({"do": "grab", "body": "ground", "station": [0, 0, 0], "target": [0, 0, 0]}, "body"),
+        ({"do": "curve", "path": "x", "coordinate": "hip"}, "path"),
+    ],
+)
 def test_what_a_page_may_not_send_is_answered_and_changes_nothing(system, message, said):
     session = Session(system)
     before = session.state
@@ -151,14 +177,25 @@ def raw(view: View, *lines: str) -> socket.socket:
     return out
 
 
-@pytest.mark.parametrize(("host", "given", "status"), [
-    ("127.0.0.1", "localhost:{port}", 200), ("127.0.0.1", "LocalHost:{port}", 200),
-    ("127.0.0.1", "127.0.0.1:1234", 200),                            # a port that ssh forwards
-    ("127.0.0.1", "[::1]:{port}", 200), ("127.0.0.1", "localhost.evil.example", 403),
-    ("127.0.0.1", "evil.example:{port}", 403), ("127.0.0.1", "localhost; script-src *", 403),
-    ("127.0.0.1", "[fe80::1%x; script-src *]", 403), ("127.0.0.1", "evil@127.0.0.1", 403),
-    ("127.0.0.1", "{name}:{port}", 403), ("0.0.0.0", "{name}:{port}", 200), ("0.0.0.0", "evil.example", 403),
-    ("0.0.0.0", "192.0.2.2:{port}", 200), ("localhost", "localhost:{port}", 200)])
+@pytest.mark.parametrize(
+    ("host", "given", "status"),
+    [
+        ("127.0.0.1", "localhost:{port}", 200),
+        ("127.0.0.1", "LocalHost:{port}", 200),
+        ("127.0.0.1", "127.0.0.1:1234", 200),  # a port that ssh forwards
+        ("127.0.0.1", "[::1]:{port}", 200),
+        ("127.0.0.1", "localhost.evil.example", 403),
+        ("127.0.0.1", "evil.example:{port}", 403),
+        ("127.0.0.1", "localhost; script-src *", 403),
+        ("127.0.0.1", "[fe80::1%x; script-src *]", 403),
+        ("127.0.0.1", "evil@127.0.0.1", 403),
+        ("127.0.0.1", "{name}:{port}", 403),
+        ("0.0.0.0", "{name}:{port}", 200),
+        ("0.0.0.0", "evil.example", 403),
+        ("0.0.0.0", "192.0.2.2:{port}", 200),
+        ("localhost", "localhost:{port}", 200),
+    ],
+)
 def test_the_page_may_talk_to_the_host_by_which_it_was_reached(system, host, given, status):
     """And to no other. Hosts that a page of another site could have are refused, also where all machines
     may ask."""
@@ -179,8 +216,11 @@ def test_requests_that_are_none(system, caplog):
     """They get 400, and nothing is logged."""
     with View(system) as view:
         start, host = f"GET /{view._token}/ HTTP/1.1", f"Host: 127.0.0.1:{view.port}"
-        for lines in ((f"GET /{view._token}/é HTTP/1.1", host), (start, host, host),
-                      (start, host, "Origin: http://a", "Origin: http://b")):
+        for lines in (
+            (f"GET /{view._token}/é HTTP/1.1", host),
+            (start, host, host),
+            (start, host, "Origin: http://a", "Origin: http://b"),
+        ):
             with raw(view, *lines, "") as connection:
                 assert connection.recv(12) == b"HTTP/1.1 400"
     assert caplog.text == ""
@@ -195,9 +235,15 @@ def test_stop_does_not_wait_for_pages_that_do_not_answer(system, sent, monkeypat
     monkeypatch.setattr(server, "ServerConnection", lambda *a, **k: made(*a, **k | {"close_timeout": None}))
     monkeypatch.setattr(live, "PATIENCE", 1e6)
     view = View(system)
-    lines = [f"GET /{view._token}/live HTTP/1.1", f"Host: 127.0.0.1:{view.port}", "Upgrade: websocket",
-             "Connection: Upgrade", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
-             "Sec-WebSocket-Version: 13", ""]
+    lines = [
+        f"GET /{view._token}/live HTTP/1.1",
+        f"Host: 127.0.0.1:{view.port}",
+        "Upgrade: websocket",
+        "Connection: Upgrade",
+        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+        "Sec-WebSocket-Version: 13",
+        "",
+    ]
     with raw(view, *(lines if sent == "a page" else [])) as connection:
         if sent == "a page":
             assert connection.recv(12) == b"HTTP/1.1 101"

@@ -1,4 +1,5 @@
 """A live view in a real browser: sliders move it, it runs, and it obeys the hand."""
+
 from __future__ import annotations
 
 import socket
@@ -14,8 +15,14 @@ pytest.importorskip("websockets", reason="needs websockets: pip install 'condyle
 
 def test_a_page_that_answers(browser: Any) -> None:
     system = cd.System()
-    system.add_body("arm", mobilizer=cd.Pin(), X_BM=(0, 0.5, 0), mass=1, inertia=(0.1, 0.1, 0.1),
-                    coordinates=[cd.Coordinate("swing", range=(-2, 2))])
+    system.add_body(
+        "arm",
+        mobilizer=cd.Pin(),
+        X_BM=(0, 0.5, 0),
+        mass=1,
+        inertia=(0.1, 0.1, 0.1),
+        coordinates=[cd.Coordinate("swing", range=(-2, 2))],
+    )
     errors: list[str] = []
     with cd.view(system, open=False) as view:
         tab = browser.new_page(viewport={"width": 1000, "height": 600})
@@ -32,7 +39,7 @@ def test_a_page_that_answers(browser: Any) -> None:
             if np.allclose(there, wanted, atol=1e-3):
                 break
             tab.wait_for_timeout(100)
-        np.testing.assert_allclose(there, wanted, rtol=0, atol=1e-3)        # a slider has 1000 steps
+        np.testing.assert_allclose(there, wanted, rtol=0, atol=1e-3)  # a slider has 1000 steps
         tab.get_by_role("button", name="Save pose").click()
         tab.locator("#live .words", has_text="saved").wait_for(timeout=60_000)
         assert view.saved[-1]["swing"] == pytest.approx(1.0, abs=4e-3)

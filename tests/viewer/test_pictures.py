@@ -1,4 +1,5 @@
 """Pictures and movies without a screen: by matplotlib always, by the browser where there is one."""
+
 from __future__ import annotations
 
 import asyncio
@@ -23,12 +24,13 @@ def pixels(path: Path) -> np.ndarray:
         return np.asarray(image.convert("RGB"), dtype=int)
 
 
-def test_matplotlib_draws_what_moves(tmp_path: Path, arm: cd.System, bending: cd.Table,
-                                     activity: cd.Table) -> None:
+def test_matplotlib_draws_what_moves(
+    tmp_path: Path, arm: cd.System, bending: cd.Table, activity: cd.Table
+) -> None:
     given: dict[str, Any] = {"motion": bending, "color": activity, "size": SMALL, "renderer": "matplotlib"}
     first, last = (pixels(cd.picture(arm, tmp_path / f"{t}.png", t=t, **given)) for t in (0.0, 1.0))
     assert first.shape == (160, 240, 3)
-    assert (np.abs(first - last).sum(axis=2) > 60).sum() > 50                  # the forearm is elsewhere
+    assert (np.abs(first - last).sum(axis=2) > 60).sum() > 50  # the forearm is elsewhere
     again = pixels(cd.picture(arm, tmp_path / "again.png", t=0.0, **given))
     assert np.array_equal(first, again)
     dark = pixels(cd.picture(arm, tmp_path / "dark.png", t=0.0, dark=True, **given))
@@ -42,9 +44,12 @@ def test_everything_is_drawn(tmp_path: Path, swing: cd.Trajectory) -> None:
     push = cd.Arrows("push", t, tip, np.tile([10.0, 0, 0], (11, 1)))
     seen = type("Seen", (), {"time": t, "names": ["tip"], "positions": tip[:, None]})
     given: dict[str, Any] = {"t": 1.0, "size": SMALL, "renderer": "matplotlib"}
-    shown = [pixels(cd.picture(swing, tmp_path / f"{k}.png", **given, **more))
-             for k, more in enumerate([{}, {"arrows": push}, {"markers": seen}, {"compare": swing[:3]},
-                                       {"view": "top"}])]
+    shown = [
+        pixels(cd.picture(swing, tmp_path / f"{k}.png", **given, **more))
+        for k, more in enumerate(
+            [{}, {"arrows": push}, {"markers": seen}, {"compare": swing[:3]}, {"view": "top"}]
+        )
+    ]
     assert all((a != b).any() for i, a in enumerate(shown) for b in shown[:i])
 
 
@@ -55,8 +60,11 @@ def test_two_renderers_draw_the_same(tmp_path: Path, swing: cd.Trajectory, view:
     matplotlib, which share no line of code; 0.7: edges of thin things, and lights differ."""
     colored = []
     for renderer in ("browser", "matplotlib"):
-        image = pixels(cd.picture(swing, tmp_path / f"{renderer}.png", t=0.6, view=view, size=(480, 320),
-                                  renderer=renderer))
+        image = pixels(
+            cd.picture(
+                swing, tmp_path / f"{renderer}.png", t=0.6, view=view, size=(480, 320), renderer=renderer
+            )
+        )
         colored.append(np.ptp(image, axis=2) > 40)
     both, either = (colored[0] & colored[1]).sum(), (colored[0] | colored[1]).sum()
     assert either > 1500 and both > 0.7 * either
@@ -71,10 +79,14 @@ def test_all_is_in_view(swing: cd.Trajectory) -> None:
     """Every corner of every shape, in all frames; and the picture is not much larger than they need."""
     scene = scene_of(swing)
     d = scene.layers[0]
-    own = [(part.body, part.shape.surface()[0] @ part.X_BS.R.T + part.X_BS.p) for part in d.parts
-           if part.kind != "inertias"]                       # hidden at first
-    corners = np.concatenate([(np.einsum("tij,nj->tni", d.R[:, b], x) + d.p[:, b, None]).reshape(-1, 3)
-                              for b, x in own if len(x)])
+    own = [
+        (part.body, part.shape.surface()[0] @ part.X_BS.R.T + part.X_BS.p)
+        for part in d.parts
+        if part.kind != "inertias"
+    ]  # hidden at first
+    corners = np.concatenate(
+        [(np.einsum("tij,nj->tni", d.R[:, b], x) + d.p[:, b, None]).reshape(-1, 3) for b, x in own if len(x)]
+    )
     for view in ("any", "front", "side", "top"):
         flat, _ = Camera.of(scene, view, SMALL).project(corners)
         share = np.abs(flat / (np.array(SMALL) / 2)).max(axis=0)
@@ -84,7 +96,7 @@ def test_all_is_in_view(swing: cd.Trajectory) -> None:
 def test_movies(tmp_path: Path, swing: cd.Trajectory) -> None:
     given: dict[str, Any] = {"rate": 2.0, "size": SMALL, "renderer": "matplotlib"}
     with Image.open(swing.movie(tmp_path / "a.gif", **given)) as gif:
-        assert gif.n_frames == 5 and gif.size == SMALL                          # 0, 0.5, ... 2 s
+        assert gif.n_frames == 5 and gif.size == SMALL  # 0, 0.5, ... 2 s
     first = cd.movie(swing, tmp_path / "b.png", speed=2.0, **given)
     assert first.name == "b_0000.png"
     assert sorted(p.name for p in tmp_path.glob("b_*")) == ["b_0000.png", "b_0001.png", "b_0002.png"]
@@ -103,21 +115,24 @@ def test_the_browser_draws_the_same_pose(tmp_path: Path, swing: cd.Trajectory) -
         teal = (image[..., 1] - image[..., 0] > 40) & (image[..., 2] - image[..., 0] > 40)
         masks.append(teal)
     both = (masks[0] & masks[1]).sum() / (masks[0] | masks[1]).sum()
-    assert masks[0].sum() > 300 and both > 0.6             # the box is teal; lights differ at its edges
+    assert masks[0].sum() > 300 and both > 0.6  # the box is teal; lights differ at its edges
 
 
-@pytest.mark.parametrize(("call", "words"), [
-    (lambda s, p: cd.picture(s, p / "a.jpg"), "ends in .png or .svg"),
-    (lambda s, p: cd.movie(s, p / "a.avi"), "ends in .mp4, .gif or .png"),
-    (lambda s, p: cd.movie(s, p / "a.gif", rate=0), "rate: expected a number above zero"),
-    (lambda s, p: cd.picture(s, p / "a.png", size=(0, 1)), "from 16 to 8192"),
-    (lambda s, p: cd.picture(s, p / "a.png", view="back", renderer="matplotlib"), "expected one of any"),
-    (lambda s, p: cd.picture(s, p / "a.png", renderer="gpu"), "renderer: expected one of"),
-    (lambda s, p: cd.picture(s, p / "a.png", t="now"), "expected a time"),
-    (lambda s, p: cd.picture(s, p / "a.svg", t=50), "t = 50 s: the motion goes from 0 to"),
-    (lambda s, p: cd.picture(p / "a.svg", s), r"cd\.picture\(what is shown, path\), got Trajectory"),
-    (lambda s, p: cd.movie(s, p / "a.gif", fps=3), "it is rate="),
-])
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda s, p: cd.picture(s, p / "a.jpg"), "ends in .png or .svg"),
+        (lambda s, p: cd.movie(s, p / "a.avi"), "ends in .mp4, .gif or .png"),
+        (lambda s, p: cd.movie(s, p / "a.gif", rate=0), "rate: expected a number above zero"),
+        (lambda s, p: cd.picture(s, p / "a.png", size=(0, 1)), "from 16 to 8192"),
+        (lambda s, p: cd.picture(s, p / "a.png", view="back", renderer="matplotlib"), "expected one of any"),
+        (lambda s, p: cd.picture(s, p / "a.png", renderer="gpu"), "renderer: expected one of"),
+        (lambda s, p: cd.picture(s, p / "a.png", t="now"), "expected a time"),
+        (lambda s, p: cd.picture(s, p / "a.svg", t=50), "t = 50 s: the motion goes from 0 to"),
+        (lambda s, p: cd.picture(p / "a.svg", s), r"cd\.picture\(what is shown, path\), got Trajectory"),
+        (lambda s, p: cd.movie(s, p / "a.gif", fps=3), "it is rate="),
+    ],
+)
 def test_mistakes_are_told(call: Any, words: str, tmp_path: Path, swing: cd.Trajectory) -> None:
     with pytest.raises(cd.DescriptionError, match=words):
         call(swing, tmp_path)

@@ -1,4 +1,5 @@
 """A run beside the clock: the same motion as cd.simulate, whatever the machine does meanwhile."""
+
 from __future__ import annotations
 
 import numpy as np

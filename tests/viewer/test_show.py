@@ -1,4 +1,5 @@
 """cd.show: what it takes, what it refuses by name, and what is in the file."""
+
 from __future__ import annotations
 
 import re
@@ -59,25 +60,37 @@ def test_no_browser_is_opened_by_tests(monkeypatch: pytest.MonkeyPatch, swing: c
     written.parent.rmdir()
 
 
-@pytest.mark.parametrize(("call", "error", "words"), [
-    (lambda s, t: cd.show(t), cd.DescriptionError, r"cd.show\(system, motion=table\)"),
-    (lambda s, t: cd.show("walk.mot"), cd.DescriptionError, "read the file first"),
-    (lambda s, t: cd.show(3), cd.DescriptionError, "got int"),
-    (lambda s, t: cd.show(s, "a.png", motion=t), cd.DescriptionError, "ends in .html"),
-    (lambda s, t: cd.show(s.state(), motion=t), cd.DescriptionError, "goes with a System"),
-    (lambda s, t: cd.show(s, motion=t, color="redness"), cd.UnknownNameError, "colour muscles by 'redness'"),
-    (lambda s, t: cd.show(s, motion=t, color=t), cd.DescriptionError, "no column .* name of a muscle"),
-    (lambda s, t: cd.show(s, motion=t, markers=t), cd.DescriptionError, "cd.read_markers"),
-    (lambda s, t: cd.show(s, motion=t, arrows=[3]), cd.DescriptionError, "cd.Arrows or a cd.ExternalLoad"),
-    (lambda s, t: cd.show(s, motion=t, plots=[3]), cd.DescriptionError, "expected Tables"),
-    (lambda s, t: cd.show(s, motion=t, plot=["knee"], open=False).html, cd.UnknownNameError, "'knee'"),
-    (lambda s, t: cd.show(s, motion=t, frames=0), cd.DescriptionError, "whole number above zero"),
-    (lambda s, t: cd.show(s, motion=t, colour=None), cd.ArgumentError, "it is color="),
-    (lambda s, t: cd.show(s, motion=t, compare=t, offset=(1, 2)), cd.ShapeError, "three numbers"),
-    (lambda s, t: cd.Arrows("push", [0, 1], [(0, 0, 0)], [(0, 0, 0)]), cd.ShapeError, "push"),
-])
-def test_mistakes_are_told(call: Any, error: type[Exception], words: str, arm: cd.System,
-                           bending: cd.Table) -> None:
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda s, t: cd.show(t), cd.DescriptionError, r"cd.show\(system, motion=table\)"),
+        (lambda s, t: cd.show("walk.mot"), cd.DescriptionError, "read the file first"),
+        (lambda s, t: cd.show(3), cd.DescriptionError, "got int"),
+        (lambda s, t: cd.show(s, "a.png", motion=t), cd.DescriptionError, "ends in .html"),
+        (lambda s, t: cd.show(s.state(), motion=t), cd.DescriptionError, "goes with a System"),
+        (
+            lambda s, t: cd.show(s, motion=t, color="redness"),
+            cd.UnknownNameError,
+            "colour muscles by 'redness'",
+        ),
+        (lambda s, t: cd.show(s, motion=t, color=t), cd.DescriptionError, "no column .* name of a muscle"),
+        (lambda s, t: cd.show(s, motion=t, markers=t), cd.DescriptionError, "cd.read_markers"),
+        (
+            lambda s, t: cd.show(s, motion=t, arrows=[3]),
+            cd.DescriptionError,
+            "cd.Arrows or a cd.ExternalLoad",
+        ),
+        (lambda s, t: cd.show(s, motion=t, plots=[3]), cd.DescriptionError, "expected Tables"),
+        (lambda s, t: cd.show(s, motion=t, plot=["knee"], open=False).html, cd.UnknownNameError, "'knee'"),
+        (lambda s, t: cd.show(s, motion=t, frames=0), cd.DescriptionError, "whole number above zero"),
+        (lambda s, t: cd.show(s, motion=t, colour=None), cd.ArgumentError, "it is color="),
+        (lambda s, t: cd.show(s, motion=t, compare=t, offset=(1, 2)), cd.ShapeError, "three numbers"),
+        (lambda s, t: cd.Arrows("push", [0, 1], [(0, 0, 0)], [(0, 0, 0)]), cd.ShapeError, "push"),
+    ],
+)
+def test_mistakes_are_told(
+    call: Any, error: type[Exception], words: str, arm: cd.System, bending: cd.Table
+) -> None:
     with pytest.raises(error, match=words):
         call(arm, bending)
 
@@ -110,19 +123,20 @@ def test_bad_frames_are_said(arm: cd.System, bending: cd.Table) -> None:
 
 
 def test_few_frames_and_missing_coordinates(arm: cd.System, bending: cd.Table) -> None:
-    layer, = layers(arm, bending[["r_elbow_flex"]][:2])
+    (layer,) = layers(arm, bending[["r_elbow_flex"]][:2])
     assert len(layer.t) == 2 and any("r_shoulder_elev" in note for note in layer.notes)
 
 
 def test_long_motions_are_thinned(arm: cd.System, bending: cd.Table, swing: cd.Trajectory) -> None:
-    layer, = layers(arm, bending, most=10)
+    (layer,) = layers(arm, bending, most=10)
     assert len(layer.t) <= 10 and "9 of 51 frames are shown" in layer.notes[0]
-    layer, = layers(swing, most=50)
+    (layer,) = layers(swing, most=50)
     assert len(layer.t) == 50 and "50 frames are shown" in layer.notes[0]
 
 
-def test_a_notebook_gets_a_small_page(monkeypatch: pytest.MonkeyPatch, arm: cd.System,
-                                      bending: cd.Table) -> None:
+def test_a_notebook_gets_a_small_page(
+    monkeypatch: pytest.MonkeyPatch, arm: cd.System, bending: cd.Table
+) -> None:
     result = cd.show(arm, motion=bending, open=False)
     small = result.inline(most=len(result.html) - 500)
     assert "so that the page stays small" in small and 'sandbox="allow-scripts"' in small
@@ -133,7 +147,7 @@ def test_a_notebook_gets_a_small_page(monkeypatch: pytest.MonkeyPatch, arm: cd.S
 
 def test_runs_backward_in_time_are_shown_forward(swing: cd.Trajectory) -> None:
     back = cd.simulate(swing.system, swing[-1], t_final=1.0)
-    layer, = layers(back)
+    (layer,) = layers(back)
     assert (np.diff(layer.t) > 0).all() and "backward" in layer.notes[0]
     assert np.allclose(layer.batch.array("q")[-1], swing[-1].q)
 
@@ -148,13 +162,14 @@ def test_paths_are_in_frames_of_bodies(arm: cd.System, bending: cd.Table) -> Non
             got, all_points = d.points(line, frame), expected[line.name][frame]
             assert np.allclose(got[[0, -1]], all_points[[0, -1]], atol=1e-12)
             away = np.linalg.norm(got[:, None] - all_points[None], axis=2).min(axis=1)
-            assert away.max() < 1e-12                     # 9 of the 17 points of an arc are among them
+            assert away.max() < 1e-12  # 9 of the 17 points of an arc are among them
     fixed = [n.points[:, k] for n in d.lines for k in range(len(n.bodies))]
-    assert sum(np.ptp(x, axis=0).max() < 1e-12 for x in fixed) >= 12           # both ends of six muscles
+    assert sum(np.ptp(x, axis=0).max() < 1e-12 for x in fixed) >= 12  # both ends of six muscles
 
 
-def test_colours_come_from_a_table_or_the_state(arm: cd.System, bending: cd.Table,
-                                                activity: cd.Table) -> None:
+def test_colours_come_from_a_table_or_the_state(
+    arm: cd.System, bending: cd.Table, activity: cd.Table
+) -> None:
     d = cd.show(arm, motion=bending, color=activity, open=False).scene.layers[0]
     assert np.allclose(d.paint, activity.values)
     assert f"{arm.muscles[0]}.activation" in d.columns.names
@@ -170,8 +185,13 @@ def test_default_shapes() -> None:
     """A rod about one end: its stick goes from the joint through the mass centre as far again; the ellipsoid
     has its inertia."""
     system = cd.System()
-    system.add_body("rod", mobilizer=cd.Pin(), X_BM=(0, 0.5, 0), mass=2.0,
-                    inertia=(2 / 5 * (0.04 + 0.09), 2 / 5 * (0.01 + 0.09), 2 / 5 * (0.01 + 0.04)))
+    system.add_body(
+        "rod",
+        mobilizer=cd.Pin(),
+        X_BM=(0, 0.5, 0),
+        mass=2.0,
+        inertia=(2 / 5 * (0.04 + 0.09), 2 / 5 * (0.01 + 0.09), 2 / 5 * (0.01 + 0.04)),
+    )
     shapes = {p.kind: p for p in parts(system)[0]}
     stick = shapes["bodies"]
     ends = [stick.X_BS @ (0, 0, z * stick.shape.half_length) for z in (-1, 1)]
@@ -201,8 +221,8 @@ def test_markers_and_arrows_at_the_times_of_the_motion(swing: cd.Trajectory) -> 
     push = cd.Arrows("push", t, tip, np.tile([10.0, 0, 0], (21, 1)))
     d = cd.show(swing, markers=seen, arrows=push, open=False).scene.layers[0]
     i = int(np.argmin(np.abs(d.t - 0.5)))
-    assert np.allclose(d.measured.positions[i, 0], tip[10], atol=0.06)         # the nearest frame, at 3 m/s
-    assert np.isnan(d.measured.positions[d.t > 1.1]).all()                     # nothing is seen after 1 s
+    assert np.allclose(d.measured.positions[i, 0], tip[10], atol=0.06)  # the nearest frame, at 3 m/s
+    assert np.isnan(d.measured.positions[d.t > 1.1]).all()  # nothing is seen after 1 s
     assert [link.name for link in d.links if link.kind == "springs"] == ["tie"]
 
 
@@ -210,7 +230,7 @@ def test_external_loads_are_arrows(arm: cd.System, bending: cd.Table) -> None:
     names = [f"{what}{axis}" for what in ("f", "p") for axis in "xyz"]
     values = np.tile([0, -5.0, 0, 0.1, 0.2, 0.3], (51, 1))
     load = cd.ExternalLoad("r_ulna_radius_hand", cd.Table(bending.time, names, values), force="f", point="p")
-    arrows, = cd.show(arm, motion=bending, arrows=load, open=False).scene.layers[0].arrows
+    (arrows,) = cd.show(arm, motion=bending, arrows=load, open=False).scene.layers[0].arrows
     assert np.allclose(arrows.at(bending.time), np.tile([0.1, 0.2, 0.3, 0, -5, 0], (51, 1)))
 
 
@@ -248,5 +268,5 @@ def test_joints_with_a_shape_of_their_own() -> None:
     curve, egg = (p for p in shown.scene_of(system).layers[0].parts if p.name.endswith("'s way"))
     place = system.body_pose(system.defaults()[0], "bead").p
     points = np.asarray(curve.shape.points) + curve.X_BS.p
-    assert np.linalg.norm(points - place, axis=1).min() < 0.02     # 240 points along 6.3 m
+    assert np.linalg.norm(points - place, axis=1).min() < 0.02  # 240 points along 6.3 m
     assert type(egg.shape).__name__ == "Ellipsoid" and egg.opacity < 1

@@ -1,4 +1,5 @@
 """`condyle analyze`: the study of a motion, for a ready model or a system that a Python file makes."""
+
 from __future__ import annotations
 
 import difflib
@@ -19,9 +20,17 @@ from condyle.opensim import read_external_loads
 from condyle.tree import scales
 
 
-def run(model: str, file: Path, output: Path | None, external_loads: Path | None,
-        configurations: Sequence[str] | None,
-        lowpass: float | None, degrees: bool | None, ending: str, force: bool) -> bool:
+def run(
+    model: str,
+    file: Path,
+    output: Path | None,
+    external_loads: Path | None,
+    configurations: Sequence[str] | None,
+    lowpass: float | None,
+    degrees: bool | None,
+    ending: str,
+    force: bool,
+) -> bool:
     """Analyze a motion and write report and tables. Returns True if all frames have been solved.
 
     Args:
@@ -51,9 +60,11 @@ def run(model: str, file: Path, output: Path | None, external_loads: Path | None
             with steps.step("report"), NewFolder(output, f"{file.stem}-analysis") as folder:
                 for name, result in found.tables.items():
                     result.save(folder.path / f"{name}.{ending}")
-                lead = [f"{html.escape(model)} moves as in {html.escape(file.name)}: {len(motion)} frames "
-                        f"from {motion.t[0]:g} to {motion.t[-1]:g} s.",
-                        f"Made by Condyle {cd.__version__}, <code>condyle analyze</code>."]
+                lead = [
+                    f"{html.escape(model)} moves as in {html.escape(file.name)}: {len(motion)} frames "
+                    f"from {motion.t[0]:g} to {motion.t[-1]:g} s.",
+                    f"Made by Condyle {cd.__version__}, <code>condyle analyze</code>.",
+                ]
                 page = report.write(found, f"{file.name}: muscle forces and joint loads", lead, ending)
                 (folder.path / "report.html").write_text(page, encoding="utf-8")
             seconds = steps.seconds
@@ -63,8 +74,11 @@ def run(model: str, file: Path, output: Path | None, external_loads: Path | None
             print(f"  note: {text}")
         for text in found.problems:
             print(f"  FAILED: {text}")
-        print(f"\nDone in {seconds:.1f} s. Open {folder.path / 'report.html'} in a browser; "
-              f"{len(found.tables)} tables are beside it.", flush=True)
+        print(
+            f"\nDone in {seconds:.1f} s. Open {folder.path / 'report.html'} in a browser; "
+            f"{len(found.tables)} tables are beside it.",
+            flush=True,
+        )
         return not found.problems
 
 
@@ -84,8 +98,9 @@ def read_motion(file: Path, degrees: bool | None) -> tuple[cd.Table, list[str]]:
         table = cd.read_table(file, degrees=degrees)
     said = [str(w.message) for w in caught]
     if any("inDegrees" in text for text in said):
-        raise DescriptionError(f"{file}: it has no line inDegrees=yes or inDegrees=no; say --degrees or "
-                               "--radians")
+        raise DescriptionError(
+            f"{file}: it has no line inDegrees=yes or inDegrees=no; say --degrees or --radians"
+        )
     return table, said
 
 
@@ -94,10 +109,15 @@ def check_angles(system: cd.System, table: cd.Table, file: Path) -> None:
     if table.degrees is not None:
         return
     units = dict(zip(system.coordinates, scales.units(system.bodies)[0], strict=True))
-    bare = [name for name, unit in zip(table.names, table.units, strict=True)
-            if units.get(name) == "rad" and not unit]
+    bare = [
+        name
+        for name, unit in zip(table.names, table.units, strict=True)
+        if units.get(name) == "rad" and not unit
+    ]
     if bare:
-        raise DescriptionError(f"{file}: nothing says whether "
-                               f"{', '.join(bare[:3])}{', ...' * (len(bare) > 3)} "
-                               f"{'is' if len(bare) == 1 else 'are'} in degrees; say --degrees or --radians, "
-                               f"or write the unit into the title: \"{bare[0]} [deg]\"")
+        raise DescriptionError(
+            f"{file}: nothing says whether "
+            f"{', '.join(bare[:3])}{', ...' * (len(bare) > 3)} "
+            f"{'is' if len(bare) == 1 else 'are'} in degrees; say --degrees or --radians, "
+            f'or write the unit into the title: "{bare[0]} [deg]"'
+        )

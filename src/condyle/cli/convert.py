@@ -1,4 +1,5 @@
 """`condyle convert`: tables and markers from one format to another."""
+
 from __future__ import annotations
 
 import warnings
@@ -11,8 +12,9 @@ TABLES = (".mot", ".sto", ".csv", ".tsv", ".npz")
 MARKERS = (".trc", ".c3d")
 
 
-def convert(source: Path, target: Path, units: str | None, vertical: str | None, degrees: bool | None,
-            force: bool) -> str:
+def convert(
+    source: Path, target: Path, units: str | None, vertical: str | None, degrees: bool | None, force: bool
+) -> str:
     """Write a file in the format of its ending; returns what was done, in words.
 
     Args:
@@ -27,8 +29,9 @@ def convert(source: Path, target: Path, units: str | None, vertical: str | None,
     if not source.is_file():
         raise DescriptionError(f"{source}: no such file")
     if target.exists() and not force:
-        raise DescriptionError(f"{target}: exists already; choose another name, or let it be overwritten by "
-                               "--force")
+        raise DescriptionError(
+            f"{target}: exists already; choose another name, or let it be overwritten by --force"
+        )
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         what = _converted(source, target, start, end, units, vertical, degrees)
@@ -36,8 +39,15 @@ def convert(source: Path, target: Path, units: str | None, vertical: str | None,
     return f"{target}: {what}{notes}"
 
 
-def _converted(source: Path, target: Path, start: str, end: str, units: str | None, vertical: str | None,
-               degrees: bool | None) -> str:
+def _converted(
+    source: Path,
+    target: Path,
+    start: str,
+    end: str,
+    units: str | None,
+    vertical: str | None,
+    degrees: bool | None,
+) -> str:
     if start == ".osim" or end == ".osim":
         return _model(source, target, start, end)
     if start in MARKERS or end == ".trc":
@@ -56,11 +66,14 @@ def _converted(source: Path, target: Path, start: str, end: str, units: str | No
 
 def _model(source: Path, target: Path, start: str, end: str) -> str:
     if start != ".osim":
-        raise DescriptionError(f"{source}: a {start or 'file without an ending'} does not become a model; "
-                               "tables go to .mot, .sto, .csv or .npz, markers to .trc too")
+        raise DescriptionError(
+            f"{source}: a {start or 'file without an ending'} does not become a model; "
+            "tables go to .mot, .sto, .csv or .npz, markers to .trc too"
+        )
     if end != ".osim":
-        raise DescriptionError(f"{source}: a model is converted to .osim, of the newest version, got "
-                               f"{target.name!r}")
+        raise DescriptionError(
+            f"{source}: a model is converted to .osim, of the newest version, got {target.name!r}"
+        )
     from condyle.opensim import read_osim, write_osim
 
     system = read_osim(source)

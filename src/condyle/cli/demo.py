@@ -1,5 +1,6 @@
 """`condyle demo`: the study of Ruggiero and Sicilia (2020), an elbow that bends, beside what OpenSim
 computes."""
+
 from __future__ import annotations
 
 import webbrowser
@@ -21,10 +22,18 @@ DATA = Path(__file__).parent / "data" / "arm26_opensim.csv"
 FRAMES = 101
 MIDDLE = slice(10, 91)
 """Frames that are compared: OpenSim's tools take accelerations from splines, which are off near the ends."""
-NUMBERS = {"kinematics": "7", "lengths": "12", "moments": "13", "activations_isometric": "14",
-           "activations_active": "15", "forces_active": "16", "activations_passive": "17",
-           "forces_passive": "18",
-           "reserves_passive": "19", "reactions_passive": "20"}
+NUMBERS = {
+    "kinematics": "7",
+    "lengths": "12",
+    "moments": "13",
+    "activations_isometric": "14",
+    "activations_active": "15",
+    "forces_active": "16",
+    "activations_passive": "17",
+    "forces_passive": "18",
+    "reserves_passive": "19",
+    "reactions_passive": "20",
+}
 
 
 def run(output: Path | None, ending: str, force: bool, open_: bool = False) -> bool:
@@ -51,16 +60,25 @@ def _run(output: Path | None, ending: str, force: bool, open_: bool) -> bool:
             for name, table in found.tables.items():
                 table.save(folder.path / f"{name}.{ending}")
             (folder.path / "report.html").write_text(page(found, opensim, rows, ending), encoding="utf-8")
-            cd.show(motion, folder.path / "scene.html", color=found.tables["forces_active"],
-                    title="An elbow bends", plot=["r_elbow_flex"], plots=[found.tables["moments"]])
+            cd.show(
+                motion,
+                folder.path / "scene.html",
+                color=found.tables["forces_active"],
+                title="An elbow bends",
+                plot=["r_elbow_flex"],
+                plots=[found.tables["moments"]],
+            )
         seconds = steps.seconds
     print(f"\n  {'beside OpenSim 4.6':<44}{'largest difference':>20}{'largest value':>18}")
     for row in rows:
         print(f"  {row}")
     for problem in found.problems:
         print(f"  FAILED: {problem}")
-    print(f"\nDone in {seconds:.1f} s. Open {folder.path / 'report.html'} in a browser; {len(found.tables)} "
-          f"tables and the moving arm, scene.html, are beside it.\n{NEXT}", flush=True)
+    print(
+        f"\nDone in {seconds:.1f} s. Open {folder.path / 'report.html'} in a browser; {len(found.tables)} "
+        f"tables and the moving arm, scene.html, are beside it.\n{NEXT}",
+        flush=True,
+    )
     if open_ and has_screen():
         webbrowser.open((folder.path / "scene.html").absolute().as_uri())
     return not found.problems
@@ -77,7 +95,7 @@ Try next
 def elbow(system: cd.System) -> cd.Motion:
     """The elbow bends from 0 to 90 degrees in 1 s, at rest before and after; the shoulder does not move.
 
-        q = pi/2 (10 s^3 - 15 s^4 + 6 s^5),   s = t / (1 s)
+    q = pi/2 (10 s^3 - 15 s^4 + 6 s^5),   s = t / (1 s)
     """
     t = np.linspace(0, 1, FRAMES)
     q, u, udot = np.zeros((3, FRAMES, system.nq))
@@ -114,15 +132,23 @@ COMPARED = (
     ("lengths", "lengths of muscles", "m", "OpenSim's wrapped lengths are approximate; ours are geodesics."),
     ("moment_arms", "moment arms", "m", "As the lengths, whose derivatives both are."),
     ("moments", "joint moments", "N m", "They do not: the shipped numbers have nine digits."),
-    ("activations_isometric", "activations, without curves", "",
-     "OpenSim's optimisation takes moment arms that are up to 0.26 mm off its own lengths where muscles "
-     "wrap."),
+    (
+        "activations_isometric",
+        "activations, without curves",
+        "",
+        "OpenSim's optimisation takes moment arms that are up to 0.26 mm off its own lengths where muscles "
+        "wrap.",
+    ),
     ("activations_active", "activations, with curves", "", "Likewise."),
     ("forces_active", "muscle forces, with curves", "N", "Likewise."),
     ("reactions_active", "joint loads, with curves", "N, N m", "By the muscle forces."),
-    ("activations_passive", "activations, passive forces: CMC", "",
-     "Another method: Computed Muscle Control runs forward, with elastic tendons and delays of activation. "
-     "The paper compares the two."),
+    (
+        "activations_passive",
+        "activations, passive forces: CMC",
+        "",
+        "Another method: Computed Muscle Control runs forward, with elastic tendons and delays of activation. "
+        "The paper compares the two.",
+    ),
     ("forces_passive", "muscle forces, passive forces: CMC", "N", "Likewise."),
     ("reserves_passive", "helping actuators, passive forces: CMC", "N m", "Likewise."),
 )
@@ -140,8 +166,10 @@ def differences(found: Study, opensim: cd.Table) -> list[Difference]:
     return rows
 
 
-CMC = ("OpenSim's curves here are those of another method, as in the paper: Computed Muscle Control runs "
-       "forward in time, with elastic tendons and delays of activation. They are not expected to agree.")
+CMC = (
+    "OpenSim's curves here are those of another method, as in the paper: Computed Muscle Control runs "
+    "forward in time, with elastic tendons and delays of activation. They are not expected to agree."
+)
 
 
 def page(found: Study, opensim: cd.Table, rows: list[Difference], ending: str) -> str:
@@ -155,10 +183,21 @@ def page(found: Study, opensim: cd.Table, rows: list[Difference], ending: str) -
         "Habib and S. Hamner, Creative Commons Attribution 3.0. Lines are Condyle's, broad pale dashes "
         "OpenSim 4.6's. Differences are the largest of frames 10 to 90: OpenSim's tools take accelerations "
         "from splines, which are off by up to 0.02 N m near the ends.",
-        f"Made by Condyle {cd.__version__}, <code>condyle demo</code>."]
+        f"Made by Condyle {cd.__version__}, <code>condyle demo</code>.",
+    ]
     titles = ["frames 10 to 90", "largest difference", "largest value", "why they differ"]
-    table = titles, [[row.what, f"{row.largest:.1e} {row.unit}", f"{row.size:.4g} {row.unit}", row.why]
-                     for row in rows]
-    return report.write(found, "An elbow bends: from motion to muscle forces and joint loads", lead, ending,
-                        opensim, MIDDLE, NUMBERS, [Section("How far OpenSim and Condyle agree", table=table)],
-                        {"passive": CMC})
+    table = (
+        titles,
+        [[row.what, f"{row.largest:.1e} {row.unit}", f"{row.size:.4g} {row.unit}", row.why] for row in rows],
+    )
+    return report.write(
+        found,
+        "An elbow bends: from motion to muscle forces and joint loads",
+        lead,
+        ending,
+        opensim,
+        MIDDLE,
+        NUMBERS,
+        [Section("How far OpenSim and Condyle agree", table=table)],
+        {"passive": CMC},
+    )

@@ -1,4 +1,5 @@
 """Systems for the command line: a ready model by its name, or what a Python file makes."""
+
 from __future__ import annotations
 
 import contextlib
@@ -35,15 +36,22 @@ def system_of(given: str) -> System:
         return _osim(path)
     if path.suffix == ".py" or path.is_file():
         if path.suffix != ".py":
-            raise DescriptionError(f"{given}: expected a Python file, an .osim file, or the name of a ready "
-                                   f"model: {', '.join(models.READY)}")
+            raise DescriptionError(
+                f"{given}: expected a Python file, an .osim file, or the name of a ready "
+                f"model: {', '.join(models.READY)}"
+            )
         return _only(names_of(path), path)
     if given not in models.READY and path.suffix:
         check_file(path)
     if given not in models.READY:
-        raise UnknownNameError("model", given, models.READY, "your own is a file: a model of OpenSim, "
-                                                             "such as leg.osim, or a Python file that makes "
-                                                             "a System, such as leg.py")
+        raise UnknownNameError(
+            "model",
+            given,
+            models.READY,
+            "your own is a file: a model of OpenSim, "
+            "such as leg.osim, or a Python file that makes "
+            "a System, such as leg.py",
+        )
     system = getattr(models, given)()
     assert isinstance(system, System)
     return system
@@ -60,8 +68,9 @@ def names_of(file: Path) -> dict[str, Any]:
         try:
             return runpy.run_path(str(file))
         except SystemExit as error:
-            raise DescriptionError(f"{file}: it ended by itself (exit code {error.code}) before a System "
-                                   "could be taken from it") from None
+            raise DescriptionError(
+                f"{file}: it ended by itself (exit code {error.code}) before a System could be taken from it"
+            ) from None
         except Exception as error:
             raise DescriptionError(f"{file}{_line(error, file)}: {_said(error)}") from error
 
@@ -69,12 +78,17 @@ def names_of(file: Path) -> dict[str, Any]:
 def check_file(file: Path) -> None:
     """Refuse a file that does not exist."""
     if not file.is_file():
-        there = [p.name for p in file.parent.iterdir() if p.suffix in {file.suffix, ".osim", ".py"}
-                 ] if file.parent.is_dir() else []
+        there = (
+            [p.name for p in file.parent.iterdir() if p.suffix in {file.suffix, ".osim", ".py"}]
+            if file.parent.is_dir()
+            else []
+        )
         near = difflib.get_close_matches(file.name, there, n=2)
         similar = f"is it {' or '.join(str(file.parent / n) for n in near)}? Else " if near else ""
-        raise DescriptionError(f"{file}: no such file; {similar}give a model file of OpenSim, or a "
-                               "Python file that makes `system = cd.System()` and adds bodies")
+        raise DescriptionError(
+            f"{file}: no such file; {similar}give a model file of OpenSim, or a "
+            "Python file that makes `system = cd.System()` and adds bodies"
+        )
 
 
 def start_of(file: Path) -> State:
@@ -103,7 +117,7 @@ def beside(file: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        with contextlib.suppress(ValueError):               # the file may have changed the path too
+        with contextlib.suppress(ValueError):  # the file may have changed the path too
             sys.path.remove(folder)
 
 
@@ -113,14 +127,22 @@ def _only(names: dict[str, Any], file: Path) -> System:
     if isinstance(names.get("system"), System):
         return found["system"]
     if not found:
-        makers = [name for name, value in names.items() if callable(value) and not name.startswith("_")
-                  and getattr(value, "__module__", None) == names["__name__"]]
+        makers = [
+            name
+            for name, value in names.items()
+            if callable(value)
+            and not name.startswith("_")
+            and getattr(value, "__module__", None) == names["__name__"]
+        ]
         hint = f"; does {makers[0]}() make one? Then add system = {makers[0]}()" if makers else ""
-        raise DescriptionError(f"{file}: it makes no cd.System{hint}; expected a variable such as system = "
-                               "cd.System()")
+        raise DescriptionError(
+            f"{file}: it makes no cd.System{hint}; expected a variable such as system = cd.System()"
+        )
     if len({id(value) for value in found.values()}) > 1:
-        raise DescriptionError(f"{file}: it makes several Systems: {', '.join(found)}; call the one that is "
-                               f"meant `system`, or give {file}:{next(iter(found))}")
+        raise DescriptionError(
+            f"{file}: it makes several Systems: {', '.join(found)}; call the one that is "
+            f"meant `system`, or give {file}:{next(iter(found))}"
+        )
     return next(iter(found.values()))
 
 
@@ -145,8 +167,11 @@ def _line(error: Exception, file: Path) -> str:
     """The last line of a file that an error went through."""
     if isinstance(error, SyntaxError) and error.lineno:
         return f", line {error.lineno}"
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__)
-             if Path(frame.filename).name == file.name]
+    lines = [
+        frame.lineno
+        for frame in traceback.extract_tb(error.__traceback__)
+        if Path(frame.filename).name == file.name
+    ]
     return f", line {lines[-1]}" if lines else ""
 
 

@@ -1,4 +1,5 @@
 """Curves of Tables as SVG, for reports: one picture for light and dark pages, read aloud by its title."""
+
 from __future__ import annotations
 
 import html
@@ -13,8 +14,18 @@ import numpy as np
 from condyle.records import dataclass
 from condyle.table import Table
 
-COLOURS = ("#0b84c6", "#e08a00", "#0aa076", "#c765a8", "#d55e00", "#7f7fd6", "#8a9a2c", "#b0703c",
-           "#e0508a", "#3aa6a0")
+COLOURS = (
+    "#0b84c6",
+    "#e08a00",
+    "#0aa076",
+    "#c765a8",
+    "#d55e00",
+    "#7f7fd6",
+    "#8a9a2c",
+    "#b0703c",
+    "#e0508a",
+    "#3aa6a0",
+)
 """One per column, in turn. All can be told from white and from black, and most from each other by
 colour-blind eyes."""
 DASHED: dict[str, Any] = {"linewidth": 5.0, "alpha": 0.35, "linestyle": (0, (0.8, 0.9))}
@@ -51,7 +62,7 @@ class Figure:
         """Figures of a few columns each."""
         names = list(self.table.names)
         count = max(1, -(-len(names) // TOGETHER))
-        groups = [names[len(names) * k // count:len(names) * (k + 1) // count] for k in range(count)]
+        groups = [names[len(names) * k // count : len(names) * (k + 1) // count] for k in range(count)]
         for k, group in enumerate(groups):
             title = self.title if count == 1 else f"{self.title} ({k + 1} of {count})"
             yield replace(self, title=title, table=self.table[group])
@@ -63,14 +74,22 @@ def svg(figure: Figure) -> str:
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure as Canvas
 
-    settings = {"svg.fonttype": "none", "svg.hashsalt": figure.title, "font.size": 10,
-                "text.color": INK, "axes.labelcolor": INK, "axes.edgecolor": INK, "xtick.color": INK,
-                "ytick.color": INK, "font.family": ["sans-serif"]}
-    with rc_context(settings):                              # type: ignore[arg-type]
+    settings = {
+        "svg.fonttype": "none",
+        "svg.hashsalt": figure.title,
+        "font.size": 10,
+        "text.color": INK,
+        "axes.labelcolor": INK,
+        "axes.edgecolor": INK,
+        "xtick.color": INK,
+        "ytick.color": INK,
+        "font.family": ["sans-serif"],
+    }
+    with rc_context(settings):  # type: ignore[arg-type]
         canvas = Canvas(figsize=(7.6, 3.0))
         FigureCanvasSVG(canvas)
         longest = max((len(name) for name in figure.table.names), default=0)
-        axes = canvas.add_axes((0.1, 0.16, max(0.8 - 0.0115 * longest, 0.4), 0.8))   # the legend has the rest
+        axes = canvas.add_axes((0.1, 0.16, max(0.8 - 0.0115 * longest, 0.4), 0.8))  # the legend has the rest
         _curves(axes, figure)
         out = io.StringIO()
         canvas.savefig(out, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
@@ -86,7 +105,7 @@ def _curves(axes: object, figure: Figure) -> None:
     known = other.names if other is not None else ()
     handles: list[Line2D] = []
     for k, (name, colour) in enumerate(zip(table.names, COLOURS, strict=False)):
-        width = 3.0 - 0.2 * k                                # equal curves show behind each other
+        width = 3.0 - 0.2 * k  # equal curves show behind each other
         handles += axes.plot(table.time, table[name], color=colour, linewidth=width, label=name)
         if other is not None and name in known:
             axes.plot(other.time, other[name], color=colour, **DASHED)
@@ -102,7 +121,7 @@ def _curves(axes: object, figure: Figure) -> None:
 
 def _embedded(text: str, title: str) -> str:
     """A file's <svg> as an element of a page."""
-    text = text[text.index("<svg"):]
+    text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     head = f"<title>{html.escape(title)}</title>"
     text = re.sub(r"<svg ([^>]*)>", lambda m: f'<svg role="img" {_scaled(m[1])}>{head}', text, count=1)
@@ -127,6 +146,6 @@ def _spoken(figure: Figure) -> str:
 
 def rows(table: Table, digits: int, count: int = 11) -> tuple[Sequence[str], list[list[str]]]:
     """Titles and some rows of a Table, evenly apart, as text."""
-    chosen = np.unique(np.linspace(0, max(len(table) - 1, 0), count).round().astype(int))[:len(table)]
+    chosen = np.unique(np.linspace(0, max(len(table) - 1, 0), count).round().astype(int))[: len(table)]
     body = [[f"{table.time[i]:.4g}", *(f"{x:.{digits}f}" for x in table.values[i])] for i in chosen]
     return ["time [s]", *table.names], body

@@ -1,5 +1,6 @@
 """Folders of results: they appear whole, under a name that was free, and nothing of anybody is overwritten
 unless asked."""
+
 from __future__ import annotations
 
 import itertools
@@ -22,15 +23,18 @@ def refuse_unwritable(folder: Path | None, force: bool) -> None:
     place = "the current folder" if folder is None else f"--output {str(folder)!r}"
     full = (folder or Path()).absolute()
     if folder is not None and full.is_dir() and any(full.iterdir()) and not force:
-        raise CondyleError(f"{place}: exists already and is not empty; choose another folder, or let files "
-                           "of the same names be overwritten by --force")
+        raise CondyleError(
+            f"{place}: exists already and is not empty; choose another folder, or let files "
+            "of the same names be overwritten by --force"
+        )
     try:
         if full.exists() and not full.is_dir():
             raise NotADirectoryError(0, "Not a directory")
         tempfile.TemporaryFile(dir=next(p for p in (full, *full.parents) if p.exists())).close()
     except OSError as error:
-        raise CondyleError(f"cannot write into {place}: {error.strerror}; choose a folder with --output DIR"
-                           ) from None
+        raise CondyleError(
+            f"cannot write into {place}: {error.strerror}; choose a folder with --output DIR"
+        ) from None
 
 
 def first_unused(path: Path) -> Path:

@@ -1,4 +1,5 @@
 """A report: one HTML file that needs nothing else, for light and dark screens, paper and screen readers."""
+
 from __future__ import annotations
 
 import html
@@ -66,8 +67,11 @@ def page(title: str, lead: Sequence[str], sections: Sequence[Section]) -> str:
 
 
 def _section(section: Section) -> str:
-    parts = [f'<section id="{section.anchor}" aria-labelledby="{section.anchor}h">',
-             f'<h2 id="{section.anchor}h">{html.escape(section.title)}</h2>', _paragraphs(section.text)]
+    parts = [
+        f'<section id="{section.anchor}" aria-labelledby="{section.anchor}h">',
+        f'<h2 id="{section.anchor}h">{html.escape(section.title)}</h2>',
+        _paragraphs(section.text),
+    ]
     parts += [section.scene] if section.scene else []
     parts += [_figure(part) for figure in section.figures for part in figure.parts()]
     if section.table:
@@ -77,12 +81,17 @@ def _section(section: Section) -> str:
 
 def _figure(figure: Figure) -> str:
     numbers = _table(*rows(figure.table, figure.digits))
-    file = (f' All numbers: <a href="{html.escape(figure.file)}">{html.escape(figure.file)}</a>.'
-            if figure.file else "")
+    file = (
+        f' All numbers: <a href="{html.escape(figure.file)}">{html.escape(figure.file)}</a>.'
+        if figure.file
+        else ""
+    )
     title = f"<strong>{html.escape(figure.title)}</strong>"
-    return (f"<figure>\n<figcaption>{title} "
-            f"{figure.note}{file}</figcaption>\n{svg(figure)}\n<details><summary>Numbers, "
-            f"{html.escape(figure.ylabel)}</summary>\n{numbers}\n</details>\n</figure>")
+    return (
+        f"<figure>\n<figcaption>{title} "
+        f"{figure.note}{file}</figcaption>\n{svg(figure)}\n<details><summary>Numbers, "
+        f"{html.escape(figure.ylabel)}</summary>\n{numbers}\n</details>\n</figure>"
+    )
 
 
 def _paragraphs(text: Sequence[str]) -> str:
@@ -91,11 +100,17 @@ def _paragraphs(text: Sequence[str]) -> str:
 
 def _table(titles: Sequence[str], body: Sequence[Sequence[str]]) -> str:
     head = "".join(f'<th scope="col">{html.escape(t)}</th>' for t in titles)
-    lines = "\n".join("<tr>" + f'<th scope="row">{html.escape(first)}</th>'
-                      + "".join(f"<td>{html.escape(x)}</td>" for x in rest) + "</tr>"
-                      for first, *rest in body)
-    return ('<div class="wide" tabindex="0" role="group" aria-label="table">'
-            f"<table><thead><tr>{head}</tr></thead>\n<tbody>\n{lines}\n</tbody></table></div>")
+    lines = "\n".join(
+        "<tr>"
+        + f'<th scope="row">{html.escape(first)}</th>'
+        + "".join(f"<td>{html.escape(x)}</td>" for x in rest)
+        + "</tr>"
+        for first, *rest in body
+    )
+    return (
+        '<div class="wide" tabindex="0" role="group" aria-label="table">'
+        f"<table><thead><tr>{head}</tr></thead>\n<tbody>\n{lines}\n</tbody></table></div>"
+    )
 
 
 STYLE = """

@@ -1,4 +1,5 @@
 """`condyle run`: setup files of OpenSim's tools, one after the other or several at once."""
+
 from __future__ import annotations
 
 import os
@@ -42,8 +43,10 @@ def run(setups: Sequence[Path], jobs: int | None) -> bool:
         done = _one_by_one(setups, needed, later) if jobs <= 1 else _at_once(setups, needed, later, jobs)
     failed = [path for path, error in done.items() if error]
     if len(setups) > 1:
-        print(f"\n{len(done) - len(failed)} of {len(setups)} done"
-              + (f"; failed: {', '.join(map(str, failed))}" if failed else ""))
+        print(
+            f"\n{len(done) - len(failed)} of {len(setups)} done"
+            + (f"; failed: {', '.join(map(str, failed))}" if failed else "")
+        )
     return not failed
 
 
@@ -107,17 +110,20 @@ def _at_once(setups: Sequence[Path], needed: Needs, later: Later, jobs: int) -> 
                 path = running.pop(future)
                 try:
                     report, error = future.result()
-                except Exception as lost_process:           # the process has died
+                except Exception as lost_process:  # the process has died
                     report, error = None, f"{type(lost_process).__name__}: {lost_process}"
                 ended(path, report, error)
-    except BaseException:                                   # Ctrl-C: begin nothing else, and end what runs
+    except BaseException:  # Ctrl-C: begin nothing else, and end what runs
         children = list((getattr(pool, "_processes", None) or {}).values())
         pool.shutdown(wait=False, cancel_futures=True)
         for child in children:
             child.terminate()
         left = [str(path) for path in setups if path not in done]
-        print(f"\ninterrupted; not finished, and none of their files is half written: {', '.join(left)}",
-              file=sys.stderr, flush=True)
+        print(
+            f"\ninterrupted; not finished, and none of their files is half written: {', '.join(left)}",
+            file=sys.stderr,
+            flush=True,
+        )
         raise
     finally:
         told.put(None)
@@ -147,7 +153,7 @@ _told: Any = None
 def _listen(told: Any) -> None:
     global _told
     _told = told
-    signal.signal(signal.SIGINT, signal.SIG_IGN)            # where it could not be blocked
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # where it could not be blocked
 
 
 def _attempt_told(path: Path) -> tuple[Report | None, str]:
@@ -168,8 +174,10 @@ def _words(error: Exception) -> str:
         return str(error)
     last = traceback.extract_tb(error.__traceback__)[-1]
     said = f": {error}" if str(error) else ""
-    return (f"{type(error).__name__}{said} (in {Path(last.filename).name}, line {last.lineno}). This was not "
-            "foreseen: is what CHECK and note say above the cause? If not, please report it")
+    return (
+        f"{type(error).__name__}{said} (in {Path(last.filename).name}, line {last.lineno}). This was not "
+        "foreseen: is what CHECK and note say above the cause? If not, please report it"
+    )
 
 
 def _show(report: Report | None, error: str, later: Sequence[str]) -> None:

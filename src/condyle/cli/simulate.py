@@ -1,4 +1,5 @@
 """Studies of a system that a Python file describes, for the command line."""
+
 from __future__ import annotations
 
 import os
@@ -22,8 +23,16 @@ MOST_ROWS = 10_000_000
 """Rows that a table may have: some gigabytes of text."""
 
 
-def simulate_file(file: Path, t_final: float, out: Path, accuracy: float, integrator: str, rate: float | None,
-                  force: bool = False, contact_forces: Path | None = None) -> tuple[str, list[Path], int]:
+def simulate_file(
+    file: Path,
+    t_final: float,
+    out: Path,
+    accuracy: float,
+    integrator: str,
+    rate: float | None,
+    force: bool = False,
+    contact_forces: Path | None = None,
+) -> tuple[str, list[Path], int]:
     """Simulate with a progress bar and save the motion, as far as it came.
 
     Args:
@@ -45,16 +54,18 @@ def simulate_file(file: Path, t_final: float, out: Path, accuracy: float, integr
     if contact_forces is not None:
         _check_target("--contact-forces", contact_forces, force)
         if contact_forces.resolve() == out.resolve():
-            raise DescriptionError(f"--contact-forces {contact_forces}: the motion goes there; choose "
-                                   "another name")
+            raise DescriptionError(
+                f"--contact-forces {contact_forces}: the motion goes there; choose another name"
+            )
     if rate is not None and not (np.isfinite(rate) and rate > 0):
         raise DescriptionError(f"--rate {rate}: expected a positive number, rows per second")
-    with beside(file):                                      # its functions may import when they are called
+    with beside(file):  # its functions may import when they are called
         state = start_of(file)
         _check_rows(rate, t_final - state.t)
         if contact_forces is not None and not state.system.contacts:
-            raise DescriptionError(f"--contact-forces {contact_forces}: {file} has no contacts; "
-                                   "system.add_contact makes them")
+            raise DescriptionError(
+                f"--contact-forces {contact_forces}: {file} has no contacts; system.add_contact makes them"
+            )
         with Signals() as signals:
             traj = _run(state, t_final, accuracy, integrator, signals)
             signals.keep()
@@ -108,8 +119,9 @@ def _run(state: State, t_final: float, accuracy: float, integrator: str, signals
         report(share)
 
     try:
-        return simulate(state.system, state, t_final, accuracy=accuracy, integrator=integrator,
-                        progress=watch)
+        return simulate(
+            state.system, state, t_final, accuracy=accuracy, integrator=integrator, progress=watch
+        )
     finally:
         stop()
 
@@ -117,26 +129,31 @@ def _run(state: State, t_final: float, accuracy: float, integrator: str, signals
 def _check_target(option: str, out: Path, force: bool) -> None:
     """Whether a table can be written, before anything runs."""
     if out.suffix != ".csv" or not out.parent.is_dir():
-        raise DescriptionError(f"{option} {out}: expected a file in an existing folder whose name ends in "
-                               ".csv")
+        raise DescriptionError(
+            f"{option} {out}: expected a file in an existing folder whose name ends in .csv"
+        )
     if out.is_dir():
         raise DescriptionError(f"{option} {out}: is a folder; expected a file whose name ends in .csv")
     if not force and os.path.lexists(out):
-        raise DescriptionError(f"{option} {out}: exists already; choose another name, or overwrite it by "
-                               "--force")
+        raise DescriptionError(
+            f"{option} {out}: exists already; choose another name, or overwrite it by --force"
+        )
     try:
         descriptor, temporary = tempfile.mkstemp(".new", out.stem, out.parent)
     except OSError as error:
-        raise DescriptionError(f"{option} {out}: nothing can be written into {out.parent.resolve()}: "
-                               f"{error.strerror}") from None
+        raise DescriptionError(
+            f"{option} {out}: nothing can be written into {out.parent.resolve()}: {error.strerror}"
+        ) from None
     os.close(descriptor)
     os.unlink(temporary)
 
 
 def _check_rows(rate: float | None, span: float) -> None:
     if rate is not None and rate * span > MOST_ROWS:
-        raise DescriptionError(f"--rate {rate:g}: {rate * span:.3g} rows in {span:g} s; at most "
-                               f"{MOST_ROWS:,} are written, so --rate {MOST_ROWS / span:.3g} or less")
+        raise DescriptionError(
+            f"--rate {rate:g}: {rate * span:.3g} rows in {span:g} s; at most "
+            f"{MOST_ROWS:,} are written, so --rate {MOST_ROWS / span:.3g} or less"
+        )
 
 
 def _times(traj: Trajectory, rate: float | None) -> Array | None:

@@ -1,4 +1,5 @@
 """Progress of a command: a bar while a step runs, a line with its time when it has ended."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -20,8 +21,13 @@ class Steps:
     def __enter__(self) -> Steps:
         from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-        self.bar: Any = Progress(SpinnerColumn(), TextColumn("{task.description}"), BarColumn(),
-                                 TimeElapsedColumn(), transient=True)
+        self.bar: Any = Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TimeElapsedColumn(),
+            transient=True,
+        )
         self.task = self.bar.add_task("", total=self.count)
         self.bar.start()
         return self

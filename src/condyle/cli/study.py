@@ -1,5 +1,6 @@
 """The study of a motion: joint moments, muscle lengths and moment arms, muscle forces, joint loads, as
 Tables."""
+
 from __future__ import annotations
 
 import warnings
@@ -40,17 +41,23 @@ class Configuration:
 
 CONFIGURATIONS = {
     "isometric": Configuration(
-        "Muscles without curves", "A muscle's force is its activation times its greatest isometric force, at "
-                                  "any length and velocity; there are no passive "
-                                  "forces.", {"physiology": False}),
+        "Muscles without curves",
+        "A muscle's force is its activation times its greatest isometric force, at "
+        "any length and velocity; there are no passive "
+        "forces.",
+        {"physiology": False},
+    ),
     "active": Configuration(
         "Muscles with force-length-velocity curves",
         "A muscle's force is its activation times what its fibres can exert at their length and velocity, "
         "with a rigid tendon; there are no passive forces.",
-        {"physiology": True}),
+        {"physiology": True},
+    ),
     "passive": Configuration(
-        "Muscles with curves and passive forces", "As before, and stretched fibres also pull by themselves.",
-        {"physiology": True, "passive": True}),
+        "Muscles with curves and passive forces",
+        "As before, and stretched fibres also pull by themselves.",
+        {"physiology": True, "passive": True},
+    ),
 }
 RESERVES = 1.0
 """Optimal force of an actuator at every coordinate that helps where muscles cannot [N m, N]: ruggiero2020
@@ -83,8 +90,12 @@ class Study:
         self.notes += [f"{title}: {c}." for c in quality if c.verdict in (Verdict.CHECK, Verdict.FAIL)]
 
 
-def study(motion: cd.Motion, steps: Steps, loads: Sequence[cd.ExternalLoad] = (),
-          configurations: Sequence[str] = tuple(CONFIGURATIONS)) -> Study:
+def study(
+    motion: cd.Motion,
+    steps: Steps,
+    loads: Sequence[cd.ExternalLoad] = (),
+    configurations: Sequence[str] = tuple(CONFIGURATIONS),
+) -> Study:
     """Do all of it, step by step.
 
     Args:
@@ -94,9 +105,9 @@ def study(motion: cd.Motion, steps: Steps, loads: Sequence[cd.ExternalLoad] = ()
         configurations: names of CONFIGURATIONS.
     """
     system, out = motion.system, Study(motion)
-    out.tables["kinematics"] = cd.Table(motion.t, system.coordinates, motion.q,
-                                        scales.units(system.bodies)[0],
-                                        degrees=False)
+    out.tables["kinematics"] = cd.Table(
+        motion.t, system.coordinates, motion.q, scales.units(system.bodies)[0], degrees=False
+    )
     _changes(out)
     with steps.step("inverse dynamics"), _quiet():
         out.tables["moments"] = moments = cd.inverse_dynamics(system, motion, loads or None)
@@ -123,20 +134,25 @@ def count(system: cd.System, configurations: Sequence[str]) -> int:
 def _recruit(name: str, out: Study, steps: Steps, loads: Sequence[cd.ExternalLoad]) -> None:
     """Muscle forces and joint loads in one configuration."""
     motion, configuration = out.motion, CONFIGURATIONS[name]
-    moments = {c.what for c in out.tables["moments"].quality}       # those are shown already
-    with steps.step(f"static optimisation: {name}"), warnings.catch_warnings(action="ignore"):   # told below
-        found = cd.static_optimization(motion.system, motion, loads or None, reserves=RESERVES,
-                                       **configuration.options)
-    out.tables |= {f"activations_{name}": found.activations, f"forces_{name}": found.forces,
-                   f"reserves_{name}": found.reserves}
+    moments = {c.what for c in out.tables["moments"].quality}  # those are shown already
+    with steps.step(f"static optimisation: {name}"), warnings.catch_warnings(action="ignore"):  # told below
+        found = cd.static_optimization(
+            motion.system, motion, loads or None, reserves=RESERVES, **configuration.options
+        )
+    out.tables |= {
+        f"activations_{name}": found.activations,
+        f"forces_{name}": found.forces,
+        f"reserves_{name}": found.reserves,
+    }
     out.judge(configuration.title, Quality([c for c in found.quality if c.what not in moments]))
     failures = list(found.failures.values())
     out.problems += [f"{configuration.title}: {text}" for text in failures[:SHOWN]]
     if len(failures) > SHOWN:
         out.problems.append(f"{configuration.title}: {len(failures) - SHOWN} more frames failed")
     with steps.step(f"joint reactions: {name}"), _quiet():
-        out.tables[f"reactions_{name}"] = cd.joint_reactions(motion.system, motion, forces=found.forces,
-                                                             external_loads=loads or None)
+        out.tables[f"reactions_{name}"] = cd.joint_reactions(
+            motion.system, motion, forces=found.forces, external_loads=loads or None
+        )
 
 
 def _quiet() -> Any:
@@ -151,21 +167,27 @@ def _paths(motion: cd.Motion, L: Array, arms: Array) -> dict[str, cd.Table]:
     flat = arms.reshape(len(motion), -1)
     units = ["m" if unit == "rad/s" else "" for _ in system.paths for unit in scales.units(system.bodies)[1]]
     felt = [k for k in range(len(names)) if np.nanmax(np.abs(flat[:, k]), initial=0.0) > 1e-9]
-    return {"lengths": cd.Table(motion.t, system.paths, L, ["m"] * len(system.paths)),
-            "moment_arms": cd.Table(motion.t, [names[k] for k in felt], flat[:, felt],
-                                    [units[k] for k in felt])}
+    return {
+        "lengths": cd.Table(motion.t, system.paths, L, ["m"] * len(system.paths)),
+        "moment_arms": cd.Table(motion.t, [names[k] for k in felt], flat[:, felt], [units[k] for k in felt]),
+    }
 
 
 def _changes(out: Study) -> None:
     """What filter and constraints did to the motion, as one table, and what is odd about its columns."""
     motion = out.motion
     if motion.ignored:
-        out.notes.append("Columns of the motion that are no coordinates were left out: "
-                         f"{', '.join(motion.ignored)}.")
+        out.notes.append(
+            f"Columns of the motion that are no coordinates were left out: {', '.join(motion.ignored)}."
+        )
     if motion.filled:
-        out.notes.append("Coordinates that constraints determine were not in the motion: "
-                         f"{', '.join(motion.filled)}.")
-    rows = [(name, f"{c.largest:.2g} {c.unit}", f"{c.rms:.2g} {c.unit}")
-            for name, c in motion.changes.items() if c.largest > 1e-9]
+        out.notes.append(
+            f"Coordinates that constraints determine were not in the motion: {', '.join(motion.filled)}."
+        )
+    rows = [
+        (name, f"{c.largest:.2g} {c.unit}", f"{c.rms:.2g} {c.unit}")
+        for name, c in motion.changes.items()
+        if c.largest > 1e-9
+    ]
     if rows:
         out.checked.append(Block("Changed by filter and constraints", ("coordinate", "at most", "rms"), rows))

@@ -1,4 +1,5 @@
 """`condyle view`: a model, or a motion of it, in the browser."""
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -22,15 +23,18 @@ def run_live(model: str, motion: Path | None, output: Path | None, open_: bool) 
     """
     for what, given in (("a motion", motion), ("--output", output)):
         if given is not None:
-            raise CondyleError(f"--live does not go with {what} ({str(given)!r}): it serves a model that you "
-                               "move yourself; without --live a motion becomes a page")
+            raise CondyleError(
+                f"--live does not go with {what} ({str(given)!r}): it serves a model that you "
+                "move yourself; without --live a motion becomes a page"
+            )
     with cd.view(system_of(model), open=open_ and has_screen()) as served:
         print(f"{model}: {served.url}\nCtrl-C ends it.", flush=True)
         served.wait()
 
 
-def run(model: str, motion: Path | None, output: Path | None, degrees: bool | None, force: bool,
-        open_: bool) -> None:
+def run(
+    model: str, motion: Path | None, output: Path | None, degrees: bool | None, force: bool, open_: bool
+) -> None:
     """Write the scene and open it.
 
     Args:
@@ -42,8 +46,9 @@ def run(model: str, motion: Path | None, output: Path | None, degrees: bool | No
         open_: in the browser, where there is a screen.
     """
     if output is not None and output.exists() and not force:
-        raise CondyleError(f"--output {str(output)!r}: exists already; choose another file, or overwrite it "
-                           "by --force")
+        raise CondyleError(
+            f"--output {str(output)!r}: exists already; choose another file, or overwrite it by --force"
+        )
     system = system_of(model)
     table = None
     if motion is not None:
@@ -57,5 +62,7 @@ def run(model: str, motion: Path | None, output: Path | None, degrees: bool | No
     page = cd.show(system, path, motion=table, title=title, open=open_ and has_screen())
     for note in page.scene.layers[0].notes:
         print(f"  note: {note}")
-    print(f"{path}: {len(page.html) / 1e6:.1f} MB, {len(page.scene.layers[0].t)} frames. Any browser opens "
-          "it; it needs nothing else.")
+    print(
+        f"{path}: {len(page.html) / 1e6:.1f} MB, {len(page.scene.layers[0].t)} frames. Any browser opens "
+        "it; it needs nothing else."
+    )

@@ -10,6 +10,7 @@ them goes: docs/theory/constraints.md.
 
 sherman2011 (10)-(15). G' lambda is a force p_x' lambda (or v_y', a_z' lambda) on each leaf: O(n).
 """
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -49,9 +50,11 @@ class Constraint(Described):
         super().__post_init__()
         for p in self.parameters():
             if isinstance(p, Input) and self.level != "acceleration":
-                raise DescriptionError(f"{self!r}: contains {p!r}, but nothing says how fast an input "
-                                       "changes; use a cd.Parameter, or write the equation with s.t: "
-                                       "cd.constraints.Holonomic(lambda s: ...)")
+                raise DescriptionError(
+                    f"{self!r}: contains {p!r}, but nothing says how fast an input "
+                    "changes; use a cd.Parameter, or write the equation with s.t: "
+                    "cd.constraints.Holonomic(lambda s: ...)"
+                )
 
     @property
     def leaves(self) -> tuple[Leaf, ...]:
@@ -60,8 +63,9 @@ class Constraint(Described):
 
     def equations(self, x: Sequence[ca.SX]) -> ca.SX:
         """What must be zero, shape (m,), from the leaves' values: columns, rotations R_GB of shape (3, 3)."""
-        raise TypeError(f"{type(self).__name__} does not say what it requires: it needs a method "
-                        "equations(x)")
+        raise TypeError(
+            f"{type(self).__name__} does not say what it requires: it needs a method equations(x)"
+        )
 
     @property
     def parts(self) -> tuple[Constraint, ...]:
@@ -137,8 +141,13 @@ class Constraint(Described):
     @property
     def bodies(self) -> tuple[str, ...]:
         """Names of the bodies, ground apart, that its forces act on as wrenches, each once."""
-        named = (body for part in self.parts for leaf in part.leaves if leaf.level == part.level
-                 for body in leaf.bodies)
+        named = (
+            body
+            for part in self.parts
+            for leaf in part.leaves
+            if leaf.level == part.level
+            for body in leaf.bodies
+        )
         return tuple(name for name in dict.fromkeys(named) if name != "ground")
 
 

@@ -3,6 +3,7 @@
 Each is two parts: an equation on positions that keeps the surfaces together, and one on velocities, at their
 common point, that keeps them from slipping.
 """
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -27,8 +28,12 @@ Length = Annotated[Any, quantity("m", lowest=0.0, positive=True)]
 
 def moving(body: str, station: Any) -> tuple[Leaf, ...]:
     """Position and velocity of a station, rotation and angular velocity of its body."""
-    return (StationPosition(body, station), StationVelocity(body, station), Rotation(body),
-            AngularVelocity(body))
+    return (
+        StationPosition(body, station),
+        StationVelocity(body, station),
+        Rotation(body),
+        AngularVelocity(body),
+    )
 
 
 def slip(at: ca.SX, a: Sequence[ca.SX], b: Sequence[ca.SX]) -> ca.SX:
@@ -91,7 +96,7 @@ class NoSlipOnPlane(Constraint):
     def equations(self, x: Sequence[ca.SX]) -> ca.SX:
         a, b = x[:4], x[4:]
         velocity = slip(b[0] - sx(self.radius) * (a[2] @ unit(self.normal)), a, b)
-        return ca.vertcat(*(ca.dot(a[2] @ e, velocity) for e in across(self.normal)))        # (22)
+        return ca.vertcat(*(ca.dot(a[2] @ e, velocity) for e in across(self.normal)))  # (22)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -149,9 +154,13 @@ class SphereOnPlaneContact(Contact):
         check_switch(self.rolling, type(self).__name__)
 
     def made(self) -> tuple[Constraint, ...]:
-        n, height, centre, radius = (given(self.normal), given(self.height), given(self.centre),
-                                     given(self.radius))
-        on = PointInPlane(self.a, n, height + radius, self.b, centre)                        # (21)
+        n, height, centre, radius = (
+            given(self.normal),
+            given(self.height),
+            given(self.centre),
+            given(self.radius),
+        )
+        on = PointInPlane(self.a, n, height + radius, self.b, centre)  # (21)
         return (on, NoSlipOnPlane(self.a, n, self.b, centre, radius)) if self.rolling else (on,)
 
 
@@ -176,12 +185,12 @@ class NoSlipOnSphere(Constraint):
 
     def equations(self, x: Sequence[ca.SX]) -> ca.SX:
         a, b = x[:4], x[4:]
-        n = (b[0] - a[0]) / ca.norm_2(b[0] - a[0])           # its Rod says where the centres coincide
+        n = (b[0] - a[0]) / ca.norm_2(b[0] - a[0])  # its Rod says where the centres coincide
         share = sx(self.radius_a) / (sx(self.radius_a) + sx(self.radius_b))
         velocity = slip(a[0] + share * (b[0] - a[0]), a, b)
         axis = ca.if_else(ca.fabs(n[0]) < 0.7, ca.vertcat(1, 0, 0), ca.vertcat(0, 1, 0))
         first = ca.cross(n, axis) / ca.norm_2(ca.cross(n, axis))
-        return ca.vertcat(ca.dot(first, velocity), ca.dot(ca.cross(n, first), velocity))     # (23)
+        return ca.vertcat(ca.dot(first, velocity), ca.dot(ca.cross(n, first), velocity))  # (23)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -206,16 +215,19 @@ class SphereOnSphereContact(Contact):
     radius_b: Length
     rolling: bool = False
 
-    undefined: ClassVar[str] = ("Its centres coincide, so that nothing is between them: move one of the "
-                                "bodies away")
+    undefined: ClassVar[str] = (
+        "Its centres coincide, so that nothing is between them: move one of the bodies away"
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_switch(self.rolling, type(self).__name__)
 
     def made(self) -> tuple[Constraint, ...]:
-        (c_a, r_a), (c_b, r_b) = (given(self.centre_a), given(self.radius_a)), (given(self.centre_b),
-                                                                                given(self.radius_b))
+        (c_a, r_a), (c_b, r_b) = (
+            (given(self.centre_a), given(self.radius_a)),
+            (given(self.centre_b), given(self.radius_b)),
+        )
         apart = Rod(self.a, c_a, self.b, c_b, r_a + r_b)
         return (apart, NoSlipOnSphere(self.a, c_a, r_a, self.b, c_b, r_b)) if self.rolling else (apart,)
 
@@ -236,12 +248,16 @@ class LinesMeet(Constraint):
 
     @property
     def leaves(self) -> tuple[Leaf, ...]:
-        return StationPosition(self.a, self.p_a), Rotation(self.a), StationPosition(self.b, self.p_b), \
-            Rotation(self.b)
+        return (
+            StationPosition(self.a, self.p_a),
+            Rotation(self.a),
+            StationPosition(self.b, self.p_b),
+            Rotation(self.b),
+        )
 
     def equations(self, x: Sequence[ca.SX]) -> ca.SX:
         n = ca.cross(x[1] @ unit(self.direction_a), x[3] @ unit(self.direction_b))
-        return where(ca.sumsqr(n) > PARALLEL ** 2, ca.dot(n, x[2] - x[0]) / ca.norm_2(n))    # (24)
+        return where(ca.sumsqr(n) > PARALLEL**2, ca.dot(n, x[2] - x[0]) / ca.norm_2(n))  # (24)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -285,8 +301,9 @@ class LineOnLineContact(Contact):
     direction_b: Direction
     rolling: bool = False
 
-    undefined: ClassVar[str] = ("Its lines are parallel, so that nothing is across both: turn one of the "
-                                "bodies")
+    undefined: ClassVar[str] = (
+        "Its lines are parallel, so that nothing is across both: turn one of the bodies"
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -295,13 +312,17 @@ class LineOnLineContact(Contact):
         check_switch(self.rolling, type(self).__name__)
 
     def made(self) -> tuple[Constraint, ...]:
-        lines = (self.a, given(self.p_a), given(self.direction_a), self.b, given(self.p_b),
-                 given(self.direction_b))
+        lines = (
+            self.a,
+            given(self.p_a),
+            given(self.direction_a),
+            self.b,
+            given(self.p_b),
+            given(self.direction_b),
+        )
         return (LinesMeet(*lines), NoSlipOnLines(*lines)) if self.rolling else (LinesMeet(*lines),)
 
 
 def given(kept: Any) -> Any:
     """A kept number as its field takes it again."""
     return sx(kept) if not isinstance(kept, (float, tuple)) else kept
-
-

@@ -1,5 +1,6 @@
 """Constraints on coordinates and speeds, kept or coupled by a function: docs/theory/constraints.md
 (15)-(18)."""
+
 from __future__ import annotations
 
 import inspect
@@ -54,7 +55,7 @@ class ConstantCoordinate(Constraint):
         return (Coordinate(self.coordinate),)
 
     def equations(self, x: Sequence[ca.SX]) -> ca.SX:
-        return x[0] - sx(self.value)                                                         # (15)
+        return x[0] - sx(self.value)  # (15)
 
     def measures(self, tree: Tree) -> list[str]:
         return [unit_of(tree, self.coordinate)]
@@ -79,7 +80,7 @@ class ConstantSpeed(Constraint):
         return (Speed(self.speed),)
 
     def equations(self, x: Sequence[ca.SX]) -> ca.SX:
-        return x[0] - sx(self.value)                                                         # (16)
+        return x[0] - sx(self.value)  # (16)
 
     def measures(self, tree: Tree) -> list[str]:
         return [unit_of_travel(tree, self.speed)]
@@ -104,7 +105,7 @@ class ConstantAcceleration(Constraint):
         return (SpeedRate(self.speed),)
 
     def equations(self, x: Sequence[ca.SX]) -> ca.SX:
-        return x[0] - sx(self.value)                                                  # (16)
+        return x[0] - sx(self.value)  # (16)
 
     def measures(self, tree: Tree) -> list[str]:
         return [unit_of_travel(tree, self.speed)]
@@ -124,11 +125,12 @@ class CoordinateCoupler(UserConstraint):
 
     def __post_init__(self) -> None:
         function = checked(self.function, type(self).__name__)
-        object.__setattr__(self, "coordinates",
-                           names(self.coordinates, f"{type(self).__name__}: coordinates"))
+        object.__setattr__(
+            self, "coordinates", names(self.coordinates, f"{type(self).__name__}: coordinates")
+        )
         coordinates = self.coordinates
         fitting(function, coordinates, type(self).__name__)
-        self.trace(lambda s: function(*(s.q(c) for c in coordinates)), source=function)          # (17)
+        self.trace(lambda s: function(*(s.q(c) for c in coordinates)), source=function)  # (17)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -150,12 +152,15 @@ class SpeedCoupler(UserConstraint):
     def __post_init__(self) -> None:
         function = checked(self.function, type(self).__name__)
         object.__setattr__(self, "speeds", names(self.speeds, f"{type(self).__name__}: speeds"))
-        object.__setattr__(self, "coordinates", names(self.coordinates, f"{type(self).__name__}: coordinates",
-                                                      least=0))
+        object.__setattr__(
+            self, "coordinates", names(self.coordinates, f"{type(self).__name__}: coordinates", least=0)
+        )
         speeds, coordinates = self.speeds, self.coordinates
         fitting(function, (*speeds, *coordinates), type(self).__name__)
-        self.trace(lambda s: function(*(s.u(k) for k in speeds), *(s.q(c) for c in coordinates)),      # (18)
-                   source=function)
+        self.trace(
+            lambda s: function(*(s.u(k) for k in speeds), *(s.q(c) for c in coordinates)),  # (18)
+            source=function,
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -180,7 +185,7 @@ class PrescribedMotion(UserConstraint):
 
         def follow(s: Any) -> Any:
             wanted = function(s.t)
-            return wanted if is_truth(wanted) else sequence([s.q(coordinate) - wanted])      # (17)
+            return wanted if is_truth(wanted) else sequence([s.q(coordinate) - wanted])  # (17)
 
         self.trace(follow, source=function)
 
@@ -209,13 +214,15 @@ def fitting(function: Callable[..., Any], names: Sequence[str], what: str) -> No
     try:
         signature.bind(*names)
     except TypeError as error:
-        raise DescriptionError(f"{what}: function takes {signature}, but is called with {len(names)}: "
-                               f"{', '.join(names)}; {error}"
-                               ) from None
+        raise DescriptionError(
+            f"{what}: function takes {signature}, but is called with {len(names)}: "
+            f"{', '.join(names)}; {error}"
+        ) from None
 
 
 def checked(function: Any, what: str) -> Callable[..., Any]:
     if not callable(function):
-        raise DescriptionError(f"{what}: function: expected a function, got {function!r}; it comes first, "
-                               "then the names")
+        raise DescriptionError(
+            f"{what}: function: expected a function, got {function!r}; it comes first, then the names"
+        )
     return function

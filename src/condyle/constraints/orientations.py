@@ -1,5 +1,6 @@
 """Constraints on orientations: ConstantAngle, ConstantOrientation, Weld: docs/theory/constraints.md
 (12)-(14)."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -25,8 +26,9 @@ SMALLEST_SINE = 1e-3
 
 HALF_TURN = 1e-5
 """[rad]: nearer to half a turn the axis, and with it (13), has less than five digits."""
-NO_AXIS = ("Its frames are half a turn apart, which has no single axis: turn one of the bodies towards the "
-           "other")
+NO_AXIS = (
+    "Its frames are half a turn apart, which has no single axis: turn one of the bodies towards the other"
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -57,9 +59,11 @@ class ConstantAngle(Constraint):
         check_direction(self.axis_b, f"{type(self).__name__}: axis_b")
         angle = float(self.angle.at().item()) if isinstance(self.angle, Expression) else self.angle
         if not (0 < angle < np.pi and np.sin(angle) > SMALLEST_SINE):
-            raise DescriptionError(f"{type(self).__name__}: angle: expected more than 0 and less than pi, by "
-                                   f"{SMALLEST_SINE} or more [rad], got {angle:g}; for parallel axes keep "
-                                   "two angles of pi/2 to axes across")
+            raise DescriptionError(
+                f"{type(self).__name__}: angle: expected more than 0 and less than pi, by "
+                f"{SMALLEST_SINE} or more [rad], got {angle:g}; for parallel axes keep "
+                "two angles of pi/2 to axes across"
+            )
 
     @property
     def leaves(self) -> tuple[Leaf, ...]:
@@ -73,8 +77,8 @@ def turned(R: ca.SX) -> ca.SX:
     """2 tan(theta / 2) about the axis of R, shape (3,): zero for R = 1 only, its rate there is the angular
     velocity (13)."""
     antisymmetric = ca.vertcat(R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1])
-    rest = 1 + ca.trace(R)                                  # (pi - theta)^2 near half a turn
-    return where(rest > HALF_TURN ** 2, 2 * antisymmetric / rest)
+    rest = 1 + ca.trace(R)  # (pi - theta)^2 near half a turn
+    return where(rest > HALF_TURN**2, 2 * antisymmetric / rest)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -110,7 +114,7 @@ class ConstantOrientation(Constraint):
         return Rotation(self.a), Rotation(self.b)
 
     def equations(self, x: Sequence[ca.SX]) -> ca.SX:
-        return turned((x[0] @ placed(self.R_a)[0]).T @ (x[1] @ placed(self.R_b)[0]))         # (13)
+        return turned((x[0] @ placed(self.R_a)[0]).T @ (x[1] @ placed(self.R_b)[0]))  # (13)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -143,7 +147,7 @@ class Weld(Constraint):
     def equations(self, x: Sequence[ca.SX]) -> ca.SX:
         (R_a, p_a), (R_b, p_b) = placed(self.X_a), placed(self.X_b)
         turn = turned((x[0] @ R_a).T @ (x[2] @ R_b))
-        return ca.vertcat(turn, x[3] + x[2] @ p_b - x[1] - x[0] @ p_a)                       # (14)
+        return ca.vertcat(turn, x[3] + x[2] @ p_b - x[1] - x[0] @ p_a)  # (14)
 
     def measures(self, tree: Tree) -> list[str]:
         return ["rad"] * 3 + ["m"] * 3

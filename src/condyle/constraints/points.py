@@ -1,4 +1,5 @@
 """Constraints on points: Rod, Ball, PointInPlane, PointOnLine: docs/theory/constraints.md (8)-(11)."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -24,8 +25,9 @@ Direction = Annotated[Any, quantity("", 3)]
 def two_bodies(constraint: Any) -> None:
     """Refuse a constraint between a body and itself."""
     if constraint.a == constraint.b:
-        raise DescriptionError(f"{type(constraint).__name__}: a and b are both {constraint.a!r}; name two "
-                               "different bodies")
+        raise DescriptionError(
+            f"{type(constraint).__name__}: a and b are both {constraint.a!r}; name two different bodies"
+        )
 
 
 def frame_leaves(body: str) -> tuple[Leaf, Leaf]:
@@ -66,8 +68,9 @@ class Rod(Constraint):
 
     def equations(self, x: Sequence[ca.SX]) -> ca.SX:
         d = x[1] - x[0]
-        return where(ca.sumsqr(d) > (COINCIDENT * sx(self.length)) ** 2,
-                     ca.norm_2(d) - sx(self.length))  # (8)
+        return where(
+            ca.sumsqr(d) > (COINCIDENT * sx(self.length)) ** 2, ca.norm_2(d) - sx(self.length)
+        )  # (8)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -97,7 +100,7 @@ class Ball(Constraint):
         return StationPosition(self.a, self.p_a), StationPosition(self.b, self.p_b)
 
     def equations(self, x: Sequence[ca.SX]) -> ca.SX:
-        return x[1] - x[0]                                                                   # (9)
+        return x[1] - x[0]  # (9)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -131,7 +134,7 @@ class PointInPlane(Constraint):
 
     def equations(self, x: Sequence[ca.SX]) -> ca.SX:
         R, origin, point = x
-        return ca.dot(R @ unit(self.normal), point - origin) - sx(self.height)               # (10)
+        return ca.dot(R @ unit(self.normal), point - origin) - sx(self.height)  # (10)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -167,7 +170,7 @@ class PointOnLine(Constraint):
     def equations(self, x: Sequence[ca.SX]) -> ca.SX:
         R, origin, point = x
         d = R.T @ (point - origin)
-        return ca.vertcat(*(ca.dot(e, d) for e in across(self.direction)))                   # (11)
+        return ca.vertcat(*(ca.dot(e, d) for e in across(self.direction)))  # (11)
 
 
 def across(direction: Any) -> tuple[ca.SX, ca.SX]:
@@ -179,5 +182,3 @@ def across(direction: Any) -> tuple[ca.SX, ca.SX]:
     first = ca.cross(d, ca.SX(away))
     first = first / ca.norm_2(first)
     return first, ca.cross(d, first)
-
-

@@ -1,4 +1,5 @@
 """NoSlip1D: two bodies that roll on each other: docs/theory/constraints.md (20)."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -43,11 +44,13 @@ class NoSlip1D(Constraint):
 
     @property
     def leaves(self) -> tuple[Leaf, ...]:
-        of = [(StationPosition(n, ORIGIN), StationVelocity(n, ORIGIN), AngularVelocity(n))
-              for n in (self.a, self.b)]
+        of = [
+            (StationPosition(n, ORIGIN), StationVelocity(n, ORIGIN), AngularVelocity(n))
+            for n in (self.a, self.b)
+        ]
         return Rotation(self.case), StationPosition(self.case, self.point), *of[0], *of[1]
 
     def equations(self, x: Sequence[ca.SX]) -> ca.SX:
         R, point, p_a, v_a, w_a, p_b, v_b, w_b = x
         slip = v_b + ca.cross(w_b, point - p_b) - v_a - ca.cross(w_a, point - p_a)
-        return ca.dot(R @ unit(self.direction), slip)                                        # (20)
+        return ca.dot(R @ unit(self.direction), slip)  # (20)

@@ -1,5 +1,6 @@
 """Functions of time that are known by samples: motions, forces, excitations and constraints whose samples end
 before a run does."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -42,11 +43,15 @@ def warn_of_samples(who: str, system: Any, first: float, last: float, tail: Arra
     told = [text for s in programs["samples"] if on.get(s.name, True) and (text := s.ends(first, last))]
     for s in programs["samples"]:
         if on.get(s.name, True) and last - first < (step := s.step) and any(of_times(s.x)):
-            ask(f"{who}: {s.what} has samples {step:g} s apart, but all of the time is {last - first:g} s: "
-                "are its times in seconds? Divide milliseconds by 1000")
+            ask(
+                f"{who}: {s.what} has samples {step:g} s apart, but all of the time is {last - first:g} s: "
+                "are its times in seconds? Divide milliseconds by 1000"
+            )
     if told:
-        warn(f"{who}: the time goes from {first:g} to {last:g} s, but {cut(told, 3, '; ')}. Give samples for "
-             "all of it, or a function of t")
+        warn(
+            f"{who}: the time goes from {first:g} to {last:g} s, but {cut(told, 3, '; ')}. Give samples for "
+            "all of it, or a function of t"
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,9 +82,14 @@ class Sampled:
         x, y, n = self.x, self.y, len(self.x)
         late = LATE * (x[-1] - x[0]) / max(n - 1, 1)
         same = STEADY * np.ptp(y, axis=0)
-        sides = [side for beyond, side, a, b in ((first < x[0] - late, "before", 0, min(1, n - 1)),
-                                                 (last > x[-1] + late, "after", -1, max(-2, -n)))
-                 if beyond and not ((self.holds or self.straight) and (np.abs(y[a] - y[b]) <= same).all())]
+        sides = [
+            side
+            for beyond, side, a, b in (
+                (first < x[0] - late, "before", 0, min(1, n - 1)),
+                (last > x[-1] + late, "after", -1, max(-2, -n)),
+            )
+            if beyond and not ((self.holds or self.straight) and (np.abs(y[a] - y[b]) <= same).all())
+        ]
         if not sides:
             return ""
         goes_on = "keeps its end value" if self.holds else "goes on with the slope of its end"
@@ -119,6 +129,7 @@ def _of(name: str, what: str, f: Any) -> Sampled | None:
         return Sampled(name, what, np.array(f.times), np.array(f.values), True)
     if isinstance(f, ThroughPoints) and all(isinstance(v, (int, float)) for v in f.y):
         y = np.array(f.y, dtype=float)[:, None]
-        return Sampled(name, what, np.array(f.x), y, isinstance(f, PiecewiseConstant),
-                       isinstance(f, PiecewiseLinear))
+        return Sampled(
+            name, what, np.array(f.x), y, isinstance(f, PiecewiseConstant), isinstance(f, PiecewiseLinear)
+        )
     return None

@@ -9,6 +9,7 @@
 The function is called with `s` as those of forces are (condyle.laws.ask), traced once and kept as an
 expression.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
@@ -32,9 +33,10 @@ from condyle.trace.parameter import Parameter
 def sequence(result: Any, what: str = "") -> list[Any]:
     """What a user's function returned as a list of scalars."""
     if result is None or isinstance(result, (str, Mapping, AskedState)) or np.ndim(result) > 1:
-        raise TraceError(f"{what}: returned {result!r}; expected a number that shall be zero, or a list of "
-                         "them"
-                         + ("; is a return statement missing?" if result is None else ""))
+        raise TraceError(
+            f"{what}: returned {result!r}; expected a number that shall be zero, or a list of "
+            "them" + ("; is a return statement missing?" if result is None else "")
+        )
     out = list(result) if np.ndim(result) else [result]
     if not out:
         raise TraceError(f"{what}: returned nothing that shall be zero: {result!r}")
@@ -48,8 +50,10 @@ class UserConstraint(Constraint):
     law: Traced = field(init=False, repr=False)
     asks: tuple[Leaf, ...] = field(init=False, repr=False)
 
-    too_fast: ClassVar[str] = ("a constraint on positions is made of positions only; for one on velocities "
-                               "use cd.constraints.Nonholonomic")
+    too_fast: ClassVar[str] = (
+        "a constraint on positions is made of positions only; for one on velocities "
+        "use cd.constraints.Nonholonomic"
+    )
     """What errors say where it asks for what its level does not have."""
 
     @property
@@ -61,20 +65,24 @@ class UserConstraint(Constraint):
         named = getattr(function, "__name__", type(function).__name__)
         return f"{type(self).__name__}({'lambda' if named == '<lambda>' else named})"
 
-    def trace(self, function: Callable[..., Any], asked: type[AskedState] = AskedState,
-              source: Any = None) -> None:
+    def trace(
+        self, function: Callable[..., Any], asked: type[AskedState] = AskedState, source: Any = None
+    ) -> None:
         """Keep the law; leaves may be t, parameters, and quantities up to the constraint's level."""
-        levels = LEVELS[:LEVELS.index(self.level) + 1]
+        levels = LEVELS[: LEVELS.index(self.level) + 1]
         law, asks = traced_law(function, self.what, lambda result: sequence(result, self.what), asked, source)
         for ask in asks:
             if isinstance(ask, GivenInput) and self.level != "acceleration":
-                raise DescriptionError(f"{self.what}: asks for {ask.labels()[0]}, but nothing says how fast "
-                                       "an input changes; use s.parameter or s.t")
+                raise DescriptionError(
+                    f"{self.what}: asks for {ask.labels()[0]}, but nothing says how fast "
+                    "an input changes; use s.parameter or s.t"
+                )
             if ask.level not in ("time", "given", *levels):
                 raise DescriptionError(f"{self.what}: asks for {ask.labels()[0]}, but {self.too_fast}")
         if not any(ask.level in levels for ask in asks):
-            raise DescriptionError(f"{self.what}: asks nothing of the state that moves; there is nothing to "
-                                   "constrain")
+            raise DescriptionError(
+                f"{self.what}: asks nothing of the state that moves; there is nothing to constrain"
+            )
         object.__setattr__(self, "law", law)
         object.__setattr__(self, "asks", asks)
         super().__post_init__()
@@ -88,12 +96,12 @@ class UserConstraint(Constraint):
         return self.law.apply(*(e for v in flat for e in ca.vertsplit(v)))
 
     def parameters(self) -> list[Parameter]:
-        return [p for ask in self.asks
-                for p in ask.parameters()] + list(self.law.outside)  # type: ignore[arg-type]
+        return [p for ask in self.asks for p in ask.parameters()] + list(self.law.outside)  # type: ignore[arg-type]
 
     def description(self) -> str:
-        values = ", ".join(text(getattr(self, f.name)) for f in fields(self) if f.name not in ("function",
-                                                                                               "law", "asks"))
+        values = ", ".join(
+            text(getattr(self, f.name)) for f in fields(self) if f.name not in ("function", "law", "asks")
+        )
         return f"{type(self).__name__}({[ask.text for ask in self.asks]}, {self.law.text}, {values})"
 
     def __getstate__(self) -> dict[str, Any]:
@@ -137,8 +145,9 @@ class Nonholonomic(UserConstraint):
     def __post_init__(self) -> None:
         self.trace(self.function)  # type: ignore[arg-type]
         if not any(ask.level == "velocity" for ask in self.asks):
-            raise DescriptionError(f"{self.what}: asks for no velocity; for positions use "
-                                   "cd.constraints.Holonomic")
+            raise DescriptionError(
+                f"{self.what}: asks for no velocity; for positions use cd.constraints.Holonomic"
+            )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -160,11 +169,15 @@ class AccelerationOnly(UserConstraint):
     def __post_init__(self) -> None:
         self.trace(self.function, AskedMotion)  # type: ignore[arg-type]
         x, _, a = self._symbols()
-        z = ca.vertcat(ca.SX(0, 1), *(v for v, ask in zip(x, self.asks, strict=True)
-                                      if ask.level == "acceleration"))
+        z = ca.vertcat(
+            ca.SX(0, 1), *(v for v, ask in zip(x, self.asks, strict=True) if ask.level == "acceleration")
+        )
         if not z.numel():
-            raise DescriptionError(f"{self.what}: asks for no acceleration; for velocities use "
-                                   "cd.constraints.Nonholonomic")
+            raise DescriptionError(
+                f"{self.what}: asks for no acceleration; for velocities use cd.constraints.Nonholonomic"
+            )
         if ca.depends_on(ca.jacobian(a, z), z):
-            raise DescriptionError(f"{self.what}: is not linear in accelerations, as a product of two is "
-                                   "not; the equations of motion are solved for them as they are")
+            raise DescriptionError(
+                f"{self.what}: is not linear in accelerations, as a product of two is "
+                "not; the equations of motion are solved for them as they are"
+            )

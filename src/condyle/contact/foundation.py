@@ -7,6 +7,7 @@ of the mesh, m, and the other surface, o. All is in the frame of the mesh. Trian
 which a tree leaves out those that cannot touch: native/sweeps/tree_sum.py. Derivatives are sums of those of
 (53), (54) over the same triangles.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
@@ -58,8 +59,9 @@ def _tables(mesh: Triangles) -> tuple[np.ndarray, np.ndarray]:
 
 
 @lru_cache(maxsize=256)
-def _sum(which: str, mesh: Triangles, springs: Springs, needs: int,
-         columns: tuple[int, ...] | None) -> TreeSum:
+def _sum(
+    which: str, mesh: Triangles, springs: Springs, needs: int, columns: tuple[int, ...] | None
+) -> TreeSum:
     """Of terms, or of their slopes by some elements of p."""
     term = TERMS[which](springs)
 
@@ -68,8 +70,15 @@ def _sum(which: str, mesh: Triangles, springs: Springs, needs: int,
 
     name, f = (f"foundation_{which}", term) if columns is None else (f"foundation_{which}_slopes", slopes)
     where = springs.where
-    return TreeSum.of(name, needs, mesh.tree, _near(springs, where.reach), f, *_tables(mesh),
-                      where.quick and _near(springs, where.quick))
+    return TreeSum.of(
+        name,
+        needs,
+        mesh.tree,
+        _near(springs, where.reach),
+        f,
+        *_tables(mesh),
+        where.quick and _near(springs, where.quick),
+    )
 
 
 def _summed(which: str, mesh: Triangles, springs: Springs, p: ca.SX) -> ca.SX:
@@ -88,10 +97,16 @@ def _deepest(mesh: Triangles, where: Seen) -> TreeBest:
     nodes[:, 3] = np.where(np.isinf(nodes[:, 3]), np.nan, nodes[:, 3])
     items = np.column_stack([mesh.centroids, mesh.areas])
     g = where.size
-    return TreeBest.of("deepest_triangle", g + 1, mesh.tree,
-                       lambda p, ball: -(where.above(p[:g], ball[:3]) + ball[3]),
-                       lambda p, item: -where.where(p[:g], item[:3])[0], nodes, mesh.tree.blocks(items),
-                       np.column_stack([items, np.arange(len(items))]))
+    return TreeBest.of(
+        "deepest_triangle",
+        g + 1,
+        mesh.tree,
+        lambda p, ball: -(where.above(p[:g], ball[:3]) + ball[3]),
+        lambda p, item: -where.where(p[:g], item[:3])[0],
+        nodes,
+        mesh.tree.blocks(items),
+        np.column_stack([items, np.arange(len(items))]),
+    )
 
 
 @dataclass(frozen=True)
@@ -127,8 +142,10 @@ class Side:
 
     def motion(self, s: View, R: ca.SX, p: ca.SX) -> ca.SX:
         """Angular velocity of the mesh on the other, and velocity at its origin, in its frame."""
-        at = lambda body: s.station_velocity(body, ca.SX(3, 1)) + ca.cross(
-            s.angular_velocity(body), p - s.station_position(body, ca.SX(3, 1)))
+        at = lambda body: (
+            s.station_velocity(body, ca.SX(3, 1))
+            + ca.cross(s.angular_velocity(body), p - s.station_position(body, ca.SX(3, 1)))
+        )
         w = s.angular_velocity(self.mesh.body) - s.angular_velocity(self.other.body)
         return ca.vertcat(R.T @ w, R.T @ (at(self.mesh.body) - at(self.other.body)))
 
@@ -164,8 +181,10 @@ class Side:
 
 def sides(a: Surface, b: Surface, layers: tuple[ca.SX, ca.SX], curve: Curve) -> list[Side]:
     """Of the surfaces that are meshes."""
-    both = (Side(a, b, 1, layers[0], curve) if isinstance(a, Mesh) else None,
-            Side(b, a, -1, layers[1], curve) if isinstance(b, Mesh) else None)
+    both = (
+        Side(a, b, 1, layers[0], curve) if isinstance(a, Mesh) else None,
+        Side(b, a, -1, layers[1], curve) if isinstance(b, Mesh) else None,
+    )
     return [side for side in both if side is not None]
 
 
@@ -173,8 +192,9 @@ def deepest(a: Surface, A: Pose, b: Surface, B: Pose) -> Touch:
     """Where two surfaces, of which at least one is a mesh, are deepest in each other, from a to b: at a
     centroid of a mesh."""
     none = ca.SX(LAYER, 1)
-    found = [side.deepest(*((A, B) if side.sign > 0 else (B, A)))
-             for side in sides(a, b, (none, none), stribeck)]
+    found = [
+        side.deepest(*((A, B) if side.sign > 0 else (B, A))) for side in sides(a, b, (none, none), stribeck)
+    ]
     if len(found) == 1:
         return found[0]
     first, other = found
@@ -229,8 +249,9 @@ class ElasticFoundation(ContactLaw):
     a: Part
     b: Part
     smooth: Annotated[float, quantity("m", lowest=0.0, plain=True)] = field(default=0.0, kw_only=True)
-    layers: Annotated[Any, quantity("", 2 * MATERIAL)] = field(init=False, repr=False,
-                                                               default=(1.0,) * (2 * MATERIAL))
+    layers: Annotated[Any, quantity("", 2 * MATERIAL)] = field(
+        init=False, repr=False, default=(1.0,) * (2 * MATERIAL)
+    )
     soft: bool = field(init=False, repr=False, default=False)
 
     tabular: ClassVar[bool] = False
@@ -240,8 +261,9 @@ class ElasticFoundation(ContactLaw):
         what = type(self).__name__
         for name, surface in (("a", self.a), ("b", self.b)):
             if not isinstance(surface, Surface):
-                raise DescriptionError(f"{what}: {name}: expected a surface such as cd.contact.Mesh(...), "
-                                       f"got {surface!r}")
+                raise DescriptionError(
+                    f"{what}: {name}: expected a surface such as cd.contact.Mesh(...), got {surface!r}"
+                )
         check_foundation(self.a, self.b, what)
         check_yielding(self.a, self.b, what)
         object.__setattr__(self, "layers", self._layers(what))
@@ -268,11 +290,19 @@ class ElasticFoundation(ContactLaw):
         m, o = mesh.material, other.material
         thickness = other.thickness if isinstance(other, Mesh) else mesh.thickness
         K_m, K_o = sx(m.modulus) / sx(mesh.thickness), sx(o.modulus) / sx(thickness)
-        s = K_o / (K_m + K_o)                                                                # (48)
-        friction = [harmonic(sx(getattr(m, f)), sx(getattr(o, f)))
-                    for f in ("static_friction", "dynamic_friction", "viscous_friction")]
-        return ca.vertcat(self.weight * s * K_m, s, s * sx(m.dissipation) + (1 - s) * sx(o.dissipation),
-                          *friction, ca.fmax(sx(m.transition_speed), sx(o.transition_speed)), s * K_m)
+        s = K_o / (K_m + K_o)  # (48)
+        friction = [
+            harmonic(sx(getattr(m, f)), sx(getattr(o, f)))
+            for f in ("static_friction", "dynamic_friction", "viscous_friction")
+        ]
+        return ca.vertcat(
+            self.weight * s * K_m,
+            s,
+            s * sx(m.dissipation) + (1 - s) * sx(o.dissipation),
+            *friction,
+            ca.fmax(sx(m.transition_speed), sx(o.transition_speed)),
+            s * K_m,
+        )
 
     @property
     def form(self) -> Hashable:
@@ -329,20 +359,32 @@ class ElasticFoundation(ContactLaw):
         n, P = ca.SX(3, 1), ca.SX(3, 1)
         for side in self.sides:
             R, p, found, pressed = side.moving(s, "exerted", "pressed")
-            mine = -side.sign * R @ found[3:6]                                               # on b
+            mine = -side.sign * R @ found[3:6]  # on b
             f, moment = f + mine, moment + ca.cross(p, mine) - side.sign * R @ found[:3]
             lost, total = lost + found[6], total + pressed[6]
             n, P = n - side.sign * R @ pressed[:3], P + pressed[6] * p + R @ pressed[3:6]
         some = total > 0
         n = ca.if_else(some, n / ca.norm_2(ca.if_else(some, n, 1)), 0)
         P = ca.if_else(some, P / ca.if_else(some, total, 1), s.station_position(self.a.body, ca.SX(3, 1)))
-        at = lambda body: s.station_velocity(body, ca.SX(3, 1)) + ca.cross(
-            s.angular_velocity(body), P - s.station_position(body, ca.SX(3, 1)))
+        at = lambda body: (
+            s.station_velocity(body, ca.SX(3, 1))
+            + ca.cross(s.angular_velocity(body), P - s.station_position(body, ca.SX(3, 1)))
+        )
         v = at(self.b.body) - at(self.a.body)
         f_n = ca.dot(n, f)
         where = Touch(ca.SX(0), n, P, ca.SX(1))
-        return PatchForces(where, P, v, ca.cross(n, ca.cross(v, n)), total, f_n, f - f_n * n,
-                           moment - ca.cross(P, f), lost, f)
+        return PatchForces(
+            where,
+            P,
+            v,
+            ca.cross(n, ca.cross(v, n)),
+            total,
+            f_n,
+            f - f_n * n,
+            moment - ca.cross(P, f),
+            lost,
+            f,
+        )
 
     def potential(self, s: View) -> ca.SX:
         poses = BodyPose(s, self.a.body), BodyPose(s, self.b.body)
@@ -353,11 +395,14 @@ class ElasticFoundation(ContactLaw):
 def check_foundation(a: Surface, b: Surface, what: str) -> None:
     """Raise DescriptionError if these surfaces have no elastic foundation."""
     if a.body == b.body:
-        raise DescriptionError(f"{what}: both surfaces are on body {a.body!r}; a contact is between two "
-                               "bodies")
+        raise DescriptionError(
+            f"{what}: both surfaces are on body {a.body!r}; a contact is between two bodies"
+        )
     if not isinstance(a, Mesh) and not isinstance(b, Mesh):
-        raise DescriptionError(f"{what}: {type(a).__name__} and {type(b).__name__}: at least one must be a "
-                               "cd.contact.Mesh; for others there is cd.contact.HuntCrossley")
+        raise DescriptionError(
+            f"{what}: {type(a).__name__} and {type(b).__name__}: at least one must be a "
+            "cd.contact.Mesh; for others there is cd.contact.HuntCrossley"
+        )
     for mesh, other in ((a, b), (b, a)):
         if isinstance(mesh, Mesh):
             try:
@@ -389,5 +434,13 @@ class OpenSimElasticFoundation(ElasticFoundation):
             return ca.SX(MATERIAL, 1)
         m = mesh.material
         K = sx(m.modulus) / sx(mesh.thickness)
-        return ca.vertcat(self.weight * K, 1, sx(m.dissipation), sx(m.static_friction),
-                          sx(m.dynamic_friction), sx(m.viscous_friction), sx(m.transition_speed), K)
+        return ca.vertcat(
+            self.weight * K,
+            1,
+            sx(m.dissipation),
+            sx(m.static_friction),
+            sx(m.dynamic_friction),
+            sx(m.viscous_friction),
+            sx(m.transition_speed),
+            K,
+        )

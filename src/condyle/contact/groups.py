@@ -1,4 +1,5 @@
 """Pairs of surfaces: of one group with another, or within one."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -17,18 +18,26 @@ ONE_SIDED = {"friction": ("static_friction", "dynamic_friction", "friction"), "r
 """Numbers of materials that are zero for a pair if one surface has none, and their fields."""
 
 
-def pairs(name: str, a: Surface | Iterable[Surface], b: Surface | Iterable[Surface] | None,
-          law: type[ContactLaw], options: Mapping[str, Any], rigid: Callable[[Surface, Surface], Any]
-          ) -> dict[str, Any]:
+def pairs(
+    name: str,
+    a: Surface | Iterable[Surface],
+    b: Surface | Iterable[Surface] | None,
+    law: type[ContactLaw],
+    options: Mapping[str, Any],
+    rigid: Callable[[Surface, Surface], Any],
+) -> dict[str, Any]:
     """Laws by name: see `System.add_contact`. rigid: what surfaces become that both do not yield."""
     if not isinstance(name, str) or not name:
-        raise DescriptionError(f"add_contact: a contact's name is a non-empty string, got {name!r}; the name "
-                               "comes first")
+        raise DescriptionError(
+            f"add_contact: a contact's name is a non-empty string, got {name!r}; the name comes first"
+        )
     if not isinstance(law, type) or not issubclass(law, HuntCrossley | ElasticFoundation):
-        raise DescriptionError(f"add_contact {name!r}: law: expected cd.contact.HuntCrossley or "
-                               "cd.contact.OpenSimHuntCrossley itself, of meshes "
-                               "cd.contact.ElasticFoundation or cd.contact.OpenSimElasticFoundation, got "
-                               f"{law!r}")
+        raise DescriptionError(
+            f"add_contact {name!r}: law: expected cd.contact.HuntCrossley or "
+            "cd.contact.OpenSimHuntCrossley itself, of meshes "
+            "cd.contact.ElasticFoundation or cd.contact.OpenSimElasticFoundation, got "
+            f"{law!r}"
+        )
     first = _named(name, "a", a).items()
     couples = combinations(first, 2) if b is None else product(first, _named(name, "b", b).items())
     alone = isinstance(a, Surface) and isinstance(b, Surface)
@@ -41,8 +50,10 @@ def pairs(name: str, a: Surface | Iterable[Surface], b: Surface | Iterable[Surfa
             mine: Any = ElasticFoundation if law is HuntCrossley and (x.by_points or y.by_points) else law
             whole = ".".join(filter(None, (name, short, piece)))
             if whole in out:
-                raise DescriptionError(f"add_contact {name!r}: two pairs would be called {whole!r}; give "
-                                       "surfaces names without dots")
+                raise DescriptionError(
+                    f"add_contact {name!r}: two pairs would be called {whole!r}; give "
+                    "surfaces names without dots"
+                )
             stiff = _rigid(x, y, name, law, options)
             try:
                 out[whole] = rigid(x, y) if stiff else mine(x, y, **options)
@@ -50,11 +61,15 @@ def pairs(name: str, a: Surface | Iterable[Surface], b: Surface | Iterable[Surfa
                 raise DescriptionError(f"add_contact {whole!r}: {error}") from None
     _warn_of_one_side(name, out.values())
     if not out and b is None and len(first) == 1:
-        raise DescriptionError(f"add_contact {name!r}: one surface touches nothing: give two, "
-                               "add_contact(name, floor, ball), or a list")
+        raise DescriptionError(
+            f"add_contact {name!r}: one surface touches nothing: give two, "
+            "add_contact(name, floor, ball), or a list"
+        )
     if not out:
-        raise DescriptionError(f"add_contact {name!r}: no pair is left: surfaces on one body and those that "
-                               "share a clique ignore each other")
+        raise DescriptionError(
+            f"add_contact {name!r}: no pair is left: surfaces on one body and those that "
+            "share a clique ignore each other"
+        )
     return out
 
 
@@ -62,14 +77,19 @@ def _rigid(a: Surface, b: Surface, name: str, law: type[ContactLaw], options: Ma
     """Whether both do not yield."""
     count = sum(isinstance(s.made_of, Rigid) for s in (a, b))
     if count == 1:
-        words = " and ".join(f"{type(s).__name__} on {s.body!r} is made of a "
-                             f"cd.contact.{type(s.made_of).__name__}" for s in (a, b))
-        raise DescriptionError(f"add_contact {name!r}: {words}; give both a Material, and they yield, or "
-                               "both a Rigid, and they do not")
+        words = " and ".join(
+            f"{type(s).__name__} on {s.body!r} is made of a cd.contact.{type(s.made_of).__name__}"
+            for s in (a, b)
+        )
+        raise DescriptionError(
+            f"add_contact {name!r}: {words}; give both a Material, and they yield, or "
+            "both a Rigid, and they do not"
+        )
     if count and (options or law is not HuntCrossley):
         given = ", ".join(options) or f"law={law.__name__}"
-        raise DescriptionError(f"add_contact {name!r}: surfaces of cd.contact.Rigid have no law of force: "
-                               f"leave out {given}")
+        raise DescriptionError(
+            f"add_contact {name!r}: surfaces of cd.contact.Rigid have no law of force: leave out {given}"
+        )
     return count == 2
 
 
@@ -80,8 +100,10 @@ def _warn_of_one_side(name: str, made: Iterable[Any]) -> None:
             has = [any(getattr(s.made_of, f, 0.0) != 0 for f in fields) for s in (a, b)]
             if has[0] != has[1]:
                 some, none = (f"{type(s).__name__} on {s.body!r}" for s in ((a, b) if has[0] else (b, a)))
-                warn(f"add_contact {name!r}: {some} has {number} and {none} has none, so that the pair has "
-                     "none: two numbers make 2 x y / (x + y). Give it to both, or to neither")
+                warn(
+                    f"add_contact {name!r}: {some} has {number} and {none} has none, so that the pair has "
+                    "none: two numbers make 2 x y / (x + y). Give it to both, or to neither"
+                )
                 break
 
 
@@ -100,10 +122,12 @@ def _named(name: str, which: str, given: Surface | Iterable[Surface]) -> dict[st
     """Surfaces by their names, or their places."""
     several = isinstance(given, Iterable) and not isinstance(given, (Surface, str))
     if isinstance(given, Mapping):
-        raise DescriptionError(f"add_contact {name!r}: {which}: expected a surface such as "
-                               "cd.contact.Sphere(body, centre, radius, material), or a list of them, got "
-                               f"a dict of {cut(map(repr, given))}; give the surfaces in a list, each "
-                               "with its name=")
+        raise DescriptionError(
+            f"add_contact {name!r}: {which}: expected a surface such as "
+            "cd.contact.Sphere(body, centre, radius, material), or a list of them, got "
+            f"a dict of {cut(map(repr, given))}; give the surfaces in a list, each "
+            "with its name="
+        )
     surfaces: list[Any] = list(given) if several else [given]  # type: ignore[arg-type]
     out: dict[str, Surface] = {}
     if not surfaces:
@@ -112,15 +136,21 @@ def _named(name: str, which: str, given: Surface | Iterable[Surface]) -> dict[st
         if not isinstance(surface, Surface):
             drawn = isinstance(surface, Shape)
             hint = "; shapes of cd.shapes are drawn, and do not touch" if drawn else ""
-            raise DescriptionError(f"add_contact {name!r}: {which}: expected surfaces such as "
-                                   "cd.contact.Sphere(body, centre, radius, material), got "
-                                   f"{'cd.shapes.' * drawn}{surface!r}{hint}")
+            raise DescriptionError(
+                f"add_contact {name!r}: {which}: expected surfaces such as "
+                "cd.contact.Sphere(body, centre, radius, material), got "
+                f"{'cd.shapes.' * drawn}{surface!r}{hint}"
+            )
         if (first := next(i for i, s in enumerate(surfaces) if s is surface)) < k:
-            raise DescriptionError(f"add_contact {name!r}: {which}: surface {k} is surface {first} once more "
-                                   "and would push twice; leave one out")
+            raise DescriptionError(
+                f"add_contact {name!r}: {which}: surface {k} is surface {first} once more "
+                "and would push twice; leave one out"
+            )
         label = surface.name or str(k)
         if label in out:
-            raise DescriptionError(f"add_contact {name!r}: {which}: two surfaces are called {label!r}; give "
-                                   "each a name of its own")
+            raise DescriptionError(
+                f"add_contact {name!r}: {which}: two surfaces are called {label!r}; give "
+                "each a name of its own"
+            )
         out[label] = surface
     return out

@@ -21,6 +21,7 @@ All of this is smooth at the circle, k = 1. (25) is solved by two of Newton's st
 start that is within 0.14 percent; the second one goes to sigma and to the axes directly, so that the mean is
 taken twice.
 """
+
 from __future__ import annotations
 
 import math
@@ -43,7 +44,7 @@ FIRST = (2 / 3, 0.0235571415, 7.00297783e-05), (1.0, 0.0397152987, 1.31554615e-0
 def _means(g: ca.SX) -> tuple[ca.SX, ca.SX]:
     """1 / K, and T of (28), (29)."""
     a, other = ca.SX(1), g
-    share, c = 1 / (4 * (1 + g) ** 2), (1 - g) / 2                                           # c_1^2 / m^2
+    share, c = 1 / (4 * (1 + g) ** 2), (1 - g) / 2  # c_1^2 / m^2
     total, power = ca.SX(0), 1.0
     for _ in range(ROUNDS):
         a, other = (a + other) / 2, ca.sqrt(a * other)
@@ -59,7 +60,7 @@ def _step(g: ca.SX, ratio: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
     per_K, T = _means(g)
     m = (1 - g) * (1 + g)
     d = 0.5 + m * T
-    slope = (d - 2 * T) / d - (1 - 2 * d + 2 * T) / (1 - d) - 2                              # (29a)
+    slope = (d - 2 * T) / d - (1 - 2 * d + 2 * T) / (1 - d) - 2  # (29a)
     off = ratio * d * g * g / (1 - d) - 1
     return off * (1 - off * (0.5 - off / 3)) / slope, per_K, d, 1 - m * d
 
@@ -75,9 +76,9 @@ def _ellipse(ratio: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
     g = _start(ratio)
     by = _step(g, ratio)[0]
     g = g * (1 + by * (1 + by / 2 * (1 + by / 3)))
-    by, per_K, d, e = _step(g, ratio)                                                        # below 1e-7
-    sigma = math.pi / 2 / g * ca.sqrt(e) * per_K                                             # (26)
-    rate = 0.5 - 1.5 * d + g * g * d / (2 * e)                                               # (29b)
+    by, per_K, d, e = _step(g, ratio)  # below 1e-7
+    sigma = math.pi / 2 / g * ca.sqrt(e) * per_K  # (26)
+    rate = 0.5 - 1.5 * d + g * g * d / (2 * e)  # (29b)
     return sigma * (1 + rate * by), g * (1 + by), e * (1 + by * (g * g * d / e + 1 - d))
 
 
@@ -94,7 +95,7 @@ def _curvatures(where: Touch) -> tuple[ca.SX, ca.SX]:
     if where.gap.shape == (2, 2):
         square = (where.gap[0, 0] - where.gap[1, 1]) ** 2 + 4 * where.gap[0, 1] ** 2
     else:
-        square = 2 * ca.sumsqr(where.gap) - total ** 2
+        square = 2 * ca.sumsqr(where.gap) - total**2
     apart = square > 0
     difference = ca.if_else(apart, ca.sqrt(ca.if_else(apart, square, 1)), 0)
     return total, (total + difference) / ca.fmax(total - difference, total * (2 / LONGEST))

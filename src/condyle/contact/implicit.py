@@ -1,4 +1,5 @@
 """Convex surfaces that users write, by their own function: their closest points are in overlap.py."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
@@ -50,15 +51,18 @@ class Implicit(Framed):
         size: Any = self.size
         law = trace(self.function, ("x", "y", "z"), what=what, outputs=(), ranges=[(-0.1, 0.1)] * 3)
         if law.outside or law.tables:
-            raise TraceError(f"{what}: the function uses Parameters or tables; write it with numbers and "
-                             "formulas")
+            raise TraceError(
+                f"{what}: the function uses Parameters or tables; write it with numbers and formulas"
+            )
         if isinstance(size, float):
             centre, far = (float(law.function(*p)) for p in ((0, 0, 0), (ROUNDED * size, 0, 0)))
             if not centre < 0 <= far:
-                raise DescriptionError(f"{what}: must be negative at the origin of S and not at (size, 0, "
-                                       f"0), got {centre:g} and {far:g}; move X, or change the sign or "
-                                       f"size = {size:g}")
-        rounded(law, _plain(size), what)                                      # refuses what is not convex
+                raise DescriptionError(
+                    f"{what}: must be negative at the origin of S and not at (size, 0, "
+                    f"0), got {centre:g} and {far:g}; move X, or change the sign or "
+                    f"size = {size:g}"
+                )
+        rounded(law, _plain(size), what)  # refuses what is not convex
         object.__setattr__(self, "law", law)
         object.__setattr__(self, "function", None)
 
@@ -71,8 +75,10 @@ class Implicit(Framed):
         super().check_parameters(values)
         size: Any = self.size
         if isinstance(size, Expression) and not size.at(values)[0, 0] >= self.points.least:
-            raise DescriptionError(f"Implicit: size: must be at least {self.points.least:g} m, the furthest "
-                                   f"of its points, got {size.at(values)[0, 0]:g}")
+            raise DescriptionError(
+                f"Implicit: size: must be at least {self.points.least:g} m, the furthest "
+                f"of its points, got {size.at(values)[0, 0]:g}"
+            )
 
     def conditions(self) -> ca.SX:
         return ca.vertcat(super().conditions(), sx(self.size) >= self.points.least)
@@ -109,8 +115,15 @@ def implicit_implicit(a: Implicit, A: Pose, b: Implicit, B: Pose) -> Touch:
     return _overlap(a, A, *b.frame(B), sx(b.size), b.law, b.points)
 
 
-def _overlap(a: Implicit, A: Pose, R_b: ca.SX, p_b: ca.SX, numbers: ca.SX,
-             which: Traced | str, other: Rounded | None = None) -> Touch:
+def _overlap(
+    a: Implicit,
+    A: Pose,
+    R_b: ca.SX,
+    p_b: ca.SX,
+    numbers: ca.SX,
+    which: Traced | str,
+    other: Rounded | None = None,
+) -> Touch:
     R_a, p_a = a.frame(A)
     R, c = R_a.T @ R_b, R_a.T @ (p_b - p_a)
     given = ca.vertcat(sx(a.size), ca.vec(R), c, numbers)

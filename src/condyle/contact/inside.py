@@ -18,6 +18,7 @@ t_1, t_2 across its gradient at S:
 
 A mesh: the nearest point of the nearest triangle (47), by a search in a tree.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -157,16 +158,29 @@ def _in_sphere(g: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX]:
 
 
 SIZES: dict[type, tuple[str, ...]] = {
-    Ellipsoid: ("radii",), Cylinder: ("radius", "length", "rim"), Torus: ("radius", "tube_radius", "flat"),
-    Box: ("half_lengths", "edge"), Implicit: ("size",), Mesh: (), HeightField: ()}
+    Ellipsoid: ("radii",),
+    Cylinder: ("radius", "length", "rim"),
+    Torus: ("radius", "tube_radius", "flat"),
+    Box: ("half_lengths", "edge"),
+    Implicit: ("size",),
+    Mesh: (),
+    HeightField: (),
+}
 """Surfaces with a frame that points meet, and the numbers of each."""
 
 
-def _within(where: Where, above: Callable[[ca.SX, ca.SX], ca.SX] | None, key: tuple[Any, ...], sizes: int,
-            solved: bool = False, near: Near | None = None,
-            close: Callable[[ca.SX, ca.SX, ca.SX], tuple[ca.SX, ca.SX]] | None = None,
-            quick: Near | None = None) -> Seen:
+def _within(
+    where: Where,
+    above: Callable[[ca.SX, ca.SX], ca.SX] | None,
+    key: tuple[Any, ...],
+    sizes: int,
+    solved: bool = False,
+    near: Near | None = None,
+    close: Callable[[ca.SX, ca.SX, ca.SX], tuple[ca.SX, ca.SX]] | None = None,
+    quick: Near | None = None,
+) -> Seen:
     """Of functions in the surface's own frame S; numbers are R_S, p_S and its sizes."""
+
     def local(g: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX]:
         R = ca.reshape(g[:9], 3, 3)
         return R, R.T @ (y - g[9:12])
@@ -193,7 +207,10 @@ def _within(where: Where, above: Callable[[ca.SX, ca.SX], ca.SX] | None, key: tu
 
 
 CLOSED: dict[type, tuple[Callable[..., Touch], int]] = {
-    Cylinder: (sphere_cylinder, 3), Torus: (sphere_torus, 3), Box: (sphere_box, 4)}
+    Cylinder: (sphere_cylinder, 3),
+    Torus: (sphere_torus, 3),
+    Box: (sphere_box, 4),
+}
 """Kinds whose contact with a sphere is a closed form: a point is a sphere of radius zero."""
 
 
@@ -207,10 +224,14 @@ def _framed(kind: type) -> Seen:
         fields, start = {}, 0
         for name in SIZES[kind]:
             n = 3 if name == "half_lengths" else 1
-            fields[name], start = Datum(g[start:start + n]), start + n
+            fields[name], start = Datum(g[start : start + n]), start + n
         point = bare(Sphere, centre=(0.0,) * 3, radius=0.0)
-        found = pair(point, GivenPose(ca.SX.eye(3), y), bare(kind, X=(np.eye(3), np.zeros(3)), **fields),
-                     GivenPose(ca.SX.eye(3), ca.SX(3, 1)))
+        found = pair(
+            point,
+            GivenPose(ca.SX.eye(3), y),
+            bare(kind, X=(np.eye(3), np.zeros(3)), **fields),
+            GivenPose(ca.SX.eye(3), ca.SX(3, 1)),
+        )
         return found.x, -found.n
 
     return _within(where, None, (kind.__name__,), sizes)
@@ -235,7 +256,7 @@ def _above_ellipsoid(radii: ca.SX, y: ca.SX) -> ca.SX:
 def _roots(tau: ca.SX, p: ca.SX) -> ca.SX:
     """S / a of (45), p = radii, y."""
     a, y = p[:3], p[3:6]
-    return a * y / (tau + a ** 2 - ca.mmin(a) ** 2)
+    return a * y / (tau + a**2 - ca.mmin(a) ** 2)
 
 
 def _in_ellipsoid(radii: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX]:
@@ -244,7 +265,7 @@ def _in_ellipsoid(radii: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX]:
     p = ca.vertcat(radii, away)
     tau = implicit(_ellipsoid(), lambda t, p: ca.sumsqr(_roots(t[0], p)) - 1, p, unknowns=1)[0]
     S = radii * _roots(tau, p)
-    n = S / radii ** 2
+    n = S / radii**2
     n = n / ca.norm_2(n)
     return ca.dot(n, S - y), n
 
@@ -252,16 +273,17 @@ def _in_ellipsoid(radii: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX]:
 @cache
 def _ellipsoid() -> Solver:
     """Radii, y -> tau of (45)."""
+
     def start(p: ca.SX) -> tuple[ca.SX, ca.SX]:
         a, y = p[:3], p[3:6]
-        tau = ca.mmax(a * ca.fabs(y) - a ** 2) + ca.mmin(a) ** 2      # one term is 1, the sum is more
+        tau = ca.mmax(a * ca.fabs(y) - a**2) + ca.mmin(a) ** 2  # one term is 1, the sum is more
         return tau, ca.if_else(ca.sumsqr(p) < ca.inf, 1, ca.SX.nan())
 
     def step(p: ca.SX, tau: ca.SX) -> tuple[ca.SX, ca.SX]:
         a = p[:3]
         root = _roots(tau, p)
         g = ca.sumsqr(root) - 1
-        slope = -2 * ca.sum1(root ** 2 / (tau + a ** 2 - ca.mmin(a) ** 2))
+        slope = -2 * ca.sum1(root**2 / (tau + a**2 - ca.mmin(a) ** 2))
         after = ca.fmax(tau - g / slope, tau)
         return after, after - tau > NEAR * after
 
@@ -343,7 +365,7 @@ def _implicit(law: Traced) -> Seen:
 def _ground(ground: HeightField) -> Seen:
     """(42). Where a point is above the ground by z, the ground is at least z / sqrt(1 + slope^2) away."""
     x0, y0, dx, dy, m, n = ground.grid()
-    per = (1 + ground.steepest ** 2) ** 0.5
+    per = (1 + ground.steepest**2) ** 0.5
 
     def where(_: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX]:
         Q, out = nearest_ground(ground, y)[:2]
@@ -358,8 +380,14 @@ def _ground(ground: HeightField) -> Seen:
         z = below(y)
         return ca.if_else(z < 0, z / per, z)
 
-    return _within(where, above, ("terrain", ground.cells.text, ground.grid()), 0, solved=True,
-                   near=lambda _, y, r: below(y) + r * per)
+    return _within(
+        where,
+        above,
+        ("terrain", ground.cells.text, ground.grid()),
+        0,
+        solved=True,
+        near=lambda _, y, r: below(y) + r * per,
+    )
 
 
 # meshes
@@ -379,9 +407,9 @@ def _mesh(triangles: Any) -> Seen:
     def beyond(y: ca.SX) -> ca.SX:
         """At most how far y is from the mesh."""
         each = ca.fabs(ca.DM(out) @ y - ca.DM(middles)) - ca.DM(halves)
-        while each.numel() > 1:                              # pairs: none waits for all others
+        while each.numel() > 1:  # pairs: none waits for all others
             half = each.numel() // 2
-            each = ca.vertcat(most(each[:half], each[half:2 * half]), each[2 * half:])
+            each = ca.vertcat(most(each[:half], each[half : 2 * half]), each[2 * half :])
         return each
 
     def where(_: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX]:
@@ -391,7 +419,7 @@ def _mesh(triangles: Any) -> Seen:
         off = beyond(y)
         far = off > r
         row = get(search, ca.vertcat(y, ca.if_else(far, -ca.inf, ca.inf)))
-        row = ca.if_else(far, ca.DM(search.rows[0]), row)    # any face: slopes stay finite
+        row = ca.if_else(far, ca.DM(search.rows[0]), row)  # any face: slopes stay finite
         x, n = on_triangle(row, y)
         return ca.if_else(far, -off, x), ca.if_else(far, 0, n)
 

@@ -14,6 +14,7 @@ With `smooth` = delta, in place of max(x, 0) and max(d, 0), d = 1 + 3/2 c* xdot:
 
 On b the force acts at P, on a its opposite at the same point of space.
 """
+
 from __future__ import annotations
 
 from collections.abc import Hashable
@@ -174,28 +175,30 @@ class HuntCrossley(ContactLaw):
         k = 4 / 3 * m.E * hertz_factor(where)
         if "smooth" in self.extras:
             delta2 = sx(self.smooth) ** 2
-            x = (where.x + ca.sqrt(where.x ** 2 + delta2)) / 2                               # (18)
-            return k * x * ca.sqrt(x), k * ca.sqrt(x) * (2 / 5 * x ** 2 + delta2 / 2)
+            x = (where.x + ca.sqrt(where.x**2 + delta2)) / 2  # (18)
+            return k * x * ca.sqrt(x), k * ca.sqrt(x) * (2 / 5 * x**2 + delta2 / 2)
         touching = where.x > 0
         x = ca.if_else(touching, where.x, 1)
-        f = ca.if_else(touching, k * x * ca.sqrt(x), 0)                                      # (12)
-        if where.solved:                                     # NaN stays, which comparisons would hide
+        f = ca.if_else(touching, k * x * ca.sqrt(x), 0)  # (12)
+        if where.solved:  # NaN stays, which comparisons would hide
             f = ca.if_else(where.x <= 0, 0, ca.if_else(touching, f, ca.SX.nan()))
         return f, 2 / 5 * f * where.x
 
     def forces(self, s: View) -> Forces:
         m, where = Combined.of(self.material), self.touch(s)
         P, n = where.at(m.s_1), where.n
-        velocity = lambda body: s.station_velocity(body, ca.SX(3, 1)) + ca.cross(
-            s.angular_velocity(body), P - s.station_position(body, ca.SX(3, 1)))
+        velocity = lambda body: (
+            s.station_velocity(body, ca.SX(3, 1))
+            + ca.cross(s.angular_velocity(body), P - s.station_position(body, ca.SX(3, 1)))
+        )
         v = velocity(self.b.body) - velocity(self.a.body)
         xdot, v_t = -ca.dot(n, v), _across(n, v)
         f_Hz, _ = self._elastic(where, m)
         smooth = "smooth" in self.extras
-        f_n = f_Hz * damped(1 + 1.5 * m.c * xdot, smooth)                                   # (13)
-        f_t = -f_n * (smoothed if smooth else self.curve)(ca.dot(v_t, v_t), m) * v_t         # (14)
+        f_n = f_Hz * damped(1 + 1.5 * m.c * xdot, smooth)  # (13)
+        f_t = -f_n * (smoothed if smooth else self.curve)(ca.dot(v_t, v_t), m) * v_t  # (14)
         moment = self._resistance(s, where, f_n, m)
-        lost = (f_n - f_Hz) * xdot - ca.dot(f_t, v_t)                                        # (17)
+        lost = (f_n - f_Hz) * xdot - ca.dot(f_t, v_t)  # (17)
         if self.extras - {"smooth"}:
             lost -= ca.dot(moment, s.angular_velocity(self.b.body) - s.angular_velocity(self.a.body))
         return Forces(where, P, v, v_t, f_Hz, f_n, f_t, moment, lost)
@@ -207,7 +210,7 @@ class HuntCrossley(ContactLaw):
         w, n = s.angular_velocity(self.b.body) - s.angular_velocity(self.a.body), where.n
         spin, out = ca.dot(w, n), ca.SX(3, 1)
         rolling = _across(n, w)
-        one = Combined(m.E, m.s_1, m.c, ca.SX(1), ca.SX(1), ca.SX(0), m.v_t / where.R)       # [rad/s]
+        one = Combined(m.E, m.s_1, m.c, ca.SX(1), ca.SX(1), ca.SX(0), m.v_t / where.R)  # [rad/s]
         curve = smoothed if "smooth" in self.extras else self.curve
         if "rolling_resistance" in self.extras:
             out -= sx(self.rolling_resistance) * f_n * curve(ca.dot(rolling, rolling), one) * rolling
@@ -226,4 +229,4 @@ def _across(n: ca.SX, v: ca.SX) -> ca.SX:
 
 def damped(d: ca.SX, smooth: bool) -> ca.SX:
     """max(d, 0), or (19), which is 1 at 1 as well: what is lost is never negative."""
-    return (d + ca.sqrt(d * d + BLEND ** 2)) / (1 + (1 + BLEND ** 2) ** 0.5) if smooth else ca.fmax(d, 0)
+    return (d + ca.sqrt(d * d + BLEND**2)) / (1 + (1 + BLEND**2) ** 0.5) if smooth else ca.fmax(d, 0)

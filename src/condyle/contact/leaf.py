@@ -1,5 +1,6 @@
 """What laws, events, goals, measures and constraints may ask of a contact: `s.ask(cd.contact.Depth(a,
 b))`."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -73,8 +74,9 @@ class Loss(Leaf):
 
     def __post_init__(self) -> None:
         if not isinstance(self.law, ContactLaw):
-            raise DescriptionError("Loss: expected a contact such as cd.contact.HuntCrossley(a, b), got "
-                                   f"{self.law!r}")
+            raise DescriptionError(
+                f"Loss: expected a contact such as cd.contact.HuntCrossley(a, b), got {self.law!r}"
+            )
 
     @property
     def label(self) -> str:

@@ -1,10 +1,11 @@
 """Materials of surfaces, and how two of them meet: docs/theory/contact.md (1)-(4), sherman2011 appendix A.1.
 
-    s_1 = E_2^(2/3) / (E_1^(2/3) + E_2^(2/3)),   s_2 = 1 - s_1:   x_i = s_i x of the depth x is in body i  (1)
-    E* = (s_1 E_1^(2/3))^(3/2)                                                                             (2)
-    c* = s_1 c_1 + s_2 c_2                                                                                 (3)
-    mu = 2 mu_1 mu_2 / (mu_1 + mu_2) for static, dynamic and viscous friction each                         (4)
+s_1 = E_2^(2/3) / (E_1^(2/3) + E_2^(2/3)),   s_2 = 1 - s_1:   x_i = s_i x of the depth x is in body i  (1)
+E* = (s_1 E_1^(2/3))^(3/2)                                                                             (2)
+c* = s_1 c_1 + s_2 c_2                                                                                 (3)
+mu = 2 mu_1 mu_2 / (mu_1 + mu_2) for static, dynamic and viscous friction each                         (4)
 """
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -52,23 +53,44 @@ class Material(Described):
         super().__post_init__()
         modulus = _at(self.modulus, {})
         if modulus < SOFTEST:
-            warn(f"Material: modulus = {modulus:g} Pa is softer than any solid (brain and fat have 1e3 Pa "
-                 "and more, rubber 1e6, bone 1e10, steel 2e11); moduli are in Pa: 200 GPa is 200e9")
+            warn(
+                f"Material: modulus = {modulus:g} Pa is softer than any solid (brain and fat have 1e3 Pa "
+                "and more, rubber 1e6, bone 1e10, steel 2e11); moduli are in Pa: 200 GPa is 200e9"
+            )
         least, most = self._check_friction({})
         if most > FRICTION:
-            ask(f"Material: friction of {most:g} is implausible: it is a coefficient, 0.8 rather than 80 %; "
-                "rubber on asphalt has 1")
+            ask(
+                f"Material: friction of {most:g} is implausible: it is a coefficient, 0.8 rather than 80 %; "
+                "rubber on asphalt has 1"
+            )
         if most > least == 0:
-            warn(f"Material: static_friction = {most:g} without dynamic_friction: what slips faster than 3 "
-                 "times its transition_speed slides freely. Give dynamic_friction= too; two equal numbers "
-                 "are plain Coulomb friction")
+            warn(
+                f"Material: static_friction = {most:g} without dynamic_friction: what slips faster than 3 "
+                "times its transition_speed slides freely. Give dynamic_friction= too; two equal numbers "
+                "are plain Coulomb friction"
+            )
 
     @classmethod
-    @answered({"E": "it is young=", "youngs_modulus": "it is young=", "nu": "it is poisson=",
-               "friction": "it is static_friction= and dynamic_friction="}, skip=1, name="Material.elastic")
-    def elastic(cls, young: Number, poisson: Number, dissipation: Number = 0.0, static_friction: Number = 0.0,
-                dynamic_friction: Number = 0.0, viscous_friction: Number = 0.0,
-                transition_speed: Number = 0.01) -> Material:
+    @answered(
+        {
+            "E": "it is young=",
+            "youngs_modulus": "it is young=",
+            "nu": "it is poisson=",
+            "friction": "it is static_friction= and dynamic_friction=",
+        },
+        skip=1,
+        name="Material.elastic",
+    )
+    def elastic(
+        cls,
+        young: Number,
+        poisson: Number,
+        dissipation: Number = 0.0,
+        static_friction: Number = 0.0,
+        dynamic_friction: Number = 0.0,
+        viscous_friction: Number = 0.0,
+        transition_speed: Number = 0.01,
+    ) -> Material:
         """From Young's modulus and Poisson's ratio.
 
         Args:
@@ -86,12 +108,13 @@ class Material(Described):
             raise DescriptionError(f"Material.elastic: poisson must be above -1 and at most 0.5, got {nu:g}")
         E = YOUNG.take(young, "Material.elastic: young")
         share: Any = 1 - nu * nu
-        if isinstance(kept, Expression):                     # at other values the modulus is not finite
+        if isinstance(kept, Expression):  # at other values the modulus is not finite
             nu = kept.sx
             share = ca.if_else(ca.logic_and(nu > -1, nu <= 0.5), 1 - nu * nu, 0)
         modulus = (sx(E) if isinstance(E, Expression) else E) / share
-        return cls(modulus, dissipation, static_friction, dynamic_friction, viscous_friction,
-                   transition_speed)
+        return cls(
+            modulus, dissipation, static_friction, dynamic_friction, viscous_friction, transition_speed
+        )
 
     def check_parameters(self, values: Mapping[str, float]) -> None:
         super().check_parameters(values)
@@ -104,8 +127,10 @@ class Material(Described):
         """Dynamic and static friction at values of Parameters."""
         least, most = (_at(x, values) for x in (self.dynamic_friction, self.static_friction))
         if not least <= most:
-            raise DescriptionError("Material: static_friction must be at least dynamic_friction, got "
-                                   f"{most:g} and {least:g}; equal numbers are plain Coulomb friction")
+            raise DescriptionError(
+                "Material: static_friction must be at least dynamic_friction, got "
+                f"{most:g} and {least:g}; equal numbers are plain Coulomb friction"
+            )
         return least, most
 
 
@@ -147,11 +172,18 @@ COMBINED = quantity("", 7)
 def combined(a: Material, b: Material, what: str) -> Any:
     """The numbers of `Combined`, as a law keeps them: computed once where they are plain."""
     e_1, e_2 = (sx(m.modulus) ** (2 / 3) for m in (a, b))
-    s_1 = e_2 / (e_1 + e_2)                                                                  # (1)
-    friction = [harmonic(sx(getattr(a, f)), sx(getattr(b, f)))
-                for f in ("static_friction", "dynamic_friction", "viscous_friction")]
-    out = ca.vertcat((s_1 * e_1) ** 1.5, s_1, s_1 * sx(a.dissipation) + (1 - s_1) * sx(b.dissipation),
-                     *friction, ca.fmax(sx(a.transition_speed), sx(b.transition_speed)))     # (2)-(4)
+    s_1 = e_2 / (e_1 + e_2)  # (1)
+    friction = [
+        harmonic(sx(getattr(a, f)), sx(getattr(b, f)))
+        for f in ("static_friction", "dynamic_friction", "viscous_friction")
+    ]
+    out = ca.vertcat(
+        (s_1 * e_1) ** 1.5,
+        s_1,
+        s_1 * sx(a.dissipation) + (1 - s_1) * sx(b.dissipation),
+        *friction,
+        ca.fmax(sx(a.transition_speed), sx(b.transition_speed)),
+    )  # (2)-(4)
     if ca.symvar(out):
         return number(as_sx(out), what)
     return tuple(np.array(ca.evalf(out).full()).ravel().tolist())

@@ -1,4 +1,5 @@
 """Surfaces of triangles, with an elastic layer: what elastic foundations stand on."""
+
 from __future__ import annotations
 
 from collections.abc import Hashable
@@ -51,25 +52,35 @@ class Mesh(Framed):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not isinstance(self.material, Material):
-            raise DescriptionError(f"Mesh: material: expected a cd.contact.Material, got {self.material!r}; "
-                                   "corners of a rigid mesh are cd.contact.vertices(...)")
+            raise DescriptionError(
+                f"Mesh: material: expected a cd.contact.Material, got {self.material!r}; "
+                "corners of a rigid mesh are cd.contact.vertices(...)"
+            )
         given = self.mesh
         if not isinstance(given, Triangles):
             if isinstance(given, tuple | list) and given:
-                plain_numbers(given[0], "Mesh: vertices", "triangles are a table that no state changes; the "
-                              "frame X, the thickness and the material may be Parameters")
+                plain_numbers(
+                    given[0],
+                    "Mesh: vertices",
+                    "triangles are a table that no state changes; the "
+                    "frame X, the thickness and the material may be Parameters",
+                )
             shape = given if isinstance(given, MeshShape) else MeshShape(given)
             what = f"Mesh: {shape.path!r}" if shape.path else "Mesh"
             object.__setattr__(self, "mesh", checked(*shape.surface(), what))
             size = float(np.ptp(self.triangles.vertices, axis=0).max())
             if size > LARGE:
-                warn(f"{what}: is {size:.4g} m large; are its corners in metres? Those of many "
-                     "files are in millimetres: give cd.shapes.Mesh(file, scale=0.001)")
+                warn(
+                    f"{what}: is {size:.4g} m large; are its corners in metres? Those of many "
+                    "files are in millimetres: give cd.shapes.Mesh(file, scale=0.001)"
+                )
             thickness: Any = self.thickness
             # a layer of 1 m is how OpenSim's files give a stiffness per area
             if isinstance(thickness, (int, float)) and size < thickness != 1:
-                warn(f"{what}: a layer of {thickness:g} m on a mesh that is {size:.4g} m large; is "
-                     "the thickness in metres? That of 3 mm is 0.003")
+                warn(
+                    f"{what}: a layer of {thickness:g} m on a mesh that is {size:.4g} m large; is "
+                    "the thickness in metres? That of 3 mm is 0.003"
+                )
 
     @property
     def triangles(self) -> Triangles:

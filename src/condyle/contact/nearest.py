@@ -3,6 +3,7 @@
 With corners a, b, c and the point y, whether the nearest point is a corner, on an edge or within follows
 from the signs of six products (Ericson, Real-Time Collision Detection, 5.1.5).
 """
+
 from __future__ import annotations
 
 from functools import lru_cache
@@ -21,7 +22,7 @@ def _weights(corners: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX, list[ca.SX]]:
     ab, ac, ap = b - a, c - a, y - a
     d1, d2 = ca.dot(ab, ap), ca.dot(ac, ap)
     bb, bc, cc = ca.dot(ab, ab), ca.dot(ab, ac), ca.dot(ac, ac)
-    d3, d4, d5, d6 = d1 - bb, d2 - bc, d1 - bc, d2 - cc                     # of y - b and y - c
+    d3, d4, d5, d6 = d1 - bb, d2 - bc, d1 - bc, d2 - cc  # of y - b and y - c
     va, vb, vc = d3 * d6 - d5 * d4, d5 * d2 - d1 * d6, d1 * d4 - d3 * d2
     both = ca.logic_and
     at_a, at_b, at_c = both(d1 <= 0, d2 <= 0), both(d3 >= 0, d4 <= d3), both(d6 >= 0, d5 <= d6)
@@ -32,8 +33,14 @@ def _weights(corners: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX, list[ca.SX]]:
     t_ab, t_ca, t_bc = over(d1, d1 - d3), over(d2, d2 - d6), over(d4 - d3, d4 - d3 + d5 - d6)
     total = va + vb + vc
     v, w = over(vb, total), over(vc, total)
-    for place, (at_v, at_w) in ((on_bc, (1 - t_bc, t_bc)), (on_ca, (0, t_ca)), (on_ab, (t_ab, 0)),
-                                (at_c, (0, 1)), (at_b, (1, 0)), (at_a, (0, 0))):
+    for place, (at_v, at_w) in (
+        (on_bc, (1 - t_bc, t_bc)),
+        (on_ca, (0, t_ca)),
+        (on_ab, (t_ab, 0)),
+        (at_c, (0, 1)),
+        (at_b, (1, 0)),
+        (at_a, (0, 0)),
+    ):
         v, w = ca.if_else(place, at_v, v), ca.if_else(place, at_w, w)
     return v, w, [at_a, at_b, at_c, on_ab, on_bc, on_ca]
 
@@ -50,11 +57,27 @@ def nearest_triangle(mesh: Triangles, together: bool = False) -> TreeBest:
     nearest face; NaN where none is nearer than the root of `most`. `together`: of four points in lanes that
     are near each other."""
     tree = mesh.tree
-    rows = np.column_stack([mesh.corners.reshape(-1, 9), mesh.normals, mesh.corner_normals.reshape(-1, 9),
-                            mesh.edge_normals.reshape(-1, 9), np.arange(len(mesh.faces))])
+    rows = np.column_stack(
+        [
+            mesh.corners.reshape(-1, 9),
+            mesh.normals,
+            mesh.corner_normals.reshape(-1, 9),
+            mesh.edge_normals.reshape(-1, 9),
+            np.arange(len(mesh.faces)),
+        ]
+    )
 
-    return TreeBest.of("nearest_triangle", 4, tree, _box_distance, _face_distance,
-                       mesh.boxes, tree.blocks(_faces(mesh)), rows, together)
+    return TreeBest.of(
+        "nearest_triangle",
+        4,
+        tree,
+        _box_distance,
+        _face_distance,
+        mesh.boxes,
+        tree.blocks(_faces(mesh)),
+        rows,
+        together,
+    )
 
 
 def most(x: Any, y: Any) -> ca.SX:
@@ -79,8 +102,20 @@ def _faces(mesh: Triangles) -> np.ndarray:
     a, b, c = mesh.corners.transpose(1, 0, 2)
     dot = lambda x, y: (x * y).sum(axis=1)
     ab, ac = b - a, c - a
-    return np.column_stack([a, ab, ac, mesh.normals, 1 / dot(ab, ab), 1 / dot(ac, ac),
-                            1 / dot(c - b, c - b), dot(ab, ab), dot(ab, ac), dot(ac, ac)])
+    return np.column_stack(
+        [
+            a,
+            ab,
+            ac,
+            mesh.normals,
+            1 / dot(ab, ab),
+            1 / dot(ac, ac),
+            1 / dot(c - b, c - b),
+            dot(ab, ab),
+            dot(ab, ac),
+            dot(ac, ac),
+        ]
+    )
 
 
 def _face_distance(p: ca.SX, face: ca.SX) -> ca.SX:
@@ -91,8 +126,9 @@ def _face_distance(p: ca.SX, face: ca.SX) -> ca.SX:
     d1, d2 = ca.dot(ab, ap), ca.dot(ac, ap)
     d3, d4, d5, d6 = d1 - face[15], d2 - face[16], d1 - face[16], d2 - face[17]
     to = lambda y, along, d, over: ca.sumsqr(y - _least(most(d * over, 0), 1) * along)
-    side = _least(_least(to(ap, ab, d1, over[0]), to(ap, ac, d2, over[1])),
-                  to(ap - ab, ac - ab, d4 - d3, over[2]))
+    side = _least(
+        _least(to(ap, ab, d1, over[0]), to(ap, ac, d2, over[1])), to(ap - ab, ac - ab, d4 - d3, over[2])
+    )
     va, vb, vc = d3 * d6 - d5 * d4, d5 * d2 - d1 * d6, d1 * d4 - d3 * d2
     within = _least(_least(va, vb), vc) >= 0
     return ca.if_else(within, ca.dot(n, ap) ** 2, side)
@@ -104,7 +140,7 @@ def on_triangle(row: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX]:
     normal, of_place = row[9:12], row[12:30]
     pseudo, within = normal, ca.SX(1)
     for k, place in reversed(list(enumerate(places))):
-        pseudo = ca.if_else(place, of_place[3 * k:3 * k + 3], pseudo)
+        pseudo = ca.if_else(place, of_place[3 * k : 3 * k + 3], pseudo)
         within = ca.logic_and(within, ca.logic_not(place))
     away = S - y
     square = ca.sumsqr(away)

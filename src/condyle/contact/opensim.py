@@ -1,4 +1,5 @@
 """OpenSim's contact forces as they are in version 4.6, quirks included: docs/theory/contact.md (21)-(24)."""
+
 from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar
@@ -38,6 +39,7 @@ class OpenSimHuntCrossley(HuntCrossley):
     """
 
     curve: ClassVar[Any] = staticmethod(hollars)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SmoothSphereHalfSpace(ContactLaw):
@@ -91,14 +93,23 @@ class SmoothSphereHalfSpace(ContactLaw):
         object.__setattr__(self, "normal", directed(self.normal, "SmoothSphereHalfSpace: normal"))
 
     def surfaces(self) -> tuple[Surface, Surface]:
-        return (_bare(HalfSpace, body=self.a, normal=self.normal, height=self.height),
-                _bare(Sphere, body=self.b, centre=self.centre, radius=self.radius))
+        return (
+            _bare(HalfSpace, body=self.a, normal=self.normal, height=self.height),
+            _bare(Sphere, body=self.b, centre=self.centre, radius=self.radius),
+        )
 
     def _elastic(self, where: Touch) -> tuple[ca.SX, ca.SX]:
         """f_Hz of (22) [N], and k."""
         x, k = where.x, sx(self.stiffness) ** (2 / 3) / 2
-        return (4 / 3 * k * ca.sqrt(where.R * k) * (x ** 2 + sx(self.constant_contact_force)) ** 0.75
-                * (1 + ca.tanh(sx(self.hertz_smoothing) * x)) / 2), k                        # (22)
+        return (
+            4
+            / 3
+            * k
+            * ca.sqrt(where.R * k)
+            * (x**2 + sx(self.constant_contact_force)) ** 0.75
+            * (1 + ca.tanh(sx(self.hertz_smoothing) * x))
+            / 2
+        ), k  # (22)
 
     def stored(self, s: View) -> ca.SX:
         """As OpenSim reports it, 2/5 f_Hz x."""
@@ -108,8 +119,10 @@ class SmoothSphereHalfSpace(ContactLaw):
     def forces(self, s: View) -> Forces:
         where = self.touch(s)
         n, P = where.n, where.at(self.share)
-        velocity = lambda body: s.station_velocity(body, ca.SX(3, 1)) + ca.cross(
-            s.angular_velocity(body), P - s.station_position(body, ca.SX(3, 1)))
+        velocity = lambda body: (
+            s.station_velocity(body, ca.SX(3, 1))
+            + ca.cross(s.angular_velocity(body), P - s.station_position(body, ca.SX(3, 1)))
+        )
         v = velocity(self.b) - velocity(self.a)
         xdot = -ca.dot(n, v)
         v_t = v + xdot * n
@@ -118,12 +131,20 @@ class SmoothSphereHalfSpace(ContactLaw):
         some = c > 0
         rest = 2 / (3 * ca.if_else(some, c, 1))
         share = (1 + ca.tanh(sx(self.hunt_crossley_smoothing) * (xdot + rest))) / 2
-        f_n = f_Hz * (1 + 1.5 * c * xdot) * ca.if_else(some, share, 1)                       # (23)
-        m = Combined(k, ca.SX(0.5), c, sx(self.static_friction), sx(self.dynamic_friction),
-                     sx(self.viscous_friction), sx(self.transition_velocity))
-        f_t = -f_n * hollars(ca.dot(v_t, v_t) + cf, m) * v_t                                 # (24)
+        f_n = f_Hz * (1 + 1.5 * c * xdot) * ca.if_else(some, share, 1)  # (23)
+        m = Combined(
+            k,
+            ca.SX(0.5),
+            c,
+            sx(self.static_friction),
+            sx(self.dynamic_friction),
+            sx(self.viscous_friction),
+            sx(self.transition_velocity),
+        )
+        f_t = -f_n * hollars(ca.dot(v_t, v_t) + cf, m) * v_t  # (24)
         lost = (f_n - f_Hz) * xdot - ca.dot(f_t, v_t)
         return Forces(where, P, v, v_t, f_Hz, f_n, f_t, ca.SX(3, 1), lost)
+
 
 def _bare(kind: type, **fields: Any) -> Any:
     """A surface of kept values, without checks: of a law that is traced they are symbols."""
@@ -131,4 +152,3 @@ def _bare(kind: type, **fields: Any) -> Any:
     for name, value in fields.items():
         object.__setattr__(surface, name, value)
     return surface
-

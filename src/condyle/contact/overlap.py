@@ -23,6 +23,7 @@ these steps have the point r of b as unknowns too, which begins where b is furth
 
 and where (39a) does not hold, the x in their matrix is so much less that it does: they go down to minima.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -67,7 +68,8 @@ LEVELS: dict[str, Level] = {"sphere": _sphere, "plane": _plane, "ellipsoid": _el
 
 SUPPORTS: dict[Traced | str, Level] = {
     "sphere": lambda m, numbers: numbers[0] * m,
-    "ellipsoid": lambda m, numbers: numbers[:3] ** 2 * m / ca.norm_2(numbers[:3] * m)}
+    "ellipsoid": lambda m, numbers: numbers[:3] ** 2 * m / ca.norm_2(numbers[:3] * m),
+}
 """The furthest point in a direction of the frame of b."""
 
 
@@ -125,8 +127,12 @@ class Pair:
         t = ca.horzcat(*tangents(n))
         K_a, K_b = t.T @ K_a @ t, t.T @ K_b @ t
         both = K_a + K_b
-        S = K_b @ ca.blockcat([[both[1, 1], -both[0, 1]], [-both[0, 1], both[0, 0]]]) @ K_a / (
-            both[0, 0] * both[1, 1] - both[0, 1] ** 2)
+        S = (
+            K_b
+            @ ca.blockcat([[both[1, 1], -both[0, 1]], [-both[0, 1], both[0, 0]]])
+            @ K_a
+            / (both[0, 0] * both[1, 1] - both[0, 1] ** 2)
+        )
         half = ca.sqrt(ca.fmax(((S[0, 0] - S[1, 1]) / 2) ** 2 + S[0, 1] * S[1, 0], 0))
         return (S[0, 0] + S[1, 1]) / 2 + half
 
@@ -172,8 +178,12 @@ class Both(Pair):
         f_a, g_a, _ = self.derivatives(y[:3], given, True)
         f_b, g_b, _ = self.derivatives(y[4:], given, False)
         n_a, n_b = g_a / ca.norm_2(g_a), g_b / ca.norm_2(g_b)
-        return ca.vertcat(f_a / ca.norm_2(g_a), f_b / ca.norm_2(g_b), y[:3] - y[4:] - y[3] * n_a,
-                          *(given[0] * ca.dot(e, n_b) for e in tangents(n_a)))
+        return ca.vertcat(
+            f_a / ca.norm_2(g_a),
+            f_b / ca.norm_2(g_b),
+            y[:3] - y[4:] - y[3] * n_a,
+            *(given[0] * ca.dot(e, n_b) for e in tangents(n_a)),
+        )
 
     def length(self, s: ca.SX, given: ca.SX) -> ca.SX:
         """Of a step, over the sizes."""
@@ -197,11 +207,12 @@ def _began(y: ca.SX) -> ca.SX:
     return ca.vertcat(y, ca.inf, ca.SX(y.numel() + 2, 1))
 
 
-def _stepped(state: ca.SX, z: ca.SX, linear: tuple[ca.SX, ca.SX, ca.SX],
-             length: Callable[[ca.SX], ca.SX]) -> tuple[ca.SX, ca.SX]:
+def _stepped(
+    state: ca.SX, z: ca.SX, linear: tuple[ca.SX, ca.SX, ca.SX], length: Callable[[ca.SX], ca.SX]
+) -> tuple[ca.SX, ca.SX]:
     """The next state, with the residual at z, its matrix, and whether it is not that of the residual."""
     n = z.numel()
-    y, before, s, steps, free = state[:n], state[n], state[n + 1:2 * n + 1], state[-2], state[-1]
+    y, before, s, steps, free = state[:n], state[n], state[n + 1 : 2 * n + 1], state[-2], state[-1]
     trial = y + s
     r, J, other = ca.substitute(list(linear), [z], [trial])
     error = ca.norm_2(r)
@@ -211,18 +222,19 @@ def _stepped(state: ca.SX, z: ca.SX, linear: tuple[ca.SX, ca.SX, ca.SX],
     newton = newton * ca.if_else(long > FURTHEST, FURTHEST / long, 1)
     kept = ca.if_else(worse, ca.vertcat(y, before, s / 3), ca.vertcat(trial, error, newton))
     # many steps, or short ones while the residual is not: there is no root here, and `ended` says so
-    far = ca.logic_and(length(kept[n + 1:]) > NEAR, steps < LIMIT - 2)
+    far = ca.logic_and(length(kept[n + 1 :]) > NEAR, steps < LIMIT - 2)
     return ca.vertcat(kept, steps + 1, ca.if_else(worse, free, other)), far
 
 
 def _ended(state: ca.SX, n: int, length: Callable[[ca.SX], ca.SX]) -> tuple[ca.SX, ca.SX]:
     """y after the last step, and the residual's size, infinite where that was not short."""
-    s = state[n + 1:2 * n + 1]
+    s = state[n + 1 : 2 * n + 1]
     return state[:n] + s, ca.if_else(length(s) <= NEAR, state[n], ca.inf)
 
 
-def _facing(which: str, item: ca.SX, given: ca.SX, mine: Rounded,
-            other: Rounded | None, of_b: bool = False) -> tuple[ca.SX, ca.SX, ca.SX]:
+def _facing(
+    which: str, item: ca.SX, given: ca.SX, mine: Rounded, other: Rounded | None, of_b: bool = False
+) -> tuple[ca.SX, ca.SX, ca.SX]:
     """n, a's point furthest along it, and the way there from b's furthest along -n, along n the overlap. The
     item has point and normal of a, or `of_b`."""
     R = ca.reshape(given[1:10], 3, 3)
@@ -257,8 +269,16 @@ def _around(which: str, mine: Rounded, other: Rounded | None, needs: int, of_b: 
         least = ca.if_else(across * cos + along * sin < 0, -long, along * cos - across * sin)
         return least if table is None else least - table.apart
 
-    return TreeBest.of("implicit_around", needs + 3 * LOOKS + 1, whose.tree, bound, value, whose.caps,
-                       whose.tree.blocks(whose.rows), whose.rows)
+    return TreeBest.of(
+        "implicit_around",
+        needs + 3 * LOOKS + 1,
+        whose.tree,
+        bound,
+        value,
+        whose.caps,
+        whose.tree.blocks(whose.rows),
+        whose.rows,
+    )
 
 
 @lru_cache(maxsize=64)
@@ -267,10 +287,15 @@ def _again(a: Traced, b: Traced | str, needs: int) -> Solver:
     known = b in SUPPORTS
     pair = Pair(a, b) if known else Both(a, b)
     last = needs + (4 if known else 7)
-    return Solver.of("overlap_of_implicit_again", needs + 8, lambda p: (_began(p[needs:last]), ca.SX(1)),
-                     lambda p, state: pair.stepped(p[:needs], state, True),
-                     lambda p, state: ca.vertcat(*pair.ended(p[:needs], state)), LIMIT,
-                     idle=lambda p: (ca.vertcat(p[needs:needs + 4], 0), p[needs + 7]))
+    return Solver.of(
+        "overlap_of_implicit_again",
+        needs + 8,
+        lambda p: (_began(p[needs:last]), ca.SX(1)),
+        lambda p, state: pair.stepped(p[:needs], state, True),
+        lambda p, state: ca.vertcat(*pair.ended(p[:needs], state)),
+        LIMIT,
+        idle=lambda p: (ca.vertcat(p[needs : needs + 4], 0), p[needs + 7]),
+    )
 
 
 @lru_cache(maxsize=64)
@@ -281,8 +306,13 @@ def _looks(a: Traced, b: Traced | str, needs: int, mine: Rounded, other: Rounded
     def alone(given: ca.SX, x: ca.SX, good: ca.SX) -> ca.SX:
         """A minimum that is the only one: (36a)."""
         numbers = given[13:]
-        sharp = (other.sharpest if other is not None else numbers[0] if b == "sphere"
-                 else ca.mmin(numbers[:3]) ** 2 / ca.mmax(numbers[:3]))
+        sharp = (
+            other.sharpest
+            if other is not None
+            else numbers[0]
+            if b == "sphere"
+            else ca.mmin(numbers[:3]) ** 2 / ca.mmax(numbers[:3])
+        )
         return ca.logic_and(good, x < mine.sharpest + sharp)
 
     def looked(given: ca.SX, state: ca.SX, last: bool, of_b: bool = False) -> tuple[ca.SX, ca.SX, ca.SX]:
@@ -292,8 +322,9 @@ def _looks(a: Traced, b: Traced | str, needs: int, mine: Rounded, other: Rounded
         # others are worth a look where they are not far above
         most = ca.if_else(good, y[3] * (1 - 1e-12 if last else NEARLY), ca.inf)
         most = ca.if_else(alone(given, y[3], good), -ca.inf, most)
-        row = get(_around(which, mine, other, needs, of_b), ca.vertcat(given, 0 * known if last else known,
-                                                                       most))
+        row = get(
+            _around(which, mine, other, needs, of_b), ca.vertcat(given, 0 * known if last else known, most)
+        )
         some = ca.fabs(row[0]) < ca.inf
         n, p, g = _facing(which, row[:6], given, mine, other, of_b)
         d = ca.dot(n, g)
@@ -302,28 +333,41 @@ def _looks(a: Traced, b: Traced | str, needs: int, mine: Rounded, other: Rounded
         found = ca.logic_and(some, new[4] > 0)
         better = ca.logic_and(found, ca.logic_or(ca.logic_not(good), new[3] < y[3]))
         more = 0 if other is None else mine.apart if of_b else other.apart
-        return ca.vertcat(ca.if_else(better, new[:4], y), ca.logic_or(good, better),
-                          ca.if_else(some, ca.fmin(least, d + more), least), state[6] + 1,
-                          known[3:], ca.if_else(some, n, 0)), some, found
+        return (
+            ca.vertcat(
+                ca.if_else(better, new[:4], y),
+                ca.logic_or(good, better),
+                ca.if_else(some, ca.fmin(least, d + more), least),
+                state[6] + 1,
+                known[3:],
+                ca.if_else(some, n, 0),
+            ),
+            some,
+            found,
+        )
 
     def step(p: ca.SX, state: ca.SX) -> tuple[ca.SX, ca.SX]:
         state, some, _ = looked(p[:needs], state, False)
         return state, ca.logic_and(some, state[6] < LOOKS)
 
     def finish(p: ca.SX, state: ca.SX) -> ca.SX:
-        lost = ca.SX(0)                                      # a smaller overlap, and no minimum near it
-        for of_b in (False, True)[:1 if other is None else 2]:
+        lost = ca.SX(0)  # a smaller overlap, and no minimum near it
+        for of_b in (False, True)[: 1 if other is None else 2]:
             state, some, found = looked(p[:needs], state, True, of_b)
             lost = ca.logic_or(lost, ca.logic_and(some, ca.logic_not(found)))
         y, good, least = state[:4], state[4], state[5]
         known = ca.logic_and(ca.logic_not(lost), y[3] <= least + 1e-9 * p[0])
         return ca.if_else(ca.logic_and(good, known), y, ca.SX.nan())
 
-    return Solver.of("least_overlap_of_implicit", needs + 5,
-                     lambda p: (ca.vertcat(p[needs:needs + 5], ca.inf, ca.SX(1 + 3 * LOOKS, 1)), ca.SX(1)),
-                     step, finish, LOOKS + 1,
-                     idle=lambda p: (p[needs:needs + 4],
-                                     ca.logic_not(alone(p[:needs], p[needs + 3], p[needs + 4]))))
+    return Solver.of(
+        "least_overlap_of_implicit",
+        needs + 5,
+        lambda p: (ca.vertcat(p[needs : needs + 5], ca.inf, ca.SX(1 + 3 * LOOKS, 1)), ca.SX(1)),
+        step,
+        finish,
+        LOOKS + 1,
+        idle=lambda p: (p[needs : needs + 4], ca.logic_not(alone(p[:needs], p[needs + 3], p[needs + 4]))),
+    )
 
 
 @lru_cache(maxsize=64)
@@ -348,7 +392,7 @@ def solver(a: Traced, b: Traced | str, needs: int, mine: Rounded, other: Rounded
 
     def finish(given: ca.SX, state: ca.SX) -> ca.SX:
         y, good = pair.ended(given, state)
-        if b == "plane":                                     # one minimum
+        if b == "plane":  # one minimum
             return ca.if_else(good, y, ca.SX.nan())
         return get(_looks(a, b, needs, mine, other), ca.vertcat(given, y, good))[:4]
 

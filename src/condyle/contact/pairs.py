@@ -1,5 +1,6 @@
 """Pairs of kinds of surfaces that can touch, one function each: closed forms here, solvers in files of their
 own. Frames S of surfaces; a normal u in S goes out of the surface."""
+
 from __future__ import annotations
 
 import math
@@ -61,7 +62,7 @@ def plane_torus(a: HalfSpace, A: Pose, b: Torus, B: Pose) -> Touch:
     lowest = p + R @ (sx(b.radius) * e + sx(b.tube_radius) * u)
     x = height - ca.dot(n, p) + sx(b.radius) * support + sx(b.tube_radius)
     # a ring that lies flat has contact along a line: it counts as tilted by LEAST
-    cos = (ca.sumsqr(u[:2]) ** 4 + LEAST ** 8) ** 0.125
+    cos = (ca.sumsqr(u[:2]) ** 4 + LEAST**8) ** 0.125
     curvature = R @ b.curvature(u, cos) @ R.T
     return Touch(x, n, lowest + (height - ca.dot(n, lowest)) * n, 2 / ca.trace(curvature), curvature)
 
@@ -77,9 +78,9 @@ def sphere_torus(a: Sphere, A: Pose, b: Torus, B: Pose) -> Touch:
     distance, u = _unit(y - sx(b.radius) * e)
     curvature = R @ b.curvature(u, ca.dot(u, e)) @ R.T + (ca.SX.eye(3) - R @ u @ u.T @ R.T) / sx(a.radius)
     n = -(R @ u)
-    square = sx(a.radius) ** 2 - (length * math.sin(1)) ** 2                       # of that disc of the ball
+    square = sx(a.radius) ** 2 - (length * math.sin(1)) ** 2  # of that disc of the ball
     reach = sx(b.tube_radius) + ca.sqrt(ca.fmax(square, 0))
-    around = (length * math.cos(1) - sx(b.radius)) ** 2 + y[2] ** 2 < reach ** 2
+    around = (length * math.cos(1) - sx(b.radius)) ** 2 + y[2] ** 2 < reach**2
     x = sx(a.radius) + sx(b.tube_radius) - distance
     x = ca.if_else(ca.logic_and(square > 0, around), ca.SX.nan(), x)
     return Touch(x, n, a.centre_at(A) + sx(a.radius) * n, 2 / ca.trace(curvature), curvature, True)
@@ -95,7 +96,7 @@ def sphere_cylinder(a: Sphere, A: Pose, b: Cylinder, B: Pose) -> Touch:
     out = ca.if_else(rho > 0, out, ca.SX([1, 0, 0]))
     place, core = ca.vertcat(rho, y[2]), ca.vertcat(sx(b.radius), sx(b.length) / 2) - rim
     distance, away = _unit(place - ca.fmax(ca.fmin(place, core), -core))
-    inside = core - ca.fabs(place)                                                # both above 0 within
+    inside = core - ca.fabs(place)  # both above 0 within
     outside, side = distance > 0, inside[0] <= inside[1]
     nearest = ca.vertcat(side, ca.logic_not(side) * ca.if_else(y[2] < 0, -1, 1))
     away = ca.if_else(outside, away, nearest)
@@ -114,7 +115,7 @@ def sphere_box(a: Sphere, A: Pose, b: Box, B: Pose) -> Touch:
     y, core = R.T @ (a.centre_at(A) - p), sx(b.half_lengths) - sx(b.edge)
     away = y - ca.fmax(ca.fmin(y, core), -core)
     distance, u = _unit(away)
-    inside = core - ca.fabs(y)                                                    # all above 0 within
+    inside = core - ca.fabs(y)  # all above 0 within
     nearest = ca.mmin(inside)
     first = inside[0] <= nearest
     second = ca.logic_and(ca.logic_not(first), inside[1] <= nearest)
@@ -131,7 +132,6 @@ def _unit(v: ca.SX) -> tuple[ca.SX, ca.SX]:
     some = square > 0
     length = ca.sqrt(ca.if_else(some, square, 1))
     return ca.if_else(some, length, 0), ca.if_else(some, v / length, 0)
-
 
 
 PAIRS: dict[tuple[type, type], Callable[[Any, Pose, Any, Pose], Touch]] = {
@@ -173,42 +173,57 @@ def check_pair(a: Surface, b: Surface, what: str) -> None:
     """Raise DescriptionError if the surfaces cannot touch."""
     for name, surface in (("a", a), ("b", b)):
         if not isinstance(surface, Surface):
-            raise DescriptionError(f"{what}: {name}: expected a surface such as cd.contact.Sphere(...), got "
-                                   f"{surface!r}")
+            raise DescriptionError(
+                f"{what}: {name}: expected a surface such as cd.contact.Sphere(...), got {surface!r}"
+            )
     if a.body == b.body:
-        raise DescriptionError(f"{what}: both surfaces are on body {a.body!r}; a contact is between two "
-                               "bodies")
+        raise DescriptionError(
+            f"{what}: both surfaces are on body {a.body!r}; a contact is between two bodies"
+        )
     if isinstance(a, Point) and isinstance(b, Point):
-        raise DescriptionError(f"{what}: points on {a.body!r} and {b.body!r}: two points have no size and "
-                               "never meet; take a cd.contact.Sphere for one of them")
+        raise DescriptionError(
+            f"{what}: points on {a.body!r} and {b.body!r}: two points have no size and "
+            "never meet; take a cd.contact.Sphere for one of them"
+        )
     kinds = kind(a), kind(b)
     if a.by_points or b.by_points:
-        raise DescriptionError(f"{what}: {kinds[0].__name__} and {kinds[1].__name__}: meshes touch by "
-                               "cd.contact.ElasticFoundation, which system.add_contact takes for them")
+        raise DescriptionError(
+            f"{what}: {kinds[0].__name__} and {kinds[1].__name__}: meshes touch by "
+            "cd.contact.ElasticFoundation, which system.add_contact takes for them"
+        )
     for point, other in ((a, b), (b, a)):
         if isinstance(point, Point) and kind(other) not in BY_POINTS:
-            raise DescriptionError(f"{what}: no contact between Point and {type(other).__name__}; points "
-                                   f"touch {', '.join(sorted(x.__name__ for x in BY_POINTS))}; take a small "
-                                   "cd.contact.Sphere in its place")
+            raise DescriptionError(
+                f"{what}: no contact between Point and {type(other).__name__}; points "
+                f"touch {', '.join(sorted(x.__name__ for x in BY_POINTS))}; take a small "
+                "cd.contact.Sphere in its place"
+            )
     if a.pieces(b) or b.pieces(a):
-        raise DescriptionError(f"{what}: {kinds[0].__name__} and {kinds[1].__name__} touch at several "
-                               "points; system.add_contact(name, a, b) makes a contact for each")
+        raise DescriptionError(
+            f"{what}: {kinds[0].__name__} and {kinds[1].__name__} touch at several "
+            "points; system.add_contact(name, a, b) makes a contact for each"
+        )
     if kinds not in PAIRS and kinds[::-1] not in PAIRS:
-        known = sorted({other.__name__ for pair in PAIRS for one, other in (pair, pair[::-1])
-                        if one is kinds[0]})
-        raise DescriptionError(f"{what}: no contact between {kinds[0].__name__} and {kinds[1].__name__}; "
-                               f"{kinds[0].__name__} touches {', '.join(known) or 'nothing'} here; a "
-                               "cd.contact.Mesh in place of one touches all but points")
+        known = sorted(
+            {other.__name__ for pair in PAIRS for one, other in (pair, pair[::-1]) if one is kinds[0]}
+        )
+        raise DescriptionError(
+            f"{what}: no contact between {kinds[0].__name__} and {kinds[1].__name__}; "
+            f"{kinds[0].__name__} touches {', '.join(known) or 'nothing'} here; a "
+            "cd.contact.Mesh in place of one touches all but points"
+        )
 
 
 def check_yielding(a: Surface, b: Surface, what: str) -> None:
     """Raise DescriptionError if a surface is rigid: no law of force has numbers for it."""
     for surface in (a, b):
         if isinstance(surface.made_of, Rigid):
-            raise DescriptionError(f"{what}: {type(surface).__name__} on {surface.body!r} is made of "
-                                   f"{surface.made_of!r}, and this is a law of force; "
-                                   "give both surfaces a cd.contact.Material for a law of force, or both a "
-                                   "cd.contact.Rigid and add them by system.add_contact(name, a, b)")
+            raise DescriptionError(
+                f"{what}: {type(surface).__name__} on {surface.body!r} is made of "
+                f"{surface.made_of!r}, and this is a law of force; "
+                "give both surfaces a cd.contact.Material for a law of force, or both a "
+                "cd.contact.Rigid and add them by system.add_contact(name, a, b)"
+            )
 
 
 def touch(a: Surface, A: Pose, b: Surface, B: Pose) -> Touch:

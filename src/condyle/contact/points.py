@@ -1,4 +1,5 @@
 """Points of bodies: what a convex body touches a plane with."""
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -41,8 +42,10 @@ class Point(Surface):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not isinstance(self.material, Rigid):
-            raise DescriptionError(f"Point: material: expected a cd.contact.Rigid, got {self.material!r}; a "
-                                   "point that yields has no stiffness: take a cd.contact.Sphere")
+            raise DescriptionError(
+                f"Point: material: expected a cd.contact.Rigid, got {self.material!r}; a "
+                "point that yields has no stiffness: take a cd.contact.Sphere"
+            )
 
     def centre_at(self, pose: Pose) -> ca.SX:
         """In ground [m]."""
@@ -65,19 +68,29 @@ def vertices(body: Any, points: Any, material: Rigid, *, cliques: tuple[str, ...
     """
     if isinstance(points, str | Path):
         points = Mesh(points)
-    given = points.surface()[0] if isinstance(points, Mesh) else plain_numbers(
-        points, "vertices: points", "which of them are corners depends on their values; give each as "
-        "cd.contact.Point(body, station, material)")
+    given = (
+        points.surface()[0]
+        if isinstance(points, Mesh)
+        else plain_numbers(
+            points,
+            "vertices: points",
+            "which of them are corners depends on their values; give each as "
+            "cd.contact.Point(body, station, material)",
+        )
+    )
     if given.ndim == 2 and given.shape[1] == 3 and not np.isfinite(given).all():
         row = int(np.flatnonzero(~np.isfinite(given).all(axis=1))[0])
         raise DescriptionError(f"vertices: points[{row}] = {given[row].tolist()} is not finite")
     if given.ndim != 2 or given.shape[1] != 3 or not len(given):
-        raise DescriptionError("vertices: points: expected finite stations [m], shape (n, 3), or a "
-                               f"cd.shapes.Mesh, got an array of shape {given.shape}")
+        raise DescriptionError(
+            "vertices: points: expected finite stations [m], shape (n, 3), or a "
+            f"cd.shapes.Mesh, got an array of shape {given.shape}"
+        )
     kept = np.unique(given, axis=0)
     kept = kept[_corners(kept)]
-    return tuple(Point(body, tuple(p), material, name=str(k), cliques=cliques)
-                 for k, p in enumerate(kept.tolist()))
+    return tuple(
+        Point(body, tuple(p), material, name=str(k), cliques=cliques) for k, p in enumerate(kept.tolist())
+    )
 
 
 def _corners(points: Array) -> NDArray[np.intp]:

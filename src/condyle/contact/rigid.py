@@ -1,7 +1,8 @@
 """The material of surfaces that do not yield: docs/theory/rigid_contact.md (1).
 
-    e = 2 e_1 e_2 / (e_1 + e_2),   mu = 2 mu_1 mu_2 / (mu_1 + mu_2),   0 where both are                  (1)
+e = 2 e_1 e_2 / (e_1 + e_2),   mu = 2 mu_1 mu_2 / (mu_1 + mu_2),   0 where both are                  (1)
 """
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -62,12 +63,13 @@ def check_restitution(kept: Any, what: str, values: Mapping[str, float] | None =
     """Refuse a restitution above 1: below 0 its field refuses."""
     e = float(kept.at(values)[0, 0]) if isinstance(kept, Expression) else kept
     if not e <= 1:
-        raise DescriptionError(f"{what}: restitution must be from 0 to 1, got {e:g}; above 1 an impact would "
-                               "make energy")
+        raise DescriptionError(
+            f"{what}: restitution must be from 0 to 1, got {e:g}; above 1 an impact would make energy"
+        )
 
 
 def combined(a: Rigid, b: Rigid, name: str, what: str) -> Any:
     """A number of two materials, as a constraint keeps it."""
     x, y = sx(getattr(a, name)), sx(getattr(b, name))
-    both = ca.if_else(x + y > 0, 2 * x * y / ca.if_else(x + y > 0, x + y, 1), 0)          # (1)
+    both = ca.if_else(x + y > 0, 2 * x * y / ca.if_else(x + y > 0, x + y, 1), 0)  # (1)
     return number(as_sx(both), what) if ca.symvar(both) else float(ca.evalf(both))

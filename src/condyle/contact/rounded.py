@@ -1,4 +1,5 @@
 """Points all around a convex surface that a user wrote: where to begin, and how sharply it bends."""
+
 from __future__ import annotations
 
 import hashlib
@@ -85,7 +86,7 @@ class Rounded:
         and largest at a corner, half-way to the middle of a next cell: half of what it is there."""
         from scipy.spatial import cKDTree
 
-        u = (np.arange(-1, CELLS + 1) + 0.5) * 2 / CELLS - 1                  # one more on each side
+        u = (np.arange(-1, CELLS + 1) + 0.5) * 2 / CELLS - 1  # one more on each side
         sides = np.stack(np.meshgrid(u, u, indexing="ij"), axis=-1).reshape(-1, 2)
         ways = np.concatenate([np.insert(sides, axis, sign, axis=1) for axis in range(3) for sign in (1, -1)])
         ways /= np.linalg.norm(ways, axis=1, keepdims=True)
@@ -95,10 +96,13 @@ class Rounded:
         g = _derivatives(self.slopes, p)[1]
         p, n = (x.reshape(6, CELLS + 2, CELLS + 2, 3) for x in (p, g / np.linalg.norm(g, axis=1)[:, None]))
         mine = p[:, 1:-1, 1:-1]
-        next_ = lambda x, i, j: x[:, i:i + CELLS, j:j + CELLS]
-        beyond = max(float((next_(n, i, j) * (next_(p, i, j) - mine)).sum(axis=3).max())
-                     for i in range(3) for j in range(3))
-        return mine.reshape(-1, 3), 0.51 * beyond            # ways to next cells are 2 % longer
+        next_ = lambda x, i, j: x[:, i : i + CELLS, j : j + CELLS]
+        beyond = max(
+            float((next_(n, i, j) * (next_(p, i, j) - mine)).sum(axis=3).max())
+            for i in range(3)
+            for j in range(3)
+        )
+        return mine.reshape(-1, 3), 0.51 * beyond  # ways to next cells are 2 % longer
 
     @cached_property
     def _furthest(self) -> Table:
@@ -116,8 +120,10 @@ class Rounded:
         second = size[1] >= size[2]
         pick = lambda x, y, z: ca.if_else(first, x, ca.if_else(second, y, z))
         major = pick(*ca.vertsplit(m))
-        cell = [ca.fmin(ca.fmax(ca.floor((w / ca.fabs(major) + 1) * CELLS / 2), 0), CELLS - 1)
-                for w in (pick(m[1], m[0], m[0]), pick(m[2], m[2], m[1]))]
+        cell = [
+            ca.fmin(ca.fmax(ca.floor((w / ca.fabs(major) + 1) * CELLS / 2), 0), CELLS - 1)
+            for w in (pick(m[1], m[0], m[0]), pick(m[2], m[2], m[1]))
+        ]
         face = pick(0, 2, 4) + (major < 0)
         return get(self._furthest, (face * CELLS + cell[0]) * CELLS + cell[1])
 
@@ -142,8 +148,10 @@ def rounded(law: Traced, size: float, what: str) -> Rounded:
     at = lambda p: np.array(value(p).full()).ravel()
     out = at(ROUNDED * size * ways) < 0
     if out.any():
-        raise DescriptionError(f"{what}: goes beyond size = {size:g} m towards "
-                               f"{_at(ways[:, int(np.flatnonzero(out)[0])])}; give a ball that holds it")
+        raise DescriptionError(
+            f"{what}: goes beyond size = {size:g} m towards "
+            f"{_at(ways[:, int(np.flatnonzero(out)[0])])}; give a ball that holds it"
+        )
     low, high = np.zeros(AROUND), np.full(AROUND, size)
     for _ in range(HALVED):
         middle = (low + high) / 2
@@ -170,15 +178,19 @@ def _shaped(p: Array, slopes: ca.Function, size: float, what: str) -> tuple[Arra
     bad = ~(long > 0) | ~np.isfinite(bends).all(axis=(1, 2))
     if bad.any():
         worst = int(np.flatnonzero(bad)[0])
-        raise DescriptionError(f"{what}: has no normal or no curvature at {_at(p[worst])} m;"
-                               " write a function whose gradient is not zero where it is zero")
+        raise DescriptionError(
+            f"{what}: has no normal or no curvature at {_at(p[worst])} m;"
+            " write a function whose gradient is not zero where it is zero"
+        )
     n = g / long[:, None]
     P = np.eye(3) - n[:, :, None] * n[:, None, :]
     kappa = np.linalg.eigvalsh(P @ bends @ P / long[:, None, None])
     if kappa.min() < -1e-6 / size:
         worst = int(np.argmin(kappa[:, 0]))
-        raise DescriptionError(f"{what}: is not convex at {_at(p[worst])} m: it curves by "
-                               f"{kappa[worst, 0]:.3g} 1/m there; take several, or a cd.contact.Mesh")
+        raise DescriptionError(
+            f"{what}: is not convex at {_at(p[worst])} m: it curves by "
+            f"{kappa[worst, 0]:.3g} 1/m there; take several, or a cd.contact.Mesh"
+        )
     return p, n, float(kappa[:, 2].max())
 
 

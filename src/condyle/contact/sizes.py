@@ -1,4 +1,5 @@
 """How large surfaces are, and what `smooth=` is large beside."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -13,8 +14,13 @@ from condyle.errors import warn
 from condyle.trace.parameter import Expression
 
 RADII: dict[type, dict[str, float]] = {
-    Sphere: {"radius": 1.0}, Ellipsoid: {"radii": 1.0}, Torus: {"tube_radius": 1.0},
-    Cylinder: {"radius": 1.0, "length": 0.5}, Box: {"half_lengths": 1.0}, Implicit: {"size": 1.0}}
+    Sphere: {"radius": 1.0},
+    Ellipsoid: {"radii": 1.0},
+    Torus: {"tube_radius": 1.0},
+    Cylinder: {"radius": 1.0, "length": 0.5},
+    Box: {"half_lengths": 1.0},
+    Implicit: {"size": 1.0},
+}
 """Numbers that say how large a kind is, with what makes a radius of each."""
 SHARE = 0.1
 """Of the smallest radius of two surfaces that `smooth` is small beside."""
@@ -27,8 +33,9 @@ def smallest(surface: Surface) -> float:
     if isinstance(whole, Mesh):
         return float(np.ptp(whole.triangles.vertices, axis=0).min()) / 2
     found = RADII.get(type(whole), {})
-    return min((share * float(np.min(_plain(getattr(whole, name)))) for name, share in found.items()),
-               default=np.inf)
+    return min(
+        (share * float(np.min(_plain(getattr(whole, name)))) for name, share in found.items()), default=np.inf
+    )
 
 
 def _plain(kept: Any) -> Any:
@@ -44,7 +51,10 @@ def warn_of_smooth(a: Surface, b: Surface, smooth: float, what: str, reach: floa
     if reach:
         early = f"springs would act from {reach * smooth:.2g} m before they touch"
     else:
-        early = (f"at a gap of {size:.3g} m it would push as if {(np.hypot(size, smooth) - size) / 2:.2g} m "
-                 "deep")
-    warn(f"{what}: smooth = {smooth:g} m is large beside {type(least.whole).__name__} on {least.body!r}, "
-         f"whose smallest radius is {size:.3g} m: {early}. Take at most {SHARE * size:.2g} m; 1e-4 is usual")
+        early = (
+            f"at a gap of {size:.3g} m it would push as if {(np.hypot(size, smooth) - size) / 2:.2g} m deep"
+        )
+    warn(
+        f"{what}: smooth = {smooth:g} m is large beside {type(least.whole).__name__} on {least.body!r}, "
+        f"whose smallest radius is {size:.3g} m: {early}. Take at most {SHARE * size:.2g} m; 1e-4 is usual"
+    )

@@ -1,4 +1,5 @@
 """Surfaces that have a frame S of their own on the body: ellipsoid, torus, cylinder, box."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -123,15 +124,18 @@ class Cylinder(Framed):
         return ca.vertcat(super().conditions(), least > 0, sx(self.flat) * most < least)
 
     def _check_sizes(self, values: Mapping[str, float]) -> None:
-        rim, flat, radius, half = (float(_at(x, values)[0]) for x in (self.rim, self.flat, self.radius,
-                                                                      self.length))
+        rim, flat, radius, half = (
+            float(_at(x, values)[0]) for x in (self.rim, self.flat, self.radius, self.length)
+        )
         half /= 2
         if not rim < min(radius, half):
             raise DescriptionError(f"Cylinder: rim: must be below {min(radius, half):g} m, got {rim:g}")
         most = (min(radius, half) - rim) / (max(radius, half) - rim)
         if not flat < most:
-            raise DescriptionError(f"Cylinder: flat: must be below {most:g}, the ratio of "
-                                   f"radius and half the length without rims, got {flat:g}")
+            raise DescriptionError(
+                f"Cylinder: flat: must be below {most:g}, the ratio of "
+                f"radius and half the length without rims, got {flat:g}"
+            )
 
     def pieces(self, other: Surface) -> dict[str, Surface]:
         if not isinstance(other, HalfSpace) or isinstance(self.made_of, Material):
@@ -141,9 +145,15 @@ class Cylinder(Framed):
         for end, sign in (("low", -1), ("high", 1)):
             at = p + R @ ca.vertcat(0, 0, sign * (sx(self.length) / 2 - sx(self.rim)))
             X = Transform(_kept(R, (3, 3)), _kept(at, (3,)))
-            ring = Torus(self.body, X, _kept(sx(self.radius) - sx(self.rim), ()), _given(self.rim),
-            self.made_of,
-                         name=end, cliques=self.cliques)
+            ring = Torus(
+                self.body,
+                X,
+                _kept(sx(self.radius) - sx(self.rim), ()),
+                _given(self.rim),
+                self.made_of,
+                name=end,
+                cliques=self.cliques,
+            )
             out[end] = ring
         return out
 
@@ -195,8 +205,14 @@ class Box(Framed):
         out: dict[str, Surface] = {}
         for k, signs in enumerate(product((-1, 1), repeat=3)):
             at = p + R @ (ca.SX(signs) * core)
-            out[f"corner{k}"] = Sphere(self.body, _kept(at, (3,)), _given(self.edge), self.made_of,
-                                       name=f"corner{k}", cliques=self.cliques)
+            out[f"corner{k}"] = Sphere(
+                self.body,
+                _kept(at, (3,)),
+                _given(self.edge),
+                self.made_of,
+                name=f"corner{k}",
+                cliques=self.cliques,
+            )
         return out
 
 

@@ -21,6 +21,7 @@ of max(x, 0)^2 / 2, zero from z = -9 on,
 
 of which (56b) is Laplace's fraction, whose differences do not cancel; (19), (11) in place of (51), (9).
 """
+
 from __future__ import annotations
 
 import math
@@ -85,7 +86,7 @@ class Springs:
     def moving(self, p: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
         """Numbers of the other, w and v of the mesh on it, layer."""
         g = self.where.size
-        return p[:g], p[g:g + 3], p[g + 3:g + 6], p[g + 6:]
+        return p[:g], p[g : g + 3], p[g + 3 : g + 6], p[g + 6 :]
 
 
 def smooth_depth(x: ca.SX, d: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
@@ -99,8 +100,8 @@ def smooth_depth(x: ca.SX, d: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
     for k in range(LAST, 1, -1):
         el = k / (t + el)
     kay = 1 / (t + el)
-    near = x * Phi + d * phi, ((x * x + d * d) * Phi + x * d * phi) / 2, Phi                 # (56a)
-    tail = d * phi * kay / (t + kay), d * d * phi * el * kay / (2 * (t + kay)), phi / (t + kay)   # (56b)
+    near = x * Phi + d * phi, ((x * x + d * d) * Phi + x * d * phi) / 2, Phi  # (56a)
+    tail = d * phi * kay / (t + kay), d * d * phi * el * kay / (2 * (t + kay)), phi / (t + kay)  # (56b)
     x_s, V, slope = (ca.if_else(far, b, a) for a, b in zip(near, tail, strict=True))
     return x_s, V, slope
 
@@ -108,6 +109,7 @@ def smooth_depth(x: ca.SX, d: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
 def exerted(s: Springs) -> Term:
     """Moment and force of (53), and power lost of (54): of p = numbers of the other, w and v of the mesh on
     it, layer."""
+
     def term(p: ca.SX, item: ca.SX) -> ca.SX:
         given, w, v, layer = s.moving(p)
         m = Combined(*ca.vertsplit(layer[:7]))
@@ -115,42 +117,49 @@ def exerted(s: Springs) -> Term:
         v_P = v + ca.cross(w, P)
         xdot, f_n = s.normal_force(f_e, n, v_P, m.c)
         v_t = v_P + xdot * n
-        f_t = -f_n * s.curve(ca.dot(v_t, v_t), m) * v_t                                      # (52)
-        f = f_n * n + f_t                                                                    # (53)
-        lost = (f_n - f_e) * xdot - ca.dot(f_t, v_t)                                         # (54)
+        f_t = -f_n * s.curve(ca.dot(v_t, v_t), m) * v_t  # (52)
+        f = f_n * n + f_t  # (53)
+        lost = (f_n - f_e) * xdot - ca.dot(f_t, v_t)  # (54)
         return s.touching(x, layer[8], ca.vertcat(ca.cross(P, f), f, lost))
+
     return term
 
 
 def pressed(s: Springs) -> Term:
     """f_n n, f_n P and f_n of (55), of the same p."""
+
     def term(p: ca.SX, item: ca.SX) -> ca.SX:
         given, w, v, layer = s.moving(p)
         x, n, P, f_e = s.spring(given, layer, item)
         _, f_n = s.normal_force(f_e, n, v + ca.cross(w, P), layer[2])
         return s.touching(x, layer[8], ca.vertcat(f_n * n, f_n * P, f_n))
+
     return term
 
 
 def pressure(s: Springs) -> Term:
     """(56), of the same p."""
+
     def term(p: ca.SX, item: ca.SX) -> ca.SX:
         given, w, v, layer = s.moving(p)
         x, n, P, _ = s.spring(given, layer, item)
         elastic = layer[7] * s.pressed(x, layer[8])[0]
         return s.touching(x, layer[8], s.normal_force(elastic, n, v + ca.cross(w, P), layer[2])[1])
+
     return term
 
 
 def stored(s: Springs) -> Term:
     """V of (54), f_e n, f_e P, f_e and the area that touches, A Phi where springs are smooth: of p = numbers
     of the other, layer."""
+
     def term(p: ca.SX, item: ca.SX) -> ca.SX:
         g = s.where.size
         x, n, P, f_e = s.spring(p[:g], p[g:], item)
         _, V, share = s.pressed(x, p[-1])
         V = p[g] * item[3] * V
         return s.touching(x, p[-1], ca.vertcat(V, f_e * n, f_e * P, f_e, item[3] * share))
+
     return term
 
 

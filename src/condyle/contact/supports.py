@@ -25,6 +25,7 @@ directions that turn with a; again at the best of those that are away from what 
 with b, and of both axes and what is across them; last wherever one of all those is still better. The smallest
 overlap counts (36a).
 """
+
 from __future__ import annotations
 
 from functools import cache, partial
@@ -88,7 +89,7 @@ class Body:
         what is along n does not count."""
         h, p, bent = ca.SX(0), ca.SX(3, 1), ca.SX(3, 3)
         for radii in self.radii:
-            square = ca.diag(radii ** 2)
+            square = ca.diag(radii**2)
             square = square if R is None else R @ square @ R.T
             point = square @ n
             one = ca.sqrt(ca.dot(n, point))
@@ -130,7 +131,7 @@ def plane_supported(a: HalfSpace, A: Pose, b: Ellipsoid | Cylinder, B: Pose) -> 
     R, p = b.frame(B)
     u = -R.T @ n
     _, point, bent = Body.of(b).terms(u)
-    lowest = p + R @ point                                                                   # (31)
+    lowest = p + R @ point  # (31)
     x = height - ca.dot(n, lowest)
     t = ca.horzcat(*tangents(u))
     gap = _inverse(t.T @ bent @ t)
@@ -151,7 +152,7 @@ def supported_pair(a: Surface, A: Pose, b: Surface, B: Pose) -> Touch:
     # the root moves as (33), (34) say: at the root itself nothing is left of this
     slope = t.T @ (point + other - c)
     W_a, W_b = t.T @ bent_a @ t, t.T @ bent_b @ t
-    x = h_a + h_b - ca.dot(c, n)                                                             # (32)
+    x = h_a + h_b - ca.dot(c, n)  # (32)
     moved = n - t @ _inverse(W_a + W_b - x * ca.SX.eye(2)) @ (slope - frozen(slope))
     n = moved
     t = ca.horzcat(*tangents(n))
@@ -180,10 +181,10 @@ class _Pair:
     @staticmethod
     def of(p: ca.SX, one: int, other: int, ball: bool) -> tuple[_Pair, ca.SX | None, ca.SX]:
         """The pair, R and c of its numbers; the ball counts as a's."""
-        radii = [p[3 * k:3 * k + 3] for k in range(one + other)]
+        radii = [p[3 * k : 3 * k + 3] for k in range(one + other)]
         at = 3 * len(radii) + ball
         pair = _Pair(Body(tuple(radii[:one]), p[at - 1] if ball else None), Body(tuple(radii[one:])))
-        return pair, ca.reshape(p[at + 3:at + 12], 3, 3) if other else None, p[at:at + 3]
+        return pair, ca.reshape(p[at + 3 : at + 12], 3, 3) if other else None, p[at : at + 3]
 
     def overlap(self, n: ca.SX, R: ca.SX | None, c: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
         """d, its gradient and Hessian in space without the last term of (34)."""
@@ -202,8 +203,14 @@ def _around(one: int, other: int, ball: bool, ahead: bool) -> TreeBest:
     that one, where one step of Newton's, of at most APART, would end: (36a). d changes by at most the sizes
     and |c| with the direction."""
     turn = 2 * np.pi * np.arange(CREASE) / CREASE
-    ways = np.vstack([even_directions(AROUND), np.column_stack([np.cos(turn), np.sin(turn), 0 * turn]),
-                      (0, 0, 1), (0, 0, -1)])
+    ways = np.vstack(
+        [
+            even_directions(AROUND),
+            np.column_stack([np.cos(turn), np.sin(turn), 0 * turn]),
+            (0, 0, 1),
+            (0, 0, -1),
+        ]
+    )
     tree, size = Tree.of(ways), _size(one, other, ball)
 
     def holds(some: np.ndarray) -> np.ndarray:
@@ -224,13 +231,21 @@ def _around(one: int, other: int, ball: bool, ahead: bool) -> TreeBest:
         H, slope = t.T @ hessian @ t - d * ca.SX.eye(2), t.T @ g
         det, most = H[0, 0] * H[1, 1] - H[0, 1] ** 2, APART * ca.norm_2(slope)
         u, v = slope[0], slope[1]
-        by = (H[1, 1] * u ** 2 - 2 * H[0, 1] * u * v + H[0, 0] * v ** 2) / (2 * det)
+        by = (H[1, 1] * u**2 - 2 * H[0, 1] * u * v + H[0, 0] * v**2) / (2 * det)
         convex = ca.logic_and(H[0, 0] > 0, det > 0)
-        known = ca.dot(way, p[size:size + 3]) > AWAY
+        known = ca.dot(way, p[size : size + 3]) > AWAY
         return ca.if_else(known, ca.inf, d - ca.if_else(convex, ca.fmin(by, most), 0))
 
-    return TreeBest.of("overlap_around", size + 4, tree, bound, value, tree.nodes(holds, np.full(4, np.nan)),
-                       tree.blocks(ways), ways)
+    return TreeBest.of(
+        "overlap_around",
+        size + 4,
+        tree,
+        bound,
+        value,
+        tree.nodes(holds, np.full(4, np.nan)),
+        tree.blocks(ways),
+        ways,
+    )
 
 
 def _began(n: ca.SX, most: ca.SX | float) -> ca.SX:
@@ -246,17 +261,17 @@ def _stepped(pair: _Pair, R: ca.SX | None, c: ca.SX, state: ca.SX) -> tuple[ca.S
     d, g, hessian = pair.overlap(trial, R, c)
     size = pair.a.furthest + pair.b.furthest
     # d is flat at its minimum, and its last digits are noise: they do not shorten the last steps
-    worse = d > d_old + ca.if_else(ca.sumsqr(s) < SHORT ** 2, 1e-13, 1e-15) * size
+    worse = d > d_old + ca.if_else(ca.sumsqr(s) < SHORT**2, 1e-13, 1e-15) * size
     t = ca.horzcat(*tangents(trial))
     H, slope = t.T @ hessian @ t - d * ca.SX.eye(2), t.T @ g
     mean, half = (H[0, 0] + H[1, 1]) / 2, ca.sqrt(((H[0, 0] - H[1, 1]) / 2) ** 2 + H[0, 1] ** 2)
-    shift = ca.fmax(0, 1e-3 * size - (mean - half)) * (mean - half < 1e-6 * size)            # (35)
+    shift = ca.fmax(0, 1e-3 * size - (mean - half)) * (mean - half < 1e-6 * size)  # (35)
     a, b, e = H[0, 0] + shift, H[0, 1], H[1, 1] + shift
     y = -ca.vertcat(e * slope[0] - b * slope[1], a * slope[1] - b * slope[0]) / (a * e - b * b)
     square = ca.sumsqr(y)
     y = y * ca.if_else(square > most * most, most / ca.sqrt(square), 1)
-    kept = ca.if_else(worse, ca.vertcat(n, d_old, s / 4), ca.vertcat(trial, d, t @ y))       # (36)
-    return ca.vertcat(kept, most), ca.if_else(d < ca.inf, ca.sumsqr(kept[4:7]) > NEAR ** 2, ca.SX.nan())
+    kept = ca.if_else(worse, ca.vertcat(n, d_old, s / 4), ca.vertcat(trial, d, t @ y))  # (36)
+    return ca.vertcat(kept, most), ca.if_else(d < ca.inf, ca.sumsqr(kept[4:7]) > NEAR**2, ca.SX.nan())
 
 
 def _ended(state: ca.SX) -> ca.SX:
@@ -268,14 +283,21 @@ def _ended(state: ca.SX) -> ca.SX:
 def _again(one: int, other: int, ball: bool) -> Solver:
     """Numbers of a pair, where to begin, whether to -> n."""
     size = _size(one, other, ball)
-    return Solver.of("overlap_again", size + 4, lambda p: (_began(p[size:size + 3], APART), ca.SX(1)),
-                     lambda p, state: _stepped(*_Pair.of(p, one, other, ball), state),
-                     lambda p, state: _ended(state), LIMIT, idle=lambda p: (p[size:size + 3], p[size + 3]))
+    return Solver.of(
+        "overlap_again",
+        size + 4,
+        lambda p: (_began(p[size : size + 3], APART), ca.SX(1)),
+        lambda p, state: _stepped(*_Pair.of(p, one, other, ball), state),
+        lambda p, state: _ended(state),
+        LIMIT,
+        idle=lambda p: (p[size : size + 3], p[size + 3]),
+    )
 
 
 @cache
 def _solver(one: int, other: int, ball: bool) -> Solver:
     """Numbers of a pair -> n."""
+
     def look(p: ca.SX, away: ca.SX, most: ca.SX, ahead: bool = True) -> tuple[ca.SX, ca.SX]:
         best = get(_around(one, other, ball, ahead), ca.vertcat(p, away, most))
         return best[:3], best[0] >= -1
@@ -314,8 +336,10 @@ def _solver(one: int, other: int, ball: bool) -> Solver:
         n = ca.if_else(square > 0, c / ca.sqrt(ca.if_else(square > 0, square, 1)), ca.SX([1, 0, 0]))
         d, deep = overlap(p, n)
         best, found = look(p, ca.SX(3, 1), ca.if_else(deep, d, -ca.inf))
-        return (_began(ca.if_else(found, best, n), ca.if_else(found, APART, FURTHEST)),
-                ca.if_else(square < ca.inf, 1, ca.SX.nan()))
+        return (
+            _began(ca.if_else(found, best, n), ca.if_else(found, APART, FURTHEST)),
+            ca.if_else(square < ca.inf, 1, ca.SX.nan()),
+        )
 
     def finish(p: ca.SX, state: ca.SX) -> ca.SX:
         n = _ended(state)
@@ -326,8 +350,14 @@ def _solver(one: int, other: int, ball: bool) -> Solver:
             best, found = begin(p, n, ca.if_else(deep, near, -ca.inf))
             new = get(_again(one, other, ball), ca.vertcat(p, ca.if_else(found, best, n), found))[:3]
             less = overlap(p, new)[0]
-            n, d = ca.if_else(less < d, new, n), ca.fmin(less, d)                            # (36a)
+            n, d = ca.if_else(less < d, new, n), ca.fmin(less, d)  # (36a)
         return n
 
-    return Solver.of("overlap_of_bodies", _size(one, other, ball), start,
-                     lambda p, state: _stepped(*_Pair.of(p, one, other, ball), state), finish, LIMIT)
+    return Solver.of(
+        "overlap_of_bodies",
+        _size(one, other, ball),
+        start,
+        lambda p, state: _stepped(*_Pair.of(p, one, other, ball), state),
+        finish,
+        LIMIT,
+    )

@@ -1,4 +1,5 @@
 """Surfaces on bodies that may touch each other. Each names its body first and its material last."""
+
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
@@ -81,8 +82,10 @@ class Surface(Described):
         super().__post_init__()
         what, material = type(self).__name__, self.made_of
         if not isinstance(material, Material | Rigid):
-            raise DescriptionError(f"{what}: material: expected a cd.contact.Material, or a cd.contact.Rigid "
-                                   f"for what does not yield, got {material!r}")
+            raise DescriptionError(
+                f"{what}: material: expected a cd.contact.Material, or a cd.contact.Rigid "
+                f"for what does not yield, got {material!r}"
+            )
         if not isinstance(self.name, str):
             raise DescriptionError(f"{what}: name: expected text, got {self.name!r}")
         given: Any = self.cliques
@@ -127,7 +130,7 @@ def plain_numbers(value: Any, what: str, instead: str) -> Array:
     """An array of numbers that are the same in all states; what may be a Parameter `instead`, in words."""
     try:
         array = np.asarray(value)
-    except ValueError:                                       # rows of different lengths: it says so
+    except ValueError:  # rows of different lengths: it says so
         return real(what, value)
     if array.dtype == object and any(map(is_symbolic, array.ravel())):
         raise DescriptionError(f"{what}: expected plain numbers, got Parameters: {instead}")
@@ -136,14 +139,15 @@ def plain_numbers(value: Any, what: str, instead: str) -> Array:
 
 def directed(direction: Any, what: str, parameters: Mapping[str, float] | None = None) -> Any:
     """A kept direction, of unit length where it is plain; checked at values of parameters."""
-    values = (np.ravel(direction.at(parameters or {})) if isinstance(direction, Expression)
-              else np.array(direction))
+    values = (
+        np.ravel(direction.at(parameters or {})) if isinstance(direction, Expression) else np.array(direction)
+    )
     if not values.any():
         raise DescriptionError(f"{what}: expected a direction, got the zero vector {tuple(values.tolist())}")
     if isinstance(direction, Expression):
         return direction
     size = np.abs(values).max()
-    if not 1e-100 < size < 1e100:                            # squares would vanish or overflow
+    if not 1e-100 < size < 1e100:  # squares would vanish or overflow
         values = values / size
     return tuple((values / np.linalg.norm(values)).tolist())
 
@@ -211,8 +215,8 @@ class Sphere(Surface):
 def even_directions(count: int) -> Array:
     """Unit vectors all around, along a spiral from z to -z, shape (count, 3)."""
     k = np.arange(count) + 0.5
-    z, turn = 1 - 2 * k / count, np.pi * (1 + 5 ** 0.5) * k
-    return np.stack([np.sqrt(1 - z ** 2) * np.cos(turn), np.sqrt(1 - z ** 2) * np.sin(turn), z], axis=1)
+    z, turn = 1 - 2 * k / count, np.pi * (1 + 5**0.5) * k
+    return np.stack([np.sqrt(1 - z**2) * np.cos(turn), np.sqrt(1 - z**2) * np.sin(turn), z], axis=1)
 
 
 def tangents(n: ca.SX) -> tuple[ca.SX, ca.SX]:

@@ -8,6 +8,7 @@ At the nearest point the slopes of (42) by s and t are a matrix below zero (42a)
 method from the point below y, over at most one cell a step. With the derivatives of h there up to the third,
 one more step gives the result its derivatives.
 """
+
 from __future__ import annotations
 
 from collections.abc import Hashable
@@ -32,8 +33,10 @@ LIMIT, NEAR = 50, 1e-10
 """Newton's steps at most; the last one over the size of a cell."""
 BASIS = np.array([[1, 4, 1, 0], [-3, 0, 3, 0], [3, -6, 3, 0], [-1, 3, -3, 1]]) / 6
 """The four B-splines of a cell in powers of its local coordinate."""
-GRID = ("the grid is a table that no state changes; where the ground is, and its slope, may be Parameters of "
-        "the frame X")
+GRID = (
+    "the grid is a table that no state changes; where the ground is, and its slope, may be Parameters of "
+    "the frame X"
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -69,17 +72,23 @@ class HeightField(Framed):
         for axis in "xy":
             object.__setattr__(self, axis, _even(getattr(self, axis), f"HeightField: {axis}"))
         if callable(self.heights):
-            raise DescriptionError("HeightField: heights: expected an array, got a function; give its values "
-                                   "on the grid, f(*np.meshgrid(x, y, indexing='ij'))")
+            raise DescriptionError(
+                "HeightField: heights: expected an array, got a function; give its values "
+                "on the grid, f(*np.meshgrid(x, y, indexing='ij'))"
+            )
         h, wanted = plain_numbers(self.heights, "HeightField: heights", GRID), (len(self.x), len(self.y))
         if h.shape != wanted:
             turned = "; the first index goes with x: give heights.T" if h.shape == wanted[::-1] else ""
-            raise DescriptionError(f"HeightField: heights: expected finite numbers of shape {wanted}, those "
-                                   f"of x and y, got shape {h.shape}{turned}")
+            raise DescriptionError(
+                f"HeightField: heights: expected finite numbers of shape {wanted}, those "
+                f"of x and y, got shape {h.shape}{turned}"
+            )
         if not np.isfinite(h).all():
             i, j = (int(k[0]) for k in np.nonzero(~np.isfinite(h)))
-            raise DescriptionError(f"HeightField: heights: expected finite numbers, got {h[i, j]} at "
-                                   f"[{i}, {j}], x = {self.x[i]:g}, y = {self.y[j]:g} m")
+            raise DescriptionError(
+                f"HeightField: heights: expected finite numbers, got {h[i, j]} at "
+                f"[{i}, {j}], x = {self.x[i]:g}, y = {self.y[j]:g} m"
+            )
         object.__setattr__(self, "heights", tuple(map(tuple, h.tolist())))
         c = _coefficients(_coefficients(h).T).T
         patches = np.lib.stride_tricks.sliding_window_view(c, (4, 4)).reshape(-1, 4, 4)
@@ -102,8 +111,14 @@ class HeightField(Framed):
 
     def grid(self) -> tuple[float, float, float, float, int, int]:
         """First values, steps and numbers of cells along x and y."""
-        return (self.x[0], self.y[0], self.x[1] - self.x[0], self.y[1] - self.y[0], len(self.x) - 1,
-                len(self.y) - 1)
+        return (
+            self.x[0],
+            self.y[0],
+            self.x[1] - self.x[0],
+            self.y[1] - self.y[0],
+            len(self.x) - 1,
+            len(self.y) - 1,
+        )
 
     def __repr__(self) -> str:
         return f"HeightField(body={self.body!r}, {len(self.x)} x {len(self.y)} heights)"
@@ -111,11 +126,18 @@ class HeightField(Framed):
 
 def _even(grid: Any, what: str) -> tuple[float, ...]:
     x = plain_numbers(grid, what, GRID)
-    if x.ndim != 1 or len(x) < 4 or not np.isfinite(x).all() or not (np.diff(x) > 0).all() or np.ptp(
-            np.diff(x)) > 1e-9 * np.ptp(x):
-        raise DescriptionError(f"{what}: expected at least 4 numbers that rise evenly, such as "
-                               "np.linspace(0, 1, 11), got "
-                               + (np.array2string(x, threshold=6) if x.ndim == 1 else f"shape {x.shape}"))
+    if (
+        x.ndim != 1
+        or len(x) < 4
+        or not np.isfinite(x).all()
+        or not (np.diff(x) > 0).all()
+        or np.ptp(np.diff(x)) > 1e-9 * np.ptp(x)
+    ):
+        raise DescriptionError(
+            f"{what}: expected at least 4 numbers that rise evenly, such as "
+            "np.linspace(0, 1, 11), got "
+            + (np.array2string(x, threshold=6) if x.ndim == 1 else f"shape {x.shape}")
+        )
     return tuple(x.tolist())
 
 
@@ -125,7 +147,7 @@ def _coefficients(h: np.ndarray) -> np.ndarray:
     A = np.zeros((n + 2, n + 2))
     A[0, :3] = A[-1, -3:] = 1, -2, 1
     for i in range(n):
-        A[i + 1, i:i + 3] = 1 / 6, 4 / 6, 1 / 6
+        A[i + 1, i : i + 3] = 1 / 6, 4 / 6, 1 / 6
     return np.linalg.solve(A, np.vstack([np.zeros_like(h[:1]), h, np.zeros_like(h[:1])]))
 
 
@@ -137,11 +159,15 @@ def _spline(field: HeightField, s: ca.SX, t: ca.SX) -> list[ca.SX]:
     i, j = (ca.fmin(ca.fmax(ca.floor(w), 0), k - 1) for w, k in ((u, m), (v, n)))
     C = ca.reshape(get(field.cells, i * n + j), 4, 4).T
     u, v = u - i, v - j
-    powers = lambda w: [ca.vertcat(1, w, w ** 2, w ** 3), ca.vertcat(0, 1, 2 * w, 3 * w ** 2),
-                        ca.vertcat(0, 0, 2, 6 * w), ca.vertcat(0, 0, 0, 6)]
+    powers = lambda w: [
+        ca.vertcat(1, w, w**2, w**3),
+        ca.vertcat(0, 1, 2 * w, 3 * w**2),
+        ca.vertcat(0, 0, 2, 6 * w),
+        ca.vertcat(0, 0, 0, 6),
+    ]
     U, V = powers(u), powers(v)
     orders = [(0, 0), (1, 0), (0, 1), (2, 0), (1, 1), (0, 2), (3, 0), (2, 1), (1, 2), (0, 3)]
-    return [ca.if_else(inside, ca.dot(U[a], C @ V[b]) / (dx ** a * dy ** b), ca.SX.nan()) for a, b in orders]
+    return [ca.if_else(inside, ca.dot(U[a], C @ V[b]) / (dx**a * dy**b), ca.SX.nan()) for a, b in orders]
 
 
 def height(field: HeightField, s: ca.SX, t: ca.SX) -> ca.SX:
@@ -171,8 +197,9 @@ def _solver(ground: HeightField) -> Solver:
         by = _newton(y, at[0], at[1], _spline(ground, at[0], at[1]))
         long = ca.norm_2(by)
         by = by * ca.if_else(long > cell, cell / long, 1)
-        after = ca.vertcat(ca.fmin(ca.fmax(at[0] + by[0], x0), x0 + m * dx),
-                           ca.fmin(ca.fmax(at[1] + by[1], y0), y0 + n * dy))
+        after = ca.vertcat(
+            ca.fmin(ca.fmax(at[0] + by[0], x0), x0 + m * dx), ca.fmin(ca.fmax(at[1] + by[1], y0), y0 + n * dy)
+        )
         moved = ca.norm_2(after - at)
         return after, ca.if_else(long < ca.inf, moved > NEAR * cell, ca.SX.nan())
 
@@ -181,7 +208,7 @@ def _solver(ground: HeightField) -> Solver:
         h = _spline(ground, at[0], at[1])
         a, b, c = _bent(y, h)
         free = ca.norm_2(_newton(y, at[0], at[1], h)) < 1e-6 * cell
-        nearest = ca.logic_and(a < 0, a * c > b * b)                                         # (42a)
+        nearest = ca.logic_and(a < 0, a * c > b * b)  # (42a)
         return ca.if_else(ca.logic_and(free, nearest), ca.vertcat(at, *h), ca.SX.nan())
 
     return Solver.of("nearest_ground", 3, lambda y: (y[:2], ca.SX(1)), step, finish, LIMIT)
@@ -191,7 +218,7 @@ def nearest_ground(a: HeightField, y: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, tuple
     """The point nearest to y, the unit normal there, the length of (h', -1), and h'': (42)."""
     row = ca.vertsplit(get(a.solver, y))[:12]
     s, t, h = row[0], row[1], row[2:]
-    d = _newton(y, s, t, h)                                                       # zero, with derivatives
+    d = _newton(y, s, t, h)  # zero, with derivatives
     ds, dt = d[0], d[1]
     slopes = (h[1] + h[3] * ds + h[4] * dt, h[2] + h[4] * ds + h[5] * dt)
     bends = (h[3] + h[6] * ds + h[7] * dt, h[4] + h[7] * ds + h[8] * dt, h[5] + h[8] * ds + h[9] * dt)
@@ -208,9 +235,9 @@ def field_sphere(a: HeightField, A: Pose, b: Sphere, B: Pose) -> Touch:
     x = sx(b.radius) - ca.dot(n, y - Q)
     P = ca.SX.eye(3) - n @ n.T
     H = ca.blockcat([[bends[0], bends[1], 0], [bends[1], bends[2], 0], [0, 0, 0]])
-    gap = R @ (P @ (ca.SX.eye(3) / sx(b.radius) - H / length) @ P) @ R.T           # (43)
-    bent = P @ (ca.SX.eye(3) - sx(b.radius) * H / length) @ P                      # of points too
+    gap = R @ (P @ (ca.SX.eye(3) / sx(b.radius) - H / length) @ P) @ R.T  # (43)
+    bent = P @ (ca.SX.eye(3) - sx(b.radius) * H / length) @ P  # of points too
     total = ca.trace(bent)
-    fits = ca.logic_and(total > 0, total ** 2 > ca.sumsqr(bent))                   # both curvatures above 0
+    fits = ca.logic_and(total > 0, total**2 > ca.sumsqr(bent))  # both curvatures above 0
     x = ca.if_else(ca.logic_and(x > 0, ca.logic_not(fits)), ca.SX.nan(), x)
     return Touch(x, R @ n, p + R @ Q, 2 / ca.trace(gap), gap, True)

@@ -8,6 +8,7 @@
 
 A pair of kinds of surfaces is one function in a list: pairs.py.
 """
+
 from __future__ import annotations
 
 import casadi as ca
@@ -39,10 +40,8 @@ class Touch:
     @property
     def flipped(self) -> Touch:
         """The same with a and b exchanged."""
-        return Touch(self.x, -self.n, self.Q - self.x * self.n, self.R, self.gap,
-                     self.solved)
+        return Touch(self.x, -self.n, self.Q - self.x * self.n, self.R, self.gap, self.solved)
 
     def at(self, s_1: ca.SX) -> ca.SX:
         """P of (8) [m]."""
         return self.Q - s_1 * self.x * self.n
-

@@ -4,6 +4,7 @@ Normals at corners and edges are means of those of the faces, weighted with the 
 a point is inside where its difference to the nearest point of the surface goes against the normal there
 (Baerentzen and Aanaes 2005).
 """
+
 from __future__ import annotations
 
 import hashlib
@@ -46,8 +47,9 @@ class Triangles:
     @cached_property
     def digest(self) -> str:
         data = repr((self.vertices.shape, self.faces.shape)).encode()
-        return hashlib.sha256(data + self.vertices.tobytes() + self.faces.astype(np.int64).tobytes()
-                              ).hexdigest()
+        return hashlib.sha256(
+            data + self.vertices.tobytes() + self.faces.astype(np.int64).tobytes()
+        ).hexdigest()
 
     def description(self) -> str:
         return f"Triangles({self.digest})"
@@ -127,8 +129,9 @@ class Triangles:
         centre = (np.maximum.reduceat(p, starts) + np.minimum.reduceat(p, starts)) / 2
         radius = np.maximum.reduceat(np.linalg.norm(p - centre[of], axis=1), starts)
         # a little larger: distances are rounded
-        return self.tree.by_branch(np.column_stack([centre, radius * (1 + 1e-9) + 1e-300]),
-                                   np.array([0, 0, 0, -np.inf]))
+        return self.tree.by_branch(
+            np.column_stack([centre, radius * (1 + 1e-9) + 1e-300]), np.array([0, 0, 0, -np.inf])
+        )
 
     @cached_property
     def boxes(self) -> Array:
@@ -144,10 +147,11 @@ class Triangles:
             sides = high - low
             found = np.column_stack([R.reshape(-1, 9), (low + high) / 2, sides / 2])
             area = (sides * np.roll(sides, 1, axis=1)).sum(axis=1)
-            best = (area, found) if best is None else (area, np.where((area < best[0])[:, None], found,
-                                                                      best[1]))
+            best = (
+                (area, found) if best is None else (area, np.where((area < best[0])[:, None], found, best[1]))
+            )
         assert best is not None
-        best[1][:, 12:] += 4e-15 * np.abs(self.vertices).max()          # coordinates along axes are rounded
+        best[1][:, 12:] += 4e-15 * np.abs(self.vertices).max()  # coordinates along axes are rounded
         return self.tree.by_branch(best[1], np.append(np.zeros(12), np.full(3, -np.inf)))
 
     def _axes(self, faces: np.ndarray, starts: np.ndarray) -> Array:
@@ -160,7 +164,7 @@ class Triangles:
         u /= np.linalg.norm(u, axis=1)[:, None]
         v, of = np.cross(n, u), _branch_of(faces, starts)
         x, y = (np.einsum("ick,ik->ic", self.corners[faces], w[of]) for w in (u, v))
-        mean = lambda z: (np.add.reduceat(z.mean(axis=1), starts) / np.bincount(of))
+        mean = lambda z: np.add.reduceat(z.mean(axis=1), starts) / np.bincount(of)
         x, y = (z - mean(z)[of][:, None] for z in (x, y))
         turn = np.arctan2(2 * mean(x * y), mean(x * x) - mean(y * y))[:, None] / 2
         w = np.cos(turn) * u + np.sin(turn) * v
@@ -194,33 +198,45 @@ def checked(vertices: Array, faces: np.ndarray, what: str) -> Triangles:
     if not size > 0 or not np.isfinite(size):
         raise DescriptionError(f"{what}: all corners are at one point, or not finite")
     # corners at equal places are one: files of .stl have three for each face
-    _, first, same = np.unique(np.round((vertices - vertices.min(axis=0)) / (SAME * size)), axis=0,
-                               return_index=True, return_inverse=True)
-    rank = np.argsort(np.argsort(first))                    # in the order of the file
+    _, first, same = np.unique(
+        np.round((vertices - vertices.min(axis=0)) / (SAME * size)),
+        axis=0,
+        return_index=True,
+        return_inverse=True,
+    )
+    rank = np.argsort(np.argsort(first))  # in the order of the file
     points, triangles = vertices[np.sort(first)], rank[same.ravel()][faces]
     thin = (triangles == np.roll(triangles, -1, axis=1)).any(axis=1)
     if thin.any():
         notes.append(f"{thin.sum()} faces with two corners at one point were left out")
         triangles = triangles[~thin]
     if not len(triangles):
-        raise DescriptionError(f"{what}: no triangle has three corners at three places, in {size:.4g} m: is "
-                               "it (vertices, triangles), in this order, and no corner far from all others?")
+        raise DescriptionError(
+            f"{what}: no triangle has three corners at three places, in {size:.4g} m: is "
+            "it (vertices, triangles), in this order, and no corner far from all others?"
+        )
     triangles, doubled = _without_doubles(triangles, what)
     if doubled:
         notes.append(f"{doubled} faces that were there twice were left out")
     used, triangles = np.unique(triangles, return_inverse=True)
     points, triangles = points[used], triangles.reshape(-1, 3)
-    flat = np.linalg.norm(np.cross(*(points[triangles[:, k]] - points[triangles[:, 0]] for k in (1, 2))),
-                          axis=1) < 2 * FLAT * size ** 2
+    flat = (
+        np.linalg.norm(np.cross(*(points[triangles[:, k]] - points[triangles[:, 0]] for k in (1, 2))), axis=1)
+        < 2 * FLAT * size**2
+    )
     if flat.any():
         k = int(np.flatnonzero(flat)[0])
-        raise DescriptionError(f"{what}: {flat.sum()} faces have no area: their corners are on a line, the "
-                               f"first near {_at(points[triangles[k, 0]])}; remesh the surface there")
+        raise DescriptionError(
+            f"{what}: {flat.sum()} faces have no area: their corners are on a line, the "
+            f"first near {_at(points[triangles[k, 0]])}; remesh the surface there"
+        )
     _check_closed(points, triangles, what)
     turned, count = _oriented(triangles)
     if len(np.unique(_sides(turned), axis=0)) != 3 * len(turned):
-        raise DescriptionError(f"{what}: has one side only, as Klein's bottle: its faces cannot all face "
-                               "outwards; remesh the surface")
+        raise DescriptionError(
+            f"{what}: has one side only, as Klein's bottle: its faces cannot all face "
+            "outwards; remesh the surface"
+        )
     if count:
         notes.append(f"{count} faces were turned over: their neighbours face the other way")
     if _volume(points[turned]) < 0:
@@ -230,19 +246,25 @@ def checked(vertices: Array, faces: np.ndarray, what: str) -> Triangles:
     if parts:
         notes.append(f"{parts} of several closed parts were turned over: their faces faced inwards")
     if within:
-        notes.append(f"{within} of several closed parts were left out: they lie within another part, and "
-                     "are no hollows, since faces of hollows face inwards")
+        notes.append(
+            f"{within} of several closed parts were left out: they lie within another part, and "
+            "are no hollows, since faces of hollows face inwards"
+        )
         used, turned = np.unique(turned, return_inverse=True)
         points, turned = points[used], turned.reshape(-1, 3)
     if through is not None:
-        notes.append(f"closed parts go through each other, near {_at(through)}: there, faces that are inside "
-                     "count as the surface too; join the parts to one")
-    if not _volume(points[turned]) > FLAT * size ** 3:
+        notes.append(
+            f"closed parts go through each other, near {_at(through)}: there, faces that are inside "
+            "count as the surface too; join the parts to one"
+        )
+    if not _volume(points[turned]) > FLAT * size**3:
         raise DescriptionError(f"{what}: holds no volume: it is flat; give it two sides")
     folded = _folded(points, turned)
     if folded is not None:
-        notes.append(f"faces lie on their neighbours, folded back, near {_at(folded)}, and count twice "
-                     "there: as where polygons with hollow corners were cut; remesh the surface")
+        notes.append(
+            f"faces lie on their neighbours, folded back, near {_at(folded)}, and count twice "
+            "there: as where polygons with hollow corners were cut; remesh the surface"
+        )
     if notes:
         warn(f"{what}: {'; '.join(notes)}")
     for array in (points, turned):
@@ -261,19 +283,24 @@ def _without_doubles(faces: np.ndarray, what: str) -> tuple[np.ndarray, int]:
         return faces, 0
     turned = lambda f: np.array([np.roll(row, -int(np.argmin(row))) for row in f])
     if (turned(faces) != turned(faces[first[which.ravel()]])).any():
-        raise DescriptionError(f"{what}: some faces are there twice, back to back: a sheet without thickness "
-                               "has no inside; give it two sides")
+        raise DescriptionError(
+            f"{what}: some faces are there twice, back to back: a sheet without thickness "
+            "has no inside; give it two sides"
+        )
     return faces[np.sort(first)], len(faces) - len(first)
 
 
 def _check_closed(points: Array, faces: np.ndarray, what: str) -> None:
     edges, count = np.unique(np.sort(_sides(faces), axis=1), axis=0, return_counts=True)
-    for wrong, words in ((count == 1, "a face on one side only: the surface is open; close its holes"),
-                         (count > 2, "more than two faces; a surface has two at each edge")):
+    for wrong, words in (
+        (count == 1, "a face on one side only: the surface is open; close its holes"),
+        (count > 2, "more than two faces; a surface has two at each edge"),
+    ):
         if wrong.any():
             a, b = points[edges[wrong][0]]
-            raise DescriptionError(f"{what}: {wrong.sum()} edges have {words}. The first goes from {_at(a)} "
-                                   f"to {_at(b)}")
+            raise DescriptionError(
+                f"{what}: {wrong.sum()} edges have {words}. The first goes from {_at(a)} to {_at(b)}"
+            )
 
 
 def _oriented(faces: np.ndarray) -> tuple[np.ndarray, int]:
@@ -309,7 +336,7 @@ def _oriented(faces: np.ndarray) -> tuple[np.ndarray, int]:
 def _folded(points: Array, faces: np.ndarray) -> Array | None:
     """A point of an edge whose two faces look opposite ways, on each other; None if there is none."""
     sides = _sides(faces)
-    order = np.lexsort(np.sort(sides, axis=1).T).reshape(-1, 2)              # the two sides of each edge
+    order = np.lexsort(np.sort(sides, axis=1).T).reshape(-1, 2)  # the two sides of each edge
     corners = points[faces]
     n = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     n /= np.linalg.norm(n, axis=1, keepdims=True)
@@ -325,8 +352,9 @@ def _facing_outwards(points: Array, faces: np.ndarray) -> tuple[np.ndarray, int,
     from scipy.sparse.csgraph import connected_components
 
     a, b = _sides(faces).T
-    count, label = connected_components(coo_array((np.ones(len(a)), (a, b)), (len(points), len(points))),
-                                        directed=False)
+    count, label = connected_components(
+        coo_array((np.ones(len(a)), (a, b)), (len(points), len(points))), directed=False
+    )
     if count == 1:
         return faces, 0, 0, None
     part = label[faces[:, 0]]
@@ -349,8 +377,11 @@ def _facing_outwards(points: Array, faces: np.ndarray) -> tuple[np.ndarray, int,
                     holders[k].append(int(other))
     wrong = [k for k in np.flatnonzero(inwards) if not holders[k]]
     # within a solid, and in no hollow of it
-    needless = [k for k in np.flatnonzero(~inwards) if sum(1 - 2 * int(inwards[o] and o not in wrong)
-                                                           for o in holders[k]) > 0]
+    needless = [
+        k
+        for k in np.flatnonzero(~inwards)
+        if sum(1 - 2 * int(inwards[o] and o not in wrong) for o in holders[k]) > 0
+    ]
     faces = np.where(np.isin(part, wrong)[:, None], faces[:, ::-1], faces)
     return faces[~np.isin(part, needless)], len(wrong), len(needless), through
 

@@ -32,6 +32,7 @@ test finds rank that is lost across massless bodies.
 
 Trees in which bodies share speeds are solved by sharing.py, with the same results.
 """
+
 from __future__ import annotations
 
 from dataclasses import replace
@@ -75,7 +76,7 @@ def reduced(P, z, h, tau, lock, held):
     I, J, M = P
     U = add_product(I @ h[0], J, h[1]), add_product(J.T @ h[0], M, h[1])
     D = inner(h, U) + lock
-    inverse = (lock < ca.inf) / D                # CasADi would turn U (1 / D) into six divisions
+    inverse = (lock < ca.inf) / D  # CasADi would turn U (1 / D) into six divisions
     return U, D, inverse, less_inner(tau, h, z) * inverse + held
 
 
@@ -117,9 +118,17 @@ def pivot(P, h):
     return ca.dot(h[0], P[0] @ h[0] + 2 * (P[1] @ h[1])) + ca.dot(h[1], P[2] @ h[1])
 
 
-def inward(P: Inertia, z: Pair, r: ca.SX, H: list[Pair], tau: list[ca.SX], lock: list[ca.SX],
-           held: list[ca.SX] | None,
-           status: ca.SX, number: Any) -> tuple[Inertia, Pair, list[tuple[Pair, ca.SX]], list[ca.SX], ca.SX]:
+def inward(
+    P: Inertia,
+    z: Pair,
+    r: ca.SX,
+    H: list[Pair],
+    tau: list[ca.SX],
+    lock: list[ca.SX],
+    held: list[ca.SX] | None,
+    status: ca.SX,
+    number: Any,
+) -> tuple[Inertia, Pair, list[tuple[Pair, ca.SX]], list[ca.SX], ca.SX]:
     """One body with all that it carries: P and z that it adds to its parent (4), U / D and eps of each speed,
     its D, and the status (6). held None is zero; `number` is 1 + its first speed.
 
@@ -128,25 +137,27 @@ def inward(P: Inertia, z: Pair, r: ca.SX, H: list[Pair], tau: list[ca.SX], lock:
     before, N = [*(reach(P, h) * 0.3 for h in H[:1]), *(pivot(P, h) for h in H[1:])], ca.SX(1)
     steps, pivots, failed = [], [], ca.SX(0)
     for j, h in enumerate(H):
-        U, D, inverse, eps = reduced(P, z, h, tau[j], lock[j], held[j] if held else ca.SX(0))         # (2)
+        U, D, inverse, eps = reduced(P, z, h, tau[j], lock[j], held[j] if held else ca.SX(0))  # (2)
         if j + 1 < len(H):
-            P, z, U_D = take_out(P, z, U, inverse, eps)                                      # (3)
+            P, z, U_D = take_out(P, z, U, inverse, eps)  # (3)
         else:
             U_D = scaled(U, inverse)
-            P, z, _ = take_out(shift_inertia(P, r), shift_force(z, r), shift_force(U, r), inverse,
-                               eps)  # (3), (4)
+            P, z, _ = take_out(
+                shift_inertia(P, r), shift_force(z, r), shift_force(U, r), inverse, eps
+            )  # (3), (4)
         steps.append((U_D, eps))
         pivots.append(D)
-        failed = failure(failed, D * N, before[j], number + j)                               # (6)
+        failed = failure(failed, D * N, before[j], number + j)  # (6)
         N = N * ca.fmin(1, D / before[j]) if j and j + 1 < len(H) else N
     status = larger(failed, status) if H else status
     if not H:
-        P, z = shift_inertia(P, r), shift_force(z, r)                                        # (4)
+        P, z = shift_inertia(P, r), shift_force(z, r)  # (4)
     return P, z, steps, pivots, status
 
 
-def inward_again(z: Pair, H: list[Pair], f: list[ca.SX], steps: list[tuple[Pair, ca.SX]], pivots: list[ca.SX]
-                 ) -> tuple[Pair, list[tuple[Pair, ca.SX]]]:
+def inward_again(
+    z: Pair, H: list[Pair], f: list[ca.SX], steps: list[tuple[Pair, ca.SX]], pivots: list[ca.SX]
+) -> tuple[Pair, list[tuple[Pair, ca.SX]]]:
     """The same body for a second right-hand side: z as its parent feels it, U / D and eps of each speed."""
     again = []
     for h, x, (U_D, _), D in zip(H, f, steps, pivots, strict=True):
@@ -166,10 +177,11 @@ def outward(X_P: Pair, r: ca.SX, H: list[Pair], steps: list[tuple[Pair, ca.SX]])
 
 @inlined
 def follow_parent(eps, U_D, X):
-    return less_inner(eps, U_D, X)                                                           # (5)
+    return less_inner(eps, U_D, X)  # (5)
 
 
 # ---- the passes, for any layout (row.py)
+
 
 def bias_pass(d: Row, new: BodyKinematics, moving: bool = True) -> tuple[Inertia, ca.SX]:
     """Outward: P of the body alone, A_0 and z of (1) without loads; zero at rest. Returns P and the mass
@@ -180,21 +192,28 @@ def bias_pass(d: Row, new: BodyKinematics, moving: bool = True) -> tuple[Inertia
     if moving:
         A_0 = acceleration(d.get("parent", "A"), new.p_PM, new.c, [], [])
         d.put("me", "A", A_0)
-        z = newton_euler(P, d.body.mass, p_c, new.V_GM[0], A_0)                              # (1)
+        z = newton_euler(P, d.body.mass, p_c, new.V_GM[0], A_0)  # (1)
     d.put("me", "z", z)
     return P, p_c
 
 
-def inward_pass(d: Row, tau: list[ca.SX], lock: list[ca.SX], held: list[ca.SX] | None,
-                f: list[ca.SX] | None = None, acts: bool = True) -> None:
+def inward_pass(
+    d: Row,
+    tau: list[ca.SX],
+    lock: list[ca.SX],
+    held: list[ca.SX] | None,
+    f: list[ca.SX] | None = None,
+    acts: bool = True,
+) -> None:
     """Inward: (2)-(4) and (6). It keeps U_D, D and eps of each speed, and eps_f of a second right-hand
     side f. Without `acts` tau, z and eps are zero and nobody keeps them."""
     r, H = d.kept("r"), d.kept("H")
-    P, z, steps, pivots, d.status = inward(d.get("me", "P"), d.get("me", "z") if acts else ZERO, r, H, tau,
-                                           lock, held, d.status, d.number)
+    P, z, steps, pivots, d.status = inward(
+        d.get("me", "P"), d.get("me", "z") if acts else ZERO, r, H, tau, lock, held, d.status, d.number
+    )
     d.keep("U_D", [U_D for U_D, _ in steps])
     d.keep("D", pivots)
-    d.put("parent", "P", add_inertia(d.get("parent", "P"), P))                               # (4)
+    d.put("parent", "P", add_inertia(d.get("parent", "P"), P))  # (4)
     if acts:
         d.keep("eps", [eps for _, eps in steps])
         d.put("parent", "z", add(d.get("parent", "z"), z))
@@ -214,6 +233,7 @@ def outward_pass(d: Row, eps: str = "eps", motion: str = "X") -> tuple[list[ca.S
 
 # ---- in a straight line
 
+
 @dataclass
 class Solution:
     """What the recursion finds: udot, shape (nu,), the acceleration of each body (None is ground), the status
@@ -228,9 +248,9 @@ class Solution:
     P: dict[int, Inertia]
 
 
-def forward_dynamics(tree: Tree, kin: Kinematics, tau: ca.SX, lock: ca.SX, gravity: ca.SX, loads: Loads,
-                     held: ca.SX
-                     ) -> tuple[ca.SX, ca.SX]:
+def forward_dynamics(
+    tree: Tree, kin: Kinematics, tau: ca.SX, lock: ca.SX, gravity: ca.SX, loads: Loads, held: ca.SX
+) -> tuple[ca.SX, ca.SX]:
     """udot, shape (nu,), under loads and generalised forces tau, and the status (6).
 
     lock: 0, or infinity where a speed is held.   held: a_k of (2).
@@ -239,9 +259,16 @@ def forward_dynamics(tree: Tree, kin: Kinematics, tau: ca.SX, lock: ca.SX, gravi
     return solved.udot, solved.status
 
 
-def forward_dynamics_and(tree: Tree, kin: Kinematics, tau: ca.SX, f: ca.SX | None, lock: ca.SX,
-                         gravity: ca.SX, loads: Loads,
-                         held: ca.SX) -> Solution:
+def forward_dynamics_and(
+    tree: Tree,
+    kin: Kinematics,
+    tau: ca.SX,
+    f: ca.SX | None,
+    lock: ca.SX,
+    gravity: ca.SX,
+    loads: Loads,
+    held: ca.SX,
+) -> Solution:
     """Forward dynamics and x = M^-1 f with one elimination; f None is zero."""
     if tree.shares:
         return _shared(tree, kin, tau, f, lock, gravity, loads, held)
@@ -276,14 +303,24 @@ def articulated_inertias(tree: Tree, kin: Kinematics, lock: ca.SX) -> tuple[dict
     (6)."""
     if tree.shares:
         led, leader = next((b.name, b.follows.name) for b in tree.bodies if b.follows is not None)
-        raise DescriptionError(f"articulated_inertia: body {led!r} follows {leader!r}: what one of them "
-                               "carries moves with the other, and has no inertia of its own")
+        raise DescriptionError(
+            f"articulated_inertia: body {led!r} follows {leader!r}: what one of them "
+            "carries moves with the other, and has no inertia of its own"
+        )
     solved = _solve(_at_rest(tree, kin), [ca.SX(0)] * tree.nu, lock, None)
     return solved.P, solved.status
 
 
-def _shared(tree: Tree, kin: Kinematics, tau: ca.SX, f: ca.SX | None, lock: ca.SX, gravity: ca.SX,
-            loads: Loads, held: ca.SX) -> Solution:
+def _shared(
+    tree: Tree,
+    kin: Kinematics,
+    tau: ca.SX,
+    f: ca.SX | None,
+    lock: ca.SX,
+    gravity: ca.SX,
+    loads: Loads,
+    held: ca.SX,
+) -> Solution:
     """The same by sharing.py. P is empty."""
     factors = Factors(tree, kin, lock)
     udot = held + factors.solve(tau - inverse_dynamics(tree, kin, held, gravity, loads))
@@ -299,18 +336,23 @@ def _at_rest(tree: Tree, kin: Kinematics) -> StraightTree:
     return line
 
 
-def _solve(line: StraightTree, taus: list[ca.SX], lock: ca.SX, held: ca.SX | None,
-           f: ca.SX | None = None) -> Solution:
+def _solve(
+    line: StraightTree, taus: list[ca.SX], lock: ca.SX, held: ca.SX | None, f: ca.SX | None = None
+) -> Solution:
     """(2)-(6), from P and z (1) of each body. A of the result is X of (5)."""
     tree = line.tree
     locks, helds, fs = ([] if x is None or not tree.nu else ca.vertsplit(x) for x in (lock, held, f))
-    line.inward(lambda d: inward_pass(d, taus[d.u], locks[d.u], helds[d.u] if helds else None,
-                                      fs[d.u] if fs else None))
+    line.inward(
+        lambda d: inward_pass(
+            d, taus[d.u], locks[d.u], helds[d.u] if helds else None, fs[d.u] if fs else None
+        )
+    )
     udot, x = _outward(line, "eps", "Y"), ca.SX(tree.nu, 1)
     if fs:
         x = _outward(line, "eps_f", "X")
-    return Solution(udot, line.each("Y"), line.status, x, line.each("X") if fs else {},
-                  line.each("P", ground=False))
+    return Solution(
+        udot, line.each("Y"), line.status, x, line.each("X") if fs else {}, line.each("P", ground=False)
+    )
 
 
 def _outward(line: StraightTree, eps: str, motion: str) -> ca.SX:

@@ -5,6 +5,7 @@
 Speeds that move several bodies have the sum of (2) over these; a speed that moves B and an ancestor of it
 meets itself there, twice, as M_jk and as M_kj.
 """
+
 from __future__ import annotations
 
 import casadi as ca
@@ -19,7 +20,7 @@ def composite_inertias(tree: Tree, kin: Kinematics) -> dict[int, Inertia]:
     C = {B: rigid(kin.R_GM[B], body.mass, body.com, body.I)[0] for B, body in enumerate(kin.placed)}
     for B in tree.tip_to_base:
         if (parent := tree.parent(B)) is not None:
-            C[parent] = add_inertia(C[parent], shift_inertia(C[B], kin.p_PM[B]))             # (1)
+            C[parent] = add_inertia(C[parent], shift_inertia(C[B], kin.p_PM[B]))  # (1)
     return C
 
 
@@ -34,7 +35,7 @@ def mass_matrix(tree: Tree, kin: Kinematics) -> ca.SX:
                 for j, h_j in zip(tree.speeds_of(A), kin.H[A], strict=True):
                     if A == B and j > k:
                         continue
-                    M_jk = inner(h_j, F)                                                     # (2)
+                    M_jk = inner(h_j, F)  # (2)
                     M[j, k] += M_jk
                     if j != k or A != B:
                         M[k, j] += M_jk

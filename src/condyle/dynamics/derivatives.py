@@ -29,6 +29,7 @@ For tau_k = S_k' F_k, since what is carried does not change it,
 Of G and Q' S the angular part is all that (7) needs. Where a speed moves several bodies, each of these is a
 speed of its own in (1)-(7), and what belongs to one is added.
 """
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -142,9 +143,17 @@ def of_speed(carried, p_OM, S, V, a, D, E, K):
     dF_q = plus(carries_F, times(E), (C @ twice_g, cross(twice_g, p)))  # (4)
     dF_u = plus(times(K), (C @ twice_s, cross(twice_s, p)))  # (5)
     row_Q = C.T @ twice_s + 2 * cross(p, S[1])
-    return (motion_about_O(S, p_OM), G[0], motion_about_O(E, p_OM), motion_about_O(K, p_OM),
-            shift_force(times(S), p_OM), row_Q,
-            shift_force(dF_q, p_OM), shift_force(dF_u, p_OM), motion_about_O(G, p_OM))
+    return (
+        motion_about_O(S, p_OM),
+        G[0],
+        motion_about_O(E, p_OM),
+        motion_about_O(K, p_OM),
+        shift_force(times(S), p_OM),
+        row_Q,
+        shift_force(dF_q, p_OM),
+        shift_force(dF_u, p_OM),
+        motion_about_O(G, p_OM),
+    )
 
 
 @inlined
@@ -168,9 +177,11 @@ def beyond(row_I, row_Q, S, g, E, K):
 def of_pair(near: Column, far: Column) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX, ca.SX]:
     """(7) of a speed and one of an ancestor, j and k: d tau_k/dq_j, d tau_k/du_j, d tau_j/dq_k, d tau_j/du_k,
     and M_jk."""
-    return (*on_ancestor(far.S, near.dF_q, near.dF_u), *beyond(near.row_I, near.row_Q, far.S, far.g, far.E,
-                                                               far.K),
-            inner(near.row_I, far.S))
+    return (
+        *on_ancestor(far.S, near.dF_q, near.dF_u),
+        *beyond(near.row_I, near.row_Q, far.S, far.g, far.E, far.K),
+        inner(near.row_I, far.S),
+    )
 
 
 def _local(mobilizer: Mobilizer) -> Closure:
@@ -187,9 +198,13 @@ def _local(mobilizer: Mobilizer) -> Closure:
         V = ca.vertcat(w, v + ca.cross(p, w))
         A = ca.vertcat(alpha, a + ca.cross(v, w) + ca.cross(p, alpha))
         N = ca.jacobian(rate, u)
-        outputs = [ca.jacobian(V, q) @ N, ca.jacobian(A, q) @ N, ca.jacobian(A, u),
-                   ca.jacobian(ca.vec(H), q) @ N,
-                   ca.vertcat(w_t, v_t)]
+        outputs = [
+            ca.jacobian(V, q) @ N,
+            ca.jacobian(A, q) @ N,
+            ca.jacobian(A, u),
+            ca.jacobian(ca.vec(H), q) @ N,
+            ca.vertcat(w_t, v_t),
+        ]
         _LOCAL[text] = Closure("local", [t, q, u, udot], [ca.sparsify(x) for x in outputs])
     return _LOCAL[text]
 
@@ -214,19 +229,22 @@ def is_plain(mobilizer: Mobilizer) -> bool:
     return not any(_local(mobilizer).function.nnz_out(k) for k in range(4))
 
 
-def columns(mobilizer: Mobilizer, t: ca.SX, q: ca.SX, u: ca.SX, udot: ca.SX, joint: Joint, a: Pair,
-            carried: Subtree
-            ) -> tuple[list[Column], ca.SX, ca.SX, ca.SX]:
+def columns(
+    mobilizer: Mobilizer, t: ca.SX, q: ca.SX, u: ca.SX, udot: ca.SX, joint: Joint, a: Pair, carried: Subtree
+) -> tuple[list[Column], ca.SX, ca.SX, ca.SX]:
     """The columns of one body's speeds; and (7) among themselves by q and by u, and their part of M, each
     (nu, nu)."""
     nu, V, V_P, H = mobilizer.nu, joint.V, joint.V_P, joint.H
     dV, dA, dA_du, dH, by_time = _local(mobilizer)(t, q, u, udot)
-    alone = nu == 1 and not by_time.nnz()                   # then V_P x S = V x S
+    alone = nu == 1 and not by_time.nnz()  # then V_P x S = V x S
     dV, dA, dA_du = (to_ground(*joint.X_MF, x) if x.nnz() else x for x in (dV, dA, dA_du))
     made = []
     for j, S in enumerate(H):
-        D, E, K = _pair(dV[:, j]), _pair(dA[:, j]), add(cross_motion(V if alone else V_P, S),
-                                                        _pair(dA_du[:, j]))
+        D, E, K = (
+            _pair(dV[:, j]),
+            _pair(dA[:, j]),
+            add(cross_motion(V if alone else V_P, S), _pair(dA_du[:, j])),
+        )
         E = add(E, cross_motion(V_P, D)) if dV.nnz() else E  # (1)
         made.append(Column(*of_speed(tuple(carried), joint.p_OM, S, V, a, D, E, K)))
     dq, du, M = ca.SX.zeros(nu, nu), ca.SX.zeros(nu, nu), ca.SX.zeros(nu, nu)
@@ -240,8 +258,16 @@ def columns(mobilizer: Mobilizer, t: ca.SX, q: ca.SX, u: ca.SX, udot: ca.SX, joi
     return made, dq, du, M
 
 
-def inverse_dynamics_derivatives(tree: Tree, kin: Kinematics, t: ca.SX, q: ca.SX, u: ca.SX, udot: ca.SX,
-                                 A: Mapping[int | None, Pair], loads: Loads) -> tuple[ca.SX, ca.SX, ca.SX]:
+def inverse_dynamics_derivatives(
+    tree: Tree,
+    kin: Kinematics,
+    t: ca.SX,
+    q: ca.SX,
+    u: ca.SX,
+    udot: ca.SX,
+    A: Mapping[int | None, Pair],
+    loads: Loads,
+) -> tuple[ca.SX, ca.SX, ca.SX]:
     """d tau/d q and d tau/d u, and M, each (nu, nu). A: accelerations of the bodies, ground's that of gravity
     upwards."""
     nu = tree.nu
@@ -257,19 +283,22 @@ def inverse_dynamics_derivatives(tree: Tree, kin: Kinematics, t: ca.SX, q: ca.SX
         O[b] = kin.p_GM[b] if parent is None else O[parent]
         V_P = (ca.SX(3, 1), ca.SX(3, 1)) if parent is None else shift_motion(kin.V_GM[parent], kin.p_PM[b])
         R_GF, p_GF = kin.X_GF[b]
-        joint = Joint(kin.H[b], (R_GF, p_GF - kin.p_GM[b]), V_P, kin.V_GM[b],
-                      kin.p_GM[b] - O[b])
-        mine, *blocks = columns(body.mobilizer, t, q[body.q], u[body.u], udot[body.u], joint, a[b],
-                                carried[b])
+        joint = Joint(kin.H[b], (R_GF, p_GF - kin.p_GM[b]), V_P, kin.V_GM[b], kin.p_GM[b] - O[b])
+        mine, *blocks = columns(
+            body.mobilizer, t, q[body.q], u[body.u], udot[body.u], joint, a[b], carried[b]
+        )
         for whole, part in zip((dq, du, M), blocks, strict=True):
             whole[body.u, body.u] += part
         of.update({(b, j): column for j, column in zip(speeds, mine, strict=True)})
         for ancestor in tree.path(b)[:-1]:
             for k in tree.speeds_of(ancestor):
                 for j in speeds:  # (7)
-                    for whole, (row, column), x in zip((dq, du, dq, du, M, M), (
-                            (k, j), (k, j), (j, k), (j, k), (j, k), (k, j)),
-                            (*(pair := of_pair(of[b, j], of[ancestor, k])), pair[-1]), strict=True):
+                    for whole, (row, column), x in zip(
+                        (dq, du, dq, du, M, M),
+                        ((k, j), (k, j), (j, k), (j, k), (j, k), (k, j)),
+                        (*(pair := of_pair(of[b, j], of[ancestor, k])), pair[-1]),
+                        strict=True,
+                    ):
                         whole[row, column] += x
     if loads.bodies or loads.mobility:
         applied = generalised(tree, kin, loads)

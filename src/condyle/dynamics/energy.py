@@ -1,11 +1,12 @@
 """Energy, momentum, mass centre and power.
 
-  KE = 1/2 sum V' M_B V,    PE = -sum m g . p_GBcm         (zero height at ground's origin)           (1)
-  momentum about ground's origin: sum of shift(M_B V, p_GM)                                          (2)
-  mass centre: m p = sum m_B p_GBcm, and its time derivatives                                        (3)
-  power of a force: sum F' V + sum f_k u_k                                                           (4)
-  power of a mobilizer: F' V_FM = tau' u + F' R_GF Vt, since H' F = tau                              (5)
+KE = 1/2 sum V' M_B V,    PE = -sum m g . p_GBcm         (zero height at ground's origin)           (1)
+momentum about ground's origin: sum of shift(M_B V, p_GM)                                          (2)
+mass centre: m p = sum m_B p_GBcm, and its time derivatives                                        (3)
+power of a force: sum F' V + sum f_k u_k                                                           (4)
+power of a mobilizer: F' V_FM = tau' u + F' R_GF Vt, since H' F = tau                              (5)
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -37,8 +38,9 @@ def momentum_of(body: BodyConstants, R_GM: ca.SX, p_GM: ca.SX, V: Pair) -> Pair:
     return shift_force(apply(M_B, V), p_GM)
 
 
-def centre_of(body: BodyConstants, R_GM: ca.SX, p_GM: ca.SX, V: Pair | None = None,
-              A: Pair | None = None) -> list[ca.SX]:
+def centre_of(
+    body: BodyConstants, R_GM: ca.SX, p_GM: ca.SX, V: Pair | None = None, A: Pair | None = None
+) -> list[ca.SX]:
     """Position of a body's mass centre, with V also velocity, with A also acceleration."""
     p_c = R_GM @ body.com
     values = [p_GM + p_c]
@@ -88,19 +90,22 @@ def power(kin: Kinematics, loads: Loads, u: ca.SX) -> ca.SX:
     return bodies + sum((f * u[k] for k, f in loads.mobility.items()), ca.SX(0))
 
 
-def timed_power(kin: Kinematics, F: dict[int, Pair], timed: Iterable[Body], t: ca.SX, q: ca.SX,
-                u: ca.SX) -> ca.SX:
+def timed_power(
+    kin: Kinematics, F: dict[int, Pair], timed: Iterable[Body], t: ca.SX, q: ca.SX, u: ca.SX
+) -> ca.SX:
     """Power [W] that joints which time moves add through their reactions F, the second part of (5): shape
     (nu,), at the first speed of each."""
     out = ca.SX(*u.shape)
     for body in timed:
         if not body.mobilizer.nu:
-            raise DescriptionError(f"motion_power: time moves body {body.name!r}, but its joint "
-                                   f"{body.mobilizer!r} has no speed that could have its power; give it a "
-                                   "coordinate and lock that")
+            raise DescriptionError(
+                f"motion_power: time moves body {body.name!r}, but its joint "
+                f"{body.mobilizer!r} has no speed that could have its power; give it a "
+                "coordinate and lock that"
+            )
         w_t, v_t = motion(body.mobilizer, t, q[body.q], u[body.u])[4:6]
         R_GF = kin.X_GF[body.index][0]
-        out[body.u.start] += inner(F[body.index], (R_GF @ w_t, R_GF @ v_t))                     # (5)
+        out[body.u.start] += inner(F[body.index], (R_GF @ w_t, R_GF @ v_t))  # (5)
     return out
 
 

@@ -1,6 +1,7 @@
 """Factors of the mass matrix, M = L' D L, that keep the sparsity of the tree: the entry of two speeds on
 different branches is zero and stays so (Featherstone 2008, section 6.5). Speeds that move several bodies tie
 their branches together."""
+
 from __future__ import annotations
 
 import casadi as ca
@@ -13,10 +14,12 @@ def factorisation(tree: Tree, M: ca.SX, lock: ca.SX) -> tuple[ca.SX, ca.Function
     before, places = before_each(tree), entries_of(tree)
     M = M + ca.diag(lock)
     m, b = ca.SX.sym("m", len(places)), ca.SX.sym("b", tree.nu)
-    factor = ca.Function("factor", [m],
-                         [_factor(tree.nu, before, dict(zip(places, ca.vertsplit(m), strict=True)))])
-    solve = ca.Function("solve", [m, b],
-                        [_solve(tree.nu, before, dict(zip(places, ca.vertsplit(m), strict=True)), b)])
+    factor = ca.Function(
+        "factor", [m], [_factor(tree.nu, before, dict(zip(places, ca.vertsplit(m), strict=True)))]
+    )
+    solve = ca.Function(
+        "solve", [m, b], [_solve(tree.nu, before, dict(zip(places, ca.vertsplit(m), strict=True)), b)]
+    )
     return factor.call([ca.vertcat(*(M[k, j] for k, j in places))], True, False)[0], solve
 
 

@@ -30,6 +30,7 @@ bodies gives, summed tip to base alike,
   w_bar has r x v_bar of children, V_bar_v has v_bar,
   R_bar has T_w - v x v_bar, r_bar has p_bar + v_bar x w_P                                                (11)
 """
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -98,8 +99,13 @@ def handed_on(A_bar, w_bar, r, w_P, V_FM):
 @inlined
 def turned(V, A, X, F, A_bar, w_bar):
     """R_bar (6)."""
-    return -(cross(V[0], w_bar) + cross(A[0], A_bar[0]) + cross(A[1], A_bar[1]) + cross(X[0], F[0])
-             + cross(X[1], F[1]))
+    return -(
+        cross(V[0], w_bar)
+        + cross(A[0], A_bar[0])
+        + cross(A[1], A_bar[1])
+        + cross(X[0], F[0])
+        + cross(X[1], F[1])
+    )
 
 
 @inlined
@@ -134,8 +140,9 @@ def _local(mobilizer: Mobilizer) -> Closure:
     text = mobilizer.description()
     if text not in _LOCAL:
         nu = mobilizer.nu
-        t, q, u, udot, x = (ca.SX.sym(n, k) for n, k in (("t", 1), ("q", mobilizer.nq), ("u", nu),
-                                                         ("udot", nu), ("x", nu)))
+        t, q, u, udot, x = (
+            ca.SX.sym(n, k) for n, k in (("t", 1), ("q", mobilizer.nq), ("u", nu), ("udot", nu), ("x", nu))
+        )
         V_bar, A_bar, F = ((ca.SX.sym(n, 3), ca.SX.sym(n, 3)) for n in ("V_bar", "A_bar", "F"))
         H_bar = ca.SX.sym("H_bar", 3, nu), ca.SX.sym("H_bar", 3, nu)
         _, _, H_w, H_v, w_t, v_t, bias_w, bias_v, rate = motion(mobilizer, t, q, u)
@@ -144,7 +151,7 @@ def _local(mobilizer: Mobilizer) -> Closure:
         for k, H in enumerate((H_w, H_v)):
             columns = V_bar[k] @ u.T + A_bar[k] @ udot.T + F[k] @ x.T + H_bar[k]
             value += ca.dot(columns, ca.densify(H))
-        dq = ca.jtimes(rate, u, ca.gradient(value, q), True)                                 # along N
+        dq = ca.jtimes(rate, u, ca.gradient(value, q), True)  # along N
         outputs = [ca.sparsify(dq), ca.sparsify(ca.gradient(biased, u))]
         _LOCAL[text] = Closure("local", [t, q, u, udot, x, *V_bar, *A_bar, *F, *H_bar], outputs)
     return _LOCAL[text]
@@ -155,47 +162,70 @@ def is_plain(mobilizer: Mobilizer) -> bool:
     return not any(_local(mobilizer).function.nnz_out(k) for k in range(2))
 
 
-def of_mobilizer(mobilizer: Mobilizer, t: ca.SX, q: ca.SX, u: ca.SX, udot: ca.SX, x: ca.SX,
-                 R_GF: ca.SX | None, H: Sequence[Pair],
-                 at: BodyMotion, bars: Bars, r_bar: Any = 0, H_bar: Sequence[Pair] = ()) -> tuple[ca.SX,
-                                                                                                  ca.SX]:
+def of_mobilizer(
+    mobilizer: Mobilizer,
+    t: ca.SX,
+    q: ca.SX,
+    u: ca.SX,
+    udot: ca.SX,
+    x: ca.SX,
+    R_GF: ca.SX | None,
+    H: Sequence[Pair],
+    at: BodyMotion,
+    bars: Bars,
+    r_bar: Any = 0,
+    H_bar: Sequence[Pair] = (),
+) -> tuple[ca.SX, ca.SX]:
     """(9) and (10) for one mobilizer, each (nu,). R_GF is not used where the mobilizer `is_plain`. r_bar and
     H_bar: what loads add to these; none by default."""
     R_bar = turned(at.V, at.A, at.X, bars.F, bars.A, bars.w) + bars.T[0] - cross(at.V[1], bars.v)  # (6), (11)
-    r_bar = moved(bars.F, bars.A, at.w_P, at.alpha_P,
-                  at.X_Pw) + bars.T[1] + cross(bars.v, at.w_P) + r_bar  # (7), (11)
+    r_bar = (
+        moved(bars.F, bars.A, at.w_P, at.alpha_P, at.X_Pw) + bars.T[1] + cross(bars.v, at.w_P) + r_bar
+    )  # (7), (11)
     V_bar = bars.w + cross(bars.A[0], at.w_P), 2 * cross(bars.A[1], at.w_P) + bars.v  # (8), (11)
     dq, du = (ca.vertcat(ca.SX(0, 1), *(inner(a, h) for h in H)) for a in ((R_bar, r_bar), V_bar))
     if is_plain(mobilizer):
         return dq, du
     assert R_GF is not None
     to_F = [x for a in (V_bar, bars.A, bars.F) for x in turned_back(R_GF, a)]
-    on_H = [R_GF.T @ ca.horzcat(*(h[k] for h in H_bar)) if H_bar else ca.SX(3, mobilizer.nu)
-            for k in range(2)]
+    on_H = [
+        R_GF.T @ ca.horzcat(*(h[k] for h in H_bar)) if H_bar else ca.SX(3, mobilizer.nu) for k in range(2)
+    ]
     more_q, more_u = _local(mobilizer)(t, q, u, udot, x, *to_F, *on_H)
     return dq + more_q, du + more_u
 
 
-def gradient(tree: Tree, kin: Kinematics, t: ca.SX, q: ca.SX, u: ca.SX, solved: Solution,
-             loads: LoadGradient | None
-             ) -> tuple[ca.SX, ca.SX]:
+def gradient(
+    tree: Tree, kin: Kinematics, t: ca.SX, q: ca.SX, u: ca.SX, solved: Solution, loads: LoadGradient | None
+) -> tuple[ca.SX, ca.SX]:
     """d (x . tau)/dq and /du, each (nu,), over the whole tree; udot, x, A and X are those of `solved`."""
     loads = loads or LoadGradient()
     bars: dict[int, Bars] = {}
     for B, placed in enumerate(kin.placed):
         I, p_c = rigid(kin.R_GM[B], placed.mass, placed.com, placed.I)
-        bars[B] = added(Bars(*own(I[0], p_c, placed.mass, kin.V_GM[B][0], solved.A[B], solved.X[B])),
-                        of_loads(loads, B))
+        bars[B] = added(
+            Bars(*own(I[0], p_c, placed.mass, kin.V_GM[B][0], solved.A[B], solved.X[B])), of_loads(loads, B)
+        )
     dq, du = {}, {}
     for B in tree.tip_to_base:
         body, P = tree.bodies[B], tree.parent(B)
         w_P = ca.SX(3, 1) if P is None else kin.V_GM[P][0]
         at = BodyMotion(kin.V_GM[B], solved.A[B], solved.X[B], w_P, solved.A[P][0], solved.X[P][0])
         H_bar = loads.H.get(B, [ZERO] * len(kin.H[B])) if loads.H else ()
-        dq[B], du[B] = of_mobilizer(body.mobilizer, t, q[body.q], u[body.u], solved.udot[body.u],
-                                    solved.x[body.u],
-                                    kin.X_GF[B][0], kin.H[B], at, bars[B],
-                                    loads.r.get(B, 0), H_bar)
+        dq[B], du[B] = of_mobilizer(
+            body.mobilizer,
+            t,
+            q[body.q],
+            u[body.u],
+            solved.udot[body.u],
+            solved.x[body.u],
+            kin.X_GF[B][0],
+            kin.H[B],
+            at,
+            bars[B],
+            loads.r.get(B, 0),
+            H_bar,
+        )
         dq[B], du[B] = dq[B] + loads.q.get(B, 0), du[B] + loads.u.get(B, 0)
         if P is not None:
             bars[P] = added(bars[P], to_parent(bars[B], kin.p_PM[B], w_P, kin.V_FM[B]))

@@ -6,6 +6,7 @@
 Sums of products are written as chains, a + b c + d e from left to right: each step is then one fused
 multiply-add.
 """
+
 from __future__ import annotations
 
 import casadi as ca

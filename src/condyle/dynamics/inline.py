@@ -3,6 +3,7 @@
 A Python-level operation on SX costs about 20 microseconds, so that a recursion written plainly over a hundred
 bodies takes seconds to build. `@inlined` lets it be written plainly and run once per shape.
 """
+
 from __future__ import annotations
 
 import functools

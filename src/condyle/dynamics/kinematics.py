@@ -16,6 +16,7 @@ Equations
   c_v = w_P x (w_P x r) + 2 w_P x v_FM + R_GF bias_v                                          (5)
 so that  alpha = alpha_P + c_w + H_w udot,   a = a_P + alpha_P x r + c_v + H_v udot           (6)
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -54,7 +55,7 @@ class Kinematics:
 
 @inlined
 def place(R_GP, R_PF, p_PF, R_FM, p_FM):
-    R_GF = R_GP @ R_PF                                                                       # (1)
+    R_GF = R_GP @ R_PF  # (1)
     return R_GF, R_GF @ R_FM, R_GP @ p_PF + R_GF @ p_FM
 
 
@@ -66,9 +67,9 @@ def turn(R_GF, a):
 @inlined
 def carry(V_GP, r, V_FM, bias):
     (w_P, v_P), (w_FM, v_FM), (bias_w, bias_v) = V_GP, V_FM, bias
-    V = w_P + w_FM, add_cross(v_P + v_FM, w_P, r)                                            # (3)
-    c_w = add_cross(bias_w, w_P, w_FM)                                                       # (4)
-    c_v = add_cross(bias_v, w_P, add_cross(2 * v_FM, w_P, r))                                # (5)
+    V = w_P + w_FM, add_cross(v_P + v_FM, w_P, r)  # (3)
+    c_w = add_cross(bias_w, w_P, w_FM)  # (4)
+    c_v = add_cross(bias_v, w_P, add_cross(2 * v_FM, w_P, r))  # (5)
     return V, (c_w, c_v)
 
 
@@ -86,26 +87,39 @@ class BodyKinematics:
     c: Any = None
 
 
-def step(mobilizer: Mobilizer, constants: BodyConstants, R_GP: ca.SX, p_GP: ca.SX, V_GP: Pair | None,
-         t: ca.SX,
-         q: ca.SX, u: ca.SX,
-         moved: list[ca.SX] | None = None) -> BodyKinematics:
+def step(
+    mobilizer: Mobilizer,
+    constants: BodyConstants,
+    R_GP: ca.SX,
+    p_GP: ca.SX,
+    V_GP: Pair | None,
+    t: ca.SX,
+    q: ca.SX,
+    u: ca.SX,
+    moved: list[ca.SX] | None = None,
+) -> BodyKinematics:
     """One body on its parent. V_GP = None: positions only. `moved`: what `motion` gives, if it is known."""
     R_FM, p_FM, H_w, H_v, w_t, v_t, bias_w, bias_v, _ = motion(mobilizer, t, q, u) if moved is None else moved
     R_GF, R_GM, r = place(R_GP, constants.R_PF, constants.p_PF, R_FM, p_FM)
     p_GM = p_GP + r
-    H_w, H_v = _turned(R_GF, H_w), _turned(R_GF, H_v)                                        # (2)
-    body = BodyKinematics(R_GM, p_GM, r, (R_GF, p_GM - R_GF @ p_FM),
-                          [(H_w[:, j], H_v[:, j]) for j in range(mobilizer.nu)])
+    H_w, H_v = _turned(R_GF, H_w), _turned(R_GF, H_v)  # (2)
+    body = BodyKinematics(
+        R_GM, p_GM, r, (R_GF, p_GM - R_GF @ p_FM), [(H_w[:, j], H_v[:, j]) for j in range(mobilizer.nu)]
+    )
     if V_GP is not None:
         body.V_FM = H_w @ u + _turned(R_GF, w_t), H_v @ u + _turned(R_GF, v_t)
         body.V_GM, body.c = carry(V_GP, r, body.V_FM, (_turned(R_GF, bias_w), _turned(R_GF, bias_v)))
     return body
 
 
-def kinematics(tree: Tree, placed: list[BodyConstants], t: ca.SX, q: ca.SX, u: ca.SX | None,
-               only: Iterable[int] | None = None
-               ) -> Kinematics:
+def kinematics(
+    tree: Tree,
+    placed: list[BodyConstants],
+    t: ca.SX,
+    q: ca.SX,
+    u: ca.SX | None,
+    only: Iterable[int] | None = None,
+) -> Kinematics:
     """Kinematics of all bodies, or of those in `only` (which must hold their ancestors too). u = None:
     positions only."""
     kin = Kinematics(placed)
@@ -128,16 +142,22 @@ def _turned(R_GF: ca.SX, a: ca.SX) -> ca.SX:
     return turn(R_GF, a) if a.nnz() else a
 
 
-def accelerations(tree: Tree, kin: Kinematics, udot: ca.SX | None,
-                  ground: Pair | None = None) -> dict[int | None, Pair]:
+def accelerations(
+    tree: Tree, kin: Kinematics, udot: ca.SX | None, ground: Pair | None = None
+) -> dict[int | None, Pair]:
     """Spatial acceleration of every body about M's origin (6). `udot` None: zero. `ground`: what ground
     itself does."""
     udots = [] if udot is None or not tree.nu else ca.vertsplit(udot)
     A: dict[int | None, Pair] = {None: (ca.SX(3, 1), ca.SX(3, 1)) if ground is None else ground}
     for B in tree.base_to_tip:
         speeds = tree.speeds_of(B) if udots else ()
-        A[B] = acceleration(A[tree.parent(B)], kin.p_PM[B], kin.c.get(B), kin.H[B] if udots else [],
-                            [udots[k] for k in speeds])
+        A[B] = acceleration(
+            A[tree.parent(B)],
+            kin.p_PM[B],
+            kin.c.get(B),
+            kin.H[B] if udots else [],
+            [udots[k] for k in speeds],
+        )
     return A
 
 

@@ -3,6 +3,7 @@
 A motion acts on a speed while it is enabled and the speed is not locked; on coordinates while it acts on all
 of their speeds. Flags are 0 or 1 at runtime: one program serves every set.
 """
+
 from __future__ import annotations
 
 import casadi as ca
@@ -23,26 +24,32 @@ class Prescription:
         lock: 0, or infinity where a speed is held: locked or prescribed.
     """
 
-    def __init__(self, tree: Tree, t: ca.SX, q: ca.SX, u: ca.SX, enabled: ca.SX, lock: ca.SX,
-                 held: ca.SX) -> None:
+    def __init__(
+        self, tree: Tree, t: ca.SX, q: ca.SX, u: ca.SX, enabled: ca.SX, lock: ca.SX, held: ca.SX
+    ) -> None:
         self.tree, self.t, self.q, self.u = tree, t, q, u
         self._enabled, self._lock, self._held = enabled, lock, held
         driven = enumerate(tree.driven)
-        self.acts = {k: ca.logic_and(enabled[i], lock[k] == 0) for i,
-                     body in driven for k in body.prescribed_speeds}
+        self.acts = {
+            k: ca.logic_and(enabled[i], lock[k] == 0) for i, body in driven for k in body.prescribed_speeds
+        }
         self.lock = _changed(lock, {k: ca.if_else(flag, ca.inf, lock[k]) for k, flag in self.acts.items()})
 
     def _given(self, body: Body) -> list[list[ca.SX]]:
         """Coordinates, speeds and accelerations that a motion gives."""
         assert body.motion is not None
-        return [ca.vertsplit(x) if x.numel() else [] for x in body.motion.closure(self.t, self.q[body.q],
-                                                                                  self.u[body.u])]
+        return [
+            ca.vertsplit(x) if x.numel() else []
+            for x in body.motion.closure(self.t, self.q[body.q], self.u[body.u])
+        ]
 
     def held(self) -> ca.SX:
         """Accelerations of held speeds, 0 where a speed is free, (nu,)."""
-        out = {k: ca.if_else(self.acts[k], a, self._held[k])
-               for body in self.tree.driven for k, a in zip(body.prescribed_speeds, self._given(body)[2],
-                                                            strict=True)}
+        out = {
+            k: ca.if_else(self.acts[k], a, self._held[k])
+            for body in self.tree.driven
+            for k, a in zip(body.prescribed_speeds, self._given(body)[2], strict=True)
+        }
         return _changed(self._held, out)
 
     def _prescribed(self) -> tuple[dict[int, tuple[ca.SX, ca.SX]], dict[int, tuple[ca.SX, ca.SX]]]:
@@ -56,8 +63,11 @@ class Prescription:
             for rows, columns in motion.parts if coordinates else ():
                 acts = [self.acts[body.u.start + j] for j in columns if j in motion.speeds]
                 flag = acts[0] if len(acts) == 1 else ca.logic_all(ca.vertcat(*acts))
-                q |= {body.q.start + i: (flag, coordinates[motion.coordinates.index(i)]) for i in rows
-                      if i in motion.coordinates}
+                q |= {
+                    body.q.start + i: (flag, coordinates[motion.coordinates.index(i)])
+                    for i in rows
+                    if i in motion.coordinates
+                }
             if speeds:
                 u |= {k: (self.acts[k], x) for k, x in zip(body.prescribed_speeds, speeds, strict=True)}
         return q, u
@@ -65,8 +75,10 @@ class Prescription:
     def state(self) -> tuple[ca.SX, ca.SX]:
         """q and u with what motions prescribe in its place."""
         q, u = self._prescribed()
-        return (_changed(self.q, {i: ca.if_else(flag, x, self.q[i]) for i, (flag, x) in q.items()}),
-                _changed(self.u, {k: ca.if_else(flag, x, self.u[k]) for k, (flag, x) in u.items()}))
+        return (
+            _changed(self.q, {i: ca.if_else(flag, x, self.q[i]) for i, (flag, x) in q.items()}),
+            _changed(self.u, {k: ca.if_else(flag, x, self.u[k]) for k, (flag, x) in u.items()}),
+        )
 
     def followed(self) -> Prescription:
         """The same motions at the state that they prescribe."""
@@ -75,8 +87,9 @@ class Prescription:
     def without(self, e: ca.SX) -> ca.SX:
         """Errors of q, u and more with zeros where q and u are prescribed."""
         q, u = self._prescribed()
-        flags = {i: flag for i, (flag, _) in q.items()} | {self.tree.nq + k: flag for k,
-                                                           (flag, _) in u.items()}
+        flags = {i: flag for i, (flag, _) in q.items()} | {
+            self.tree.nq + k: flag for k, (flag, _) in u.items()
+        }
         return _changed(e, {i: ca.if_else(flag, 0, e[i]) for i, flag in flags.items()})
 
 

@@ -1,11 +1,12 @@
 """Rates of coordinates and speeds, body by body: the mobilizers' N(q) of mobilizers/base.py (4).
 
-  qdot = N u                                                                            (1)
-  qddot = N udot + Ndot u,    Ndot f = d/dt (N f) with f held = (N f)_q N u             (2)
-  u = N^-1 qdot,              N^-1 the inverse, or where q is longer than u (quaternions)
-                              the left inverse of least squares                         (3)
-  udot = N^-1 (qddot - Ndot u)                                                          (4)
+qdot = N u                                                                            (1)
+qddot = N udot + Ndot u,    Ndot f = d/dt (N f) with f held = (N f)_q N u             (2)
+u = N^-1 qdot,              N^-1 the inverse, or where q is longer than u (quaternions)
+                            the left inverse of least squares                         (3)
+udot = N^-1 (qddot - Ndot u)                                                          (4)
 """
+
 from __future__ import annotations
 
 import casadi as ca
@@ -50,15 +51,19 @@ def speed_rates(tree: Tree, t: ca.SX, q: ca.SX, u: ca.SX, qddot: ca.SX) -> ca.SX
 
 def matrix(tree: Tree, t: ca.SX, q: ca.SX) -> ca.SX:
     """N, shape (nq, nu)."""
-    blocks = [ca.horzcat(*(motion(b.mobilizer, t, q[b.q], e).qdot
-                           for e in ca.horzsplit(ca.SX.eye(b.mobilizer.nu))))
-              for b in _moving(tree)]
+    blocks = [
+        ca.horzcat(*(motion(b.mobilizer, t, q[b.q], e).qdot for e in ca.horzsplit(ca.SX.eye(b.mobilizer.nu))))
+        for b in _moving(tree)
+    ]
     return ca.diagcat(ca.SX(0, 0), *blocks)
 
 
 def matrix_rate(tree: Tree, t: ca.SX, q: ca.SX, u: ca.SX) -> ca.SX:
     """Ndot (2), shape (nq, nu)."""
-    blocks = [ca.horzcat(*(rates(b.mobilizer, t, q[b.q], u[b.u], e)[1]
-                           for e in ca.horzsplit(ca.SX.eye(b.mobilizer.nu))))
-              for b in _moving(tree)]
+    blocks = [
+        ca.horzcat(
+            *(rates(b.mobilizer, t, q[b.q], u[b.u], e)[1] for e in ca.horzsplit(ca.SX.eye(b.mobilizer.nu)))
+        )
+        for b in _moving(tree)
+    ]
     return ca.diagcat(ca.SX(0, 0), *blocks)

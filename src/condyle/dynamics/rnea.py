@@ -6,6 +6,7 @@ Equations (frames and notation as in kinematics.py; A from there)
 F is what the mobilizer exerts on the body, at M's origin, in ground: the reaction, tau included. Gravity is
 an upward acceleration of ground.
 """
+
 from __future__ import annotations
 
 import casadi as ca
@@ -32,8 +33,9 @@ def sum_pass(d: Row) -> Pair:
     return F
 
 
-def mobilizer_forces(tree: Tree, kin: Kinematics, udot: ca.SX | None, gravity: ca.SX, loads: Loads | None
-                     ) -> dict[int, Pair]:
+def mobilizer_forces(
+    tree: Tree, kin: Kinematics, udot: ca.SX | None, gravity: ca.SX, loads: Loads | None
+) -> dict[int, Pair]:
     """F of (1) for every body. `udot` None is zero, `loads` None are none; kinematics without velocities are
     at rest."""
     line = StraightTree(tree, kin, A=(ca.SX(3, 1), -gravity))
@@ -45,15 +47,16 @@ def mobilizer_forces(tree: Tree, kin: Kinematics, udot: ca.SX | None, gravity: c
     return line.each("F", ground=False)
 
 
-def inverse_dynamics(tree: Tree, kin: Kinematics, udot: ca.SX | None, gravity: ca.SX,
-                     loads: Loads | None) -> ca.SX:
+def inverse_dynamics(
+    tree: Tree, kin: Kinematics, udot: ca.SX | None, gravity: ca.SX, loads: Loads | None
+) -> ca.SX:
     """tau, shape (nu,): what must be added to the forces that act for udot to happen."""
     return projected(tree, kin, mobilizer_forces(tree, kin, udot, gravity, loads), loads)
 
 
 def projected(tree: Tree, kin: Kinematics, F: dict[int, Pair], loads: Loads | None) -> ca.SX:
     """tau of (2) from F of every body, shape (nu,)."""
-    tau, mobility = on_speeds(tree, kin, F), {} if loads is None else loads.mobility                     # (2)
+    tau, mobility = on_speeds(tree, kin, F), {} if loads is None else loads.mobility  # (2)
     return ca.vertcat(ca.SX(0, 1), *(tau[k] - mobility.get(k, 0) for k in range(tree.nu)))
 
 

@@ -6,6 +6,7 @@ one straight line: its fields are expressions, one set per body. The looped layo
 (condyle.model.looped.tables) traces a pass once per type of body: its fields are symbols for columns of a
 table.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -33,15 +34,18 @@ class Row(Protocol):
     @property
     def number(self) -> ca.SX:
         """1 + its first speed."""
+
     @property
     def status(self) -> ca.SX: ...
     @status.setter
     def status(self, value: ca.SX) -> None: ...
     def get(self, where: str, name: str) -> Any:
         """A field of me or of the parent: P an inertia, all others Pairs."""
+
     def put(self, where: str, name: str, value: Any) -> None: ...
     def keep(self, name: str, value: Any) -> None:
         """Leave something for a later pass over the same body."""
+
     def kept(self, name: str) -> Any: ...
 
 
@@ -106,8 +110,16 @@ class StraightRow:
     @property
     def kinematics(self) -> BodyKinematics:
         kin, B = self.line.kin, self.B
-        return BodyKinematics(kin.R_GM[B], kin.p_GM[B], kin.p_PM[B], kin.X_GF[B], self.kept("H"),
-                              kin.V_FM.get(B), kin.V_GM.get(B), kin.c.get(B))
+        return BodyKinematics(
+            kin.R_GM[B],
+            kin.p_GM[B],
+            kin.p_PM[B],
+            kin.X_GF[B],
+            self.kept("H"),
+            kin.V_FM.get(B),
+            kin.V_GM.get(B),
+            kin.c.get(B),
+        )
 
     def _owner(self, where: str) -> int | None:
         return self.B if where == "me" else self.line.tree.parent(self.B)

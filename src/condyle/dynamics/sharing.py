@@ -17,6 +17,7 @@ speed with
 
 where what is left is the rounding of sums.
 """
+
 from __future__ import annotations
 
 import casadi as ca
@@ -47,7 +48,7 @@ class Factors:
         self.status = ca.SX(0)
         for D, (k, j) in zip(ca.vertsplit(self._factor), entries_of(tree), strict=True):
             if j == k:
-                self.status = ca.if_else(SMALLEST_PIVOT * M[k, k] < D, self.status, k + 1)       # (3)
+                self.status = ca.if_else(SMALLEST_PIVOT * M[k, k] < D, self.status, k + 1)  # (3)
 
     def solve(self, f: ca.SX) -> ca.SX:
         """M^-1 f, (nu,); held speeds answer zero (2)."""

@@ -1,4 +1,5 @@
 """The state as force laws see it, and the loads they leave: condyle.laws.view over the kinematics."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -33,7 +34,7 @@ class View:
         self.states: dict[str, ca.SX] = {}
         self.known: dict[str, ca.SX] = {}
         self.acting: dict[str, ca.SX] = {}
-        self.biases: dict[Any, Pair] | None = None          # accelerations of M at udot = 0, by body
+        self.biases: dict[Any, Pair] | None = None  # accelerations of M at udot = 0, by body
 
     def _index(self, body: str) -> int:
         return self.tree.body(body).index

@@ -1,4 +1,5 @@
 """Many configurations of a system side by side, as goals look at them to say how far they were missed."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -53,7 +54,7 @@ class Configurations:
     def station_positions(self, bodies: Sequence[str], stations: NDArray[np.float64]) -> NDArray[np.float64]:
         """Points (n, 3) of as many bodies in ground [m], shape (T, n, 3)."""
         index, T = [self.system.body(body).index for body in bodies], len(self)
-        X = self._poses.transpose(1, 0, 2)                  # by body, and ground last, whose index is -1
+        X = self._poses.transpose(1, 0, 2)  # by body, and ground last, whose index is -1
         X = np.concatenate([X, np.tile(_GROUND, (1, T, 1))])
         R, p = X[..., :9].reshape(-1, 3 * T, 3)[index], X[index, :, 9:]
         return ((R @ stations[..., None]).reshape(-1, T, 3) + p).transpose(1, 0, 2)
@@ -62,9 +63,13 @@ class Configurations:
         """A coordinate by its name, shape (T,)."""
         return self.q[:, self.system.coordinates.index(name)]
 
-    def evaluate(self, code: str, expression: Callable[[Symbols, ca.SX], ca.SX], numbers: NDArray[np.float64],
-                 size: int
-                 ) -> NDArray[np.float64]:
+    def evaluate(
+        self,
+        code: str,
+        expression: Callable[[Symbols, ca.SX], ca.SX],
+        numbers: NDArray[np.float64],
+        size: int,
+    ) -> NDArray[np.float64]:
         """Values (T, size) of an expression of positions.
 
         Args:
@@ -78,11 +83,14 @@ class Configurations:
 
         def build() -> ca.Function:
             s, x = Symbols(model), ca.SX.sym("x", numbers.shape[1])
-            return assembled("residuals", [s["q"], s["tail"], x],
-                             [expression(s, x)])  # type: ignore[return-value]
+            return assembled("residuals", [s["q"], s["tail"], x], [expression(s, x)])  # type: ignore[return-value]
 
         if key not in compiled.programs:
             compiled.programs[key] = NativeFunction(
-                "residuals", build, key=f"{key}\n{description(model)}", outputs=[("r", size)],
-                inputs=[("q", self.system.nq), ("tail", model.tail_size), ("x", numbers.shape[1])])
+                "residuals",
+                build,
+                key=f"{key}\n{description(model)}",
+                outputs=[("r", size)],
+                inputs=[("q", self.system.nq), ("tail", model.tail_size), ("x", numbers.shape[1])],
+            )
         return compiled.programs[key](self.q, self.tail, np.ascontiguousarray(numbers))

@@ -9,6 +9,7 @@ body pull at it, (1) is mechanics: H is the mass matrix of a tree that has the w
 generalised forces of the springs w e. So loads and inertias of bodies are gathered (`add_load`,
 `add_inertia`), and the recursions of dynamics compute both, in O(n) and O(n depth).
 """
+
 from __future__ import annotations
 
 from dataclasses import replace

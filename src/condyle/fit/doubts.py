@@ -6,6 +6,7 @@ pendulum that points straight away from its target. A start a little beside such
 cost. So, if the goals of the frame with the largest cost are missed by far, that frame is run again from
 there.
 """
+
 from __future__ import annotations
 
 import math
@@ -46,21 +47,30 @@ def doubt(who: str, frames: Frames, again: Again) -> Frames:
     """
     system, code, cost = frames.start.system, frames.info[:, 0], frames.info[:, INFO.index("cost")]
     size = reach(system)
-    long = [(g, field, p) for g in frames.goals for field, p in g.points.items() if size
-            and math.hypot(*p.tolist()) > BEYOND * size]
+    long = [
+        (g, field, p)
+        for g in frames.goals
+        for field, p in g.points.items()
+        if size and math.hypot(*p.tolist()) > BEYOND * size
+    ]
     if long:
         g, field, p = long[0]
-        _warn(who, f"the {field} {p.tolist()} of goal {g.name!r} is far outside of the system, which is "
-                   f"{size:.3g} m long")
-    i = int(np.nan_to_num(cost).argmax()) if len(frames) else 0     # the worst frame
+        _warn(
+            who,
+            f"the {field} {p.tolist()} of goal {g.name!r} is far outside of the system, which is "
+            f"{size:.3g} m long",
+        )
+    i = int(np.nan_to_num(cost).argmax()) if len(frames) else 0  # the worst frame
     if not len(frames) or not _missed_by_far(float(cost[i]), float(frames.weight[i]), size):
         return frames
     goals, here = _one(frames, i)
     places = [k for k, g in enumerate(goals) if g.is_place and g.weights(1)[0]]
     if places and size and not long and np.median(miss := here.residuals[0, places]) > BEYOND * size:
         k = places[int(miss.argmax())]
-        _warn(who, f"goal {here.names[k]!r} is missed by {miss.max():.3g} m, but the system is {size:.3g} m "
-                   "long")
+        _warn(
+            who,
+            f"goal {here.names[k]!r} is missed by {miss.max():.3g} m, but the system is {size:.3g} m long",
+        )
         return frames
     if code[i] != FOUND:
         chosen = np.where(code == FOUND, cost, -1.0)
@@ -69,8 +79,11 @@ def doubt(who: str, frames: Frames, again: Again) -> Frames:
             return frames
         goals, here = _one(frames, i)
     at = here[0]
-    aside = np.random.default_rng(0).choice((-ASIDE, ASIDE),
-                                            system.nu) / scales.weights(system.bodies)[1] * scales.TIME_SCALE
+    aside = (
+        np.random.default_rng(0).choice((-ASIDE, ASIDE), system.nu)
+        / scales.weights(system.bodies)[1]
+        * scales.TIME_SCALE
+    )
     beside = system.compiled.normalised(at.q + at.replace(u=aside).qdot)
     better = again(at.replace(q=beside), goals, here.t).info[0]
     if better[0] == FOUND and better[INFO.index("cost")] < GAIN * cost[i]:
@@ -92,8 +105,16 @@ def reach(system: System) -> float:
 def _one(frames: Frames, i: int) -> tuple[tuple[Goal, ...], Frames]:
     """The goals of a frame, and Frames of it alone."""
     goals = tuple(g.frame(i) for g in frames.goals)
-    return goals, Frames(frames.start, goals, frames.t[i:i + 1], frames.q[i:i + 1], frames.info[i:i + 1],
-                         frames.weight[i:i + 1], frames.tolerance, 1)
+    return goals, Frames(
+        frames.start,
+        goals,
+        frames.t[i : i + 1],
+        frames.q[i : i + 1],
+        frames.info[i : i + 1],
+        frames.weight[i : i + 1],
+        frames.tolerance,
+        1,
+    )
 
 
 def _missed_by_far(cost: float, weight: float, size: float) -> bool:
@@ -102,6 +123,8 @@ def _missed_by_far(cost: float, weight: float, size: float) -> bool:
 
 
 def _warn(who: str, what: str) -> None:
-    warn(f"{who}: {what}; are positions in metres? Those of many files are in millimetres: divide "
-         "them by 1000",
-         RuntimeWarning)
+    warn(
+        f"{who}: {what}; are positions in metres? Those of many files are in millimetres: divide "
+        "them by 1000",
+        RuntimeWarning,
+    )

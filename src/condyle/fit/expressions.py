@@ -2,6 +2,7 @@
 
 How goals add up to the cost, its gradient and its Gauss-Newton matrix is in cost.py.
 """
+
 from __future__ import annotations
 
 import casadi as ca
@@ -57,10 +58,18 @@ def straight_evaluate(model: Model, layout: Layout) -> ca.Function | Staged:
     value, g, H = cost.total()
     constraints = s.rows(kin)
     P = constraints.jacobian()
-    P = P[[i for _, part, at in constraints.parts if part.level == "position" for i in range(at.start,
-                                                                                             at.stop)], :]
-    return assembled("evaluate", [s["q"], s["tail"], row], [value, g, ca.vec(H), constraints.errors()[0],
-                                                            ca.vec(P.T)])
+    P = P[
+        [
+            i
+            for _, part, at in constraints.parts
+            if part.level == "position"
+            for i in range(at.start, at.stop)
+        ],
+        :,
+    ]
+    return assembled(
+        "evaluate", [s["q"], s["tail"], row], [value, g, ca.vec(H), constraints.errors()[0], ca.vec(P.T)]
+    )
 
 
 def straight_errors(model: Model) -> ca.Function | Staged:
@@ -71,8 +80,9 @@ def straight_errors(model: Model) -> ca.Function | Staged:
 
 def _step(model: Model) -> ca.Function | Staged:
     s, tree = Symbols(model), model.tree
-    return assembled("step", [s["q"], s["u"], s["tail"]],
-                     [normalised(tree, s["q"] + moved(tree, s.t, s["q"], s["u"]))])
+    return assembled(
+        "step", [s["q"], s["u"], s["tail"]], [normalised(tree, s["q"] + moved(tree, s.t, s["q"], s["u"]))]
+    )
 
 
 def _prescribe(model: Model) -> ca.Function | Staged:

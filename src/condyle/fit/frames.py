@@ -1,5 +1,6 @@
 """What assembling a sequence gives back: coordinates by frame, how far the goals were missed, and which
 frames failed."""
+
 from __future__ import annotations
 
 import math
@@ -26,8 +27,12 @@ from condyle.system.variables import place, variable_names, variables
 from condyle.table import Table, distinct
 from condyle.tree import scales
 
-KINDS = {FOUND: Status.FINISHED, VIOLATED: Status.CONSTRAINTS, UNFINISHED: Status.STILL_IMPROVING,
-         STATIONARY: Status.NO_SLOPE}
+KINDS = {
+    FOUND: Status.FINISHED,
+    VIOLATED: Status.CONSTRAINTS,
+    UNFINISHED: Status.STILL_IMPROVING,
+    STATIONARY: Status.NO_SLOPE,
+}
 """What the codes of the loop mean."""
 
 
@@ -80,28 +85,39 @@ class Frames(States[State], Judged):
     t: NDArray[np.float64]
     q: NDArray[np.float64]
     info: NDArray[np.float64]
-    weight: NDArray[np.float64]                             # of all goals together, shape (T,)
+    weight: NDArray[np.float64]  # of all goals together, shape (T,)
     tolerance: float
     wanted: int
     # the Frames that these are some of, and which
     part: tuple[Frames, NDArray[np.intp]] | None = None
-    clock: bool = True                                      # whether t was given: else it counts frames
+    clock: bool = True  # whether t was given: else it counts frames
 
     plumbing = frozenset({"info", "weight", "tolerance", "wanted", "part", "called", "clock", "timed"})
     called, _item, _study = "frames", "frame", "assemble_frames"
 
     def __repr__(self) -> str:
         times = span(self.t) if self._whole.clock else " without times"
-        return (f"Frames({len(self)}{times}, {len(self.goals)} goals, {self.status}; "
-                f"{cut(self.system.coordinates)})")
+        return (
+            f"Frames({len(self)}{times}, {len(self.goals)} goals, {self.status}; "
+            f"{cut(self.system.coordinates)})"
+        )
 
     def _checks(self) -> Iterator[Check]:
-        yield Check("frames that failed", len(self.failures), f"of {len(self)}", 0.0, math.inf,
-                    advice="see frames.failures")
+        yield Check(
+            "frames that failed",
+            len(self.failures),
+            f"of {len(self)}",
+            0.0,
+            math.inf,
+            advice="see frames.failures",
+        )
 
     def _blocks(self) -> list[Block]:
-        return [rows_of(["time [s]", *self.table().titles], self.t, self.q), *self.quality.blocks,
-                Block("failures", (), [(text,) for text in self.failures.values()])]
+        return [
+            rows_of(["time [s]", *self.table().titles], self.t, self.q),
+            *self.quality.blocks,
+            Block("failures", (), [(text,) for text in self.failures.values()]),
+        ]
 
     def __len__(self) -> int:
         return len(self.t)
@@ -127,8 +143,17 @@ class Frames(States[State], Judged):
 
     def _some(self, i: NDArray[np.intp]) -> Frames:
         part = (self, i) if self.part is None else (self.part[0], self.part[1][i])
-        return Frames(self.start, self.goals, self.t[i], self.q[i], self.info[i], self.weight[i],
-                      self.tolerance, len(i), part)
+        return Frames(
+            self.start,
+            self.goals,
+            self.t[i],
+            self.q[i],
+            self.info[i],
+            self.weight[i],
+            self.tolerance,
+            len(i),
+            part,
+        )
 
     def _batch(self, t: Any = None) -> Batch:
         if t is not None:
@@ -138,8 +163,9 @@ class Frames(States[State], Judged):
                 raise ShapeError("t: Frames know their own times only; make a spline of frames.q for others")
             return self._some(i)._batch()
         arrays = {"q": lambda: self.q, "u": lambda: self.u, "udot": lambda: self.udot}
-        return Batch(self.system, self.t, Batch.tails(self.system, self.start.tail, self.t), arrays,
-                     self.status)
+        return Batch(
+            self.system, self.t, Batch.tails(self.system, self.start.tail, self.t), arrays, self.status
+        )
 
     @property
     def _z(self) -> NDArray[np.float64]:
@@ -162,13 +188,17 @@ class Frames(States[State], Judged):
             text = f"goals were still improving after {self.iterations[i]} iterations; {kind.advice}"
         elif kind == Status.NO_SLOPE:
             k = int(np.nanargmax(self.residuals[i]))
-            text = (f"ended where the goals have no slope but are not at their least: goal {self.names[k]!r} "
-                    f"is missed by {self.residuals[i, k]:.3g} {self.units[k]}, and a start beside this place "
-                    f"leads nearer; {kind.advice}")
+            text = (
+                f"ended where the goals have no slope but are not at their least: goal {self.names[k]!r} "
+                f"is missed by {self.residuals[i, k]:.3g} {self.units[k]}, and a start beside this place "
+                f"leads nearer; {kind.advice}"
+            )
         else:
             amounts = ", ".join(f"{name} by {x:.3g}" for name, x in list(self.violated(i).items())[:5])
-            text = (f"no configuration nearby satisfies the constraints; violated: {amounts}; allowed "
-                    f"{self.tolerance:.1g}")
+            text = (
+                f"no configuration nearby satisfies the constraints; violated: {amounts}; allowed "
+                f"{self.tolerance:.1g}"
+            )
         return Outcome(kind, f"frame {i} (t = {self.t[i]:.6g} s): {text}")
 
     def summary(self, i: int = 0) -> Summary:
@@ -196,8 +226,9 @@ class Frames(States[State], Judged):
         """
         p = self.start.replace(t=float(self.t[i]), q=self.q[i]).constraint_errors()[0]
         labels = [name for name, level in self.system.equation_names() if level == "position"]
-        order = sorted((k for k in range(len(p)) if not abs(p[k]) <= self.tolerance),
-                       key=lambda k: -abs(p[k]))
+        order = sorted(
+            (k for k in range(len(p)) if not abs(p[k]) <= self.tolerance), key=lambda k: -abs(p[k])
+        )
         return {labels[k]: float(p[k]) for k in order}
 
     @property
@@ -220,7 +251,9 @@ class Frames(States[State], Judged):
             raise ConstraintError(
                 f"{self.failures[int(i)]}. Start nearer, free locked speeds, or see whether constraints "
                 "contradict each other",
-                self.violated(int(i)), self.q[i].copy())
+                self.violated(int(i)),
+                self.q[i].copy(),
+            )
         return super().check()
 
     @cached_property
@@ -239,9 +272,13 @@ class Frames(States[State], Judged):
             return np.zeros((len(self), 0))
         at, T = Configurations(self.system, self.q, self._tail), len(self)
         errors = [g.errors(at, g.targets(self.wanted)[:T]) for g in self.goals]
-        return np.stack([np.where(g.weights(self.wanted)[:T] > 0, e, np.nan) for g,
-                         e in zip(self.goals, errors, strict=True)],
-                        axis=1)
+        return np.stack(
+            [
+                np.where(g.weights(self.wanted)[:T] > 0, e, np.nan)
+                for g, e in zip(self.goals, errors, strict=True)
+            ],
+            axis=1,
+        )
 
     @cached_property
     def _tail(self) -> NDArray[np.float64]:
@@ -254,8 +291,9 @@ class Frames(States[State], Judged):
         if self.part is not None:
             return self.part[0].rms[self.part[1]]
         chosen = [k for k, g in enumerate(self.goals) if g.is_place]
-        w = np.stack([self.goals[k].weights(self.wanted)[:len(self)] for k in chosen]
-                     or [np.zeros(len(self))], axis=1)
+        w = np.stack(
+            [self.goals[k].weights(self.wanted)[: len(self)] for k in chosen] or [np.zeros(len(self))], axis=1
+        )
         square = np.nansum(w * self.residuals[:, chosen] ** 2, axis=1) if chosen else np.zeros(len(self))
         total = w.sum(axis=1)
         return np.sqrt(np.divide(square, total, out=np.full(len(self), np.nan), where=total > 0))
@@ -276,8 +314,10 @@ class Frames(States[State], Judged):
 
         if not self.timed:
             why = "" if self._whole.clock else "; these have none"
-            raise ShapeError(f"speeds: needs two frames or more whose times increase{why}: give "
-                             "assemble_frames t=times [s]")
+            raise ShapeError(
+                f"speeds: needs two frames or more whose times increase{why}: give "
+                "assemble_frames t=times [s]"
+            )
         degree = min(5, len(self) - 1)
         return make_interp_spline(self.t, x, k=degree - 1 + degree % 2)(self.t, 1)
 
@@ -372,19 +412,20 @@ def _continuous(system: Any, q: NDArray[np.float64]) -> NDArray[np.float64]:
     return q
 
 
-def _speeds(system: Any, q: NDArray[np.float64], qdot: NDArray[np.float64],
-            tail: NDArray[np.float64]) -> NDArray[np.float64]:
+def _speeds(
+    system: Any, q: NDArray[np.float64], qdot: NDArray[np.float64], tail: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """u with N(q) u = qdot, as nearly as can be, shape (T, nu), with the parameters of the tail (T, k)."""
     u = np.zeros((len(q), system.nu))
     most = max(b.mobilizer.nu for b in system.bodies)
     columns, rates = [], system.compiled.function("qdot")
-    for j in range(most):                                   # column j of N of all bodies at once
+    for j in range(most):  # column j of N of all bodies at once
         e = np.zeros(system.nu)
         e[[b.u.start + j for b in system.bodies if b.mobilizer.nu > j]] = 1.0
         columns.append(rates(q, np.broadcast_to(e, u.shape), tail))
     for b in system.bodies:
         if b.mobilizer.nu:
-            N = np.stack([column[:, b.q] for column in columns[:b.mobilizer.nu]], axis=-1)
+            N = np.stack([column[:, b.q] for column in columns[: b.mobilizer.nu]], axis=-1)
             u[:, b.u] = (np.linalg.pinv(N) @ qdot[:, b.q, None])[..., 0]
     return u
 
@@ -395,9 +436,12 @@ def frame_count(goals: Sequence[Goal], t: NDArray[np.float64] | None) -> int:
     if t is not None:
         counts["t"] = len(t)
     if len(set(counts.values())) > 1:
-        raise ShapeError("goals have different numbers of frames: "
-                         f"{', '.join(f'{k} {n}' for k, n in counts.items())}")
+        raise ShapeError(
+            f"goals have different numbers of frames: {', '.join(f'{k} {n}' for k, n in counts.items())}"
+        )
     if not counts:
-        raise DescriptionError("assemble_frames: no goal and no t says how many frames there are; give a "
-                               "target of shape (T, ...), or use cd.assemble for one")
+        raise DescriptionError(
+            "assemble_frames: no goal and no t says how many frames there are; give a "
+            "target of shape (T, ...), or use cd.assemble for one"
+        )
     return next(iter(counts.values()))

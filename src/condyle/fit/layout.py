@@ -5,6 +5,7 @@ are not), where its frame starts (loop.py), and then one block per goal, or one 
 it carries. What the numbers of a block are, a goal says itself (fit/goals). Machine code depends on the texts
 of the goals, `Goal.code`, and not on their numbers.
 """
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -69,6 +70,8 @@ class Layout:
 
     def weights(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         """The sum of the weights of all goals in each frame, shape (T,), from its row."""
-        at = [(where.start if goals[0].weight_at >= 0 else where.stop) + goals[0].weight_at
-              for where, goals in zip(self.slices, self.blocks, strict=True)]
+        at = [
+            (where.start if goals[0].weight_at >= 0 else where.stop) + goals[0].weight_at
+            for where, goals in zip(self.slices, self.blocks, strict=True)
+        ]
         return rows[:, at].sum(axis=1)

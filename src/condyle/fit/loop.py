@@ -44,6 +44,7 @@ Ends of a frame: FOUND; VIOLATED, constraints cannot be met nearby: the next fra
 one; UNFINISHED, the constraints hold but goals were still improving. STATIONARY is found afterwards, by
 doubts.py.
 """
+
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -90,10 +91,34 @@ BEFORE, OWN, STAY = 0, 1, 2
 INFO = ("code", "iterations", "cost", "worst", "flat")
 """What is written of each frame: the end, iterations, cost, largest |p|, the last steps without gain."""
 
-_SCALARS = ("zero", "frame", "c", "c_t", "mu", "rho", "busy", "accept", "iterations", "code", "worst",
-            "accuracy", "tolerance",
-            "scale", "info", "refused", "goals", "tries", "slow", "size", "plus", "minus", "part",
-            "flat", "place", "asked")
+_SCALARS = (
+    "zero",
+    "frame",
+    "c",
+    "c_t",
+    "mu",
+    "rho",
+    "busy",
+    "accept",
+    "iterations",
+    "code",
+    "worst",
+    "accuracy",
+    "tolerance",
+    "scale",
+    "info",
+    "refused",
+    "goals",
+    "tries",
+    "slow",
+    "size",
+    "plus",
+    "minus",
+    "part",
+    "flat",
+    "place",
+    "asked",
+)
 _CONTROLLED = "accept mu rho active busy code worst iterations goals tries flat"
 
 
@@ -125,28 +150,50 @@ class FitLoop:
         turning: speeds that turn bodies, and how fast at most [rad per unit of the coordinate].
     """
 
-    def __init__(self, f: FitExpressions, nq: int, tail: int, row: int, rate_of: Sequence[int],
-                 turning: Mapping[int, float]) -> None:
+    def __init__(
+        self,
+        f: FitExpressions,
+        nq: int,
+        tail: int,
+        row: int,
+        rate_of: Sequence[int],
+        turning: Mapping[int, float],
+    ) -> None:
         self.n, self.m, self.rate_of, self.turning = len(rate_of), f.m, rate_of, dict(turning)
         n, m = self.n, self.m
-        self.sizes = dict.fromkeys(_SCALARS, 1) | dict.fromkeys(("q", "q_t", "q_good", "low", "high"),
-                                                                nq) | {"tail": tail}
-        self.sizes |= dict.fromkeys(("g", "g_t", "diagonal", "d", "d_free", "d_back", "held", "active", "s",
-                                     "y", "Bs", "Ss"), n)
+        self.sizes = (
+            dict.fromkeys(_SCALARS, 1)
+            | dict.fromkeys(("q", "q_t", "q_good", "low", "high"), nq)
+            | {"tail": tail}
+        )
+        self.sizes |= dict.fromkeys(
+            ("g", "g_t", "diagonal", "d", "d_free", "d_back", "held", "active", "s", "y", "Bs", "Ss"), n
+        )
         self.sizes |= dict.fromkeys(("H", "H_t", "A", "S"), n * n) | {"Y": m * m}
-        self.sizes |= dict.fromkeys(("p", "p_t", "lambda", "e", "left"), m) | dict.fromkeys(("P", "P_t", "Z"),
-                                                                                            m * n)
-        self.streams = {"ROW": Stream(row), "Q": Stream(nq), "INFO": Stream(len(INFO)),
-                        "NORMAL": Stream(n * n)} | ({"ROWS": Stream(m * n)} if m else {})
+        self.sizes |= dict.fromkeys(("p", "p_t", "lambda", "e", "left"), m) | dict.fromkeys(
+            ("P", "P_t", "Z"), m * n
+        )
+        self.streams = {
+            "ROW": Stream(row),
+            "Q": Stream(nq),
+            "INFO": Stream(len(INFO)),
+            "NORMAL": Stream(n * n),
+        } | ({"ROWS": Stream(m * n)} if m else {})
         self.tables: dict[str, np.ndarray] = {}
         more = self.sizes, self.streams, self.tables
         self._evaluate, self._errors, self._step, self._prescribe = (
-            evaluated(getattr(f, name), name, *more) for name in ("evaluate", "errors", "step", "prescribe"))
+            evaluated(getattr(f, name), name, *more) for name in ("evaluate", "errors", "step", "prescribe")
+        )
         keep = [Put("H", "NORMAL", "place"), *([Put("P", "ROWS", "place")] if m else [])]
-        frame = [*self._begin(), While("busy", self._iterate(), ITERATIONS + 1), If("asked", keep),
-                 self._end()]
-        self.program = Program(Scan("frames", frame, ["ROW", "Q", "INFO"]), self.sizes, streams=self.streams,
-                               counts=("frames",))
+        frame = [
+            *self._begin(),
+            While("busy", self._iterate(), ITERATIONS + 1),
+            If("asked", keep),
+            self._end(),
+        ]
+        self.program = Program(
+            Scan("frames", frame, ["ROW", "Q", "INFO"]), self.sizes, streams=self.streams, counts=("frames",)
+        )
 
     # ---- pieces --------------------------------------------------------------------------------------------
 
@@ -156,8 +203,9 @@ class FitLoop:
 
     def step(self, q: str, d: str) -> list[Node]:
         """q_t <- q + N d, within the limits."""
-        within = kernel(lambda q, low, high: ca.fmax(low, ca.fmin(high, q)), "q_t low high", "q_t",
-                        self.sizes, "within")
+        within = kernel(
+            lambda q, low, high: ca.fmax(low, ca.fmin(high, q)), "q_t low high", "q_t", self.sizes, "within"
+        )
         return [*self._step((q, d, "tail"), ("q_t",)), within]
 
     def times(self, transposed: bytes, factor: float, A: str, x: str, y: str, keep: float = 1.0) -> Call:
@@ -173,32 +221,45 @@ class FitLoop:
         """x <- Y^-1 x by (Y + e)^-1 and two refinements: e is there for redundant rows only."""
         out: list[Node] = [self.solve("Y", x), copy(x, "left")]
         for _ in range(2):
-            out += [kernel(lambda e, left: e * left, "e left", "left", self.sizes, "left"),
-                    self.solve("Y", "left"),
-                    Call("daxpy", (self.m, 1.0, "left", 1, x, 1))]
+            out += [
+                kernel(lambda e, left: e * left, "e left", "left", self.sizes, "left"),
+                self.solve("Y", "left"),
+                Call("daxpy", (self.m, 1.0, "left", 1, x, 1)),
+            ]
         return out
 
     def free(self, d: ca.SX, held: ca.SX, active: ca.SX) -> tuple[ca.SX, ca.SX]:
         """d without fixed speeds, shortened if need be, and the part of it that this is."""
         d = ca.if_else(either(held, active != 0), 0, d)
-        turn = ca.vertcat(ca.SX(0, 1), *(d[j] if rate == 1 else rate * d[j] for j,
-                                         rate in self.turning.items()))
+        turn = ca.vertcat(
+            ca.SX(0, 1), *(d[j] if rate == 1 else rate * d[j] for j, rate in self.turning.items())
+        )
         part = ca.fmin(1, LARGEST_TURN / ca.fmax(_largest(turn), 1e-300)) if self.turning else ca.SX(1)
         return part * d, part
 
     # ---- one iteration -------------------------------------------------------------------------------------
 
     def _iterate(self) -> list[Node]:
-        names = ("c c_t p p_t g d d_free lambda mu rho q_t low high active accuracy tolerance scale "
-                 "iterations goals tries part refused flat")
+        names = (
+            "c c_t p p_t g d d_free lambda mu rho q_t low high active accuracy tolerance scale "
+            "iterations goals tries part refused flat"
+        )
         control = kernel(self._control, names, _CONTROLLED, self.sizes, "control")
         slow = lambda k, goals, c, c_t: both(k >= SLOW, goals, c_t > FALLS * c)
         learn = kernel(slow, "iterations goals c c_t", "slow", self.sizes, "slow")
         taken = [copy(f"{x}_t", x) for x in ("q", "c", "g", "H", *(("p", "P") if self.m else ()))]
         free = kernel(self.free, "d held active", "d_free part", self.sizes, "free")
-        return [*self._factor(), *self._direction(), free, *self.step("q", "d_free"), *self._back(),
-                *self.evaluate("_t"),
-                control, learn, If("accept", [If("slow", self._secant()), *taken])]
+        return [
+            *self._factor(),
+            *self._direction(),
+            free,
+            *self.step("q", "d_free"),
+            *self._back(),
+            *self.evaluate("_t"),
+            control,
+            learn,
+            If("accept", [If("slow", self._secant()), *taken]),
+        ]
 
     def _factor(self) -> list[Node]:
         """A of (1), factored; d <- g."""
@@ -209,12 +270,16 @@ class FitLoop:
             s = ca.if_else(both(goals, largest > 0), largest, 1)
             return 1 - goals + mu * s + ca.if_else(either(held, active != 0), FIXED * s, 0)  # (1), (6)
 
-        return [copy("H", "A"), If("slow", Call("daxpy", (n * n, 1.0, "S", 1, "A", 1))),
-                kernel(damp, "A mu held active goals", "diagonal", self.sizes, "damp"),
-                Call("dscal", (n * n, "goals", "A", 1)),
-                Call("daxpy", (n, 1.0, "diagonal", 1, "A", n + 1)),
-                Call("dpotrf", (b"L", n, "A", n, Ints("refused"))),
-                copy("g", "d"), Call("dscal", (n, "goals", "d", 1))]
+        return [
+            copy("H", "A"),
+            If("slow", Call("daxpy", (n * n, 1.0, "S", 1, "A", 1))),
+            kernel(damp, "A mu held active goals", "diagonal", self.sizes, "damp"),
+            Call("dscal", (n * n, "goals", "A", 1)),
+            Call("daxpy", (n, 1.0, "diagonal", 1, "A", n + 1)),
+            Call("dpotrf", (b"L", n, "A", n, Ints("refused"))),
+            copy("g", "d"),
+            Call("dscal", (n, "goals", "d", 1)),
+        ]
 
     def _direction(self) -> list[Node]:
         """d and lambda of (2) from d = g, by (3)."""
@@ -228,29 +293,60 @@ class FitLoop:
             least = ca.if_else(goals, REGULAR, LEAST_REGULAR)
             return ca.fmax(least, mu * mu) * ca.if_else(largest > 0, largest, 1) * ca.SX.ones(m)
 
-        return [copy("P", "Z"), self.solve("A", "Z", m),
-                Call("dgemm", (b"T", b"N", m, m, n, 1.0, "P", n, "Z", n, 0.0, "Y", m)),
-                kernel(regular, "Y mu goals", "e", self.sizes, "regular"),
-                Call("daxpy", (m, 1.0, "e", 1, "Y", m + 1)),
-                Call("dpotrf", (b"L", m, "Y", m, Ints("info"))),
-                self.solve("A", "d"), negative, copy("p", "lambda"),
-                self.times(b"T", 1.0, "P", "d", "lambda"),
-                *self.solve_rows("lambda"), self.times(b"N", -1.0, "Z", "lambda", "d")]
+        return [
+            copy("P", "Z"),
+            self.solve("A", "Z", m),
+            Call("dgemm", (b"T", b"N", m, m, n, 1.0, "P", n, "Z", n, 0.0, "Y", m)),
+            kernel(regular, "Y mu goals", "e", self.sizes, "regular"),
+            Call("daxpy", (m, 1.0, "e", 1, "Y", m + 1)),
+            Call("dpotrf", (b"L", m, "Y", m, Ints("info"))),
+            self.solve("A", "d"),
+            negative,
+            copy("p", "lambda"),
+            self.times(b"T", 1.0, "P", "d", "lambda"),
+            *self.solve_rows("lambda"),
+            self.times(b"N", -1.0, "Z", "lambda", "d"),
+        ]
 
     def _back(self) -> list[Node]:
         """(4)."""
         if not self.m:
             return []
         free = kernel(lambda *x: self.free(*x)[0], "d_back held active", "d_back", self.sizes, "back")
-        return [*self._errors(("q_t", "tail"), ("p_t",)), *self.solve_rows("p_t"),
-                self.times(b"N", -1.0, "Z", "p_t", "d_back", 0.0), free, *self.step("q_t", "d_back")]
+        return [
+            *self._errors(("q_t", "tail"), ("p_t",)),
+            *self.solve_rows("p_t"),
+            self.times(b"N", -1.0, "Z", "p_t", "d_back", 0.0),
+            free,
+            *self.step("q_t", "d_back"),
+        ]
 
-    def _control(self, c: ca.SX, c_t: ca.SX, p: ca.SX, p_t: ca.SX, g: ca.SX, d: ca.SX, d_free: ca.SX,
-                 lambda_: ca.SX, mu: ca.SX,
-                 rho: ca.SX, q_t: ca.SX, low: ca.SX, high: ca.SX, active: ca.SX, accuracy: ca.SX,
-                 tolerance: ca.SX, scale: ca.SX,
-                 iterations: ca.SX, goals: ca.SX, tries: ca.SX, part: ca.SX, refused: ca.SX, flat: ca.SX
-                 ) -> tuple[ca.SX, ...]:
+    def _control(
+        self,
+        c: ca.SX,
+        c_t: ca.SX,
+        p: ca.SX,
+        p_t: ca.SX,
+        g: ca.SX,
+        d: ca.SX,
+        d_free: ca.SX,
+        lambda_: ca.SX,
+        mu: ca.SX,
+        rho: ca.SX,
+        q_t: ca.SX,
+        low: ca.SX,
+        high: ca.SX,
+        active: ca.SX,
+        accuracy: ca.SX,
+        tolerance: ca.SX,
+        scale: ca.SX,
+        iterations: ca.SX,
+        goals: ca.SX,
+        tries: ca.SX,
+        part: ca.SX,
+        refused: ca.SX,
+        flat: ca.SX,
+    ) -> tuple[ca.SX, ...]:
         """Whether the step is taken, and what comes next: the slices _CONTROLLED."""
         c, c_t, h, h_t = goals * c, goals * c_t, _norm(p), _norm(p_t)
         slope = goals * ca.dot(g, d_free) / part
@@ -278,10 +374,19 @@ class FitLoop:
         turn = both(ca.logic_not(limit), either(both(goals, failed), both(restored, tries < 2)))  # (6)
         code = ca.if_else(holds, ca.if_else(found, FOUND, UNFINISHED), VIOLATED)
         busy = either(turn, ca.logic_not(either(found, restored, failed, stuck)))
-        return (accept, ca.if_else(turn, MU_FIRST, mu_next), ca.if_else(turn, 0, rho),
-                ca.if_else(accept, now, active), busy,
-                code, worst, iterations + 1, ca.if_else(turn, 1 - goals, goals), tries + turn,
-                ca.if_else(turn, 0, flat))
+        return (
+            accept,
+            ca.if_else(turn, MU_FIRST, mu_next),
+            ca.if_else(turn, 0, rho),
+            ca.if_else(accept, now, active),
+            busy,
+            code,
+            worst,
+            iterations + 1,
+            ca.if_else(turn, 1 - goals, goals),
+            tries + turn,
+            ca.if_else(turn, 0, flat),
+        )
 
     def _secant(self) -> list[Node]:
         """S of (7) after a step that is taken."""
@@ -295,18 +400,34 @@ class FitLoop:
             share = ca.if_else(sy >= 0.2 * sBs, 1, 0.8 * sBs / (sBs - sy))
             y = share * y + (1 - share) * Bs
             usable = sBs > 1e-200
-            return y, Bs, ca.if_else(usable, size, 0), ca.if_else(usable, 1 / ca.dot(s, y),
-                                                                  0), ca.if_else(usable, -1 / sBs, 0)
+            return (
+                y,
+                Bs,
+                ca.if_else(usable, size, 0),
+                ca.if_else(usable, 1 / ca.dot(s, y), 0),
+                ca.if_else(usable, -1 / sBs, 0),
+            )
 
-        along = kernel(lambda d, back, g, g_t: (d + back, g_t - g), "d_free d_back g g_t", "s y", self.sizes,
-                       "along")
-        loads = [self.times(b"N", 1.0, "P_t", "lambda", "y"), self.times(b"N", -1.0, "P", "lambda",
-                                                                         "y")] if self.m else []
+        along = kernel(
+            lambda d, back, g, g_t: (d + back, g_t - g), "d_free d_back g g_t", "s y", self.sizes, "along"
+        )
+        loads = (
+            [self.times(b"N", 1.0, "P_t", "lambda", "y"), self.times(b"N", -1.0, "P", "lambda", "y")]
+            if self.m
+            else []
+        )
         product = lambda A, y: Call("dsymv", (b"L", n, 1.0, A, n, "s", 1, 0.0, y, 1))
         square = lambda factor, x: Call("dsyr", (b"L", n, factor, x, 1, "S", n))
-        return [along, *loads, product("H_t", "Bs"), product("S", "Ss"),
-                kernel(update, "s y Bs Ss", "y Bs size plus minus", self.sizes, "update"),
-                Call("dscal", (n * n, "size", "S", 1)), square("plus", "y"), square("minus", "Bs")]  # (7)
+        return [
+            along,
+            *loads,
+            product("H_t", "Bs"),
+            product("S", "Ss"),
+            kernel(update, "s y Bs Ss", "y Bs size plus minus", self.sizes, "update"),
+            Call("dscal", (n * n, "size", "S", 1)),
+            square("plus", "y"),
+            square("minus", "Bs"),
+        ]  # (7)
 
     # ---- a frame -------------------------------------------------------------------------------------------
 
@@ -315,38 +436,72 @@ class FitLoop:
 
     def _begin(self) -> list[Node]:
         names: dict[str, float] = dict.fromkeys(
-            ("rho", "iterations", "tries", "slow", "flat", "worst", "code"), 0)
+            ("rho", "iterations", "tries", "slow", "flat", "worst", "code"), 0
+        )
         names |= {"goals": 1, "mu": MU_FIRST}
 
-        def begin(tail: ca.SX, row: ca.SX, q: ca.SX, own: ca.SX, active: ca.SX, low: ca.SX,
-                  high: ca.SX) -> tuple[ca.SX, ...]:
+        def begin(
+            tail: ca.SX, row: ca.SX, q: ca.SX, own: ca.SX, active: ca.SX, low: ca.SX, high: ca.SX
+        ) -> tuple[ca.SX, ...]:
             t, scale, place, start = ca.vertsplit(row[:HEAD])
-            there = start > 0                               # it starts from a pose of its own
+            there = start > 0  # it starts from a pose of its own
             q = ca.if_else(there, own, q)
             active = ca.if_else(there, self._at_end(q, low, high), active)
-            return (ca.vertcat(t, tail[1:]), q, q, ca.SX(self.n, 1), active, scale, place - 1, place > 0,
-                    start < STAY, *map(ca.SX, names.values()))
+            return (
+                ca.vertcat(t, tail[1:]),
+                q,
+                q,
+                ca.SX(self.n, 1),
+                active,
+                scale,
+                place - 1,
+                place > 0,
+                start < STAY,
+                *map(ca.SX, names.values()),
+            )
 
-        return [kernel(begin, "tail ROW q Q active low high",
-                       ["tail", "q", "q_good", "d_free", "active", "scale", "place", "asked", "busy", *names],
-                       self._seen(), "begin"),
-                Call("dscal", (self.n ** 2, "slow", "S", 1)), *self._prescribe(("q", "d_free", "tail"),
-                                                                               ("q", "held")),
-                *self.step("q", "d_free"), copy("q_t", "q"), *self.evaluate()]
+        return [
+            kernel(
+                begin,
+                "tail ROW q Q active low high",
+                ["tail", "q", "q_good", "d_free", "active", "scale", "place", "asked", "busy", *names],
+                self._seen(),
+                "begin",
+            ),
+            Call("dscal", (self.n**2, "slow", "S", 1)),
+            *self._prescribe(("q", "d_free", "tail"), ("q", "held")),
+            *self.step("q", "d_free"),
+            copy("q_t", "q"),
+            *self.evaluate(),
+        ]
 
     def _at_end(self, q: ca.SX, low: ca.SX, high: ca.SX) -> ca.SX:
         """1 and -1 for speeds whose coordinate is at its upper and lower limit, shape (n,)."""
-        return ca.vertcat(*(ca.SX(0) if i < 0 else (q[i] >= high[i]) - (q[i] <= low[i])
-                            for i in self.rate_of))
+        return ca.vertcat(
+            *(ca.SX(0) if i < 0 else (q[i] >= high[i]) - (q[i] <= low[i]) for i in self.rate_of)
+        )
 
     def _end(self) -> Node:
-        def end(q: ca.SX, q_good: ca.SX, code: ca.SX, iterations: ca.SX, c: ca.SX, worst: ca.SX, flat: ca.SX,
-                frame: ca.SX) -> tuple[ca.SX, ...]:
-            return q, ca.vertcat(code, iterations, c, worst, flat), ca.if_else(code == VIOLATED, q_good,
-                                                                               q), frame + 1
+        def end(
+            q: ca.SX,
+            q_good: ca.SX,
+            code: ca.SX,
+            iterations: ca.SX,
+            c: ca.SX,
+            worst: ca.SX,
+            flat: ca.SX,
+            frame: ca.SX,
+        ) -> tuple[ca.SX, ...]:
+            return (
+                q,
+                ca.vertcat(code, iterations, c, worst, flat),
+                ca.if_else(code == VIOLATED, q_good, q),
+                frame + 1,
+            )
 
-        return kernel(end, "q q_good code iterations c worst flat frame", "Q INFO q frame", self._seen(),
-                      "end")
+        return kernel(
+            end, "q q_good code iterations c worst flat frame", "Q INFO q frame", self._seen(), "end"
+        )
 
 
 def _norm(x: ca.SX) -> ca.SX:

@@ -9,6 +9,7 @@ goals on coordinates of one body are a straight line. Sums go inward. H is the c
 
 one row per body and ancestor. Only the lower triangle of H, by columns, is written.
 """
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -36,6 +37,7 @@ from condyle.tree.layout import BodyConstants
 
 def has_loops(model: Model, layout: Layout) -> bool:
     """Whether loops are written for these goals, and are preferred."""
+
     def simple(goal: Goal) -> bool:
         if _asks(goal) != "pose":
             return _asks(goal) == "coordinate"
@@ -44,8 +46,12 @@ def has_loops(model: Model, layout: Layout) -> bool:
 
     # visits.py goes along articulated bodies
     tied = model.tree.shares and model.equations("position") > 0
-    return model.tree.nu > 0 and not tied and all(simple(goals[0])
-                                     for goals in layout.blocks) and prefers_loops(model, "mass_matrix")
+    return (
+        model.tree.nu > 0
+        and not tied
+        and all(simple(goals[0]) for goals in layout.blocks)
+        and prefers_loops(model, "mass_matrix")
+    )
 
 
 def _asks(goal: Goal) -> str:
@@ -86,8 +92,11 @@ def evaluate(model: Model, layout: Layout) -> Sweep:
             g = ca.densify(d.kept("f") - ca.vertcat(*(inertia.inner(h, F) for h in d.kept("H"))))
             d.writes["g"] = g + d.read("g", nu) if shares else g
         d.put("parent", "F", inertia.add(d.get("parent", "F"), inertia.shift_force(F, r)))
-        d.put("parent", "P", inertia.add_inertia(d.get("parent", "P"), inertia.shift_inertia(d.get("me", "P"),
-                                                                                             r)))
+        d.put(
+            "parent",
+            "P",
+            inertia.add_inertia(d.get("parent", "P"), inertia.shift_inertia(d.get("me", "P"), r)),
+        )
 
     looped.inward(inward, nothing)
     _matrix(looped)
@@ -100,10 +109,13 @@ def evaluate(model: Model, layout: Layout) -> Sweep:
 
 def errors(model: Model) -> Sweep:
     """q, tail -> p (m,)."""
-    looped = Looped(model, [("q", model.tree.nq), ("tail", model.tail_size)],
-                    [("p", model.equations("position"))])
-    looped.outward(lambda d: d.kinematics(False, positions=True),  # type: ignore[arg-type,return-value]
-                   at_rest)
+    looped = Looped(
+        model, [("q", model.tree.nq), ("tail", model.tail_size)], [("p", model.equations("position"))]
+    )
+    looped.outward(
+        lambda d: d.kinematics(False, positions=True),  # type: ignore[arg-type,return-value]
+        at_rest,
+    )
     line = StraightLine(looped)
     line.write({"p": ca.densify(line.symbols.rows(line.kin).position_errors())})
     return looped.rows()
@@ -116,11 +128,19 @@ class _RowCost:
         self.view, self.value, self.F = model, ca.SX(0), ZERO
         self.P: Any = (ca.SX(3, 3), ca.SX(3, 3), ca.SX(3, 3))
         none = ca.SX(3, 3), ca.SX(3, 1)
-        self.placed = BodyConstants(*none, ca.reshape(d.read("constant.goal.R_MB", 9), 3, 3),
-                             d.read("constant.goal.p_MB", 3),
-                             ca.SX(0), ca.SX(3, 1), ca.SX(3, 3))
-        self.kin = Kinematics({B: self.placed},  # type: ignore[arg-type]
-                              R_GM={B: d.get("body", "R")}, p_GM={B: d.get("body", "p")})
+        self.placed = BodyConstants(
+            *none,
+            ca.reshape(d.read("constant.goal.R_MB", 9), 3, 3),
+            d.read("constant.goal.p_MB", 3),
+            ca.SX(0),
+            ca.SX(3, 1),
+            ca.SX(3, 3),
+        )
+        self.kin = Kinematics(
+            {B: self.placed},  # type: ignore[arg-type]
+            R_GM={B: d.get("body", "R")},
+            p_GM={B: d.get("body", "p")},
+        )
         self.R = self.kin.R_GM[B]
 
     def add_load(self, B: int, moment: ca.SX, force: ca.SX, cost: ca.SX) -> None:
@@ -158,10 +178,16 @@ def _goals(looped: Looped, layout: Layout) -> None:
         bodies = [B + 1 for *_, B in of_poses]
         looped.add_rows(types, np.array(bodies), {"body": {first + i: row for i, row in enumerate(bodies)}})
         for name, size in (("R_MB", 9), ("p_MB", 3)):
-            looped.constants[f"goal.{name}"] = np.vstack([np.zeros((first, size)), *(
-                np.ravel(getattr(model.placed[B], name), order="F") for *_, B in of_poses)])
-        looped.windows["block"] = "row", np.array([0] * first + [at.start for _, at, _ in of_poses],
-                                                  dtype=np.int64)
+            looped.constants[f"goal.{name}"] = np.vstack(
+                [
+                    np.zeros((first, size)),
+                    *(np.ravel(getattr(model.placed[B], name), order="F") for *_, B in of_poses),
+                ]
+            )
+        looped.windows["block"] = (
+            "row",
+            np.array([0] * first + [at.start for _, at, _ in of_poses], dtype=np.int64),
+        )
     kernels = {}
     for k, kind in enumerate(kinds):
         goal, at, B = next(x for x in of_poses if type(x[0]) is kind)

@@ -11,6 +11,7 @@ in sizes of the system. Eigenvectors below `LEVER`^2 span the directions that ar
 coordinate takes part in them by the length of its row. Where the largest diagonal element of the inverse of
 (1) is small, no eigenvalue is: only other frames are looked at more closely.
 """
+
 from __future__ import annotations
 
 from dataclasses import field
@@ -55,8 +56,9 @@ class NormalMatrices:
         return {"NORMAL": H} | ({"ROWS": P} if m else {})
 
 
-def undetermined(matrices: NormalMatrices, units: Array, least: Array,
-                 free: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def undetermined(
+    matrices: NormalMatrices, units: Array, least: Array, free: NDArray[np.bool_]
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Speeds that the goals of each frame do not determine, and those of them that nothing depends on: shapes
     (k, nu).
 
@@ -78,13 +80,13 @@ def undetermined(matrices: NormalMatrices, units: Array, least: Array,
         P = matrices.P[:, :, free] / D
         size = np.linalg.norm(P, axis=2, keepdims=True)
         P = np.divide(P, size, out=np.zeros_like(P), where=size > 0)
-        K += np.swapaxes(P, 1, 2) @ P                       # (1)
+        K += np.swapaxes(P, 1, 2) @ P  # (1)
     scale = np.maximum(np.trace(K, axis1=1, axis2=2), 1.0)
     regular = K + (ROUNDING * scale)[:, None, None] * np.eye(len(D))
-    look = np.flatnonzero(np.diagonal(np.linalg.inv(regular), axis1=1, axis2=2).max(axis=1) > LEVER ** -2)
+    look = np.flatnonzero(np.diagonal(np.linalg.inv(regular), axis1=1, axis2=2).max(axis=1) > LEVER**-2)
     if look.size:
         values, vectors = np.linalg.eigh(K[look])
-        free_ = values < np.maximum(LEVER ** 2, ROUNDING * scale[look, None])
+        free_ = values < np.maximum(LEVER**2, ROUNDING * scale[look, None])
         part = np.linalg.norm(vectors * free_[:, None], axis=2)
         at = np.ix_(look, np.flatnonzero(free))
         lost[at], alone[at] = part > PART, part > ALONE

@@ -6,6 +6,7 @@
 The control is an Input with the actuator's name, unless another, a number, a TimeSeries or one of
 cd.functions of the time is given. Names are OpenSim's.
 """
+
 from __future__ import annotations
 
 import math
@@ -46,8 +47,10 @@ class Actuator(Law):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.min_control <= self.max_control:
-            raise DescriptionError(f"{type(self).__name__}: min_control must not be above max_control, got "
-                                   f"{self.min_control:g} and {self.max_control:g}")
+            raise DescriptionError(
+                f"{type(self).__name__}: min_control must not be above max_control, got "
+                f"{self.min_control:g} and {self.max_control:g}"
+            )
 
     def named(self, name: str) -> Self:
         """With an Input of this name as its control, if it has none."""
@@ -61,7 +64,7 @@ class Actuator(Law):
 
     def actuation(self, s: View) -> ca.SX:
         """f of (27)."""
-        return sx(self.optimal_force) * at_time(self.control, s)        # type: ignore[attr-defined]
+        return sx(self.optimal_force) * at_time(self.control, s)  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -80,10 +83,10 @@ class PathActuator(PathLaw, Actuator):
     """
 
     optimal_force: Annotated[Number, quantity("N")]
-    group: str = field(default="actuator", kw_only=True)     # the other base would say passive
+    group: str = field(default="actuator", kw_only=True)  # the other base would say passive
 
     def tension(self, s: View) -> ca.SX:
-        return self.actuation(s)                                                             # (28)
+        return self.actuation(s)  # (28)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -102,10 +105,10 @@ class CoordinateActuator(OnSpeed, Actuator):
     """
 
     optimal_force: Annotated[Number, quantity("N m, N")]
-    group: str = field(default="actuator", kw_only=True)     # the other base would say passive
+    group: str = field(default="actuator", kw_only=True)  # the other base would say passive
 
     def apply(self, s: View, loads: Loads) -> None:
-        loads.add_mobility(self._speed(s), self.actuation(s))                                # (29)
+        loads.add_mobility(self._speed(s), self.actuation(s))  # (29)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -129,11 +132,11 @@ class PointToPointActuator(TwoPoint, Actuator):
     tabular = True
 
     optimal_force: Annotated[Number, quantity("N")]
-    group: str = field(default="actuator", kw_only=True)     # the other base would say passive
+    group: str = field(default="actuator", kw_only=True)  # the other base would say passive
 
     def apply(self, s: View, loads: Loads) -> None:
         r, _, per_L = self._line(s)
-        self._push(loads, self.actuation(s) * per_L * r)                                     # (30)
+        self._push(loads, self.actuation(s) * per_L * r)  # (30)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -174,7 +177,7 @@ class TorqueActuator(Actuator):
     def apply(self, s: View, loads: Loads) -> None:
         axis = sx(self.axis)
         tau = self.actuation(s) * (s.rotation(self.a) @ axis if self.frame == "body" else axis)
-        loads.add_torque(self.a, tau)                                                        # (31)
+        loads.add_torque(self.a, tau)  # (31)
         loads.add_torque(self.b, -tau)
 
 
@@ -211,8 +214,9 @@ class PointActuator(Actuator):
         super().__post_init__()
         for name in ("frame", "point_frame"):
             if getattr(self, name) not in FRAMES:
-                raise DescriptionError(f"PointActuator: {name} must be 'ground' or 'body', got "
-                                       f"{getattr(self, name)!r}")
+                raise DescriptionError(
+                    f"PointActuator: {name} must be 'ground' or 'body', got {getattr(self, name)!r}"
+                )
         length = math.hypot(*self.direction)
         if not length > 0:
             raise DescriptionError(f"PointActuator: direction must not be zero, got {self.direction}")
@@ -223,7 +227,7 @@ class PointActuator(Actuator):
         R_GB = s.rotation(self.body)
         if self.point_frame == "ground":
             p = R_GB.T @ (p - s.station_position(self.body, ca.SX(3, 1)))
-        loads.add_force(self.body, p, R_GB @ F if self.frame == "body" else F)               # (45)
+        loads.add_force(self.body, p, R_GB @ F if self.frame == "body" else F)  # (45)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -244,7 +248,8 @@ class ActivationCoordinateActuator(CoordinateActuator):
     """
 
     activation_time_constant: Annotated[Number, quantity("s", lowest=0.0, positive=True)] = field(
-        default=0.01, kw_only=True)
+        default=0.01, kw_only=True
+    )
     default_activation: Annotated[float, quantity("-", plain=True)] = field(default=0.5, kw_only=True)
 
     @property
@@ -252,7 +257,7 @@ class ActivationCoordinateActuator(CoordinateActuator):
         return (("activation", self.default_activation),)
 
     def apply(self, s: View, loads: Loads) -> None:
-        loads.add_mobility(self._speed(s), sx(self.optimal_force) * s.state_variable(0))     # (46)
+        loads.add_mobility(self._speed(s), sx(self.optimal_force) * s.state_variable(0))  # (46)
 
     def at_one(self) -> Actuator:
         return CoordinateActuator(self.coordinate, self.optimal_force, control=1.0)

@@ -4,6 +4,7 @@ A law sees a `View` of the state (poses, velocities, q, u, t, z, inputs) and add
 torques on bodies, expressed in ground, and generalised forces on speeds. It never sees dynamics. All values
 are CasADi SX.
 """
+
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Mapping
@@ -57,8 +58,9 @@ class Force:
 
     def apply(self, s: View, loads: Loads) -> None:
         """Add what the law exerts to the loads."""
-        raise TypeError(f"{type(self).__name__} does not say what it exerts: it needs a method apply(s, "
-                        "loads)")
+        raise TypeError(
+            f"{type(self).__name__} does not say what it exerts: it needs a method apply(s, loads)"
+        )
 
     def potential(self, s: View) -> ca.SX | None:
         """Potential energy [J], or None for a force that has none."""
@@ -74,8 +76,9 @@ class Force:
 
     def description(self) -> str:
         """Text that determines the equations."""
-        fields = {k: (v.parameters, v.text) if isinstance(v, Expression) else v
-                  for k, v in vars(self).items()}
+        fields = {
+            k: (v.parameters, v.text) if isinstance(v, Expression) else v for k, v in vars(self).items()
+        }
         return f"{type(self).__name__}({fields!r})"
 
     def code(self) -> str:
@@ -87,8 +90,11 @@ class Force:
 def state_variables(forces: Mapping[str, Force]) -> list[tuple[str, float]]:
     """Names of the auxiliary states z of some forces, FORCE.STATE, and their defaults, in order; of a measure
     its name alone."""
-    return [(f"{name}.{state}" if state else name, value) for name, force in forces.items() for state,
-            value in force.states]
+    return [
+        (f"{name}.{state}" if state else name, value)
+        for name, force in forces.items()
+        for state, value in force.states
+    ]
 
 
 def check_states(forces: Mapping[str, Force], afterwards: Collection[str] = ()) -> None:
@@ -99,9 +105,11 @@ def check_states(forces: Mapping[str, Force], afterwards: Collection[str] = ()) 
         for ask in getattr(force, "asks", ()):
             if isinstance(ask, StateVariable):
                 if ask.name in afterwards:
-                    raise DescriptionError(f"force {name!r}: asks for {ask.label}, but this measure is found "
-                                           "after the run, from its history: laws cannot depend on it. They "
-                                           "read integrals (s.z) and samples (s.discrete)")
+                    raise DescriptionError(
+                        f"force {name!r}: asks for {ask.label}, but this measure is found "
+                        "after the run, from its history: laws cannot depend on it. They "
+                        "read integrals (s.z) and samples (s.discrete)"
+                    )
                 state_named(states, name, ask.name, f"force {name!r}")
 
 
@@ -130,5 +138,6 @@ class Law(Described, Force):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.group not in GROUPS:
-            raise DescriptionError(f"{type(self).__name__}: group must be one of {', '.join(GROUPS)}, got "
-                                   f"{self.group!r}")
+            raise DescriptionError(
+                f"{type(self).__name__}: group must be one of {', '.join(GROUPS)}, got {self.group!r}"
+            )

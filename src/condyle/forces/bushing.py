@@ -11,6 +11,7 @@ Equations
   on b at M's origin, in F: force f_p, moment N' f_theta, so that f . xdot is their power                 (14)
   the opposite on a, at the same point of space                                                           (15)
 """
+
 from __future__ import annotations
 
 import inspect
@@ -56,12 +57,12 @@ class _Bushing(Law):
         w_a = s.angular_velocity(self.a)
         v = s.station_velocity(self.b, p_bM) - s.station_velocity(self.a, p_aF) - ca.cross(w_a, R_GF @ p)
         w = s.angular_velocity(self.b) - w_a
-        xdot = ca.vertcat(N @ (R_GF.T @ w), R_GF.T @ v)                                      # (12)
-        f = self.forces(ca.vertcat(_angles(R), p), xdot)                                     # (13)
-        moment, force = R_GF @ (N.T @ f[:3]), R_GF @ f[3:]                                   # (14)
+        xdot = ca.vertcat(N @ (R_GF.T @ w), R_GF.T @ v)  # (12)
+        f = self.forces(ca.vertcat(_angles(R), p), xdot)  # (13)
+        moment, force = R_GF @ (N.T @ f[:3]), R_GF @ f[3:]  # (14)
         loads.add_force(self.b, p_bM, force)
         loads.add_torque(self.b, moment)
-        loads.add_force(self.a, p_aF, -force)                                                # (15)
+        loads.add_force(self.a, p_aF, -force)  # (15)
         loads.add_torque(self.a, -moment - ca.cross(R_GF @ p, force))
 
 
@@ -129,16 +130,20 @@ class FunctionBushing(_Bushing):
         except TypeError:
             given = ()
         if len(given) != 6 or isinstance(self.functions, str):
-            raise DescriptionError("FunctionBushing: functions: expected six, of three moments and of three "
-                                   f"forces, got {self.functions!r}")
+            raise DescriptionError(
+                "FunctionBushing: functions: expected six, of three moments and of three "
+                f"forces, got {self.functions!r}"
+            )
         kept = (_law(g, i) for i, g in enumerate(given))
         object.__setattr__(self, "functions", tuple(kept))
 
     def forces(self, x: ca.SX, xdot: ca.SX) -> ca.SX:
         each = ca.vertsplit(x)
-        g = [law.at(*(each if len(law.law.names) > 1 else each[i:i + 1]))
-             for i, law in enumerate(self.functions)]
-        return -ca.vertcat(*g) - sx(self.damping) * xdot                                     # (44)
+        g = [
+            law.at(*(each if len(law.law.names) > 1 else each[i : i + 1]))
+            for i, law in enumerate(self.functions)
+        ]
+        return -ca.vertcat(*g) - sx(self.damping) * xdot  # (44)
 
 
 def _law(given: Any, i: int) -> LawFunction:
@@ -149,9 +154,9 @@ def _law(given: Any, i: int) -> LawFunction:
     else:
         written = callable(given) and not isinstance(given, (Symbol, LawFunction))
         several = written and arguments_of(given) == 6
-    if isinstance(given, Formula) and not several:               # whatever its one variable is called
+    if isinstance(given, Formula) and not several:  # whatever its one variable is called
         return law_function(given, tuple(given.names), what)
-    names = DEFLECTIONS if several else DEFLECTIONS[i:i + 1]
+    names = DEFLECTIONS if several else DEFLECTIONS[i : i + 1]
     return law_function(0.0 if given is None else given, names, what)
 
 

@@ -1,4 +1,5 @@
 """Limits of a coordinate that come on smoothly: docs/theory/forces.md (37)-(39)."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -57,11 +58,14 @@ class CoordinateLimitForce(OnCoordinate):
         return ca.vertcat(super().conditions(), sx(self.low) <= sx(self.high))
 
     def _check_limits(self, values: Mapping[str, float]) -> None:
-        low, high = (float(v.at(values)[0, 0]) if isinstance(v, Expression) else v
-                     for v in (self.low, self.high))
+        low, high = (
+            float(v.at(values)[0, 0]) if isinstance(v, Expression) else v for v in (self.low, self.high)
+        )
         if not low <= high:
-            raise DescriptionError(f"CoordinateLimitForce on {self.coordinate!r}: low must not be above "
-                                   f"high, got {low:g} and {high:g}")
+            raise DescriptionError(
+                f"CoordinateLimitForce on {self.coordinate!r}: low must not be above "
+                f"high, got {low:g} and {high:g}"
+            )
 
     def _shares(self, s: View) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
         """How far q is above high and below low, and s and r of (38)."""
@@ -73,7 +77,7 @@ class CoordinateLimitForce(OnCoordinate):
         speed = self._speed(s)
         above, below, upper, lower = self._shares(s)
         f = sx(self.lower_stiffness) * lower * below - sx(self.upper_stiffness) * upper * above
-        loads.add_mobility(speed, f - sx(self.damping) * (upper + lower) * s.speed(speed))   # (39)
+        loads.add_mobility(speed, f - sx(self.damping) * (upper + lower) * s.speed(speed))  # (39)
 
     def potential(self, s: View) -> ca.SX | None:
         """The work that the springs have taken up."""

@@ -1,5 +1,6 @@
 """Forces and torques on bodies from outside: constant, as inputs, or as recorded time series:
 docs/theory/forces.md (16)-(18)."""
+
 from __future__ import annotations
 
 import hashlib
@@ -47,7 +48,7 @@ class ConstantForce(Law):
     group: str = field(default="external", kw_only=True)
 
     def apply(self, s: View, loads: Loads) -> None:
-        loads.add_force(self.body, sx(self.station), sx(self.force))                         # (16)
+        loads.add_force(self.body, sx(self.station), sx(self.force))  # (16)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -67,7 +68,7 @@ class ConstantTorque(Law):
     group: str = field(default="external", kw_only=True)
 
     def apply(self, s: View, loads: Loads) -> None:
-        loads.add_torque(self.body, sx(self.torque))                                         # (17)
+        loads.add_torque(self.body, sx(self.torque))  # (17)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -97,26 +98,33 @@ class TimeSeries:
             raise DescriptionError(f"TimeSeries: times and values must be numbers: {error}") from None
         y = y[:, None] if y.ndim == 1 else y
         if t.ndim != 1 or y.ndim != 2 or len(y) != len(t) or not y.shape[1]:
-            raise DescriptionError(f"TimeSeries: expected values of shape ({t.size}, 3) or ({t.size},), one "
-                                   f"row for each time, got shape {np.shape(self.values)}")
+            raise DescriptionError(
+                f"TimeSeries: expected values of shape ({t.size}, 3) or ({t.size},), one "
+                f"row for each time, got shape {np.shape(self.values)}"
+            )
         if not np.isfinite(y).all():
             k = int(np.argmin(np.isfinite(y).all(1)))
             raise DescriptionError(f"TimeSeries: values[{k}] = {y[k]} is not finite; leave that sample out")
         if self.interpolation not in ("cubic", "linear"):
-            raise DescriptionError("TimeSeries: interpolation must be 'cubic' or 'linear', got "
-                                   f"{self.interpolation!r}")
+            raise DescriptionError(
+                f"TimeSeries: interpolation must be 'cubic' or 'linear', got {self.interpolation!r}"
+            )
         if self.interpolation == "linear":
             if len(t) < 2 or not np.isfinite(t).all() or not (np.diff(t) > 0).all():
-                raise DescriptionError("TimeSeries: times must be two or more that increase strictly, got "
-                                       f"{self.times!r}")
+                raise DescriptionError(
+                    f"TimeSeries: times must be two or more that increase strictly, got {self.times!r}"
+                )
             warn("TimeSeries: linear interpolation has kinks at the samples; 'cubic' has none")
         elif len(t) == 2:
-            raise DescriptionError("TimeSeries: 2 samples, but a cubic spline needs at least 3; or give "
-                                   "cd.forces.TimeSeries(times, values, 'linear')")
+            raise DescriptionError(
+                "TimeSeries: 2 samples, but a cubic spline needs at least 3; or give "
+                "cd.forces.TimeSeries(times, values, 'linear')"
+            )
         else:
             Spline(t, y[:, 0])
-            warn_of_overshoot("TimeSeries", t, y,
-                              "add samples, or give cd.forces.TimeSeries(times, values, 'linear')")
+            warn_of_overshoot(
+                "TimeSeries", t, y, "add samples, or give cd.forces.TimeSeries(times, values, 'linear')"
+            )
         object.__setattr__(self, "times", tuple(t.tolist()))
         object.__setattr__(self, "values", tuple(map(tuple, y.tolist())))
 
@@ -149,8 +157,10 @@ class TimeSeries:
         return hash(self.description())
 
     def __repr__(self) -> str:
-        return (f"TimeSeries({len(self.times)} samples, {self.times[0]:g} to {self.times[-1]:g} s, "
-                f"{self.interpolation})")
+        return (
+            f"TimeSeries({len(self.times)} samples, {self.times[0]:g} to {self.times[-1]:g} s, "
+            f"{self.interpolation})"
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,8 +198,9 @@ class Signal(Role):
         each = (value,) if isinstance(value, Function) else value
         if isinstance(each, (tuple, list)) and any(isinstance(f, Function) for f in each):
             if len(each) != (n := math.prod(self.shape)):
-                raise DescriptionError(f"{what}: expected {n} function{'s' * (n > 1)} of time, got "
-                                       f"{len(each)}")
+                raise DescriptionError(
+                    f"{what}: expected {n} function{'s' * (n > 1)} of time, got {len(each)}"
+                )
             return TimeFunctions.of(each, what)
         if not isinstance(value, TimeSeries) and is_series(value):
             try:
@@ -199,13 +210,17 @@ class Signal(Role):
         if isinstance(value, TimeSeries):
             n = math.prod(self.shape)
             if len(value.values[0]) != n:
-                raise DescriptionError(f"{what}: expected {n} number{'s' * (n > 1)} for each time "
-                                       f"[{self.unit}], got {value!r} with {len(value.values[0])}")
+                raise DescriptionError(
+                    f"{what}: expected {n} number{'s' * (n > 1)} for each time "
+                    f"[{self.unit}], got {value!r} with {len(value.values[0])}"
+                )
             return value
         if callable(value) and not isinstance(value, Symbol):
-            raise DescriptionError(f"{what}: a function of time is given as (times, values); a law of your "
-                                   "own as cd.forces.Custom(lambda s: ...), where s.t is the time; got "
-                                   f"{value!r}")
+            raise DescriptionError(
+                f"{what}: a function of time is given as (times, values); a law of your "
+                "own as cd.forces.Custom(lambda s: ...), where s.t is the time; got "
+                f"{value!r}"
+            )
         return super().take(value, what)
 
 
@@ -248,8 +263,9 @@ class ExternalWrench(Law):
         super().__post_init__()
         for name in ("frame", "station_frame"):
             if getattr(self, name) not in FRAMES:
-                raise DescriptionError(f"ExternalWrench: {name} must be 'ground' or 'body', got "
-                                       f"{getattr(self, name)!r}")
+                raise DescriptionError(
+                    f"ExternalWrench: {name} must be 'ground' or 'body', got {getattr(self, name)!r}"
+                )
 
     def apply(self, s: View, loads: Loads) -> None:
         station, force, torque = (at_time(x, s) for x in (self.station, self.force, self.torque))
@@ -258,5 +274,5 @@ class ExternalWrench(Law):
             force, torque = R_GB @ force, R_GB @ torque
         if self.station_frame == "ground":
             station = R_GB.T @ (station - s.station_position(self.body, ca.SX(3, 1)))
-        loads.add_force(self.body, station, force)                                           # (18)
+        loads.add_force(self.body, station, force)  # (18)
         loads.add_torque(self.body, torque)

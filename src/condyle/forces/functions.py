@@ -3,6 +3,7 @@
 The function is a Python function, one of cd.functions, or a text in `cd.functions.Formula`: OpenSim's
 expression-based forces are these with formulas.
 """
+
 from __future__ import annotations
 
 from dataclasses import field
@@ -60,7 +61,7 @@ class TwoPointFunction(TwoPoint):
         r, L, per_L = self._line(s)
         e = r * per_L
         v = s.station_velocity(self.b, sx(self.p_b)) - s.station_velocity(self.a, sx(self.p_a))
-        self._push(loads, -self.function.at(L, ca.dot(e, v)) * e)                            # (41)
+        self._push(loads, -self.function.at(L, ca.dot(e, v)) * e)  # (41)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

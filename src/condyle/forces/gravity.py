@@ -1,4 +1,5 @@
 """Uniform gravity: docs/theory/forces.md."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
@@ -50,12 +51,17 @@ class Gravity(Law):
         object.__setattr__(self, "acceleration", ACCELERATION.take(self.acceleration, "gravity"))
         given = (self.excluded,) if isinstance(self.excluded, (str, Body)) else self.excluded
         if not isinstance(given, Iterable):
-            raise DescriptionError("Gravity: excluded: expected bodies, their names, or a mapping from them "
-                                   f"to shares, got {given!r}")
-        taken = given if isinstance(given, Mapping) else {body_name(b, "Gravity: excluded"): 1.0
-                                                          for b in given}
-        shares = {body_name(b, "Gravity: excluded"): SHARE.take(x, f"Gravity: excluded: {b}") for b,
-                  x in taken.items()}
+            raise DescriptionError(
+                "Gravity: excluded: expected bodies, their names, or a mapping from them "
+                f"to shares, got {given!r}"
+            )
+        taken = (
+            given if isinstance(given, Mapping) else {body_name(b, "Gravity: excluded"): 1.0 for b in given}
+        )
+        shares = {
+            body_name(b, "Gravity: excluded"): SHARE.take(x, f"Gravity: excluded: {b}")
+            for b, x in taken.items()
+        }
         object.__setattr__(self, "excluded", tuple(shares))
         object.__setattr__(self, "shares", tuple(shares.values()))
         super().__post_init__()
@@ -83,8 +89,11 @@ class Gravity(Law):
         super().check_parameters(values)
         for name, share in zip(self.excluded, self.shares, strict=True):
             if isinstance(share, Expression):
-                SHARE.check(SHARE.shaped(share.at(values)), f"Gravity: excluded: {name}",
-                            share.at(values).ravel().tolist())
+                SHARE.check(
+                    SHARE.shaped(share.at(values)),
+                    f"Gravity: excluded: {name}",
+                    share.at(values).ravel().tolist(),
+                )
 
     def implausible(self) -> Iterable[str]:
         g = self.acceleration

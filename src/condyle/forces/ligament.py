@@ -3,6 +3,7 @@
 Blankevoort and Huiskes (1991), Ligament-bone interaction in a three-dimensional model of the knee, Journal of
 Biomechanical Engineering 113, 263-269; the damping is that of OpenSim's Blankevoort1991Ligament.
 """
+
 from __future__ import annotations
 
 from typing import Annotated, Any
@@ -48,7 +49,7 @@ class Blankevoort1991Ligament(PathLaw):
     def _strain(self, s: View) -> tuple[ca.SX, ca.SX]:
         """eps and x of (33)."""
         eps = ca.fmax(self.path.length.at(s) / sx(self.slack_length) - 1, 0)
-        return eps, ca.fmin(eps, sx(self.transition_strain))                                 # (33)
+        return eps, ca.fmin(eps, sx(self.transition_strain))  # (33)
 
     def tension(self, s: View) -> ca.SX:
         eps, x = self._strain(s)
@@ -56,18 +57,20 @@ class Blankevoort1991Ligament(PathLaw):
         if isinstance(self.damping_coefficient, float) and self.damping_coefficient == 0:
             return T
         y = ca.fmin(eps / FADE, 1)
-        h = y**3 * (10 - 15 * y + 6 * y * y)                                                 # (35)
+        h = y**3 * (10 - 15 * y + 6 * y * y)  # (35)
         rate = self.path.length.rate(s) / sx(self.slack_length)
-        return T + sx(self.damping_coefficient) * h * ca.fmax(rate, 0)                       # (34)
+        return T + sx(self.damping_coefficient) * h * ca.fmax(rate, 0)  # (34)
 
     def potential(self, s: View) -> ca.SX:
         eps, x = self._strain(s)
         V = x**3 / (6 * sx(self.transition_strain)) + eps * (eps - x) / 2
-        return self.known(s, sx(self.linear_stiffness) * sx(self.slack_length) * V)          # (36)
+        return self.known(s, sx(self.linear_stiffness) * sx(self.slack_length) * V)  # (36)
 
 
-TOE = SimmSpline((-5.0, 0.998, 0.999, 1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.601, 1.602, 5.0),
-                 (0.0, 0.0, 0.0, 0.0, 0.035, 0.12, 0.26, 0.55, 1.17, 2.0, 2.0, 2.0, 2.0))
+TOE = SimmSpline(
+    (-5.0, 0.998, 0.999, 1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.601, 1.602, 5.0),
+    (0.0, 0.0, 0.0, 0.0, 0.035, 0.12, 0.26, 0.55, 1.17, 2.0, 2.0, 2.0, 2.0),
+)
 """OpenSim's curve of a ligament, and of the passive fibre in SIMM's muscles."""
 
 
@@ -91,4 +94,4 @@ class Ligament(PathLaw):
 
     def tension(self, s: View) -> ca.SX:
         x = self.path.length.at(s) / sx(self.resting_length)
-        return ca.if_else(x > 1, sx(self.pcsa_force) * self.force_length_curve.at(x), 0)     # (43)
+        return ca.if_else(x > 1, sx(self.pcsa_force) * self.force_length_curve.at(x), 0)  # (43)

@@ -4,6 +4,7 @@ A spring needs a coordinate whose rate is a speed, qdot_j = u_k. That is so for 
 mobilizers, and for the translations of Free; not for quaternions and Euler angles with angular velocities as
 speeds.
 """
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -85,7 +86,7 @@ class MobilitySpring(OnCoordinate):
         f = -sx(self.stiffness) * (s.coordinate(self.coordinate) - sx(self.rest))
         if not (isinstance(self.damping, float) and self.damping == 0):
             f -= sx(self.damping) * s.speed(speed)
-        loads.add_mobility(speed, f)                                                         # (6)
+        loads.add_mobility(speed, f)  # (6)
 
     def potential(self, s: View) -> ca.SX | None:
         if self.speed is not None:
@@ -107,7 +108,7 @@ class MobilityDamper(OnSpeed):
 
     def apply(self, s: View, loads: Loads) -> None:
         speed = self._speed(s)
-        loads.add_mobility(speed, -sx(self.damping) * s.speed(speed))                        # (7)
+        loads.add_mobility(speed, -sx(self.damping) * s.speed(speed))  # (7)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -126,7 +127,7 @@ class MobilityForce(OnSpeed):
     group: str = field(default="actuator", kw_only=True)
 
     def apply(self, s: View, loads: Loads) -> None:
-        loads.add_mobility(self._speed(s), at_time(self.value, s))                           # (8)
+        loads.add_mobility(self._speed(s), at_time(self.value, s))  # (8)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -166,30 +167,35 @@ class MobilityStop(OnCoordinate):
         return ca.vertcat(super().conditions(), sx(self.low) < sx(self.high))
 
     def _check_limits(self, values: Mapping[str, float]) -> None:
-        low, high = (float(v.at(values)[0, 0]) if isinstance(v, Expression) else v for v in (self.low,
-                                                                                             self.high))
+        low, high = (
+            float(v.at(values)[0, 0]) if isinstance(v, Expression) else v for v in (self.low, self.high)
+        )
         if not low < high:
-            raise DescriptionError(f"MobilityStop on {self.coordinate!r}: low must be less than high, got "
-                                   f"{low:g} and {high:g}")
+            raise DescriptionError(
+                f"MobilityStop on {self.coordinate!r}: low must be less than high, got {low:g} and {high:g}"
+            )
 
     def _beyond(self, s: View) -> tuple[ca.SX, ca.SX]:
         """How far q is above high and below low, both at least 0."""
         q, no = s.coordinate(self.coordinate), ca.SX(0)
-        return (no if self.high == np.inf else ca.fmax(q - sx(self.high), 0),
-                no if self.low == -np.inf else ca.fmax(sx(self.low) - q, 0))
+        return (
+            no if self.high == np.inf else ca.fmax(q - sx(self.high), 0),
+            no if self.low == -np.inf else ca.fmax(sx(self.low) - q, 0),
+        )
 
     def apply(self, s: View, loads: Loads) -> None:
         speed = self._speed(s)
         above, below = self._beyond(s)
         k, d_qdot = sx(self.stiffness), sx(self.dissipation) * s.speed(speed)
-        loads.add_mobility(speed, k * (below * ca.fmax(1 - d_qdot, 0) - above * ca.fmax(1 + d_qdot,
-                                                                                        0)))  # (9)
+        loads.add_mobility(
+            speed, k * (below * ca.fmax(1 - d_qdot, 0) - above * ca.fmax(1 + d_qdot, 0))
+        )  # (9)
 
     def potential(self, s: View) -> ca.SX | None:
         if self.speed is not None:
             return None
         above, below = self._beyond(s)
-        return sx(self.stiffness) * (above ** 2 + below ** 2) / 2
+        return sx(self.stiffness) * (above**2 + below**2) / 2
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -207,4 +213,4 @@ class GlobalDamper(Law):
     def apply(self, s: View, loads: Loads) -> None:
         c = sx(self.damping)
         for speed in s.tree.speeds:
-            loads.add_mobility(speed, -c * s.speed(speed))                                   # (10)
+            loads.add_mobility(speed, -c * s.speed(speed))  # (10)

@@ -1,7 +1,8 @@
 """Forces along a path: springs, dampers and actuators that pull its ends together.
 
-    a tension T pulls the path shorter: the force on its length L is -T                                    (1)
+a tension T pulls the path shorter: the force on its length L is -T                                    (1)
 """
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -41,8 +42,9 @@ class PathLaw(Law):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not isinstance(self.path, Path):
-            raise DescriptionError(f"{type(self).__name__}: path: expected a cd.paths.Path, got "
-                                   f"{self.path!r}")
+            raise DescriptionError(
+                f"{type(self).__name__}: path: expected a cd.paths.Path, got {self.path!r}"
+            )
 
     def check(self, tree: Tree) -> None:
         super().check(tree)
@@ -67,7 +69,7 @@ class PathLaw(Law):
         return ca.if_else(self.path.length.at(s) >= 0, x, float("nan"))
 
     def apply(self, s: View, loads: Loads) -> None:
-        self.path.length.load(s, -self.known(s, self.tension(s)), loads)                     # (1)
+        self.path.length.load(s, -self.known(s, self.tension(s)), loads)  # (1)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -93,7 +95,7 @@ class PathSpring(PathLaw):
         T = sx(self.stiffness) * x
         if not (isinstance(self.dissipation, float) and self.dissipation == 0):
             T = T * (1 + sx(self.dissipation) * self.path.length.rate(s))
-        return ca.if_else(x > 0, ca.fmax(T, 0), 0)                                           # (2)
+        return ca.if_else(x > 0, ca.fmax(T, 0), 0)  # (2)
 
     def potential(self, s: View) -> ca.SX:
         x = ca.fmax(self.path.length.at(s) - sx(self.rest_length), 0)

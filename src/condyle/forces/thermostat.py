@@ -1,5 +1,6 @@
 """A heat bath: docs/theory/forces.md (19)-(22). Simbody's Force::Thermostat; Martyna, Klein and Tuckerman
 (1992)."""
+
 from __future__ import annotations
 
 from dataclasses import field
@@ -56,11 +57,13 @@ class NoseHooverThermostat(Law):
             value = getattr(self, name)
             whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
             if not (whole and value >= least) and not (name == "dofs" and value is None):
-                raise DescriptionError(f"NoseHooverThermostat: {name} must be a whole number, at least "
-                                       f"{least}, got {value!r}")
+                raise DescriptionError(
+                    f"NoseHooverThermostat: {name} must be a whole number, at least {least}, got {value!r}"
+                )
         if not (isinstance(self.boltzmann, (int, float)) and 0 < self.boltzmann < np.inf):
-            raise DescriptionError("NoseHooverThermostat: boltzmann must be one number above 0 [J/K], got "
-                                   f"{self.boltzmann!r}")
+            raise DescriptionError(
+                f"NoseHooverThermostat: boltzmann must be one number above 0 [J/K], got {self.boltzmann!r}"
+            )
 
     @property
     def states(self) -> tuple[tuple[str, float], ...]:  # type: ignore[override]
@@ -71,7 +74,7 @@ class NoseHooverThermostat(Law):
             raise DescriptionError(f"{self!r}: dofs = {self.dofs}, but the system has {tree.nu} speeds")
 
     def apply(self, s: View, loads: Loads) -> None:
-        f = -s.state_variable(0) * s.generalised_momentum()                                  # (19)
+        f = -s.state_variable(0) * s.generalised_momentum()  # (19)
         for k, speed in enumerate(s.tree.speeds):
             loads.add_mobility(speed, f[k])
 
@@ -79,21 +82,24 @@ class NoseHooverThermostat(Law):
         m, per_t2, n = self.chain, 1 / sx(self.relaxation_time) ** 2, self.dofs or s.tree.nu
         zeta = [s.state_variable(k) for k in range(m)]
         p = s.generalised_momentum()
-        T = sum((s.speed(name) * p[k] for k, name in enumerate(s.tree.speeds)),
-                ca.SX(0)) / (n * self.boltzmann)
-        rate = [(T / sx(self.temperature) - 1) * per_t2]                                     # (20)
+        T = sum((s.speed(name) * p[k] for k, name in enumerate(s.tree.speeds)), ca.SX(0)) / (
+            n * self.boltzmann
+        )
+        rate = [(T / sx(self.temperature) - 1) * per_t2]  # (20)
         rate += [(n if k == 1 else 1) * zeta[k - 1] ** 2 - per_t2 for k in range(1, m)]
-        return [rate[k] - (zeta[k] * zeta[k + 1] if k + 1 < m else 0) for k in range(m)] + zeta       # (21)
+        return [rate[k] - (zeta[k] * zeta[k + 1] if k + 1 < m else 0) for k in range(m)] + zeta  # (21)
 
-    def bath_energy(self, z: ArrayLike, dofs: int, temperature: float | None = None,
-                    relaxation_time: float | None = None) -> Any:
+    def bath_energy(
+        self, z: ArrayLike, dofs: int, temperature: float | None = None, relaxation_time: float | None = None
+    ) -> Any:
         """E_b of (22) [J], shape (...), from its own states z, shape (..., 2 chain). Where temperature and
         relaxation time are Parameters, give their values."""
         T = self.temperature if temperature is None else temperature
         t = self.relaxation_time if relaxation_time is None else relaxation_time
         if not all(isinstance(x, (int, float)) for x in (T, t)):
-            raise DescriptionError("bath_energy: temperature and relaxation_time are Parameters; give their "
-                                   "values")
+            raise DescriptionError(
+                "bath_energy: temperature and relaxation_time are Parameters; give their values"
+            )
         zeta, eta = np.split(np.asarray(z, dtype=float), 2, axis=-1)
         n = np.array([dofs] + [1] * (self.chain - 1))
-        return self.boltzmann * T * (t**2 * (n * zeta**2).sum(-1) / 2 + (n * eta).sum(-1))   # (22)
+        return self.boltzmann * T * (t**2 * (n * zeta**2).sum(-1) / 2 + (n * eta).sum(-1))  # (22)

@@ -6,6 +6,7 @@
 Where the points coincide e is not defined: it is taken as zero there, and so are the forces. Values and
 derivatives stay finite.
 """
+
 from __future__ import annotations
 
 from dataclasses import field
@@ -39,7 +40,7 @@ class TwoPoint(Law):
         return r, ca.if_else(apart, L, 0), ca.if_else(apart, 1 / L, 0)
 
     def _push(self, loads: Loads, f_B: ca.SX) -> None:
-        loads.add_force(self.b, sx(self.p_b), f_B)                                           # (2)
+        loads.add_force(self.b, sx(self.p_b), f_B)  # (2)
         loads.add_force(self.a, sx(self.p_a), -f_B)
 
 
@@ -66,7 +67,7 @@ class TwoPointSpring(TwoPoint):
 
     def apply(self, s: View, loads: Loads) -> None:
         r, _, per_L = self._line(s)
-        self._push(loads, -sx(self.stiffness) * (1 - sx(self.rest_length) * per_L) * r)      # (3)
+        self._push(loads, -sx(self.stiffness) * (1 - sx(self.rest_length) * per_L) * r)  # (3)
 
     def potential(self, s: View) -> ca.SX:
         L = self._line(s)[1]
@@ -96,7 +97,7 @@ class TwoPointDamper(TwoPoint):
         r, _, per_L = self._line(s)
         e = r * per_L
         v = s.station_velocity(self.b, sx(self.p_b)) - s.station_velocity(self.a, sx(self.p_a))
-        self._push(loads, -sx(self.damping) * ca.dot(e, v) * e)                              # (4)
+        self._push(loads, -sx(self.damping) * ca.dot(e, v) * e)  # (4)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -123,4 +124,4 @@ class TwoPointForce(TwoPoint):
 
     def apply(self, s: View, loads: Loads) -> None:
         r, _, per_L = self._line(s)
-        self._push(loads, at_time(self.force, s) * per_L * r)                                # (5)
+        self._push(loads, at_time(self.force, s) * per_L * r)  # (5)

@@ -10,6 +10,7 @@ The function is called with `s` (condyle.laws.ask.AskedState), traced once, comp
 kept as an
 expression: it runs as machine code, pickles without the function, and has exact derivatives.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
@@ -84,8 +85,7 @@ class UserForce(Law):
             ask.check(tree, self.what)
 
     def parameters(self) -> list[Parameter]:
-        return [p for ask in self.asks
-                for p in ask.parameters()] + list(self.law.outside)  # type: ignore[arg-type]
+        return [p for ask in self.asks for p in ask.parameters()] + list(self.law.outside)  # type: ignore[arg-type]
 
     def description(self) -> str:
         return f"{type(self).__name__}({[ask.text for ask in self.asks]}, {self.law.text}, {self.group})"
@@ -131,8 +131,10 @@ class Custom(UserForce):
             targets, entries = _flat(result[0], self.what)
             entries += _rates(result[1], [name for name, _ in self.states], self.what)
             if seen and targets != seen[0]:
-                raise TraceError(f"{self.what}: returned forces on {_names(seen[0])} first and on "
-                                 f"{_names(targets)} later; what it acts on must not depend on values")
+                raise TraceError(
+                    f"{self.what}: returned forces on {_names(seen[0])} first and on "
+                    f"{_names(targets)} later; what it acts on must not depend on values"
+                )
             seen.append(targets)
             return entries
 
@@ -148,8 +150,12 @@ class Custom(UserForce):
                 known_body(tree, target, self.what)
             else:
                 if target not in (*tree.coordinates, *tree.speeds):
-                    raise UnknownNameError("coordinate, speed or body", target, dict.fromkeys(
-                        (*tree.coordinates, *tree.speeds, *(b.name for b in tree.bodies))), self.what)
+                    raise UnknownNameError(
+                        "coordinate, speed or body",
+                        target,
+                        dict.fromkeys((*tree.coordinates, *tree.speeds, *(b.name for b in tree.bodies))),
+                        self.what,
+                    )
                 speed_named(tree, target, self.what)
 
     def apply(self, s: View, loads: Loads) -> None:
@@ -157,17 +163,19 @@ class Custom(UserForce):
         start = 0
         for kind, target in self.targets:
             if kind == "speed":
-                loads.add_mobility(speed_named(s.tree, target, self.what), values[start])    # (23)
+                loads.add_mobility(speed_named(s.tree, target, self.what), values[start])  # (23)
                 start += 1
                 continue
-            force, torque, at = (ca.sparsify(ca.vertcat(*values[start + i:start + i + 3])) for i in (0, 3, 6))
-            loads.add_force(target, at, force)                                               # (23)
+            force, torque, at = (
+                ca.sparsify(ca.vertcat(*values[start + i : start + i + 3])) for i in (0, 3, 6)
+            )
+            loads.add_force(target, at, force)  # (23)
             loads.add_torque(target, torque)
             start += 9
 
     def rates(self, s: View) -> list[ca.SX]:
         values = ca.vertsplit(self.law.apply(*answers(self.asks, s)))
-        return values[len(values) - len(self.states):]
+        return values[len(values) - len(self.states) :]
 
     def description(self) -> str:
         return f"{super().description()} on {self.targets} with {self.states}"
@@ -182,23 +190,28 @@ def _states(given: Any, zdot: Any, what: str) -> tuple[tuple[str, float], ...]:
         if given:
             raise DescriptionError(
                 f"{what}: states must be a dict from names to initial values, as {{'activation': 0.05}}, got "
-                f"{given!r}")
+                f"{given!r}"
+            )
         given = {}
     if bool(given) != (zdot is not None):
         raise DescriptionError(
             f"{what}: states and zdot belong together: states={{'activation': 0.05}} and zdot=f with f(s) -> "
-            "{'activation': rate}")
+            "{'activation': rate}"
+        )
     if zdot is not None:
         check_function(zdot, f"{what}: zdot")
-    return tuple((Parameter(name, value).name, Parameter(name, value).default) for name,
-                 value in given.items())
+    return tuple(
+        (Parameter(name, value).name, Parameter(name, value).default) for name, value in given.items()
+    )
 
 
 def _rates(result: Any, names: list[str], what: str) -> list[Any]:
     """What zdot returned, in the order of the states."""
     if not isinstance(result, Mapping) or set(result) != set(names):
-        raise TraceError(f"{what}: zdot returned {result!r}; expected a dict with a rate for each of "
-                         f"{', '.join(map(repr, names))}")
+        raise TraceError(
+            f"{what}: zdot returned {result!r}; expected a dict with a rate for each of "
+            f"{', '.join(map(repr, names))}"
+        )
     for name, rate in result.items():
         if rate is None or isinstance(rate, (str, AskedState)) or np.ndim(rate):
             raise TraceError(f"{what}: zdot returned {rate!r} for {name!r}; expected one number")
@@ -210,7 +223,8 @@ def _flat(result: Any, what: str) -> tuple[tuple[tuple[str, str], ...], list[Any
     if not isinstance(result, Mapping):
         raise TraceError(
             f"{what}: returned {result!r}; expected a dict such as {{'foot': cd.Wrench(force=f, at=p)}} or "
-            "{'knee': tau}" + ("; is a return statement missing?" if result is None else ""))
+            "{'knee': tau}" + ("; is a return statement missing?" if result is None else "")
+        )
     targets: list[tuple[str, str]] = []
     entries: list[Any] = []
     for key, value in result.items():
@@ -219,10 +233,16 @@ def _flat(result: Any, what: str) -> tuple[tuple[tuple[str, str], ...], list[Any
             for wrench in wrenches:
                 targets.append(("body", body_name(key, what)))
                 entries += wrench.entries(f"{what}: {key!r}")
-        elif isinstance(key, Body) or value is None or isinstance(value,
-                                                                  (dict, str, AskedState)) or np.ndim(value):
-            raise TraceError(f"{what}: for {key!r} it returned {value!r}; expected cd.Wrench(force=..., "
-                             "torque=..., at=...) for a body, one number for a speed")
+        elif (
+            isinstance(key, Body)
+            or value is None
+            or isinstance(value, (dict, str, AskedState))
+            or np.ndim(value)
+        ):
+            raise TraceError(
+                f"{what}: for {key!r} it returned {value!r}; expected cd.Wrench(force=..., "
+                "torque=..., at=...) for a body, one number for a speed"
+            )
         else:
             targets.append(("speed", body_name(key, what)))
             entries.append(value)
@@ -253,16 +273,20 @@ class Potential(UserForce):
         law, asks = traced_law(self.function, self.what, self._one)
         for ask in asks:
             if ask.level in ("velocity", "state"):
-                raise DescriptionError(f"{self.what}: asks for {ask.labels()[0]}, but an energy depends on "
-                                       "positions only; for forces that depend on velocities use "
-                                       "cd.forces.Custom")
+                raise DescriptionError(
+                    f"{self.what}: asks for {ask.labels()[0]}, but an energy depends on "
+                    "positions only; for forces that depend on velocities use "
+                    "cd.forces.Custom"
+                )
         object.__setattr__(self, "law", law)
         object.__setattr__(self, "asks", asks)
 
     def _one(self, energy: Any) -> list[Any]:
         if energy is None or isinstance(energy, (str, Mapping, AskedState)) or np.ndim(energy):
-            raise TraceError(f"{self.what}: returned {energy!r}; expected one number, the energy [J]"
-                             + ("; is a return statement missing?" if energy is None else ""))
+            raise TraceError(
+                f"{self.what}: returned {energy!r}; expected one number, the energy [J]"
+                + ("; is a return statement missing?" if energy is None else "")
+            )
         return [energy]
 
     @cached_property
@@ -276,5 +300,5 @@ class Potential(UserForce):
     def apply(self, s: View, loads: Loads) -> None:
         g, start = self._gradient(*answers(self.asks, s))[0], 0
         for ask in self.asks:
-            ask.load(s, -g[start:start + ask.size], loads)                                   # (24)-(26)
+            ask.load(s, -g[start : start + ask.size], loads)  # (24)-(26)
             start += ask.size

@@ -3,6 +3,7 @@ docs/theory/functions.md.
 
 Any Python function may be given where one of these may; these are for what a few lines of NumPy do not say.
 """
+
 from __future__ import annotations
 
 from condyle.functions.base import Function
@@ -13,5 +14,18 @@ from condyle.functions.polynomial import Polynomial
 from condyle.functions.scaled import Scaled
 from condyle.functions.splines import PiecewiseConstant, PiecewiseLinear, SimmSpline, Spline
 
-__all__ = ["BSpline", "Constant", "Formula", "Function", "Linear", "PiecewiseConstant", "PiecewiseLinear",
-           "Polynomial", "Scaled", "SimmSpline", "Sine", "SmoothStep", "Spline"]
+__all__ = [
+    "BSpline",
+    "Constant",
+    "Formula",
+    "Function",
+    "Linear",
+    "PiecewiseConstant",
+    "PiecewiseLinear",
+    "Polynomial",
+    "Scaled",
+    "SimmSpline",
+    "Sine",
+    "SmoothStep",
+    "Spline",
+]

@@ -1,5 +1,6 @@
 """What all functions share: one call for numbers, arrays, Symbols and SX; Parameters among their numbers;
 being a value."""
+
 from __future__ import annotations
 
 import math
@@ -35,8 +36,9 @@ class Function:
     """How many variables it takes; None: any number."""
 
     def formula(self, x: Sequence[Any], order: Sequence[int], look_up: bool) -> Any:
-        raise TypeError(f"{type(self).__name__} does not say what it computes: it needs formula(x, order, "
-                        "look_up)")
+        raise TypeError(
+            f"{type(self).__name__} does not say what it computes: it needs formula(x, order, look_up)"
+        )
 
     def __call__(self, *x: Any) -> Any:
         """The value at x, one argument a variable: numbers, arrays of any shape (elementwise), Symbols, or
@@ -58,8 +60,9 @@ class Function:
         except TypeError:
             orders = (-1,)
         if any(k < 0 for k in orders):
-            raise DescriptionError(f"{self!r}: order must be 0, 1, 2, ..., or one of these for each "
-                                   f"variable, got {order!r}")
+            raise DescriptionError(
+                f"{self!r}: order must be 0, 1, 2, ..., or one of these for each variable, got {order!r}"
+            )
         arguments = tuple(x) if several else (x,)
         self._check_count(len(orders))
         self._check_count(len(arguments))
@@ -74,11 +77,14 @@ class Function:
             given = [ca.SX(scalar(v)) if isinstance(v, Symbol) else ca.SX(v) for v in x]
             shape = next((v.shape for v in given if not v.is_scalar()), (1, 1))
             entries = [ca.vertsplit(ca.vec(ca.repmat(v, *shape) if v.is_scalar() else v)) for v in given]
-            values = [ca.SX(self.formula([ca.densify(e) for e in at], order, False))
-                      for at in zip(*entries, strict=True)]
+            values = [
+                ca.SX(self.formula([ca.densify(e) for e in at], order, False))
+                for at in zip(*entries, strict=True)
+            ]
             return ca.reshape(ca.vertcat(*values), shape)
         if all(isinstance(v, Symbol) or np.ndim(v) == 0 for v in x) and (
-                self.uses_parameters or any(isinstance(v, Symbol) for v in x)):
+            self.uses_parameters or any(isinstance(v, Symbol) for v in x)
+        ):
             at = [scalar(v[()] if isinstance(v, np.ndarray) else v) for v in x]
             return Symbol(ca.SX(self.formula(at, order, True)))
         arrays = [np.asarray(boxed(v)) for v in x]
@@ -109,8 +115,7 @@ class Function:
         return {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
 
     def __repr__(self) -> str:
-        return (
-            f"{type(self).__name__}({', '.join(short(getattr(self, f.name)) for f in fields(self))})")  # type: ignore[arg-type]
+        return f"{type(self).__name__}({', '.join(short(getattr(self, f.name)) for f in fields(self))})"  # type: ignore[arg-type]
 
 
 def _holds_symbol(value: Any) -> bool:
@@ -153,13 +158,13 @@ def short(value: Any) -> str:
 
 # ---- The numbers of a function ----
 
+
 def at_default(value: Number) -> float:
     """The number, or what an expression of Parameters is worth at their defaults."""
     if not isinstance(value, Symbol):
         return float(value)
     outside = defaulted_in(value.sx)
-    return float(ca.Function("f", [s.sx for s in outside],
-                             [value.sx])(*(s.default for s in outside)))  # type: ignore[attr-defined]
+    return float(ca.Function("f", [s.sx for s in outside], [value.sx])(*(s.default for s in outside)))  # type: ignore[attr-defined]
 
 
 def as_operand(value: Number) -> Any:
@@ -171,9 +176,11 @@ def number(what: str, value: Any) -> Number:
     """A finite float, or a Symbol made of Parameters that is finite at their defaults."""
     if isinstance(value, Symbol):
         if len(defaulted_in(value.sx)) != len(ca.symvar(value.sx)):
-            raise DescriptionError(f"{what}: {value!r} is not made of cd.Parameters; a function's numbers "
-                                   "must not depend on coordinates: make it outside of the function that is "
-                                   "traced")
+            raise DescriptionError(
+                f"{what}: {value!r} is not made of cd.Parameters; a function's numbers "
+                "must not depend on coordinates: make it outside of the function that is "
+                "traced"
+            )
         FINITE.check(at_default(value), what, value, f" = {at_default(value)} at the defaults")
         return value
     try:
@@ -190,7 +197,7 @@ def numbers(owner: str, name: str, values: Any) -> tuple[Number, ...]:
     if isinstance(values, (list, tuple)) and set(map(type, values)) == {float}:
         values = np.array(values)
     known = isinstance(values, np.ndarray) and values.dtype == float and values.ndim == 1 and values.size > 0
-    if known and np.isfinite(values).all():                 # long series: one by one takes seconds
+    if known and np.isfinite(values).all():  # long series: one by one takes seconds
         return tuple(values.tolist())
     try:
         items = np.array(values, dtype=object)
@@ -206,8 +213,10 @@ def plain_numbers(owner: str, name: str, values: Any) -> tuple[float, ...]:
     kept = numbers(owner, name, values)
     for k, value in enumerate(kept) if _holds_symbol(kept) else ():
         if isinstance(value, Symbol):
-            raise DescriptionError(f"{owner}: {name}[{k}] = {short(value)} is a Parameter, which only values "
-                                   "may be. Scale the argument instead: f(x / scale)")
+            raise DescriptionError(
+                f"{owner}: {name}[{k}] = {short(value)} is a Parameter, which only values "
+                "may be. Scale the argument instead: f(x / scale)"
+            )
     return kept  # type: ignore[return-value]
 
 

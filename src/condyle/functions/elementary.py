@@ -1,4 +1,5 @@
 """Constant, Linear, Sine and SmoothStep: docs/theory/functions.md (1)-(5)."""
+
 from __future__ import annotations
 
 import math
@@ -29,7 +30,7 @@ class Constant(Function):
         object.__setattr__(self, "value", number("Constant: value", self.value))
 
     def formula(self, x: Sequence[Any], order: Sequence[int], look_up: bool) -> Any:
-        return 0.0 if any(order) else as_operand(self.value)                                       # (1)
+        return 0.0 if any(order) else as_operand(self.value)  # (1)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,8 +46,11 @@ class Linear(Function):
     intercept: Number = 0.0
 
     def __post_init__(self) -> None:
-        several = (isinstance(self.slope, (Sequence, np.ndarray)) and not isinstance(self.slope, str)
-                   and np.ndim(self.slope) > 0)
+        several = (
+            isinstance(self.slope, (Sequence, np.ndarray))
+            and not isinstance(self.slope, str)
+            and np.ndim(self.slope) > 0
+        )
         slope = numbers("Linear", "slope", self.slope) if several else number("Linear: slope", self.slope)
         object.__setattr__(self, "slope", slope)
         object.__setattr__(self, "intercept", number("Linear: intercept", self.intercept))
@@ -59,7 +63,7 @@ class Linear(Function):
         slopes = [as_operand(s) for s in (self.slope if isinstance(self.slope, tuple) else (self.slope,))]
         if any(order):
             return slopes[list(order).index(1)] if sum(order) == 1 else 0.0
-        return sum((s * v for s, v in zip(slopes, x, strict=True)), as_operand(self.intercept))    # (2)
+        return sum((s * v for s, v in zip(slopes, x, strict=True)), as_operand(self.intercept))  # (2)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -89,7 +93,7 @@ class Sine(Function):
         wave = a * functions[order[0] % 2](angle)
         for _ in range(order[0]):
             wave = omega * wave
-        return (-wave if order[0] % 4 in (2, 3) else wave) + (0.0 if order[0] else offset)         # (3)
+        return (-wave if order[0] % 4 in (2, 3) else wave) + (0.0 if order[0] else offset)  # (3)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -115,18 +119,19 @@ class SmoothStep(Function):
         for name in ("x0", "x1", "y0", "y1"):
             object.__setattr__(self, name, number(f"SmoothStep: {name}", getattr(self, name)))
         if at_default(self.x0) == at_default(self.x1):
-            raise DescriptionError(f"SmoothStep: x0 and x1 are both {short(self.x0)}; a step needs some "
-                                   "width")
+            raise DescriptionError(
+                f"SmoothStep: x0 and x1 are both {short(self.x0)}; a step needs some width"
+            )
 
     def formula(self, x: Sequence[Any], order: Sequence[int], look_up: bool) -> Any:
         x0, x1, y0, y1 = map(as_operand, (self.x0, self.x1, self.y0, self.y1))
         n, width = order[0], x1 - x0
-        s = (x[0] - x0) / width                                                                    # (4)
+        s = (x[0] - x0) / width  # (4)
         real = np.real(s) if isinstance(s, (np.ndarray, np.generic)) else s
         before, after = real < 0, real > 1
         s = choose(before, 0.0, choose(after, 1.0, s))
         if n == 0:
-            return y0 + (y1 - y0) * (s * s * s * (10 + s * (6 * s - 15)))                          # (5)
+            return y0 + (y1 - y0) * (s * s * s * (10 + s * (6 * s - 15)))  # (5)
         c = [math.perm(j, n) * c for j, c in enumerate((0, 0, 0, 10, -15, 6)) if j >= n]
         value = s * 0.0
         for c_j in reversed(c):

@@ -10,6 +10,7 @@ The grammar is that of Lepton, which OpenSim's expression-based forces are writt
     power  = value [ "^" signed ]              from the right; -x^2 is -(x^2)
     value  = number | name | function "(" sum { "," sum } ")" | "(" sum ")"
 """
+
 from __future__ import annotations
 
 import itertools
@@ -29,8 +30,9 @@ from condyle.records import dataclass
 LONGEST, DEEPEST, LARGEST = 10_000, 50, 20_000
 """Characters of a text; brackets, signs and powers within each other; and operations where named parts are
 written out."""
-TOKEN = re.compile(r"\s*(?:((?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|([A-Za-z_]\w*)|([-+*/^(),;=])|(\S))",
-                   re.ASCII)
+TOKEN = re.compile(
+    r"\s*(?:((?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|([A-Za-z_]\w*)|([-+*/^(),;=])|(\S))", re.ASCII
+)
 
 Program = list[tuple[str, Any]]
 """What is done in order, on a stack: ("number", value) and ("variable", place) put one on it; (operation, how
@@ -60,8 +62,9 @@ class Formula(Function):
         names = (self.names,) if isinstance(self.names, str) else tuple(self.names)
         for name in names:
             if not (isinstance(name, str) and re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII)):
-                raise DescriptionError("Formula: names: expected names of letters, digits and _, got "
-                                       f"{self.names!r}")
+                raise DescriptionError(
+                    f"Formula: names: expected names of letters, digits and _, got {self.names!r}"
+                )
         if not names or len(set(names)) < len(names):
             raise DescriptionError(f"Formula: names: expected one or several different ones, got {names!r}")
         object.__setattr__(self, "names", names)
@@ -110,8 +113,9 @@ class Parser:
         self.text, self.names = text, tuple(names)
         if len(text) > LONGEST:
             raise DescriptionError(f"Formula: {len(text)} characters, at most {LONGEST} are read")
-        self.tokens = [(m.group(m.lastindex or 0), m.lastindex, m.start(m.lastindex or 0))
-                       for m in TOKEN.finditer(text)]
+        self.tokens = [
+            (m.group(m.lastindex or 0), m.lastindex, m.start(m.lastindex or 0)) for m in TOKEN.finditer(text)
+        ]
         self.parts: dict[str, Program] = {}
         self.at = self.depth = self.end = 0
 
@@ -120,7 +124,7 @@ class Parser:
         cuts = [k for k, (token, _, _) in enumerate(self.tokens) if token == ";"]
         bounds = [-1, *cuts, len(self.tokens)]
         pieces = [(a + 1, b) for a, b in itertools.pairwise(bounds)]
-        for start, end in reversed(pieces[1:]):                  # a part may use those that follow it
+        for start, end in reversed(pieces[1:]):  # a part may use those that follow it
             if start < end:
                 self._named(start, end)
         return self._piece(*pieces[0])
@@ -156,7 +160,7 @@ class Parser:
 
     def _shown(self) -> str:
         low = max(0, self._column - 30)
-        return self.text if len(self.text) <= 80 else f"{'...' * (low > 0)}{self.text[low:low + 70]}..."
+        return self.text if len(self.text) <= 80 else f"{'...' * (low > 0)}{self.text[low : low + 70]}..."
 
     def _deeper(self) -> None:
         self.depth += 1
@@ -254,11 +258,31 @@ class Parser:
 
 BELL = f"{2 / math.sqrt(math.pi)!r}*exp(-x^2)"
 RULES = {
-    "neg": "-1", "sqrt": "0.5/sqrt(x)", "exp": "exp(x)", "log": "1/x", "sin": "cos(x)", "cos": "-sin(x)",
-    "tan": "1/cos(x)^2", "sec": "sec(x)*tan(x)", "csc": "-csc(x)*cot(x)", "cot": "-csc(x)^2",
-    "asin": "1/sqrt(1 - x^2)", "acos": "-1/sqrt(1 - x^2)", "atan": "1/(1 + x^2)", "sinh": "cosh(x)",
-    "cosh": "sinh(x)", "tanh": "1 - tanh(x)^2", "erf": BELL, "erfc": f"-{BELL}", "abs": "2*step(x) - 1",
-    "square": "2*x", "cube": "3*x^2", "recip": "-1/x^2", "step": "0", "delta": "0"}
+    "neg": "-1",
+    "sqrt": "0.5/sqrt(x)",
+    "exp": "exp(x)",
+    "log": "1/x",
+    "sin": "cos(x)",
+    "cos": "-sin(x)",
+    "tan": "1/cos(x)^2",
+    "sec": "sec(x)*tan(x)",
+    "csc": "-csc(x)*cot(x)",
+    "cot": "-csc(x)^2",
+    "asin": "1/sqrt(1 - x^2)",
+    "acos": "-1/sqrt(1 - x^2)",
+    "atan": "1/(1 + x^2)",
+    "sinh": "cosh(x)",
+    "cosh": "sinh(x)",
+    "tanh": "1 - tanh(x)^2",
+    "erf": BELL,
+    "erfc": f"-{BELL}",
+    "abs": "2*step(x) - 1",
+    "square": "2*x",
+    "cube": "3*x^2",
+    "recip": "-1/x^2",
+    "step": "0",
+    "delta": "0",
+}
 """Derivatives of what is done with one number, as formulas."""
 ARGUMENTS = {**{name: 1 for name in RULES if name != "neg"}, "min": 2, "max": 2}
 ZERO: Program = [("number", 0.0)]
@@ -272,7 +296,7 @@ def _rule(name: str) -> tuple[tuple[str, Any], ...]:
 
 def derivative(program: Program, k: int) -> Program:
     """By the variable at place k."""
-    stack: list[tuple[Program, Program]] = []                    # programs of values and of their derivatives
+    stack: list[tuple[Program, Program]] = []  # programs of values and of their derivatives
     for operation, which in program:
         if operation in ("number", "variable"):
             stack.append(([(operation, which)], ONE if operation == "variable" and which == k else ZERO))
@@ -284,8 +308,9 @@ def derivative(program: Program, k: int) -> Program:
     return stack[0][1]
 
 
-def _chain(operation: str, value: Program, a: Program, da: Program, b: Program = ZERO,
-           db: Program = ZERO) -> Program:
+def _chain(
+    operation: str, value: Program, a: Program, da: Program, b: Program = ZERO, db: Program = ZERO
+) -> Program:
     """The derivative of what is done with a and b, whose derivatives are da and db."""
     if da == ZERO and db == ZERO:
         return ZERO
@@ -325,6 +350,7 @@ def _over(a: Program, b: Program) -> Program:
 
 # ---- What they are worth ----
 
+
 def evaluate(program: Program, x: Sequence[Any], operations: dict[str, Callable[..., Any]]) -> Any:
     """The value where the variables are x."""
     stack: list[Any] = []
@@ -363,27 +389,69 @@ def _power_sx(a: Any, b: Any) -> Any:
 
 
 _SHARED: dict[str, Callable[..., Any]] = {
-    "+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b, "neg": lambda a: -a,
-    "square": lambda a: a * a, "cube": lambda a: a * a * a}
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "neg": lambda a: -a,
+    "square": lambda a: a * a,
+    "cube": lambda a: a * a * a,
+}
 ON_NUMBERS: dict[str, Callable[..., Any]] = _SHARED | {
-    "/": np.true_divide, "^": _power, "sqrt": np.sqrt, "exp": np.exp, "log": np.log, "sin": np.sin,
-    "cos": np.cos, "tan": np.tan, "sec": lambda a: 1 / np.cos(a),
+    "/": np.true_divide,
+    "^": _power,
+    "sqrt": np.sqrt,
+    "exp": np.exp,
+    "log": np.log,
+    "sin": np.sin,
+    "cos": np.cos,
+    "tan": np.tan,
+    "sec": lambda a: 1 / np.cos(a),
     "csc": lambda a: np.true_divide(1, np.sin(a)),
-    "cot": lambda a: np.true_divide(1, np.tan(a)), "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan,
-    "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "erf": _erf, "erfc": lambda a: 1 - _erf(a),
+    "cot": lambda a: np.true_divide(1, np.tan(a)),
+    "asin": np.arcsin,
+    "acos": np.arccos,
+    "atan": np.arctan,
+    "sinh": np.sinh,
+    "cosh": np.cosh,
+    "tanh": np.tanh,
+    "erf": _erf,
+    "erfc": lambda a: 1 - _erf(a),
     "recip": lambda a: np.true_divide(1, a),
     "abs": lambda a: np.where(np.real(a) < 0, np.negative(a), a),
     "step": lambda a: np.where(np.isnan(a), a, np.where(np.real(a) >= 0, 1.0, 0.0)),
     "delta": lambda a: np.where(np.isnan(a), a, np.where(np.real(a) == 0, 1.0, 0.0)),
     "min": lambda a, b: np.where(np.real(b) >= np.real(a), a, b),
-    "max": lambda a, b: np.where(np.real(a) >= np.real(b), a, b)}
+    "max": lambda a, b: np.where(np.real(a) >= np.real(b), a, b),
+}
 ON_SX: dict[str, Callable[..., Any]] = _SHARED | {
-    "/": lambda a, b: ca.SX(a) / b, "^": _power_sx, "sec": lambda a: 1 / ca.cos(a),
-    "csc": lambda a: 1 / ca.sin(a), "cot": lambda a: 1 / ca.tan(a), "erfc": lambda a: 1 - ca.erf(a),
-    "recip": lambda a: 1 / ca.SX(a), "abs": ca.fabs,
+    "/": lambda a, b: ca.SX(a) / b,
+    "^": _power_sx,
+    "sec": lambda a: 1 / ca.cos(a),
+    "csc": lambda a: 1 / ca.sin(a),
+    "cot": lambda a: 1 / ca.tan(a),
+    "erfc": lambda a: 1 - ca.erf(a),
+    "recip": lambda a: 1 / ca.SX(a),
+    "abs": ca.fabs,
     "step": lambda a: ca.if_else(ca.SX(a) == a, ca.SX(a) >= 0, a),
     "delta": lambda a: ca.if_else(ca.SX(a) == a, ca.SX(a) == 0, a),
     "min": lambda a, b: ca.if_else(ca.SX(b) >= a, a, b),
     "max": lambda a, b: ca.if_else(ca.SX(a) >= b, a, b),
-    **{name: getattr(ca, name) for name in ("sqrt", "exp", "log", "sin", "cos", "tan", "asin", "acos", "atan",
-                                            "sinh", "cosh", "tanh", "erf")}}
+    **{
+        name: getattr(ca, name)
+        for name in (
+            "sqrt",
+            "exp",
+            "log",
+            "sin",
+            "cos",
+            "tan",
+            "asin",
+            "acos",
+            "atan",
+            "sinh",
+            "cosh",
+            "tanh",
+            "erf",
+        )
+    },
+}

@@ -5,6 +5,7 @@ An expression has no branches. On Symbols the row of numbers that holds at x is 
 cost that does not depend on how many there are; where there are few short ones, and on bare SX, which must be
 an expression by itself, it is selected.
 """
+
 from __future__ import annotations
 
 import math
@@ -79,8 +80,11 @@ class Pieces:
         some = np.flatnonzero(self.varies).tolist()
         if some:
             long = self.apart or len(self.breaks) >= LOOK_UP_FROM or len(some) >= WIDE
-            row[some] = (self._looked_up(x) if look_up and long and self._tables is not None
-                         else self._selected(x, self.rows[:, some]))
+            row[some] = (
+                self._looked_up(x)
+                if look_up and long and self._tables is not None
+                else self._selected(x, self.rows[:, some])
+            )
         return row
 
     @cached_property
@@ -106,8 +110,8 @@ class Pieces:
         assert self._tables is not None
         buckets, rows, _ = self._tables
         start, width = ca.vertsplit(get(self._scale)) if self.apart else self._scale.values
-        bucket = get(buckets, 1 + ca.floor((x - start) / width))                               # (9)
-        return get(rows, bucket[0] + (x >= bucket[1]))                                         # (10)
+        bucket = get(buckets, 1 + ca.floor((x - start) / width))  # (9)
+        return get(rows, bucket[0] + (x >= bucket[1]))  # (10)
 
     def _selected(self, x: ca.SX, rows: Array) -> ca.SX:
         """A balanced tree of selections, one for each break."""
@@ -157,8 +161,9 @@ class Piecewise(Function):
         free = [i for i, v in enumerate(self.values) if isinstance(v, Symbol)]
         breaks, origins, c = self.pieces(np.hstack([y, np.eye(len(y))[:, free]]))
         flat = np.moveaxis(c, 2, 1).reshape(len(origins), -1)
-        return Pieces(breaks, np.column_stack([origins, flat])), [v.sx for v in self.values
-                                                                  if isinstance(v, Symbol)]
+        return Pieces(breaks, np.column_stack([origins, flat])), [
+            v.sx for v in self.values if isinstance(v, Symbol)
+        ]
 
     def formula(self, x: Sequence[Any], order: Sequence[int], look_up: bool) -> Any:
         pieces, parameters = self._columns
@@ -167,9 +172,9 @@ class Piecewise(Function):
         else:
             row = list(np.moveaxis(pieces.at_numbers(x[0]), -1, 0))
         size = (len(row) - 1) // (1 + len(parameters))
-        c = row[1:1 + size]
+        c = row[1 : 1 + size]
         for k, parameter in enumerate(parameters, 1):
-            c = [a + parameter * b for a, b in zip(c, row[1 + k * size:], strict=False)]
+            c = [a + parameter * b for a, b in zip(c, row[1 + k * size :], strict=False)]
         return taylor(x[0] - row[0], c, order[0])
 
 
@@ -180,5 +185,3 @@ def taylor(t: Any, c: Sequence[Any], order: int = 0) -> Any:
     for c_j in reversed(terms[:-1]):
         value = c_j + t * value
     return value
-
-

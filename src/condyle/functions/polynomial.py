@@ -1,4 +1,5 @@
 """Polynomials of one or several variables: docs/theory/functions.md (6), (7)."""
+
 from __future__ import annotations
 
 import math
@@ -39,13 +40,16 @@ class Polynomial(Function):
         except (TypeError, ValueError):
             array = np.empty(0)
         if array.ndim != 2 or len(array) != len(c) or array.shape[1] == 0:
-            raise DescriptionError(f"Polynomial: exponents must have shape ({len(c)}, variables), one row "
-                                   f"per coefficient, got {self.exponents!r}")
+            raise DescriptionError(
+                f"Polynomial: exponents must have shape ({len(c)}, variables), one row "
+                f"per coefficient, got {self.exponents!r}"
+            )
         bad = ~((array >= 0) & (array == np.floor(array)) & (array <= 100))
         if bad.any():
             i, j = np.argwhere(bad)[0]
-            raise DescriptionError(f"Polynomial: exponents[{i}][{j}] = {array[i, j]:g}; allowed are 0, 1, 2, "
-                                   "... 100")
+            raise DescriptionError(
+                f"Polynomial: exponents[{i}][{j}] = {array[i, j]:g}; allowed are 0, 1, 2, ... 100"
+            )
         object.__setattr__(self, "exponents", tuple(tuple(map(int, row)) for row in array))
 
     @property
@@ -53,8 +57,9 @@ class Polynomial(Function):
         return 1 if self.exponents is None else len(self.exponents[0])
 
     def formula(self, x: Sequence[Any], order: Sequence[int], look_up: bool) -> Any:
-        exponents = ([(k,) for k in range(len(self.coefficients))] if self.exponents is None
-                     else self.exponents)
+        exponents = (
+            [(k,) for k in range(len(self.coefficients))] if self.exponents is None else self.exponents
+        )
         terms: dict[tuple[int, ...], Any] = {}
         for e, c in zip(exponents, self.coefficients, strict=True):
             factor = math.prod(math.perm(k, n) for k, n in zip(e, order, strict=True))
@@ -70,6 +75,7 @@ def _horner(terms: dict[tuple[int, ...], Any], x: Sequence[Any]) -> Any:
         return 0.0
     if not x:
         return terms[()]
+
     def inner(power: int) -> Any:
         return _horner({e[1:]: c for e, c in terms.items() if e[0] == power}, x[1:])
 

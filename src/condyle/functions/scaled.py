@@ -1,4 +1,5 @@
 """Another function times a number: docs/theory/functions.md (17)."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -23,13 +24,15 @@ class Scaled(Function):
 
     def __post_init__(self) -> None:
         if not isinstance(self.function, Function):
-            raise DescriptionError("Scaled: function: expected one of cd.functions, such as cd.SimmSpline(x, "
-                                   f"y), got {self.function!r}; a Python function multiplies its own result")
+            raise DescriptionError(
+                "Scaled: function: expected one of cd.functions, such as cd.SimmSpline(x, "
+                f"y), got {self.function!r}; a Python function multiplies its own result"
+            )
         object.__setattr__(self, "factor", number("Scaled: factor", self.factor))
 
     @property
     def variables(self) -> int | None:  # type: ignore[override]
-        return self.function.variables                      # type: ignore[no-any-return]
+        return self.function.variables  # type: ignore[no-any-return]
 
     def formula(self, x: Sequence[Any], order: Sequence[int], look_up: bool) -> Any:
-        return as_operand(self.factor) * self.function.formula(x, order, look_up)                  # (17)
+        return as_operand(self.factor) * self.function.formula(x, order, look_up)  # (17)

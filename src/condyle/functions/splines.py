@@ -1,5 +1,6 @@
 """Functions through given points: natural splines, SIMM's cubic, straight lines: docs/theory/functions.md
 (11)-(15)."""
+
 from __future__ import annotations
 
 import math
@@ -72,8 +73,9 @@ class Spline(ThroughPoints):
 
     def __post_init__(self) -> None:
         if self.degree not in DEGREES:
-            raise DescriptionError(f"Spline: degree must be 3, 5 or 7, got {self.degree!r}; other degrees: "
-                                   "cd.functions.BSpline")
+            raise DescriptionError(
+                f"Spline: degree must be 3, 5 or 7, got {self.degree!r}; other degrees: cd.functions.BSpline"
+            )
         object.__setattr__(self, "degree", int(self.degree))
         super().__post_init__()
 
@@ -106,9 +108,11 @@ class SimmSpline(ThroughPoints):
         x = np.array(self.x)
         if len(x) == 2:
             return straight(x, y)
-        left, right = (6 * divided_difference(x[s], y[s]) if len(x) > 3 else np.zeros(y.shape[1])
-                       for s in (slice(None, 4), slice(-4, None)))                                  # (13)
-        return interpolated(x, y, 3, [(3, left)], [(3, right)], 1)                                  # (14)
+        left, right = (
+            6 * divided_difference(x[s], y[s]) if len(x) > 3 else np.zeros(y.shape[1])
+            for s in (slice(None, 4), slice(-4, None))
+        )  # (13)
+        return interpolated(x, y, 3, [(3, left)], [(3, right)], 1)  # (14)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -125,8 +129,10 @@ class PiecewiseLinear(ThroughPoints):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        warn("PiecewiseLinear has kinks at its points: speeds jump there, and derivatives are those "
-             "of one side; cd.Spline(x, y) is smooth")
+        warn(
+            "PiecewiseLinear has kinks at its points: speeds jump there, and derivatives are those "
+            "of one side; cd.Spline(x, y) is smooth"
+        )
 
     def pieces(self, y: Array) -> tuple[Array, Array, Array]:
         return straight(np.array(self.x), y)
@@ -149,8 +155,10 @@ class PiecewiseConstant(ThroughPoints):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        warn("PiecewiseConstant jumps at its points, and its derivatives are zero; "
-             "cd.functions.SmoothStep is smooth")
+        warn(
+            "PiecewiseConstant jumps at its points, and its derivatives are zero; "
+            "cd.functions.SmoothStep is smooth"
+        )
 
     def pieces(self, y: Array) -> tuple[Array, Array, Array]:
         return np.array(self.x[1:]), np.array(self.x), y[:, None, :]
@@ -167,8 +175,9 @@ def measured(series: Any, what: str) -> Spline:
     """The natural cubic spline through a pair (times, values) that is given for a function of time."""
     times, values = series
     spline = Spline(times, values)
-    warn_of_overshoot(what, np.asarray(times, dtype=float), np.asarray(values, dtype=float)[:, None],
-                      "add samples")
+    warn_of_overshoot(
+        what, np.asarray(times, dtype=float), np.asarray(values, dtype=float)[:, None], "add samples"
+    )
     return spline
 
 
@@ -188,20 +197,23 @@ def warn_of_overshoot(what: str, x: Array, y: Array, remedy: str) -> None:
     beyond = np.maximum(between - high, low - between) / np.where(high > low, high - low, np.inf)
     if beyond.max() > OVERSHOOT:
         i, j, k = np.unravel_index(int(beyond.argmax()), beyond.shape)
-        warn(f"{what}: the cubic spline through these values, from {low[k]:g} to {high[k]:g}, "
-             f"reaches {between[i, j, k]:.3g} at t = {x[i] + h[i, j]:.6g} s, between two of them: "
-             f"the times are too uneven for it; {remedy}")
+        warn(
+            f"{what}: the cubic spline through these values, from {low[k]:g} to {high[k]:g}, "
+            f"reaches {between[i, j, k]:.3g} at t = {x[i] + h[i, j]:.6g} s, between two of them: "
+            f"the times are too uneven for it; {remedy}"
+        )
 
 
 def natural(x: Array, y: Array, degree: int = 3) -> tuple[Array, Array, Array]:
     """The natural spline as pieces; y has shape (n, s)."""
     half = (degree + 1) // 2
-    ends = [(j, np.zeros(y.shape[1])) for j in range(half, degree)]                                # (11)
-    return interpolated(x, y, degree, ends, ends, half - 1)                                        # (12)
+    ends = [(j, np.zeros(y.shape[1])) for j in range(half, degree)]  # (11)
+    return interpolated(x, y, degree, ends, ends, half - 1)  # (12)
 
 
-def interpolated(x: Array, y: Array, degree: int, left: list[Any], right: list[Any],
-                 beyond: int) -> tuple[Array, Array, Array]:
+def interpolated(
+    x: Array, y: Array, degree: int, left: list[Any], right: list[Any], beyond: int
+) -> tuple[Array, Array, Array]:
     """The spline through points with derivatives (order, value) given at its ends, as pieces.
 
     Args:
@@ -220,10 +232,11 @@ def interpolated(x: Array, y: Array, degree: int, left: list[Any], right: list[A
         from scipy.interpolate import make_interp_spline
 
         spline = make_interp_spline((x - x[0]) / h, y, k=degree, bc_type=bc)
-        c = np.stack([spline((at - x[0]) / h, nu=j) / (math.factorial(j) * h**j) for j in range(degree + 1)],
-                     axis=1)
+        c = np.stack(
+            [spline((at - x[0]) / h, nu=j) / (math.factorial(j) * h**j) for j in range(degree + 1)], axis=1
+        )
     c[:, 0] = np.concatenate([y[:1], y])
-    c[[0, -1], beyond + 1:] = 0.0
+    c[[0, -1], beyond + 1 :] = 0.0
     return x, at, c
 
 
@@ -270,15 +283,22 @@ def check_points(name: str, x: Sequence[float] | Array, y: Sequence[Number] | Ar
     if len(x) != len(y):
         raise DescriptionError(f"{name}: {len(x)} values of x but {len(y)} of y; give one y for each x")
     if len(x) < fewest:
-        raise DescriptionError(f"{name}: got {len(x)} point(s), needs at least {fewest}; a line is lambda q: "
-                               "a + b * q")
+        raise DescriptionError(
+            f"{name}: got {len(x)} point(s), needs at least {fewest}; a line is lambda q: a + b * q"
+        )
     step = np.diff(x)
     if not (step > 0).all():
         k = int(np.argmin(step > 0))
-        advice = "reverse both x and y" if (step < 0).all() else \
-            "two points share one x: keep one of them" if step[k] == 0 else "sort the points by x"
-        raise DescriptionError(f"{name}: x must increase strictly, but x[{k}] = {x[k]:g} and x[{k + 1}] = "
-                               f"{x[k + 1]:g}; {advice}")
+        advice = (
+            "reverse both x and y"
+            if (step < 0).all()
+            else "two points share one x: keep one of them"
+            if step[k] == 0
+            else "sort the points by x"
+        )
+        raise DescriptionError(
+            f"{name}: x must increase strictly, but x[{k}] = {x[k]:g} and x[{k + 1}] = {x[k + 1]:g}; {advice}"
+        )
 
 
 spoken(SimmSpline, Spline)

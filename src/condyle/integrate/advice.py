@@ -1,4 +1,5 @@
 """Why a run ended early, and what to try."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -23,9 +24,17 @@ LATE = 1e4
 """After this time [s] the shortest step is no longer short."""
 
 
-def advice(like: State, t: float, y: np.ndarray, f: np.ndarray, h: float, worst: int, status: int,
-           step: float | None,
-           manifold: Manifold | None = None) -> Outcome:
+def advice(
+    like: State,
+    t: float,
+    y: np.ndarray,
+    f: np.ndarray,
+    h: float,
+    worst: int,
+    status: int,
+    step: float | None,
+    manifold: Manifold | None = None,
+) -> Outcome:
     """Why a run ended early, and what to try.
 
     Args:
@@ -51,12 +60,16 @@ def advice(like: State, t: float, y: np.ndarray, f: np.ndarray, h: float, worst:
     unit = float(np.spacing(abs(t)))
     way, h = (1, h) if h >= 0 else (-1, -h)
     if h < COARSEST * unit:
-        return ended(Status.TIME, f"a step of {h:.2g} s is below what t can resolve: doubles are {unit:.2g} "
-                                  f"s apart there; {Status.TIME.advice}")
+        return ended(
+            Status.TIME,
+            f"a step of {h:.2g} s is below what t can resolve: doubles are {unit:.2g} "
+            f"s apart there; {Status.TIME.advice}",
+        )
     ahead = sorted({0.0, h, *(AHEAD if step is None else (step,))})
     with np.errstate(invalid="ignore", over="ignore"):
-        places = [(since, _Place(like, t + way * since, y + way * since * f if since else y))
-                  for since in ahead]
+        places = [
+            (since, _Place(like, t + way * since, y + way * since * f if since else y)) for since in ahead
+        ]
     near = [(since, place) for since, place in places if np.isfinite(place.y).all()]
     for since, place in near:
         if since <= max(h, 1e-6) and (lost := place.singular()):
@@ -66,27 +79,39 @@ def advice(like: State, t: float, y: np.ndarray, f: np.ndarray, h: float, worst:
             kind = Status.CONTACT if lost.startswith("contact ") else Status.PATH
             return ended(kind, f"{lost}{f' ({_later(since)})' if since else ''}; {kind.advice}")
         if since <= h and (first := place.not_finite()) is not None:
-            return ended(Status.NOT_FINITE,
-                         f"{first} is not finite {_later(since)}; {Status.NOT_FINITE.advice}")
+            return ended(
+                Status.NOT_FINITE, f"{first} is not finite {_later(since)}; {Status.NOT_FINITE.advice}"
+            )
     if system.constraints and manifold is not None:
         for since, place in near:
             if violated := place.violated(manifold):
-                return ended(Status.CONSTRAINTS,
-                             f"the constraints cannot be satisfied any more; {_later(since)} {violated}; "
-                             f"{Status.CONSTRAINTS.advice}")
+                return ended(
+                    Status.CONSTRAINTS,
+                    f"the constraints cannot be satisfied any more; {_later(since)} {violated}; "
+                    f"{Status.CONSTRAINTS.advice}",
+                )
     if near and (lost := near[0][1].nearly()):
         return ended(Status.SINGULAR, lost)
     if step is not None:
-        return ended(Status.STEP_TOO_LONG,
-                     f"the next state is not finite or was not found: a step of {step:g} s is too long; "
-                     f"{Status.STEP_TOO_LONG.advice}")
-    coarse = (f" (doubles are {unit:.2g} s apart there: let time start nearer to zero)" if abs(t) > LATE
-              else "")
-    tendon = ("; an elastic tendon is stiff where its fiber hardly pulls: start from "
-              "system.equilibrate_muscles(state), or take integrator='rodas'"
-              if names[worst].endswith(".normalized_tendon_force") else "")
-    return ended(Status.NO_STEP, f"no step is small enough for the accuracy{coarse}; {names[worst]} has the "
-                                 f"largest error{tendon}; {Status.NO_STEP.advice}")
+        return ended(
+            Status.STEP_TOO_LONG,
+            f"the next state is not finite or was not found: a step of {step:g} s is too long; "
+            f"{Status.STEP_TOO_LONG.advice}",
+        )
+    coarse = (
+        f" (doubles are {unit:.2g} s apart there: let time start nearer to zero)" if abs(t) > LATE else ""
+    )
+    tendon = (
+        "; an elastic tendon is stiff where its fiber hardly pulls: start from "
+        "system.equilibrate_muscles(state), or take integrator='rodas'"
+        if names[worst].endswith(".normalized_tendon_force")
+        else ""
+    )
+    return ended(
+        Status.NO_STEP,
+        f"no step is small enough for the accuracy{coarse}; {names[worst]} has the "
+        f"largest error{tendon}; {Status.NO_STEP.advice}",
+    )
 
 
 def _later(since: float) -> str:
@@ -98,9 +123,9 @@ class _Place:
 
     def __init__(self, like: State, t: float, y: np.ndarray) -> None:
         self.system, self.t, self.y, nq, nu = like.system, t, y, like.q.size, like.u.size
-        self.q, self.u, self.tail = y[:nq].copy(), y[nq:nq + nu].copy(), like.tail.copy()
+        self.q, self.u, self.tail = y[:nq].copy(), y[nq : nq + nu].copy(), like.tail.copy()
         where = like.system.compiled.model.tail
-        self.tail[where["t"]], self.tail[where["z"]] = t, y[nq + nu:]
+        self.tail[where["t"]], self.tail[where["z"]] = t, y[nq + nu :]
 
     def unsolved(self) -> str:
         """Which path is not found; empty if all are."""
@@ -109,8 +134,9 @@ class _Place:
 
     def not_finite(self) -> object:
         """The first thing that is not finite."""
-        return explain(self.system.compiled.model, self.q, self.u, self.system.compiled.no_tau,
-                       self.tail).first
+        return explain(
+            self.system.compiled.model, self.q, self.u, self.system.compiled.no_tau, self.tail
+        ).first
 
     def singular(self) -> str:
         """What has lost rank; empty if nothing has."""
@@ -128,7 +154,7 @@ class _Place:
         """Which mobilizer is about to lose rank; empty if none is."""
         for b in self.system.bodies:
             q, nu = self.q[b.q], b.mobilizer.nu
-            if not nu or b.follows is not None:             # a body may rest while the one it follows moves
+            if not nu or b.follows is not None:  # a body may rest while the one it follows moves
                 continue
             parts = motion_at(b.mobilizer, self.t, q, np.zeros(nu))
             H = np.concatenate([np.reshape(parts[2], (3, nu)), np.reshape(parts[3], (3, nu))])
@@ -138,17 +164,23 @@ class _Place:
                 if not values[-1] > NEARLY * values[0]:
                     at = ", ".join(f"{c.name} = {x:.6g}" for c, x in zip(b.coordinates, q, strict=True))
                     words = f": {b.mobilizer.singular}" if b.mobilizer.singular else ""
-                    return (f"the mobilizer of body {b.name!r} ({b.mobilizer!r}) is about to lose a "
-                            f"direction of motion at {at}: its {name} loses rank{words}. Use other "
-                            "coordinates (a quaternion instead of angles), or stay away from it")
+                    return (
+                        f"the mobilizer of body {b.name!r} ({b.mobilizer!r}) is about to lose a "
+                        f"direction of motion at {at}: its {name} loses rank{words}. Use other "
+                        "coordinates (a quaternion instead of angles), or stay away from it"
+                    )
         return ""
 
     def violated(self, manifold: Manifold) -> str:
         """Which constraints cannot be satisfied nearby; empty if all can."""
         try:
-            project(self.system.compiled.projection(self.tail, manifold.weights), self.q, self.u,
-                    10 * manifold.tolerance,
-                    100 * manifold.tolerance)
+            project(
+                self.system.compiled.projection(self.tail, manifold.weights),
+                self.q,
+                self.u,
+                10 * manifold.tolerance,
+                100 * manifold.tolerance,
+            )
         except ConstraintError as error:
             amounts = ", ".join(f"{name!r} by {amount:.3g}" for name, amount in error.violated.items())
             return f"they are violated: {amounts}"
@@ -160,8 +192,9 @@ class _Place:
         """Constraints that no accelerations satisfy together, with the locks and motions as they are; empty
         if there are none."""
         try:
-            self.system.compiled.function("forward_dynamics")(self.q, self.u, self.system.compiled.no_tau,
-                                                              self.tail)
+            self.system.compiled.function("forward_dynamics")(
+                self.q, self.u, self.system.compiled.no_tau, self.tail
+            )
         except ConstraintError as error:
             amounts = ", ".join(f"{name!r} by {amount:.3g}" for name, amount in error.violated.items())
             return f"accelerations violate them: {amounts}"

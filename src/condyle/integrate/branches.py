@@ -13,6 +13,7 @@ branch changes,
 and nothing is done. Where the length jumps by more than JUMP, or SHARE of the run's accuracy, it is reported,
 and the run begins anew just after.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
@@ -113,8 +114,9 @@ def differs(old: ca.SX, new: ca.SX) -> list[ca.SX]:
     count, out = old.numel() // 4, []
     for k in range(count):
         at = slice(count + 3 * k, count + 3 * k + 3)
-        turned = ca.logic_and(ca.dot(old[at], new[at]) < TURNED, ca.logic_and(
-            new[k] > 0, ca.dot(new[at], new[at]) > 0))
+        turned = ca.logic_and(
+            ca.dot(old[at], new[at]) < TURNED, ca.logic_and(new[k] > 0, ca.dot(new[at], new[at]) > 0)
+        )
         out.append(ca.logic_or(turned, old[k] != new[k]))
     return out
 
@@ -155,8 +157,10 @@ class Suspects:
 
     def and_(self, more: Suspects) -> Suspects:
         """Together, in the order of steps and time; a run may go backward."""
-        both = [np.concatenate(pair) for pair in ((self.step, more.step), (self.a, more.a), (self.b, more.b),
-                                                  (self.spans, more.spans))]
+        both = [
+            np.concatenate(pair)
+            for pair in ((self.step, more.step), (self.a, more.a), (self.b, more.b), (self.spans, more.spans))
+        ]
         way = np.sign(both[2] - both[1])
         return Suspects(*both).some(np.lexsort((way * both[1], both[0])))
 
@@ -166,8 +170,8 @@ class _Poses:
 
     def __init__(self, bodies: list[str], poses: ca.SX, names: list[str], coordinates: ca.SX) -> None:
         self.known: dict[str, ca.SX] = {}
-        self._R = {b: ca.reshape(poses[12 * i:12 * i + 9], 3, 3) for i, b in enumerate(bodies)}
-        self._p = {b: poses[12 * i + 9:12 * i + 12] for i, b in enumerate(bodies)}
+        self._R = {b: ca.reshape(poses[12 * i : 12 * i + 9], 3, 3) for i, b in enumerate(bodies)}
+        self._p = {b: poses[12 * i + 9 : 12 * i + 12] for i, b in enumerate(bodies)}
         self._q = dict(zip(names, ca.vertsplit(coordinates), strict=True)) if names else {}
 
     def rotation(self, body: str) -> ca.SX:
@@ -185,17 +189,21 @@ class _Kind:
     """Spans of one signature: one kernel for all, as in tables of laws."""
 
     spans: tuple[Span, ...]
-    places: np.ndarray                                       # among all spans
-    bodies: np.ndarray                                       # of each span, among all bodies looked at
-    coordinates: np.ndarray                                  # of each span, among the coordinates
+    places: np.ndarray  # among all spans
+    bodies: np.ndarray  # of each span, among all bodies looked at
+    coordinates: np.ndarray  # of each span, among the coordinates
 
     @cached_property
     def function(self) -> NativeFunction:
         """Numbers, poses (12 per body) and coordinates, side by side -> L, codes, normals."""
         span = self.spans[0]
-        return NativeFunction("branches", self._build, key=f"branches {span.text}",
-                              inputs=[("given", sum(self.sizes))],
-                              outputs=[("look", 1 + 4 * len(span.switches))])
+        return NativeFunction(
+            "branches",
+            self._build,
+            key=f"branches {span.text}",
+            inputs=[("given", sum(self.sizes))],
+            outputs=[("look", 1 + 4 * len(span.switches))],
+        )
 
     @cached_property
     def sizes(self) -> tuple[int, int, int]:
@@ -208,7 +216,7 @@ class _Kind:
         given = ca.SX.sym("given", n + m + k)
         links, names = [f"b{i}" for i in range(len(span.bodies))], [f"q{i}" for i in range(k)]
         twin = span.twin(given[:n], links, names)
-        view = _Poses(links, given[n:n + m], names, given[n + m:])
+        view = _Poses(links, given[n : n + m], names, given[n + m :])
         code, normal = twin.branches(twin.found(view))  # type: ignore[arg-type]
         out = ca.vertcat(twin.at(view), code, ca.vec(normal))  # type: ignore[arg-type]
         return assembled("branches", [given], [ca.densify(out)])
@@ -223,9 +231,15 @@ class _Kind:
         if self._plain is not None:
             return self._plain[member]
         out = np.empty((len(row), self.sizes[0]))
-        known = {name: (kind, k) for kind, names in (
-            ("parameters", model.tree.parameters.names), ("inputs", model.tree.inputs.names),
-            ("discrete", model.tree.discrete.names)) for k, name in enumerate(names)}
+        known = {
+            name: (kind, k)
+            for kind, names in (
+                ("parameters", model.tree.parameters.names),
+                ("inputs", model.tree.inputs.names),
+                ("discrete", model.tree.discrete.names),
+            )
+            for k, name in enumerate(names)
+        }
         for i, span in enumerate(self.spans):
             here, given = member == i, {p.name: p.sx for p in span.parameters()}
             f = ca.Function("numbers", [*given.values()], [span.values()])
@@ -246,19 +260,27 @@ class Branches:
         groups: dict[Hashable, list[int]] = {}
         for i, span in enumerate(self.spans):
             groups.setdefault(span.signature, []).append(i)
-        self._kinds = [_Kind(tuple(self.spans[i] for i in group), np.array(group),
-                             np.array([[self._bodies.index(b) for b in self.spans[i].bodies] for i in group]),
-                             np.array([[names.index(q) for q in self.spans[i].coordinates] for i in group],
-                                      dtype=int)) for group in groups.values()]
+        self._kinds = [
+            _Kind(
+                tuple(self.spans[i] for i in group),
+                np.array(group),
+                np.array([[self._bodies.index(b) for b in self.spans[i].bodies] for i in group]),
+                np.array([[names.index(q) for q in self.spans[i].coordinates] for i in group], dtype=int),
+            )
+            for group in groups.values()
+        ]
         first = np.cumsum([0, *(len(span.switches) for span in self.spans)])
         self._first, self.of_span = first, np.repeat(np.arange(len(self.spans)), np.diff(first))
         self.where = [name for span in self.spans for name in span.switches]
-        self._owned = self.of_span[:, None] == np.arange(len(self.spans))      # which switch is of which span
+        self._owned = self.of_span[:, None] == np.arange(len(self.spans))  # which switch is of which span
         sizes = model.sizes()
         self._poses = NativeFunction(
-            "branch_poses", self._build, key=f"branch_poses {self._bodies}\n{description(model)}",
+            "branch_poses",
+            self._build,
+            key=f"branch_poses {self._bodies}\n{description(model)}",
             inputs=[(name, sizes[name]) for name in ("q", "u", "tail")],
-            outputs=[("poses", 12 * len(self._bodies))])
+            outputs=[("poses", 12 * len(self._bodies))],
+        )
 
     @staticmethod
     def of(system: System) -> Branches | None:
@@ -266,8 +288,11 @@ class Branches:
         if "branches" not in system.compiled.programs:
             model, spans = system.compiled.model, dict[Span, list[str]]()
             for name, law in model.forces.items():
-                asked = [law.path.length] if hasattr(law, "path") else [
-                    ask for ask in getattr(law, "asks", ()) if isinstance(ask, PathLength)]
+                asked = (
+                    [law.path.length]
+                    if hasattr(law, "path")
+                    else [ask for ask in getattr(law, "asks", ()) if isinstance(ask, PathLength)]
+                )
                 every = [span for length in asked for span in getattr(length, "spans", ())]
                 for span in (span for span in every if span.switches):
                     same = next((s for s in spans if s.text == span.text), span)
@@ -278,8 +303,10 @@ class Branches:
     def _build(self) -> ca.Function | Staged:
         s = Symbols(self.model)
         view = s.view(s.kinematics())
-        poses = [ca.vertcat(ca.vec(ca.densify(view.rotation(b))), view.station_position(b, ca.SX.zeros(3)))
-                 for b in self._bodies]
+        poses = [
+            ca.vertcat(ca.vec(ca.densify(view.rotation(b))), view.station_position(b, ca.SX.zeros(3)))
+            for b in self._bodies
+        ]
         return assembled("branch_poses", [s["q"], s["u"], s["tail"]], [ca.densify(ca.vertcat(*poses))])
 
     def signature(self, view: View) -> tuple[ca.SX, ca.SX]:
@@ -309,14 +336,14 @@ class Branches:
             count, (n, b, _) = len(kind.spans[0].switches), kind.sizes
             given = np.empty((len(row), sum(kind.sizes)))
             given[:, :n] = kind.numbers(self.model, full, row, member)
-            given[:, n:n + b] = poses[row[:, None], kind.bodies[member]].reshape(-1, b)
-            given[:, n + b:] = q[row[:, None], kind.coordinates[member]]
+            given[:, n : n + b] = poses[row[:, None], kind.bodies[member]].reshape(-1, b)
+            given[:, n + b :] = q[row[:, None], kind.coordinates[member]]
             found = _evaluated(kind.function, given)
             places = kind.places[member]
             L[row, places] = found[:, 0]
             at = row[:, None], self._first[places][:, None] + np.arange(count)
-            code[at] = found[:, 1:1 + count]
-            normal[at] = found[:, 1 + count:].reshape(-1, count, 3)
+            code[at] = found[:, 1 : 1 + count]
+            normal[at] = found[:, 1 + count :].reshape(-1, count, 3)
         return Look(L, code, normal)
 
     def suspects(self, t: np.ndarray, signatures: np.ndarray, steps: np.ndarray) -> Suspects:
@@ -328,9 +355,14 @@ class Branches:
         spans = changed @ self._owned
         return Suspects(steps, t[steps], t[steps + 1], spans).some(spans.any(axis=1))
 
-    def located(self, suspects: Suspects, tails_at: Callable[[np.ndarray], np.ndarray],
-                y_at: Callable[[np.ndarray, np.ndarray], np.ndarray], accuracy: float = 0.0,
-                near: float = 0.0) -> dict[int, Found]:
+    def located(
+        self,
+        suspects: Suspects,
+        tails_at: Callable[[np.ndarray], np.ndarray],
+        y_at: Callable[[np.ndarray, np.ndarray], np.ndarray],
+        accuracy: float = 0.0,
+        near: float = 0.0,
+    ) -> dict[int, Found]:
         """The first jump of each step that has one.
 
         All parts are divided at once, as often as it takes: most lengths go on smoothly by (1) soon.
@@ -348,7 +380,7 @@ class Branches:
         while len(suspects):
             if len(suspects) <= AT_ONCE:
                 suspects = self._divided(suspects, tails_at, y_at, found, least, near)
-            else:                                            # later ones of a step wait: a path may chatter
+            else:  # later ones of a step wait: a path may chatter
                 now = np.arange(len(suspects)) - np.searchsorted(suspects.step, suspects.step) < AT_ONCE
                 divided = self._divided(suspects.some(now), tails_at, y_at, found, least, near)
                 suspects = divided.and_(suspects.some(~now))
@@ -358,9 +390,15 @@ class Branches:
                 suspects = suspects.some(~late)
         return found
 
-    def _divided(self, given: Suspects, tails_at: Callable[[np.ndarray], np.ndarray],
-                 y_at: Callable[[np.ndarray, np.ndarray], np.ndarray], found: dict[int, Found], least: float,
-                 near: float) -> Suspects:
+    def _divided(
+        self,
+        given: Suspects,
+        tails_at: Callable[[np.ndarray], np.ndarray],
+        y_at: Callable[[np.ndarray, np.ndarray], np.ndarray],
+        found: dict[int, Found],
+        least: float,
+        near: float,
+    ) -> Suspects:
         """The parts of some parts that are still suspect; jumps above the least go to `found`, the first of
         each step."""
         m, x = len(given), np.linspace(0.0, 1.0, PARTS + 1)
@@ -377,14 +415,17 @@ class Branches:
         before, after = steps[i, np.where(p > 0, p - 1, 1)], steps[i, np.where(p < PARTS - 1, p + 1, p - 1)]
         at_first, at_last = (p == 0)[:, None], (p == PARTS - 1)[:, None]
         around = np.where(at_first, after, np.where(at_last, before, (before + after) / 2))
-        jump = np.where(mine, steps[i, p] - around, 0.0)                                              # (1)
+        jump = np.where(mine, steps[i, p] - around, 0.0)  # (1)
         a, b = t[i, p], t[i, p + 1]
         known = np.abs(b - a) <= INSTANT * np.maximum(1.0, np.abs(b))
         known |= (np.abs(b - a) <= near) & (np.abs(jump) > CLEAR * near).any(axis=1)
         smooth = (np.abs(jump) < least / 10).all(axis=1)
         for k in np.flatnonzero(known):
-            sizes = {int(s): float(steps[i[k], p[k], s]) for s in np.flatnonzero(mine[k])
-                     if abs(steps[i[k], p[k], s]) > least}
+            sizes = {
+                int(s): float(steps[i[k], p[k], s])
+                for s in np.flatnonzero(mine[k])
+                if abs(steps[i[k], p[k], s]) > least
+            }
             one, way = int(given.step[i[k]]), np.sign(b[k] - a[k])
             if sizes and not (one in found and way * found[one].before <= way * a[k]):
                 switches = np.flatnonzero(changed[i[k], p[k]]).tolist()
@@ -398,8 +439,11 @@ class Branches:
         out = []
         for span, size in found.sizes.items():
             where = " and ".join(self.where[s] for s in found.switches if self.of_span[s] == span)
-            out += [Jump(name, where, found.after, size, energy) for name in self.owners[span]
-                    if name not in after.disabled]
+            out += [
+                Jump(name, where, found.after, size, energy)
+                for name in self.owners[span]
+                if name not in after.disabled
+            ]
         return out
 
 

@@ -11,6 +11,7 @@ refused step would have ended is passed: err <= 1 / blind, steps grow at most tw
 err^(-1/2). Smooth motion hardly ever is refused twice, and does not pay for this. Methods that are not blind
 do without this.
 """
+
 from __future__ import annotations
 
 import casadi as ca
@@ -32,7 +33,7 @@ def total(x: ca.SX) -> ca.SX:
     if not x.numel():
         return ca.SX(0)
     while (n := x.numel()) > 1:
-        x = ca.vertcat(x[0:n - n % 2:2] + x[1:n:2], x[n - n % 2:])
+        x = ca.vertcat(x[0 : n - n % 2 : 2] + x[1:n:2], x[n - n % 2 :])
     return x
 
 
@@ -44,8 +45,11 @@ def norm(weights: ca.SX, e: ca.SX, accuracy: ca.SX) -> ca.SX:
 def weighed(weights: ca.SX, accuracy: ca.SX, *errors: ca.SX) -> ca.SX:
     """The error of a step, 1 is just allowed; with a second estimate as methods.Explicit says."""
     err = norm(weights, errors[0], accuracy)
-    return err if len(errors) == 1 else err ** 2 / ca.sqrt(err ** 2 + 0.01 * norm(weights, errors[1],
-                                                                                  accuracy) ** 2 + 1e-300)
+    return (
+        err
+        if len(errors) == 1
+        else err**2 / ca.sqrt(err**2 + 0.01 * norm(weights, errors[1], accuracy) ** 2 + 1e-300)
+    )
 
 
 def plan(t: ca.SX, h: ca.SX, h_max: ca.SX, way: ca.SX, *ends: ca.SX) -> tuple[ca.SX, ca.SX]:
@@ -54,7 +58,7 @@ def plan(t: ca.SX, h: ca.SX, h_max: ca.SX, way: ca.SX, *ends: ca.SX) -> tuple[ca
     left = way * (end - t)
     h = ca.fmin(h, h_max)
     t_next = ca.if_else(left <= h * (1 + 1e-9), end, t + way * h)
-    return t_next - t, t_next                               # not h: where t is large, t + h rounds
+    return t_next - t, t_next  # not h: where t is large, t + h rounds
 
 
 def blame(weights: ca.SX, error: ca.SX) -> ca.SX:
@@ -84,9 +88,20 @@ class Control:
     def __init__(self, method: Method, timed: bool, evaluations: int) -> None:
         self.method, self.timed, self.evaluations = method, timed, evaluations
 
-    def judge(self, h: ca.SX, h_try: ca.SX, t: ca.SX, err: ca.SX, fixed: ca.SX, y_next: ca.SX,
-              rejected: ca.SX,
-              evaluations: ca.SX, doubt: ca.SX, refused: ca.SX, way: ca.SX) -> tuple[ca.SX, ...]:
+    def judge(
+        self,
+        h: ca.SX,
+        h_try: ca.SX,
+        t: ca.SX,
+        err: ca.SX,
+        fixed: ca.SX,
+        y_next: ca.SX,
+        rejected: ca.SX,
+        evaluations: ca.SX,
+        doubt: ca.SX,
+        refused: ca.SX,
+        way: ca.SX,
+    ) -> tuple[ca.SX, ...]:
         """After an attempt: accept, h, code, rejected, evaluations, doubt, refused."""
         t_next, h_try, blind = t + h_try, way * h_try, self.method.blind
         finite, doubtful = total(ca.fabs(y_next)) + err < np.inf, way * t < way * doubt
@@ -96,21 +111,31 @@ class Control:
         rough = ca.logic_and(doubts, ca.logic_not(err <= 1))
         err = ca.fmax(err, 1e-10) * ca.if_else(ca.logic_or(doubtful, rough), blind, 1)
         fine = ca.logic_and(ca.logic_and(finite, h_try > 0), ca.logic_or(fixed, err <= 1))
-        root = ca.if_else(ca.logic_and(doubts, ca.logic_not(fine)), 1 / ca.sqrt(err),
-                          err ** (-1 / max(self.method.estimate, 1)))
+        root = ca.if_else(
+            ca.logic_and(doubts, ca.logic_not(fine)),
+            1 / ca.sqrt(err),
+            err ** (-1 / max(self.method.estimate, 1)),
+        )
         grow = ca.fmin(ca.if_else(doubtful, 2, 5), ca.fmax(0.1, 0.9 * root))  # (1)
-        cut = h_try < h * (1 - 1e-9)                        # short at the end: it says nothing of the next
+        cut = h_try < h * (1 - 1e-9)  # short at the end: it says nothing of the next
         longer = ca.fmax(h_try * grow, ca.if_else(cut, h, 0))
         h_next = ca.if_else(fine, longer, h_try * ca.if_else(finite, ca.fmin(grow, 0.9), 0.25))
         h_next = ca.if_else(fixed, h, h_next)
         failed = ca.logic_and(ca.logic_not(fine), ca.logic_or(small(h_next, t), fixed))
-        return (fine, h_next, ca.if_else(failed, FAILED, 0), rejected + 1 - fine,
-                evaluations + self.evaluations,
-                ca.if_else(rough, t_next, doubt), ca.if_else(fine, 0, refused + 1))
+        return (
+            fine,
+            h_next,
+            ca.if_else(failed, FAILED, 0),
+            rejected + 1 - fine,
+            evaluations + self.evaluations,
+            ca.if_else(rough, t_next, doubt),
+            ca.if_else(fine, 0, refused + 1),
+        )
 
     @staticmethod
-    def land(h: ca.SX, h_try: ca.SX, t: ca.SX, fixed: ca.SX, rate: ca.SX, rejected: ca.SX) -> tuple[ca.SX,
-                                                                                                    ...]:
+    def land(
+        h: ca.SX, h_try: ca.SX, t: ca.SX, fixed: ca.SX, rate: ca.SX, rejected: ca.SX
+    ) -> tuple[ca.SX, ...]:
         """After f at the new point: accept, h, code, rejected. Where f is not finite, a step that ends
         elsewhere is tried."""
         fine = total(ca.fabs(rate)) < np.inf

@@ -5,6 +5,7 @@ Lanes go on together and an event stops one of them, so that members with events
 takes its steps in the native loop for one state, and comes out as it would alone, to the last bit. Threads
 share a queue of members.
 """
+
 from __future__ import annotations
 
 import itertools
@@ -51,7 +52,7 @@ class EachRun:
         count, queue = max(1, min(count, N)), itertools.count()
         futures = threads.submit([partial(self._serve, queue) for _ in range(count)])
         try:
-            if not futures:                                 # the interpreter is about to end
+            if not futures:  # the interpreter is about to end
                 self._serve(queue)
             while wait(futures, INTERVAL).not_done:
                 if report is not None:
@@ -72,7 +73,7 @@ class EachRun:
             try:
                 traj = run(self.members[i], self.program, self.tables, self.method, settings)
             except BaseException as error:
-                self.stop = True                            # for the others too
+                self.stop = True  # for the others too
                 error.add_note(f"This is member {i} of {len(self.members)}.")
                 raise
             self.found[i] = self._kept(traj)
@@ -91,8 +92,11 @@ class EachRun:
             return replace(traj, rows=StepRows(t, y, f, more, rows.method, rows.cuts))
         inside = self.times[(self.times > rows.t[0]) & (self.times < rows.t[-1])]
         last = len(traj) - 1
-        alone = StepRows.alone(np.concatenate([rows.t[:1], inside, rows.t[1:][-1:]]),
-                               np.concatenate([rows.y[:1], traj.at(inside), rows.y[1:][-1:]]), rows.method)
+        alone = StepRows.alone(
+            np.concatenate([rows.t[:1], inside, rows.t[1:][-1:]]),
+            np.concatenate([rows.y[:1], traj.at(inside), rows.y[1:][-1:]]),
+            rows.method,
+        )
         return traj.part(np.concatenate([[0], traj.row(inside), [last] * bool(last)]).astype(int), alone)
 
     def _ensemble(self) -> Ensemble:
@@ -100,15 +104,31 @@ class EachRun:
         runs = tuple(self.found.get(i) or self._none(i) for i in range(len(m)))
         ended = {name: np.full(len(m), np.nan) for name in SUMMARY} | {
             "t": np.array([traj.t[-1] for traj in runs]),
-            **{name: np.array([getattr(traj.statistics, attribute) for traj in runs], dtype=float)
-               for name, attribute in (("steps", "steps"), ("rejected", "rejections"),
-                                       ("evaluations", "evaluations"),
-                                       ("jacobians", "jacobians"), ("projections", "projections"))}}
+            **{
+                name: np.array([getattr(traj.statistics, attribute) for traj in runs], dtype=float)
+                for name, attribute in (
+                    ("steps", "steps"),
+                    ("rejected", "rejections"),
+                    ("evaluations", "evaluations"),
+                    ("jacobians", "jacobians"),
+                    ("projections", "projections"),
+                )
+            },
+        }
         y_end = np.array([traj.y[-1] for traj in runs])
         done = np.array([i in self.found for i in range(len(m))])
-        return Ensemble(m, Runs(runs, self.times), done, ended, y_end, np.zeros_like(y_end), self.method,
-                        self.settings.step, 1.0,
-                        self._manifold)
+        return Ensemble(
+            m,
+            Runs(runs, self.times),
+            done,
+            ended,
+            y_end,
+            np.zeros_like(y_end),
+            self.method,
+            self.settings.step,
+            1.0,
+            self._manifold,
+        )
 
     @property
     def _manifold(self) -> Manifold:
@@ -117,5 +137,10 @@ class EachRun:
     def _none(self, i: int) -> Trajectory:
         m = self.members
         rows = StepRows.alone(m.t[[i]], m.y[[i]], self.method)
-        return Trajectory(m[i], rows, Outcome(Status.INTERRUPTED, "interrupted before it started"),
-                          Statistics(), self._manifold)
+        return Trajectory(
+            m[i],
+            rows,
+            Outcome(Status.INTERRUPTED, "interrupted before it started"),
+            Statistics(),
+            self._manifold,
+        )

@@ -1,4 +1,5 @@
 """What a simulation of many members gives back."""
+
 from __future__ import annotations
 
 import math
@@ -104,8 +105,15 @@ class Ensemble(States[Trajectory], Judged):
 
     def _checks(self) -> Iterator[Check]:
         bad = np.flatnonzero(~self.finished)
-        yield Check("members that did not finish", len(bad), f"of {len(self)}", 0.0, math.inf,
-                    f"member {bad[0]}" if len(bad) else "", "see ens.status")
+        yield Check(
+            "members that did not finish",
+            len(bad),
+            f"of {len(self)}",
+            0.0,
+            math.inf,
+            f"member {bad[0]}" if len(bad) else "",
+            "see ens.status",
+        )
 
     def __len__(self) -> int:
         return len(self.members)
@@ -114,15 +122,20 @@ class Ensemble(States[Trajectory], Judged):
     def system(self) -> System:
         return self.members.system
 
-    plumbing = frozenset({"kept", "done", "ended", "f_end", "method", "step", "manifold", "called",
-                          "with_runs", "every_row"})
+    plumbing = frozenset(
+        {"kept", "done", "ended", "f_end", "method", "step", "manifold", "called", "with_runs", "every_row"}
+    )
     called, _item = "ens", "member"
     elsewhere = States.elsewhere | {
-        **dict.fromkeys(("q", "u", "y"), "in ens.at(times), shape (N, T, n): q, u, z side by side; of one "
-                                         "member ens[i].q; one variable by its name, ens['knee']; the ends "
-                                         "are ens.y_end"),
+        **dict.fromkeys(
+            ("q", "u", "y"),
+            "in ens.at(times), shape (N, T, n): q, u, z side by side; of one "
+            "member ens[i].q; one variable by its name, ens['knee']; the ends "
+            "are ens.y_end",
+        ),
         "t": "ens[i].t of a member; the ends are ens.t_end",
-        "measure": "ens[i].measure(name) of a member, or a column of ens.table()"}
+        "measure": "ens[i].measure(name) of a member, or a column of ens.table()",
+    }
 
     def __repr__(self) -> str:
         times = np.empty(0) if isinstance(self.kept, Steps) or self.kept.t is None else self.kept.t
@@ -133,8 +146,10 @@ class Ensemble(States[Trajectory], Judged):
     def _blocks(self) -> list[Block]:
         names = ["member", "t_end [s]", *titles(*variables(self.system))]
         bad = np.flatnonzero(~self.finished)[:LINES]
-        return [rows_of(names, np.arange(len(self)), self.t_end, self.y_end),
-                Block("not finished", ("member", "status"), [(str(i), self._status(int(i))) for i in bad])]
+        return [
+            rows_of(names, np.arange(len(self)), self.t_end, self.y_end),
+            Block("not finished", ("member", "status"), [(str(i), self._status(int(i))) for i in bad]),
+        ]
 
     @property
     def _whole(self) -> bool:
@@ -144,15 +159,19 @@ class Ensemble(States[Trajectory], Judged):
     @property
     def events(self) -> tuple[tuple[Occurrence, ...], ...]:
         """What happened, for each member in order: see Occurrence. `ens.events[i]` is `ens[i].events`."""
-        return tuple(traj.events for traj in self.kept.runs) if isinstance(self.kept,
-                                                                           Runs) else ((),) * len(self)
+        return (
+            tuple(traj.events for traj in self.kept.runs)
+            if isinstance(self.kept, Runs)
+            else ((),) * len(self)
+        )
 
     @property
     def jumps(self) -> tuple[tuple[Jump, ...], ...]:
         """Where lengths of paths jumped, for each member in order: see Jump. `ens.jumps[i]` is
         `ens[i].jumps`."""
-        return tuple(traj.jumps for traj in self.kept.runs) if isinstance(self.kept,
-                                                                          Runs) else ((),) * len(self)
+        return (
+            tuple(traj.jumps for traj in self.kept.runs) if isinstance(self.kept, Runs) else ((),) * len(self)
+        )
 
     @property
     def t_end(self) -> NDArray[np.float64]:
@@ -181,11 +200,20 @@ class Ensemble(States[Trajectory], Judged):
             return Outcome(Status.FINISHED)
         e = {name: values[i] for name, values in self.ended.items()}
         if not self.done[i]:
-            return Outcome(Status.INTERRUPTED, "" if np.isfinite(e["steps"])
-                           else "interrupted before it started")
-        return advice(self.members[i], float(e["t"]), self.y_end[i], self.f_end[i], float(e["h_try"]),
-                      int(e["worst"]),
-                      int(e["status"]), self.step, self.manifold)
+            return Outcome(
+                Status.INTERRUPTED, "" if np.isfinite(e["steps"]) else "interrupted before it started"
+            )
+        return advice(
+            self.members[i],
+            float(e["t"]),
+            self.y_end[i],
+            self.f_end[i],
+            float(e["h_try"]),
+            int(e["worst"]),
+            int(e["status"]),
+            self.step,
+            self.manifold,
+        )
 
     def _column(self, name: str) -> Array:
         return self._recorded(*self.every_row())[:, place(self.system, name)]
@@ -200,9 +228,18 @@ class Ensemble(States[Trajectory], Judged):
         if not len(i):
             raise IndexError(f"no members are left; there are {len(self)}, from 0 to {len(self) - 1}")
         ended = {name: values[i] for name, values in self.ended.items()}
-        return Ensemble(self.members.some(i), self.kept.some(i), self.done[i], ended, self.y_end[i],
-                        self.f_end[i], self.method,
-                        self.step, self.utilisation, self.manifold)
+        return Ensemble(
+            self.members.some(i),
+            self.kept.some(i),
+            self.done[i],
+            ended,
+            self.y_end[i],
+            self.f_end[i],
+            self.method,
+            self.step,
+            self.utilisation,
+            self.manifold,
+        )
 
     def with_runs(self, i: np.ndarray, others: Ensemble) -> Ensemble:
         """The same with other motions of members i (m,), which ran by themselves."""
@@ -214,15 +251,25 @@ class Ensemble(States[Trajectory], Judged):
         y_end[i], f_end[i] = others.y_end, others.f_end
         for name, values in ended.items():
             values[i] = others.ended[name]
-        return Ensemble(self.members, every, done, ended, y_end, f_end, self.method, self.step,
-                        self.utilisation, self.manifold)
+        return Ensemble(
+            self.members,
+            every,
+            done,
+            ended,
+            y_end,
+            f_end,
+            self.method,
+            self.step,
+            self.utilisation,
+            self.manifold,
+        )
 
     def _rows(self, i: int) -> StepRows:
         start, end = self.members.t[i], self.t_end[i]
         if isinstance(self.kept, Runs):
             return self.kept.runs[i].rows
         if isinstance(self.kept, Steps):
-            here, rows = slice(*self.kept.begin[i:i + 2]), self.kept.rows
+            here, rows = slice(*self.kept.begin[i : i + 2]), self.kept.rows
             if here.stop > here.start:
                 return StepRows(rows.t[here], rows.y[here], rows.f[here], rows.more[here], rows.method)
         t, y = [np.array([start])], [self.members.y[[i]]]
@@ -263,8 +310,10 @@ class Ensemble(States[Trajectory], Judged):
         known = {*self.kept.t.tolist(), *self.members.t.tolist(), *self.t_end.tolist()}
         for k, time in enumerate(t.tolist()):
             if time not in known:
-                raise ShapeError(f"t: {time:g} s is not among the times that were kept; simulate with "
-                                 "keep=times, or with keep='steps' to ask for any")
+                raise ShapeError(
+                    f"t: {time:g} s is not among the times that were kept; simulate with "
+                    "keep=times, or with keep='steps' to ask for any"
+                )
             j = np.flatnonzero(self.kept.t == time)
             if len(j):
                 out[:, k] = self.kept.y[:, j[0]]
@@ -275,14 +324,20 @@ class Ensemble(States[Trajectory], Judged):
         """Times (m,), q, u, z side by side (m, n) and members (m,) of all rows, those of a member as `ens[i]`
         has them."""
         if isinstance(self.kept, Steps) and (np.diff(self.kept.begin) > 0).all():
-            return self.kept.rows.t, self.kept.rows.y, np.repeat(np.arange(len(self)),
-                                                                 np.diff(self.kept.begin))
+            return (
+                self.kept.rows.t,
+                self.kept.rows.y,
+                np.repeat(np.arange(len(self)), np.diff(self.kept.begin)),
+            )
         N, start, end = len(self), self.members.t[:, None], self.t_end[:, None]
-        if not isinstance(self.kept, AtTimes):              # or some ended before their first step
+        if not isinstance(self.kept, AtTimes):  # or some ended before their first step
             parts = [self._rows(i) for i in range(N)]
             counts = [len(r.t) for r in parts]
-            return (np.concatenate([r.t for r in parts]), np.concatenate([r.y for r in parts]),
-                    np.repeat(np.arange(N), counts))
+            return (
+                np.concatenate([r.t for r in parts]),
+                np.concatenate([r.y for r in parts]),
+                np.repeat(np.arange(N), counts),
+            )
         between = np.broadcast_to(self.kept.t, (N, len(self.kept.t)))
         there = np.concatenate([start == start, (between > start) & (between < end), end > start], axis=1)
         t = np.concatenate([start, between, end], axis=1)[there]
@@ -344,8 +399,14 @@ class Ensemble(States[Trajectory], Judged):
         names, units = recorded(self.system)
         varied = self.members.varied()
         values = [member, *(x[member] for x in varied.values()), self._recorded(time, y, member, t is None)]
-        return Table(time, distinct(["member", *varied, *names]), np.column_stack(values),
-                     [""] * (1 + len(varied)) + list(units), status=self._summary, degrees=False)
+        return Table(
+            time,
+            distinct(["member", *varied, *names]),
+            np.column_stack(values),
+            [""] * (1 + len(varied)) + list(units),
+            status=self._summary,
+            degrees=False,
+        )
 
     def _recorded(self, t: np.ndarray, y: np.ndarray, member: np.ndarray, rows: bool = True) -> np.ndarray:
         """q, u, z (m, n) and the discrete variables side by side; NaN where a member was not."""

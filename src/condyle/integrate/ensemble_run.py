@@ -1,5 +1,6 @@
 """A run of an ensemble: one native program in several threads, each with lanes of its own, and one queue of
 members for all."""
+
 from __future__ import annotations
 
 import time
@@ -59,7 +60,7 @@ class EnsembleRun:
     tables: dict[str, np.ndarray]
     method: Method
     settings: Settings
-    times: np.ndarray | None                                # None: every step
+    times: np.ndarray | None  # None: every step
     stop: bool = False
     logs: list[dict[str, np.ndarray]] = field(default_factory=list)
     suspects: list[dict[str, np.ndarray]] = field(default_factory=list)
@@ -68,25 +69,32 @@ class EnsembleRun:
         m, n = self.members, self.members.y.shape[1]
         N = len(m)
         start = self.program.layout["sizes"]["p"]
-        self.shared = {"queue": np.zeros((1, 1)), "t0": m.t[:, None], "y0": m.y,
-                       "p0": np.ascontiguousarray(m.tail[:, m.tail.shape[1] - start:]),
-                       "ended": np.full((N, len(SUMMARY)), np.nan), "y_end": m.y.copy(),
-                       "f_end": np.zeros((N, n))} | self.tables
+        self.shared = {
+            "queue": np.zeros((1, 1)),
+            "t0": m.t[:, None],
+            "y0": m.y,
+            "p0": np.ascontiguousarray(m.tail[:, m.tail.shape[1] - start :]),
+            "ended": np.full((N, len(SUMMARY)), np.nan),
+            "y_end": m.y.copy(),
+            "f_end": np.zeros((N, n)),
+        } | self.tables
         self.shared["ended"][:, 0] = m.t
         if "knots" in self.program.layout["streams"]:
             s, earliest = self.settings, np.full(N, m.t.min())
-            self.shared["knots"], first = table(timed(m[0].system), m.tail, earliest, m.t, s.t_final,
-                                                s.accuracy, s.step,
-                                                self.method)
+            self.shared["knots"], first = table(
+                timed(m[0].system), m.tail, earliest, m.t, s.t_final, s.accuracy, s.step, self.method
+            )
             self.shared["first_knot"] = first[:, None]
         if self.times is not None:
             first = np.searchsorted(self.times, m.t, side="right")
             out = np.full((N, len(self.times), n), np.nan)
             for k, t in enumerate(self.times):
                 out[m.t == t, k] = m.y[m.t == t]
-            self.shared |= {"times": np.append(self.times, np.inf)[:, None],
-                            "first": first[:, None].astype(float),
-                            "out": out.reshape(-1, n)}
+            self.shared |= {
+                "times": np.append(self.times, np.inf)[:, None],
+                "first": first[:, None].astype(float),
+                "out": out.reshape(-1, n),
+            }
         self.workspaces: list[Workspace] = []
 
     def _workspace(self) -> Workspace:
@@ -103,7 +111,7 @@ class EnsembleRun:
         self.workspaces = [self._workspace() for _ in range(count)]
         futures = threads.submit([partial(self._serve, ws) for ws in self.workspaces])
         try:
-            if not futures:                                 # the interpreter is about to end
+            if not futures:  # the interpreter is about to end
                 self._serve(self.workspaces[0])
             while wait(futures, INTERVAL).not_done:
                 if report is not None:
@@ -132,10 +140,10 @@ class EnsembleRun:
             return np.empty(0, dtype=int)
         rows = np.concatenate(logs)
         member, ends = rows[:, 0].astype(int), 1 + 2 * (2 * n + 1)
-        pairs, more = rows[:, 1:ends].reshape(-1, 2 * n + 1), rows[:, ends:]      # t, y, f at both ends
+        pairs, more = rows[:, 1:ends].reshape(-1, 2 * n + 1), rows[:, ends:]  # t, y, f at both ends
         dense = np.zeros((len(pairs), more.shape[1] // n, n))
         dense[1::2] = more.reshape(len(rows), -1, n)
-        steps = StepRows(pairs[:, 0], pairs[:, 1:1 + n], pairs[:, 1 + n:], dense, self.method)
+        steps = StepRows(pairs[:, 0], pairs[:, 1 : 1 + n], pairs[:, 1 + n :], dense, self.method)
         tails = self.members.tail
 
         def y_at(k: np.ndarray, t: np.ndarray) -> np.ndarray:
@@ -167,7 +175,7 @@ class EnsembleRun:
                 if ended:
                     break
         except BaseException:
-            self.stop = True                                # for the others too
+            self.stop = True  # for the others too
             raise
         for log in logs:
             self._empty(log, streams[log.count])
@@ -182,8 +190,9 @@ class EnsembleRun:
         out = []
         for names, count, kept in wanted:
             capacity = max(64 * self.program.W, int(LOG_BYTES / 8 / sum(widths[name] for name in names)))
-            out.append(Log({name: np.empty((capacity, widths[name])) for name in names}, count, capacity,
-                           kept))
+            out.append(
+                Log({name: np.empty((capacity, widths[name])) for name in names}, count, capacity, kept)
+            )
         return out
 
     def _empty(self, log: Log, rows: np.ndarray) -> None:
@@ -195,7 +204,7 @@ class EnsembleRun:
         s, ended = self.settings, {name: self.shared["ended"][:, i].copy() for i, name in enumerate(SUMMARY)}
         y_end = self.shared["y_end"]
         done = np.isfinite(ended["code"])
-        for ws in self.workspaces:                          # members that were interrupted
+        for ws in self.workspaces:  # members that were interrupted
             lanes = {name: ws[name].reshape(-1, self.program.W) for name in ("busy", "member", "y", *COUNTED)}
             for lane in np.flatnonzero(lanes["busy"][0]) if ws.paused else ():
                 i = int(lanes["member"][0, lane])
@@ -204,21 +213,38 @@ class EnsembleRun:
                     ended[name][i] = lanes[name][0, lane]
         attempts = [ws["attempts"].reshape(-1) for ws in self.workspaces]
         used = sum(a.sum() for a in attempts) / max(1.0, self.program.W * sum(a.max() for a in attempts))
-        kept = self._steps() if self.times is None else AtTimes(
-            self.times, self.shared["out"].reshape(len(self.members), len(self.times), y_end.shape[1]))
-        return Ensemble(self.members, kept, done, ended, y_end, self.shared["f_end"], self.method, s.step,
-                        float(used),
-                        Manifold.of(self.members[0].system, s.weights, s.accuracy))
+        kept = (
+            self._steps()
+            if self.times is None
+            else AtTimes(
+                self.times, self.shared["out"].reshape(len(self.members), len(self.times), y_end.shape[1])
+            )
+        )
+        return Ensemble(
+            self.members,
+            kept,
+            done,
+            ended,
+            y_end,
+            self.shared["f_end"],
+            self.method,
+            s.step,
+            float(used),
+            Manifold.of(self.members[0].system, s.weights, s.accuracy),
+        )
 
     def _steps(self) -> Steps:
         """All rows of the logs, by member; those of one member are in their order already."""
         names = ("M", "T", "Y", "F", "D")
         size = {name: s["size"] for name, s in self.program.layout["streams"].items() if name in names}
-        rows = {name: np.concatenate([np.empty((0, size[name])), *(log[name] for log in self.logs)])
-                for name in size}
+        rows = {
+            name: np.concatenate([np.empty((0, size[name])), *(log[name] for log in self.logs)])
+            for name in size
+        }
         member = rows["M"][:, 0].astype(int)
         order, n = np.argsort(member, kind="stable"), size["Y"]
         more = rows["D"][order].reshape(len(order), -1, n) if "D" in rows else np.empty((len(order), 0, n))
         begin = np.searchsorted(member[order], np.arange(len(self.members) + 1))
-        return Steps(begin, StepRows(rows["T"][order, 0], rows["Y"][order], rows["F"][order], more,
-                                     self.method))
+        return Steps(
+            begin, StepRows(rows["T"][order, 0], rows["Y"][order], rows["F"][order], more, self.method)
+        )

@@ -1,5 +1,6 @@
 """The equations of motion as the step loop takes them: ydot = f(t, y, p) of y = (q, u, z), and what else
 methods need of f."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -80,20 +81,33 @@ def equations(system: System, derivatives: bool = False, W: int = 1) -> Equation
         f, signature, derived = _right_hand_side(model, branches, derivatives)
         if loops and W == 1 and prefers_loops(model) and f.n_instructions() > LONGEST_FOR_ONE:
             f, signature = _loops(model, W), _signature(model, branches)
-    prescribed = sum(len(x) for b in model.tree.driven if b.motion for x in (b.motion.coordinates,
-                                                                             b.motion.given_speeds))
+    prescribed = sum(
+        len(x) for b in model.tree.driven if b.motion for x in (b.motion.coordinates, b.motion.given_speeds)
+    )
     projected = partial(projection, model, lanes=W if isinstance(f, Loops) else 0)
-    return Equations(f, partial(_qdot, model), projected, nq, nu, nq + nu + model.nz,
-                     model.tail_size - model.tail["inputs"].start, prescribed, bool(timed(system).names),
-                     branches is not None, signature,
-                     tuple(branches.of_span.tolist()) if branches is not None else (), derived)
+    return Equations(
+        f,
+        partial(_qdot, model),
+        projected,
+        nq,
+        nu,
+        nq + nu + model.nz,
+        model.tail_size - model.tail["inputs"].start,
+        prescribed,
+        bool(timed(system).names),
+        branches is not None,
+        signature,
+        tuple(branches.of_span.tolist()) if branches is not None else (),
+        derived,
+    )
 
 
-def _right_hand_side(model: Model, branches: Branches | None, derivatives: bool
-                     ) -> tuple[ca.Function | Staged, ca.Function | None, ca.Function | Staged | None]:
+def _right_hand_side(
+    model: Model, branches: Branches | None, derivatives: bool
+) -> tuple[ca.Function | Staged, ca.Function | None, ca.Function | Staged | None]:
     """f, signature and derived: see Equations."""
     s = Symbols(model, plain=branches is not None)
-    inputs = [s.t, ca.vertcat(s["q"], s["u"], s.z), s["tail"][model.tail["inputs"].start:]]
+    inputs = [s.t, ca.vertcat(s["q"], s["u"], s.z), s["tail"][model.tail["inputs"].start :]]
     s.follow_motions()
     s.arguments["tau"] = ca.SX.zeros(model.tree.nu)
     rates = right_hand_side(s, SHORT)
@@ -111,8 +125,8 @@ def _right_hand_side(model: Model, branches: Branches | None, derivatives: bool
     main = whole.main if isinstance(whole, Staged) else whole
     x = [ca.SX.sym(f"x{k}", main.numel_in(k)) for k in range(main.n_in())]
     out, n = main.call(x, True, False), len(results)
-    f, signature = ca.Function("rhs", x, out[:n]), ca.Function("signature", x, out[n:n + 2])
-    derived = ca.Function("derived", x, out[n + 2:]) if derivatives else None
+    f, signature = ca.Function("rhs", x, out[:n]), ca.Function("signature", x, out[n : n + 2])
+    derived = ca.Function("derived", x, out[n + 2 :]) if derivatives else None
     if not isinstance(whole, Staged):
         return f, signature, derived
     staged = copy(whole)
@@ -126,7 +140,7 @@ def _signature(model: Model, branches: Branches | None) -> ca.Function | None:
     if branches is None or any(span.wraps for span in branches.spans):
         return None
     s = Symbols(model)
-    inputs = [s.t, ca.vertcat(s["q"], s["u"], s.z), s["tail"][model.tail["inputs"].start:]]
+    inputs = [s.t, ca.vertcat(s["q"], s["u"], s.z), s["tail"][model.tail["inputs"].start :]]
     s.follow_motions()
     made = assembled("signature", inputs, [*branches.signature(s.view(s.kinematics()))])
     return None if isinstance(made, Staged) else made
@@ -135,8 +149,15 @@ def _signature(model: Model, branches: Branches | None) -> ca.Function | None:
 def _loops(model: Model, W: int) -> Loops:
     """What motions prescribe is in q and u from `split` on."""
     nq, nu, nz, start = model.tree.nq, model.tree.nu, model.nz, model.tail["inputs"].start
-    sizes = {"f.q": nq, "f.u": nu, "f.tau": nu, "f.tail": model.tail_size, "f.udot": nu, "f.status": 1,
-             "f.zdot": nz}
+    sizes = {
+        "f.q": nq,
+        "f.u": nu,
+        "f.tau": nu,
+        "f.tail": model.tail_size,
+        "f.udot": nu,
+        "f.status": 1,
+        "f.zdot": nz,
+    }
     s = Symbols(model)
     inputs = [s.t, ca.vertcat(s["q"], s["u"], s.z), s["tail"][start:]]
     s.follow_motions()
@@ -164,15 +185,18 @@ class RightHandSide:
     `sizes`, `streams` and `tables` gain what the trees need.
     """
 
-    def __init__(self, eq: Equations, sizes: dict[str, int], streams: dict[str, Stream],
-                 tables: dict[str, np.ndarray]) -> None:
+    def __init__(
+        self, eq: Equations, sizes: dict[str, int], streams: dict[str, Stream], tables: dict[str, np.ndarray]
+    ) -> None:
         self.n, self.sizes, f = eq.n, sizes, eq.f
         self.f = evaluated(f, "f", sizes, streams, tables)
-        self.sloped = Evaluated(eq.derived, "d", sizes, streams, tables) if isinstance(eq.derived,
-                                                                                      Staged) else None
+        self.sloped = (
+            Evaluated(eq.derived, "d", sizes, streams, tables) if isinstance(eq.derived, Staged) else None
+        )
         self.derived = eq.derived.main if isinstance(eq.derived, Staged) else eq.derived
-        self.constrained = (f.join if isinstance(f, Loops) else f.main if isinstance(f, Staged)
-                            else f).n_out() > 1
+        self.constrained = (
+            f.join if isinstance(f, Loops) else f.main if isinstance(f, Staged) else f
+        ).n_out() > 1
         if self.constrained:
             sizes["f.delicate"] = 1
         self.rows: tuple[str, ...] = self.f.more if isinstance(self.f, Evaluated) else ()
@@ -204,7 +228,7 @@ class RightHandSide:
         Small systems: one expression. Large ones: a derivative along one direction, compiled once and called
         n + 1 times.
         """
-        assert self.derived is not None                     # loops have no derivatives
+        assert self.derived is not None  # loops have no derivatives
         n, step, main = self.n, ca.SX.sym("h"), self.derived
         first: list[Node] = []
         given = (t, y, "p", *self.kept)
@@ -224,11 +248,21 @@ class RightHandSide:
         self.sizes |= {"e_t": 1, "e_y": n, "column": n, "j": 1}
         unit = ca.Function("unit", [j], [ca.SX(0), ca.vertcat(*(j == i for i in range(n)))])
         column = Kernel(f, (*given, "e_t", "e_y", h), ("column", f_t))
-        return [*first, Kernel(ca.Function("first", [], [ca.SX(0)]), (), ("j",)),
-                Scan(n, [Kernel(unit, ("j",), ("e_t", "e_y")), column, Put("column", W, "j"),
-                         Kernel(ca.Function("next", [j], [j + 1]), ("j",), ("j",))]),
-                Kernel(ca.Function("time", [], [ca.SX(1), ca.densify(ca.SX(n, 1))]), (), ("e_t", "e_y")),
-                column]
+        return [
+            *first,
+            Kernel(ca.Function("first", [], [ca.SX(0)]), (), ("j",)),
+            Scan(
+                n,
+                [
+                    Kernel(unit, ("j",), ("e_t", "e_y")),
+                    column,
+                    Put("column", W, "j"),
+                    Kernel(ca.Function("next", [j], [j + 1]), ("j",), ("j",)),
+                ],
+            ),
+            Kernel(ca.Function("time", [], [ca.SX(1), ca.densify(ca.SX(n, 1))]), (), ("e_t", "e_y")),
+            column,
+        ]
 
 
 def _directions(f: ca.SX, x: ca.SX) -> int:
@@ -241,4 +275,3 @@ WHOLE = 30_000
 """Operations up to which a Jacobian is one expression. Common ones are counted once: a quarter and more of
 the product of f's operations and the directions is left, so that what is beyond four times this is not tried.
 """
-

@@ -6,6 +6,7 @@ in that interval happen there, in the order in which they were given, each actio
 one before left. Then those follow whose sign an action changed. What the side of a witness is after an
 action: sides.py.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
@@ -75,14 +76,18 @@ class Event:
             raise DescriptionError(f"Event: at={times}: times must be finite [s]")
         for what in ("window", "every"):
             value = getattr(self, what)
-            if value is not None and not 0 < number(f"Event: {what}", value,
-                                                    "a positive number [s]") < np.inf:
+            if (
+                value is not None
+                and not 0 < number(f"Event: {what}", value, "a positive number [s]") < np.inf
+            ):
                 raise DescriptionError(f"Event: {what} = {value!r} must be a positive number [s]")
         if self.action is not None and not callable(self.action):
             raise DescriptionError(f"Event: action must be a function of a State, got {self.action!r}")
         if self.witness is not None and not callable(self.witness):
-            raise DescriptionError("Event: the witness must be a function, such as lambda s: s.q('knee'), "
-                                   f"got {self.witness!r}; times are at=[...] or every=period")
+            raise DescriptionError(
+                "Event: the witness must be a function, such as lambda s: s.q('knee'), "
+                f"got {self.witness!r}; times are at=[...] or every=period"
+            )
         if not self.name:
             own = getattr(self.witness, "__name__", "") or ("every" if self.every else "at")
             object.__setattr__(self, "name", "event" if own == "<lambda>" else own)
@@ -112,8 +117,9 @@ class Event:
     def happens(self, before: np.ndarray, after: np.ndarray) -> np.ndarray:
         """Whether sides change so, from 1 to 0 or -1, or from -1 to 0 or 1."""
         falls, rises = (before > 0) & (after <= 0), (before < 0) & (after >= 0)
-        return (falls if self.direction == "falling" else rises if self.direction == "rising"
-                else falls | rises)
+        return (
+            falls if self.direction == "falling" else rises if self.direction == "rising" else falls | rises
+        )
 
 
 def later(t: float) -> float:
@@ -132,29 +138,33 @@ class Witnesses:
     def __call__(self, like: State, t: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Values (m, events) at times t (m,) and y (m, n), all else as in a state."""
         nq, nu = like.q.size, like.u.size
-        q, u, z = y[:, :nq], y[:, nq:nq + nu], y[:, nq + nu:]
+        q, u, z = y[:, :nq], y[:, nq : nq + nu], y[:, nq + nu :]
         out = np.empty((len(t), len(self.events)))
         if self._traced is not None:
             out[:, [e.law is not None for e in self.events]] = self._traced(t, y, like.tail)
         for j, e in enumerate(self.events):
             if e.law is None:
                 assert e.witness is not None
-                out[:, j] = [_float(e, e.witness(like.replace(t=t[i], q=q[i], u=u[i], z=z[i])))
-                             for i in range(len(t))]
+                out[:, j] = [
+                    _float(e, e.witness(like.replace(t=t[i], q=q[i], u=u[i], z=z[i]))) for i in range(len(t))
+                ]
         return out
 
     def hidden(self, like: State, t: np.ndarray, y_at: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-        """Times between looks t (m,) at which something may have come and gone; y_at gives y (n, ..) there.
-        """
+        """Times between looks t (m,) at which something may have come and gone; y_at gives y (n, ..) there."""
         return t[:0]
 
 
 def _float(event: Event, value: Any) -> float:
     if np.ndim(value) != 0 or value is None or is_truth(value):
-        hint = ("; a witness changes sign: return the difference instead of a comparison" if is_truth(value)
-                else "")
-        raise DescriptionError(f"Event({event.name}): the witness returned {value!r}; expected one "
-                               f"number{hint}")
+        hint = (
+            "; a witness changes sign: return the difference instead of a comparison"
+            if is_truth(value)
+            else ""
+        )
+        raise DescriptionError(
+            f"Event({event.name}): the witness returned {value!r}; expected one number{hint}"
+        )
     return float(value)
 
 

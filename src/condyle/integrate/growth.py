@@ -16,6 +16,7 @@ simulated from states that are perturbed in each variable, and then taken to uni
 prescribe, and to the constraints. That makes no difference between a smooth law, a look-up and a stop. Across
 an event P is taken for the identity.
 """
+
 from __future__ import annotations
 
 import itertools
@@ -73,8 +74,10 @@ class Growth:
 
     def __repr__(self) -> str:
         j, i = np.unravel_index(np.argmax(self.factors), self.factors.shape)
-        return (f"Growth({self.overall:.3g}; at most {self.factors[j, i]:.3g}, from {self.t[i]:.4g} s to "
-                f"{self.t[j]:.4g} s)")
+        return (
+            f"Growth({self.overall:.3g}; at most {self.factors[j, i]:.3g}, from {self.t[i]:.4g} s to "
+            f"{self.t[j]:.4g} s)"
+        )
 
 
 def growth(traj: Trajectory, weights: Any = None) -> Growth:
@@ -83,18 +86,24 @@ def growth(traj: Trajectory, weights: Any = None) -> Growth:
     if not len(t):
         raise DescriptionError("growth: the trajectory has no rows")
     if not traj.rows.whole and (skipped := [e for e in traj.events if t[0] < e.t < t[-1]]):
-        raise DescriptionError(f"growth: rows are left out of this trajectory, and event {skipped[0].name!r} "
-                               f"happened at t = {skipped[0].t:g} s among them; ask the whole trajectory, or "
-                               "a part of it as traj[i:j]")
+        raise DescriptionError(
+            f"growth: rows are left out of this trajectory, and event {skipped[0].name!r} "
+            f"happened at t = {skipped[0].t:g} s among them; ask the whole trajectory, or "
+            "a part of it as traj[i:j]"
+        )
     if t[-1] < t[0]:
-        raise DescriptionError(f"growth: this run goes backward in time, from {t[0]:g} to {t[-1]:g} s; run "
-                               "from its end forward: cd.simulate(system, traj[-1], traj.t[0])")
-    before = np.flatnonzero(np.diff(t) == 0)                # rows before an event
+        raise DescriptionError(
+            f"growth: this run goes backward in time, from {t[0]:g} to {t[-1]:g} s; run "
+            "from its end forward: cd.simulate(system, traj[-1], traj.t[0])"
+        )
+    before = np.flatnonzero(np.diff(t) == 0)  # rows before an event
     even = np.linspace(0, len(t) - 1, min(BLOCKS, len(t) - 1) + 1).round().astype(int)
     rows = np.unique(np.concatenate([even, before, before + 1]))
     method = METHODS["rodas" if traj.rows.method.stiff else "dormand-prince"]
-    blocks = [_block(traj[int(a)], float(t[b]), method, w) if t[b] > t[a] else None for a,
-              b in itertools.pairwise(rows)]
+    blocks = [
+        _block(traj[int(a)], float(t[b]), method, w) if t[b] > t[a] else None
+        for a, b in itertools.pairwise(rows)
+    ]
     factors = np.eye(len(rows))
     for i, first in enumerate(blocks):
         P, r = (None, 0) if first is None else first
@@ -102,11 +111,11 @@ def growth(traj: Trajectory, weights: Any = None) -> Growth:
             if P is not None and block is not None and j > i + 1:
                 P = block[0] @ P
             factors[j, i] = 1.0 if P is None else np.linalg.norm(P) / np.sqrt(max(1, r))  # (1)
-    for i in range(len(blocks) - 1, -1, -1):                # an event's row counts as the one after it
+    for i in range(len(blocks) - 1, -1, -1):  # an event's row counts as the one after it
         if blocks[i] is None:
-            factors[i + 1:, i] = factors[i + 1:, i + 1]
+            factors[i + 1 :, i] = factors[i + 1 :, i + 1]
     steps = np.diff(rows) * np.array([block is not None for block in blocks])
-    within = (factors[:, :-1] + factors[:, 1:]) / 2         # of errors made in a block
+    within = (factors[:, :-1] + factors[:, 1:]) / 2  # of errors made in a block
     sums = np.tril(within, -1) @ steps  # (2)
     return Growth(float(sums.max() / steps.sum()) if steps.any() else 1.0, t[rows], factors)
 
@@ -122,14 +131,19 @@ def _block(start: State, t_end: float, method: Method, w: np.ndarray) -> tuple[n
     Y[1 + np.arange(len(changed)), changed] += SIZE / w[changed]
     Y = manifold.nearest(system, start.tail, np.full(len(Y), start.t), Y)
     nq, nu = system.nq, system.nu
-    states = [start.replace(q=x[:nq], u=x[nq:nq + nu], z=x[nq + nu:]) for x in Y]
+    states = [start.replace(q=x[:nq], u=x[nq : nq + nu], z=x[nq + nu :]) for x in Y]
     settings = Settings(t_end, ACCURACY, w, None, None, (), scales.TIME_SCALE * ACCURACY, None)
-    run = EnsembleRun(Members.of(system, states), *native(system, method, "times"), method, settings,
-                      np.empty(0))
+    run = EnsembleRun(
+        Members.of(system, states), *native(system, method, "times"), method, settings, np.empty(0)
+    )
     ends = run.go(thread_count(None))
     for bad in (status for status in ends.status if status != Status.FINISHED):
-        raise ConvergenceError(f"growth: a motion perturbed by {SIZE:g} at t = {start.t:g} s does not go on "
-                               f"as the run did: {bad}", None, bad.kind)
+        raise ConvergenceError(
+            f"growth: a motion perturbed by {SIZE:g} at t = {start.t:g} s does not go on "
+            f"as the run did: {bad}",
+            None,
+            bad.kind,
+        )
     V, X = ((x[1:] - x[0]).T * w[:, None] / SIZE for x in (Y, ends.y_end))
     U, s, Q = np.linalg.svd(V, full_matrices=False)
     r = int(np.sum(s > SMALLEST * s.max(initial=1.0)))

@@ -14,6 +14,7 @@ signal jumps it steps from just before to just after. Signals that are curved, e
 no breaks: there the candidates are GRID times of equal distance, and the tolerance is COARSE: it is enough
 that the error estimate meets what is there.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -48,9 +49,16 @@ CHUNK = 200_000
 """So many numbers are compared with polynomials at a time."""
 
 
-def table(timed: TimeSignals, tails: np.ndarray, firsts: np.ndarray, starts: np.ndarray, last: float,
-          accuracy: float,
-          step: float | None, method: Method) -> tuple[np.ndarray, np.ndarray]:
+def table(
+    timed: TimeSignals,
+    tails: np.ndarray,
+    firsts: np.ndarray,
+    starts: np.ndarray,
+    last: float,
+    accuracy: float,
+    step: float | None,
+    method: Method,
+) -> tuple[np.ndarray, np.ndarray]:
     """Knots of some runs as a stream for the step loop, shape (rows, 1), and the row that each run begins
     with.
 
@@ -65,8 +73,9 @@ def table(timed: TimeSignals, tails: np.ndarray, firsts: np.ndarray, starts: np.
         method: of the run.
     """
     values = timed.values(tails)
-    values, group = (values[:1], 0) if (values == values[0]).all() else np.unique(values, axis=0,
-                                                                                  return_inverse=True)
+    values, group = (
+        (values[:1], 0) if (values == values[0]).all() else np.unique(values, axis=0, return_inverse=True)
+    )
     rows, at, begin = [], 0, np.empty(len(starts))
     seen = len(values) <= MANY
     for k, numbers in enumerate(values):
@@ -76,7 +85,7 @@ def table(timed: TimeSignals, tails: np.ndarray, firsts: np.ndarray, starts: np.
         first, final = (first, final) if way > 0 else (final, first)
         times = knots(timed, numbers, first, final, accuracy, method, seen)
         if step is not None:
-            if not k and (starts == firsts).any():          # not again after an event
+            if not k and (starts == firsts).any():  # not again after an event
                 _warn(timed, numbers, np.concatenate([[first], times, [final]]), min(step, final - first))
             times = times[:0]
         times = times[::way]
@@ -86,9 +95,15 @@ def table(timed: TimeSignals, tails: np.ndarray, firsts: np.ndarray, starts: np.
     return np.concatenate(rows)[:, None], begin
 
 
-def knots(timed: TimeSignals, values: np.ndarray, first: float, last: float, accuracy: float, method: Method,
-          curved: bool = True
-          ) -> np.ndarray:
+def knots(
+    timed: TimeSignals,
+    values: np.ndarray,
+    first: float,
+    last: float,
+    accuracy: float,
+    method: Method,
+    curved: bool = True,
+) -> np.ndarray:
     """Times between first and last that no step may pass, increasing.
 
     Args:
@@ -104,14 +119,20 @@ def knots(timed: TimeSignals, values: np.ndarray, first: float, last: float, acc
     if key not in timed.memory:
         if len(timed.memory) >= REMEMBERED:
             timed.memory.clear()
-        with np.errstate(all="ignore"):                     # signals may have poles
+        with np.errstate(all="ignore"):  # signals may have poles
             timed.memory[key] = _found(timed, values, first, last, accuracy, method.order, curved)
     return timed.memory[key]
 
 
-def _found(timed: TimeSignals, values: np.ndarray, first: float, last: float, accuracy: float, order: int,
-           curved: bool
-           ) -> np.ndarray:
+def _found(
+    timed: TimeSignals,
+    values: np.ndarray,
+    first: float,
+    last: float,
+    accuracy: float,
+    order: int,
+    curved: bool,
+) -> np.ndarray:
     if not timed.names or not last > first:
         return np.empty(0)
     beside = BESIDE * max(1.0, abs(first), abs(last))
@@ -119,8 +140,9 @@ def _found(timed: TimeSignals, values: np.ndarray, first: float, last: float, ac
     degree = min(max(order - 1, 1), 3)
     kept = np.empty(0)
     if len(breaks):
-        times = _apart(np.concatenate([[first], breaks[(breaks > first) & (breaks < last)], [last]]),
-                       2.5 * beside)
+        times = _apart(
+            np.concatenate([[first], breaks[(breaks > first) & (breaks < last)], [last]]), 2.5 * beside
+        )
         if order < 3:
             times = _between(times, LOW_ORDER)
         jump = np.append(_jumps(timed, values, times[:-1], beside, first), False)
@@ -128,20 +150,24 @@ def _found(timed: TimeSignals, values: np.ndarray, first: float, last: float, ac
         kept = np.concatenate([np.setdiff1d(kept, jumps), jumps - beside, jumps + beside])
     if curved and timed.curved.any():
         grid = np.linspace(first, last, GRID + 1)
-        more = joined(grid, lambda t: timed.at(t, values)[:, timed.curved], max(COARSE, accuracy), degree,
-                      looks=2)[1:-1]
+        more = joined(
+            grid, lambda t: timed.at(t, values)[:, timed.curved], max(COARSE, accuracy), degree, looks=2
+        )[1:-1]
         near = np.searchsorted(kept := np.sort(kept), more)
-        gap = np.minimum(np.abs(np.append(kept, np.inf)[near] - more),
-                         np.abs(np.append(-np.inf, kept)[near] - more))
+        gap = np.minimum(
+            np.abs(np.append(kept, np.inf)[near] - more), np.abs(np.append(-np.inf, kept)[near] - more)
+        )
         kept = np.concatenate([kept, more[gap > 3 * beside]])
     kept = np.unique(kept)
     return kept[(kept > first) & (kept < last)]
 
 
-def _jumps(timed: TimeSignals, values: np.ndarray, times: np.ndarray, beside: float,
-           first: float) -> np.ndarray:
+def _jumps(
+    timed: TimeSignals, values: np.ndarray, times: np.ndarray, beside: float, first: float
+) -> np.ndarray:
     """Whether a signal jumps at each of some times, from `first` on: it changes much, and nearer by as
     much."""
+
     def sides(t: np.ndarray, s: float) -> tuple[np.ndarray, np.ndarray]:
         return timed.at(np.maximum(t - s, first), values), timed.at(t + s, values)
 
@@ -171,8 +197,14 @@ def _between(times: np.ndarray, count: int) -> np.ndarray:
     return np.append((times[:-1, None] + np.diff(times)[:, None] * share).ravel(), times[-1])
 
 
-def joined(times: np.ndarray, at: Callable[[np.ndarray], np.ndarray], tolerance: float, degree: int,
-           stay: np.ndarray | None = None, looks: int = LOOKS) -> np.ndarray:
+def joined(
+    times: np.ndarray,
+    at: Callable[[np.ndarray], np.ndarray],
+    tolerance: float,
+    degree: int,
+    stay: np.ndarray | None = None,
+    looks: int = LOOKS,
+) -> np.ndarray:
     """Those of some times that remain when intervals in which signals are polynomials (1) are joined.
 
     Args:
@@ -185,14 +217,15 @@ def joined(times: np.ndarray, at: Callable[[np.ndarray], np.ndarray], tolerance:
     """
     fine = _between(times, looks)
     x = np.ascontiguousarray(at(fine).T)
-    number = np.isfinite(x)                                 # not at a pole: no polynomial fits there
-    middle = np.array([np.median(row[good]) if good.any() else 0.0 for row,
-                       good in zip(x, number, strict=True)])
+    number = np.isfinite(x)  # not at a pole: no polynomial fits there
+    middle = np.array(
+        [np.median(row[good]) if good.any() else 0.0 for row, good in zip(x, number, strict=True)]
+    )
     away = np.where(number, np.abs(x - middle[:, None]), 0.0)
     length = np.diff(fine)
     mean = ((away[:, 1:] + away[:, :-1]) * length).sum(axis=1) / (2 * length.sum())
     if np.ptp(length) < 1e-6 * length.mean():
-        fine = fine[:1]                                     # any block is like the first
+        fine = fine[:1]  # any block is like the first
     x = x[mean > 0] / (tolerance * mean[mean > 0, None])
     count, keep = len(times) - 1, np.ones(len(times), dtype=bool)
     apart = np.zeros(len(times), dtype=bool) if stay is None else stay
@@ -225,11 +258,11 @@ def _fits(t: np.ndarray, x: np.ndarray, starts: np.ndarray, n: int, degree: int)
         for i in nodes:
             w = np.ones_like(s)
             for j in nodes[nodes != i]:
-                w *= (s - s[:, j:j + 1]) / (s[:, i:i + 1] - s[:, j:j + 1])
+                w *= (s - s[:, j : j + 1]) / (s[:, i : i + 1] - s[:, j : j + 1])
             weights.append(w)
         for signal in x:
             y = signal[rows]
-            P = sum(w * y[:, i:i + 1] for i, w in zip(nodes, weights, strict=True))
+            P = sum(w * y[:, i : i + 1] for i, w in zip(nodes, weights, strict=True))
             good = (np.abs(P - y) <= 1).all(axis=1)
             if not good.all():
                 fits[left[~good]] = False
@@ -247,6 +280,8 @@ def _warn(timed: TimeSignals, values: np.ndarray, times: np.ndarray, step: float
     x = timed.at(np.array([times[k], (times[k] + times[k + 1]) / 2, times[k + 1]]), values)
     change = np.ptp(x, axis=0) / np.maximum(np.ptp(timed.at(times, values), axis=0), 1e-300)
     more = f", and in {len(narrow) - 1} more places" * (len(narrow) > 1)
-    warn(f"simulate: step = {step:g} s is longer than what {timed.names[int(change.argmax())]} does "
-         f"between t = {times[k]:.9g} and {times[k + 1]:.9g} s{more}: fixed steps may pass it "
-         f"unseen. Give step <= {gap[narrow].min():.3g}, or leave step= out")
+    warn(
+        f"simulate: step = {step:g} s is longer than what {timed.names[int(change.argmax())]} does "
+        f"between t = {times[k]:.9g} and {times[k + 1]:.9g} s{more}: fixed steps may pass it "
+        f"unseen. Give step <= {gap[narrow].min():.3g}, or leave step= out"
+    )

@@ -5,6 +5,7 @@ An expression of time alone is followed operation by operation, each value a num
 where it is curved. Where a comparison changes its mind, a rounding jumps, or the smaller of two becomes the
 other, is a break.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -18,12 +19,35 @@ from condyle.records import dataclass
 
 MOST = 200_000
 """Breaks of one function; one with more is taken as curved."""
-STRAIGHT = frozenset((
-    ca.OP_ADD, ca.OP_SUB, ca.OP_MUL, ca.OP_NEG, ca.OP_TWICE, ca.OP_SQ, ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE,
-    ca.OP_NOT,
-    ca.OP_AND, ca.OP_OR, ca.OP_FLOOR, ca.OP_CEIL, ca.OP_FABS, ca.OP_SIGN, ca.OP_FMIN, ca.OP_FMAX, ca.OP_FMOD,
-    ca.OP_REMAINDER,
-    ca.OP_IF_ELSE_ZERO, ca.OP_CONST, ca.OP_INPUT, CHOICE))
+STRAIGHT = frozenset(
+    (
+        ca.OP_ADD,
+        ca.OP_SUB,
+        ca.OP_MUL,
+        ca.OP_NEG,
+        ca.OP_TWICE,
+        ca.OP_SQ,
+        ca.OP_LT,
+        ca.OP_LE,
+        ca.OP_EQ,
+        ca.OP_NE,
+        ca.OP_NOT,
+        ca.OP_AND,
+        ca.OP_OR,
+        ca.OP_FLOOR,
+        ca.OP_CEIL,
+        ca.OP_FABS,
+        ca.OP_SIGN,
+        ca.OP_FMIN,
+        ca.OP_FMAX,
+        ca.OP_FMOD,
+        ca.OP_REMAINDER,
+        ca.OP_IF_ELSE_ZERO,
+        ca.OP_CONST,
+        ca.OP_INPUT,
+        CHOICE,
+    )
+)
 """Operations that make polynomials in pieces of polynomials in pieces; so does division by a number."""
 
 
@@ -49,8 +73,18 @@ def shape(op: int, x: Sequence[int]) -> tuple[int, bool]:
     return (max(x) if op in STRAIGHT else BENT), False
 
 
-_BREAKING = (ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE, ca.OP_NOT, ca.OP_AND, ca.OP_OR, ca.OP_FLOOR, ca.OP_CEIL,
-             ca.OP_SIGN)
+_BREAKING = (
+    ca.OP_LT,
+    ca.OP_LE,
+    ca.OP_EQ,
+    ca.OP_NE,
+    ca.OP_NOT,
+    ca.OP_AND,
+    ca.OP_OR,
+    ca.OP_FLOOR,
+    ca.OP_CEIL,
+    ca.OP_SIGN,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,8 +149,11 @@ class Lines:
         count = np.where(self.slope != 0, np.maximum(high - low + 1, 0), 0)
         if not count.sum() < MOST:
             return None
-        found = [(np.arange(k, k + n) + shift - b) / a
-                 for k, n, a, b in zip(low, count, self.slope, self.value, strict=True) if n]
+        found = [
+            (np.arange(k, k + n) + shift - b) / a
+            for k, n, a, b in zip(low, count, self.slope, self.value, strict=True)
+            if n
+        ]
         return np.concatenate([np.empty(0), *found])
 
 
@@ -155,8 +192,11 @@ class Follower:
 
     def _lines(self, x: Value) -> Lines:
         """Lines, or a number as one."""
-        return x if isinstance(x, Lines) else Lines(self.first, self.last, np.empty(0), np.zeros(1),
-                                                    np.array([x]))
+        return (
+            x
+            if isinstance(x, Lines)
+            else Lines(self.first, self.last, np.empty(0), np.zeros(1), np.array([x]))
+        )
 
     def _broken(self, breaks: np.ndarray | None, v: Lines, build: Callable[[Lines], Lines]) -> Lines | None:
         if breaks is None:
@@ -183,12 +223,14 @@ class Follower:
             down = np.floor if op == ca.OP_FLOOR else np.ceil
             return self._broken(v.times_at_integers(), v, lambda v: v.of(level(v.slope), down(v.middle)))
         if op in (ca.OP_FABS, ca.OP_SIGN, ca.OP_NOT):
-            signed = {ca.OP_FABS: lambda v, s: v.of(s * v.slope, s * v.value), ca.OP_SIGN: lambda v,
-                      s: v.of(level(s), s),
-                      ca.OP_NOT: lambda v, s: v.of(level(s), (s == 0).astype(float))}[op]
+            signed = {
+                ca.OP_FABS: lambda v, s: v.of(s * v.slope, s * v.value),
+                ca.OP_SIGN: lambda v, s: v.of(level(s), s),
+                ca.OP_NOT: lambda v, s: v.of(level(s), (s == 0).astype(float)),
+            }[op]
             return self._broken(v.times_at(np.zeros(1)), v, lambda v: signed(v, np.sign(v.middle)))
         if op == ca.OP_SQ and v.levels is not None:
-            return v.of(v.slope, v.value ** 2)
+            return v.of(v.slope, v.value**2)
         return None
 
     def _binary(self, op: int, v: Lines, w: Lines) -> Value:
@@ -233,16 +275,36 @@ class Follower:
 
 
 _NUMPY: dict[int, Callable[..., Any]] = {
-    ca.OP_ADD: np.add, ca.OP_SUB: np.subtract, ca.OP_MUL: np.multiply, ca.OP_DIV: np.divide,
+    ca.OP_ADD: np.add,
+    ca.OP_SUB: np.subtract,
+    ca.OP_MUL: np.multiply,
+    ca.OP_DIV: np.divide,
     ca.OP_NEG: np.negative,
-    ca.OP_SQ: np.square, ca.OP_TWICE: lambda x: x + x, ca.OP_INV: np.reciprocal, ca.OP_EXP: np.exp,
+    ca.OP_SQ: np.square,
+    ca.OP_TWICE: lambda x: x + x,
+    ca.OP_INV: np.reciprocal,
+    ca.OP_EXP: np.exp,
     ca.OP_SIN: np.sin,
-    ca.OP_COS: np.cos, ca.OP_SQRT: np.sqrt, ca.OP_TANH: np.tanh, ca.OP_FABS: np.abs, ca.OP_FLOOR: np.floor,
+    ca.OP_COS: np.cos,
+    ca.OP_SQRT: np.sqrt,
+    ca.OP_TANH: np.tanh,
+    ca.OP_FABS: np.abs,
+    ca.OP_FLOOR: np.floor,
     ca.OP_CEIL: np.ceil,
-    ca.OP_FMIN: np.fmin, ca.OP_FMAX: np.fmax, ca.OP_FMOD: np.fmod, ca.OP_SIGN: np.sign, ca.OP_LT: np.less,
-    ca.OP_LE: np.less_equal, ca.OP_EQ: np.equal, ca.OP_NE: np.not_equal, ca.OP_NOT: np.logical_not,
+    ca.OP_FMIN: np.fmin,
+    ca.OP_FMAX: np.fmax,
+    ca.OP_FMOD: np.fmod,
+    ca.OP_SIGN: np.sign,
+    ca.OP_LT: np.less,
+    ca.OP_LE: np.less_equal,
+    ca.OP_EQ: np.equal,
+    ca.OP_NE: np.not_equal,
+    ca.OP_NOT: np.logical_not,
     ca.OP_AND: np.logical_and,
-    ca.OP_OR: np.logical_or, CHOICE: np.where, ca.OP_IF_ELSE_ZERO: lambda c, x: np.where(c, x, 0.0)}
+    ca.OP_OR: np.logical_or,
+    CHOICE: np.where,
+    ca.OP_IF_ELSE_ZERO: lambda c, x: np.where(c, x, 0.0),
+}
 
 
 def evaluated(op: int, *x: Any) -> Any:
@@ -254,9 +316,14 @@ def evaluated(op: int, *x: Any) -> Any:
     return found.full().reshape(np.broadcast_shapes(*map(np.shape, x)))
 
 
-def follow(order: Sequence[int], op: Sequence[int], operands: Callable[[int], Sequence[int]],
-           known: dict[int, Value],
-           first: float, last: float) -> np.ndarray:
+def follow(
+    order: Sequence[int],
+    op: Sequence[int],
+    operands: Callable[[int], Sequence[int]],
+    known: dict[int, Value],
+    first: float,
+    last: float,
+) -> np.ndarray:
     """The breaks of some nodes of a graph, operands before results, from first to last.
 
     Args:

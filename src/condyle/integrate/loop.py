@@ -10,6 +10,7 @@ t_knot, the next of the stream `knots`: knots.py.
 What a step does is up to the method (methods/); how long it is, and whether it is accepted, is decided by
 control.py.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -28,10 +29,30 @@ from condyle.native.programs.nodes import Get, If, Kernel, Node, Put, Stream, Wh
 from condyle.native.programs.program import Program
 from condyle.records import dataclass
 
-_SCALARS = ("t", "t_end", "h", "h_try", "h_max", "fixed", "accuracy", "err", "accept", "busy", "fresh",
-            "zero",
-            "steps", "rejected", "evaluations", "code", "t_stage", "t_next", "worst", "doubt", "refused",
-            "way")
+_SCALARS = (
+    "t",
+    "t_end",
+    "h",
+    "h_try",
+    "h_max",
+    "fixed",
+    "accuracy",
+    "err",
+    "accept",
+    "busy",
+    "fresh",
+    "zero",
+    "steps",
+    "rejected",
+    "evaluations",
+    "code",
+    "t_stage",
+    "t_next",
+    "worst",
+    "doubt",
+    "refused",
+    "way",
+)
 _VECTORS = ("y", "y_stage", "y_next", "error", "weights", "k0", "k_next", "f_start")
 
 
@@ -52,9 +73,16 @@ class Trial:
     body: list[Node]
 
 
-def trial(method: Method, eq: Equations, sizes: dict[str, int], streams: dict[str, Stream],
-          tables: dict[str, np.ndarray],
-          record: Callable[[Step], Sequence[Node]], before: Sequence[Node] = (), W: int = 1) -> Trial:
+def trial(
+    method: Method,
+    eq: Equations,
+    sizes: dict[str, int],
+    streams: dict[str, Stream],
+    tables: dict[str, np.ndarray],
+    record: Callable[[Step], Sequence[Node]],
+    before: Sequence[Node] = (),
+    W: int = 1,
+) -> Trial:
     """One step of a method and its control. `sizes`, `streams`, `tables` gain what it needs.
 
     Args:
@@ -85,54 +113,106 @@ def trial(method: Method, eq: Equations, sizes: dict[str, int], streams: dict[st
     if eq.timed:
         sizes |= {"knot": 1, "t_knot": 1}
         streams["knots"] = Stream(1, shared=True)
-        passing = [kernel(lambda knot, t, t_knot, way: knot + (way * t >= way * t_knot), "knot t t_knot way",
-                          "knot", sizes,
-                          "passed"),
-                   Get("knots", "knot", "t_knot")]
+        passing = [
+            kernel(
+                lambda knot, t, t_knot, way: knot + (way * t >= way * t_knot),
+                "knot t t_knot way",
+                "knot",
+                sizes,
+                "passed",
+            ),
+            Get("knots", "knot", "t_knot"),
+        ]
 
     projected = [] if projector is None else projector(errors=errors)
     astray = ["astray"] if "astray" in sizes else []
-    among = np.sqrt(n / max(n - eq.prescribed, 1))          # the mean is over what has errors at all
-    measured = kernel(lambda weights, accuracy, *e: (among * weighed(weights, accuracy, *e[:len(errors)])
-                                                     if errors else ca.SX(0))
-                      + sum(ca.if_else(a, np.inf, 0) for a in e[len(errors):]),
-                      ["weights", "accuracy", *errors, *astray], ["err"], sizes, "measured")
+    among = np.sqrt(n / max(n - eq.prescribed, 1))  # the mean is over what has errors at all
+    measured = kernel(
+        lambda weights, accuracy, *e: (
+            (among * weighed(weights, accuracy, *e[: len(errors)]) if errors else ca.SX(0))
+            + sum(ca.if_else(a, np.inf, 0) for a in e[len(errors) :])
+        ),
+        ["weights", "accuracy", *errors, *astray],
+        ["err"],
+        sizes,
+        "measured",
+    )
     judged: list[Node] = [*projected, measured]
-    if astray and errors:                                   # what is removed is small itself: projection.py
+    if astray and errors:  # what is removed is small itself: projection.py
         sizes["rough"] = 1
         alone = projector.unprescribed if projector is not None else None
-        judged = [*([] if alone is None else [Kernel(alone, ("p", *errors), errors)]),
-                  kernel(lambda weights, accuracy,
-                         *e: SHARE * ca.sqrt(accuracy) * among * weighed(weights, accuracy, *e),
-                         ["weights", "accuracy", *errors], ["rough"], sizes, "roughly"),
-                  *judged, kernel(ca.fmax, ["err", "rough"], ["err"], sizes, "larger")]
-    known = bool(step.new_rate) and projector is None       # then f at the new point is there already
+        judged = [
+            *([] if alone is None else [Kernel(alone, ("p", *errors), errors)]),
+            kernel(
+                lambda weights, accuracy, *e: (
+                    SHARE * ca.sqrt(accuracy) * among * weighed(weights, accuracy, *e)
+                ),
+                ["weights", "accuracy", *errors],
+                ["rough"],
+                sizes,
+                "roughly",
+            ),
+            *judged,
+            kernel(ca.fmax, ["err", "rough"], ["err"], sizes, "larger"),
+        ]
+    known = bool(step.new_rate) and projector is None  # then f at the new point is there already
     k_next = step.new_rate if known else "k_next"
     keep = rhs.keep() if method.needs_jacobian else []
     signed = partial(_signed, eq, rhs, sizes)
     sign = [*signed("t_next", "y_next"), *unchanged(method, eq, rhs, step, k_next, sizes)]
     evaluated = step.accepted_evaluations + (not known)
-    taken = [*before, *keep, *sign, copy("t_next", "t", 1, W), copy("y_next", "y", n, W),
-             copy(k_next, "k0", n, W), *record(step), *passing,
-            kernel(lambda steps: steps + 1, "steps", "steps", sizes, "count")]
+    taken = [
+        *before,
+        *keep,
+        *sign,
+        copy("t_next", "t", 1, W),
+        copy("y_next", "y", n, W),
+        copy(k_next, "k0", n, W),
+        *record(step),
+        *passing,
+        kernel(lambda steps: steps + 1, "steps", "steps", sizes, "count"),
+    ]
     # the last evaluation of f was there, unless the output between steps has asked for more
     again = rhs.look_up("t_next", "y_next") if known and step.accepted_evaluations and eq.signature else []
-    accepted = [*step.accepted, *([] if known else [rhs("t_next", "y_next", "k_next", "unused")]), *again,
-                kernel(lambda evaluations: evaluations + evaluated, "evaluations", "evaluations", sizes,
-                       "evaluated"),
-                kernel(control.land, f"h h_try t fixed {k_next} rejected", "accept h code rejected", sizes),
-                If("accept", taken)]
+    accepted = [
+        *step.accepted,
+        *([] if known else [rhs("t_next", "y_next", "k_next", "unused")]),
+        *again,
+        kernel(lambda evaluations: evaluations + evaluated, "evaluations", "evaluations", sizes, "evaluated"),
+        kernel(control.land, f"h h_try t fixed {k_next} rejected", "accept h code rejected", sizes),
+        If("accept", taken),
+    ]
     first: list[Node] = [
-        rhs("t", "y", "k0"), copy("k0", "f_start", n, W), *keep, *signed("t", "y"),
+        rhs("t", "y", "k0"),
+        copy("k0", "f_start", n, W),
+        *keep,
+        *signed("t", "y"),
         *([copy("signature", "signature_start", sizes["signature"], W)] if sign else []),
-        kernel(lambda evaluations, t: (ca.SX(0), evaluations + 1, t, ca.SX(0)), "evaluations t",
-               "fresh evaluations doubt refused", sizes, "started")]
+        kernel(
+            lambda evaluations, t: (ca.SX(0), evaluations + 1, t, ca.SX(0)),
+            "evaluations t",
+            "fresh evaluations doubt refused",
+            sizes,
+            "started",
+        ),
+    ]
     ends = ["t_end", "t_knot"] if eq.timed else ["t_end"]
-    return Trial(first, [
-        kernel(plan, ["t", "h", "h_max", "way", *ends], "h_try t_next", sizes), *step.attempt, *judged,
-        kernel(control.judge, "h h_try t err fixed y_next rejected evaluations doubt refused way",
-               "accept h code rejected evaluations doubt refused", sizes),
-        If("accept", accepted), If("code", kernel(blame, "weights error", "worst", sizes))])
+    return Trial(
+        first,
+        [
+            kernel(plan, ["t", "h", "h_max", "way", *ends], "h_try t_next", sizes),
+            *step.attempt,
+            *judged,
+            kernel(
+                control.judge,
+                "h h_try t err fixed y_next rejected evaluations doubt refused way",
+                "accept h code rejected evaluations doubt refused",
+                sizes,
+            ),
+            If("accept", accepted),
+            If("code", kernel(blame, "weights error", "worst", sizes)),
+        ],
+    )
 
 
 def _signed(eq: Equations, rhs: RightHandSide, sizes: dict[str, int], t: str, y: str) -> list[Node]:
@@ -141,11 +221,20 @@ def _signed(eq: Equations, rhs: RightHandSide, sizes: dict[str, int], t: str, y:
     if eq.signature is None:
         return []
     k, spans = eq.signature.numel_out(0), eq.signature.numel_out(1)
-    sizes |= dict.fromkeys(("signature", "signature_next", "signature_start"), k) | {"changed": 1,
-                                                                                     "lengths": spans}
-    return [Kernel(eq.signature, (t, y, "p", *rhs.rows), ("signature_next", "lengths")),
-            kernel(lambda old, new: (some(differs(old, new)), new), "signature signature_next",
-                   "changed signature", sizes, "differs")]
+    sizes |= dict.fromkeys(("signature", "signature_next", "signature_start"), k) | {
+        "changed": 1,
+        "lengths": spans,
+    }
+    return [
+        Kernel(eq.signature, (t, y, "p", *rhs.rows), ("signature_next", "lengths")),
+        kernel(
+            lambda old, new: (some(differs(old, new)), new),
+            "signature signature_next",
+            "changed signature",
+            sizes,
+            "differs",
+        ),
+    ]
 
 
 def step_loop(method: Method, eq: Equations) -> tuple[Program, dict[str, np.ndarray]]:
@@ -161,14 +250,22 @@ def step_loop(method: Method, eq: Equations) -> tuple[Program, dict[str, np.ndar
         if eq.signature is not None:
             columns |= {"S": "signature", "C": "changed"}
             streams["S"], streams["C"] = Stream(sizes["signature"]), Stream(1)
-        return [*(Put(source, stream, "row") for stream, source in columns.items()),
-                kernel(lambda row: row + 1, "row", "row", sizes, "next_row")]
+        return [
+            *(Put(source, stream, "row") for stream, source in columns.items()),
+            kernel(lambda row: row + 1, "row", "row", sizes, "next_row"),
+        ]
 
     parts = trial(method, eq, sizes, streams, tables, record)
     stop = ["accept", "changed"] if eq.signature is not None else []  # after a jump is another motion
-    going = kernel(lambda t, t_end, row, rows, code, way, *changed: ca.logic_and(
-        ca.logic_and(way * t < way * t_end, row < rows),
-        ca.logic_not(some([code, ca.logic_and(*changed)] if changed else [code]))),
-                   ["t", "t_end", "row", "rows", "code", "way", *stop], "busy", sizes, "going")
+    going = kernel(
+        lambda t, t_end, row, rows, code, way, *changed: ca.logic_and(
+            ca.logic_and(way * t < way * t_end, row < rows),
+            ca.logic_not(some([code, ca.logic_and(*changed)] if changed else [code])),
+        ),
+        ["t", "t_end", "row", "rows", "code", "way", *stop],
+        "busy",
+        sizes,
+        "going",
+    )
     tree = [If("fresh", parts.first), While("busy", [*parts.body, going], "limit")]
     return Program(tree, sizes, streams=streams, counts=("limit",)), tables

@@ -1,5 +1,6 @@
 """Functions of the step loop that are loops over bodies: kernels between a straight line that splits a state
 and one that joins what they find."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -35,9 +36,14 @@ class Loops:
 class EvaluatedLoops:
     """Loops as nodes: what Evaluated is for straight lines."""
 
-    def __init__(self, f: Loops, label: str, sizes: dict[str, int], streams: dict[str, Stream],
-                 tables: dict[str, np.ndarray]
-                 ) -> None:
+    def __init__(
+        self,
+        f: Loops,
+        label: str,
+        sizes: dict[str, int],
+        streams: dict[str, Stream],
+        tables: dict[str, np.ndarray],
+    ) -> None:
         sizes |= f.sizes
         self.f, self.split = f, Evaluated(f.split, label, sizes, streams, tables)
 
@@ -46,8 +52,13 @@ class EvaluatedLoops:
         return [*self.split(ins, self.f.parts), *self.f.kernels, Kernel(self.f.join, joined, tuple(outs))]
 
 
-def evaluated(f: ca.Function | Staged | Loops, label: str, sizes: dict[str, int], streams: dict[str, Stream],
-              tables: dict[str, np.ndarray]) -> Evaluated | EvaluatedLoops:
+def evaluated(
+    f: ca.Function | Staged | Loops,
+    label: str,
+    sizes: dict[str, int],
+    streams: dict[str, Stream],
+    tables: dict[str, np.ndarray],
+) -> Evaluated | EvaluatedLoops:
     """A function over slices of a workspace; `sizes`, `streams` and `tables` gain what it needs."""
     if isinstance(f, Loops):
         return EvaluatedLoops(f, label, sizes, streams, tables)

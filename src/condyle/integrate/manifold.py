@@ -1,5 +1,6 @@
 """States between the steps of a run: what a polynomial gives is taken to unit quaternions and to the
 constraints."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -32,7 +33,7 @@ class Manifold:
     @staticmethod
     def of(system: System, weights: np.ndarray, accuracy: float) -> Manifold:
         """From the weights of q, u, z and the accuracy of a run."""
-        of_speeds = weights[system.nq:system.nq + system.nu]
+        of_speeds = weights[system.nq : system.nq + system.nu]
         most = float(of_speeds.max(initial=0.0))
         W = np.maximum(of_speeds, LIGHTEST * most) if most > 0 else np.ones_like(of_speeds)
         return Manifold(W, SHARE * accuracy * min(1.0, system.compiled.length))
@@ -46,16 +47,18 @@ class Manifold:
         nq, nu, where = system.nq, system.nu, system.compiled.model.tail
         tails = np.empty((len(t), tail.shape[-1]))
         tails[...] = tail
-        tails[:, where["t"]], tails[:, where["z"]] = t[:, None], y[:, nq + nu:]
-        q, u = np.ascontiguousarray(y[:, :nq]), np.ascontiguousarray(y[:, nq:nq + nu])
+        tails[:, where["t"]], tails[:, where["z"]] = t[:, None], y[:, nq + nu :]
+        q, u = np.ascontiguousarray(y[:, :nq]), np.ascontiguousarray(y[:, nq : nq + nu])
         slow = self.tolerance / scales.TIME_SCALE
-        q, u = project(system.compiled.projection(tails, self.weights), q, u, self.tolerance, slow,
-                       strict=False)
-        return np.concatenate([q, u, y[:, nq + nu:]], axis=1)
+        q, u = project(
+            system.compiled.projection(tails, self.weights), q, u, self.tolerance, slow, strict=False
+        )
+        return np.concatenate([q, u, y[:, nq + nu :]], axis=1)
 
 
-def violations(system: System, q: np.ndarray, u: np.ndarray, tail: np.ndarray, allowed: float) -> dict[int,
-                                                                                                       str]:
+def violations(
+    system: System, q: np.ndarray, u: np.ndarray, tail: np.ndarray, allowed: float
+) -> dict[int, str]:
     """Which of some states (m, nq), (m, nu), (m, k) violate enabled constraints by more than allowed, and by
     how much."""
     if not system.constraints:
@@ -64,10 +67,15 @@ def violations(system: System, q: np.ndarray, u: np.ndarray, tail: np.ndarray, a
     good = np.logical_and.reduce([(np.abs(e) <= allowed).all(axis=-1) for e in errors])
     labels = system.compiled.projection(tail, np.ones(system.nu)).labels
     by_level = (("", labels("position")), ("the rate of ", labels("position", "velocity")))
-    return {int(i): ", ".join(f"{level}{label} by {x:.3g}" for (level, names),
-                              e in zip(by_level, errors, strict=True)
-                              for label, x in zip(names, e[i], strict=True) if not abs(x) <= allowed)
-            for i in np.flatnonzero(~good)}
+    return {
+        int(i): ", ".join(
+            f"{level}{label} by {x:.3g}"
+            for (level, names), e in zip(by_level, errors, strict=True)
+            for label, x in zip(names, e[i], strict=True)
+            if not abs(x) <= allowed
+        )
+        for i in np.flatnonzero(~good)
+    }
 
 
 def faint(system: System, q: np.ndarray, tail: np.ndarray) -> list[str]:
@@ -76,8 +84,9 @@ def faint(system: System, q: np.ndarray, tail: np.ndarray) -> list[str]:
     nu, short = system.nu, []
     for place in (q, q + 0.1 * np.cos(1 + np.arange(q.size))):
         tails = np.repeat(tail[None], nu + 1, axis=0)
-        v = system.compiled.function("constraint_errors")(np.tile(place, (nu + 1, 1)), np.eye(nu + 1, nu),
-                                                          tails)[1]
+        v = system.compiled.function("constraint_errors")(
+            np.tile(place, (nu + 1, 1)), np.eye(nu + 1, nu), tails
+        )[1]
         lengths = np.linalg.norm(v[:nu] - v[nu], axis=0)
         short.append((lengths > 0) & (lengths <= np.sqrt(NOISE) * lengths.max(initial=0.0)))
     labels = system.compiled.projection(tail[None], np.ones(nu)).labels("position", "velocity")

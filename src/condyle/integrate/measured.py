@@ -5,6 +5,7 @@ one largest, and beside events and at the ends of a run, an interval is divided 
 if it may beat the largest so far. Rows and peaks in the order of the run then have a largest so far, to which
 g at the asked time itself is added.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -32,8 +33,9 @@ PARTS, ROUNDS = 8, 16
 def scalars(system: System) -> Scalars:
     """All measures of a system as one kernel, made once."""
     if "measures" not in system.compiled.programs:
-        laws = [(f"measure {name!r}", m.law, m.asks) for name in system.measures
-                for m in (system.measure(name),)]
+        laws = [
+            (f"measure {name!r}", m.law, m.asks) for name in system.measures for m in (system.measure(name),)
+        ]
         system.compiled.programs["measures"] = Scalars(system, laws)
     return system.compiled.programs["measures"]  # type: ignore[no-any-return]
 
@@ -103,14 +105,14 @@ def _found(traj: Trajectory, name: str, sign: float) -> Extremes:
     way = -1.0 if T[-1] < T[0] else 1.0
     g_row = sign * _at(traj, name, T, np.arange(m))
     when, value = np.empty(0), np.empty(0)
-    moving = np.flatnonzero(np.diff(T))                     # else two rows of an event
+    moving = np.flatnonzero(np.diff(T))  # else two rows of an event
     if len(moving):
         share = np.arange(1, LOOKS) / LOOKS
         inside = T[moving, None] + np.diff(T)[moving, None] * share
         g_in = sign * _at(traj, name, inside.ravel()).reshape(inside.shape)
         t = np.column_stack([T[moving], inside, T[moving + 1]])
         g = np.column_stack([g_row[moving], g_in, g_row[moving + 1]])
-        joined = np.append(moving[1:] == moving[:-1] + 1, False)         # the next piece goes on smoothly
+        joined = np.append(moving[1:] == moving[:-1] + 1, False)  # the next piece goes on smoothly
         a, b, least = _intervals(t, g, joined)
         so_far = np.maximum.accumulate(g_row)[traj.row(a)]
         some = least > so_far
@@ -122,8 +124,9 @@ def _found(traj: Trajectory, name: str, sign: float) -> Extremes:
     order = np.argsort(keys, kind="stable")
     everything, times = np.concatenate([g_row, value])[order], np.concatenate([T, when])[order]
     best = np.maximum.accumulate(everything)
-    first = np.maximum.accumulate(np.where(everything > np.append(-np.inf, best[:-1]), np.arange(len(best)),
-                                           0))
+    first = np.maximum.accumulate(
+        np.where(everything > np.append(-np.inf, best[:-1]), np.arange(len(best)), 0)
+    )
     places = np.empty(len(order), dtype=int)
     places[order] = np.arange(len(order))
     return Extremes(sign * best, times[first], places[:m], piece, when, way)
@@ -139,16 +142,18 @@ def _intervals(t: np.ndarray, g: np.ndarray, joined: np.ndarray) -> tuple[np.nda
     top = (inner[3] >= inner[2]) & (inner[3] >= inner[4])
     a, b, low, high, end = (x[top] for x in inner)
     begins = np.concatenate([[True], ~joined[:-1]])
-    ends = [(t[some, j], t[some, k], g[some, j], g[some, k]) for some, j,
-            k in ((begins, 0, 1), (~joined, -2, -1))]
+    ends = [
+        (t[some, j], t[some, k], g[some, j], g[some, k]) for some, j, k in ((begins, 0, 1), (~joined, -2, -1))
+    ]
     ea, eb, e0, e1 = (np.concatenate(x) for x in zip(*ends, strict=True))
     bound = high + 2 * (high - np.minimum(low, end))
     edge = np.maximum(e0, e1) + 2 * np.abs(e1 - e0)
     return np.concatenate([a, ea]), np.concatenate([b, eb]), np.concatenate([bound, edge])
 
 
-def _peaks(g: Callable[[np.ndarray], np.ndarray], a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray,
-                                                                                         np.ndarray]:
+def _peaks(
+    g: Callable[[np.ndarray], np.ndarray], a: np.ndarray, b: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Times and values of the maxima inside intervals from a (n,) to b (n,)."""
     when, value = (a + b) / 2, np.full(len(a), -np.inf)
     share, each = np.arange(1, PARTS) / PARTS, np.arange(len(a))
@@ -158,12 +163,15 @@ def _peaks(g: Callable[[np.ndarray], np.ndarray], a: np.ndarray, b: np.ndarray) 
         j = x.argmax(axis=1)
         better = x[each, j] > value
         when, value = np.where(better, t[each, j], when), np.where(better, x[each, j], value)
-        a, b = np.where(j > 0, t[each, j - 1], a), np.where(j < PARTS - 2,
-                                                            t[each, np.minimum(j + 1, PARTS - 2)], b)
+        a, b = (
+            np.where(j > 0, t[each, j - 1], a),
+            np.where(j < PARTS - 2, t[each, np.minimum(j + 1, PARTS - 2)], b),
+        )
     return when, value
 
 
 # ---- samples -----------------------------------------------------------------------------------------------
+
 
 def samples(system: System) -> dict[str, SampleAndHold]:
     """The samples of a system by name."""
@@ -194,8 +202,9 @@ def check_samples(system: System, events: list[str]) -> None:
     """Refuse a run in which the event of a sample cannot happen."""
     for name, m in samples(system).items():
         if m.event and m.event not in events:
-            raise UnknownNameError("event", m.event, events,
-                                   f"simulate: measure {name!r} is sampled when it happens")
+            raise UnknownNameError(
+                "event", m.event, events, f"simulate: measure {name!r} is sampled when it happens"
+            )
 
 
 def sampled(state: State, names: list[str]) -> State:

@@ -1,4 +1,5 @@
 """Members of an ensemble: many states of one system, side by side."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -45,30 +46,41 @@ class Members:
         if isinstance(given, Mapping):
             return _from_arrays(system, given)
         first = given[0] if isinstance(given, (list, tuple)) and given else None
-        if isinstance(given, np.ndarray) or np.isscalar(first) or isinstance(first,
-                                                                             (np.ndarray, list, tuple)):
-            raise DescriptionError("simulate: an array is no state: start from system.state(q=..., u=...), "
-                                   f"with q of shape ({system.nq},) and u of shape ({system.nu},); many "
-                                   f"states from {{'q': array of shape (N, {system.nq}), 'u': array of shape "
-                                   f"(N, {system.nu})}}")
+        if (
+            isinstance(given, np.ndarray)
+            or np.isscalar(first)
+            or isinstance(first, (np.ndarray, list, tuple))
+        ):
+            raise DescriptionError(
+                "simulate: an array is no state: start from system.state(q=..., u=...), "
+                f"with q of shape ({system.nq},) and u of shape ({system.nu},); many "
+                f"states from {{'q': array of shape (N, {system.nq}), 'u': array of shape "
+                f"(N, {system.nu})}}"
+            )
         try:
             states = tuple(given)
         except TypeError:
             states = (None,)
         for i, s in enumerate(states):
             if not isinstance(s, State):
-                raise DescriptionError("simulate: expected a State, a sequence of States, or a mapping as "
-                                       f"{{'q': array of shape (N, {system.nq}), 'parameters': ...}}; got "
-                                       f"{given if states == (None,) else s!r}")
+                raise DescriptionError(
+                    "simulate: expected a State, a sequence of States, or a mapping as "
+                    f"{{'q': array of shape (N, {system.nq}), 'parameters': ...}}; got "
+                    f"{given if states == (None,) else s!r}"
+                )
             if s.system is not system:
                 which = f"state {i} of {len(states)}" if len(states) > 1 else "the state"
-                raise DescriptionError(f"simulate: {which} belongs to another system; make it with "
-                                       "system.state()")
+                raise DescriptionError(
+                    f"simulate: {which} belongs to another system; make it with system.state()"
+                )
         if not states:
             raise DescriptionError("simulate: there is no state in the sequence")
-        return Members(np.array([s.t for s in states]),
-                       np.array([np.concatenate([s.q, s.u, s.z]) for s in states]),
-                       np.array([s.tail for s in states]), states)
+        return Members(
+            np.array([s.t for s in states]),
+            np.array([np.concatenate([s.q, s.u, s.z]) for s in states]),
+            np.array([s.tail for s in states]),
+            states,
+        )
 
     @property
     def system(self) -> System:
@@ -86,9 +98,14 @@ class Members:
 
     def some(self, i: np.ndarray) -> Members:
         """Those at places i (n,)."""
-        return Members(self.t[i], self.y[i], self.tail[i], [self.states[k] for k in i] if self.states else (),
-                       self.like,
-                       {name: value[i] for name, value in self.values.items()})
+        return Members(
+            self.t[i],
+            self.y[i],
+            self.tail[i],
+            [self.states[k] for k in i] if self.states else (),
+            self.like,
+            {name: value[i] for name, value in self.values.items()},
+        )
 
     def __len__(self) -> int:
         return len(self.t)
@@ -106,19 +123,25 @@ def _from_arrays(system: System, given: Mapping[str, Any]) -> Members:
             raise UnknownNameError("variable of a State", name, (*VARIED, *COMMON))
     like = system.state(**{name: given[name] for name in COMMON if name in given})
     values = {name: _values(like, name, given[name]) for name in VARIED if name in given}
-    shapes = {name: v.shape[:v.ndim - (name != "t")] for name, v in values.items()}
+    shapes = {name: v.shape[: v.ndim - (name != "t")] for name, v in values.items()}
     try:
         batch = np.broadcast_shapes(*shapes.values())
     except ValueError:
         raise ShapeError(f"simulate: leading dimensions differ: {shapes}") from None
     if len(batch) != 1 or not batch[0]:
         got = ", ".join(f"{name} of shape {v.shape}" for name, v in values.items()) or "none"
-        one = (f"; one state is system.state({', '.join(f'{n}=...' for n in values)})" if values and not batch
-               else "")
-        raise ShapeError(f"simulate: many states have one leading dimension, N: q of shape (N, {system.nq}), "
-                         f"u of shape (N, {system.nu}); got {got}{one}")
-    values = {name: np.broadcast_to(v, batch + v.shape[v.ndim - (name != "t"):]) for name,
-              v in values.items()}
+        one = (
+            f"; one state is system.state({', '.join(f'{n}=...' for n in values)})"
+            if values and not batch
+            else ""
+        )
+        raise ShapeError(
+            f"simulate: many states have one leading dimension, N: q of shape (N, {system.nq}), "
+            f"u of shape (N, {system.nu}); got {got}{one}"
+        )
+    values = {
+        name: np.broadcast_to(v, batch + v.shape[v.ndim - (name != "t") :]) for name, v in values.items()
+    }
     for name, v in values.items():
         entries = Entries("time", ("t",)) if name == "t" else system.compiled.entries[name]
         v = v[:, None] if name == "t" else v
@@ -139,5 +162,6 @@ def _values(like: State, name: str, value: Any) -> np.ndarray:
     if name == "t":
         return real("simulate: t", value, "one number, or one per member [s]")
     entries = like.system.compiled.entries[name]
-    return vector(f"simulate: {name}", value, len(entries.names),
-                  replace(entries, default=getattr(like, name)))
+    return vector(
+        f"simulate: {name}", value, len(entries.names), replace(entries, default=getattr(like, name))
+    )

@@ -1,4 +1,5 @@
 """The native program of a system and a method: built once, then found with the system or on disk."""
+
 from __future__ import annotations
 
 from condyle.integrate.equations import equations

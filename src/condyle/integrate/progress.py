@@ -1,5 +1,6 @@
 """Progress bars: by rich in a terminal, by IPython's own display in a notebook, where rich would need
 ipywidgets."""
+
 from __future__ import annotations
 
 import sys
@@ -22,8 +23,10 @@ EVERY = 0.1
 def check_progress(who: str, progress: Any) -> None:
     """Refuse what is neither a truth value nor a function."""
     if not isinstance(progress, bool) and progress is not None and not callable(progress):
-        raise DescriptionError(f"{who}: progress: expected True for a bar, False, or a function of the share "
-                               f"done, from 0 to 1, got {progress!r}")
+        raise DescriptionError(
+            f"{who}: progress: expected True for a bar, False, or a function of the share "
+            f"done, from 0 to 1, got {progress!r}"
+        )
 
 
 def reported(title: str, progress: Any) -> tuple[Report | None, Callable[[], object]]:
@@ -43,8 +46,10 @@ def _told(title: str) -> Callable[[], object]:
 
     def tell() -> None:
         if busy[0]:
-            sys.stderr.write(f"{title}: compiling machine code for this system. It is kept: the next run "
-                             "begins at once. progress=True shows a bar\n")
+            sys.stderr.write(
+                f"{title}: compiling machine code for this system. It is kept: the next run "
+                "begins at once. progress=True shows a bar\n"
+            )
             sys.stderr.flush()
 
     def listen(what: str) -> None:

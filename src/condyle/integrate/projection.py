@@ -20,6 +20,7 @@ Stages of a step are evaluated where they are, off the constraints by what the m
 harm unless the constraints are about to lose rank, or have it only beside themselves (multipliers.py (5)):
 see Projector.on_constraints.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -84,9 +85,15 @@ class Projector:
         n: size of y.
     """
 
-    def __init__(self, projection: Projection, errors: tuple[str, ...], n: int, sizes: dict[str, int],
-                 streams: dict[str, Stream],
-                 tables: dict[str, np.ndarray]) -> None:
+    def __init__(
+        self,
+        projection: Projection,
+        errors: tuple[str, ...],
+        n: int,
+        sizes: dict[str, int],
+        streams: dict[str, Stream],
+        tables: dict[str, np.ndarray],
+    ) -> None:
         self.errors, self.sizes, self.tolerance = errors, sizes, projection.tolerance
         self.nearer = evaluated(projection.nearer, "nearer", sizes, streams, tables)
         self.along = evaluated(projection.along, "along", sizes, streams, tables)
@@ -97,18 +104,28 @@ class Projector:
         self.spare = tuple(f"spare_{name}" for name in errors)
         sizes |= dict.fromkeys(self.spare, n)
 
-    def __call__(self, t: str = "t_next", y: str = "y_next",
-                 errors: tuple[str, ...] | None = None) -> list[Node]:
+    def __call__(
+        self, t: str = "t_next", y: str = "y_next", errors: tuple[str, ...] | None = None
+    ) -> list[Node]:
         """y at t <- (1), and errors, by default none; `astray` is not zero where that failed."""
         at, errors = (t, y, "p", "weights"), self.spare if errors is None else errors
         if self.tolerance is None:
-            return [*self.nearer(at, (y,)),
-                    *(self.along((*at, *errors), (y, *errors)) if errors is self.errors else ())]
+            return [
+                *self.nearer(at, (y,)),
+                *(self.along((*at, *errors), (y, *errors)) if errors is self.errors else ()),
+            ]
         tolerance = self.tolerance
         begin = kernel(lambda: (ca.SX(1), ca.SX(0)), [], ["off", "astray"], self.sizes, "begin")
-        again = kernel(lambda off, accuracy,
-                       count: (ca.if_else(off < np.inf, off > tolerance * accuracy, np.nan), count + 1),
-                       "off accuracy projections", "off projections", self.sizes, "again")
+        again = kernel(
+            lambda off, accuracy, count: (
+                ca.if_else(off < np.inf, off > tolerance * accuracy, np.nan),
+                count + 1,
+            ),
+            "off accuracy projections",
+            "off projections",
+            self.sizes,
+            "again",
+        )
         once = [*self.nearer(at, (y, "unused")), *self.along((*at, *errors), (y, *errors, "off"))]
         return [begin, While("off", [*once, again], ROUNDS, "astray")]
 
@@ -120,11 +137,19 @@ class Projector:
         raw = kernel(lambda delicate: 1 - delicate, ["f.delicate"], ["raw"], self.sizes, "raw")
 
         def rate(t: str, y: str, k: str) -> list[Node]:
-            return [raw, If("raw", f(t, y, k)), If("f.delicate", [
-                *self.nearer((t, y, "p", "weights"), ("y_on", "f.delicate")),
-                *self.nearer((t, "y_on", "p", "weights"), ("y_on", "unused")),
-                *self.slower((t, "y_on", "p", "weights"), ("y_on",)),
-                f(t, "y_on", k, "unused")])]
+            return [
+                raw,
+                If("raw", f(t, y, k)),
+                If(
+                    "f.delicate",
+                    [
+                        *self.nearer((t, y, "p", "weights"), ("y_on", "f.delicate")),
+                        *self.nearer((t, "y_on", "p", "weights"), ("y_on", "unused")),
+                        *self.slower((t, "y_on", "p", "weights"), ("y_on",)),
+                        f(t, "y_on", k, "unused"),
+                    ],
+                ),
+            ]
 
         return rate
 
@@ -143,7 +168,7 @@ def projection(model: Model, errors: int, lanes: int = 0) -> Projection | None:
     nq, nu, q, u = tree.nq, tree.nu, s["q"], s["u"]
     n = nq + nu + model.nz
     weights, E = ca.SX.sym("weights", n), [ca.SX.sym(f"e{i}", n) for i in range(errors)]
-    inputs = [s.t, ca.vertcat(q, u, s.z), s["tail"][model.tail["inputs"].start:], weights]
+    inputs = [s.t, ca.vertcat(q, u, s.z), s["tail"][model.tail["inputs"].start :], weights]
 
     def made(name: str, outputs: list[ca.SX], *more: ca.SX) -> ca.Function | Staged:
         """The function at the state that motions prescribe."""
@@ -157,23 +182,30 @@ def projection(model: Model, errors: int, lanes: int = 0) -> Projection | None:
         if ca.is_equal(unit, q, 1) and not tree.driven:
             return None
         along = [ca.vertcat(across_quaternions(tree, q, e[:nq]), e[nq:]) for e in own]
-        return Projection(made("nearer", [ca.vertcat(unit, u, s.z)]),
-                          made("along", [ca.vertcat(q, u, s.z), *along], *E), None)
+        return Projection(
+            made("nearer", [ca.vertcat(unit, u, s.z)]),
+            made("along", [ca.vertcat(q, u, s.z), *along], *E),
+            None,
+        )
     alone = ca.Function("own", [inputs[2], *E], [ca.densify(e) for e in own]) if tree.driven and E else None
     tolerance = SHARE * min(1.0, length(tree.bodies))
     if lanes and model.equations("position"):
         kernels = LoopedProjection(model, errors, lanes)
         return Projection(kernels.nearer(), kernels.along(), tolerance, kernels.slower(), alone)
-    W = metric(weights[nq:nq + nu])
+    W = metric(weights[nq : nq + nu])
     du, delicate = position_change(s.rows(s.kinematics()), s.lock, W)
     nearer = made("nearer", [ca.vertcat(normalised(tree, q + moved(tree, s.t, q, du)), u, s.z), delicate])
     rows = s.rows(s.kinematics())
     slower = made("slower", [ca.vertcat(q, u + velocity_change(rows, s.lock, W), s.z)])
-    du, v, left, kept = tangential(rows, s.lock, W, [(across_quaternions(tree, q, e[:nq]), e[nq:nq + nu])
-                                                     for e in own])
+    du, v, left, kept = tangential(
+        rows, s.lock, W, [(across_quaternions(tree, q, e[:nq]), e[nq : nq + nu]) for e in own]
+    )
     off = _off(rows.errors()[0], v, q, W * left)
-    along = [ca.vertcat(q, u + du, s.z), *(ca.vertcat(*e, whole[nq + nu:]) for e,
-                                           whole in zip(kept, own, strict=True)), off]
+    along = [
+        ca.vertcat(q, u + du, s.z),
+        *(ca.vertcat(*e, whole[nq + nu :]) for e, whole in zip(kept, own, strict=True)),
+        off,
+    ]
     return Projection(nearer, made("along", along, *E), tolerance, slower, alone)
 
 
@@ -184,45 +216,88 @@ class LoopedProjection:
     def __init__(self, model: Model, errors: int, lanes: int) -> None:
         self.model, self.errors, tree = model, errors, model.tree
         nu, columns = tree.nu, 1 + errors
-        self.sizes = {"c.q": tree.nq, "c.u": nu, "c.tail": model.tail_size, "c.weights": nu,
-                      "c.turns": errors * nu,
-                      "c.changes": errors * nu, "c.du_q": columns * nu, "c.near": 1,
-                      "c.p": model.equations("position"),
-                      "c.du": columns * nu, "c.left": model.equations("position", "velocity")}
-        self.kernels = {name: Kernel(compiled(build_looped_changes(model, name, columns), name, lanes),
-                                     ("c.q", "c.u", "c.weights", along, "c.tail"), outs)
-                        for name, along, outs in (("position_change", "c.turns", ("c.du_q", "c.near", "c.p")),
-                                                  ("velocity_change", "c.changes", ("c.du", "c.left")))}
+        self.sizes = {
+            "c.q": tree.nq,
+            "c.u": nu,
+            "c.tail": model.tail_size,
+            "c.weights": nu,
+            "c.turns": errors * nu,
+            "c.changes": errors * nu,
+            "c.du_q": columns * nu,
+            "c.near": 1,
+            "c.p": model.equations("position"),
+            "c.du": columns * nu,
+            "c.left": model.equations("position", "velocity"),
+        }
+        self.kernels = {
+            name: Kernel(
+                compiled(build_looped_changes(model, name, columns), name, lanes),
+                ("c.q", "c.u", "c.weights", along, "c.tail"),
+                outs,
+            )
+            for name, along, outs in (
+                ("position_change", "c.turns", ("c.du_q", "c.near", "c.p")),
+                ("velocity_change", "c.changes", ("c.du", "c.left")),
+            )
+        }
 
-    def _loops(self, kernels: tuple[str, ...], join: Callable[..., list[ca.SX]], joined: tuple[str, ...],
-               errors: int = 0
-               ) -> Loops:
+    def _loops(
+        self,
+        kernels: tuple[str, ...],
+        join: Callable[..., list[ca.SX]],
+        joined: tuple[str, ...],
+        errors: int = 0,
+    ) -> Loops:
         """join(t, q, u, z, weights, what kernels found, errors): at the state that motions prescribe."""
         model, tree = self.model, self.model.tree
         s = Symbols(model)
         nq, nu, n = tree.nq, tree.nu, tree.nq + tree.nu + model.nz
         weights, E = ca.SX.sym("weights", n), [ca.SX.sym(f"e{i}", n) for i in range(errors)]
-        inputs = [s.t, ca.vertcat(s["q"], s["u"], s.z), s["tail"][model.tail["inputs"].start:], weights, *E]
+        inputs = [s.t, ca.vertcat(s["q"], s["u"], s.z), s["tail"][model.tail["inputs"].start :], weights, *E]
         s.follow_motions()
         q, u = s["q"], s["u"]
         own = [s.motions.without(e) for e in E]
         none = [ca.SX.zeros(nu, 1)] * (self.errors - errors)
         turns = [*(speeds(tree, q, across_quaternions(tree, q, e[:nq])) for e in own), *none]
-        changes = [*(e[nq:nq + nu] for e in own), *none]
-        parts = ("c.q", "c.u", "c.tail", "c.weights", "c.turns", "c.changes",
-                 *(f"c.e{i}" for i in range(errors)))
-        split = assembled("split", inputs, [ca.densify(x) for x in (
-            q, u, s["tail"], metric(weights[nq:nq + nu]), ca.vertcat(ca.SX(0, 1), *turns),
-            ca.vertcat(ca.SX(0, 1), *changes),
-            *own)])
+        changes = [*(e[nq : nq + nu] for e in own), *none]
+        parts = (
+            "c.q",
+            "c.u",
+            "c.tail",
+            "c.weights",
+            "c.turns",
+            "c.changes",
+            *(f"c.e{i}" for i in range(errors)),
+        )
+        split = assembled(
+            "split",
+            inputs,
+            [
+                ca.densify(x)
+                for x in (
+                    q,
+                    u,
+                    s["tail"],
+                    metric(weights[nq : nq + nu]),
+                    ca.vertcat(ca.SX(0, 1), *turns),
+                    ca.vertcat(ca.SX(0, 1), *changes),
+                    *own,
+                )
+            ],
+        )
         sizes = self.sizes | {f"c.e{i}": n for i in range(errors)}
         names = ("c.q", "c.u", "c.weights", *joined, *(f"c.e{i}" for i in range(errors)))
         symbols = [ca.SX.sym(name, sizes[name]) for name in names]
         t, y = ca.SX.sym("t"), ca.SX.sym("y", n)
-        results = [ca.densify(x) for x in join(t, *symbols[:2], y[nq + nu:], *symbols[2:])]
-        return Loops(split, parts, tuple(self.kernels[name] for name in kernels),
-                     ca.Function("join", [t, y, *symbols], results),
-                     (0, 1, *names), sizes)
+        results = [ca.densify(x) for x in join(t, *symbols[:2], y[nq + nu :], *symbols[2:])]
+        return Loops(
+            split,
+            parts,
+            tuple(self.kernels[name] for name in kernels),
+            ca.Function("join", [t, y, *symbols], results),
+            (0, 1, *names),
+            sizes,
+        )
 
     def nearer(self) -> Loops:
         tree, nu = self.model.tree, self.model.tree.nu
@@ -234,25 +309,40 @@ class LoopedProjection:
 
     def slower(self) -> Loops:
         nu = self.model.tree.nu
-        return self._loops(("velocity_change",), lambda t, q, u, z, W, du: [ca.vertcat(q, u + du[:nu], z)],
-                           ("c.du",))
+        return self._loops(
+            ("velocity_change",), lambda t, q, u, z, W, du: [ca.vertcat(q, u + du[:nu], z)], ("c.du",)
+        )
 
     def along(self) -> Loops:
         tree = self.model.tree
         nq, nu = tree.nq, tree.nu
 
-        def join(t: ca.SX, q: ca.SX, u: ca.SX, z: ca.SX, W: ca.SX, du_q: ca.SX, p: ca.SX, du: ca.SX,
-                 left: ca.SX, *own: ca.SX
-                 ) -> list[ca.SX]:
+        def join(
+            t: ca.SX,
+            q: ca.SX,
+            u: ca.SX,
+            z: ca.SX,
+            W: ca.SX,
+            du_q: ca.SX,
+            p: ca.SX,
+            du: ca.SX,
+            left: ca.SX,
+            *own: ca.SX,
+        ) -> list[ca.SX]:
             turns, changes = (ca.horzsplit(ca.reshape(x, nu, 1 + self.errors)) for x in (du_q, du))
-            along = [ca.vertcat(across_quaternions(tree, q, e[:nq]) + moved(tree, t, q, turn),
-                                e[nq:nq + nu] + change,
-                                e[nq + nu:]) for e, turn, change in zip(own, turns[1:], changes[1:],
-                                                                        strict=True)]
+            along = [
+                ca.vertcat(
+                    across_quaternions(tree, q, e[:nq]) + moved(tree, t, q, turn),
+                    e[nq : nq + nu] + change,
+                    e[nq + nu :],
+                )
+                for e, turn, change in zip(own, turns[1:], changes[1:], strict=True)
+            ]
             return [ca.vertcat(q, u + changes[0], z), *along, _off(p, left, q, W * turns[0])]
 
-        return self._loops(("position_change", "velocity_change"), join, ("c.du_q", "c.p", "c.du", "c.left"),
-                           self.errors)
+        return self._loops(
+            ("position_change", "velocity_change"), join, ("c.du_q", "c.p", "c.du", "c.left"), self.errors
+        )
 
 
 def _off(p: ca.SX, v: ca.SX, q: ca.SX, distance: ca.SX) -> ca.SX:

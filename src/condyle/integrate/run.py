@@ -1,5 +1,6 @@
 """A run: the native step loop for some rows at a time, and between them what Python has to say: events,
 progress, the end."""
+
 from __future__ import annotations
 
 import threading
@@ -55,7 +56,7 @@ class Settings:
     events: Sequence[Event]
     window: float
     report: Callable[[float], object] | None
-    witnesses: Witnesses | None = None                      # of the events, where several runs share them
+    witnesses: Witnesses | None = None  # of the events, where several runs share them
 
 
 @dataclass
@@ -112,7 +113,7 @@ class Run:
     def _restart(self) -> None:
         """Give the native loop the state to go on from."""
         tail = self.start.system.compiled.model.tail
-        self.ws["t"], self.ws["y"], self.ws["p"] = self.t, self.y, self.like.tail[tail["inputs"].start:]
+        self.ws["t"], self.ws["y"], self.ws["p"] = self.t, self.y, self.like.tail[tail["inputs"].start :]
         self.ws["fresh"], self.ws["code"], self.ws["status"] = 1, 0, 0
         if "knots" in self.program.layout["streams"]:
             self._find_knots()
@@ -122,9 +123,16 @@ class Run:
     def _find_knots(self) -> None:
         """Times that no step may pass, with the Parameters and Inputs that hold now."""
         s, reads = self.settings, timed(self.start.system)
-        self.tables["knots"], first = table(reads, self.like.tail[None], np.array([self.start.t]),
-                                            np.array([self.t]), s.t_final,
-                                            s.accuracy, s.step, self.method)
+        self.tables["knots"], first = table(
+            reads,
+            self.like.tail[None],
+            np.array([self.start.t]),
+            np.array([self.t]),
+            s.t_final,
+            s.accuracy,
+            s.step,
+            self.method,
+        )
         self.ws["knot"], self.ws["t_knot"] = first[0], self.tables["knots"][int(first[0])]
 
     def go(self) -> Trajectory:
@@ -172,8 +180,10 @@ class Run:
             clock = time.perf_counter()
             while not self.program.advance(ws, self.rounds):
                 before, clock = clock, time.perf_counter()
-                self.rounds = int(np.clip(self.rounds * INTERVAL / (clock - before), self.rounds / 4,
-                                          4 * self.rounds)) + 1
+                self.rounds = (
+                    int(np.clip(self.rounds * INTERVAL / (clock - before), self.rounds / 4, 4 * self.rounds))
+                    + 1
+                )
                 if s.report is not None:
                     s.report((float(ws["t"][0]) - began) / span)
         except KeyboardInterrupt:
@@ -187,11 +197,12 @@ class Run:
     def _grow(self) -> None:
         more = {name: np.empty((4 * len(old), old.shape[1])) for name, old in self.memory.items()}
         for name, rows in more.items():
-            rows[:self.count] = self.memory[name][:self.count]
+            rows[: self.count] = self.memory[name][: self.count]
         self.memory = more
 
-    def _rows(self, stop: int, cuts: dict[int, tuple[float, np.ndarray, np.ndarray]]
-              | None = None) -> StepRows:
+    def _rows(
+        self, stop: int, cuts: dict[int, tuple[float, np.ndarray, np.ndarray]] | None = None
+    ) -> StepRows:
         m = {name: rows[:stop] for name, rows in self.memory.items()}
         more = m["D"].reshape(stop, self.more, self.n) if self.more else np.empty((stop, 0, self.n))
         return StepRows(m["T"][:, 0], m["Y"], m["F"], more, self.method, self.cuts if cuts is None else cuts)
@@ -232,20 +243,26 @@ class Run:
         here, stop, tail = self.count - 1, self.count + done, self.like.tail[None]
         t, y = self.memory["T"][here:stop, 0], self.memory["Y"][here:stop]
         if "S" in self.memory:
-            signatures, steps = self.memory["S"][here:stop], np.flatnonzero(self.memory["C"][here + 1:stop])
+            signatures, steps = self.memory["S"][here:stop], np.flatnonzero(self.memory["C"][here + 1 : stop])
         else:
             signatures, steps = self.branches.look(tail, t, y).signatures, np.arange(done)
         if not len(steps) or not len(suspects := self.branches.suspects(t, signatures, steps)):
             return None
         y_at = self._y_at(self._rows(stop, cuts={}))
-        look = partial(self.branches.located, tails_at=lambda k: tail, y_at=lambda k, t: y_at(here + k, t),
-                       accuracy=self.settings.accuracy)
+        look = partial(
+            self.branches.located,
+            tails_at=lambda k: tail,
+            y_at=lambda k, t: y_at(here + k, t),
+            accuracy=self.settings.accuracy,
+        )
         found = {}
         if "S" in self.memory and len(suspects) == 1 and (part := left(self.ws)) is not None:
-            a, b = suspects.a[0], suspects.b[0]              # the loop has ended after this step
+            a, b = suspects.a[0], suspects.b[0]  # the loop has ended after this step
             rounded = 4 * np.spacing(max(abs(a), abs(b)))
-            within = [np.clip(a + x * (b - a) + way * rounded, min(a, b), max(a, b))
-                      for x, way in zip(part, (-self.way, self.way), strict=True)]
+            within = [
+                np.clip(a + x * (b - a) + way * rounded, min(a, b), max(a, b))
+                for x, way in zip(part, (-self.way, self.way), strict=True)
+            ]
             found = look(replace(suspects, a=np.array(within[:1]), b=np.array(within[1:])))
         found = found or look(suspects)
         return replace(found[min(found)], step=here + min(found)) if found else None
@@ -258,7 +275,7 @@ class Run:
         before, after = (self._state(float(t[i]), y[i]) for i in (0, 1))
         assert self.branches is not None
         self.jumps += self.branches.report(jump, before, after)
-        longest = np.abs(np.diff(rows.t[max(self.count - 1, k - 8):])).max()
+        longest = np.abs(np.diff(rows.t[max(self.count - 1, k - 8) :])).max()
         self._cut(k, jump.before, y[0])
         self.t = jump.after
         self.ws["h"] = self.settings.step or min(longest, self.settings.max_step or np.inf)
@@ -281,45 +298,63 @@ class Run:
         at, held, bound = 0, set[int](), bool(system.constraints or self.like.locked or system.motions)
         while True:
             side = watch.sides.all(g[at:])
-            happens = np.stack([e.happens(side[:-1, j], side[1:, j]) for j, e in enumerate(watch.events)],
-                               axis=1)
+            happens = np.stack(
+                [e.happens(side[:-1, j], side[1:, j]) for j, e in enumerate(watch.events)], axis=1
+            )
             happens[:, list(held)] = False
             found = np.flatnonzero(happens.any(axis=1))
             unknown = np.flatnonzero(np.isnan(g[at:]).any(axis=1))
             if len(unknown) and not (len(found) and found[0] + 1 < unknown[0]):
-                return self._not_a_number(int(piece[at + unknown[0]]), float(t[at + unknown[0]]),
-                                          g[at + unknown[0]])
-            watch.saw(g[at:at + int(found[0]) + 1] if len(found) else g[at:])
+                return self._not_a_number(
+                    int(piece[at + unknown[0]]), float(t[at + unknown[0]]), g[at + unknown[0]]
+                )
+            watch.saw(g[at : at + int(found[0]) + 1] if len(found) else g[at:])
             if not len(found):
                 return False
             at, before = at + int(found[0]), side[found[0]]
             k, candidates = int(piece[at + 1]), [int(j) for j in np.flatnonzero(happens[found[0]])]
             if bound:
                 there = self._state(float(t[at + 1]), y_at(np.array([k]), t[[at + 1]])[0])
-                if still := {j for j in candidates if not isinstance(watch.events[j], Transition)
-                             and is_held(there, rows.f[k], watch.one(j))}:
+                if still := {
+                    j
+                    for j in candidates
+                    if not isinstance(watch.events[j], Transition) and is_held(there, rows.f[k], watch.one(j))
+                }:
                     held |= still
                     continue
 
             def value(j: int, k: int = k) -> Callable[[np.ndarray], np.ndarray]:
                 return lambda t: watch.witnesses(self.like, t, y_at(np.full(len(t), k), t))[:, j]
 
-            intervals = {j: isolate(value(j), partial(watch.sides.of, j), watch.events[j], float(before[j]),
-                                    float(t[at]),
-                                    float(t[at + 1]), watch.windows[j] * watch.events[j].share)
-                         for j in candidates}
+            intervals = {
+                j: isolate(
+                    value(j),
+                    partial(watch.sides.of, j),
+                    watch.events[j],
+                    float(before[j]),
+                    float(t[at]),
+                    float(t[at + 1]),
+                    watch.windows[j] * watch.events[j].share,
+                )
+                for j in candidates
+            }
             when = min(high for _, high in intervals.values())
             y = rows.y[k + 1] if when == rows.t[k + 1] else y_at(np.array([k]), np.array([when]))[0]
             here = watch.witnesses(self.like, np.array([when]), y[None])[0]
-            hits = [j for j in candidates if intervals[j][1] == when
-                    or watch.events[j].happens(before[j], watch.sides.of(j, here[[j]])[0])]
+            hits = [
+                j
+                for j in candidates
+                if intervals[j][1] == when
+                or watch.events[j].happens(before[j], watch.sides.of(j, here[[j]])[0])
+            ]
             state, fired = self._happen([watch.events[j] for j in hits], self._state(when, y), here, hits)
             if state is not None or self.status:
                 length, taken = float(rows.t[k + 1] - rows.t[k]), k + 2 - self.count
                 self._cut(k, when, y)
                 self.batch = int(np.clip(2 * taken, FEW, ROWS))
-                self.ws["h"] = self.settings.step or min(float(self.ws["h"][0]), length,
-                                                         watch.first_step(fired, when))
+                self.ws["h"] = self.settings.step or min(
+                    float(self.ws["h"][0]), length, watch.first_step(fired, when)
+                )
                 if state is not None:
                     near = {j: float(before[j]) for j in hits}
                     slopes = {j: slope(value(j), max(float(rows.t[k]), when - CHANGE), when) for j in hits}
@@ -332,8 +367,9 @@ class Run:
                 at += 1
             t[at], g[at] = when, here
 
-    def _changed(self, fired: Sequence[int], here: np.ndarray, near: dict[int, float],
-                 slopes: dict[int, float]) -> None:
+    def _changed(
+        self, fired: Sequence[int], here: np.ndarray, near: dict[int, float], slopes: dict[int, float]
+    ) -> None:
         """Events of witnesses, `here` before, changed the state; of those that another action moved, near is
         the sign before."""
         for j in fired:
@@ -345,17 +381,20 @@ class Run:
         """Keep the steps before the one that starts at row k, and end the run."""
         self._keep(max(k + 1 - self.count, 0))
         name = self.watch.events[int(np.flatnonzero(np.isnan(g))[0])].name
-        self.status = Outcome(Status.WITNESS, f"stopped at t = {self.t:.9g} s: the witness of event {name!r} "
-                                              f"is not a number at t = {t:.9g} s; {Status.WITNESS.advice}")
+        self.status = Outcome(
+            Status.WITNESS,
+            f"stopped at t = {self.t:.9g} s: the witness of event {name!r} "
+            f"is not a number at t = {t:.9g} s; {Status.WITNESS.advice}",
+        )
         return True
 
     def _state(self, t: float, y: np.ndarray) -> State:
         nq, nu = self.start.q.size, self.start.u.size
-        return self.like.replace(t=t, q=y[:nq], u=y[nq:nq + nu], z=y[nq + nu:])
+        return self.like.replace(t=t, q=y[:nq], u=y[nq : nq + nu], z=y[nq + nu :])
 
-    def _happen(self, events: Sequence[Event | Sampling], now: State, here: np.ndarray,
-                fired: Sequence[int] = ()
-                ) -> tuple[State | None, list[int]]:
+    def _happen(
+        self, events: Sequence[Event | Sampling], now: State, here: np.ndarray, fired: Sequence[int] = ()
+    ) -> tuple[State | None, list[int]]:
         """Let events act, and then those whose witnesses, `here` before, their actions moved to the other
         side, each once.
 
@@ -370,10 +409,13 @@ class Run:
                 break
             new = self.watch.at(now)
             side = self.watch.sides.all(np.stack([old, new]))
-            jumped = [j for j, e in enumerate(self.watch.events) if j not in done and e.happens(side[0, j],
-                                                                                                side[1, j])
-                      and (isinstance(e, Transition)
-                           or not is_held(now, np.zeros(self.n), self.watch.one(j)))]
+            jumped = [
+                j
+                for j, e in enumerate(self.watch.events)
+                if j not in done
+                and e.happens(side[0, j], side[1, j])
+                and (isinstance(e, Transition) or not is_held(now, np.zeros(self.n), self.watch.one(j)))
+            ]
             events, old = [self.watch.events[j] for j in jumped], new
             done += jumped
             all_of_them += events
@@ -395,9 +437,11 @@ class Run:
                 new = e.action(now) if e.action is not None else None
             if new is not None:
                 if not isinstance(new, State) or new.system is not self.start.system or new.t != now.t:
-                    raise DescriptionError(f"Event({e.name}): the action must return None or a State of the "
-                                           "same system and "
-                                           f"time, as state.replace(u=...) gives; got {new!r}")
+                    raise DescriptionError(
+                        f"Event({e.name}): the action must return None or a State of the "
+                        "same system and "
+                        f"time, as state.replace(u=...) gives; got {new!r}"
+                    )
                 now, changed = new, True
             if e.terminal:
                 self.status = Outcome(Status.EVENT, f"ended by event {e.name!r} at t = {now.t:.9g} s")
@@ -416,7 +460,7 @@ class Run:
         self._refuse_violations(events, state, state.tail)
         y = np.concatenate([state.q, state.u, state.z])[None]
         y = self.manifold.nearest(system, state.tail, np.array([state.t]), y)[0]
-        return state.replace(q=y[:system.nq], u=y[system.nq:system.nq + system.nu])
+        return state.replace(q=y[: system.nq], u=y[system.nq : system.nq + system.nu])
 
     def _refuse_violations(self, events: Sequence[Event | Sampling], state: State, tail: np.ndarray) -> None:
         accuracy = self.settings.accuracy
@@ -426,7 +470,8 @@ class Run:
                 f"Event({names}): at t = {state.t:.9g} s the action returned a state that violates "
                 f"constraints by more than the accuracy {accuracy:g}: {wrong}. Return "
                 "cd.assemble(state.system, state.replace(...)): it brings q and u to the constraints, u as "
-                "by an impulse")
+                "by an impulse"
+            )
 
     def _resolved(self, state: State, found: bool = True) -> State:
         """A State in which those constraints that act one way hold that must, and no others."""
@@ -456,24 +501,43 @@ class Run:
     def _trajectory(self) -> Trajectory:
         ws = self.ws
         if ws["fresh"][0]:
-            self.memory["F"][self.count - 1] = 0.0          # nothing follows
-        statistics = Statistics(self.steps, int(ws["rejected"][0]), int(ws["evaluations"][0]),
-                                *(int(ws[name][0]) if name in self.program.sizes else 0
-                                  for name in ("jacobians", "projections")))
-        return Trajectory(self.start, self._rows(self.count), self.status or Outcome(Status.FINISHED),
-                          statistics, self.manifold,
-                          tuple(self.events), tuple(self.changes), tuple(self.jumps),
-                          impacts=tuple(self.impacts))
+            self.memory["F"][self.count - 1] = 0.0  # nothing follows
+        statistics = Statistics(
+            self.steps,
+            int(ws["rejected"][0]),
+            int(ws["evaluations"][0]),
+            *(int(ws[name][0]) if name in self.program.sizes else 0 for name in ("jacobians", "projections")),
+        )
+        return Trajectory(
+            self.start,
+            self._rows(self.count),
+            self.status or Outcome(Status.FINISHED),
+            statistics,
+            self.manifold,
+            tuple(self.events),
+            tuple(self.changes),
+            tuple(self.jumps),
+            impacts=tuple(self.impacts),
+        )
 
     def _advice(self) -> Outcome:
         ws = self.ws
         if self.contacts is not None and (jam := self.contacts.jam(self._state(self.t, self.y))) is not None:
             return jam
-        return advice(self.like, self.t, self.y, np.array(ws["k0"]), float(ws["h_try"][0]),
-                      int(ws["worst"][0]),
-                      int(ws["status"][0]), self.settings.step, self.manifold)
+        return advice(
+            self.like,
+            self.t,
+            self.y,
+            np.array(ws["k0"]),
+            float(ws["h_try"][0]),
+            int(ws["worst"][0]),
+            int(ws["status"][0]),
+            self.settings.step,
+            self.manifold,
+        )
 
 
-def run(start: State, program: Program, tables: dict[str, np.ndarray], method: Method,
-        settings: Settings) -> Trajectory:
+def run(
+    start: State, program: Program, tables: dict[str, np.ndarray], method: Method, settings: Settings
+) -> Trajectory:
     return Run(start, program, tables, method, settings).go()

@@ -1,5 +1,6 @@
 """Numbers that users' functions of the state give, for many instants at once: witnesses of events,
 measures."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -39,8 +40,12 @@ class Scalars:
         key = "\n".join(f"{[ask.text for ask in asks]} {law.text}" for _, law, asks in laws)
         sizes = self._model.sizes()
         self._function = NativeFunction(
-            "scalars", self._build, key=f"scalars {key}\n{description(self._model)}",
-            inputs=[(name, sizes[name]) for name in ("q", "u", "tail")], outputs=[("g", len(laws))])
+            "scalars",
+            self._build,
+            key=f"scalars {key}\n{description(self._model)}",
+            inputs=[(name, sizes[name]) for name in ("q", "u", "tail")],
+            outputs=[("g", len(laws))],
+        )
 
     def _build(self) -> ca.Function | Staged:
         s = Symbols(self._model)

@@ -15,6 +15,7 @@ longer leads away from zero; if it still does, the witness passes, and comes aga
 held if its gradient by q, u, z, t is a combination of those of the equations that hold; then it changes no
 sides.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -72,9 +73,15 @@ class Sides:
         self.near[(self.near * g > 0).any(axis=0)] = 0.0
 
 
-def isolate(g: Callable[[np.ndarray], np.ndarray], sides: Callable[[np.ndarray], np.ndarray], event: Event,
-            before: float,
-            low: float, high: float, window: float) -> tuple[float, float]:
+def isolate(
+    g: Callable[[np.ndarray], np.ndarray],
+    sides: Callable[[np.ndarray], np.ndarray],
+    event: Event,
+    before: float,
+    low: float,
+    high: float,
+    window: float,
+) -> tuple[float, float]:
     """The first change of sides between two times, narrowed to at most a window: 16 looks at once per
     round."""
     while high - low > window:
@@ -106,9 +113,15 @@ def turning_points(t: np.ndarray, g: np.ndarray) -> np.ndarray:
         lowest = ga + first * (when - a) + second * (when - a) * (when - b)
         sign = np.sign(ga)
         size = np.abs(np.stack([ga, gb, gc]))
-        found = ((sign != 0) & (np.sign(gb) == sign) & (np.sign(gc) == sign) & (sign * second
-                                                                                > 0) & (when > a) & (when < c)
-                 & (sign * lowest <= NEAR_ZERO * (size.max(axis=0) - size.min(axis=0))))
+        found = (
+            (sign != 0)
+            & (np.sign(gb) == sign)
+            & (np.sign(gc) == sign)
+            & (sign * second > 0)
+            & (when > a)
+            & (when < c)
+            & (sign * lowest <= NEAR_ZERO * (size.max(axis=0) - size.min(axis=0)))
+        )
     return np.setdiff1d(when[found], t)
 
 
@@ -116,8 +129,11 @@ def last_numbers(t: np.ndarray, g: np.ndarray) -> np.ndarray:
     """Times (15,) between the last look before a witness is no number and that one; none if all are
     numbers."""
     unknown = np.flatnonzero(np.isnan(g).any(axis=1))
-    return np.setdiff1d(np.linspace(t[unknown[0] - 1], t[unknown[0]], 17),
-                        t) if len(unknown) and unknown[0] else t[:0]
+    return (
+        np.setdiff1d(np.linspace(t[unknown[0] - 1], t[unknown[0]], 17), t)
+        if len(unknown) and unknown[0]
+        else t[:0]
+    )
 
 
 def is_held(state: State, f: np.ndarray, g: Callable[[State, np.ndarray, np.ndarray], np.ndarray]) -> bool:
@@ -132,10 +148,10 @@ def is_held(state: State, f: np.ndarray, g: Callable[[State, np.ndarray, np.ndar
     if not system.constraints and not len(held):
         return False
     y = np.concatenate([state.q, state.u, state.z])
-    n = 2 * nu + state.z.size + 1                           # changes of q along each speed, of u, of z, of t
+    n = 2 * nu + state.z.size + 1  # changes of q along each speed, of u, of z, of t
     steps = np.zeros((n, y.size))
     steps[:nu, :nq] = system.compiled.function("qdot")(np.tile(state.q, (nu, 1)), np.eye(nu), state.tail)
-    steps[nu:n - 1, nq:] = np.eye(n - 1 - nu)
+    steps[nu : n - 1, nq:] = np.eye(n - 1 - nu)
     later = np.zeros(n)
     later[-1] = 1.0
     ys = np.concatenate([y + CHANGE * steps, y - CHANGE * steps])
@@ -149,11 +165,11 @@ def is_held(state: State, f: np.ndarray, g: Callable[[State, np.ndarray, np.ndar
     rows = []
     if system.constraints:
         tails, where = np.repeat(state.tail[None], 2 * n, axis=0), system.compiled.model.tail
-        tails[:, where["t"]], tails[:, where["z"]] = ts[:, None], ys[:, nq + nu:]
-        q, u = np.ascontiguousarray(ys[:, :nq]), np.ascontiguousarray(ys[:, nq:nq + nu])
+        tails[:, where["t"]], tails[:, where["z"]] = ts[:, None], ys[:, nq + nu :]
+        q, u = np.ascontiguousarray(ys[:, :nq]), np.ascontiguousarray(ys[:, nq : nq + nu])
         errors = np.concatenate(system.compiled.function("constraint_errors")(q, u, tails), axis=1)
         rows.append((errors[:n] - errors[n:]).T / (2 * CHANGE))
-    for j in held:                                          # q and u there are functions of time alone
+    for j in held:  # q and u there are functions of time alone
         rows.append(np.zeros((2, n)))
         rows[-1][[0, 1], [j, nu + j]] = 1.0
         rows[-1][:, -1] = -state.u[j], -f[nq + j]

@@ -1,4 +1,5 @@
 """The steps of a run, and the polynomials between them: methods/base.py (1)."""
+
 from __future__ import annotations
 
 from dataclasses import field
@@ -33,8 +34,13 @@ class StepRows:
 
     def at(self, i: np.ndarray, t: np.ndarray) -> np.ndarray:
         """y at times t (...) in the pieces i (...)."""
-        start, end, f, f_end, length = (self.y[i], self.y[i + 1], self.f[i], self.f[i + 1],
-                                        self.t[i + 1] - self.t[i])
+        start, end, f, f_end, length = (
+            self.y[i],
+            self.y[i + 1],
+            self.f[i],
+            self.f[i + 1],
+            self.t[i + 1] - self.t[i],
+        )
         if self.cuts:
             rows = np.array(sorted(self.cuts))
             for k in np.intersect1d(i, rows):
@@ -48,7 +54,7 @@ class StepRows:
             F += [h * f - delta, 2 * delta - h * (f + f_end)]
         F += [self.more[i + 1, k] for k in range(self.more.shape[1])]
         y = np.zeros_like(delta)
-        for k in reversed(range(len(F))):                   # methods/base.py (1)
+        for k in reversed(range(len(F))):  # methods/base.py (1)
             y = (y + F[k]) * (1 - x if k % 2 else x)
         return start + y
 

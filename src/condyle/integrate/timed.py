@@ -5,6 +5,7 @@ Each is asked for its expressions at a state of unknowns. A value of time alone 
 state, or that is a result, is a *signal*: a force plate's component, a spline of t, the truth of t > 5. What
 holds in the expressions between is smooth, so that signals are all that a step has to look at: knots.py.
 """
+
 from __future__ import annotations
 
 import functools
@@ -64,14 +65,15 @@ def _felt(system: System) -> set[int]:
     of trees in which some coordinate is integrated. A step need not see what it does not integrate."""
     model, tree = system.compiled.model, system.compiled.model.tree
     everything = set(tree.base_to_tip)
-    if len(model.forces) > 1 or model.constraints or tree.shares:      # more than gravity
+    if len(model.forces) > 1 or model.constraints or tree.shares:  # more than gravity
         return everything
     root: dict[int, int] = {}
     for B in tree.base_to_tip:
         parent = tree.parent(B)
         root[B] = B if parent is None else root[parent]
-    moved = {root[b.index] for b in tree.bodies if len(b.motion.coordinates if b.motion
-                                                       else ()) < b.mobilizer.nq}
+    moved = {
+        root[b.index] for b in tree.bodies if len(b.motion.coordinates if b.motion else ()) < b.mobilizer.nq
+    }
     return {B for B in everything if root[B] in moved}
 
 
@@ -104,8 +106,13 @@ class Source:
                 known[k] = float(g.constants[k])
             elif g.op[k] == ca.OP_INPUT:
                 i, j = g.a[k], g.b[k]
-                known[k] = (Lines.time(first, last) if i == 0 else float(values[j]) if i == 1
-                            else self._steps(i - FIXED, j))
+                known[k] = (
+                    Lines.time(first, last)
+                    if i == 0
+                    else float(values[j])
+                    if i == 1
+                    else self._steps(i - FIXED, j)
+                )
         return follow(self.followed, g.op, lambda k: operands(g, k), known, first, last)
 
     def _steps(self, i: int, j: int) -> np.ndarray | None:
@@ -122,8 +129,9 @@ class Source:
         signals (-1)."""
         g, done = self.graph, set[int]()
         needed = _needed(g, [*self.signals, *(k for _, index in self.lookups for k in index)])
-        used = {g.a[k] - FIXED for k in _needed(g, self.signals) if g.op[k] == ca.OP_INPUT
-                and g.a[k] >= FIXED}
+        used = {
+            g.a[k] - FIXED for k in _needed(g, self.signals) if g.op[k] == ca.OP_INPUT and g.a[k] >= FIXED
+        }
         for i in reversed(range(len(self.lookups))):
             if i in used:
                 mine = _needed(g, self.lookups[i][1])
@@ -139,8 +147,9 @@ class Source:
     def parameters(self) -> list[int]:
         """Numbers of the Parameters and Inputs that signals depend on."""
         g = self.graph
-        return sorted({g.b[k] for _, nodes in self._order for k in nodes if g.op[k] == ca.OP_INPUT
-                       and g.a[k] == 1})
+        return sorted(
+            {g.b[k] for _, nodes in self._order for k in nodes if g.op[k] == ca.OP_INPUT and g.a[k] == 1}
+        )
 
     def at(self, t: np.ndarray, values: np.ndarray) -> list[np.ndarray]:
         """The signals at times (n,)."""
@@ -187,8 +196,9 @@ def source(name: str, t: ca.SX, outputs: list[ca.SX], outside: ca.SX) -> Source 
     rows = [lookup.row for lookup in lookups]
     mine = {s.element_hash() for s in ca.symvar(ca.vertcat(t, outside, *rows))}
     state = [s for s in ca.symvar(ca.vertcat(flat, indices)) if s.element_hash() not in mine]
-    f = ca.Function("source", [t, outside, ca.vertcat(ca.SX(0, 1), *state), *rows],
-                    [flat, ca.densify(indices)])
+    f = ca.Function(
+        "source", [t, outside, ca.vertcat(ca.SX(0, 1), *state), *rows], [flat, ca.densify(indices)]
+    )
     g = Graph(f, fuse=False)
     element = {k: node for node, argument, k in g.outputs if argument == 1}
     ends = np.cumsum([0, *(lookup.table.needs for lookup in lookups)])
@@ -221,24 +231,40 @@ def source(name: str, t: ca.SX, outputs: list[ca.SX], outside: ca.SX) -> Source 
 
     looked_up = [0] * len(lookups)
     kinds = depend()
-    while (found := [of_row(lookup.table, mine) for lookup,
-                     mine in zip(lookups, index, strict=True)]) != looked_up:
+    while (
+        found := [of_row(lookup.table, mine) for lookup, mine in zip(lookups, index, strict=True)]
+    ) != looked_up:
         looked_up = found
         kinds = depend()
-    wanted = _needed(g, [*results, *(k for lookup, mine in zip(lookups, index, strict=True) for k in mine
-                                     if not (isinstance(lookup.table, Table) and lookup.table.ladder))])
+    wanted = _needed(
+        g,
+        [
+            *results,
+            *(
+                k
+                for lookup, mine in zip(lookups, index, strict=True)
+                for k in mine
+                if not (isinstance(lookup.table, Table) and lookup.table.ladder)
+            ),
+        ],
+    )
     signals = {k for k in results if kinds[k] & (TIME | STATE) == TIME}
     for k in wanted:
         if kinds[k] & STATE:
             signals |= {j for j in operands(g, k) if kinds[j] & (TIME | STATE) == TIME}
     for column, kind in zip(index, looked_up, strict=True):
-        if kind & STATE:                                    # within a solver they meet
+        if kind & STATE:  # within a solver they meet
             signals |= {j for j in column if kinds[j] & (TIME | STATE) == TIME}
     nodes = sorted(signals)
     followed = sorted(k for k in wanted if not kinds[k] & STATE)
-    return Source(name, g, [(lookup.table, mine) for lookup, mine in zip(lookups, index, strict=True)],
-                  followed, nodes,
-                  [bool(kinds[k] & CURVED) for k in nodes])
+    return Source(
+        name,
+        g,
+        [(lookup.table, mine) for lookup, mine in zip(lookups, index, strict=True)],
+        followed,
+        nodes,
+        [bool(kinds[k] & CURVED) for k in nodes],
+    )
 
 
 class TimeSignals:

@@ -1,4 +1,5 @@
 """What a simulation gives back: states at its steps, and between them."""
+
 from __future__ import annotations
 
 import math
@@ -101,9 +102,12 @@ class Trajectory(States[State], Judged):
 
     plumbing = frozenset({"rows", "manifold", "changes", "y", "called", "part", "row", "tails", "within"})
     called, _item, _study = "traj", "step", "simulate"
-    elsewhere = States.elsewhere | {"sol": "traj(t), the State at a time, or traj.at(times)",
-                                    "message": "traj.status",
-                                         "success": "traj.finished", "t_events": "traj.events"}
+    elsewhere = States.elsewhere | {
+        "sol": "traj(t), the State at a time, or traj.at(times)",
+        "message": "traj.status",
+        "success": "traj.finished",
+        "t_events": "traj.events",
+    }
 
     @property
     def system(self) -> System:
@@ -116,18 +120,31 @@ class Trajectory(States[State], Judged):
 
     def __repr__(self) -> str:
         """How many rows, how it ended, and where."""
-        last = [f"{name}={number(x)}" for y in self.y[-1:] for name, x in zip(variable_names(self.system), y,
-                                                                              strict=True)]
-        quality = self.quality.summary if self.finished else ""     # the status says why it ended
-        return (f"Trajectory({len(self)} rows{span(self.t)}, "
-                f"{self.status}{'; at the end ' * bool(last)}{cut(last)}{quality})")
+        last = [
+            f"{name}={number(x)}"
+            for y in self.y[-1:]
+            for name, x in zip(variable_names(self.system), y, strict=True)
+        ]
+        quality = self.quality.summary if self.finished else ""  # the status says why it ended
+        return (
+            f"Trajectory({len(self)} rows{span(self.t)}, "
+            f"{self.status}{'; at the end ' * bool(last)}{cut(last)}{quality})"
+        )
 
     def _checks(self) -> Iterator[Check]:
         ended = self.status == Status.FINISHED or self.status == Status.EVENT
-        yield Check("run that stopped before its end", float(not ended), "", 0.0, 0.0,
-                    advice=f"{self.status}")
-        yield Check("jumps of paths over their surfaces", len(self.jumps), "", 0.0, math.inf,
-                    cut(dict.fromkeys(jump.name for jump in self.jumps), 3), "see traj.jumps")
+        yield Check(
+            "run that stopped before its end", float(not ended), "", 0.0, 0.0, advice=f"{self.status}"
+        )
+        yield Check(
+            "jumps of paths over their surfaces",
+            len(self.jumps),
+            "",
+            0.0,
+            math.inf,
+            cut(dict.fromkeys(jump.name for jump in self.jumps), 3),
+            "see traj.jumps",
+        )
         if not (muscles := self.system.muscles):
             return
         from condyle.muscles.checks import fibers, saturation
@@ -140,18 +157,28 @@ class Trajectory(States[State], Judged):
         lengths = {n: z[f"{n}.fiber_length"] for n in muscles if f"{n}.fiber_length" in z}
         if lengths:
             laws: list[Any] = [self.system.force(n) for n in lengths]
-            l_0 = [float(x.at().item() if isinstance(x, Expression) else x)
-                   for x in (law.optimal_fiber_length for law in laws)]
+            l_0 = [
+                float(x.at().item() if isinstance(x, Expression) else x)
+                for x in (law.optimal_fiber_length for law in laws)
+            ]
             yield from fibers(list(lengths), np.stack(list(lengths.values()), axis=1) / l_0)
 
     def _blocks(self) -> list[Block]:
         s = self.statistics
         table = rows_of(["time [s]", *titles(*variables(self.system))], self.t, self.y)
         happened = Block("events", ("event", "t [s]"), [(e.name, number(e.t)) for e in self.events])
-        jumped = Block("jumps", ("path", "at", "t [s]", "by [mm]"),
-                       [(j.name, j.where, number(j.t), number(1e3 * j.size)) for j in self.jumps])
-        return [table, *self.quality.blocks, happened, *[jumped] * bool(self.jumps), Block("statistics", (),
-                                       [(name, str(getattr(s, name))) for name in s.__dataclass_fields__])]
+        jumped = Block(
+            "jumps",
+            ("path", "at", "t [s]", "by [mm]"),
+            [(j.name, j.where, number(j.t), number(1e3 * j.size)) for j in self.jumps],
+        )
+        return [
+            table,
+            *self.quality.blocks,
+            happened,
+            *[jumped] * bool(self.jumps),
+            Block("statistics", (), [(name, str(getattr(s, name))) for name in s.__dataclass_fields__]),
+        ]
 
     @property
     def t(self) -> NDArray[np.float64]:
@@ -164,15 +191,15 @@ class Trajectory(States[State], Judged):
 
     @property
     def q(self) -> NDArray[np.float64]:
-        return self.y[:, :self.start.q.size]
+        return self.y[:, : self.start.q.size]
 
     @property
     def u(self) -> NDArray[np.float64]:
-        return self.y[:, self.start.q.size:self.start.q.size + self.start.u.size]
+        return self.y[:, self.start.q.size : self.start.q.size + self.start.u.size]
 
     @property
     def z(self) -> NDArray[np.float64]:
-        return self.y[:, self.start.q.size + self.start.u.size:]
+        return self.y[:, self.start.q.size + self.start.u.size :]
 
     @property
     def discrete(self) -> NDArray[np.float64]:
@@ -191,8 +218,9 @@ class Trajectory(States[State], Judged):
     def _slice(self, i: slice) -> Trajectory:
         first, last, step = i.indices(len(self))
         if step < 1:
-            raise ShapeError("a Trajectory goes forward in time: a slice needs a step above zero, got "
-                             f"{step}")
+            raise ShapeError(
+                f"a Trajectory goes forward in time: a slice needs a step above zero, got {step}"
+            )
         return self.part(np.arange(first, last, step), self.rows.part(first, last, step))
 
     def _column(self, name: str) -> Array:
@@ -219,8 +247,10 @@ class Trajectory(States[State], Judged):
     def _at_times(self, t: Array, y: Array) -> Trajectory:
         if t.ndim != 1 or (self._way * np.diff(t) < 0).any():
             order = "in order, latest first" if self._way < 0 else "in order"
-            raise ShapeError(f"t: a Trajectory at several times needs them {order}, shape (m,), got "
-                             f"{_short(t)}; traj.at(t) takes any")
+            raise ShapeError(
+                f"t: a Trajectory at several times needs them {order}, shape (m,), got "
+                f"{_short(t)}; traj.at(t) takes any"
+            )
         return self.part(self.row(t), StepRows.alone(t, y, self.rows.method))
 
     def row(self, t: ArrayLike) -> NDArray[np.int64]:
@@ -246,8 +276,18 @@ class Trajectory(States[State], Judged):
         events = tuple(e for e in self.events if len(i) and rows.t[0] <= e.t <= rows.t[-1])
         run, before = (self, self._steps) if self.within is None else self.within
         within = (run, before[i]) if history(self.system) else None
-        return Trajectory(start, rows, self.status, self.statistics, self.manifold, events, changes,
-                          self.jumps, within, self.impacts)
+        return Trajectory(
+            start,
+            rows,
+            self.status,
+            self.statistics,
+            self.manifold,
+            events,
+            changes,
+            self.jumps,
+            within,
+            self.impacts,
+        )
 
     def _state(self, i: int, t: float, y: np.ndarray) -> State:
         """y at row i or after, with the parameters, inputs, locks that hold there."""
@@ -277,22 +317,25 @@ class Trajectory(States[State], Judged):
         if not self.rows.whole:
             i = self.row(t)
             if not (self.t[i] == t).all():
-                raise ShapeError(f"t: {_short(t)} is not among the {len(self.t)} times that were kept; "
-                                 "simulate with keep=times, or with keep='steps' to ask for any")
+                raise ShapeError(
+                    f"t: {_short(t)} is not among the {len(self.t)} times that were kept; "
+                    "simulate with keep=times, or with keep='steps' to ask for any"
+                )
             return self.y[i].copy()
         if len(self.t) == 1:
             return np.broadcast_to(self.y[0], t.shape + self.y.shape[1:]).copy()
         i = np.asarray(np.clip(self.row(t), 0, len(self.t) - 2))
         i, t, shape = i.reshape(-1), t.reshape(-1), t.shape
         y, row = self.manifold.nearest(self.system, self.tails(i), t, self.rows.at(i, t)), self.row(t)
-        at_row = self.t[row] == t                           # traj(t) is traj[i] there, to the last bit
+        at_row = self.t[row] == t  # traj(t) is traj[i] there, to the last bit
         y[at_row] = self.y[row[at_row]]
         return y.reshape(*shape, y.shape[-1])
 
     def tails(self, i: np.ndarray) -> np.ndarray:
         """The tails (m, k) that hold at rows i (m,) or after; time and z are not of the rows."""
-        return (np.stack([state.tail for state in (self.start,
-                                                   *(state for _, state in self.changes))])[self._which(i)])
+        return np.stack([state.tail for state in (self.start, *(state for _, state in self.changes))])[
+            self._which(i)
+        ]
 
     @cached_property
     def udot(self) -> NDArray[np.float64]:
@@ -311,8 +354,7 @@ class Trajectory(States[State], Judged):
             return self._at_times(t := np.atleast_1d(t), self.at(t))._batch()
         tail = Batch.tails(self.system, self.tails(np.arange(len(self))), self.t, self.z)
         arrays = {"q": lambda: self.q, "u": lambda: self.u, "udot": lambda: self.udot}
-        return Batch(self.system, self.t, tail, arrays, self.status,
-                     unknown=self.rows.method.unknown)
+        return Batch(self.system, self.t, tail, arrays, self.status, unknown=self.rows.method.unknown)
 
     def growth(self, weights: ArrayLike | None = None) -> Growth:
         """How perturbations grow along this run, `traj.growth().overall` in one number. Expect an error of
@@ -342,8 +384,14 @@ class Trajectory(States[State], Judged):
             ShapeError: times outside of the run.
         """
         names, units, values = self._recorded(t)
-        return Table(self.t if t is None else np.asarray(t, dtype=float), names, values, units,
-                     status=self.status, degrees=False)
+        return Table(
+            self.t if t is None else np.asarray(t, dtype=float),
+            names,
+            values,
+            units,
+            status=self.status,
+            degrees=False,
+        )
 
     def measure(self, name: str, t: ArrayLike | None = None) -> NDArray[np.float64]:
         """A measure of the system (`cd.measures`) over the run, at its steps or at other times.
@@ -364,7 +412,7 @@ class Trajectory(States[State], Judged):
         """Columns of a measure that the whole run gives."""
         run, rows = (self, self._steps) if self.within is None else self.within
         if t is not None:
-            self.at(t)                                      # refuses times that are not there
+            self.at(t)  # refuses times that are not there
         return measured(run, name, rows if t is None else run.row(t), self.t if t is None else t)
 
     def _recorded(self, t: Any = None, measures: bool = True) -> tuple[list[str], list[str], np.ndarray]:
@@ -385,8 +433,9 @@ class Trajectory(States[State], Judged):
         y = self.y if t is None else self.at(t)
         if not self.system.discrete:
             return *variables(self.system), y
-        return *recorded(self.system), np.concatenate([y, self._discrete(self._steps if t is None
-                                                                         else self.row(t))], axis=-1)
+        return *recorded(self.system), np.concatenate(
+            [y, self._discrete(self._steps if t is None else self.row(t))], axis=-1
+        )
 
     @property
     def _steps(self) -> np.ndarray:
@@ -413,9 +462,14 @@ class Trajectory(States[State], Judged):
 def replaced(like: State, t: float, y: np.ndarray) -> State:
     """The State with another time and other q, u, z side by side."""
     nq, nu = like.q.size, like.u.size
-    return like.replace(t=t, q=y[:nq], u=y[nq:nq + nu], z=y[nq + nu:])
+    return like.replace(t=t, q=y[:nq], u=y[nq : nq + nu], z=y[nq + nu :])
 
 
 def _short(t: np.ndarray) -> str:
-    return (f"{t:g} s" if not t.ndim else f"{t.size} times from {t.min():g} to {t.max():g} s" if t.size
-            else "no times")
+    return (
+        f"{t:g} s"
+        if not t.ndim
+        else f"{t.size} times from {t.min():g} to {t.max():g} s"
+        if t.size
+        else "no times"
+    )

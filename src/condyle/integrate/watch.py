@@ -1,4 +1,5 @@
 """What a run knows of its witnesses: their present values, their sides, how often their events happened."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -42,8 +43,9 @@ class Watch:
         self.windows = [e.window or window for e in self.events]
         count = len(self.events)
         self.sides, self.seen, self.scale = Sides(count), np.zeros(count), np.zeros(count)
-        self.acted: dict[int, tuple[float, float, float] | None] = {j: None for j, e in enumerate(self.events)
-                                                                    if e.near}
+        self.acted: dict[int, tuple[float, float, float] | None] = {
+            j: None for j, e in enumerate(self.events) if e.near
+        }
         self.last, self.quick = np.full(count, -np.inf), np.zeros(count, dtype=int)
 
     def at(self, state: State) -> np.ndarray:
@@ -64,15 +66,15 @@ class Watch:
         self.sides.settle(g)
         self.scale, self.seen = np.maximum(self.scale, np.abs(g).max(axis=0)), g[-1]
 
-    def looks(self, like: State, rows: StepRows, first: int, y_at: Callable[[np.ndarray, np.ndarray],
-                                                                            np.ndarray]
-              ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def looks(
+        self, like: State, rows: StepRows, first: int, y_at: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Times (m,), steps (m,) and values (m, count) of the looks at the steps from a row on, the first at
         that row."""
         steps = len(rows.t) - first - 1
         piece = np.repeat(np.arange(first, first + steps), len(LOOKS))
         t = rows.t[piece] + (rows.t[piece + 1] - rows.t[piece]) * np.tile(LOOKS, steps)
-        t[len(LOOKS) - 1::len(LOOKS)] = rows.t[first + 1:]
+        t[len(LOOKS) - 1 :: len(LOOKS)] = rows.t[first + 1 :]
         g = np.vstack([self.seen, self.witnesses(like, t, y_at(piece, t))])
         t, piece = np.r_[rows.t[first], t], np.r_[first, piece]
 
@@ -109,8 +111,9 @@ class Watch:
             if given is None:
                 allowed = self._reach(j, state)
             else:
-                allowed = max(2 * abs(before), RESTART * abs(slope) * self.windows[j],
-                              self.accuracy * self.scale[j])
+                allowed = max(
+                    2 * abs(before), RESTART * abs(slope) * self.windows[j], self.accuracy * self.scale[j]
+                )
             if abs(g) <= allowed:
                 self.sides.turn(j, near, g)
             elif given is not None and self.events[j].near:
@@ -118,7 +121,8 @@ class Watch:
                     f"Event({self.events[j].name}): at t = {state.t:.9g} s the action turned the witness "
                     f"round past zero: it found it at {before:.3g} and left it at {g:.3g}; {allowed:.2g} is "
                     "allowed. Bring the state back to the side that it came from, or watch for both "
-                    "directions")
+                    "directions"
+                )
         self.acted = {}
 
     def _rate(self, j: int, state: State, f: np.ndarray) -> float:
@@ -148,8 +152,10 @@ class Watch:
             self.last[j] = t
         for j in fired:
             if self.quick[j] >= ZENO:
-                text = (f"stopped at t = {t:.12g} s: event {self.events[j].name!r} repeats without end "
-                        f"(Zeno): {ZENO + 1} times, no more than {RESTART * self.windows[j]:g} s apart each; "
-                        f"{Status.ZENO.advice}")
+                text = (
+                    f"stopped at t = {t:.12g} s: event {self.events[j].name!r} repeats without end "
+                    f"(Zeno): {ZENO + 1} times, no more than {RESTART * self.windows[j]:g} s apart each; "
+                    f"{Status.ZENO.advice}"
+                )
                 return Outcome(Status.ZENO, text)
         return None

@@ -1,4 +1,5 @@
 """Files of the field, read as they are."""
+
 from condyle.io.c3d import Recording, read_c3d
 from condyle.io.markers import Markers, read_markers
 from condyle.io.tables import read_table

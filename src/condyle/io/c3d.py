@@ -8,6 +8,7 @@ centre of pressure p, in the surface, and a free torque:
 
 With less force p is the noise of a quotient; there we take p = c and T = M_c, the same wrench.
 """
+
 from __future__ import annotations
 
 import importlib.util
@@ -50,8 +51,14 @@ class Recording(Display):
             ORIGIN, ...): how they are made of analog channels. Empty where a recording was not read.
     """
 
-    def __init__(self, markers: Markers | None, force_plates: Table, analog: Table, corners: Array,
-                 platform: dict[str, Array] | None = None) -> None:
+    def __init__(
+        self,
+        markers: Markers | None,
+        force_plates: Table,
+        analog: Table,
+        corners: Array,
+        platform: dict[str, Array] | None = None,
+    ) -> None:
         self.markers, self.force_plates, self.analog, self.corners = markers, force_plates, analog, corners
         self.platform = platform or {}
 
@@ -74,17 +81,25 @@ class Recording(Display):
         c3d_writing.write(path, self.markers, self.analog, self.force_plates, self.corners, self.platform)
 
     def __repr__(self) -> str:
-        return (f"Recording({len(self.corners)} force plates, {len(self.analog.names)} analog channels; "
-                f"{self.markers!r})")
+        return (
+            f"Recording({len(self.corners)} force plates, {len(self.analog.names)} analog channels; "
+            f"{self.markers!r})"
+        )
 
 
 spoken(Recording)
 
 
 @answered({"up": "it is vertical=, the file's axis that points up, which becomes y"})
-def read_c3d(path: str | Path, *, units: str | None = None, vertical: str | None = None,
-             rotate: ArrayLike | None = None, threshold: float = 10.0,
-             opposite: Sequence[int] = ()) -> Recording:
+def read_c3d(
+    path: str | Path,
+    *,
+    units: str | None = None,
+    vertical: str | None = None,
+    rotate: ArrayLike | None = None,
+    threshold: float = 10.0,
+    opposite: Sequence[int] = (),
+) -> Recording:
     """Markers, force plates and analog channels of a .c3d file. It needs ezc3d: pip install "condyle[c3d]".
 
     Args:
@@ -116,8 +131,9 @@ def read_c3d(path: str | Path, *, units: str | None = None, vertical: str | None
     count = int(parts["plates"])
     wrong = [k for k in opposite if k not in range(1, count + 1)]
     if wrong:
-        raise DescriptionError(f"read_c3d: opposite: there is no plate {wrong[0]} in {path.name}; it has "
-                               f"{count}, from 1")
+        raise DescriptionError(
+            f"read_c3d: opposite: there is no plate {wrong[0]} in {path.name}; it has {count}, from 1"
+        )
     time = _times(parts, "analog", path.name)
     names, columns, units_of, corners = [], [], [], np.empty((count, 4, 3))
     for k in range(count):
@@ -132,18 +148,25 @@ def read_c3d(path: str | Path, *, units: str | None = None, vertical: str | None
     values = np.concatenate(columns, axis=1) if columns else np.empty((len(time), 0))
     if len(values) != len(time):
         raise DescriptionError(f"{path.name}: its plates have {len(values)} rows, its channels {len(time)}")
-    platform = {name.removeprefix("platform_"): value for name, value in parts.items()
-                if name.startswith("platform_")}
-    return Recording(markers, Table(time, names, values, units_of), _analog(parts, time), corners @ R.T,
-                     platform if count else None)
+    platform = {
+        name.removeprefix("platform_"): value for name, value in parts.items() if name.startswith("platform_")
+    }
+    return Recording(
+        markers,
+        Table(time, names, values, units_of),
+        _analog(parts, time),
+        corners @ R.T,
+        platform if count else None,
+    )
 
 
 def markers_of(path: Path, units: str | None) -> Markers:
     """Markers of a .c3d file, in its own axes."""
     markers = _markers(_parts(path), path.name, units, np.eye(3))
     if markers is None:
-        raise DescriptionError(f"{path.name}: there are no markers in it; cd.read_c3d(path) gives its analog "
-                               "channels")
+        raise DescriptionError(
+            f"{path.name}: there are no markers in it; cd.read_c3d(path) gives its analog channels"
+        )
     return markers
 
 
@@ -156,25 +179,33 @@ def _parts(path: Path) -> dict[str, Any]:
     if path.suffix.lower() == ".trc":
         raise DescriptionError(f"{path.name}: expected a .c3d file; a .trc is read by cd.read_markers(path)")
     if importlib.util.find_spec("ezc3d") is None:
-        raise ImportError("reading .c3d files needs ezc3d, which is not installed: pip install "
-                          "\"condyle[c3d]\"", name="ezc3d")
+        raise ImportError(
+            'reading .c3d files needs ezc3d, which is not installed: pip install "condyle[c3d]"', name="ezc3d"
+        )
     head = path.read_bytes()
     if len(head) < 512 or head[1] != 0x50:
-        raise DescriptionError(f"{path.name}: this is no .c3d file, or it is cut off: its second byte is not "
-                               "0x50")
+        raise DescriptionError(
+            f"{path.name}: this is no .c3d file, or it is cut off: its second byte is not 0x50"
+        )
     import subprocess
 
     seconds = SECONDS + PER_MEGABYTE * path.stat().st_size / 1e6
     try:
-        done = subprocess.run([sys.executable, "-P", str(_PROCESS), str(path.absolute())],
-                              capture_output=True, timeout=seconds, check=False)
+        done = subprocess.run(
+            [sys.executable, "-P", str(_PROCESS), str(path.absolute())],
+            capture_output=True,
+            timeout=seconds,
+            check=False,
+        )
     except subprocess.TimeoutExpired:
-        raise DescriptionError(f"{path.name}: ezc3d did not read it within {seconds:.0f} s: it is damaged"
-                               ) from None
+        raise DescriptionError(
+            f"{path.name}: ezc3d did not read it within {seconds:.0f} s: it is damaged"
+        ) from None
     if done.returncode or not done.stdout:
         why = done.stderr.decode(errors="replace").strip().splitlines()[-1:] if done.returncode == 1 else []
-        raise DescriptionError(f"{path.name}: ezc3d cannot read it{': ' + why[0] if why else ''}; it is "
-                               "damaged or cut off")
+        raise DescriptionError(
+            f"{path.name}: ezc3d cannot read it{': ' + why[0] if why else ''}; it is damaged or cut off"
+        )
     with np.load(io.BytesIO(done.stdout), allow_pickle=False) as data:
         parts = {name: data[name] for name in data.files}
     if str(parts["note"]):
@@ -188,8 +219,8 @@ def _parts(path: Path) -> dict[str, Any]:
 def _frames(head: bytes) -> int:
     """How many frames a file says it has, in two numbers of 16 bits; 0 if there are too many for that."""
     at = (head[0] - 1) * 512 + 3
-    order = "big" if head[at:at + 1] == b"\x56" else "little"             # 86: MIPS
-    first, last = (int.from_bytes(head[k:k + 2], order) for k in (6, 8))   # type: ignore[arg-type]
+    order = "big" if head[at : at + 1] == b"\x56" else "little"  # 86: MIPS
+    first, last = (int.from_bytes(head[k : k + 2], order) for k in (6, 8))  # type: ignore[arg-type]
     return last - first + 1 if last < 65535 else 0
 
 
@@ -198,8 +229,10 @@ def _times(parts: dict[str, Any], what: str, file: str) -> Array:
     key = "analog_rate" if what == "analog" else "rate"
     count, rate = len(parts[what]), float(parts[key])
     if count and not 0 < rate < 1e9:
-        raise DescriptionError(f"{file}: {count} {'samples' if what == 'analog' else 'frames'} at "
-                               f"{rate:g} per second: the rate must be positive")
+        raise DescriptionError(
+            f"{file}: {count} {'samples' if what == 'analog' else 'frames'} at "
+            f"{rate:g} per second: the rate must be positive"
+        )
     return np.arange(count) / rate if count else np.empty(0)
 
 
@@ -207,11 +240,11 @@ def _markers(parts: dict[str, Any], file: str, units: str | None, R: Array) -> M
     points = parts["points"]
     if not points.size:
         return None
-    labels = [str(n) for n in parts["labels"]][:points.shape[1]]
+    labels = [str(n) for n in parts["labels"]][: points.shape[1]]
     labels += [f"marker{k + 1}" for k in range(len(labels), points.shape[1])]
     names = [n or f"marker{k + 1}" for k, n in enumerate(labels)]
     others = {str(n) for n in parts["others"]} - {""}
-    kept = [k for k, name in enumerate(names) if name not in others]        # angles and powers are no places
+    kept = [k for k, name in enumerate(names) if name not in others]  # angles and powers are no places
     unit = units or unit_of(str(parts["units"][0]) if len(parts["units"]) else "", f"{file}: POINT:UNITS")
     if not unit:
         raise DescriptionError(f"{file}: it does not say its units; say units='mm', 'cm' or 'm'")
@@ -221,8 +254,13 @@ def _markers(parts: dict[str, Any], file: str, units: str | None, R: Array) -> M
     places[np.isnan(places).any(axis=2)] = np.nan
     if not kept:
         return None
-    return Markers(_times(parts, "points", file), distinct([names[k] for k in kept]), places @ R.T,
-                   units=unit, rate=float(parts["rate"]))
+    return Markers(
+        _times(parts, "points", file),
+        distinct([names[k] for k in kept]),
+        places @ R.T,
+        units=unit,
+        rate=float(parts["rate"]),
+    )
 
 
 def _analog(parts: dict[str, Any], time: Array) -> Table:
@@ -241,8 +279,10 @@ def _plate(parts: dict[str, Any], k: int, threshold: float, file: str) -> tuple[
     length = LENGTHS[unit_of(said[2], f"{file}: plate {k + 1}") or "mm"]
     moment = _MOMENTS.get(said[1].lower().replace("*", "."))
     if said[0].lower() not in ("n", "newton", "newtons") or moment is None or not said[2]:
-        raise DescriptionError(f"{file}: plate {k + 1}: force, moment and place are in {said}; expected N, "
-                               "Nm or Nmm, and m or mm")
+        raise DescriptionError(
+            f"{file}: plate {k + 1}: force, moment and place are in {said}; expected N, "
+            "Nm or Nmm, and m or mm"
+        )
     F, M, p = parts[f"force{k}"], parts[f"moment{k}"] / moment, parts[f"point{k}"] / length
     corners = parts[f"corners{k}"] / length
     centre = corners.mean(axis=0)
@@ -252,15 +292,16 @@ def _plate(parts: dict[str, Any], k: int, threshold: float, file: str) -> tuple[
         raise DescriptionError(f"{file}: plate {k + 1}: its corners are {corners.tolist()}, no rectangle")
     loaded = (np.abs(F @ (normal / size)) > threshold) & np.isfinite(p).all(axis=1)
     p = np.where(loaded[:, None], p, centre)
-    return F, p, M - np.cross(p - centre, F), corners                       # (1)
+    return F, p, M - np.cross(p - centre, F), corners  # (1)
 
 
-def _check_direction(k: int, force: Array, corners: Array, markers: Markers | None, R: Array,
-                     file: str) -> None:
+def _check_direction(
+    k: int, force: Array, corners: Array, markers: Markers | None, R: Array, file: str
+) -> None:
     """Warn of forces that point away from the markers, which are above the plate."""
     if markers is None or not len(force):
         return
-    seen = markers.positions[np.isfinite(markers.positions).all(axis=2)] @ R            # as in the file
+    seen = markers.positions[np.isfinite(markers.positions).all(axis=2)] @ R  # as in the file
     if not len(seen):
         return
     centre = corners.mean(axis=0)
@@ -268,6 +309,8 @@ def _check_direction(k: int, force: Array, corners: Array, markers: Markers | No
     up = normal * np.sign(normal @ (np.median(seen, axis=0) - centre)) / np.linalg.norm(normal)
     mean = float(np.mean(force @ up))
     if mean < 0 and np.abs(force @ up).max() > 20:
-        warn(f"{file}: plate {k + 1}: its force points away from the markers, {mean:.0f} N on "
-             f"average: it is the force on the plate. Say opposite=[{k + 1}] for the ground's "
-             "reaction")
+        warn(
+            f"{file}: plate {k + 1}: its force points away from the markers, {mean:.0f} N on "
+            f"average: it is the force on the plate. Say opposite=[{k + 1}] for the ground's "
+            "reaction"
+        )

@@ -4,6 +4,7 @@ output.
 ezc3d ends its process, or never returns, on some damaged files: nobody else should go with it. This file
 imports nothing of Condyle, so that it starts at once.
 """
+
 from __future__ import annotations
 
 import contextlib
@@ -27,18 +28,24 @@ def read(path: str) -> dict[str, np.ndarray]:
     try:
         file = ezc3d.c3d(path, extract_forceplat_data=True)
         plates = file["data"]["platform"]
-    except Exception as error:                              # plates that are not understood: the rest may be
+    except Exception as error:  # plates that are not understood: the rest may be
         note, file, plates = f"{type(error).__name__}: {error}", ezc3d.c3d(path), []
     points, analog = file["parameters"]["POINT"], file["parameters"]["ANALOG"]
     places, residuals = file["data"]["points"][:3], file["data"]["meta_points"]["residuals"][0]
-    places[:, residuals < 0] = np.nan                       # -1: not seen
+    places[:, residuals < 0] = np.nan  # -1: not seen
     out = {
-        "points": places.transpose(2, 1, 0), "labels": texts(points, "LABELS"),
-        "units": texts(points, "UNITS"), "rate": first(points, "RATE"),
-        "analog": file["data"]["analogs"][0].T, "analog_labels": texts(analog, "LABELS"),
+        "points": places.transpose(2, 1, 0),
+        "labels": texts(points, "LABELS"),
+        "units": texts(points, "UNITS"),
+        "rate": first(points, "RATE"),
+        "analog": file["data"]["analogs"][0].T,
+        "analog_labels": texts(analog, "LABELS"),
         "analog_units": texts(analog, "UNITS"),
-        "analog_rate": first(analog, "RATE"), "plates": np.array(len(plates)), "note": np.array(note),
-        "others": np.concatenate([texts(points, group) for group in GROUPS])}
+        "analog_rate": first(analog, "RATE"),
+        "plates": np.array(len(plates)),
+        "note": np.array(note),
+        "others": np.concatenate([texts(points, group) for group in GROUPS]),
+    }
     about = file["parameters"].get("FORCE_PLATFORM", {})
     for name in PLATFORM:
         if np.size(value := about.get(name, {}).get("value", [])):
@@ -48,7 +55,7 @@ def read(path: str) -> dict[str, np.ndarray]:
         for name, key in (("force", "force"), ("moment", "moment"), ("point", "center_of_pressure")):
             out[f"{name}{k}"] = np.asarray(plate[key]).T
         out[f"corners{k}"] = np.asarray(plate["corners"]).T
-        if len(kinds) > k and kinds[k] == 1:                # it measures the point; ezc3d's moment is another
+        if len(kinds) > k and kinds[k] == 1:  # it measures the point; ezc3d's moment is another
             arm = out[f"point{k}"] - out[f"corners{k}"].mean(axis=0)
             out[f"moment{k}"] = np.cross(arm, out[f"force{k}"]) + np.asarray(plate["Tz"]).T
         out[f"units{k}"] = np.array([plate[f"unit_{what}"] for what in ("force", "moment", "position")])

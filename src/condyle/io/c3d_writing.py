@@ -5,6 +5,7 @@ x from corner 2 to corner 1, z normal to the surface. From a force at p with a f
 
     M = T + (p - c) x F.                                                                                   (1)
 """
+
 from __future__ import annotations
 
 import importlib.util
@@ -31,21 +32,34 @@ UNEVEN = 0.01
 """How far a time may be from the even one, in steps: files have times of few digits."""
 
 
-def write(path: str | Path, markers: Markers | None, analog: Table | None = None,
-          force_plates: Table | None = None, corners: Array | None = None,
-          platform: dict[str, Array] | None = None) -> None:
+def write(
+    path: str | Path,
+    markers: Markers | None,
+    analog: Table | None = None,
+    force_plates: Table | None = None,
+    corners: Array | None = None,
+    platform: dict[str, Array] | None = None,
+) -> None:
     """Write a .c3d file; see `Recording.save`."""
     if not isinstance(path, (str, Path)) or Path(path).suffix.lower() != ".c3d":
-        raise DescriptionError(f"save: expected the path of a .c3d file, got {path!r}; other files are "
-                               "recording.markers.save(...) and recording.force_plates.save(...)")
+        raise DescriptionError(
+            f"save: expected the path of a .c3d file, got {path!r}; other files are "
+            "recording.markers.save(...) and recording.force_plates.save(...)"
+        )
     path = Path(path)
     if not os.path.isdir(path.parent) or os.path.isdir(path):
-        raise DescriptionError(f"save: {str(path)!r}: " + (
-            "it is a folder; give the name of a file" if os.path.isdir(path) else
-            f"there is no folder {str(path.parent)!r}; make it first"))
+        raise DescriptionError(
+            f"save: {str(path)!r}: "
+            + (
+                "it is a folder; give the name of a file"
+                if os.path.isdir(path)
+                else f"there is no folder {str(path.parent)!r}; make it first"
+            )
+        )
     if importlib.util.find_spec("ezc3d") is None:
-        raise ImportError("writing .c3d files needs ezc3d, which is not installed: pip install "
-                          '"condyle[c3d]"', name="ezc3d")
+        raise ImportError(
+            'writing .c3d files needs ezc3d, which is not installed: pip install "condyle[c3d]"', name="ezc3d"
+        )
     import ezc3d  # type: ignore[import-untyped]
 
     file = ezc3d.c3d()
@@ -95,8 +109,10 @@ def _analogs(file: Any, channels: Table | None, rate: float, frames: int) -> Non
     own = _rate(channels.time, "channels")
     each = round(own / rate)
     if not each or abs(own / rate - each) > UNEVEN or len(channels) != frames * each:
-        raise DescriptionError(f"save: {len(channels)} samples at {own:g} per second beside {frames} frames "
-                               f"at {rate:g}: a .c3d file has a whole number of samples per frame, in all")
+        raise DescriptionError(
+            f"save: {len(channels)} samples at {own:g} per second beside {frames} frames "
+            f"at {rate:g}: a .c3d file has a whole number of samples per frame, in all"
+        )
     _few(channels.names, "channels")
     about["RATE"]["value"] = [rate * each]
     about["LABELS"]["value"], about["UNITS"]["value"] = tuple(channels.names), tuple(channels.units)
@@ -108,12 +124,18 @@ def _single(values: Array, what: str) -> None:
     """Refuse numbers that single precision does not hold."""
     most = float(np.abs(values[~np.isnan(values)]).max(initial=0.0))
     if most > float(np.finfo(np.float32).max):
-        raise DescriptionError(f"save: {what} have a value of {most:.3g}, which the single precision of .c3d "
-                               "files does not hold")
+        raise DescriptionError(
+            f"save: {what} have a value of {most:.3g}, which the single precision of .c3d files does not hold"
+        )
 
 
-def _channels(analog: Table | None, force_plates: Table | None, corners: Array | None,
-              platform: dict[str, Array], unit: str) -> tuple[Table | None, dict[str, Any]]:
+def _channels(
+    analog: Table | None,
+    force_plates: Table | None,
+    corners: Array | None,
+    platform: dict[str, Array],
+    unit: str,
+) -> tuple[Table | None, dict[str, Any]]:
     """All channels, and what is said of the plates."""
     given = analog if analog is not None and analog.names else None
     count = 0 if corners is None else len(corners)
@@ -123,20 +145,25 @@ def _channels(analog: Table | None, force_plates: Table | None, corners: Array |
     if platform:
         return given, about | platform
     if given is not None and not np.array_equal(given.time, force_plates.time):
-        raise DescriptionError("save: force_plates and analog have different times; a .c3d file has one rate "
-                               "for both")
+        raise DescriptionError(
+            "save: force_plates and analog have different times; a .c3d file has one rate for both"
+        )
     names, values, force_plates = [], [], force_plates.to_si()
     for k in range(count):
         F, p, T = (force_plates[[f"{x}{k + 1}_{axis}" for axis in "xyz"]].values for x in "fpm")
-        M = T + np.cross(p - corners[k].mean(axis=0), F)                                            # (1)
+        M = T + np.cross(p - corners[k].mean(axis=0), F)  # (1)
         R = _axes(corners[k], k)
         names += [f"{x}{axis}{k + 1}" for x in "FM" for axis in "xyz"]
         values += [F @ R, M @ R * LENGTHS[unit]]
     units = (["N"] * 3 + ["Nm" if unit == "m" else f"N{unit}"] * 3) * count
     plates = Table(force_plates.time, names, np.hstack(values), units)
     first = 0 if given is None else len(given.names)
-    about |= {"TYPE": np.full(count, 2), "ZERO": np.array([1, 0]), "ORIGIN": np.zeros((3, count)),
-              "CHANNEL": first + 1 + np.arange(6 * count).reshape(count, 6).T}
+    about |= {
+        "TYPE": np.full(count, 2),
+        "ZERO": np.array([1, 0]),
+        "ORIGIN": np.zeros((3, count)),
+        "CHANNEL": first + 1 + np.arange(6 * count).reshape(count, 6).T,
+    }
     return plates if given is None else _beside(given, plates), about
 
 
@@ -144,10 +171,15 @@ def _beside(given: Table, plates: Table) -> Table:
     """Channels of two tables."""
     same = [name for name in plates.names if name in given.names]
     if same:
-        raise DescriptionError(f"save: a channel of analog is called {same[0]!r}, as one of the plates is; "
-                               "rename it")
-    return Table(given.time, [*given.names, *plates.names], np.hstack([given.values, plates.values]),
-                 [*given.units, *plates.units])
+        raise DescriptionError(
+            f"save: a channel of analog is called {same[0]!r}, as one of the plates is; rename it"
+        )
+    return Table(
+        given.time,
+        [*given.names, *plates.names],
+        np.hstack([given.values, plates.values]),
+        [*given.units, *plates.units],
+    )
 
 
 def _axes(corners: Array, k: int) -> Array:
@@ -168,8 +200,10 @@ def _rate(time: Array, what: str, said: float | None = None) -> float:
     off = np.abs((time - time[0]) * rate - np.arange(len(time)))
     if off.max() > UNEVEN:
         k = int(off.argmax())
-        raise DescriptionError(f"save: {what}: their times are uneven, such as {time[k]:g} s in row {k}; a "
-                               ".c3d file has one rate: resample them first")
+        raise DescriptionError(
+            f"save: {what}: their times are uneven, such as {time[k]:g} s in row {k}; a "
+            ".c3d file has one rate: resample them first"
+        )
     if abs(time[0]) > UNEVEN / rate:
         warn(f"save: {what}: their times begin at {time[0]:g} s; a .c3d file counts from 0")
     return said if said and abs(said / rate - 1) < UNEVEN else round(rate, 6)
@@ -180,5 +214,7 @@ def _few(names: Any, what: str) -> None:
         raise DescriptionError(f"save: {len(names)} {what}; a .c3d file has at most {MOST_NAMES}")
     for name in names:
         if len(name.encode()) > LONGEST_NAME:
-            raise DescriptionError(f"save: {what}: the name {name[:20]!r}... has {len(name.encode())} bytes; "
-                                   f"names in .c3d files have at most {LONGEST_NAME}")
+            raise DescriptionError(
+                f"save: {what}: the name {name[:20]!r}... has {len(name.encode())} bytes; "
+                f"names in .c3d files have at most {LONGEST_NAME}"
+            )

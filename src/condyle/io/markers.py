@@ -1,4 +1,5 @@
 """Markers: places of named points over time, from files of motion capture."""
+
 from __future__ import annotations
 
 import os
@@ -20,8 +21,11 @@ from condyle.presentation import Block, Display, cut, number, page, span
 from condyle.table import LENGTHS, Table, rows_in
 
 _AXES = (("_x", "_y", "_z"), ("_X", "_Y", "_Z"), ("_1", "_2", "_3"), (".x", ".y", ".z"))
-_UPWARDS = {"x": (0, -1, 0, 1, 0, 0, 0, 0, 1), "y": (1, 0, 0, 0, 1, 0, 0, 0, 1),
-            "z": (1, 0, 0, 0, 0, 1, 0, -1, 0)}
+_UPWARDS = {
+    "x": (0, -1, 0, 1, 0, 0, 0, 0, 1),
+    "y": (1, 0, 0, 0, 1, 0, 0, 0, 1),
+    "z": (1, 0, 0, 0, 0, 1, 0, -1, 0),
+}
 """Rotations that make an axis y, row by row."""
 FEW, NEAR = 3, 10.0
 """So many markers, all nearer to the origin than so many cm or mm, are likely in meters."""
@@ -46,11 +50,22 @@ class Markers(Display):
     """
 
     elsewhere: ClassVar[dict[str, str]] = {
-        "values": "markers.positions", "shape": "markers.positions.shape", "columns": "markers.names",
-        "write": "markers.save('walk.trc')", "to_csv": "markers.save('walk.csv')"}
+        "values": "markers.positions",
+        "shape": "markers.positions.shape",
+        "columns": "markers.names",
+        "write": "markers.save('walk.trc')",
+        "to_csv": "markers.save('walk.csv')",
+    }
 
-    def __init__(self, time: ArrayLike, names: Sequence[str], positions: ArrayLike, *, units: str = "m",
-                 rate: float | None = None) -> None:
+    def __init__(
+        self,
+        time: ArrayLike,
+        names: Sequence[str],
+        positions: ArrayLike,
+        *,
+        units: str = "m",
+        rate: float | None = None,
+    ) -> None:
         try:
             self.time, self.positions = np.array(time, dtype=float), np.array(gaps(positions), dtype=float)
         except (TypeError, ValueError) as error:
@@ -59,9 +74,11 @@ class Markers(Display):
         if not all(isinstance(name, str) for name in self.names):
             raise ShapeError(f"Markers: names are text, got {self.names}")
         if self.time.ndim != 1 or self.positions.shape != (self.time.size, len(self.names), 3):
-            raise ShapeError(f"Markers: time of shape (T,) and {len(self.names)} names need positions of "
-                             f"shape (T, {len(self.names)}, 3), got time {self.time.shape} and positions "
-                             f"{self.positions.shape}")
+            raise ShapeError(
+                f"Markers: time of shape (T,) and {len(self.names)} names need positions of "
+                f"shape (T, {len(self.names)}, 3), got time {self.time.shape} and positions "
+                f"{self.positions.shape}"
+            )
         twice = sorted({name for name in self.names if self.names.count(name) > 1})
         if twice:
             raise ShapeError(f"Markers: every marker needs a name of its own, got {twice} more than once")
@@ -82,8 +99,10 @@ class Markers(Display):
         """Warn of numbers so small, in cm or mm, that they are likely in meters."""
         far = np.fmax.reduce(np.abs(self.positions), axis=None, initial=0.0)
         if len(self.names) >= FEW and 0 < far < NEAR:
-            warn(f"Markers: all {len(self.names)} markers are within {far:.3g} {self.units} of the origin; "
-                 "are these meters? units= is the unit of the positions given, or of those in the file")
+            warn(
+                f"Markers: all {len(self.names)} markers are within {far:.3g} {self.units} of the origin; "
+                "are these meters? units= is the unit of the positions given, or of those in the file"
+            )
 
     @overload
     def __getitem__(self, name: str) -> Array: ...
@@ -100,9 +119,14 @@ class Markers(Display):
 
     def _index(self, name: Any) -> int:
         if name not in self.names:
-            raise UnknownNameError("marker", name, self.names, "markers go by name, markers['RASI'], several "
-                                   "by a list of names; frames by a slice, markers[2:10], or by "
-                                   "times, markers[0.5:1.2]")
+            raise UnknownNameError(
+                "marker",
+                name,
+                self.names,
+                "markers go by name, markers['RASI'], several "
+                "by a list of names; frames by a slice, markers[2:10], or by "
+                "times, markers[0.5:1.2]",
+            )
         return self.names.index(name)
 
     def _like(self, time: Array, names: Sequence[str], positions: Array) -> Markers:
@@ -126,7 +150,7 @@ class Markers(Display):
             start: first time [s].
             end: last time [s]; frames at both are in.
         """
-        return self[float(start):float(end)]
+        return self[float(start) : float(end)]
 
     def renamed(self, names: Mapping[str, str] | Callable[[str], str]) -> Markers:
         """Markers under other names.
@@ -168,11 +192,17 @@ class Markers(Display):
         Raises:
             DescriptionError: no markers in it, or units that are not known.
         """
-        found = [tuple(name[:-2] + end for end in ends) for name in table.names for ends in _AXES
-                 if name.endswith(ends[0]) and all(name[:-2] + end in table for end in ends)]
+        found = [
+            tuple(name[:-2] + end for end in ends)
+            for name in table.names
+            for ends in _AXES
+            if name.endswith(ends[0]) and all(name[:-2] + end in table for end in ends)
+        ]
         if not found:
-            raise DescriptionError("Markers: no columns NAME_x, NAME_y, NAME_z in this table; it has "
-                                   f"{cut(table.names)}. A motion is read by cd.read_table(path)")
+            raise DescriptionError(
+                "Markers: no columns NAME_x, NAME_y, NAME_z in this table; it has "
+                f"{cut(table.names)}. A motion is read by cd.read_table(path)"
+            )
         if len(table.time) > 1 and not (np.diff(table.time) > 0).all():
             raise DescriptionError("Markers: the rows of this table are not over increasing times")
         places = np.empty((len(table), len(found), 3))
@@ -181,14 +211,17 @@ class Markers(Display):
             for k, column in enumerate(columns):
                 unit = units or table.units[table.names.index(column)]
                 if unit not in LENGTHS:
-                    raise DescriptionError(f"Markers: column {column!r} is in [{unit}]; positions are in m, "
-                                           "cm or mm" if unit else
-                                           f"Markers: nothing says the unit of column {column!r}; say it: "
-                                           "units='m', 'cm' or 'mm'")
+                    raise DescriptionError(
+                        f"Markers: column {column!r} is in [{unit}]; positions are in m, cm or mm"
+                        if unit
+                        else f"Markers: nothing says the unit of column {column!r}; say it: "
+                        "units='m', 'cm' or 'mm'"
+                    )
                 places[:, i, k] = table[column] / LENGTHS[unit]
                 kept.add(unit)
-        return _in_meters(table.time, [c[0][:-2] for c in found], places,
-                          kept.pop() if len(kept) == 1 else "m")
+        return _in_meters(
+            table.time, [c[0][:-2] for c in found], places, kept.pop() if len(kept) == 1 else "m"
+        )
 
     def to_pandas(self) -> Any:
         """A pandas DataFrame over time, with columns NAME_x, NAME_y, NAME_z [m]."""
@@ -226,18 +259,22 @@ class Markers(Display):
             c3d_writing.write(path, self)
             return
         if path.suffix.lower() not in (".trc", ".csv", ".sto", ".mot", ".npz"):
-            raise DescriptionError(f"Markers.save: {path.name!r}: the name must end in .trc, .c3d, .csv, "
-                                   ".sto, .mot or .npz: save('markers.trc')")
+            raise DescriptionError(
+                f"Markers.save: {path.name!r}: the name must end in .trc, .c3d, .csv, "
+                ".sto, .mot or .npz: save('markers.trc')"
+            )
         if path.suffix.lower() != ".trc":
             self.table().save(path)
             return
         if not os.path.isdir(path.parent):
-            raise DescriptionError(f"Markers.save: {str(path)!r}: there is no folder {str(path.parent)!r}; "
-                                   "make it first")
+            raise DescriptionError(
+                f"Markers.save: {str(path)!r}: there is no folder {str(path.parent)!r}; make it first"
+            )
         if os.path.isdir(path):
             raise DescriptionError(f"Markers.save: {str(path)!r} is a folder; give the name of a file")
-        trc.write(path, self.time, self.names, scaled(self.positions, LENGTHS[self.units]), self.units,
-                  self.rate)
+        trc.write(
+            path, self.time, self.names, scaled(self.positions, LENGTHS[self.units]), self.units, self.rate
+        )
 
     def __len__(self) -> int:
         return len(self.time)
@@ -259,16 +296,18 @@ class Markers(Display):
     def _repr_html_(self) -> str:
         gone = self.missing
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)             # of markers that are never seen
+            warnings.simplefilter("ignore", RuntimeWarning)  # of markers that are never seen
             mean = np.nanmean(self.positions, axis=0) if len(self) else np.full((len(self.names), 3), np.nan)
-        rows = [[name, *map(number, p), str(gone.get(name, 0))] for name, p in zip(self.names, mean,
-                                                                                   strict=True)]
+        rows = [
+            [name, *map(number, p), str(gone.get(name, 0))] for name, p in zip(self.names, mean, strict=True)
+        ]
         title = f"Markers({len(self)} frames{span(self.time)}: {len(self.names)})"
         return page(title, Block("", ["marker", "mean x [m]", "y", "z", "missing frames"], rows))
 
 
-def _in_meters(time: Array, names: Sequence[str], positions: Array, units: str,
-               rate: float | None = None) -> Markers:
+def _in_meters(
+    time: Array, names: Sequence[str], positions: Array, units: str, rate: float | None = None
+) -> Markers:
     """Markers of positions [m], with the unit of their files."""
     markers = Markers(time, names, positions, rate=rate)
     markers.units = units
@@ -280,8 +319,13 @@ def scaled(positions: Array, scale: float) -> Array:
     for all that came from a file of that unit; short ones where there is a choice."""
     rough = positions * scale
     out = rough.copy()
-    for better in (np.nextafter(rough, -np.inf), np.nextafter(rough, np.inf), rough, np.round(rough, 9),
-                   np.round(rough, 6)):
+    for better in (
+        np.nextafter(rough, -np.inf),
+        np.nextafter(rough, np.inf),
+        rough,
+        np.round(rough, 9),
+        np.round(rough, 6),
+    ):
         out = np.where(better / scale == positions, better, out)
     return out
 
@@ -299,8 +343,10 @@ def rotation_of(rotate: ArrayLike | None, vertical: str | None) -> Array:
     if vertical is not None:
         text = str(vertical).lower().removeprefix("+")
         if text.removeprefix("-") not in _UPWARDS:
-            raise DescriptionError(f"vertical: expected the file's axis that points up, 'x', 'y' or 'z', or "
-                                   f"'-z', got {vertical!r}")
+            raise DescriptionError(
+                f"vertical: expected the file's axis that points up, 'x', 'y' or 'z', or "
+                f"'-z', got {vertical!r}"
+            )
         R = np.reshape(_UPWARDS[text[-1]], (3, 3)).astype(float)
         return np.diag([1.0, -1.0, -1.0]) @ R if text.startswith("-") else R
     if rotate is None:
@@ -315,8 +361,14 @@ def rotation_of(rotate: ArrayLike | None, vertical: str | None) -> Array:
 
 
 @answered({"up": "it is vertical=, the file's axis that points up, which becomes y"})
-def read_markers(path: str | Path, *, units: str | None = None, vertical: str | None = None,
-                 rotate: ArrayLike | None = None, zeros: str = "warn") -> Markers:
+def read_markers(
+    path: str | Path,
+    *,
+    units: str | None = None,
+    vertical: str | None = None,
+    rotate: ArrayLike | None = None,
+    zeros: str = "warn",
+) -> Markers:
     """Markers from a file.
 
     Args:
@@ -353,9 +405,11 @@ def read_markers(path: str | Path, *, units: str | None = None, vertical: str | 
         markers.positions[lost] = np.nan
     elif lost.any() and zeros == "warn":
         names = [markers.names[k] for k in np.flatnonzero(lost.any(axis=0))]
-        warn(f"{path.name}: {cut(names)} {'is' if len(names) == 1 else 'are'} at exactly (0, 0, 0) "
-             f"in {int(lost.any(axis=1).sum())} frames, as some programs write lost markers: say "
-             "zeros='missing', or zeros='keep' if they were there")
+        warn(
+            f"{path.name}: {cut(names)} {'is' if len(names) == 1 else 'are'} at exactly (0, 0, 0) "
+            f"in {int(lost.any(axis=1).sum())} frames, as some programs write lost markers: say "
+            "zeros='missing', or zeros='keep' if they were there"
+        )
     return markers
 
 
@@ -374,8 +428,10 @@ def _read(path: Path, units: str | None) -> Markers:
         return Markers(found.time, found.names, found.values, units=found.units, rate=found.rate)
     if ending in (".csv", ".tsv", ".npz", ".sto", ".mot"):
         return Markers.from_table(read_table(path, degrees=False), units=units or "")
-    raise DescriptionError(f"read_markers: {str(path)!r}: expected a file that ends in .trc or .c3d, or in "
-                           ".csv, .npz, .sto with columns NAME_x, NAME_y, NAME_z")
+    raise DescriptionError(
+        f"read_markers: {str(path)!r}: expected a file that ends in .trc or .c3d, or in "
+        ".csv, .npz, .sto with columns NAME_x, NAME_y, NAME_z"
+    )
 
 
 spoken(Markers)

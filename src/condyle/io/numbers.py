@@ -9,6 +9,7 @@ rounded once, as Python's float(text) is:
 Where (2) cannot tell on which side of a double the number is, or anything is odd, such as an empty cell, NaN,
 or a line with another number of cells, the answer is None: whoever asked looks with other eyes.
 """
+
 from __future__ import annotations
 
 import ctypes
@@ -45,11 +46,12 @@ def plain_numbers(text: bytes, start: int, columns: int, separator: str = "") ->
     if settings.evaluator() != "native":
         return None
     most = text.count(b"\n", start) + 1
-    if most * columns > len(text):                          # a number takes two bytes
+    if most * columns > len(text):  # a number takes two bytes
         return None
     out = np.empty((most, columns))
-    rows = _kernel()(text, start, len(text), out.ctypes.data, columns, ord(separator or "\0"),
-                     _powers().ctypes.data)
+    rows = _kernel()(
+        text, start, len(text), out.ctypes.data, columns, ord(separator or "\0"), _powers().ctypes.data
+    )
     return out[:rows] if rows >= 0 else None
 
 
@@ -59,11 +61,11 @@ def _powers() -> np.ndarray:
     out = [*(10.0 ** np.arange(EXACT + 1)).view(np.uint64).tolist()]
     for q in range(-FARTHEST, FARTHEST + 1):
         if q >= 0:
-            shift = 128 - (5 ** q).bit_length()
-            T = 5 ** q << shift if shift >= 0 else 5 ** q >> -shift
-        else:                                               # 1 / 5^-q; rounded up where 5^-q has 64 bits
-            T = (1 << (5 ** -q).bit_length() + 127) // 5 ** -q + (q >= -27)
-        out += [T >> 64, T & (2 ** 64 - 1)]
+            shift = 128 - (5**q).bit_length()
+            T = 5**q << shift if shift >= 0 else 5**q >> -shift
+        else:  # 1 / 5^-q; rounded up where 5^-q has 64 bits
+            T = (1 << (5**-q).bit_length() + 127) // 5**-q + (q >= -27)
+        out += [T >> 64, T & (2**64 - 1)]
     return np.array(out, dtype=np.uint64)
 
 
@@ -74,16 +76,18 @@ def _kernel() -> Any:
     library = kept.loaded(key, lambda code, _: Library(code))
     if library is None:
         module = Module()
-        with module.function("read", [POINTER, LONG, LONG, POINTER, LONG, LONG, POINTER], result=LONG,
-                             internal=False) as b:
+        with module.function(
+            "read", [POINTER, LONG, LONG, POINTER, LONG, LONG, POINTER], result=LONG, internal=False
+        ) as b:
             _write(b)
         code = module.compile()
         kept.store(key, code, {})
         library = Library(code)
     size = ctypes.c_ssize_t
     call = ctypes.CFUNCTYPE(size, ctypes.c_char_p, size, size, ctypes.c_void_p, size, size, ctypes.c_void_p)(
-        library.address("read"))
-    call.library = library                                  # type: ignore[attr-defined]
+        library.address("read")
+    )
+    call.library = library  # type: ignore[attr-defined]
     return call
 
 
@@ -103,7 +107,7 @@ def _write(b: Builder) -> None:
             b.hand_on(j, j + 1)
         return j
 
-    with b.repeat():                                        # lines
+    with b.repeat():  # lines
         i, rows = b.carry(start), b.carry(b.number(0, LONG))
         at = behind(i)
         at = at + _one(b, _is(b, byte(at), "\r"))
@@ -139,8 +143,14 @@ def _one(b: Builder, truth: Value) -> Value:
     return b.convert("zext", truth, LONG)
 
 
-def _digits(b: Builder, byte: Callable[[Value], Value], first: Value, w: Value, count: Value,
-            there: Value | None = None) -> tuple[Value, Value, Value]:
+def _digits(
+    b: Builder,
+    byte: Callable[[Value], Value],
+    first: Value,
+    w: Value,
+    count: Value,
+    there: Value | None = None,
+) -> tuple[Value, Value, Value]:
     """The place after some digits, w with them at its end, and how many it has from its first that is not
     zero."""
     with b.repeat():
@@ -155,8 +165,9 @@ def _digits(b: Builder, byte: Callable[[Value], Value], first: Value, w: Value, 
     return i, w, count
 
 
-def _number(b: Builder, byte: Callable[[Value], Value], first: Value, place: Value, powers: Value,
-            odd: str) -> Value:
+def _number(
+    b: Builder, byte: Callable[[Value], Value], first: Value, place: Value, powers: Value, odd: str
+) -> Value:
     """Put the number of a cell at a place; returns where the cell ends."""
     zero = b.number(0, LONG)
     negative = _is(b, byte(first), "-")
@@ -171,11 +182,11 @@ def _number(b: Builder, byte: Callable[[Value], Value], first: Value, place: Val
     down = scaled & _is(b, byte(k), "-")
     k = k + _one(b, down | (scaled & _is(b, byte(k), "+")))
     end, e, _ = _digits(b, byte, k, zero, zero, scaled)
-    b.require(b.compare("ule", end - k - _one(b, scaled), 3), odd)      # one to four digits, or none
+    b.require(b.compare("ule", end - k - _one(b, scaled), 3), odd)  # one to four digits, or none
     q = b.select(down, zero - e, e) - (j - fraction)
     q = b.select(b.compare("eq", w, 0), 0, q)
-    exact = b.compare("ult", w, 2 ** 53) & b.compare("ult", q + EXACT, 2 * EXACT + 1)
-    with b.when(exact):                                                                         # (1)
+    exact = b.compare("ult", w, 2**53) & b.compare("ult", q + EXACT, 2 * EXACT + 1)
+    with b.when(exact):  # (1)
         below = b.compare("slt", q, 0)
         power = b.load(b.at(powers, b.select(below, zero - q, q)))
         x = b.convert("uitofp", w, DOUBLE)
@@ -200,10 +211,10 @@ def _rounded(b: Builder, w: Value, q: Value, powers: Value, odd: str) -> Value:
     known = b.compare("ult", q + 27, 27 + 55 + 1)
     b.require(known | b.compare("ne", low, -1), odd)
     first = high >> 63
-    bits = high >> (first + 9)                              # 54 of them, the last below the unit
+    bits = high >> (first + 9)  # 54 of them, the last below the unit
     half = b.compare("eq", bits << (first + 9), high) & b.compare("ule", low, 1)
     tie = half & b.compare("eq", bits & 3, 1) & b.compare("ult", q + 4, 4 + 23 + 1)
-    bits = b.select(tie, bits - 1, bits)                    # exactly between two: to the even one
+    bits = b.select(tie, bits - 1, bits)  # exactly between two: to the even one
     bits = (bits + (bits & 1)) >> 1
     # 2^53 is 2^52 times two: the carry goes on into the exponent
     power = b.put(LONG, f"ashr i64 {(q * 217706).text}, 16") + 63 + first - zeros + 1023

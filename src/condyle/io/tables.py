@@ -4,6 +4,7 @@ Read leniently, since such files come from many programs: tabs or spaces, any or
 line ends, blank lines, rows or columns in other numbers than the header says (with a warning). What cannot be
 read is refused with its line.
 """
+
 from __future__ import annotations
 
 import csv
@@ -33,10 +34,12 @@ from condyle.table import (
 LARGE, DENSEST = 1e9, 100
 """An archive that unpacks to more bytes, and to more times its size, is made to fill the memory."""
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
-_OTHERS = {".trc": "; markers are read by cd.read_markers(path), and its .table() is a Table",
-           ".c3d": "; it is read by cd.read_c3d(path), which has markers, force plates and analog channels",
-           **dict.fromkeys((".xlsx", ".xls"), "; save the sheet as .csv"),
-           ".txt": "; if it is a .sto or .csv inside, rename it"}
+_OTHERS = {
+    ".trc": "; markers are read by cd.read_markers(path), and its .table() is a Table",
+    ".c3d": "; it is read by cd.read_c3d(path), which has markers, force plates and analog channels",
+    **dict.fromkeys((".xlsx", ".xls"), "; save the sheet as .csv"),
+    ".txt": "; if it is a .sto or .csv inside, rename it",
+}
 """What to do with files of other kinds."""
 
 
@@ -67,8 +70,10 @@ def read_table(path: str | Path, *, degrees: bool | None = None) -> Table:
     if ending == ".npz":
         return _numpy(existing(path), degrees)
     if ending not in (".sto", ".mot", *DELIMITERS):
-        raise DescriptionError(f"read_table: {str(path)!r}: expected a file that ends in .sto, .mot, .csv, "
-                               ".tsv or .npz" + _OTHERS.get(ending, ""))
+        raise DescriptionError(
+            f"read_table: {str(path)!r}: expected a file that ends in .sto, .mot, .csv, "
+            ".tsv or .npz" + _OTHERS.get(ending, "")
+        )
     existing(path)
     if (found := _plain(path, ending)) is not None:
         header, names, numbers = found
@@ -92,9 +97,15 @@ def read_table(path: str | Path, *, degrees: bool | None = None) -> Table:
         titles = [(name, unit or length) for name, unit in titles]
     if degrees is None and kind == "double":
         degrees = _degrees(header, ending, path)
-    return Table(seconds(path.name, time, unit), [name for name, _ in titles], values,
-                 [unit for _, unit in titles], degrees=degrees,
-                 over=names[0] if names[0] in NUMBERED else TIME, datatype=kind)
+    return Table(
+        seconds(path.name, time, unit),
+        [name for name, _ in titles],
+        values,
+        [unit for _, unit in titles],
+        degrees=degrees,
+        over=names[0] if names[0] in NUMBERED else TIME,
+        datatype=kind,
+    )
 
 
 def _length(header: dict[str, str], names: list[str], path: Path) -> str:
@@ -103,10 +114,15 @@ def _length(header: dict[str, str], names: list[str], path: Path) -> str:
     said = header.get("units", "").strip('"').lower()
     unit = next((name for name in LENGTHS if si(said) == si(name)), "")
     places = header.get("datatype", "double").lower() == "vec3" or [n[-2:] for n in names] == [
-        "_1", "_2", "_3"] * (len(names) // 3)
+        "_1",
+        "_2",
+        "_3",
+    ] * (len(names) // 3)
     if unit and unit != "m" and not places:
-        warn(f"{path.name}: its header says Units={said}, but not of which columns; none is taken to be in "
-             f"{said}: say it, table.with_units({{'name': {unit!r}}})")
+        warn(
+            f"{path.name}: its header says Units={said}, but not of which columns; none is taken to be in "
+            f"{said}: say it, table.with_units({{'name': {unit!r}}})"
+        )
     return unit if places else ""
 
 
@@ -132,7 +148,7 @@ def _plain(path: Path, ending: str) -> tuple[dict[str, str], list[str], np.ndarr
     try:
         header, _ = _header(head.split("\n"), path) if start else ({}, 0)
         names, _, _ = _rows([line.rstrip("\r")], 0, DELIMITERS.get(ending), path)
-    except DescriptionError:                                # it is said with the right line
+    except DescriptionError:  # it is said with the right line
         return None
     if header.get("datatype", "double").lower() != "double":
         return None
@@ -154,8 +170,9 @@ def lines_of(path: Path) -> tuple[list[str], list[str]]:
     if not lines[-1]:
         lines.pop()
         return lines, []
-    return lines, [f"{path.name}: line {len(lines)}, the last, has no line end: the file may be cut off "
-                   "within it"]
+    return lines, [
+        f"{path.name}: line {len(lines)}, the last, has no line end: the file may be cut off within it"
+    ]
 
 
 def _header(lines: list[str], path: Path) -> tuple[dict[str, str], int]:
@@ -173,21 +190,26 @@ def _header(lines: list[str], path: Path) -> tuple[dict[str, str], int]:
     raise DescriptionError(f"{path.name}: no line 'endheader': is it a .sto or .mot file, and whole?")
 
 
-def _rows(lines: list[str], first: int, delimiter: str | None,
-          path: Path) -> tuple[list[str], Rows, list[int]]:
+def _rows(
+    lines: list[str], first: int, delimiter: str | None, path: Path
+) -> tuple[list[str], Rows, list[int]]:
     """Titles, the rows, and the line of each."""
     rest = [(i + 1, line) for i, line in enumerate(lines[first:], first) if line.strip()]
     if not rest:
-        raise DescriptionError(f"{path.name}: no titles of columns after line {first}; the file is empty or "
-                               "cut off")
+        raise DescriptionError(
+            f"{path.name}: no titles of columns after line {first}; the file is empty or cut off"
+        )
     rows = Rows([line for _, line in rest[1:]], delimiter, "\t" in rest[0][1].strip())
     names = [c.strip() for c in rows.cells(rest[0][1])]
     while names and not names[-1]:
         names.pop()
-    if not names or not (split_title(names[0])[0].lower() in ("time", "t")
-                         or (delimiter and names[0] in NUMBERED)):
-        raise DescriptionError(f"{path.name}: line {rest[0][0]}: the first column must be 'time', got "
-                               f"{repr(names[0]) if names else 'nothing'}{_separated(names)}")
+    if not names or not (
+        split_title(names[0])[0].lower() in ("time", "t") or (delimiter and names[0] in NUMBERED)
+    ):
+        raise DescriptionError(
+            f"{path.name}: line {rest[0][0]}: the first column must be 'time', got "
+            f"{repr(names[0]) if names else 'nothing'}{_separated(names)}"
+        )
     if len(set(names)) < len(names):
         twice = sorted({n for n in names if names.count(n) > 1})
         raise DescriptionError(f"{path.name}: line {rest[0][0]}: columns occur twice: {', '.join(twice)}")
@@ -214,7 +236,7 @@ class Rows:
         if self.delimiter:
             try:
                 return next(csv.reader([line], delimiter=self.delimiter))
-            except csv.Error:                               # larger than a field may be
+            except csv.Error:  # larger than a field may be
                 return line.split(self.delimiter)
         return line.split("\t") if self.by_tabs and "\t" in line.strip() else line.split()
 
@@ -225,8 +247,9 @@ class Rows:
             return None
         tabs = self.by_tabs and self.lines[0].count("\t") == columns - 1
         try:
-            out = np.loadtxt(self.lines, delimiter=self.delimiter or ("\t" if tabs else None), comments=None,
-                             ndmin=2)
+            out = np.loadtxt(
+                self.lines, delimiter=self.delimiter or ("\t" if tabs else None), comments=None, ndmin=2
+            )
         except (ValueError, OverflowError, MemoryError):
             return None
         return out if out.shape == (len(self.lines), columns) and not np.isinf(out).any() else None
@@ -239,8 +262,10 @@ KINDS = {"double": 1, "unitvec3": 3, "quaternion": 4, "spatialvec": 6, **{f"vec{
 def _kind(header: dict[str, str], path: Path) -> str:
     said = header.get("datatype", "double")
     if said.lower() not in KINDS:
-        raise DescriptionError(f"{path.name}: DataType={said}: expected double, Vec2 to Vec12, UnitVec3, "
-                               "Quaternion or SpatialVec")
+        raise DescriptionError(
+            f"{path.name}: DataType={said}: expected double, Vec2 to Vec12, UnitVec3, "
+            "Quaternion or SpatialVec"
+        )
     return said
 
 
@@ -251,11 +276,16 @@ def _flat(names: list[str], rows: Rows, places: list[int], kind: str, path: Path
         cells = line.rstrip().split("\t")
         sizes = [cell.count(",") + 1 for cell in cells]
         if len(sizes) != len(names) or sizes[0] != 1 or any(n != size for n in sizes[1:]):
-            wrong = next((k for k, n in enumerate(sizes[1:len(names)], 1) if n != size), None)
-            raise DescriptionError(f"{path.name}: line {place}: " + (
-                f"{len(sizes)} cells, but {len(names)} columns" if wrong is None else
-                f"column {names[wrong]!r}: {cells[wrong][:40]!r} has {sizes[wrong]} numbers; DataType={kind} "
-                f"has {size}"))
+            wrong = next((k for k, n in enumerate(sizes[1 : len(names)], 1) if n != size), None)
+            raise DescriptionError(
+                f"{path.name}: line {place}: "
+                + (
+                    f"{len(sizes)} cells, but {len(names)} columns"
+                    if wrong is None
+                    else f"column {names[wrong]!r}: {cells[wrong][:40]!r} has {sizes[wrong]} numbers; DataType={kind} "
+                    f"has {size}"
+                )
+            )
     flat = [names[0], *(f"{name}_{k + 1}" for name in names[1:] for k in range(size))]
     return flat, Rows([line.rstrip().replace(",", "\t") for line in rows.lines], None, True)
 
@@ -263,14 +293,19 @@ def _flat(names: list[str], rows: Rows, places: list[int], kind: str, path: Path
 def _separated(names: list[str]) -> str:
     """What to do where titles are separated by something else."""
     found = next((c for c in (";", "\t", ",") if names and c in names[0]), "")
-    return (f"; this file separates columns by {found!r}: commas are for .csv, tabs for .tsv, and decimals "
-            "have points"
-            if found else "")
+    return (
+        f"; this file separates columns by {found!r}: commas are for .csv, tabs for .tsv, and decimals "
+        "have points"
+        if found
+        else ""
+    )
 
 
 def _check_counts(header: dict[str, str], names: list[str], rows: int, path: Path) -> None:
-    for keys, found, what in ((("nrows", "datarows", "nr"), rows, "rows"),
-                              (("ncolumns", "datacolumns", "nc"), len(names), "columns")):
+    for keys, found, what in (
+        (("nrows", "datarows", "nr"), rows, "rows"),
+        (("ncolumns", "datacolumns", "nc"), len(names), "columns"),
+    ):
         said = next((header[k] for k in keys if k in header), None)
         if said is not None and said.isdigit() and int(said) != found:
             cut = " It may be cut off." if found < int(said) else ""
@@ -297,14 +332,14 @@ def _cell_by_cell(names: list[str], rows: Rows, places: list[int], file: str) ->
         while len(cells) > len(names) and not cells[-1]:
             cells.pop()
         if len(cells) != len(names):
-            raise DescriptionError(f"{file}: line {place}: {len(cells)} numbers, but {len(names)} "
-                                   "columns")
+            raise DescriptionError(f"{file}: line {place}: {len(cells)} numbers, but {len(names)} columns")
         try:
             out[k] = [number(c) for c in cells]
         except ValueError:
             j = next(j for j, c in enumerate(cells) if not is_number(c))
-            raise DescriptionError(f"{file}: line {place}, column {names[j]!r}: {no_number(cells[j])}"
-                                   ) from None
+            raise DescriptionError(
+                f"{file}: line {place}, column {names[j]!r}: {no_number(cells[j])}"
+            ) from None
     return out
 
 
@@ -351,8 +386,10 @@ def _degrees(header: dict[str, str], ending: str, path: Path) -> bool | None:
         return said in ("yes", "y", "true", "1")
     taken = ending == ".mot" and "version" not in header and "indegrees" not in header
     what = f"inDegrees={said}, which is neither yes nor no" if said else "no line inDegrees=yes or no"
-    warn(f"{path.name} has {what}; taken as {'degrees' if taken else 'radians'}, as OpenSim does. "
-         "Say degrees=True or False")
+    warn(
+        f"{path.name} has {what}; taken as {'degrees' if taken else 'radians'}, as OpenSim does. "
+        "Say degrees=True or False"
+    )
     return taken
 
 
@@ -366,26 +403,46 @@ def _numpy(path: Path, degrees: bool | None) -> Table:
     except FileNotFoundError:
         raise
     # a damaged archive fails in many ways
-    except (ValueError, EOFError, BadZipFile, zlib.error, OSError, RuntimeError, KeyError, AttributeError,
-            MemoryError, OverflowError):
-        raise DescriptionError(f"{path.name}: this is no .npz file, or it is damaged or cut off; Table.save "
-                               "writes them") from None
+    except (
+        ValueError,
+        EOFError,
+        BadZipFile,
+        zlib.error,
+        OSError,
+        RuntimeError,
+        KeyError,
+        AttributeError,
+        MemoryError,
+        OverflowError,
+    ):
+        raise DescriptionError(
+            f"{path.name}: this is no .npz file, or it is damaged or cut off; Table.save writes them"
+        ) from None
     data.close()
     if bomb:
-        raise DescriptionError(f"{path.name}: {packed / 1e6:.3g} MB that unpack to {whole / 1e9:.3g} GB; no "
-                               "table is like that")
+        raise DescriptionError(
+            f"{path.name}: {packed / 1e6:.3g} MB that unpack to {whole / 1e9:.3g} GB; no table is like that"
+        )
     missing = {"time", "names", "values"} - set(parts)
     if missing:
-        raise DescriptionError(f"{path.name}: not written by Table.save: it has no "
-                               f"{', '.join(sorted(missing))}")
+        raise DescriptionError(
+            f"{path.name}: not written by Table.save: it has no {', '.join(sorted(missing))}"
+        )
     for name in ("time", "values"):
         if parts[name].dtype.kind not in "fiu":
             raise DescriptionError(f"{path.name}: {name}: expected numbers, got {parts[name].dtype}")
     units = parts["units"].tolist() if "units" in parts else None
     if degrees is None and "degrees" in parts:
         degrees = bool(parts["degrees"])
-    table = Table(parts["time"], parts["names"].tolist(), parts["values"], units, degrees=degrees,
-                  over=str(parts.get("over", TIME)), datatype=str(parts.get("datatype", "double")))
+    table = Table(
+        parts["time"],
+        parts["names"].tolist(),
+        parts["values"],
+        units,
+        degrees=degrees,
+        over=str(parts.get("over", TIME)),
+        datatype=str(parts.get("datatype", "double")),
+    )
     if wrong := disorder(table.time, table.over):
         raise DescriptionError(f"{path.name}: row {wrong[0]}: {wrong[1]}")
     return table

@@ -12,6 +12,7 @@ Cells are separated by tabs. Read leniently, since many programs write such file
 one tab or three after a name, rows that end early, empty cells, decimal commas. What is odd is said; what
 cannot be read is refused with its line.
 """
+
 from __future__ import annotations
 
 import itertools
@@ -30,12 +31,31 @@ from condyle.io.tables import is_number, lines_of, no_number, number
 from condyle.records import dataclass
 from condyle.table import LENGTHS, distinct
 
-_SAID = {"meter": "m", "meters": "m", "metre": "m", "metres": "m", "centimeter": "cm", "centimeters": "cm",
-         "centimetre": "cm", "centimetres": "cm", "millimeter": "mm", "millimeters": "mm", "millimetre": "mm",
-         "millimetres": "mm"}
+_SAID = {
+    "meter": "m",
+    "meters": "m",
+    "metre": "m",
+    "metres": "m",
+    "centimeter": "cm",
+    "centimeters": "cm",
+    "centimetre": "cm",
+    "centimetres": "cm",
+    "millimeter": "mm",
+    "millimeters": "mm",
+    "millimetre": "mm",
+    "millimetres": "mm",
+}
 Split: TypeAlias = Callable[[str], list[str]]
-_KEYS = ("DataRate", "CameraRate", "NumFrames", "NumMarkers", "Units", "OrigDataRate", "OrigDataStartFrame",
-         "OrigNumFrames")
+_KEYS = (
+    "DataRate",
+    "CameraRate",
+    "NumFrames",
+    "NumMarkers",
+    "Units",
+    "OrigDataRate",
+    "OrigDataStartFrame",
+    "OrigNumFrames",
+)
 
 
 @dataclass
@@ -64,8 +84,9 @@ def unit_of(said: str, where: str) -> str:
     text = said.strip().strip('"').lower()
     unit = _SAID.get(text, text)
     if unit and unit not in LENGTHS:
-        raise DescriptionError(f"{where}: Units {said!r}: expected m, cm or mm; say units= if it means one "
-                               "of them")
+        raise DescriptionError(
+            f"{where}: Units {said!r}: expected m, cm or mm; say units= if it means one of them"
+        )
     return unit
 
 
@@ -79,8 +100,9 @@ def read(path: Path, said: str = "") -> Contents:
     lines, notes = lines_of(path)
     at = next((i for i, line in enumerate(lines) if line.strip().lower().startswith("frame")), None)
     if at is None:
-        raise DescriptionError(f"{path.name}: no line 'Frame# Time ...' with the names of markers: is it a "
-                               ".trc file, and whole?")
+        raise DescriptionError(
+            f"{path.name}: no line 'Frame# Time ...' with the names of markers: is it a .trc file, and whole?"
+        )
     header = _header(lines[:at])
     units = said or unit_of(header.get("units", ""), path.name)
     split: Split = _tabs if "\t" in lines[at].strip() else str.split
@@ -93,12 +115,17 @@ def read(path: Path, said: str = "") -> Contents:
         raise DescriptionError(f"{path.name}: line {rows[bad[0]][0]}: the time is missing")
     late = np.flatnonzero(np.diff(time) <= 0)
     if late.size:
-        raise DescriptionError(f"{path.name}: line {rows[late[0] + 1][0]}: times must increase, "
-                               f"{time[late[0] + 1]:g} follows {time[late[0]]:g}")
+        raise DescriptionError(
+            f"{path.name}: line {rows[late[0] + 1][0]}: times must increase, "
+            f"{time[late[0] + 1]:g} follows {time[late[0]]:g}"
+        )
     places = values[:, 2:].reshape(len(rows), len(names), 3)
     _check(places, names, header, path.name, notes)
-    rate = number(header.get("datarate", "").replace(",", ".")) if is_number(
-        header.get("datarate", "").replace(",", ".")) else math.nan
+    rate = (
+        number(header.get("datarate", "").replace(",", "."))
+        if is_number(header.get("datarate", "").replace(",", "."))
+        else math.nan
+    )
     return Contents(time, distinct(names), places, units, rate if 0 < rate < math.inf else None, notes)
 
 
@@ -127,29 +154,35 @@ def _names(lines: list[str], at: int, split: Split, file: str, notes: list[str])
     if axes and re.fullmatch(r"[A-Za-z]+\d*", axes[0]) and not is_number(axes[0]):
         count, first = len(axes) // 3, first + 1
         if len(axes) % 3:
-            raise DescriptionError(f"{file}: line {first}: {len(axes)} titles of axes; each marker has "
-                                   "three, X1 Y1 Z1")
+            raise DescriptionError(
+                f"{file}: line {first}: {len(axes)} titles of axes; each marker has three, X1 Y1 Z1"
+            )
     names = [c for c in cells if c]
     apart = all(not c for k, c in enumerate(cells) if k % 3)
     if apart and count is not None and count >= -(-len(cells) // 3) and count != len(names):
         slots = [cells[3 * k] if 3 * k < len(cells) else "" for k in range(count)]
         names = [name or f"unnamed{k + 1}" for k, name in enumerate(slots)]
-        notes.append(f"{file}: line {at + 1}: {slots.count('')} of {count} markers have no name; called "
-                     f"{', '.join(n for n, c in zip(names, slots, strict=True) if not c)[:80]}")
+        notes.append(
+            f"{file}: line {at + 1}: {slots.count('')} of {count} markers have no name; called "
+            f"{', '.join(n for n, c in zip(names, slots, strict=True) if not c)[:80]}"
+        )
     if count is not None and count != len(names):
-        raise DescriptionError(f"{file}: line {at + 1}: {len(names)} names of markers, but the line below "
-                               f"has axes of {count}")
+        raise DescriptionError(
+            f"{file}: line {at + 1}: {len(names)} names of markers, but the line below has axes of {count}"
+        )
     if not names:
         raise DescriptionError(f"{file}: line {at + 1}: no names of markers after 'Frame#' and 'Time'")
     twice = sorted({n for n in names if names.count(n) > 1})
     if twice:
-        notes.append(f"{file}: line {at + 1}: {', '.join(twice)[:80]} occur more than once; later ones get a "
-                     "number")
+        notes.append(
+            f"{file}: line {at + 1}: {', '.join(twice)[:80]} occur more than once; later ones get a number"
+        )
     return names, first
 
 
-def _numbers(rows: list[tuple[int, str]], names: list[str], split: Split, file: str,
-             notes: list[str]) -> Array:
+def _numbers(
+    rows: list[tuple[int, str]], names: list[str], split: Split, file: str, notes: list[str]
+) -> Array:
     """All cells of the rows, shape (T, 2 + 3 n), NaN where there is none."""
     width = 2 + 3 * len(names)
     text = [line for _, line in rows]
@@ -157,9 +190,11 @@ def _numbers(rows: list[tuple[int, str]], names: list[str], split: Split, file: 
     if commas and any("." in line for line in text):
         place, line = next((p, t) for p, t in rows if "," in t)
         cell = next(c for c in split(line) if "," in c)
-        raise DescriptionError(f"{file}: line {place}: {cell[:40]!r} is no number: commas and points are "
-                               "both in this file. Decimals are written with one of them, thousands with "
-                               "neither")
+        raise DescriptionError(
+            f"{file}: line {place}: {cell[:40]!r} is no number: commas and points are "
+            "both in this file. Decimals are written with one of them, thousands with "
+            "neither"
+        )
     if commas:
         notes.append(f"{file}: its decimals have commas; read as points")
         text = [line.replace(",", ".") for line in text]
@@ -173,22 +208,28 @@ def _numbers(rows: list[tuple[int, str]], names: list[str], split: Split, file: 
         while len(cells) > width and not cells[-1]:
             cells.pop()
         if len(cells) > width:
-            raise DescriptionError(f"{file}: line {place}: {len(cells)} cells, but {len(names)} markers have "
-                                   f"{width} with frame and time")
+            raise DescriptionError(
+                f"{file}: line {place}: {len(cells)} cells, but {len(names)} markers have "
+                f"{width} with frame and time"
+            )
         if len(cells) < width:
             short.append(place)
         try:
-            out[k, :len(cells)] = [number(c) for c in cells]
+            out[k, : len(cells)] = [number(c) for c in cells]
         except ValueError:
             j = next(j for j, c in enumerate(cells) if not is_number(c))
             what = "frame" if j == 0 else "time" if j == 1 else f"marker {names[(j - 2) // 3]!r}"
             raise DescriptionError(f"{file}: line {place}, {what}: {no_number(cells[j])}") from None
     if short and split is str.split:
-        raise DescriptionError(f"{file}: line {short[0]}: fewer numbers than the {len(names)} markers need, "
-                               "and no tabs that would say which are missing")
+        raise DescriptionError(
+            f"{file}: line {short[0]}: fewer numbers than the {len(names)} markers need, "
+            "and no tabs that would say which are missing"
+        )
     if short:
-        notes.append(f"{file}: {len(short)} rows end early, first in line {short[0]}; the markers that they "
-                     "lack are missing")
+        notes.append(
+            f"{file}: {len(short)} rows end early, first in line {short[0]}; the markers that they "
+            "lack are missing"
+        )
     return out
 
 
@@ -213,13 +254,16 @@ def _plain(text: list[str], width: int) -> Array | None:
 def _check(places: Array, names: list[str], header: dict[str, str], file: str, notes: list[str]) -> None:
     """Say what is odd about places (T, n, 3), and take half known ones for missing."""
     if np.isinf(places).any():
-        raise DescriptionError(f"{file}: marker {names[np.argwhere(np.isinf(places))[0][1]]!r} is infinitely "
-                               "far")
+        raise DescriptionError(
+            f"{file}: marker {names[np.argwhere(np.isinf(places))[0][1]]!r} is infinitely far"
+        )
     half = np.isnan(places).any(axis=2) & ~np.isnan(places).all(axis=2)
     if half.any():
         worst = [names[k] for k in np.flatnonzero(half.any(axis=0))]
-        notes.append(f"{file}: of {', '.join(worst)[:80]} one or two coordinates are missing in "
-                     f"{int(half.sum())} places, which are taken as missing whole")
+        notes.append(
+            f"{file}: of {', '.join(worst)[:80]} one or two coordinates are missing in "
+            f"{int(half.sum())} places, which are taken as missing whole"
+        )
         places[half] = np.nan
     for key, found, what in (("numframes", len(places), "frames"), ("nummarkers", len(names), "markers")):
         said = header.get(key, "")
@@ -241,16 +285,23 @@ def write(path: Path, time: Array, names: tuple[str, ...], values: Array, units:
     """
     odd = next((n for n in names if not n.strip() or re.search(r"[\t\r\n]", n)), None)
     if odd is not None:
-        raise DescriptionError(f"Markers.save: {odd!r}: names in a .trc file are not empty and have no tabs: "
-                               "rename it")
+        raise DescriptionError(
+            f"Markers.save: {odd!r}: names in a .trc file are not empty and have no tabs: rename it"
+        )
     said = (rate, rate, len(time), len(names), units, rate, 1, len(time))
     axes = [f"{axis}{k + 1}" for k in range(len(names)) for axis in "XYZ"]
     flat = values.reshape(len(time), -1).tolist()
-    rows = ["\t".join([str(k + 1), repr(t), *("" if x != x else repr(x) for x in row), ""])
-            for k, (t, row) in enumerate(zip(time.tolist(), flat, strict=True))]
-    head = ["\t".join(["PathFileType", "4", "(X/Y/Z)", path.name]), "\t".join(_KEYS),
-            "\t".join(str(x) if not isinstance(x, float) else repr(x) for x in said),
-            "\t".join(["Frame#", "Time", *(f"{n}\t\t" for n in names)]),
-            "\t".join(["", "", *axes, ""]), ""]
+    rows = [
+        "\t".join([str(k + 1), repr(t), *("" if x != x else repr(x) for x in row), ""])
+        for k, (t, row) in enumerate(zip(time.tolist(), flat, strict=True))
+    ]
+    head = [
+        "\t".join(["PathFileType", "4", "(X/Y/Z)", path.name]),
+        "\t".join(_KEYS),
+        "\t".join(str(x) if not isinstance(x, float) else repr(x) for x in said),
+        "\t".join(["Frame#", "Time", *(f"{n}\t\t" for n in names)]),
+        "\t".join(["", "", *axes, ""]),
+        "",
+    ]
     with files.whole(path, "w", newline="", encoding="utf-8") as file:
         file.write("\n".join([*head, *rows, ""]))

@@ -4,6 +4,7 @@
 become the arguments of the traced function: random numbers first (to learn the questions), then symbols, then
 numbers again (to compare), and in the end the expressions of the system.
 """
+
 from __future__ import annotations
 
 import inspect
@@ -72,17 +73,20 @@ class AskedState:
         """The value of a leaf (condyle.laws.leaves), shape (size,)."""
         return self._answer(leaf)
 
-    def _at(self, leaf: Callable[[str, Any], Leaf], what: str, body: Any,
-            station: Any) -> NDArray[np.object_]:
+    def _at(
+        self, leaf: Callable[[str, Any], Leaf], what: str, body: Any, station: Any
+    ) -> NDArray[np.object_]:
         """A leaf of a station."""
         try:
             kept = STATION.take(station, f"{what}: station")
         except DescriptionError as error:
             if not is_number_like(station):
                 raise
-            raise TraceError(f"{what}: a station is three numbers or cd.Parameters [m], got {station!r}; for "
-                             "a point that moves on the body write R, p = s.body_pose(body) and p + R @ "
-                             "point") from error
+            raise TraceError(
+                f"{what}: a station is three numbers or cd.Parameters [m], got {station!r}; for "
+                "a point that moves on the body write R, p = s.body_pose(body) and p + R @ "
+                "point"
+            ) from error
         return self._answer(leaf(body_name(body, what), kept))
 
     @property
@@ -144,8 +148,9 @@ class AskedState:
     def __getattr__(self, accessor: str) -> Any:
         if accessor.startswith("_"):
             raise AttributeError(accessor)
-        raise UnknownNameError("accessor of s", accessor,
-                               [n for n in dir(type(self)) if not n.startswith("_")])
+        raise UnknownNameError(
+            "accessor of s", accessor, [n for n in dir(type(self)) if not n.startswith("_")]
+        )
 
 
 class AskedMotion(AskedState):
@@ -173,9 +178,13 @@ def _default(what: str, default: Any) -> float | None:
     return None if default is None else Parameter(what, default).default
 
 
-def traced_law(function: Any, what: str, flatten: Callable[[Any], list[Any]],
-               asked: type[AskedState] = AskedState,
-               source: Any = None) -> tuple[Traced, tuple[Leaf, ...]]:
+def traced_law(
+    function: Any,
+    what: str,
+    flatten: Callable[[Any], list[Any]],
+    asked: type[AskedState] = AskedState,
+    source: Any = None,
+) -> tuple[Traced, tuple[Leaf, ...]]:
     """A user's function of `s` as a Traced function of scalars, and the questions that these scalars answer,
     in order.
 
@@ -199,12 +208,16 @@ def traced_law(function: Any, what: str, flatten: Callable[[Any], list[Any]],
             flatten(function(asked(learn)))
     except Exception as error:
         if isinstance(error, TypeError) and ("'method'" in str(error) or "Asked" in str(error)):
-            raise TraceError(f"{what}: {_spoken(str(error))}: accessors of s are asked by name in round "
-                             "brackets, such as s.q('knee'), s.u('knee'), s.station_position('foot', (0, 0, "
-                             "0)); s.t is the time") from error
+            raise TraceError(
+                f"{what}: {_spoken(str(error))}: accessors of s are asked by name in round "
+                "brackets, such as s.q('knee'), s.u('knee'), s.station_position('foot', (0, 0, "
+                "0)); s.t is the time"
+            ) from error
         if not isinstance(error, TraceError):
-            error.add_note(f"Condyle called it for {what} with random numbers as answers, to learn what it "
-                           "asks of the state.")
+            error.add_note(
+                f"Condyle called it for {what} with random numbers as answers, to learn what it "
+                "asks of the state."
+            )
         raise
 
     def law(*values: Any) -> list[Any]:
@@ -214,8 +227,10 @@ def traced_law(function: Any, what: str, flatten: Callable[[Any], list[Any]],
 
         def answer(leaf: Leaf) -> NDArray[np.object_]:
             if leaf.text not in at:
-                raise TraceError(f"{what}: asks for {leaf.labels()[0]} on one call and not on another; what "
-                                 "it asks must not depend on values")
+                raise TraceError(
+                    f"{what}: asks for {leaf.labels()[0]} on one call and not on another; what "
+                    "it asks must not depend on values"
+                )
             return at[leaf.text]
 
         return flatten(function(asked(answer)))
@@ -243,7 +258,8 @@ def check_function(function: Any, what: str, given: str = "the state s") -> None
         signature.bind(None)
     except TypeError as error:
         raise TraceError(
-            f"{what}: takes {signature}, but is called with one argument, {given}: {error}") from error
+            f"{what}: takes {signature}, but is called with one argument, {given}: {error}"
+        ) from error
 
 
 def answers(asks: Iterable[Leaf], s: View) -> list[ca.SX]:

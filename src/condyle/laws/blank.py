@@ -1,4 +1,5 @@
 """A state of which nothing is known but the time, to see what of it laws use."""
+
 from __future__ import annotations
 
 from typing import Any

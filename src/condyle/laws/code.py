@@ -1,5 +1,6 @@
 """The code of a user's class as text, for keys of caches: a class that changed must not find its old machine
 code."""
+
 from __future__ import annotations
 
 import hashlib
@@ -8,10 +9,22 @@ from typing import Any
 
 from condyle.laws.described import _value
 
-LEFT_OUT = frozenset({
-    "__init__", "__post_init__", "__new__", "__repr__", "__eq__", "__hash__", "__setattr__", "__delattr__",
-    "__getstate__",
-    "__setstate__", "__reduce__", "__replace__"})
+LEFT_OUT = frozenset(
+    {
+        "__init__",
+        "__post_init__",
+        "__new__",
+        "__repr__",
+        "__eq__",
+        "__hash__",
+        "__setattr__",
+        "__delattr__",
+        "__getstate__",
+        "__setstate__",
+        "__reduce__",
+        "__replace__",
+    }
+)
 """Methods that make objects and show them: what these hold is described with them."""
 KNOWN = frozenset({"condyle", "numpy", "casadi", "math", "scipy", "dataclasses", "typing"})
 """Packages whose functions do not change from run to run without their version."""
@@ -47,10 +60,14 @@ def _lines(name: str, function: Any) -> list[str]:
     """A function's code, and the values of the names that it uses."""
     code = function.__code__
     used = {n: function.__globals__[n] for n in code.co_names if n in function.__globals__}
-    used |= {n: cell.cell_contents for n, cell in zip(code.co_freevars, function.__closure__ or (),
-                                                      strict=True)}
-    for module in [m for m in used.values() if isinstance(m, ModuleType)
-                   and m.__name__.split(".")[0] not in KNOWN]:
+    used |= {
+        n: cell.cell_contents for n, cell in zip(code.co_freevars, function.__closure__ or (), strict=True)
+    }
+    for module in [
+        m for m in used.values() if isinstance(m, ModuleType) and m.__name__.split(".")[0] not in KNOWN
+    ]:
         used |= {f"{module.__name__}.{n}": getattr(module, n) for n in code.co_names if hasattr(module, n)}
-    return [f"{name} {code.co_code!r} {code.co_consts!r} {code.co_names!r}",
-            *(f"{n} = {_value(v)}" for n, v in used.items())]
+    return [
+        f"{name} {code.co_code!r} {code.co_consts!r} {code.co_names!r}",
+        *(f"{n} = {_value(v)}" for n, v in used.items()),
+    ]

@@ -5,6 +5,7 @@ A field carries its role, `stiffness: Annotated[Any, quantity("N/m", lowest=0.0)
 it keeps names of bodies, plain floats or expressions of Parameters, refuses what cannot be, and describes the
 law exactly for the cache.
 """
+
 from __future__ import annotations
 
 import functools
@@ -56,16 +57,18 @@ class Role(Quantity):
         if self.kind == "frame":
             X = Transform.of(as_sx(value), what)
             if isinstance(X.R, ca.SX):
-                return tuple(v if v.parameters else _tuples(v.at()) for v in (number(X.R, what),
-                                                                              number(X.p, what)))
+                return tuple(
+                    v if v.parameters else _tuples(v.at()) for v in (number(X.R, what), number(X.p, what))
+                )
             if X.p.ndim > 1:
                 raise DescriptionError(f"{what}: expected one Transform, got {X!r}")
             return X
         kept = number(value, what)
         if isinstance(kept, Expression):
             if self.plain:
-                raise DescriptionError(f"{what}: expected {self.allowed}, got {value!r}: it cannot change "
-                                       "from state to state")
+                raise DescriptionError(
+                    f"{what}: expected {self.allowed}, got {value!r}: it cannot change from state to state"
+                )
             self.check(self.shaped(kept.at()), what, value)
             return kept
         self.check(kept, what, value)
@@ -76,9 +79,14 @@ class Role(Quantity):
         return column.reshape(self.shape) if column.size == math.prod(self.shape) else column
 
 
-def quantity(unit: str, *shape: int, lowest: float = -math.inf, positive: bool = False,
-             infinite: bool = False,
-             plain: bool = False) -> Role:
+def quantity(
+    unit: str,
+    *shape: int,
+    lowest: float = -math.inf,
+    positive: bool = False,
+    infinite: bool = False,
+    plain: bool = False,
+) -> Role:
     """Numbers that may be Parameters or Inputs, unless they are plain."""
     return Role(unit, shape, lowest, positive, infinite, plain)
 
@@ -111,7 +119,7 @@ Frame = Annotated[Any, Role(kind="frame")]
 Station = Annotated[Any, quantity("m", 3)]
 
 
-@functools.lru_cache(maxsize=1024)                          # classes of users come and go in a notebook
+@functools.lru_cache(maxsize=1024)  # classes of users come and go in a notebook
 def _roles_of(law: Any) -> dict[str, Role]:
     """The roles of a law's fields."""
     hints: dict[str, Any] = {}
@@ -119,10 +127,14 @@ def _roles_of(law: Any) -> dict[str, Role]:
         for cls in reversed(law.__mro__):
             own = vars(cls).get("__annotations__", {})
             hints |= {name: _meant(text, cls.__module__) for name, text in own.items()}
-    except (NameError, KeyError, TypeError, SyntaxError, AttributeError):   # names that only a class knows
+    except (NameError, KeyError, TypeError, SyntaxError, AttributeError):  # names that only a class knows
         hints = get_type_hints(law, include_extras=True)
-    return {f.name: role for f in fields(law) for role in getattr(hints[f.name], "__metadata__", ())
-            if isinstance(role, Role)}
+    return {
+        f.name: role
+        for f in fields(law)
+        for role in getattr(hints[f.name], "__metadata__", ())
+        if isinstance(role, Role)
+    }
 
 
 @functools.lru_cache(maxsize=1024)
@@ -158,11 +170,12 @@ class Described:
             part.check(tree)
 
     def parameters(self) -> list[Parameter]:
-        known = self.__dict__.get("_parameters")            # found once: it is frozen
+        known = self.__dict__.get("_parameters")  # found once: it is frozen
         if known is None:
             own = [p for f in fields(self) for e in _expressions(getattr(self, f.name)) for p in e.parameters]
-            known = self.__dict__["_parameters"] = own + [p for part in self.nested
-                                                          for p in part.parameters()]
+            known = self.__dict__["_parameters"] = own + [
+                p for part in self.nested for p in part.parameters()
+            ]
         return [*known]
 
     def check_parameters(self, values: Mapping[str, float]) -> None:
@@ -178,9 +191,11 @@ class Described:
     def conditions(self) -> ca.SX:
         """Force.conditions for the fields' roles."""
         kept = [(role, getattr(self, f)) for f, role in self.roles() if role.kind == "quantity"]
-        return ca.vertcat(ca.SX(0, 1), *(c for role, x in kept if isinstance(x, Expression)
-                                         for c in role.conditions(x.sx)), *(part.conditions()
-                                                                            for part in self.nested))
+        return ca.vertcat(
+            ca.SX(0, 1),
+            *(c for role, x in kept if isinstance(x, Expression) for c in role.conditions(x.sx)),
+            *(part.conditions() for part in self.nested),
+        )
 
     def description(self) -> str:
         known: str | None = self.__dict__.get("_description")
@@ -193,8 +208,7 @@ class Described:
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
     def __eq__(self, other: object) -> bool:
-        return (type(self) is type(other)
-                and self.description() == other.description())  # type: ignore[attr-defined]
+        return type(self) is type(other) and self.description() == other.description()  # type: ignore[attr-defined]
 
     def __hash__(self) -> int:
         return hash(self.description())
@@ -272,8 +286,11 @@ def _value(value: Any) -> str:
         return value.__name__
     if isinstance(value, (Solver, Table)):
         return value.text
-    if getattr(value, "__module__",
-               None) and value.__module__.startswith("condyle.") and hasattr(value, "__qualname__"):
+    if (
+        getattr(value, "__module__", None)
+        and value.__module__.startswith("condyle.")
+        and hasattr(value, "__qualname__")
+    ):
         # of this package, whose sources are part of every key
         return f"{value.__module__}.{value.__qualname__}"
     return os.urandom(16).hex()
@@ -290,5 +307,5 @@ def sx(value: Any) -> ca.SX:
     if isinstance(value, Expression):
         return value.sx
     if type(value) is tuple and all(type(x) is float for x in value):
-        return ca.sparsify(ca.SX(list(value)))               # half the time of an array
+        return ca.sparsify(ca.SX(list(value)))  # half the time of an array
     return ca.sparsify(ca.SX(ca.DM(np.asarray(value, dtype=float))))

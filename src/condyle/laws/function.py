@@ -1,5 +1,6 @@
 """A function among the numbers of a law: one of cd.functions, a user's Python function or a number, kept as
 an expression."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -53,14 +54,20 @@ def law_function(given: Any, names: tuple[str, ...], what: str) -> LawFunction:
         return given
     if isinstance(given, Function):
         if given.variables not in (None, len(names)):
-            raise DescriptionError(f"{what}: expected a function of {', '.join(names)}, got {given!r}, of "
-                                   f"{given.variables} variable{'s' * (given.variables != 1)}")
+            raise DescriptionError(
+                f"{what}: expected a function of {', '.join(names)}, got {given!r}, of "
+                f"{given.variables} variable{'s' * (given.variables != 1)}"
+            )
         if (own := getattr(given, "names", names)) != names:
-            raise DescriptionError(f"{what}: expected a formula of {', '.join(names)}, got {given!r}, of "
-                                   f"{', '.join(own)}; give its names in this order")
+            raise DescriptionError(
+                f"{what}: expected a formula of {', '.join(names)}, got {given!r}, of "
+                f"{', '.join(own)}; give its names in this order"
+            )
     value = given
     if isinstance(given, Symbol):
+
         def value(*_: Any) -> Any:
             return given
+
     law = trace(value, names, what=what, outputs=())
     return LawFunction(law, given if isinstance(given, Function) else None)

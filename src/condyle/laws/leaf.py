@@ -11,6 +11,7 @@ Forces and potentials need (1) and (4), constraints, goals and events what of th
 are CasADi SX and differentiable. A new quantity is one subclass, which any law may ask for by `s.ask(leaf)`;
 one that is a function of other leaves is a `Composed` leaf and has (2) to (4) for nothing.
 """
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -149,8 +150,9 @@ class Composed(Leaf):
         """y -> rows; rows, y -> x; rows, y, ydot -> xdot; rows, y, ydot, yddot -> xddot; rows, y -> f_y by
         part."""
         parts = self.parts
-        y, ydot, yddot = ([ca.SX.sym(f"{n}{i}", p.size) for i, p in enumerate(parts)] for n in ("y", "dy",
-                                                                                                "ddy"))
+        y, ydot, yddot = (
+            [ca.SX.sym(f"{n}{i}", p.size) for i, p in enumerate(parts)] for n in ("y", "dy", "ddy")
+        )
         shaped = [p.shaped(v) for p, v in zip(parts, y, strict=True)]
         found = ca.densify(self.rows(*shaped))
         rows = ca.SX.sym("rows", found.numel())
@@ -158,11 +160,15 @@ class Composed(Leaf):
         at, rate, bias = (ca.vertcat(*v) for v in (y, ydot, yddot))
         xdot = ca.jtimes(x, at, rate)
         given = [rows, *y]
-        return {"rows": Closure("composed_rows", y, [found]), "value": Closure("composed", given, [x]),
-                "rate": Closure("composed_rate", [*given, *ydot], [xdot]),
-                "bias": Closure("composed_bias", [*given, *ydot, *yddot],
-                                [ca.jtimes(x, at, bias) + ca.jtimes(xdot, at, rate)]),
-                "gradient": Closure("composed_gradient", given, [ca.densify(ca.jacobian(x, v)) for v in y])}
+        return {
+            "rows": Closure("composed_rows", y, [found]),
+            "value": Closure("composed", given, [x]),
+            "rate": Closure("composed_rate", [*given, *ydot], [xdot]),
+            "bias": Closure(
+                "composed_bias", [*given, *ydot, *yddot], [ca.jtimes(x, at, bias) + ca.jtimes(xdot, at, rate)]
+            ),
+            "gradient": Closure("composed_gradient", given, [ca.densify(ca.jacobian(x, v)) for v in y]),
+        }
 
     @cached_property
     def row_size(self) -> int:

@@ -1,4 +1,5 @@
 """The quantities that laws ask of a state, one class each: condyle.laws.leaf."""
+
 from __future__ import annotations
 
 from typing import Any, ClassVar
@@ -64,7 +65,7 @@ class Coordinate(Leaf):
         N = body.mobilizer.N(ca.vertcat(*(s.coordinate(c.name) for c in body.coordinates)))
         for k, speed in enumerate(body.speeds):
             if ca.sparsify(N[j, k]).nnz():
-                loads.add_mobility(speed, N[j, k] * g)                                       # N' g
+                loads.add_mobility(speed, N[j, k] * g)  # N' g
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,9 +144,12 @@ class _Given(Leaf):
     def check(self, tree: Tree, where: str) -> None:
         known = self._known(tree).names
         if self.default is None and self.name not in known:
-            raise UnknownNameError(self.kind.kind, self.name, known,
-                                   f"{where}; a new one needs a default: s.{self.accessor}({self.name!r}, "
-                                   "1.0)")
+            raise UnknownNameError(
+                self.kind.kind,
+                self.name,
+                known,
+                f"{where}; a new one needs a default: s.{self.accessor}({self.name!r}, 1.0)",
+            )
 
     def value(self, s: View) -> ca.SX:
         return next(p.sx for p in self._known(s.tree) if p.name == self.name)
@@ -210,8 +214,7 @@ class _OfStation(_OfBody):
         return f"{self.label} {text(self.station)}"
 
     def parameters(self) -> list[Parameter]:
-        return list(self.station.parameters) if isinstance(self.station,
-                                                           Expression) else []  # type: ignore[arg-type]
+        return list(self.station.parameters) if isinstance(self.station, Expression) else []  # type: ignore[arg-type]
 
     def load(self, s: View, g: ca.SX, loads: Loads) -> None:
         loads.add_force(self.body, sx(self.station), g)

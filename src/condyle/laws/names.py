@@ -1,4 +1,5 @@
 """Names of bodies, coordinates and speeds, looked up; errors say which law asks."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -65,7 +66,8 @@ def speed_of(tree: Tree, which: str, where: str) -> str:
     raise DescriptionError(
         f"{where}: the rate of coordinate {which!r} is no speed of {b.mobilizer!r} on body {b.name!r} (qdot "
         f"= N(q) u), so that a force on it alone has no meaning; act on a speed ({', '.join(b.speeds)}), or "
-        "write the energy: cd.forces.Potential(lambda s: ...)")
+        "write the energy: cd.forces.Potential(lambda s: ...)"
+    )
 
 
 def speed_named(tree: Tree, which: str, where: str) -> str:
@@ -74,5 +76,6 @@ def speed_named(tree: Tree, which: str, where: str) -> str:
         return speed_of(tree, which, where)
     if which in tree.speeds:
         return which
-    raise UnknownNameError("coordinate or speed", which, dict.fromkeys((*tree.coordinates, *tree.speeds)),
-                           where)
+    raise UnknownNameError(
+        "coordinate or speed", which, dict.fromkeys((*tree.coordinates, *tree.speeds)), where
+    )

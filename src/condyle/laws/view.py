@@ -1,4 +1,5 @@
 """What a law sees of the state, and where its result goes."""
+
 from __future__ import annotations
 
 from typing import Any, Protocol
@@ -14,23 +15,28 @@ class View(Protocol):
 
     tree: Tree
     t: ca.SX
-    known: dict[str, ca.SX]                                  # values of leaves by their texts
+    known: dict[str, ca.SX]  # values of leaves by their texts
 
     def coordinate(self, name: str) -> ca.SX: ...
     def coordinate_rate(self, name: str) -> ca.SX:
         """qdot of a coordinate."""
+
     def speed(self, name: str) -> ca.SX: ...
     def rotation(self, body: str) -> ca.SX:
         """R_GB."""
+
     def station_position(self, body: str, p: Any) -> ca.SX: ...
     def station_velocity(self, body: str, p: Any) -> ca.SX: ...
     def angular_velocity(self, body: str) -> ca.SX: ...
     def mass_centre(self, body: str) -> tuple[Any, ca.SX]:
         """Mass and mass centre in the body's frame."""
+
     def generalised_momentum(self) -> ca.SX:
         """M u, shape (nu,)."""
+
     def state_variable(self, k: int) -> ca.SX:
         """The law's own k-th auxiliary state z."""
+
     def state_named(self, name: str) -> ca.SX:
         """An auxiliary state: the law's own by its own name, any by its full name, "muscle.activation"."""
 
@@ -40,8 +46,10 @@ class MovingView(View, Protocol):
 
     def coordinate_bias(self, name: str) -> ca.SX:
         """qddot of a coordinate at udot = 0."""
+
     def station_bias(self, body: str, p: Any) -> ca.SX:
         """Acceleration of a station at udot = 0."""
+
     def angular_bias(self, body: str) -> ca.SX:
         """Angular acceleration of a body at udot = 0."""
 
@@ -51,7 +59,9 @@ class Loads(Protocol):
 
     def add_force(self, body: str, p: Any, force: ca.SX) -> None:
         """A force in ground [N] at station p of the body; with several columns, one per case."""
+
     def add_torque(self, body: str, torque: ca.SX) -> None:
         """A torque in ground [N m]."""
+
     def add_mobility(self, speed: str, value: ca.SX) -> None:
         """A generalised force on a speed [N m, N]."""

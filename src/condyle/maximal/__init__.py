@@ -6,11 +6,23 @@ first one.
     equations = maximal.of(system).at(q, u)             # C_V, gamma, M, Q, ...; .forward(tau), .inverse(udot)
     motion = maximal.of(system).simulate(q, u, t_final)      # the same motion as that of cd.simulate
 """
+
 from condyle.maximal.equations import Equations, Solution
 from condyle.maximal.operators import forward_dynamics, inverse_dynamics, of, reactions
 from condyle.maximal.simulation import MaximalTrajectory
 from condyle.maximal.static_optimization import MuscleSolution, static_optimization
 from condyle.maximal.system import Loop, MaximalSystem
 
-__all__ = ["Equations", "Loop", "MaximalSystem", "MaximalTrajectory", "MuscleSolution", "Solution",
-           "forward_dynamics", "inverse_dynamics", "of", "reactions", "static_optimization"]
+__all__ = [
+    "Equations",
+    "Loop",
+    "MaximalSystem",
+    "MaximalTrajectory",
+    "MuscleSolution",
+    "Solution",
+    "forward_dynamics",
+    "inverse_dynamics",
+    "of",
+    "reactions",
+    "static_optimization",
+]

@@ -4,6 +4,7 @@ docs/theory/maximal.md (19), (30).
 A motion acts on a speed while it is enabled and the speed is not locked; on coordinates while it acts on all
 of their speeds.
 """
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -53,9 +54,13 @@ class Drivers:
         """q, u, t -> what motions say of q, u and udot, at its place in vectors of all, and N of all
         bodies."""
         tree = self.tree
-        s = {"q": ca.SX.sym("q", tree.nq), "u": ca.SX.sym("u", tree.nu), "t": ca.SX.sym("t"),
-             "inputs": tree.inputs.symbols, "parameters": ca.vertcat(tree.parameters.symbols,
-                                                                     tree.discrete.symbols)}
+        s = {
+            "q": ca.SX.sym("q", tree.nq),
+            "u": ca.SX.sym("u", tree.nu),
+            "t": ca.SX.sym("t"),
+            "inputs": tree.inputs.symbols,
+            "parameters": ca.vertcat(tree.parameters.symbols, tree.discrete.symbols),
+        }
         q, u, udot, N = ca.SX(tree.nq, 1), ca.SX(tree.nu, 1), ca.SX(tree.nu, 1), ca.SX(tree.nq, tree.nu)
         for body in tree.driven:
             motion = body.motion
@@ -70,8 +75,9 @@ class Drivers:
             N[body.q, body.u] = body.mobilizer.N(s["q"][body.q])
         return Numbers("drivers", s, {"q": q, "u": u, "udot": udot, "N": N})
 
-    def __call__(self, q: Array, u: Array, locked: NDArray[np.bool_], locked_udot: Array,
-                 given: Mapping[str, Any]) -> DriverValues:
+    def __call__(
+        self, q: Array, u: Array, locked: NDArray[np.bool_], locked_udot: Array, given: Mapping[str, Any]
+    ) -> DriverValues:
         """What drivers say at q and u, with the speeds that are locked and their accelerations; given: t,
         enabled, ..."""
         none = np.zeros(len(locked), dtype=bool)
@@ -89,11 +95,14 @@ class Drivers:
                 has_u[list(body.prescribed_speeds)] = acts[list(body.prescribed_speeds)]
             for rows, columns in motion.parts:
                 rows, columns = [first + k for k in rows], [body.u.start + k for k in columns]
-                if motion.coordinates and set(rows) <= {first + k
-                                                        for k in motion.coordinates} and acts[columns].all():
+                if (
+                    motion.coordinates
+                    and set(rows) <= {first + k for k in motion.coordinates}
+                    and acts[columns].all()
+                ):
                     step = found["q"][rows] - q[rows]
                     apart[columns] = np.linalg.lstsq(found["N"][np.ix_(rows, columns)], step, rcond=None)[0]
                     off = max(off, float(np.abs(step).max()))
-        return DriverValues(locked | acts, np.where(acts, found["udot"], locked_udot), has_u, found["u"],
-                            apart,
-                      off)
+        return DriverValues(
+            locked | acts, np.where(acts, found["udot"], locked_udot), has_u, found["u"], apart, off
+        )

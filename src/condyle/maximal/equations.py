@@ -9,6 +9,7 @@ A is Vdot. The rows C_V are those of the joints, ruggiero2020's scleronomic cons
 the System's constraints, with multipliers lambda_s; the rows S are those of the drivers, one per speed, with
 multipliers lambda_r: the driving force of a speed is tau = -lambda_r.
 """
+
 from __future__ import annotations
 
 from dataclasses import field, replace
@@ -121,18 +122,19 @@ class Equations:
     @property
     def K(self) -> Array:
         """Joints and drivers together, [C_V; S], square: the Jacobian of ruggiero2020 (19). Without loops."""
-        return np.vstack([self.C_V[:self.loops.start], self.S])
+        return np.vstack([self.C_V[: self.loops.start], self.S])
 
     def accelerations(self, udot: Array) -> Array:
         """A from udot (16)."""
-        return solved(self.K, np.concatenate([self.gamma[:self.loops.start], udot - self.sigma]),
-                      "accelerations")
+        return solved(
+            self.K, np.concatenate([self.gamma[: self.loops.start], udot - self.sigma]), "accelerations"
+        )
 
     def inverse(self, udot: Array) -> Solution:
         """Driving forces and multipliers from udot: ruggiero2020 (19), K' lambda = -Qc with Qc = M A - Q.
         Loops and constraints exert nothing: what they would contribute is in tau."""
         A, m = self.accelerations(udot), self.loops.start
-        lambda_ = solved(self.K.T, self.Q - self.M @ A, "inverse dynamics")                  # (18)
+        lambda_ = solved(self.K.T, self.Q - self.M @ A, "inverse dynamics")  # (18)
         return self._solution(A, np.concatenate([lambda_[:m], np.zeros(len(self.C) - m)]), -lambda_[m:])
 
     def forward(self, tau: Array) -> Solution:
@@ -148,11 +150,12 @@ class Equations:
             return self._sliding(tau, locked)
         freedom = Freedom(self.K, self.locked, self.C_V[m:])
         A = accelerations(self, freedom, tau)
-        rest = self.Q + self.S.T @ tau - self.M @ A                                          # (17)
+        rest = self.Q + self.S.T @ tau - self.M @ A  # (17)
         if len(self.C) > m:
-            lambda_ = np.asarray(np.linalg.lstsq(np.vstack([self.C_V, self.S[locked]]).T, rest,
-                                                 rcond=RANK)[0], float)
-            lambda_s, holding = lambda_[:len(self.C)], lambda_[len(self.C):]
+            lambda_ = np.asarray(
+                np.linalg.lstsq(np.vstack([self.C_V, self.S[locked]]).T, rest, rcond=RANK)[0], float
+            )
+            lambda_s, holding = lambda_[: len(self.C)], lambda_[len(self.C) :]
         else:
             lambda_ = solved(self.K.T, rest, "multipliers")
             lambda_s, holding = lambda_[:m], lambda_[m:][locked]
@@ -165,31 +168,35 @@ class Equations:
         rows and columns scaled to unit size."""
         nv, G = len(self.V), np.vstack([self.C_V, self.S[locked]])
         F = G.copy()
-        F[:len(self.C)] += self.D
+        F[: len(self.C)] += self.D
         matrix = np.block([[self.M, F.T], [G, np.zeros((len(G), len(G)))]])
         right = np.concatenate([self.Q + self.S.T @ tau, self.gamma, (self.locked_udot - self.sigma)[locked]])
         rows = 1 / np.sqrt(np.maximum(np.abs(matrix).max(1), 1e-300))
         columns = 1 / np.maximum(np.abs(matrix * rows[:, None]).max(0), 1e-300)
-        columns[rows >= 1e149] = 0.0                         # rows that are zero: what does not hold
+        columns[rows >= 1e149] = 0.0  # rows that are zero: what does not hold
         x, _, rank, _ = np.linalg.lstsq(matrix * rows[:, None] * columns, rows * right, rcond=RANK)
         x = columns * x
         A, lambda_ = x[:nv], x[nv:]
         tau = np.array(tau, dtype=float)
-        tau[locked] -= lambda_[len(self.C):]
-        return replace(self._solution(A, lambda_[:len(self.C)], tau),
-                       redundant=int(np.abs(matrix).any(axis=1).sum()) - int(rank))
+        tau[locked] -= lambda_[len(self.C) :]
+        return replace(
+            self._solution(A, lambda_[: len(self.C)], tau),
+            redundant=int(np.abs(matrix).any(axis=1).sum()) - int(rank),
+        )
 
     def momentum(self) -> Array:
         """The momentum that each speed carries, shape (nu,): the drivers' part of K' p = M V (23)."""
-        return solved(self.K.T, self.M @ self.V, "momentum")[self.loops.start:]
+        return solved(self.K.T, self.M @ self.V, "momentum")[self.loops.start :]
 
     def _solution(self, A: Array, lambda_s: Array, tau: Array) -> Solution:
         reactions = np.zeros((len(self.joints), 6))
         driving = tau + self.f
         for B, joint in enumerate(self.joints):
-            F = (self.S[joint.drivers, joint.columns].T @ driving[joint.drivers]
-                 - self.C_V[joint.rows, joint.columns].T @ lambda_s[joint.rows])             # (20)
-            reactions[B] = *(F[:3] - np.cross(self.arms[3 * B:3 * B + 3], F[3:])), *F[3:]
+            F = (
+                self.S[joint.drivers, joint.columns].T @ driving[joint.drivers]
+                - self.C_V[joint.rows, joint.columns].T @ lambda_s[joint.rows]
+            )  # (20)
+            reactions[B] = *(F[:3] - np.cross(self.arms[3 * B : 3 * B + 3], F[3:])), *F[3:]
         return Solution(A, self.S @ A + self.sigma, tau, lambda_s, reactions)
 
 
@@ -205,7 +212,7 @@ def accelerations(at: Equations, freedom: Freedom, tau: Array) -> Array:
     if len(freedom.L):
         A = A + freedom.T @ freedom.least(at.gamma[m:] - freedom.L @ A)
     allowed = freedom.T @ freedom.free
-    pushed = allowed.T @ (at.Q + at.S.T @ tau - at.M @ A)                                    # (29)
+    pushed = allowed.T @ (at.Q + at.S.T @ tau - at.M @ A)  # (29)
     return A + allowed @ solved(allowed.T @ at.M @ allowed, pushed, "forward dynamics")
 
 
@@ -223,8 +230,10 @@ def solved(matrix: Array, right: Array, what: str) -> Array:
         inverse = np.full_like(scaled, np.inf)
     size = np.abs(inverse).max() * np.abs(scaled).max()
     if not size < 1 / np.finfo(float).eps:
-        raise CondyleError(f"maximal: {what}: the equations are singular here (condition {size:.1g}): a "
-                           "mobilizer has lost a direction of motion, a moving body has no inertia, or the "
-                           "state is not finite")
+        raise CondyleError(
+            f"maximal: {what}: the equations are singular here (condition {size:.1g}): a "
+            "mobilizer has lost a direction of motion, a moving body has no inertia, or the "
+            "state is not finite"
+        )
     solution = columns * (inverse @ (rows * right))
     return solution + columns * (inverse @ (rows * (right - matrix @ solution)))

@@ -11,6 +11,7 @@ functions of x and V here, so that its rows follow as those of a joint do, by AD
 
 where z are accelerations and w the velocities whose rates they are.
 """
+
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -46,7 +47,7 @@ class PlacedJoint:
     def of(self, every: ca.SX, kind: str) -> ca.SX:
         """The joint's own part of x or V: parent, body, massless unknowns. Ground is in neither."""
         n, own, ground = (7, self.x, GROUND) if kind == "x" else (6, self.V, ca.SX(6, 1))
-        ends = [ground if B < 0 else every[n * B:n * B + n] for B in (self.joint.P, self.joint.B)]
+        ends = [ground if B < 0 else every[n * B : n * B + n] for B in (self.joint.P, self.joint.B)]
         return ca.vertcat(*ends, every[own])
 
     def placed(self, block: ca.SX, width: int, kind: str) -> ca.SX:
@@ -55,8 +56,8 @@ class PlacedJoint:
         out = ca.SX(block.shape[0], width)
         for k, B in enumerate((self.joint.P, self.joint.B)):
             if B >= 0:
-                out[:, n * B:n * B + n] += block[:, n * k:n * k + n]
-        out[:, own] += block[:, 2 * n:]
+                out[:, n * B : n * B + n] += block[:, n * k : n * k + n]
+        out[:, own] += block[:, 2 * n :]
         return out
 
 
@@ -77,9 +78,16 @@ class Expressions:
         asks_momentum: whether a law asks for the momentum of each speed.
     """
 
-    def __init__(self, tree: Tree, forces: Mapping[str, Force], constraints: Mapping[str, Any],
-                 joints: Sequence[PlacedJoint],
-                 loops: Sequence[PlacedJoint], nx: int, nv: int) -> None:
+    def __init__(
+        self,
+        tree: Tree,
+        forces: Mapping[str, Force],
+        constraints: Mapping[str, Any],
+        joints: Sequence[PlacedJoint],
+        loops: Sequence[PlacedJoint],
+        nx: int,
+        nv: int,
+    ) -> None:
         self.tree, self.forces, self.constraints = tree, forces, constraints
         self.joints, self.loops, self.nx, self.nv = joints, loops, nx, nv
         self.m = sum(wired.joint.n for wired in (*joints, *loops))
@@ -91,21 +99,37 @@ class Expressions:
                 self.m += part.size
             self.places[name] = slice(start, self.m)
         self.levels = np.array(levels, dtype=int)
-        self.place, self.newton, self.positions, self.moved = (self._place(), self._newton(),
-                                                               self._positions(), self._moved())
-        self.velocities, self.accelerations, self.dynamics = (self._velocities(), self._accelerations(),
-                                                              self._dynamics())
+        self.place, self.newton, self.positions, self.moved = (
+            self._place(),
+            self._newton(),
+            self._positions(),
+            self._moved(),
+        )
+        self.velocities, self.accelerations, self.dynamics = (
+            self._velocities(),
+            self._accelerations(),
+            self._dynamics(),
+        )
         self.drivers = Drivers(tree, len(forces) + len(constraints))
 
     # ---- symbols -------------------------------------------------------------------------------------------
 
     def _symbols(self, *names: str) -> dict[str, ca.SX]:
         tree = self.tree
-        sizes = {"x": self.nx, "V": self.nv, "near": tree.nq, "q": tree.nq, "momentum": tree.nu, "t": 1,
-                 "z": sum(len(f.states) for f in self.forces.values()),
-                 "enabled": len(self.forces) + len(self.constraints) + len(tree.driven)}
-        known = {"inputs": tree.inputs.symbols, "parameters": ca.vertcat(tree.parameters.symbols,
-                                                                         tree.discrete.symbols)}
+        sizes = {
+            "x": self.nx,
+            "V": self.nv,
+            "near": tree.nq,
+            "q": tree.nq,
+            "momentum": tree.nu,
+            "t": 1,
+            "z": sum(len(f.states) for f in self.forces.values()),
+            "enabled": len(self.forces) + len(self.constraints) + len(tree.driven),
+        }
+        known = {
+            "inputs": tree.inputs.symbols,
+            "parameters": ca.vertcat(tree.parameters.symbols, tree.discrete.symbols),
+        }
         return {name: known[name] if name in known else ca.SX.sym(name, sizes[name]) for name in names}
 
     def _each(self, s: Mapping[str, ca.SX], closure: str) -> list[list[ca.SX]]:
@@ -120,10 +144,13 @@ class Expressions:
 
     def _xdot(self, x: ca.SX, V: ca.SX, each: Sequence[Sequence[ca.SX]]) -> ca.SX:
         """(3)"""
-        bodies = [ca.vertcat(quaternion_rate_matrix(x[7 * B:7 * B + 4]) @ V[6 * B:6 * B + 3],
-                             V[6 * B + 3:6 * B + 6])
-                  for B in range(len(self.joints))]
-        return ca.vertcat(ca.SX(0, 1), *bodies, *(rates[6] for rates in each[:len(self.joints)]))
+        bodies = [
+            ca.vertcat(
+                quaternion_rate_matrix(x[7 * B : 7 * B + 4]) @ V[6 * B : 6 * B + 3], V[6 * B + 3 : 6 * B + 6]
+            )
+            for B in range(len(self.joints))
+        ]
+        return ca.vertcat(ca.SX(0, 1), *bodies, *(rates[6] for rates in each[: len(self.joints)]))
 
     # ---- functions -----------------------------------------------------------------------------------------
 
@@ -139,9 +166,15 @@ class Expressions:
             poses[joint.B] = R_GP @ R_PB, p_GP + R_GP @ p_PB
             own += [s["q"][joint.q]] if joint.ns else []
         turns = [ca.densify(poses[B][0]) for B in range(len(self.joints))]
-        return Numbers("place", s, {"R": ca.vertcat(ca.SX(0, 3), *turns), "p": ca.vertcat(
-            ca.SX(0, 1), *(poses[B][1] for B in range(len(self.joints)))),
-                                    "own": ca.vertcat(ca.SX(0, 1), *own)})
+        return Numbers(
+            "place",
+            s,
+            {
+                "R": ca.vertcat(ca.SX(0, 3), *turns),
+                "p": ca.vertcat(ca.SX(0, 1), *(poses[B][1] for B in range(len(self.joints)))),
+                "own": ca.vertcat(ca.SX(0, 1), *own),
+            },
+        )
 
     def _newton(self) -> Numbers:
         """x, near, t -> C = (Cr, Cs) of (22) and its Jacobian."""
@@ -152,15 +185,18 @@ class Expressions:
             driver, driver_x = [*driver, d], [*driver_x, wired.placed(d_x, self.nx, "x")]
         return Numbers("newton", s, {"C": ca.vertcat(*driver, *C), "C_x": ca.vertcat(*driver_x, *C_x)})
 
-    def _written(self, s: Mapping[str, ca.SX], pairs: Sequence[Sequence[ca.SX]], u: ca.SX
-                 ) -> list[tuple[ca.SX, Any, list[ca.SX]]]:
+    def _written(
+        self, s: Mapping[str, ca.SX], pairs: Sequence[Sequence[ca.SX]], u: ca.SX
+    ) -> list[tuple[ca.SX, Any, list[ca.SX]]]:
         """Each part of each constraint: its switch, itself, and its leaves as expressions of x, V and t; of
         accelerations the velocities whose rates they are."""
-        q = ca.vertcat(ca.SX(0, 1), *(pair[2] for pair in pairs[:len(self.joints)]))
+        q = ca.vertcat(ca.SX(0, 1), *(pair[2] for pair in pairs[: len(self.joints)]))
         view = View(self.tree, {**s, "q": q, "u": u})
-        return [(s["enabled"][len(self.forces) + i], part,
-                 [_velocity(leaf).at(view) for leaf in part.leaves])
-                for i, constraint in enumerate(self.constraints.values()) for part in constraint.parts]
+        return [
+            (s["enabled"][len(self.forces) + i], part, [_velocity(leaf).at(view) for leaf in part.leaves])
+            for i, constraint in enumerate(self.constraints.values())
+            for part in constraint.parts
+        ]
 
     def _positions(self) -> Numbers:
         """x, near, t -> C of all rows, zero for those of velocities; q."""
@@ -169,9 +205,12 @@ class Expressions:
         C = [pair[0] for pair in pairs]
         none = {**s, "V": ca.SX(self.nv, 1)}
         for on, part, leaves in self._written(none, pairs, ca.SX(self.tree.nu, 1)):
-            C.append(ca.if_else(on, part.zeroth(*leaves)[0], 0) if part.level == "position"
-                     else ca.SX(part.size, 1))
-        q = ca.vertcat(ca.SX(0, 1), *(pair[2] for pair in pairs[:len(self.joints)]))
+            C.append(
+                ca.if_else(on, part.zeroth(*leaves)[0], 0)
+                if part.level == "position"
+                else ca.SX(part.size, 1)
+            )
+        q = ca.vertcat(ca.SX(0, 1), *(pair[2] for pair in pairs[: len(self.joints)]))
         return Numbers("positions", s, {"C": ca.vertcat(ca.SX(0, 1), *C), "q": q})
 
     def _moved(self) -> Numbers:
@@ -184,7 +223,7 @@ class Expressions:
         held; docs/theory/rigid_contact.md (6)."""
         D = ca.SX(self.m, self.nv)
         pairs = self._each(s, "positions")
-        q = ca.vertcat(ca.SX(0, 1), *(pair[2] for pair in pairs[:len(self.joints)]))
+        q = ca.vertcat(ca.SX(0, 1), *(pair[2] for pair in pairs[: len(self.joints)]))
         view, d = View(self.tree, {**s, "q": q, "u": u}), ca.SX.sym("d", 3)
         for i, (name, c) in enumerate(self.constraints.items()):
             if getattr(c, "rubs", False):
@@ -194,12 +233,13 @@ class Expressions:
                 D[self.places[name].start, :] = ca.if_else(s["enabled"][len(self.forces) + i], row, 0)
         return D
 
-    def _rows(self, s: Mapping[str, ca.SX]) -> tuple[list[list[ca.SX]], ca.SX,
-                                                     list[tuple[ca.SX, ca.SX, ca.SX, ca.SX]]]:
+    def _rows(
+        self, s: Mapping[str, ca.SX]
+    ) -> tuple[list[list[ca.SX]], ca.SX, list[tuple[ca.SX, ca.SX, ca.SX, ca.SX]]]:
         """Rates of the joints, u, and of each part of each constraint: its switch, Cdot, C_V and the rate of
         Cdot at A = 0."""
         each = self._each(s, "rates")
-        u = ca.vertcat(ca.SX(0, 1), *(rates[3] for rates in each[:len(self.joints)]))
+        u = ca.vertcat(ca.SX(0, 1), *(rates[3] for rates in each[: len(self.joints)]))
         out = []
         if self.constraints:
             xdot = self._xdot(s["x"], s["V"], each)
@@ -208,13 +248,18 @@ class Expressions:
                 if part.level == "acceleration":
                     z = [leaf.level == "acceleration" for leaf in part.leaves]
                     values = [rate(x) if is_z else x for x, is_z in zip(leaves, z)]
-                    C_V = sum((a_z @ ca.jacobian(w, s["V"]) for a_z, w, is_z in zip(part.gradient(*values),
-                                                                                    leaves, z) if is_z),
-                              ca.SX(part.size, self.nv))
+                    C_V = sum(
+                        (
+                            a_z @ ca.jacobian(w, s["V"])
+                            for a_z, w, is_z in zip(part.gradient(*values), leaves, z)
+                            if is_z
+                        ),
+                        ca.SX(part.size, self.nv),
+                    )
                     out.append((on, ca.SX(part.size, 1), C_V, part.zeroth(*values)[0]))
                     continue
                 e = part.zeroth(*leaves)[0]
-                Cdot = rate(e) if part.level == "position" else e                            # (24), (25)
+                Cdot = rate(e) if part.level == "position" else e  # (24), (25)
                 out.append((on, Cdot, ca.jacobian(Cdot, s["V"]), rate(Cdot)))
         return each, u, out
 
@@ -223,8 +268,9 @@ class Expressions:
         s = self._symbols("x", "V", "near", "t", "enabled", "parameters")
         V, n = s["V"], len(self.joints)
         each, u, written = self._rows(s)
-        C_V = [wired.placed(rates[0], self.nv, "V") for wired, rates in zip((*self.joints, *self.loops),
-                                                                            each)]
+        C_V = [
+            wired.placed(rates[0], self.nv, "V") for wired, rates in zip((*self.joints, *self.loops), each)
+        ]
         C_t = [rates[1] for rates in each]
         Cdot = [c_V @ V + c_t for c_V, c_t in zip(C_V, C_t)]
         for on, velocity, row, _ in written:
@@ -233,19 +279,30 @@ class Expressions:
             C_t.append(ca.substitute(now, V, ca.SX.zeros(self.nv)))
             Cdot.append(now)
         S = [wired.placed(rates[4], self.nv, "V") for wired, rates in zip(self.joints, each[:n])]
-        return Numbers("velocities", s, {
-            "Cdot": ca.vertcat(ca.SX(0, 1), *Cdot), "C_V": ca.vertcat(ca.SX(0, self.nv), *C_V),
-            "C_t": ca.vertcat(ca.SX(0, 1), *C_t), "u": u, "S": ca.vertcat(ca.SX(0, self.nv), *S),
-            "D": self._drags(s, u)})
+        return Numbers(
+            "velocities",
+            s,
+            {
+                "Cdot": ca.vertcat(ca.SX(0, 1), *Cdot),
+                "C_V": ca.vertcat(ca.SX(0, self.nv), *C_V),
+                "C_t": ca.vertcat(ca.SX(0, 1), *C_t),
+                "u": u,
+                "S": ca.vertcat(ca.SX(0, self.nv), *S),
+                "D": self._drags(s, u),
+            },
+        )
 
     def _accelerations(self) -> Numbers:
         """x, V, near, t -> gamma of all rows (5), (24), (25); sigma (13)."""
         s = self._symbols("x", "V", "near", "t", "enabled", "parameters")
         each, _, written = self._rows(s)
         gamma = [rates[2] for rates in each] + [-ca.if_else(on, rate, 0) for on, _, _, rate in written]
-        sigma = [rates[5] for rates in each[:len(self.joints)]]
-        return Numbers("accelerations", s, {"gamma": ca.vertcat(ca.SX(0, 1), *gamma),
-                                            "sigma": ca.vertcat(ca.SX(0, 1), *sigma)})
+        sigma = [rates[5] for rates in each[: len(self.joints)]]
+        return Numbers(
+            "accelerations",
+            s,
+            {"gamma": ca.vertcat(ca.SX(0, 1), *gamma), "sigma": ca.vertcat(ca.SX(0, 1), *sigma)},
+        )
 
     def _dynamics(self) -> Numbers:
         """x, V, q, u and the rest of a state -> M, Q without laws on speeds, these laws' f, zdot; p_BM in
@@ -255,7 +312,7 @@ class Expressions:
         M, Q, arms = [ca.SX(0, 0)], [ca.SX(0, 1)], [ca.SX(0, 1)]
         for B, body in enumerate(self.tree.bodies):
             m, com, inertia = body.mass_expressions()
-            R, w = rotation_from_quaternion(s["x"][7 * B:7 * B + 4]), s["V"][6 * B:6 * B + 3]
+            R, w = rotation_from_quaternion(s["x"][7 * B : 7 * B + 4]), s["V"][6 * B : 6 * B + 3]
             c = R @ com
             I = R @ inertia @ R.T + m * (ca.dot(c, c) * ca.SX.eye(3) - c @ c.T)
             M.append(ca.blockcat([[I, m * ca.skew(c)], [-m * ca.skew(c), m * ca.SX.eye(3)]]))  # (21)
@@ -265,10 +322,17 @@ class Expressions:
         outputs = [ca.vertcat(*Q) + loads, f, zdot]
         self.asks_momentum = bool(self.tree.nu) and ca.depends_on(ca.vertcat(*outputs), s["momentum"])
         massless = self.nv - 6 * len(self.joints)
-        return Numbers("dynamics", s, {
-            "M": ca.diagcat(*M, ca.SX(massless, massless)), "Q": ca.vertcat(outputs[0], ca.SX(massless, 1)),
-            "f": f, "zdot": zdot,
-            "arms": ca.vertcat(*arms)})
+        return Numbers(
+            "dynamics",
+            s,
+            {
+                "M": ca.diagcat(*M, ca.SX(massless, massless)),
+                "Q": ca.vertcat(outputs[0], ca.SX(massless, 1)),
+                "f": f,
+                "zdot": zdot,
+                "arms": ca.vertcat(*arms),
+            },
+        )
 
 
 def _velocity(leaf: Leaf) -> Leaf:

@@ -10,6 +10,7 @@ constraints
 so that L (V_0 + T u) = b has the least-squares solution of least norm u = W_r diag(1/s_r) U_r' (b - L V_0),
 and the last columns of W are motions that change nothing of it.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -50,8 +51,10 @@ class Freedom:
                 raise ValueError
             self.joined = _inverse(K)
         except (np.linalg.LinAlgError, RuntimeError, ValueError):
-            raise CondyleError("maximal: the equations of the joints are singular or not finite here: look "
-                               "at the state, and at functions in joints") from None
+            raise CondyleError(
+                "maximal: the equations of the joints are singular or not finite here: look "
+                "at the state, and at functions in joints"
+            ) from None
 
     @cached_property
     def T(self) -> Array:
@@ -62,7 +65,7 @@ class Freedom:
 
     @cached_property
     def _svd(self) -> tuple[Array, Array, Array]:
-        U, s, W = np.linalg.svd(self.L @ self.T)             # (27)
+        U, s, W = np.linalg.svd(self.L @ self.T)  # (27)
         return U, s, W
 
     @cached_property
@@ -83,7 +86,7 @@ class Freedom:
     @cached_property
     def free(self) -> Array:
         """Columns u with L T u = 0."""
-        return self._svd[2][self.rank:].T if self.rank else np.eye(len(self.moving))
+        return self._svd[2][self.rank :].T if self.rank else np.eye(len(self.moving))
 
 
 def _inverse(K: Array) -> Callable[[Array], Array]:

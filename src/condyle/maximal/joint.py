@@ -9,6 +9,7 @@ and V = (V_P, V_B, su)
     Cdot = C_x J V + C_t = C_V V + C_t                                                      (4)
     Cddot = C_V Vdot - gamma,   gamma = -d/dt (C_V V + C_t) at Vdot = 0                     (5)
 """
+
 from __future__ import annotations
 
 import casadi as ca
@@ -60,8 +61,13 @@ def carried(x: ca.SX, V: ca.SX, on: Frame) -> FrameMotion:
 def relative(F: FrameMotion, M: FrameMotion) -> Relative:
     """M as seen from F, in F."""
     r = M.p - F.p
-    return Relative(quaternion_multiply(quaternion_conjugate(F.e), M.e), F.R.T @ M.R, F.R.T @ r,
-                    F.R.T @ (M.w - F.w), F.R.T @ (M.v - F.v - ca.cross(F.w, r)))
+    return Relative(
+        quaternion_multiply(quaternion_conjugate(F.e), M.e),
+        F.R.T @ M.R,
+        F.R.T @ r,
+        F.R.T @ (M.w - F.w),
+        F.R.T @ (M.v - F.v - ca.cross(F.w, r)),
+    )
 
 
 class Joint:
@@ -85,8 +91,18 @@ class Joint:
         pose: the pose of M in F, likewise.
     """
 
-    def __init__(self, tree: Tree, name: str, mobilizer: Mobilizer, P: int, X_PF: Frame, B: int, X_BM: Frame,
-                 q: slice = slice(0, 0), u: slice = slice(0, 0)) -> None:
+    def __init__(
+        self,
+        tree: Tree,
+        name: str,
+        mobilizer: Mobilizer,
+        P: int,
+        X_PF: Frame,
+        B: int,
+        X_BM: Frame,
+        q: slice = slice(0, 0),
+        u: slice = slice(0, 0),
+    ) -> None:
         self.tree, self.name, self.mobilizer = tree, name, mobilizer
         self.P, self.X_PF, self.B, self.X_BM = P, X_PF, B, X_BM
         self.q, self.u = q, u
@@ -101,8 +117,17 @@ class Joint:
     def of_body(tree: Tree, body: Body) -> Joint:
         """The joint that carries a body."""
         parent = -1 if body.parent is None else body.parent.index
-        return Joint(tree, body.name, body.mobilizer, parent, fixed(body, "PF"), body.index,
-                     fixed(body, "BM"), body.q, body.u)
+        return Joint(
+            tree,
+            body.name,
+            body.mobilizer,
+            parent,
+            fixed(body, "PF"),
+            body.index,
+            fixed(body, "BM"),
+            body.q,
+            body.u,
+        )
 
     # ---- expressions ---------------------------------------------------------------------------------------
 
@@ -117,12 +142,14 @@ class Joint:
         R, p = motion(self.mobilizer, t, s, su)[:2]
         seen = relative(F, M)
         apart = turned_apart(quaternion_from_rotation(R.T @ seen.R))
-        return Pair(ca.vertcat(apart, seen.p - p), s, su, s - near)                          # (14)
+        return Pair(ca.vertcat(apart, seen.p - p), s, su, s - near)  # (14)
 
     def _xdot(self, x: ca.SX, V: ca.SX, t: ca.SX) -> ca.SX:
         """(3)"""
-        bodies = [ca.vertcat(quaternion_rate_matrix(x[i:i + 4]) @ V[j:j + 3], V[j + 3:j + 6]) for i,
-                  j in ((0, 0), (7, 6))]
+        bodies = [
+            ca.vertcat(quaternion_rate_matrix(x[i : i + 4]) @ V[j : j + 3], V[j + 3 : j + 6])
+            for i, j in ((0, 0), (7, 6))
+        ]
         own = motion(self.mobilizer, t, x[14:], V[12:]).qdot if self.ns else ca.SX(0, 1)
         return ca.vertcat(*bodies, own)
 
@@ -138,17 +165,25 @@ class Joint:
         q = near = ca.SX.sym("q", self.mobilizer.nq)
         pair, xdot = self._pair(x, V, near, t), self._xdot(x, V, t)
         rate = lambda y: ca.jtimes(y, x, xdot) + ca.jtimes(y, t, ca.SX(1))
-        Cdot = rate(pair.C)                                                                  # (4)
+        Cdot = rate(pair.C)  # (4)
         R_FM, p_FM = motion(self.mobilizer, t, q, ca.SX(self.mobilizer.nu, 1))[:2]
         R_PB = self.X_PF.R @ R_FM @ self.X_BM.R.T
         positions = [pair.C, ca.jacobian(pair.C, x), pair.q, pair.driver, ca.jacobian(pair.driver, x)]
-        rates = [ca.jacobian(Cdot, V), ca.jtimes(pair.C, t, ca.SX(1)), -rate(Cdot), pair.u,
-                 ca.jacobian(pair.u, V), rate(pair.u),
-                 xdot[14:]]                                                                  # (5), (13)
+        rates = [
+            ca.jacobian(Cdot, V),
+            ca.jtimes(pair.C, t, ca.SX(1)),
+            -rate(Cdot),
+            pair.u,
+            ca.jacobian(pair.u, V),
+            rate(pair.u),
+            xdot[14:],
+        ]  # (5), (13)
         pose = [R_PB, self.X_PF.p + self.X_PF.R @ p_FM - R_PB @ self.X_BM.p]
-        return (Closure("positions", [x, near, t], positions, shared=False),
-                Closure("rates", [x, V, near, t], rates, shared=False),
-                Closure("pose", [q, t], pose, shared=False))
+        return (
+            Closure("positions", [x, near, t], positions, shared=False),
+            Closure("rates", [x, V, near, t], rates, shared=False),
+            Closure("pose", [q, t], pose, shared=False),
+        )
 
     @property
     def quaternions(self) -> list[int]:
@@ -159,6 +194,8 @@ class Joint:
 def fixed(body: Body, frame: str) -> Frame:
     """X_PF or X_BM of a body, with the Parameters in it."""
     X = body.X_PF if frame == "PF" else body.X_BM
-    R, p = (body.symbolic[name].sx if name in body.symbolic else ca.SX(ca.DM(np.asarray(value)))
-            for name, value in ((f"R_{frame}", X.R), (f"p_{frame}", X.p)))
+    R, p = (
+        body.symbolic[name].sx if name in body.symbolic else ca.SX(ca.DM(np.asarray(value)))
+        for name, value in ((f"R_{frame}", X.R), (f"p_{frame}", X.p))
+    )
     return Frame(R, p)

@@ -3,6 +3,7 @@ condyle.laws.view.
 
 Poses and velocities of bodies are unknowns here, so that a station is one line away.
 """
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -38,7 +39,7 @@ class View:
 
     def rotation(self, body: str) -> ca.SX:
         B = self.tree.body(body).index
-        return ca.SX.eye(3) if B < 0 else rotation_from_quaternion(self.symbols["x"][7 * B:7 * B + 4])
+        return ca.SX.eye(3) if B < 0 else rotation_from_quaternion(self.symbols["x"][7 * B : 7 * B + 4])
 
     def arm(self, body: str, p: Any) -> ca.SX:
         """From the body's origin to a station, in ground."""
@@ -46,18 +47,19 @@ class View:
 
     def station_position(self, body: str, p: Any) -> ca.SX:
         B = self.tree.body(body).index
-        return ca.SX(p) if B < 0 else self.symbols["x"][7 * B + 4:7 * B + 7] + self.arm(body, p)
+        return ca.SX(p) if B < 0 else self.symbols["x"][7 * B + 4 : 7 * B + 7] + self.arm(body, p)
 
     def station_velocity(self, body: str, p: Any) -> ca.SX:
         B = self.tree.body(body).index
         if B < 0:
             return ca.SX(3, 1)
-        return self.symbols["V"][6 * B + 3:6 * B + 6] + ca.cross(self.angular_velocity(body),
-                                                                 self.arm(body, p))
+        return self.symbols["V"][6 * B + 3 : 6 * B + 6] + ca.cross(
+            self.angular_velocity(body), self.arm(body, p)
+        )
 
     def angular_velocity(self, body: str) -> ca.SX:
         B = self.tree.body(body).index
-        return ca.SX(3, 1) if B < 0 else self.symbols["V"][6 * B:6 * B + 3]
+        return ca.SX(3, 1) if B < 0 else self.symbols["V"][6 * B : 6 * B + 3]
 
     def mass_centre(self, body: str) -> tuple[Any, ca.SX]:
         mass, com, _ = self.tree.body(body).mass_expressions()
@@ -104,13 +106,16 @@ def exerted(forces: Mapping[str, Force], view: View) -> tuple[ca.SX, ca.SX, ca.S
     loads, rates, start = Loads(view), [ca.SX(0, 1)], 0
     view.states = {name: view.symbols["z"][k] for k, (name, _) in enumerate(state_variables(forces))}
     for i, (view.law, law) in enumerate(forces.items()):
-        view.z, loads.enabled = view.symbols["z"][start:start + len(law.states)], view.symbols["enabled"][i]
+        view.z, loads.enabled = view.symbols["z"][start : start + len(law.states)], view.symbols["enabled"][i]
         start += len(law.states)
         if isinstance(law, Gravity):
-            for body in view.tree.bodies:                        # the first formulation lifts ground instead
+            for body in view.tree.bodies:  # the first formulation lifts ground instead
                 mass, com = view.mass_centre(body.name)
                 loads.add_force(body.name, com, mass * law.g)
         law.apply(view, loads)
         rates += [ca.if_else(loads.enabled, rate, 0) for rate in law.rates(view)]
-    return ca.vertcat(ca.SX(0, 1), *loads.bodies), ca.vertcat(ca.SX(0, 1),
-                                                              *loads.mobility), ca.vertcat(*rates)
+    return (
+        ca.vertcat(ca.SX(0, 1), *loads.bodies),
+        ca.vertcat(ca.SX(0, 1), *loads.mobility),
+        ca.vertcat(*rates),
+    )

@@ -1,5 +1,6 @@
 """Expressions as functions of numbers, by CasADi's own evaluator: nothing here is compiled, so that a fault
 of the native code would show in a comparison of the two formulations."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -44,9 +45,9 @@ class Numbers:
         for key, array in self._given.items():
             array[:] = values[key]
         if isinstance(self._function, Staged):
-            for array, y in zip(self._found,
-                                self._function.evaluate([a[:, None] for a in self._given.values()]),
-                                strict=True):
+            for array, y in zip(
+                self._found, self._function.evaluate([a[:, None] for a in self._given.values()]), strict=True
+            ):
                 array[:] = y[:, 0]
         else:
             self._run()

@@ -3,6 +3,7 @@
 All take one state or many, by leading dimensions (...), and the options of the System's operators: t, z,
 inputs, parameters, locked, disabled.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from condyle.system.system import System
 
 
-
 def of(system: System) -> MaximalSystem:
     """The MaximalSystem of a System, made once."""
     if not hasattr(system, "compiled"):
@@ -33,8 +33,12 @@ def of(system: System) -> MaximalSystem:
 def forward_dynamics(system: System, q: Any, u: Any, tau: Any = None, **options: Any) -> Array:
     """Accelerations udot [rad/s^2, m/s^2], shape (..., nu), under all enabled forces and tau [N m, N], by
     (19)."""
-    return _each(system, (q, u, np.zeros(system.nu) if tau is None else tau), options, lambda at,
-                 tau: at.forward(tau).udot)
+    return _each(
+        system,
+        (q, u, np.zeros(system.nu) if tau is None else tau),
+        options,
+        lambda at, tau: at.forward(tau).udot,
+    )
 
 
 def inverse_dynamics(system: System, q: Any, u: Any, udot: Any, **options: Any) -> Array:
@@ -43,17 +47,21 @@ def inverse_dynamics(system: System, q: Any, u: Any, udot: Any, **options: Any) 
     return _each(system, (q, u, udot), options, lambda at, udot: at.inverse(udot).tau)
 
 
-def reactions(system: System, q: Any, u: Any, udot: Any, body: Body | str | None = None,
-              **options: Any) -> Array:
+def reactions(
+    system: System, q: Any, u: Any, udot: Any, body: Body | str | None = None, **options: Any
+) -> Array:
     """Moment [N m] and force [N] of a body's mobilizer on it, at M's origin, in ground: shape (..., 6), or
     (..., bodies, 6) for all, from the multipliers by (20). Includes tau, as `System.reactions` does."""
     which: Any = slice(None) if body is None else system.body(body).index
     return _each(system, (q, u, udot), options, lambda at, udot: at.inverse(udot).reactions[which])
 
 
-def _each(system: System, arrays: tuple[Any, Any, Any], options: dict[str, Any],
-          answer: Callable[[Equations, Array], Array]
-          ) -> Array:
+def _each(
+    system: System,
+    arrays: tuple[Any, Any, Any],
+    options: dict[str, Any],
+    answer: Callable[[Equations, Array], Array],
+) -> Array:
     """The answer at every state of a batch."""
     maximal = of(system)
     tail = system.compiled.tail(**known_options(options))

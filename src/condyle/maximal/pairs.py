@@ -9,6 +9,7 @@ Each gives, from the relative motion of M in F,
 
 Every other mobilizer keeps its q as massless unknowns: joint.py.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -87,23 +88,23 @@ def _turn(x: Relative, near: ca.SX) -> tuple[ca.SX, ca.SX]:
 
 def weld(m: Weld, x: Relative, near: ca.SX) -> Pair:
     none = ca.SX(0, 1)
-    return Pair(ca.vertcat(turned_apart(x.e), x.p), none, none, none)                                    # (6)
+    return Pair(ca.vertcat(turned_apart(x.e), x.p), none, none, none)  # (6)
 
 
 def pin(m: Pin, x: Relative, near: ca.SX) -> Pair:
     q = angle(x, m.axis, near)
-    return Pair(ca.vertcat(axes_apart(x, m.axis), x.p), q, _along(m.axis, x.w), q - near)                # (7)
+    return Pair(ca.vertcat(axes_apart(x, m.axis), x.p), q, _along(m.axis, x.w), q - near)  # (7)
 
 
 def screw(m: Screw, x: Relative, near: ca.SX) -> Pair:
     q = angle(x, m.axis, near)
-    C = ca.vertcat(axes_apart(x, m.axis), x.p - sx(m.pitch) * q * ca.DM(m.axis))                         # (8)
+    C = ca.vertcat(axes_apart(x, m.axis), x.p - sx(m.pitch) * q * ca.DM(m.axis))  # (8)
     return Pair(C, q, _along(m.axis, x.w), q - near)
 
 
 def slider(m: Slider, x: Relative, near: ca.SX) -> Pair:
     q = _along(m.axis, x.p)
-    C = ca.vertcat(turned_apart(x.e), ca.DM(across(m.axis)) @ x.p)                                       # (9)
+    C = ca.vertcat(turned_apart(x.e), ca.DM(across(m.axis)) @ x.p)  # (9)
     return Pair(C, q, _along(m.axis, x.v), q - near)
 
 
@@ -118,7 +119,7 @@ def planar(m: Planar, x: Relative, near: ca.SX) -> Pair:
 
 
 def translation(m: Translation, x: Relative, near: ca.SX) -> Pair:
-    return Pair(turned_apart(x.e), x.p, x.v, x.p - near)                                                 # (9)
+    return Pair(turned_apart(x.e), x.p, x.v, x.p - near)  # (9)
 
 
 def ball(m: Ball, x: Relative, near: ca.SX) -> Pair:
@@ -128,14 +129,22 @@ def ball(m: Ball, x: Relative, near: ca.SX) -> Pair:
 
 def free(m: Free, x: Relative, near: ca.SX) -> Pair:
     q, driver = _turn(x, near[:4])
-    return Pair(ca.SX(0, 1), ca.vertcat(q, x.p), ca.vertcat(x.w, x.v),
-                ca.vertcat(driver, x.p - near[4:]))  # (12)
+    return Pair(
+        ca.SX(0, 1), ca.vertcat(q, x.p), ca.vertcat(x.w, x.v), ca.vertcat(driver, x.p - near[4:])
+    )  # (12)
 
 
 PAIRS: dict[type[Mobilizer], Callable[..., Pair]] = {
-    Weld: weld, Pin: pin, Screw: screw, Slider: slider, Cylinder: cylinder, Planar: planar,
+    Weld: weld,
+    Pin: pin,
+    Screw: screw,
+    Slider: slider,
+    Cylinder: cylinder,
+    Planar: planar,
     Translation: translation,
-    Ball: ball, Free: free}
+    Ball: ball,
+    Free: free,
+}
 
 
 def pair_of(mobilizer: Mobilizer) -> Callable[..., Pair] | None:

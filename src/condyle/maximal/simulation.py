@@ -15,6 +15,7 @@ It has the same solutions, since P leaves a state on the constraints as it is, a
 too: a method keeps its order, its stages are on the constraints, and how far y drifts away from them means
 nothing. After each step y becomes P(y).
 """
+
 from __future__ import annotations
 
 from dataclasses import field, replace
@@ -102,7 +103,7 @@ class Motion:
     def __init__(self, system: MaximalSystem, tail: Tail, near: Array, u: Array) -> None:
         self.system, self.tail, self.near = system, tail, near
         self.start = u
-        self.levels = system.expressions.levels[system.m:]
+        self.levels = system.expressions.levels[system.m :]
         self.ranks: list[int | None] = [None, None, None]
         self.last: Point | None = None
         self.evaluations = 0
@@ -132,8 +133,9 @@ class Motion:
     def freedom(self, found: dict[str, Any], driven: NDArray[np.bool_], level: int) -> Freedom:
         """K, and L of the rows that hold at a level."""
         m, C_V = self.system.m, found["C_V"]
-        return Freedom(np.vstack([C_V[:m], found["S"]]), driven, C_V[m:][self.levels <= level],
-                       self.ranks[level])
+        return Freedom(
+            np.vstack([C_V[:m], found["S"]]), driven, C_V[m:][self.levels <= level], self.ranks[level]
+        )
 
     def normalised(self, x: Array) -> Array:
         """x with quaternions of unit length."""
@@ -178,7 +180,7 @@ class Motion:
             now = expressions.positions({**given, "x": x})
             then = self.driven(given, now["q"], self.start)
             worst = max(np.abs(now["C"]).max(initial=0.0), then.off)
-            if not worst < before / 2:                       # as near as rounding lets it come
+            if not worst < before / 2:  # as near as rounding lets it come
                 break
             given["x"], found, driven, before = x, now, then, worst
         if not before < NEAR:
@@ -207,20 +209,32 @@ class Motion:
             if not worst < before / 2:
                 break
             given["V"], before = given["V"] - freedom.T @ freedom.least(Cdot[self.levels <= 1]), worst
-        found |= {"Cdot": found["C_V"] @ given["V"] + found["C_t"], "u": found["S"] @ given["V"],
-                  "freedom": freedom}
+        found |= {
+            "Cdot": found["C_V"] @ given["V"] + found["C_t"],
+            "u": found["S"] @ given["V"],
+            "freedom": freedom,
+        }
         return found
 
 
-def simulate(system: MaximalSystem, q: Array, u: Array, t_final: float, accuracy: float, times: Any,
-             max_step: float | None,
-             tail: Tail) -> MaximalTrajectory:
+def simulate(
+    system: MaximalSystem,
+    q: Array,
+    u: Array,
+    t_final: float,
+    accuracy: float,
+    times: Any,
+    max_step: float | None,
+    tail: Tail,
+) -> MaximalTrajectory:
     """See MaximalSystem.simulate."""
     from scipy.integrate import DOP853
 
     if system.system.unilateral:
-        raise DescriptionError(f"maximal: simulate: {system.system.unilateral[0]!r} acts one way, and only "
-                               "cd.simulate opens and closes it; disable it, or put an equation in its place")
+        raise DescriptionError(
+            f"maximal: simulate: {system.system.unilateral[0]!r} acts one way, and only "
+            "cd.simulate opens and closes it; disable it, or put an equation in its place"
+        )
     asked = _checked(t_final, accuracy, times, tail)
     if max_step is not None and not max_step > 0:
         raise DescriptionError(f"maximal: simulate: max_step = {max_step!r} must be a positive number [s]")
@@ -228,18 +242,27 @@ def simulate(system: MaximalSystem, q: Array, u: Array, t_final: float, accuracy
     point = _start(motion, q, u, accuracy)
     motion.begin(point, tail.t)
     rows = [(tail.t, point)] if asked is None else [(t, point) for t in asked if t == tail.t]
-    left = [] if asked is None else asked[len(rows):]
-    solver = DOP853(motion, tail.t, point.y, t_final, rtol=SHARE * accuracy,
-                    atol=SHARE * accuracy * _units(system, len(tail.z)), max_step=max_step or np.inf)
+    left = [] if asked is None else asked[len(rows) :]
+    solver = DOP853(
+        motion,
+        tail.t,
+        point.y,
+        t_final,
+        rtol=SHARE * accuracy,
+        atol=SHARE * accuracy * _units(system, len(tail.z)),
+        max_step=max_step or np.inf,
+    )
     steps, status = 0, Outcome(Status.FINISHED)
     try:
         while solver.status == "running" and solver.t < t_final:
             solver.step()
             if solver.status == "failed" or motion.last is None:
-                status = Outcome(Status.NO_STEP,
-                                 f"stopped at t = {solver.t:.6g} s: no step is short enough for accuracy "
-                                 f"{accuracy:g}; look for a force that is not smooth or not finite, a joint "
-                                 "that loses a direction, or take a larger accuracy")
+                status = Outcome(
+                    Status.NO_STEP,
+                    f"stopped at t = {solver.t:.6g} s: no step is short enough for accuracy "
+                    f"{accuracy:g}; look for a force that is not smooth or not finite, a joint "
+                    "that loses a direction, or take a larger accuracy",
+                )
                 break
             # the last evaluation of a step is the first of the next
             steps, point = steps + 1, motion.last
@@ -255,26 +278,31 @@ def simulate(system: MaximalSystem, q: Array, u: Array, t_final: float, accuracy
     except KeyboardInterrupt:
         status = Outcome(Status.INTERRUPTED)
     sizes = {"x": system.nx, "V": system.nv, "q": len(q), "u": len(u), "z": len(tail.z)}
-    columns = {name: np.array([getattr(p, name) for _, p in rows]).reshape(len(rows), n) for name,
-               n in sizes.items()}
-    return MaximalTrajectory(np.array([t for t, _ in rows]), **columns, status=status, steps=steps,
-                             evaluations=motion.evaluations)
+    columns = {
+        name: np.array([getattr(p, name) for _, p in rows]).reshape(len(rows), n) for name, n in sizes.items()
+    }
+    return MaximalTrajectory(
+        np.array([t for t, _ in rows]), **columns, status=status, steps=steps, evaluations=motion.evaluations
+    )
 
 
 def _checked(t_final: float, accuracy: float, times: Any, tail: Tail) -> list[float] | None:
     """The times asked for."""
     if not np.isfinite(t_final) or t_final < tail.t:
-        raise DescriptionError(f"maximal: simulate: t_final = {t_final} s must be finite and not before t = "
-                               f"{tail.t:g} s")
+        raise DescriptionError(
+            f"maximal: simulate: t_final = {t_final} s must be finite and not before t = {tail.t:g} s"
+        )
     if not 1e-11 <= accuracy < 1:
-        raise DescriptionError(f"maximal: simulate: accuracy = {accuracy!r} must be between 1e-11 and 1; "
-                               "1e-3 is three digits")
+        raise DescriptionError(
+            f"maximal: simulate: accuracy = {accuracy!r} must be between 1e-11 and 1; 1e-3 is three digits"
+        )
     if times is None:
         return None
     asked = np.asarray(times, dtype=float)
     if asked.ndim != 1 or not ((asked >= tail.t) & (asked <= t_final)).all() or (np.diff(asked) < 0).any():
-        raise DescriptionError(f"maximal: simulate: times must rise from {tail.t:g} to {t_final:g} s at "
-                               f"most, got {times!r}")
+        raise DescriptionError(
+            f"maximal: simulate: times must rise from {tail.t:g} to {t_final:g} s at most, got {times!r}"
+        )
     return asked.tolist()
 
 
@@ -285,9 +313,11 @@ def _start(motion: Motion, q: Array, u: Array, accuracy: float) -> Point:
     at = system.equations_at(x, system.velocities(x, u, q, tail), q, tail)
     worst = max(np.abs(at.C).max(initial=0.0), np.abs(at.Cdot).max(initial=0.0))
     if not worst <= accuracy:
-        raise DescriptionError(f"maximal: simulate: the state violates loops or constraints by {worst:.3g}, "
-                               f"more than the accuracy {accuracy:g}; begin with q and u that satisfy them: "
-                               "at(q, u).C and .Cdot tell")
+        raise DescriptionError(
+            f"maximal: simulate: the state violates loops or constraints by {worst:.3g}, "
+            f"more than the accuracy {accuracy:g}; begin with q and u that satisfy them: "
+            "at(q, u).C and .Cdot tell"
+        )
     return motion.point(tail.t, np.concatenate([x, at.V, tail.z]))
 
 

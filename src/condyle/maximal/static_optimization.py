@@ -17,6 +17,7 @@ are active: with slacks s = a - a_min, a_max - a and multipliers z of these, New
 
 with sigma going to zero; then (37) is solved once more, exactly, on these bounds.
 """
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
@@ -66,9 +67,19 @@ class MuscleSolution:
     speeds: NDArray[np.float64]
 
 
-def static_optimization(system: System, q: Any, u: Any, udot: Any, *, a_min: float = 0.0, a_max: float = 1.0,
-                        physiology: bool = True, passive: bool = True, reserves: float | None = None,
-                        **options: Any) -> MuscleSolution:
+def static_optimization(
+    system: System,
+    q: Any,
+    u: Any,
+    udot: Any,
+    *,
+    a_min: float = 0.0,
+    a_max: float = 1.0,
+    physiology: bool = True,
+    passive: bool = True,
+    reserves: float | None = None,
+    **options: Any,
+) -> MuscleSolution:
     """Activations, reactions and all else of (36) with the least effort (37).
 
     Args:
@@ -91,16 +102,30 @@ def static_optimization(system: System, q: Any, u: Any, udot: Any, *, a_min: flo
     frames = []
     for i, (q_i, u_i, udot_i) in enumerate(zip(*(np.atleast_2d(x) for x in (q, u, udot)), strict=True)):
         at = maximal.at(q_i, u_i, disabled=off, **options)
-        given = {"x": at.x, "V": at.V, "q": at.q, "u": at.u, "momentum": np.zeros(system.nu),
-                 **maximal._tail(options).vectors()}
+        given = {
+            "x": at.x,
+            "V": at.V,
+            "q": at.q,
+            "u": at.u,
+            "momentum": np.zeros(system.nu),
+            **maximal._tail(options).vectors(),
+        }
         found = _muscles(system)(given)
         F = found["active"] if physiology else found["isometric"]
         F_P = found["passive"] if passive else 0 * F
         a, lambda_s, tau = _least(at, udot_i, found["Phi"], F, F_P, a_min, a_max, reserves, i)
         driving = np.where(at.locked, 0.0, tau)
-        frames.append((a, F * a + F_P, driving, lambda_s,
-                       at._solution(at.accelerations(udot_i), lambda_s, tau).reactions, found["L"],
-                       found["Ldot"]))
+        frames.append(
+            (
+                a,
+                F * a + F_P,
+                driving,
+                lambda_s,
+                at._solution(at.accelerations(udot_i), lambda_s, tau).reactions,
+                found["L"],
+                found["Ldot"],
+            )
+        )
     return MuscleSolution(*(np.array(part) for part in zip(*frames, strict=True)))
 
 
@@ -117,37 +142,57 @@ def _muscles(system: System) -> Numbers:
             loads = Loads(view)
             law.path.length.load(view, ca.SX(-1), loads)
             rows.append(ca.vertcat(*loads.bodies, ca.SX(maximal.nv - 6 * len(loads.bodies), 1)).T)  # (34)
-        programs["maximal muscles"] = Numbers("muscles", s, {
-            "Phi": ca.vertcat(ca.SX(0, maximal.nv), *rows),
-            "L": ca.vertcat(*(law.path.length.at(view) for law in laws)),
-            "Ldot": ca.vertcat(*(law.path.length.rate(view) for law in laws)),
-            "active": ca.vertcat(*(law.active_force(view, ca.SX(1)) for law in laws)),
-            "passive": ca.vertcat(*(law.passive_force(view) for law in laws)),
-            "isometric": ca.vertcat(*(sx(law.max_isometric_force) for law in laws))})
+        programs["maximal muscles"] = Numbers(
+            "muscles",
+            s,
+            {
+                "Phi": ca.vertcat(ca.SX(0, maximal.nv), *rows),
+                "L": ca.vertcat(*(law.path.length.at(view) for law in laws)),
+                "Ldot": ca.vertcat(*(law.path.length.rate(view) for law in laws)),
+                "active": ca.vertcat(*(law.active_force(view, ca.SX(1)) for law in laws)),
+                "passive": ca.vertcat(*(law.passive_force(view) for law in laws)),
+                "isometric": ca.vertcat(*(sx(law.max_isometric_force) for law in laws)),
+            },
+        )
     return programs["maximal muscles"]
 
 
-def _least(at: Equations, udot: Array, Phi: Array, F: Array, F_P: Array, a_min: float, a_max: float,
-           reserves: float | None, frame: int) -> tuple[Array, Array, Array]:
+def _least(
+    at: Equations,
+    udot: Array,
+    Phi: Array,
+    F: Array,
+    F_P: Array,
+    a_min: float,
+    a_max: float,
+    reserves: float | None,
+    frame: int,
+) -> tuple[Array, Array, Array]:
     """a, lambda_s and the generalised forces on speeds of (37)."""
     n, m, held = len(F), len(at.C), np.flatnonzero(at.locked)
     free = np.flatnonzero(~at.locked) if reserves is not None else np.zeros(0, dtype=int)
-    E = np.hstack([(Phi * F[:, None]).T, -at.C_V.T, at.S[held].T, at.S[free].T])             # (36)
+    E = np.hstack([(Phi * F[:, None]).T, -at.C_V.T, at.S[held].T, at.S[free].T])  # (36)
     b = at.M @ at.accelerations(udot) - at.Q - Phi.T @ F_P
     cost = np.zeros(E.shape[1])
     cost[:n] = 2.0
     if reserves is not None:
-        cost[-len(free):] = 2.0 / reserves**2
+        cost[-len(free) :] = 2.0 / reserves**2
     side = _active(E, b, cost, n, a_min, a_max)
     x = _on_bounds(E, b, cost, side, a_min, a_max)
     a = x[:n]
-    if not (np.abs(E @ x - b).max() < 1e-8 * max(1.0, np.abs(b).max())
-            and (a > a_min - 1e-8).all() and (a < a_max + 1e-8).all()):
-        raise ConvergenceError(f"maximal: static_optimization: frame {frame}: no activations explain the "
-                               "motion; give reserves=1.0", at.q)
+    if not (
+        np.abs(E @ x - b).max() < 1e-8 * max(1.0, np.abs(b).max())
+        and (a > a_min - 1e-8).all()
+        and (a < a_max + 1e-8).all()
+    ):
+        raise ConvergenceError(
+            f"maximal: static_optimization: frame {frame}: no activations explain the "
+            "motion; give reserves=1.0",
+            at.q,
+        )
     tau = np.zeros(len(at.u))
-    tau[held], tau[free] = x[n + m:n + m + len(held)], x[n + m + len(held):]
-    return a, x[n:n + m], tau
+    tau[held], tau[free] = x[n + m : n + m + len(held)], x[n + m + len(held) :]
+    return a, x[n : n + m], tau
 
 
 def _active(E: Array, b: Array, cost: Array, n: int, a_min: float, a_max: float) -> NDArray[np.int_]:
@@ -160,18 +205,23 @@ def _active(E: Array, b: Array, cost: Array, n: int, a_min: float, a_max: float)
     for _ in range(STEPS):
         s = np.array([x[:n] - a_min, a_max - x[:n]])
         gap = float((s * z).mean())
-        if gap < GAP or s.min() < 1e-15:                     # the latter where there is no solution
+        if gap < GAP or s.min() < 1e-15:  # the latter where there is no solution
             break
         sigma = SHRINK * gap
         H = cost.copy()
         H[:n] += (z / s).sum(axis=0)
         g = cost * x + E.T @ nu
-        g[:n] -= (sign * sigma / s).sum(axis=0)              # dz eliminated: s dz + z ds = sigma - s z
+        g[:n] -= (sign * sigma / s).sum(axis=0)  # dz eliminated: s dz + z ds = sigma - s z
         d = _solved(H, E, -g, b - E @ x)
         dx, dnu = d[:-k], d[-k:]
         dz = (sigma - z * s - z * sign * dx[:n]) / s
-        step = min(1.0, *(0.99 * float((-old / change)[change < 0].min(initial=np.inf))
-                          for old, change in ((s, sign * dx[:n]), (z, dz))))
+        step = min(
+            1.0,
+            *(
+                0.99 * float((-old / change)[change < 0].min(initial=np.inf))
+                for old, change in ((s, sign * dx[:n]), (z, dz))
+            ),
+        )
         x, nu, z = x + step * dx, nu + step * dnu, z + step * dz
     s = np.array([x[:n] - a_min, a_max - x[:n]])
     return np.where(z[0] > s[0], -1, np.where(z[1] > s[1], 1, 0))
@@ -192,5 +242,7 @@ def _solved(H: Array, E: Array, f: Array, b: Array) -> Array:
     """x and nu with H x + E' nu = f, E x = b; of least norm where constraints are redundant."""
     matrix = np.block([[np.diag(H), E.T], [E, np.zeros((len(b), len(b)))]])
     scale = 1 / np.sqrt(np.maximum(np.abs(matrix).max(axis=1), 1e-300))
-    return scale * np.linalg.lstsq(matrix * scale * scale[:, None], scale * np.concatenate([f, b]),
-                                   rcond=1e-13)[0]
+    return (
+        scale
+        * np.linalg.lstsq(matrix * scale * scale[:, None], scale * np.concatenate([f, b]), rcond=1e-13)[0]
+    )

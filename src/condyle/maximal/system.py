@@ -1,5 +1,6 @@
 """A System in maximal coordinates: every body with seven coordinates, every mobilizer as constraints:
 docs/theory/maximal.md."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -44,8 +45,13 @@ class Tail:
 
     def vectors(self) -> dict[str, Any]:
         """The parts that expressions take, by name."""
-        return {"t": self.t, "z": self.z, "inputs": self.inputs, "enabled": self.enabled,
-                "parameters": self.parameters}
+        return {
+            "t": self.t,
+            "z": self.z,
+            "inputs": self.inputs,
+            "enabled": self.enabled,
+            "parameters": self.parameters,
+        }
 
 
 @dataclass(frozen=True)
@@ -93,9 +99,11 @@ class MaximalSystem:
         self._parts = model.tail
         for body in self.tree.bodies:
             if body.follows is not None:
-                raise DescriptionError(f"MaximalSystem: body {body.name!r} follows {body.follows.name!r}, "
-                                       "which this formulation does not know; give it coordinates of its "
-                                       "own and cd.constraints.CoordinateCoupler")
+                raise DescriptionError(
+                    f"MaximalSystem: body {body.name!r} follows {body.follows.name!r}, "
+                    "which this formulation does not know; give it coordinates of its "
+                    "own and cd.constraints.CoordinateCoupler"
+                )
         self.joints = [Joint.of_body(self.tree, body) for body in self.tree.bodies]
         n = len(self.joints)
         self.nx, self.nv, self.m = 7 * n, 6 * n, 0
@@ -103,34 +111,46 @@ class MaximalSystem:
         m = self.m
         closing = [self._wire(self._closing(k, loop)) for k, loop in enumerate(loops)]
         self.loops, self.m = slice(m, self.m), m
-        self.expressions = Expressions(self.tree, model.forces, model.constraints, wired, closing, self.nx,
-                                       self.nv)
+        self.expressions = Expressions(
+            self.tree, model.forces, model.constraints, wired, closing, self.nx, self.nv
+        )
         own = [w.x.start + k for w in wired for k in w.joint.quaternions]
         self.quaternions = np.array([*range(0, 7 * n, 7), *own], dtype=int)
-        self._attached = tuple(Attachment(w.rows, w.joint.u, slice(6 * w.joint.B, 6 * w.joint.B + 6))
-                               for w in wired)
+        self._attached = tuple(
+            Attachment(w.rows, w.joint.u, slice(6 * w.joint.B, 6 * w.joint.B + 6)) for w in wired
+        )
 
     def _wire(self, joint: Joint) -> PlacedJoint:
-        wired = PlacedJoint(joint, slice(self.m, self.m + joint.n), slice(self.nx, self.nx + joint.ns),
-                      slice(self.nv, self.nv + joint.nsu))
+        wired = PlacedJoint(
+            joint,
+            slice(self.m, self.m + joint.n),
+            slice(self.nx, self.nx + joint.ns),
+            slice(self.nv, self.nv + joint.nsu),
+        )
         self.nx, self.nv, self.m = self.nx + joint.ns, self.nv + joint.nsu, self.m + joint.n
         return wired
 
     def _closing(self, k: int, loop: Loop) -> Joint:
-        ends = [(self.tree.body(body).index, Transform.of(X, f"loop {k}: {name}"))
-                for body, X, name in ((loop.a, loop.X_aF, "X_aF"), (loop.b, loop.X_bM, "X_bM"))]
+        ends = [
+            (self.tree.body(body).index, Transform.of(X, f"loop {k}: {name}"))
+            for body, X, name in ((loop.a, loop.X_aF, "X_aF"), (loop.b, loop.X_bM, "X_bM"))
+        ]
         (P, X_PF), (B, X_BM) = ((index, Frame(ca.SX(ca.DM(X.R)), ca.SX(ca.DM(X.p)))) for index, X in ends)
         joint = Joint(self.tree, f"loop {k}", loop.mobilizer, P, X_PF, B, X_BM)
         if not joint.closed:
-            raise DescriptionError(f"loop {k}: {loop.mobilizer!r} has no closed form here; cut the loop at "
-                                   f"another joint: one of {', '.join(pair.__name__ for pair in PAIRS)}")
+            raise DescriptionError(
+                f"loop {k}: {loop.mobilizer!r} has no closed form here; cut the loop at "
+                f"another joint: one of {', '.join(pair.__name__ for pair in PAIRS)}"
+            )
         return joint
 
     def __repr__(self) -> str:
         closed, more = sum(joint.closed for joint in self.joints), self.expressions.m - self.m
-        return (f"MaximalSystem({len(self.joints)} bodies, nx={self.nx}, nv={self.nv}, {self.m} joint "
-                f"equations, {closed} joints in closed "
-                f"form{f', {more} equations of loops and constraints' if more else ''})")
+        return (
+            f"MaximalSystem({len(self.joints)} bodies, nx={self.nx}, nv={self.nv}, {self.m} joint "
+            f"equations, {closed} joints in closed "
+            f"form{f', {more} equations of loops and constraints' if more else ''})"
+        )
 
     # ---- position ------------------------------------------------------------------------------------------
 
@@ -141,8 +161,9 @@ class MaximalSystem:
     def _placed(self, q: Array, tail: Tail) -> Array:
         found = self.expressions.place({"q": q, **tail.vectors()})
         poses = zip(found["R"].reshape(-1, 3, 3), found["p"].reshape(-1, 3), strict=True)
-        return np.concatenate([*(part for R, p in poses for part in (quaternion_from_rotation(R), p)),
-                               found["own"]])
+        return np.concatenate(
+            [*(part for R, p in poses for part in (quaternion_from_rotation(R), p)), found["own"]]
+        )
 
     def position_constraints(self, x: Any, q: Any, **options: Any) -> tuple[Array, Array]:
         """C(x, t) = (Cr, Cs, Cb) (22) of ruggiero2020 (4), shape (nx,), and its Jacobian C_x, shape (nx, nx).
@@ -160,8 +181,12 @@ class MaximalSystem:
             start: where Newton begins, shape (nx,); by default where the chain of mobilizers puts the bodies.
             tolerance: largest entry of C that counts as zero [1, m]; the last step squares what is left.
         """
-        return self.on_joints(self._vector("q", q, self.tree.nq), self._tail(options),
-                            None if start is None else self._vector("start", start, self.nx), tolerance)
+        return self.on_joints(
+            self._vector("q", q, self.tree.nq),
+            self._tail(options),
+            None if start is None else self._vector("start", start, self.nx),
+            tolerance,
+        )
 
     def on_joints(self, q: Array, tail: Tail, start: Array | None = None, tolerance: float = 1e-13) -> Array:
         """`position`, without checks."""
@@ -175,18 +200,20 @@ class MaximalSystem:
                 return x
             before = worst
             try:
-                x = x - solved(C_x, C, "position analysis")                                  # (22)
+                x = x - solved(C_x, C, "position analysis")  # (22)
             except CondyleError:
                 break
-        raise CondyleError("position analysis: Newton's method finds no solution from here: "
-                           f"{self._blame(C)} is off by {worst:.3g}; begin nearer, or leave start out")
+        raise CondyleError(
+            "position analysis: Newton's method finds no solution from here: "
+            f"{self._blame(C)} is off by {worst:.3g}; begin nearer, or leave start out"
+        )
 
     def _constraints(self, x: Array, q: Array, tail: Tail) -> tuple[Array, Array]:
         found, n = self.expressions.newton({"x": x, "near": q, **tail.vectors()}), len(self.joints)
         lengths, slopes = np.zeros(n), np.zeros((n, self.nx))
         for B in range(n):
-            e = x[7 * B:7 * B + 4]
-            lengths[B], slopes[B, 7 * B:7 * B + 4] = e @ e - 1, 2 * e                        # Cb
+            e = x[7 * B : 7 * B + 4]
+            lengths[B], slopes[B, 7 * B : 7 * B + 4] = e @ e - 1, 2 * e  # Cb
         return np.concatenate([found["C"], lengths]), np.vstack([found["C_x"], slopes])
 
     def _blame(self, C: Array) -> str:
@@ -225,30 +252,41 @@ class MaximalSystem:
     def velocities(self, x: Array, u: Array, near: Array, tail: Tail) -> Array:
         """V, shape (nv,), at speeds u (15)."""
         still = self.expressions.velocities({"x": x, "V": np.zeros(self.nv), "near": near, **tail.vectors()})
-        K = np.vstack([still["C_V"][:self.m], still["S"]])
-        return solved(K, np.concatenate([-still["C_t"][:self.m], u]), "velocities")          # (15)
+        K = np.vstack([still["C_V"][: self.m], still["S"]])
+        return solved(K, np.concatenate([-still["C_t"][: self.m], u]), "velocities")  # (15)
 
     def equations(self, x: Any, V: Any, near: Any = None, **options: Any) -> Equations:
         """All equations at maximal coordinates x, shape (nx,), and velocities V, shape (nv,). `near`: as in
         `coordinates`."""
         near = self.tree.defaults() if near is None else self._vector("near", near, self.tree.nq)
-        return self.equations_at(self._vector("x", x, self.nx), self._vector("V", V, self.nv), near,
-                                 self._tail(options))
+        return self.equations_at(
+            self._vector("x", x, self.nx), self._vector("V", V, self.nv), near, self._tail(options)
+        )
 
     def equations_at(self, x: Array, V: Array, near: Array, tail: Tail) -> Equations:
         """`equations`, without checks."""
         given = {"x": x, "V": V, "near": near, **tail.vectors()}
-        return self.completed(given, self.expressions.positions(given) | self.expressions.velocities(given),
-                              tail)
+        return self.completed(
+            given, self.expressions.positions(given) | self.expressions.velocities(given), tail
+        )
 
     def completed(self, given: dict[str, Any], now: dict[str, Any], tail: Tail) -> Equations:
         """All equations from what `positions` and `velocities` of the expressions found."""
         given = {**given, "q": now["q"], "u": now["u"], "momentum": np.zeros(self.tree.nu)}
         driven = self.expressions.drivers(now["q"], now["u"], tail.locked, tail.locked_udot, given)
-        at = Equations(t=tail.t, x=given["x"], V=given["V"], **now, **self.expressions.accelerations(given),
-                       **self.expressions.dynamics(given), locked=driven.driven, locked_udot=driven.udot,
-                       loops=self.loops,
-                       constraints=self.expressions.places, joints=self._attached)
+        at = Equations(
+            t=tail.t,
+            x=given["x"],
+            V=given["V"],
+            **now,
+            **self.expressions.accelerations(given),
+            **self.expressions.dynamics(given),
+            locked=driven.driven,
+            locked_udot=driven.udot,
+            loops=self.loops,
+            constraints=self.expressions.places,
+            joints=self._attached,
+        )
         if self.expressions.asks_momentum:
             at = replace(at, **self.expressions.dynamics({**given, "momentum": at.momentum()}))
         return replace(at, Q=at.Q + at.S.T @ at.f)
@@ -256,8 +294,17 @@ class MaximalSystem:
     # ---- motion --------------------------------------------------------------------------------------------
 
     @answered(skip=1)
-    def simulate(self, q: Any, u: Any, t_final: float, *, accuracy: float = 1e-6, times: Any = None,
-                 max_step: float | None = None, **options: Any) -> MaximalTrajectory:
+    def simulate(
+        self,
+        q: Any,
+        u: Any,
+        t_final: float,
+        *,
+        accuracy: float = 1e-6,
+        times: Any = None,
+        max_step: float | None = None,
+        **options: Any,
+    ) -> MaximalTrajectory:
         """The motion from coordinates q, shape (nq,), and speeds u, shape (nu,), until t_final [s].
 
         x, V and the forces' z are integrated, by an explicit method of order eight (DOP853) with error
@@ -286,14 +333,23 @@ class MaximalSystem:
     def _tail(self, options: dict[str, Any]) -> Tail:
         tail = self.system.compiled.tail(**known_options(options))
         if tail.ndim > 1:
-            raise ShapeError(f"maximal: one state at a time, got options of {tail.shape[:-1]} states; the "
-                             "functions of condyle.maximal take many")
+            raise ShapeError(
+                f"maximal: one state at a time, got options of {tail.shape[:-1]} states; the "
+                "functions of condyle.maximal take many"
+            )
         return self._unpacked(tail)
 
     def _unpacked(self, tail: Array) -> Tail:
         part = {name: tail[where] for name, where in self._parts.items()}
-        return Tail(float(part["t"][0]), part["z"], part["inputs"], part["enabled"], np.isinf(part["lock"]),
-                    part["held"], np.concatenate([part["parameters"], part["discrete"]]))
+        return Tail(
+            float(part["t"][0]),
+            part["z"],
+            part["inputs"],
+            part["enabled"],
+            np.isinf(part["lock"]),
+            part["held"],
+            np.concatenate([part["parameters"], part["discrete"]]),
+        )
 
     @staticmethod
     def _vector(name: str, value: Any, n: int) -> Array:

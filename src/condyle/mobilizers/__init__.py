@@ -1,4 +1,5 @@
 """Mobilizers: what a body may do relative to its parent. One file per family."""
+
 from condyle.arguments import spoken
 from condyle.mobilizers.angles import Bushing, Gimbal, Universal
 from condyle.mobilizers.base import Mobilizer, RelativeMotion
@@ -71,10 +72,29 @@ __all__ = [
     "sines_first",
 ]
 
-spoken(Ball, BendStretch, Bushing, CantileverFreeBeam, Coupled, Custom,
-       Cylinder, Ellipsoid, EllipticSlider, Free,
-       FreeLine,
-       FunctionBased, Gimbal,
-       LineOrientation, Pin, Planar, Screw, Slider, SphericalCoords, SplineCurve, SplineSurface, Translation,
-       Universal,
-       Weld)
+spoken(
+    Ball,
+    BendStretch,
+    Bushing,
+    CantileverFreeBeam,
+    Coupled,
+    Custom,
+    Cylinder,
+    Ellipsoid,
+    EllipticSlider,
+    Free,
+    FreeLine,
+    FunctionBased,
+    Gimbal,
+    LineOrientation,
+    Pin,
+    Planar,
+    Screw,
+    Slider,
+    SphericalCoords,
+    SplineCurve,
+    SplineSurface,
+    Translation,
+    Universal,
+    Weld,
+)

@@ -2,6 +2,7 @@
 
 Equation numbers are those of docs/theory/mobilizers.md. u = qdot throughout.
 """
+
 from __future__ import annotations
 
 import casadi as ca
@@ -14,8 +15,8 @@ from condyle.spatial import rotation_from_euler, rotation_x, rotation_y
 def xyz_motion(q: ca.SX, u: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
     """R_FM, H_w = W and bias_w = Wdot u of body-fixed x-y-z angles q (3,) with rates u (3,).
 
-        W = [x, (0, c1, s1), (s2, -s1 c2, c1 c2)]                                            (23)
-        Wdot = [0, u1 (0, -s1, c1), (c2 u2, s1 s2 u2 - c1 c2 u1, -c1 s2 u2 - s1 c2 u1)]      (24)
+    W = [x, (0, c1, s1), (s2, -s1 c2, c1 c2)]                                            (23)
+    Wdot = [0, u1 (0, -s1, c1), (c2 u2, s1 s2 u2 - c1 c2 u1, -c1 s2 u2 - s1 c2 u1)]      (24)
     """
     s1, c1, s2, c2 = ca.sin(q[0]), ca.cos(q[0]), ca.sin(q[1]), ca.cos(q[1])
     u1, u2, u3 = ca.vertsplit(u)
@@ -43,9 +44,14 @@ class Universal(Mobilizer):
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
         s1, c1 = ca.sin(q[0]), ca.cos(q[0])
-        H_w = ca.sparsify(ca.blockcat([[1, 0], [0, c1], [0, s1]]))                             # (22)
-        return RelativeMotion(R=rotation_x(q[0]) @ rotation_y(q[1]), p=zeros(), H_w=H_w, H_v=zeros(3, 2),
-                      bias_w=u[0] * u[1] * ca.vertcat(0, -s1, c1))
+        H_w = ca.sparsify(ca.blockcat([[1, 0], [0, c1], [0, s1]]))  # (22)
+        return RelativeMotion(
+            R=rotation_x(q[0]) @ rotation_y(q[1]),
+            p=zeros(),
+            H_w=H_w,
+            H_v=zeros(3, 2),
+            bias_w=u[0] * u[1] * ca.vertcat(0, -s1, c1),
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -64,8 +70,10 @@ class Gimbal(Mobilizer):
     units = ("rad", "rad", "rad")
     speed_units = ("rad/s", "rad/s", "rad/s")
     has_lengths = False
-    singular = ("the first and third axes coincide where the second angle is ±pi/2 (gimbal lock); cd.Ball "
-                "has no such place")
+    singular = (
+        "the first and third axes coincide where the second angle is ±pi/2 (gimbal lock); cd.Ball "
+        "has no such place"
+    )
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
         R, H_w, bias_w = xyz_motion(q, u)
@@ -88,11 +96,17 @@ class Bushing(Mobilizer):
     units = ("rad", "rad", "rad", "m", "m", "m")
     speed_units = ("rad/s", "rad/s", "rad/s", "m/s", "m/s", "m/s")
     has_lengths = False
-    singular = ("the first and third axes coincide where the second angle is ±pi/2 (gimbal lock); cd.Free "
-                "has no such place")
+    singular = (
+        "the first and third axes coincide where the second angle is ±pi/2 (gimbal lock); cd.Free "
+        "has no such place"
+    )
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
         R, W, bias_w = xyz_motion(q[:3], u[:3])
-        return RelativeMotion(R=R, p=q[3:], H_w=ca.horzcat(W, zeros(3, 3)),
-                              H_v=ca.horzcat(zeros(3, 3), ca.SX.eye(3)),
-                      bias_w=bias_w)                                                           # (25)
+        return RelativeMotion(
+            R=R,
+            p=q[3:],
+            H_w=ca.horzcat(W, zeros(3, 3)),
+            H_v=ca.horzcat(zeros(3, 3), ca.SX.eye(3)),
+            bias_w=bias_w,
+        )  # (25)

@@ -11,6 +11,7 @@ time):
 All of these are measured and expressed in F, angular rows first. Vt and At are what moves without u, as time
 passes.
 """
+
 from __future__ import annotations
 
 import math
@@ -150,8 +151,9 @@ class Mobilizer:
         low = np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - 2.0, -1.0))
         return rng.uniform(low, np.where(np.isfinite(high), high, low + 2.0))
 
-    def fit_q(self, X_FM: Transform | ArrayLike, q: ArrayLike | None = None, t: float = 0.0) -> tuple[
-            Array, Array]:
+    def fit_q(
+        self, X_FM: Transform | ArrayLike, q: ArrayLike | None = None, t: float = 0.0
+    ) -> tuple[Array, Array]:
         """Coordinates that bring M nearest to a pose in F.
 
         They give the least sum of squares, 1 rad counting as 1 m, within the domains. Parameters have their
@@ -168,11 +170,14 @@ class Mobilizer:
         """
         X = Transform.of(X_FM, "X_FM")
         if X.p.ndim != 1:
-            raise ShapeError(f"fit_q: X_FM: expected one pose, got {len(X.p)}; call it for each, starting at "
-                             "the q of the one before")
+            raise ShapeError(
+                f"fit_q: X_FM: expected one pose, got {len(X.p)}; call it for each, starting at "
+                "the q of the one before"
+            )
         start = self.default_q() if q is None else vector("fit_q: q", q, self.nq, None, one=True)
-        return fit_pose(lambda x: self._pose_and_hinge(t, x), self._moved, self.starts(start, X), X.R, X.p,
-                        self.bounds)
+        return fit_pose(
+            lambda x: self._pose_and_hinge(t, x), self._moved, self.starts(start, X), X.R, X.p, self.bounds
+        )
 
     def fit_u(self, q: ArrayLike, V_FM: ArrayLike, t: float = 0.0) -> tuple[Array, Array]:
         """Speeds that bring M's velocity nearest to a given one.
@@ -210,10 +215,14 @@ class Mobilizer:
             return ()
         N = ca.sparsify(self.N(ca.SX.sym("q", self.nq)))
         rows = [ca.sparsify(N[i, :]) for i in range(self.nq)]
-        return tuple(Bounds(row.sparsity().get_triplet()[1][0], i, *self.domains[i]) for i,
-                     row in enumerate(rows)
-                     if np.isfinite(self.domains[i]).any() and row.nnz() == 1 and row.is_constant()
-                     and float(row.nz[0]) == 1.0)
+        return tuple(
+            Bounds(row.sparsity().get_triplet()[1][0], i, *self.domains[i])
+            for i, row in enumerate(rows)
+            if np.isfinite(self.domains[i]).any()
+            and row.nnz() == 1
+            and row.is_constant()
+            and float(row.nz[0]) == 1.0
+        )
 
     def _pose_and_hinge(self, t: float, q: Array) -> tuple[Array, Array, Array]:
         at = motion_at(self, t, q, np.zeros(self.nu))
@@ -255,16 +264,18 @@ class Mobilizer:
     def check_parameters(self, values: Mapping[str, float]) -> None:
         """Raise a clear error if values of the Parameters are impossible for this mobilizer, such as a
         negative radius."""
-        mine: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(self)
-                                if f.init} if is_dataclass(self) else {}
+        mine: dict[str, Any] = (
+            {f.name: getattr(self, f.name) for f in fields(self) if f.init} if is_dataclass(self) else {}
+        )
         if changed := {name: valued(value, values) for name, value in mine.items() if depends(value)}:
             replace(self, **changed)  # type: ignore[type-var]
 
     def conditions(self) -> ca.SX | None:
         """The same in expressions, a column: all not zero where values are possible. None: `check_parameters`
         must be asked."""
-        mine: list[Any] = [getattr(self, f.name) for f in fields(self)
-                           if f.init] if is_dataclass(self) else []
+        mine: list[Any] = (
+            [getattr(self, f.name) for f in fields(self) if f.init] if is_dataclass(self) else []
+        )
         return None if any(map(depends, mine)) else zeros(0)
 
     def reversed(self) -> Mobilizer:
@@ -284,8 +295,13 @@ class Mobilizer:
         Raises:
             DescriptionError: factors that are not positive, or that differ where the joint has no rule.
         """
-        s = vector("scaled: factors", np.broadcast_to(factors, 3) if np.ndim(factors) == 0 else factors, 3,
-                   None, one=True)
+        s = vector(
+            "scaled: factors",
+            np.broadcast_to(factors, 3) if np.ndim(factors) == 0 else factors,
+            3,
+            None,
+            one=True,
+        )
         if not (np.isfinite(s).all() and (s > 0).all()):
             raise DescriptionError(f"scaled: factors: expected one or three numbers above 0, got {factors!r}")
         return self if (s == 1).all() or not self.has_lengths else self._scaled(s)
@@ -306,7 +322,8 @@ class Mobilizer:
             raise DescriptionError(
                 f"{self!r}: the factors {s} differ, and there is no rule by which of them {what} grow; give "
                 "three equal factors, or scale the joint yourself: system.copy(bodies={...: {'mobilizer': "
-                "...}})")
+                "...}})"
+            )
         return float(s[0])
 
     def save(self, path: str | Path) -> None:
@@ -327,18 +344,23 @@ class Mobilizer:
         save(self, path)
 
     def __eq__(self, other: object) -> bool:
-        return (isinstance(other, Mobilizer) and type(self) is type(other)
-                and self.description() == other.description()
-                and self.coordinate_names == other.coordinate_names and self.units == other.units
-                and self.speed_units == other.speed_units)
+        return (
+            isinstance(other, Mobilizer)
+            and type(self) is type(other)
+            and self.description() == other.description()
+            and self.coordinate_names == other.coordinate_names
+            and self.units == other.units
+            and self.speed_units == other.speed_units
+        )
 
     def __hash__(self) -> int:
         return hash(self.description())
 
     def __repr__(self) -> str:
         """Class and fields that differ from their defaults."""
-        mine: list[Any] = [(f, getattr(self, f.name)) for f in fields(self)
-                           if f.repr] if is_dataclass(self) else []
+        mine: list[Any] = (
+            [(f, getattr(self, f.name)) for f in fields(self) if f.repr] if is_dataclass(self) else []
+        )
         shown = [f"{f.name}={value!r}" for f, value in mine if text(value) != text(f.default)]
         return f"{type(self).__name__}({', '.join(shown)})"
 
@@ -350,8 +372,15 @@ class Wrapper(Mobilizer):
     forward: Mobilizer
 
     def __post_init__(self) -> None:
-        for name in ("coordinate_names", "speed_names", "quaternions", "named_by_user", "uses_time",
-                     "singular", "has_lengths"):
+        for name in (
+            "coordinate_names",
+            "speed_names",
+            "quaternions",
+            "named_by_user",
+            "uses_time",
+            "singular",
+            "has_lengths",
+        ):
             object.__setattr__(self, name, getattr(self.forward, name))
 
     @cached_property
@@ -395,10 +424,15 @@ class Reversed(Wrapper):
         w, v = X.H_w @ u + X.w_t, X.H_v @ u + X.v_t
         turned = X.bias_v + p_x @ X.bias_w + ca.cross(v, w) - ca.cross(w, v + ca.cross(X.p, w))
         return RelativeMotion(
-            R=R_T, p=-R_T @ X.p,
-            H_w=-R_T @ X.H_w, H_v=-R_T @ (X.H_v + p_x @ X.H_w),
-            w_t=-R_T @ X.w_t, v_t=-R_T @ (X.v_t + p_x @ X.w_t),
-            bias_w=-R_T @ X.bias_w, bias_v=-R_T @ turned)
+            R=R_T,
+            p=-R_T @ X.p,
+            H_w=-R_T @ X.H_w,
+            H_v=-R_T @ (X.H_v + p_x @ X.H_w),
+            w_t=-R_T @ X.w_t,
+            v_t=-R_T @ (X.v_t + p_x @ X.w_t),
+            bias_w=-R_T @ X.bias_w,
+            bias_v=-R_T @ turned,
+        )
 
     def N(self, q: ca.SX) -> ca.SX:
         return self.forward.N(q)

@@ -1,4 +1,5 @@
 """A body at the free end of a slender beam: CantileverFreeBeam."""
+
 from __future__ import annotations
 
 import casadi as ca
@@ -52,7 +53,7 @@ class CantileverFreeBeam(Mobilizer):
         R, W, bias_w = xyz_motion(q, u)
         L = sx(self.length)
         bend, sink = 2 / 3 * L, 4 / 15 * L
-        p = ca.vertcat(bend * q[1], -bend * q[0], L - sink * (q[0] ** 2 + q[1] ** 2))          # (38)
-        H_v = ca.blockcat([[0, bend, 0], [-bend, 0, 0], [-2 * sink * q[0], -2 * sink * q[1], 0]])   # (39)
+        p = ca.vertcat(bend * q[1], -bend * q[0], L - sink * (q[0] ** 2 + q[1] ** 2))  # (38)
+        H_v = ca.blockcat([[0, bend, 0], [-bend, 0, 0], [-2 * sink * q[0], -2 * sink * q[1], 0]])  # (39)
         bias_v = ca.vertcat(0, 0, -2 * sink * (u[0] ** 2 + u[1] ** 2))
         return RelativeMotion(R=R, p=p, H_w=W, H_v=ca.sparsify(H_v), bias_w=bias_w, bias_v=bias_v)

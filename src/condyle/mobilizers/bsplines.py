@@ -1,5 +1,6 @@
 """B-splines in the form that a table of rows takes: knots, and cumulative polynomials of every interval.
 docs/theory/spline_joints.md (2)-(4)."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -47,10 +48,10 @@ def polynomials(t: Array, order: int, intervals: NDArray[np.intp]) -> Array:
     B[:, 0, 0] = 1.0
     for r in range(2, k + 1):
         higher = np.zeros((m, r, k))
-        for a in range(r - 1):                               # B_(j,r-1), j = i - r + 2 + a, enters two
+        for a in range(r - 1):  # B_(j,r-1), j = i - r + 2 + a, enters two
             j = intervals - r + 2 + a
             share = B[:, a] / (t[j + r - 1] - t[j])[:, None]
-            turn = np.roll(share, 1, axis=1)                 # times q - t_i: the highest coefficient is zero
+            turn = np.roll(share, 1, axis=1)  # times q - t_i: the highest coefficient is zero
             higher[:, a + 1] += turn + (origin - t[j])[:, None] * share
             higher[:, a] += (t[j + r - 1] - origin)[:, None] * share - turn
         B = higher

@@ -1,4 +1,5 @@
 """Two mobilizers in series without a body between them: compose."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -21,8 +22,10 @@ def compose(first: Mobilizer, *others: Mobilizer) -> Mobilizer:
     `compose(Slider("x"), Pin("z"))` is a pin that rides on a slider, with no body between.
     """
     if not isinstance(first, Mobilizer):
-        raise DescriptionError("compose: expected mobilizers one after the other, such as "
-                               f"compose(cd.Slider(), cd.Pin()), got {first!r}")
+        raise DescriptionError(
+            "compose: expected mobilizers one after the other, such as "
+            f"compose(cd.Slider(), cd.Pin()), got {first!r}"
+        )
     result = first
     for mobilizer in others:
         result = Composition(result, mobilizer)
@@ -50,18 +53,25 @@ class Composition(Mobilizer):
             if not isinstance(x, Mobilizer):
                 raise DescriptionError(f"compose: expected mobilizers such as cd.Pin(), got {x!r}")
         if a.nu + b.nu > 6:
-            raise DescriptionError(f"compose: {a!r} and {b!r} have {a.nu} + {b.nu} speeds together; a body "
-                                   "has at most six")
-        quaternions = (*a.quaternions,
-                       *(slice(a.nq + part.start, a.nq + part.stop) for part in b.quaternions))
-        singular = "; ".join(filter(None, (a.singular, b.singular, "where a later speed repeats what earlier "
-                                                                   "ones do")))
-        for name, value in (("coordinate_names", _joined(a.coordinate_names, b.coordinate_names)),
-                            ("speed_names", _joined(a.speed_names, b.speed_names)),
-                            ("quaternions", quaternions),
-                            ("named_by_user", a.named_by_user and b.named_by_user),
-                            ("uses_time", a.uses_time or b.uses_time), ("singular", singular),
-                            ("has_lengths", a.has_lengths or b.has_lengths)):
+            raise DescriptionError(
+                f"compose: {a!r} and {b!r} have {a.nu} + {b.nu} speeds together; a body has at most six"
+            )
+        quaternions = (
+            *a.quaternions,
+            *(slice(a.nq + part.start, a.nq + part.stop) for part in b.quaternions),
+        )
+        singular = "; ".join(
+            filter(None, (a.singular, b.singular, "where a later speed repeats what earlier ones do"))
+        )
+        for name, value in (
+            ("coordinate_names", _joined(a.coordinate_names, b.coordinate_names)),
+            ("speed_names", _joined(a.speed_names, b.speed_names)),
+            ("quaternions", quaternions),
+            ("named_by_user", a.named_by_user and b.named_by_user),
+            ("uses_time", a.uses_time or b.uses_time),
+            ("singular", singular),
+            ("has_lengths", a.has_lengths or b.has_lengths),
+        ):
             object.__setattr__(self, name, value)
 
     @property
@@ -88,12 +98,18 @@ class Composition(Mobilizer):
         H_w, H_v = R_a @ b.H_w, R_a @ b.H_v
         w_a, w_b, v_b = a.H_w @ u_a + a.w_t, H_w @ u_b + R_a @ b.w_t, H_v @ u_b + R_a @ b.v_t
         return RelativeMotion(
-            R=R_a @ b.R, p=a.p + r,                                                            # (11)
-            H_w=ca.horzcat(a.H_w, H_w), H_v=ca.horzcat(a.H_v - ca.skew(r) @ a.H_w, H_v),       # (12)
-            w_t=a.w_t + R_a @ b.w_t, v_t=a.v_t + ca.cross(a.w_t, r) + R_a @ b.v_t,
+            R=R_a @ b.R,
+            p=a.p + r,  # (11)
+            H_w=ca.horzcat(a.H_w, H_w),
+            H_v=ca.horzcat(a.H_v - ca.skew(r) @ a.H_w, H_v),  # (12)
+            w_t=a.w_t + R_a @ b.w_t,
+            v_t=a.v_t + ca.cross(a.w_t, r) + R_a @ b.v_t,
             bias_w=a.bias_w + ca.cross(w_a, w_b) + R_a @ b.bias_w,
-            bias_v=a.bias_v + ca.cross(a.bias_w, r) + ca.cross(w_a, ca.cross(w_a, r) + 2 * v_b)
-            + R_a @ b.bias_v)  # (13)
+            bias_v=a.bias_v
+            + ca.cross(a.bias_w, r)
+            + ca.cross(w_a, ca.cross(w_a, r) + 2 * v_b)
+            + R_a @ b.bias_v,
+        )  # (13)
 
     def N(self, q: ca.SX) -> ca.SX:
         q_a, q_b = self._split(q, self.a.nq)

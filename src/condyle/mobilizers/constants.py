@@ -1,5 +1,6 @@
 """Numbers that describe a mobilizer: plain, a Parameter, or computed from Parameters, whose values then come
 with each state."""
+
 from __future__ import annotations
 
 import contextlib
@@ -25,8 +26,10 @@ def parameters_of(x: ca.SX, what: str) -> tuple[Any, ...]:
         if p is None:
             raise DescriptionError(f"{what}: contains the symbol {symbol}, which is no cd.Parameter")
         if getattr(p, "kind", "") != "parameter":
-            raise DescriptionError(f"{what}: {p!r} would move the body without a speed; use a cd.Parameter, "
-                                   "or a Custom joint with time=True")
+            raise DescriptionError(
+                f"{what}: {p!r} would move the body without a speed; use a cd.Parameter, "
+                "or a Custom joint with time=True"
+            )
     return tuple(known)
 
 
@@ -117,7 +120,7 @@ def text(value: Any) -> str:
         return f"Traced({value.text}, {text(value.outside)})"
     if isinstance(value, Transform):
         return f"Transform({text(value.R)}, {text(value.p)})"
-    if isinstance(value, np.ndarray) and value.dtype != object:     # its repr leaves numbers out
+    if isinstance(value, np.ndarray) and value.dtype != object:  # its repr leaves numbers out
         digest = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
         return f"array({value.shape}, {value.dtype.str}, {digest})"
     if isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, str):

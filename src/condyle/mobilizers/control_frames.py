@@ -1,4 +1,5 @@
 """Control frames and knots of a spline curve as users give them: checked, tiny errors mended."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -30,21 +31,26 @@ def checked_frames(frames: Any, order: int, what: str) -> Transform:
     """Control frames with one leading dimension, every R a rotation to rounding."""
     R, p = _arrays(frames, what)
     if p.ndim != 2 or p.shape[-1] != 3 or R.shape != (len(p), 3, 3):
-        raise DescriptionError(f"{what}: frames: expected R of shape (n, 3, 3) and p of shape (n, 3), got "
-                               f"{R.shape} and {p.shape}")
+        raise DescriptionError(
+            f"{what}: frames: expected R of shape (n, 3, 3) and p of shape (n, 3), got "
+            f"{R.shape} and {p.shape}"
+        )
     n = len(p)
     if n < order:
-        raise DescriptionError(f"{what}: got {n} control frame(s); a curve of order {order} needs at least "
-                               f"{order}")
+        raise DescriptionError(
+            f"{what}: got {n} control frame(s); a curve of order {order} needs at least {order}"
+        )
     bad = np.flatnonzero(~(np.isfinite(R).all(axis=(1, 2)) & np.isfinite(p).all(axis=1)))
     if bad.size:
-        raise DescriptionError(f"{what}: frames[{bad[0]}] has a number that is not finite: R =\n{R[bad[0]]}, "
-                               f"p = {p[bad[0]]}; leave such frames out")
+        raise DescriptionError(
+            f"{what}: frames[{bad[0]}] has a number that is not finite: R =\n{R[bad[0]]}, "
+            f"p = {p[bad[0]]}; leave such frames out"
+        )
     return Transform.unchecked(_rotations(R, what), np.array(p))
 
 
 def _arrays(frames: Any, what: str) -> tuple[Array, Array]:
-    frames = matrices(getattr(frames, "X", frames))              # of MeasuredFrames
+    frames = matrices(getattr(frames, "X", frames))  # of MeasuredFrames
     if not isinstance(frames, Transform) and (not isinstance(frames, (tuple, list)) or len(frames) != 2):
         if np.shape(frames)[1:] == (4, 4):
             frames = np.asarray(frames)[:, :3, :3], np.asarray(frames)[:, :3, 3]
@@ -53,8 +59,10 @@ def _arrays(frames: Any, what: str) -> tuple[Array, Array]:
         else:
             got = f"shape {frames.shape}" if isinstance(frames, np.ndarray) else type(frames).__name__
             hint = "; for a file write cd.read_frames(path)" if isinstance(frames, str) else ""
-            raise DescriptionError(f"{what}: frames: expected a Transform with leading dimension n, (R, p) "
-                                   f"of shapes (n, 3, 3) and (n, 3), or an array (n, 4, 4), got {got}{hint}")
+            raise DescriptionError(
+                f"{what}: frames: expected a Transform with leading dimension n, (R, p) "
+                f"of shapes (n, 3, 3) and (n, 3), or an array (n, 4, 4), got {got}{hint}"
+            )
     R, p = frames
     R = matrices(R)
     try:
@@ -68,15 +76,21 @@ def _rotations(R: Array, what: str) -> Array:
     off = np.abs(np.swapaxes(R, 1, 2) @ R - np.eye(3)).max(axis=(1, 2))
     worst = int(off.argmax())
     if off[worst] > WRONG:
-        raise DescriptionError(f"{what}: frames[{worst}]: R is not a rotation: the largest entry of R'R - 1 "
-                               f"is {off[worst]:.3g}, allowed is {WRONG:g}; R is\n{R[worst]}")
+        raise DescriptionError(
+            f"{what}: frames[{worst}]: R is not a rotation: the largest entry of R'R - 1 "
+            f"is {off[worst]:.3g}, allowed is {WRONG:g}; R is\n{R[worst]}"
+        )
     if (left := np.flatnonzero(np.linalg.det(R) < 0)).size:
-        raise DescriptionError(f"{what}: frames[{left[0]}]: R has determinant -1, it is a reflection: the "
-                               "axes are left-handed. Reverse or exchange one")
+        raise DescriptionError(
+            f"{what}: frames[{left[0]}]: R has determinant -1, it is a reflection: the "
+            "axes are left-handed. Reverse or exchange one"
+        )
     if off[worst] > TYPED:
-        warn(f"{what}: R of {int((off > TYPED).sum())} frame(s) is a rotation to a few digits only, "
-             f"worst frames[{worst}] with R'R - 1 up to {off[worst]:.2g}; the nearest rotations are "
-             "taken")
+        warn(
+            f"{what}: R of {int((off > TYPED).sum())} frame(s) is a rotation to a few digits only, "
+            f"worst frames[{worst}] with R'R - 1 up to {off[worst]:.2g}; the nearest rotations are "
+            "taken"
+        )
     U, _, V = np.linalg.svd(R)
     return np.where((off > ROUNDING)[:, None, None], U @ V, R)
 
@@ -94,14 +108,17 @@ def checked_steps(z: Array, what: str) -> None:
     angle = np.linalg.norm(z[:, :3], axis=1)
     far = np.flatnonzero(angle >= LARGEST_STEP)
     if far.size:
-        raise DescriptionError(f"{what}: frames[{far[0]}] and the next one are "
-                               f"{np.degrees(angle[far[0]]):.1f} degrees apart; below "
-                               f"{np.degrees(LARGEST_STEP):.0f} degrees it is sure which way the body turns. "
-                               "Give frames between them")
+        raise DescriptionError(
+            f"{what}: frames[{far[0]}] and the next one are "
+            f"{np.degrees(angle[far[0]]):.1f} degrees apart; below "
+            f"{np.degrees(LARGEST_STEP):.0f} degrees it is sure which way the body turns. "
+            "Give frames between them"
+        )
 
 
-def checked_knots(given: Any, domain: Any, n: int, order: int, form: str, what: str) -> tuple[
-        Array, tuple[float, float]]:
+def checked_knots(
+    given: Any, domain: Any, n: int, order: int, form: str, what: str
+) -> tuple[Array, tuple[float, float]]:
     """Knots, and the domain that they have.
 
     Args:
@@ -122,17 +139,22 @@ def checked_knots(given: Any, domain: Any, n: int, order: int, form: str, what: 
         needed = n + order if form == "clamped" else count
         if knots.shape != (needed,):
             rule = {"clamped": "frames + order", "mirrored": "one per frame", "closed": "frames + 1"}[form]
-            raise DescriptionError(f"{what}: knots: expected {needed} numbers ({rule}), got shape "
-                                   f"{knots.shape}")
+            raise DescriptionError(
+                f"{what}: knots: expected {needed} numbers ({rule}), got shape {knots.shape}"
+            )
         _check_order(knots, order, form, what)
-        own = (float(knots[order - 1]), float(knots[n])) if form == "clamped" else (float(knots[0]),
-                                                                                    float(knots[-1]))
+        own = (
+            (float(knots[order - 1]), float(knots[n]))
+            if form == "clamped"
+            else (float(knots[0]), float(knots[-1]))
+        )
         if asked is not None and asked != own:
             # another period of a closed curve
             size = asked[1] - asked[0]
             if form != "closed" or abs(size - (own[1] - own[0])) > 1e-12 * max(*map(abs, asked), size):
-                raise DescriptionError(f"{what}: the knots give the domain {own}, but domain = {asked}; give "
-                                       "one of them")
+                raise DescriptionError(
+                    f"{what}: the knots give the domain {own}, but domain = {asked}; give one of them"
+                )
     knots.flags.writeable = False
     return knots, asked or own
 
@@ -155,8 +177,10 @@ def _check_order(knots: Array, order: int, form: str, what: str) -> None:
     step = np.diff(knots)
     if not (step >= 0).all():
         i = int(np.argmin(step >= 0))
-        raise DescriptionError(f"{what}: knots must not decrease, but knots[{i}] = {knots[i]:g} and "
-                               f"knots[{i + 1}] = {knots[i + 1]:g}")
+        raise DescriptionError(
+            f"{what}: knots must not decrease, but knots[{i}] = {knots[i]:g} and "
+            f"knots[{i + 1}] = {knots[i + 1]:g}"
+        )
     first, last = (knots[order - 1], knots[-order]) if form == "clamped" else (knots[0], knots[-1])
     if not first < last:
         raise DescriptionError(f"{what}: the domain, from {first:g} to {last:g}, is empty; spread the knots")
@@ -167,7 +191,9 @@ def _check_order(knots: Array, order: int, form: str, what: str) -> None:
     if form == "mirrored" and not (step > 0).all():
         inside, times = knots[:-1][step == 0], np.full(int((step == 0).sum()), 2)
     if times.size and times.max() > most:
-        raise DescriptionError(f"{what}: the knot {inside[times.argmax()]:g} occurs {times.max()} times; "
-                               f"with order {order} at most {most} may be equal inside the domain, or the "
-                               "curve is not twice continuously differentiable there. Spread the knots or "
-                               "raise the order")
+        raise DescriptionError(
+            f"{what}: the knot {inside[times.argmax()]:g} occurs {times.max()} times; "
+            f"with order {order} at most {most} may be equal inside the domain, or the "
+            "curve is not twice continuously differentiable there. Spread the knots or "
+            "raise the order"
+        )

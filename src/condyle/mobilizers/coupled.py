@@ -1,4 +1,5 @@
 """A mobilizer whose coordinates follow others: Coupled."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -63,50 +64,81 @@ class Coupled(Mobilizer):
         if len(names) > 6:
             raise DescriptionError(f"{what}: coordinates must be one to six different names, got {names!r}")
         if not has_rates(inner):
-            raise DescriptionError(f"{what}: speeds of {inner!r} are not the rates of its coordinates, which "
-                                   "therefore cannot follow others; take angles, such as cd.Gimbal()")
+            raise DescriptionError(
+                f"{what}: speeds of {inner!r} are not the rates of its coordinates, which "
+                "therefore cannot follow others; take angles, such as cd.Gimbal()"
+            )
         given = _listed(self.functions, inner.nq)
         if len(given) != inner.nq:
-            raise DescriptionError(f"{what}: functions must be {inner.nq}, one for each of "
-                                   f"{inner.coordinate_names}, got {self.functions!r}")
+            raise DescriptionError(
+                f"{what}: functions must be {inner.nq}, one for each of "
+                f"{inner.coordinate_names}, got {self.functions!r}"
+            )
         for name in given:
             if isinstance(name, str) and name not in names:
                 raise UnknownNameError("coordinate", name, names, f"{what}: functions")
         own = tuple(self.own) or inner.coordinate_names
         if isinstance(self.own, str) or len(own) != inner.nq or not all(isinstance(x, str) for x in own):
-            raise DescriptionError(f"{what}: own must be {inner.nq} names, one for each of "
-                                   f"{inner.coordinate_names}, got {self.own!r}")
-        laws = self.laws or tuple(law_of((_itself, f) if isinstance(f, str) else f, names,
-                                         f"{what}: functions[{k}]") for k, f in enumerate(given))
+            raise DescriptionError(
+                f"{what}: own must be {inner.nq} names, one for each of "
+                f"{inner.coordinate_names}, got {self.own!r}"
+            )
+        laws = self.laws or tuple(
+            law_of((_itself, f) if isinstance(f, str) else f, names, f"{what}: functions[{k}]")
+            for k, f in enumerate(given)
+        )
         parameters_of(ca.vertcat(ca.SX(0, 1), *(s.sx for law in laws if law for s in law.outside)), what)
         units = given_units(self.units, names, what)
-        for name, value in (("coordinates", names), ("functions", given), ("laws", laws), ("own", own),
-                            ("coordinate_names", names), ("speed_names", names),
-                            ("uses_time", inner.uses_time),
-                            ("singular", "; ".join(filter(None, (
-                                inner.singular, "where the functions do not move with a coordinate"))))):
+        for name, value in (
+            ("coordinates", names),
+            ("functions", given),
+            ("laws", laws),
+            ("own", own),
+            ("coordinate_names", names),
+            ("speed_names", names),
+            ("uses_time", inner.uses_time),
+            (
+                "singular",
+                "; ".join(
+                    filter(None, (inner.singular, "where the functions do not move with a coordinate"))
+                ),
+            ),
+        ):
             object.__setattr__(self, name, value)
         object.__setattr__(self, "units", units or self._own_units())
 
     def _own_units(self) -> tuple[str, ...]:
         usual = coordinate_units(*self._hinge(), ())
-        own = {f: unit for f, unit in zip(self.functions, self.mobilizer.units, strict=True)
-               if isinstance(f, str)}
+        own = {
+            f: unit
+            for f, unit in zip(self.functions, self.mobilizer.units, strict=True)
+            if isinstance(f, str)
+        }
         return tuple(own.get(name, unit) for name, unit in zip(self.coordinates, usual, strict=True))
 
     def _values(self, q: ca.SX) -> ca.SX:
         """x (1)."""
         arguments = ca.vertsplit(q)
-        return ca.vertcat(ca.SX(0, 1), *(ca.SX(1, 1) if law is None else ca.sparsify(law.apply(*arguments))
-                                         for law in self.laws))
+        return ca.vertcat(
+            ca.SX(0, 1),
+            *(ca.SX(1, 1) if law is None else ca.sparsify(law.apply(*arguments)) for law in self.laws),
+        )
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
         x = self._values(q)
         f_q = ca.jacobian(x, q)
         R, p, H_w, H_v, w_t, v_t, bias_w, bias_v, _ = motion(self.mobilizer, t, x, f_q @ u)
         turning = ca.jtimes(f_q @ u, q, u)
-        return RelativeMotion(R=R, p=p, H_w=H_w @ f_q, H_v=H_v @ f_q, w_t=w_t, v_t=v_t,
-                              bias_w=bias_w + H_w @ turning, bias_v=bias_v + H_v @ turning)          # (2)
+        return RelativeMotion(
+            R=R,
+            p=p,
+            H_w=H_w @ f_q,
+            H_v=H_v @ f_q,
+            w_t=w_t,
+            v_t=v_t,
+            bias_w=bias_w + H_w @ turning,
+            bias_v=bias_v + H_v @ turning,
+        )  # (2)
 
     def itself(self) -> dict[int, int]:
         """Coordinates of the mobilizer that are one of q, by their places."""
@@ -115,12 +147,17 @@ class Coupled(Mobilizer):
     def _scaled(self, s: Array) -> Mobilizer:
         q = ca.SX.sym("q", self.nq)
         lengths = ca.vertcat(ca.SX(0, 1), *(q[j] for j, unit in enumerate(self.units) if unit in LENGTHS))
-        given = [law.apply(*ca.vertsplit(q)) for f, law in zip(self.functions, self.laws, strict=True)
-                 if law is not None and not isinstance(f, str)]
+        given = [
+            law.apply(*ca.vertsplit(q))
+            for f, law in zip(self.functions, self.laws, strict=True)
+            if law is not None and not isinstance(f, str)
+        ]
         if ca.depends_on(ca.vertcat(ca.SX(0, 1), *given), lengths):
             return super()._scaled(s)
-        grown = [unit in LENGTHS and not isinstance(f, str) and law is not None
-                 for f, law, unit in zip(self.functions, self.laws, self.mobilizer.units, strict=True)]
+        grown = [
+            unit in LENGTHS and not isinstance(f, str) and law is not None
+            for f, law, unit in zip(self.functions, self.laws, self.mobilizer.units, strict=True)
+        ]
         made = replace(self, mobilizer=self.mobilizer.scaled(s))
         if not any(grown):
             return made
@@ -129,8 +166,10 @@ class Coupled(Mobilizer):
 
     def _with_factors(self, factors: Sequence[float]) -> Coupled:
         """The same with coordinates of the mobilizer that are multiplied by these factors, one each."""
-        given = tuple(f if factor == 1.0 else times((_itself, f) if isinstance(f, str) else f, law, factor)
-                      for f, law, factor in zip(self.functions, self.laws, factors, strict=True))
+        given = tuple(
+            f if factor == 1.0 else times((_itself, f) if isinstance(f, str) else f, law, factor)
+            for f, law, factor in zip(self.functions, self.laws, factors, strict=True)
+        )
         return replace(self, functions=given, laws=())
 
     @property
@@ -160,8 +199,9 @@ class Coupled(Mobilizer):
 
     def __getstate__(self) -> dict:
         # The user's callables are not pickled: what they compute was traced, and that is.
-        return self.__dict__ | {"functions": tuple(f if isinstance(f, str) else kept(f)
-                                                   for f in self.functions)}
+        return self.__dict__ | {
+            "functions": tuple(f if isinstance(f, str) else kept(f) for f in self.functions)
+        }
 
     def __repr__(self) -> str:
         return f"Coupled({self.mobilizer!r}, {', '.join(self.coordinates)})"
@@ -169,8 +209,9 @@ class Coupled(Mobilizer):
 
 def has_rates(mobilizer: Mobilizer) -> bool:
     """Whether u = qdot, everywhere."""
-    return mobilizer.nq == mobilizer.nu and (not mobilizer.nq or ca.sparsify(
-        mobilizer.N(ca.SX.sym("q", mobilizer.nq))).is_eye())
+    return mobilizer.nq == mobilizer.nu and (
+        not mobilizer.nq or ca.sparsify(mobilizer.N(ca.SX.sym("q", mobilizer.nq))).is_eye()
+    )
 
 
 def _listed(given: Any, n: int) -> tuple[Law | str, ...]:

@@ -1,4 +1,5 @@
 """CurveReport: the pace and the curvature of a spline curve, to print and to plot."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -45,15 +46,26 @@ class CurveReport(Display):
     @property
     def _block(self) -> Block:
         rows = []
-        for name, unit, values in (("|s|", "m per unit", self.speed), ("|ds|", "m per unit^2", self.hessian),
-                                   ("curvature", "1/m", self.curvature),
-                                   ("height over an interval", "m", self.height)):
+        for name, unit, values in (
+            ("|s|", "m per unit", self.speed),
+            ("|ds|", "m per unit^2", self.hessian),
+            ("curvature", "1/m", self.curvature),
+            ("height over an interval", "m", self.height),
+        ):
             least, most = int(values.argmin()), int(values.argmax())
-            rows.append((f"{name} [{unit}]", number(values.mean()), number(values[least]),
-                         number(self.q[least]),
-                         number(values[most]), number(self.q[most])))
-        return Block("", ("", "mean", "least", f"at {self.coordinate}", "largest", f"at {self.coordinate}"),
-                     rows)
+            rows.append(
+                (
+                    f"{name} [{unit}]",
+                    number(values.mean()),
+                    number(values[least]),
+                    number(self.q[least]),
+                    number(values[most]),
+                    number(self.q[most]),
+                )
+            )
+        return Block(
+            "", ("", "mean", "least", f"at {self.coordinate}", "largest", f"at {self.coordinate}"), rows
+        )
 
     def __repr__(self) -> str:
         return f"{self.title}\n{self._block.text()}"
@@ -73,9 +85,9 @@ class CurveReport(Display):
         import matplotlib.pyplot as plt
 
         axes = plt.subplots(2, 1, sharex=True)[1] if axes is None else axes
-        for ax, values, label in zip(axes, (self.speed, self.hessian),
-                                     ("|s| [m per unit]", "|ds| [m per unit$^2$]"),
-                                     strict=True):
+        for ax, values, label in zip(
+            axes, (self.speed, self.hessian), ("|s| [m per unit]", "|ds| [m per unit$^2$]"), strict=True
+        ):
             ax.plot(self.q, values)
             ax.set_ylabel(label)
             ax.set_ylim(bottom=0)

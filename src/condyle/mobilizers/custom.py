@@ -1,4 +1,5 @@
 """Joints whose pose is a user's Python function: Custom."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -65,15 +66,25 @@ class Custom(Mobilizer):
     named_by_user = True
     singular = "where the pose does not move with a coordinate, or moves alike with two"
 
-    def __init__(self, coordinates: Sequence[str] | str, transform: Callable[..., Any],
-                 hinge: Callable[..., Any] | None = None, N: Callable[..., Any] | None = None,
-                 speeds: Sequence[str] | None = None, time: bool = False, units: Sequence[str] = (),
-                 default: Sequence[float] | None = None, quaternions: Sequence[int] | None = None) -> None:
+    def __init__(
+        self,
+        coordinates: Sequence[str] | str,
+        transform: Callable[..., Any],
+        hinge: Callable[..., Any] | None = None,
+        N: Callable[..., Any] | None = None,
+        speeds: Sequence[str] | None = None,
+        time: bool = False,
+        units: Sequence[str] = (),
+        default: Sequence[float] | None = None,
+        quaternions: Sequence[int] | None = None,
+    ) -> None:
         names = names_of(coordinates, "Custom: coordinates")
         what = f"Custom({', '.join(names)})"
         if not callable(transform):
-            raise DescriptionError(f"{what}: transform: expected a function of the coordinates that returns "
-                                   f"(R, p), got {transform!r}")
+            raise DescriptionError(
+                f"{what}: transform: expected a function of the coordinates that returns "
+                f"(R, p), got {transform!r}"
+            )
         start = constants((0.0,) * len(names) if default is None else default, len(names), f"{what}: default")
         if any(isinstance(x, Symbol) for x in start):
             raise DescriptionError(f"{what}: default holds {start!r}; expected plain numbers")
@@ -84,29 +95,54 @@ class Custom(Mobilizer):
         rates = None
         if N is not None:
             rates = trace(N, names, what=f"{what}: N", ranges=near)
-            if len(rates.shape) != 2 or rates.shape[0] != len(names) or not 1 <= rates.shape[1] <= min(6,
-                                                                                                       len(names)):
-                raise DescriptionError(f"{what}: N must have shape ({len(names)}, nu) with 1 to 6 speeds, "
-                                       f"got {rates.shape}")
+            if (
+                len(rates.shape) != 2
+                or rates.shape[0] != len(names)
+                or not 1 <= rates.shape[1] <= min(6, len(names))
+            ):
+                raise DescriptionError(
+                    f"{what}: N must have shape ({len(names)}, nu) with 1 to 6 speeds, got {rates.shape}"
+                )
         elif len(names) > 6:
             raise DescriptionError(f"{what}: at most six coordinates without N, got {len(names)}")
         elif speeds is not None:
-            raise DescriptionError(f"{what}: speeds are qdot and named as the coordinates; speeds= goes with "
-                                   "N= only")
+            raise DescriptionError(
+                f"{what}: speeds are qdot and named as the coordinates; speeds= goes with N= only"
+            )
         nu = rates.shape[1] if rates else len(names)
-        given = names if rates is None else names_of(speeds or [f"u{k + 1}" for k in range(nu)],
-                                                     f"{what}: speeds")
+        given = (
+            names
+            if rates is None
+            else names_of(speeds or [f"u{k + 1}" for k in range(nu)], f"{what}: speeds")
+        )
         if len(given) != nu:
             raise DescriptionError(f"{what}: N has {nu} columns, but speeds are {given!r}")
-        pose = trace(transform, arguments, what=f"{what}: transform", outputs=(12,), ranges=ranges,
-                     flatten=lambda result: _flat(result, what))
-        law = None if hinge is None else trace(hinge, arguments, what=f"{what}: hinge", outputs=(6, nu),
-                                               ranges=ranges)
-        for name, value in (("coordinates", names), ("pose", pose), ("hinge", law), ("rates", rates),
-                            ("time", bool(time)),
-                            ("default", start), ("quaternions", turned),
-                            *([("units", stated)] if stated else []),
-                            ("coordinate_names", names), ("speed_names", given), ("uses_time", bool(time))):
+        pose = trace(
+            transform,
+            arguments,
+            what=f"{what}: transform",
+            outputs=(12,),
+            ranges=ranges,
+            flatten=lambda result: _flat(result, what),
+        )
+        law = (
+            None
+            if hinge is None
+            else trace(hinge, arguments, what=f"{what}: hinge", outputs=(6, nu), ranges=ranges)
+        )
+        for name, value in (
+            ("coordinates", names),
+            ("pose", pose),
+            ("hinge", law),
+            ("rates", rates),
+            ("time", bool(time)),
+            ("default", start),
+            ("quaternions", turned),
+            *([("units", stated)] if stated else []),
+            ("coordinate_names", names),
+            ("speed_names", given),
+            ("uses_time", bool(time)),
+        ):
             object.__setattr__(self, name, value)
         self._check(what, np.array(ranges))
 
@@ -132,8 +168,11 @@ class Custom(Mobilizer):
         t, q, u = ca.SX.sym("t"), ca.SX.sym("q", self.nq), ca.SX.sym("u", self.nu)
         given = self.motion(t, q, u)
         ours = given if self.hinge is None else derived_motion(*self._pose(t, q), t, q, u, self.N(q))
-        f = Closure("check", [t, q], [ca.densify(x) for x in (given.R, given.p, *(
-            ca.vertcat(m.H_w, m.H_v) for m in (given, ours)))])
+        f = Closure(
+            "check",
+            [t, q],
+            [ca.densify(x) for x in (given.R, given.p, *(ca.vertcat(m.H_w, m.H_v) for m in (given, ours)))],
+        )
         defaults = [p.default for p in parameters_of(f.outside, what)]
         low, high = ranges.T
         for x in np.random.default_rng(0).uniform(low, high, (POINTS, len(ranges))):
@@ -143,15 +182,19 @@ class Custom(Mobilizer):
             where = ", ".join(f"{n} = {v:.6g}" for n, v in zip(self.pose.names, x, strict=True))
             off, det = np.abs(R.T @ R - np.eye(3)).max(), np.linalg.det(R)
             if off > TOLERANCE or det < 0:
-                raise DescriptionError(f"{what}: transform must return a rotation (R'R = 1, det R = 1) for "
-                                       f"every q; at {where} R'R is off by {off:.3g} and det R = {det:.6g}. "
-                                       "Build R from rotations, such as condyle.spatial.rotation_z, or "
-                                       "normalise a quaternion first")
+                raise DescriptionError(
+                    f"{what}: transform must return a rotation (R'R = 1, det R = 1) for "
+                    f"every q; at {where} R'R is off by {off:.3g} and det R = {det:.6g}. "
+                    "Build R from rotations, such as condyle.spatial.rotation_z, or "
+                    "normalise a quaternion first"
+                )
             if not np.abs(H - H_ours).max() <= TOLERANCE * max(1e-3, np.abs(H_ours).max()):
                 i, j = np.unravel_index(np.abs(H - H_ours).argmax(), H.shape)
-                raise DescriptionError(f"{what}: hinge is not the derivative of transform: at {where} H[{i}, "
-                                       f"{j}] is {H[i, j]:.9g}, the pose gives {H_ours[i, j]:.9g}. H is in "
-                                       "F, angular rows first")
+                raise DescriptionError(
+                    f"{what}: hinge is not the derivative of transform: at {where} H[{i}, "
+                    f"{j}] is {H[i, j]:.9g}, the pose gives {H_ours[i, j]:.9g}. H is in "
+                    "F, angular rows first"
+                )
 
     def default_q(self) -> Array:
         return np.array(self.default)
@@ -169,22 +212,29 @@ class Custom(Mobilizer):
         return f"Custom({', '.join(self.coordinates)})"
 
 
-def _quaternions(given: Any, names: tuple[str, ...], default: tuple[float, ...], what: str) -> tuple[slice,
-                                                                                                     ...]:
+def _quaternions(
+    given: Any, names: tuple[str, ...], default: tuple[float, ...], what: str
+) -> tuple[slice, ...]:
     """Where the unit quaternions are that a user states."""
-    if given is None and any(names[k:k + 4] == QUATERNION for k in range(len(names))):
-        raise DescriptionError(f"{what}: are these a unit quaternion? Say so by "
-                               f"quaternions=({names.index('qw')},), and by a default= of unit length; or "
-                               "that they are not, by quaternions=()")
+    if given is None and any(names[k : k + 4] == QUATERNION for k in range(len(names))):
+        raise DescriptionError(
+            f"{what}: are these a unit quaternion? Say so by "
+            f"quaternions=({names.index('qw')},), and by a default= of unit length; or "
+            "that they are not, by quaternions=()"
+        )
     starts = (given,) if isinstance(given, int) else tuple(given or ())
     parts = tuple(slice(k, k + 4) for k in starts if isinstance(k, int) and 0 <= k <= len(names) - 4)
     if len(parts) != len(starts) or any(b.start < a.stop for a, b in pairwise(parts)):
-        raise DescriptionError(f"{what}: quaternions: expected places in {names} where four coordinates "
-                               f"begin, ascending, such as (0,), got {given!r}")
+        raise DescriptionError(
+            f"{what}: quaternions: expected places in {names} where four coordinates "
+            f"begin, ascending, such as (0,), got {given!r}"
+        )
     for part in parts:
         if abs(np.linalg.norm(default[part]) - 1) > TOLERANCE:
-            raise DescriptionError(f"{what}: default has {default[part]} for the quaternion {names[part]}; "
-                                   "its length must be 1, as that of (1, 0, 0, 0)")
+            raise DescriptionError(
+                f"{what}: default has {default[part]} for the quaternion {names[part]}; "
+                "its length must be 1, as that of (1, 0, 0, 0)"
+            )
     return parts
 
 
@@ -195,9 +245,11 @@ def _flat(result: Any, what: str) -> list[Any]:
         R, p = result
     except (TypeError, ValueError):
         raise TraceError(f"{what}: transform returned {result!r}; {expected}") from None
-    R, p = (np.array(symbols(ca.densify(x)) if isinstance(x, (ca.SX, ca.DM)) else x, dtype=object)
-            for x in (R, p))
+    R, p = (
+        np.array(symbols(ca.densify(x)) if isinstance(x, (ca.SX, ca.DM)) else x, dtype=object) for x in (R, p)
+    )
     if R.shape != (3, 3) or p.shape not in ((3,), (3, 1)):
-        raise TraceError(f"{what}: transform returned R of shape {R.shape} and p of shape {p.shape}; "
-                         f"{expected}")
+        raise TraceError(
+            f"{what}: transform returned R of shape {R.shape} and p of shape {p.shape}; {expected}"
+        )
     return [*R.ravel(), *p.ravel()]

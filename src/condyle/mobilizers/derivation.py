@@ -4,6 +4,7 @@ docs/theory/mobilizers.md.
     [H_w e_j]x = (dR/dq N e_j) R^T,   H_v = dp/dq N,   [w_t]x = (dR/dt) R^T,   v_t = dp/dt       (5), (6)
     bias = dV/dq N u + dV/dt,   V = H u + Vt                                                     (7)
 """
+
 from __future__ import annotations
 
 import casadi as ca
@@ -14,15 +15,35 @@ from condyle.mobilizers.base import RelativeMotion
 # Built from these alone, a function that is constant on random points of all sizes is constant: it is
 # analytic and changes like a power. exp and tanh are left out: a smooth switch is constant to the last digit
 # everywhere but near one place.
-_ANALYTIC = frozenset((
-    ca.OP_ADD, ca.OP_SUB, ca.OP_MUL, ca.OP_DIV, ca.OP_NEG, ca.OP_TWICE, ca.OP_SQ, ca.OP_INV, ca.OP_SQRT,
-    ca.OP_SIN, ca.OP_COS,
-    ca.OP_TAN, ca.OP_LOG, ca.OP_ATAN, ca.OP_ATAN2, ca.OP_CONSTPOW, ca.OP_CONST, ca.OP_INPUT, ca.OP_OUTPUT,
-    ca.OP_ASSIGN))
+_ANALYTIC = frozenset(
+    (
+        ca.OP_ADD,
+        ca.OP_SUB,
+        ca.OP_MUL,
+        ca.OP_DIV,
+        ca.OP_NEG,
+        ca.OP_TWICE,
+        ca.OP_SQ,
+        ca.OP_INV,
+        ca.OP_SQRT,
+        ca.OP_SIN,
+        ca.OP_COS,
+        ca.OP_TAN,
+        ca.OP_LOG,
+        ca.OP_ATAN,
+        ca.OP_ATAN2,
+        ca.OP_CONSTPOW,
+        ca.OP_CONST,
+        ca.OP_INPUT,
+        ca.OP_OUTPUT,
+        ca.OP_ASSIGN,
+    )
+)
 
 
-def derived_motion(R: ca.SX, p: ca.SX, t: ca.SX, q: ca.SX, u: ca.SX, N: ca.SX,
-                   H: ca.SX | None = None) -> RelativeMotion:
+def derived_motion(
+    R: ca.SX, p: ca.SX, t: ca.SX, q: ca.SX, u: ca.SX, N: ca.SX, H: ca.SX | None = None
+) -> RelativeMotion:
     """The whole motion from R_FM(t, q), p_FM(t, q) and N(q).
 
     Args:
@@ -35,14 +56,16 @@ def derived_motion(R: ca.SX, p: ca.SX, t: ca.SX, q: ca.SX, u: ca.SX, N: ca.SX,
     if H is None:
         rates = ca.jacobian(ca.vec(R), q) @ N
         turns = [_axis_of(ca.reshape(rates[:, j], 3, 3), R) for j in range(u.numel())]
-        H_w, H_v = _folded(ca.horzcat(ca.SX(3, 0), *turns), q,
-                           t), ca.sparsify(ca.jacobian(p, q) @ N)  # (5), (6)
+        H_w, H_v = (
+            _folded(ca.horzcat(ca.SX(3, 0), *turns), q, t),
+            ca.sparsify(ca.jacobian(p, q) @ N),
+        )  # (5), (6)
     else:
         H_w, H_v = ca.sparsify(H[:3, :]), ca.sparsify(H[3:, :])
     w_t = ca.sparsify(_axis_of(ca.reshape(ca.jacobian(ca.vec(R), t), 3, 3), R))
     v_t = ca.sparsify(ca.jacobian(p, t))
     V = ca.vertcat(H_w @ u + w_t, H_v @ u + v_t)
-    bias = ca.sparsify(ca.jtimes(V, q, N @ u) + ca.jacobian(V, t))                                       # (7)
+    bias = ca.sparsify(ca.jtimes(V, q, N @ u) + ca.jacobian(V, t))  # (7)
     return RelativeMotion(R=R, p=p, H_w=H_w, H_v=H_v, w_t=w_t, v_t=v_t, bias_w=bias[:3], bias_v=bias[3:])
 
 
@@ -59,8 +82,10 @@ def _folded(H_w: ca.SX, q: ca.SX, t: ca.SX) -> ca.SX:
     column is rounding.
     """
     H_w = ca.sparsify(H_w)
-    if not H_w.nnz() or any(s.element_hash() not in {x.element_hash() for x in ca.symvar(ca.vertcat(q, t))}
-                            for s in ca.symvar(H_w)):
+    if not H_w.nnz() or any(
+        s.element_hash() not in {x.element_hash() for x in ca.symvar(ca.vertcat(q, t))}
+        for s in ca.symvar(H_w)
+    ):
         return H_w
     entries = ca.Function("H_w", [q, t], [ca.densify(H_w)])
     if not {entries.instruction_id(k) for k in range(entries.n_instructions())} <= _ANALYTIC:

@@ -1,4 +1,5 @@
 """A body on an ellipsoid: seth2010 section 2.3."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -49,17 +50,23 @@ class Ellipsoid(OrientationMobilizer):
     normal: bool = False
     mirrored: bool = False
 
-    def __init__(self, radii: Numbers, normal: bool = False, coordinates: str = "quaternion",
-                 mirrored: bool = False) -> None:
+    def __init__(
+        self, radii: Numbers, normal: bool = False, coordinates: str = "quaternion", mirrored: bool = False
+    ) -> None:
         for what, said in (("normal", normal), ("mirrored", mirrored)):
             if not isinstance(said, (bool, np.bool_)):
                 raise DescriptionError(f"Ellipsoid: {what} is True or False, got {said!r}")
         if normal and mirrored:
-            raise DescriptionError("Ellipsoid: a mirrored one has no surface for a normal; give normal or "
-                                   "mirrored, not both")
+            raise DescriptionError(
+                "Ellipsoid: a mirrored one has no surface for a normal; give normal or mirrored, not both"
+            )
         kept = constants(radii, 3, "Ellipsoid: radii", positive=not mirrored)
-        for name, value in (("radii", kept), ("normal", bool(normal)), ("coordinates", coordinates),
-                            ("mirrored", bool(mirrored))):
+        for name, value in (
+            ("radii", kept),
+            ("normal", bool(normal)),
+            ("coordinates", coordinates),
+            ("mirrored", bool(mirrored)),
+        ):
             object.__setattr__(self, name, value)
         self.__post_init__()
 
@@ -68,8 +75,12 @@ class Ellipsoid(OrientationMobilizer):
 
     def _scaled(self, s: Array) -> Mobilizer:
         radii: Any = self.radii
-        return Ellipsoid([r * float(x) for r, x in zip(radii, s, strict=True)], self.normal, self.coordinates,
-                         self.mirrored)
+        return Ellipsoid(
+            [r * float(x) for r, x in zip(radii, s, strict=True)],
+            self.normal,
+            self.coordinates,
+            self.mirrored,
+        )
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
         R, a = self.orientation.rotation(q), sx(self.radii)
@@ -81,8 +92,8 @@ class Ellipsoid(OrientationMobilizer):
             p, H_v, bias_v = a * n, -ca.diag(a) @ ca.skew(n), a * m
         else:
             d = ca.norm_2(a * n)
-            p = a * a * n / d                                                                 # (35)
-            H_v = -(ca.diag(a * a) - p @ p.T) @ ca.skew(n) / d                                # (36)
+            p = a * a * n / d  # (35)
+            H_v = -(ca.diag(a * a) - p @ p.T) @ ca.skew(n) / d  # (36)
             v, p_n = H_v @ u, ca.dot(p, n_dot)
-            bias_v = (a * a * m - 2 * p_n * v - p * (ca.dot(v, n_dot) + ca.dot(p, m))) / d    # (37)
+            bias_v = (a * a * m - 2 * p_n * v - p * (ca.dot(v, n_dot) + ca.dot(p, m))) / d  # (37)
         return RelativeMotion(R=R, p=p, H_w=ca.SX.eye(3), H_v=H_v, bias_v=bias_v)

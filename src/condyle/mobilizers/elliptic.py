@@ -1,4 +1,5 @@
 """A body that slides along an ellipse: lee2008 (17)-(20)."""
+
 from __future__ import annotations
 
 import casadi as ca
@@ -39,8 +40,9 @@ class EllipticSlider(Mobilizer):
 
     def __post_init__(self) -> None:
         for name in ("a", "b"):
-            object.__setattr__(self, name, constant(getattr(self, name), f"EllipticSlider: {name}",
-                                                    positive=True))
+            object.__setattr__(
+                self, name, constant(getattr(self, name), f"EllipticSlider: {name}", positive=True)
+            )
 
     def conditions(self) -> ca.SX | None:
         return conditions_on((self.a, self.b), positive=True)
@@ -58,9 +60,14 @@ class EllipticSlider(Mobilizer):
         x, y = column(LETTERS["x"]), column(LETTERS["y"])
         turn = a * b / d
         bend = 2 * turn * (a * a - b * b) * s * c / d
-        return RelativeMotion(R=R, p=x * (a * s) - y * (b * c), H_w=z * turn,
-                              H_v=x * (a * c) + y * (b * s),  # (19)
-                              bias_w=z * (bend * u * u), bias_v=(y * (b * c) - x * (a * s)) * u * u)  # (20)
+        return RelativeMotion(
+            R=R,
+            p=x * (a * s) - y * (b * c),
+            H_w=z * turn,
+            H_v=x * (a * c) + y * (b * s),  # (19)
+            bias_w=z * (bend * u * u),
+            bias_v=(y * (b * c) - x * (a * s)) * u * u,
+        )  # (20)
 
     def __repr__(self) -> str:
         return f"EllipticSlider({self.a!r}, {self.b!r})"

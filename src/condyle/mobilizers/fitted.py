@@ -9,6 +9,7 @@ there. The damping is Marquardt's: ten times less after a step that comes nearer
 that does not, which is not taken. A coordinate at an end of its domain stays there while (2) points outwards.
 Speeds are linear: one solve.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
@@ -43,8 +44,14 @@ class Bounds(NamedTuple):
     high: float
 
 
-def fit_pose(at: Reached, move: Callable[[Array, Array], Array], starts: Iterable[Array], R: Array, p: Array,
-             bounds: Sequence[Bounds] = ()) -> tuple[Array, Array]:
+def fit_pose(
+    at: Reached,
+    move: Callable[[Array, Array], Array],
+    starts: Iterable[Array],
+    R: Array,
+    p: Array,
+    bounds: Sequence[Bounds] = (),
+) -> tuple[Array, Array]:
     """The q nearest to a pose (1), and what is left: angle [rad] and distance [m], shape (2,).
 
     Args:
@@ -70,16 +77,20 @@ def fit_pose(at: Reached, move: Callable[[Array, Array], Array], starts: Iterabl
     return q, _sizes(e)
 
 
-def _from(at: Reached, move: Callable[[Array, Array], Array], q: Array, R: Array, p: Array,
-          bounds: Sequence[Bounds]
-          ) -> tuple[Array, Array]:
+def _from(
+    at: Reached, move: Callable[[Array, Array], Array], q: Array, R: Array, p: Array, bounds: Sequence[Bounds]
+) -> tuple[Array, Array]:
     """(2) from one start: q and e."""
     q = _within(q, bounds)
     damping, (e, H) = 0.0, _error(at, q, R, p)
     for _ in range(STEPS):
         du = _step(H, e, damping)
-        out = [bound.speed for bound in bounds if (q[bound.coordinate] <= bound.low and du[bound.speed] < 0)
-               or (q[bound.coordinate] >= bound.high and du[bound.speed] > 0)]
+        out = [
+            bound.speed
+            for bound in bounds
+            if (q[bound.coordinate] <= bound.low and du[bound.speed] < 0)
+            or (q[bound.coordinate] >= bound.high and du[bound.speed] > 0)
+        ]
         if out:
             free = np.delete(np.arange(len(du)), out)
             du = np.zeros(len(du))
@@ -100,8 +111,13 @@ def _from(at: Reached, move: Callable[[Array, Array], Array], q: Array, R: Array
 def _step(H: Array, e: Array, damping: float) -> Array:
     """du of (2)."""
     square = np.diag(H.T @ H)
-    return np.asarray(np.linalg.lstsq(np.concatenate([H, np.diag(np.sqrt(damping * square))]),
-                                      np.concatenate([e, np.zeros(len(square))]), rcond=1e-12)[0])
+    return np.asarray(
+        np.linalg.lstsq(
+            np.concatenate([H, np.diag(np.sqrt(damping * square))]),
+            np.concatenate([e, np.zeros(len(square))]),
+            rcond=1e-12,
+        )[0]
+    )
 
 
 def _within(q: Array, bounds: Sequence[Bounds]) -> Array:

@@ -1,5 +1,6 @@
 """B-splines of frames in SE(3): rows of numbers, one for each knot interval, and what a curve is on it.
 docs/theory/spline_joints.md (1)-(8)."""
+
 from __future__ import annotations
 
 from functools import cached_property
@@ -43,7 +44,7 @@ class FrameSpline:
         k, period = order, 0.0
         if form == "closed":
             t, period = bsplines.periodic(knots, k), float(knots[-1] - knots[0])
-            places, inside = (np.arange(-k, n) + k // 2) % n, np.arange(k, k + n)                # (4)
+            places, inside = (np.arange(-k, n) + k // 2) % n, np.arange(k, k + n)  # (4)
         elif form == "mirrored":
             t, places, inside = bsplines.mirrored(knots), np.arange(n + 2), np.arange(k - 1, n + 2)
         else:
@@ -65,8 +66,15 @@ class FrameSpline:
         k, m, first = self.order, len(self.inside), self.inside - self.order + 1
         R, p = frames.R[self.places], frames.p[self.places]
         steps = screws(steps_between(Transform.unchecked(R, p)))[first[:, None] + np.arange(k - 1)]
-        return np.column_stack([self.t[self.inside], R[first].reshape(m, 9), p[first], steps.reshape(m, -1),
-                                self._polynomials.reshape(m, -1)])
+        return np.column_stack(
+            [
+                self.t[self.inside],
+                R[first].reshape(m, 9),
+                p[first],
+                steps.reshape(m, -1),
+                self._polynomials.reshape(m, -1),
+            ]
+        )
 
     def within(self, q: Array) -> Array:
         """q, of a closed spline brought into the first period."""
@@ -106,6 +114,6 @@ def path(q: Any, row: Any, order: int, rates: int = 2) -> Path:
     each = ca.vertsplit(row) if isinstance(row, ca.SX) else list(np.moveaxis(row, -1, 0))
     R, p = matrix([each[1:4], each[4:7], each[7:10]]), vector(each[10:13])
     start = 13 + SIZE * (k - 1)
-    steps = [vector(each[13 + SIZE * j:13 + SIZE * (j + 1)]) for j in range(k - 1)]
-    polynomials = [each[start + k * j:start + k * (j + 1)] for j in range(k - 1)]
+    steps = [vector(each[13 + SIZE * j : 13 + SIZE * (j + 1)]) for j in range(k - 1)]
+    polynomials = [each[start + k * j : start + k * (j + 1)] for j in range(k - 1)]
     return along(q - each[0], R, p, steps, polynomials, rates)

@@ -1,4 +1,5 @@
 """Free orientation, with and without translation: Ball, Free."""
+
 from __future__ import annotations
 
 import casadi as ca

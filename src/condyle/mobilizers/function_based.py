@@ -1,4 +1,5 @@
 """Joints given by functions of their coordinates: seth2010 section 3."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -65,17 +66,20 @@ class FunctionBased(Mobilizer):
     def __post_init__(self) -> None:
         names = names_of(self.coordinates, "FunctionBased: coordinates", "one to six different names")
         if len(names) > 6:
-            raise DescriptionError("FunctionBased: coordinates must be one to six different names, got "
-                                   f"{names!r}")
+            raise DescriptionError(
+                f"FunctionBased: coordinates must be one to six different names, got {names!r}"
+            )
         what = f"FunctionBased({', '.join(names)})"
         for label, functions in (("angles", self.angles), ("translations", self.translations)):
             if not isinstance(functions, (tuple, list)) or len(functions) != 3:
-                raise DescriptionError(f"{what}: {label} must be three functions, numbers or None, got "
-                                       f"{functions!r}")
+                raise DescriptionError(
+                    f"{what}: {label} must be three functions, numbers or None, got {functions!r}"
+                )
         axes = tuple(LETTERS) if self.axes is None else tuple(self.axes)
         if len(axes) not in (3, 6):
-            raise DescriptionError(f"{what}: axes must be three (rotations) or six (and translations), got "
-                                   f"{len(axes)}")
+            raise DescriptionError(
+                f"{what}: axes must be three (rotations) or six (and translations), got {len(axes)}"
+            )
         axes = tuple(unit_axis(a, f"{what}: axes[{i}]") for i, a in enumerate((*axes, *LETTERS)[:6]))
         if abs(np.linalg.det(np.array(axes[3:]))) < 1e-6:
             raise DescriptionError(f"{what}: the three translation axes must be independent, got {axes[3:]}")
@@ -85,21 +89,33 @@ class FunctionBased(Mobilizer):
         laws = self.laws or tuple(
             law_of(f, arguments, f"{what}: {label}[{i}]")
             for label, functions in (("angles", self.angles), ("translations", self.translations))
-            for i, f in enumerate(functions))
+            for i, f in enumerate(functions)
+        )
         parameters_of(ca.vertcat(ca.SX(0, 1), *(s.sx for law in laws if law for s in law.outside)), what)
-        for name, value in (("coordinates", names), ("axes", axes), ("units", units), ("laws", laws),
-                            ("domain", domain), ("angles", tuple(self.angles)),
-                            ("translations", tuple(self.translations)),
-                            ("coordinate_names", names), ("speed_names", names),
-                            ("uses_time", bool(self.time))):
+        for name, value in (
+            ("coordinates", names),
+            ("axes", axes),
+            ("units", units),
+            ("laws", laws),
+            ("domain", domain),
+            ("angles", tuple(self.angles)),
+            ("translations", tuple(self.translations)),
+            ("coordinate_names", names),
+            ("speed_names", names),
+            ("uses_time", bool(self.time)),
+        ):
             object.__setattr__(self, name, value)
         object.__setattr__(self, "units", units or coordinate_units(*self._hinge(), ()))
 
     def _scaled(self, s: Array) -> Mobilizer:
         """As OpenSim: translations along an axis a by |a| . s, but for those that are a coordinate itself."""
         axes: Any = self.axes
-        return self._with_translations([1.0 if law is None or _is_coordinate(law) else float(np.abs(axis) @ s)
-                                        for axis, law in zip(axes[3:], self.laws[3:], strict=True)])
+        return self._with_translations(
+            [
+                1.0 if law is None or _is_coordinate(law) else float(np.abs(axis) @ s)
+                for axis, law in zip(axes[3:], self.laws[3:], strict=True)
+            ]
+        )
 
     def _with_translations(self, factors: Sequence[float]) -> FunctionBased:
         """The same joint with translations that are multiplied by these factors, one each."""
@@ -128,26 +144,32 @@ class FunctionBased(Mobilizer):
         values = [zeros(1) if law is None else ca.sparsify(law.apply(*arguments)) for law in self.laws]
         theta, p = ca.vertcat(*values[:3]), ca.vertcat(*values[3:])
         a: tuple[Axis, ...] = self.axes  # type: ignore[assignment]
-        R1, R2, R3 = (ca.SX.eye(3) if law is None else rotation_about_axis(axis, angle)
-                      for law, axis, angle in zip(self.laws[:3], a[:3], values[:3], strict=True))
-        W = ca.horzcat(column(a[0]), R1 @ column(a[1]), R1 @ R2 @ column(a[2]))                  # (20)
-        A = ca.horzcat(*(column(axis) for axis in a[3:]))                                        # (23)
-        H_w, H_v = W @ ca.jacobian(theta, q), A @ ca.jacobian(p, q)                              # (22), (25)
+        R1, R2, R3 = (
+            ca.SX.eye(3) if law is None else rotation_about_axis(axis, angle)
+            for law, axis, angle in zip(self.laws[:3], a[:3], values[:3], strict=True)
+        )
+        W = ca.horzcat(column(a[0]), R1 @ column(a[1]), R1 @ R2 @ column(a[2]))  # (20)
+        A = ca.horzcat(*(column(axis) for axis in a[3:]))  # (23)
+        H_w, H_v = W @ ca.jacobian(theta, q), A @ ca.jacobian(p, q)  # (22), (25)
         w_t, v_t = W @ ca.jacobian(theta, t), A @ ca.jacobian(p, t)
         V = ca.vertcat(H_w @ u + w_t, H_v @ u + v_t)
-        bias = ca.jtimes(V, q, u) + ca.jacobian(V, t)                                            # (26)-(35)
-        return RelativeMotion(R=R1 @ R2 @ R3, p=A @ p, H_w=H_w, H_v=H_v, w_t=w_t, v_t=v_t, bias_w=bias[:3],
-                      bias_v=bias[3:])
+        bias = ca.jtimes(V, q, u) + ca.jacobian(V, t)  # (26)-(35)
+        return RelativeMotion(
+            R=R1 @ R2 @ R3, p=A @ p, H_w=H_w, H_v=H_v, w_t=w_t, v_t=v_t, bias_w=bias[:3], bias_v=bias[3:]
+        )
 
     def description(self) -> str:
         known = "" if self.domain is None else f", domain={self.domain}"
-        return (f"FunctionBased({len(self.coordinates)}, {self.axes}, time={self.time}, "
-                f"{text(self.laws)}{known})")
+        return (
+            f"FunctionBased({len(self.coordinates)}, {self.axes}, time={self.time}, {text(self.laws)}{known})"
+        )
 
     def __getstate__(self) -> dict:
         # The user's callables are not pickled: what they compute was traced, and that is.
-        return self.__dict__ | {"angles": tuple(map(kept, self.angles)),
-                                "translations": tuple(map(kept, self.translations))}
+        return self.__dict__ | {
+            "angles": tuple(map(kept, self.angles)),
+            "translations": tuple(map(kept, self.translations)),
+        }
 
     def __repr__(self) -> str:
         return f"FunctionBased({', '.join(self.coordinates)})"
@@ -160,8 +182,10 @@ def _domain(given: Any, n: int, what: str) -> tuple[tuple[float, float], ...]:
     except (TypeError, ValueError):
         pairs = np.empty(0)
     if pairs.shape != (n, 2) or not (pairs[:, 0] < pairs[:, 1]).all():
-        raise DescriptionError(f"{what}: domain: expected (low, high) with low < "
-                               f"high{f' for each of {n}' * (n > 1)}, got {given!r}")
+        raise DescriptionError(
+            f"{what}: domain: expected (low, high) with low < "
+            f"high{f' for each of {n}' * (n > 1)}, got {given!r}"
+        )
     return tuple((float(low), float(high)) for low, high in pairs)
 
 
@@ -207,7 +231,7 @@ def law_of(function: Law, arguments: Sequence[str], what: str) -> Traced | None:
     key = exact(own) if isinstance(own, Function) else None
     if key is None:
         return _traced(own, places, arguments, what)
-    key = f"{key} {places} of {len(arguments)}"             # most functions of a model are alike
+    key = f"{key} {places} of {len(arguments)}"  # most functions of a model are alike
     known = _TRACED.get(key) or _traced(own, places, arguments, what)
     if len(_TRACED) < MANY:
         _TRACED[key] = known
@@ -220,8 +244,14 @@ def _traced(function: Any, places: list[int], arguments: Sequence[str], what: st
         return trace(lambda *_: function, arguments, what=what, outputs=())
     if places == [*range(len(arguments))]:
         return trace(function, arguments, what=what, outputs=(), points=_points(function))
-    return trace(lambda *q: function(*(q[i] for i in places)), arguments, what=what, outputs=(),
-                 source=function, points=_points(function))
+    return trace(
+        lambda *q: function(*(q[i] for i in places)),
+        arguments,
+        what=what,
+        outputs=(),
+        source=function,
+        points=_points(function),
+    )
 
 
 MANY = 1000
@@ -242,8 +272,10 @@ def _of_some(given: Any, arguments: Sequence[str], what: str) -> tuple[Callable[
     if isinstance(names, str):
         names = (names,)
     if not callable(own) or not isinstance(names, (tuple, list)) or not names:
-        raise DescriptionError(f"{what}: expected a function, or (function, coordinate) for a function of "
-                               f"some coordinates, such as (cd.Sine(), {arguments[-1]!r}), got {given!r}")
+        raise DescriptionError(
+            f"{what}: expected a function, or (function, coordinate) for a function of "
+            f"some coordinates, such as (cd.Sine(), {arguments[-1]!r}), got {given!r}"
+        )
     for name in names:
         if name not in arguments:
             raise UnknownNameError("coordinate", name, arguments, what)

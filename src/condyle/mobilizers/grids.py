@@ -3,6 +3,7 @@
 
     phi(q) = sum_ab c_ab B_a(q1) B_b(q2) = sum_ij C_ij x1^i x2^j,   x = q - corner of the cell
 """
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -100,15 +101,20 @@ class Direction:
             factor = factor * np.maximum(power - d, 0)
         terms = factor * x[:, None] ** np.maximum(power - derivative, 0)
         out = np.zeros((len(q), self.n + (k - 1 if self.closed else 0)))
-        np.put_along_axis(out, self.first[at][:, None] + np.arange(k),
-                          (self.polynomials[at] @ terms[:, :, None])[..., 0], axis=1)
+        np.put_along_axis(
+            out,
+            self.first[at][:, None] + np.arange(k),
+            (self.polynomials[at] @ terms[:, :, None])[..., 0],
+            axis=1,
+        )
         return out
 
     def samples(self, each: int) -> Array:
         """Places in the domain: both ends of every cell and each - 1 between."""
         inner = np.arange(each) / each
-        return np.append((self.cells[:-1, None] + np.diff(self.cells)[:, None] * inner).ravel(),
-                         self.cells[-1])
+        return np.append(
+            (self.cells[:-1, None] + np.diff(self.cells)[:, None] * inner).ravel(), self.cells[-1]
+        )
 
 
 def _moved(c: Array, x: float) -> Array:
@@ -128,7 +134,7 @@ def shifted(c: Sequence[Any], x: Any, most: int) -> list[Any]:
     for order in range(most + 1):
         for p in range(len(b) - 2, order - 1, -1):
             b[p] = b[p] + x * b[p + 1]
-    return b[:most + 1]
+    return b[: most + 1]
 
 
 def taylor(row: Any, x: Sequence[Any], order: int, most: int = 2) -> dict[tuple[int, ...], Any]:
@@ -142,7 +148,7 @@ def taylor(row: Any, x: Sequence[Any], order: int, most: int = 2) -> dict[tuple[
     if not x:
         return {(): row}
     size = row.shape[0] // order
-    blocks = [row[p * size:(p + 1) * size] for p in range(order)]
+    blocks = [row[p * size : (p + 1) * size] for p in range(order)]
     out = {}
     for j, inner in enumerate(shifted(blocks, x[-1], min(most, order - 1))):
         for index, value in taylor(inner, x[:-1], order, most - j).items():
@@ -158,9 +164,9 @@ def rows_of(values: Array, directions: Sequence[Direction]) -> Array:
         windows = np.lib.stride_tricks.sliding_window_view(c, way.order, axis=1 + d)
         windows = np.take(windows, way.first, axis=1 + d)
         c = np.einsum("...ma,map->...mp", np.moveaxis(windows, 1 + d, -2), way.polynomials)
-        c = np.moveaxis(c, -2, 1 + d)                        # (f, m1, .., m_d, n_(d+1), .., p1, .., p_d)
+        c = np.moveaxis(c, -2, 1 + d)  # (f, m1, .., m_d, n_(d+1), .., p1, .., p_d)
     n = len(directions)
-    c = np.transpose(c, (*range(1, n + 1), *range(2 * n, n, -1), 0))         # (m1, .., mn, pn, .., p1, f)
+    c = np.transpose(c, (*range(1, n + 1), *range(2 * n, n, -1), 0))  # (m1, .., mn, pn, .., p1, f)
     return c.reshape(int(np.prod([len(way.origins) for way in directions])), -1)
 
 

@@ -2,6 +2,7 @@
 
 Equation numbers are those of docs/theory/mobilizers.md.
 """
+
 from __future__ import annotations
 
 import casadi as ca
@@ -35,7 +36,7 @@ class LineOrientation(Mobilizer):
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
         R = Quaternion.rotation(q)
-        return RelativeMotion(R=R, p=zeros(), H_w=R[:, :2], H_v=zeros(3, 2))                           # (30)
+        return RelativeMotion(R=R, p=zeros(), H_w=R[:, :2], H_v=zeros(3, 2))  # (30)
 
     def N(self, q: ca.SX) -> ca.SX:
         return Quaternion.N_M(q)[:, :2]
@@ -72,8 +73,12 @@ class FreeLine(Mobilizer):
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
         R = Quaternion.rotation(q[:4])
-        return RelativeMotion(R=R, p=q[4:], H_w=ca.horzcat(R[:, :2], zeros(3, 3)),                     # (31)
-                      H_v=ca.horzcat(zeros(3, 2), ca.SX.eye(3)))
+        return RelativeMotion(
+            R=R,
+            p=q[4:],
+            H_w=ca.horzcat(R[:, :2], zeros(3, 3)),  # (31)
+            H_v=ca.horzcat(zeros(3, 2), ca.SX.eye(3)),
+        )
 
     def N(self, q: ca.SX) -> ca.SX:
         return ca.diagcat(Quaternion.N_M(q[:4])[:, :2], ca.SX.eye(3))

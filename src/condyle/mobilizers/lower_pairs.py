@@ -3,6 +3,7 @@ Translation.
 
 Equation numbers are those of docs/theory/mobilizers.md; seth2010's are named. u = qdot throughout.
 """
+
 from __future__ import annotations
 
 from typing import Any
@@ -35,9 +36,10 @@ def unit_axis(axis: object, what: str) -> Axis:
     except (TypeError, ValueError, OverflowError):
         a = np.empty(0)
     if a.shape != (3,) or not np.isfinite(a).all() or not np.any(a):
-        raise DescriptionError(f"{what}: axis must be 'x', 'y', 'z' or three finite numbers, not all zero; "
-                               f"got {axis!r}")
-    if np.abs(a).max() > 2 or abs(a @ a - 1) > 1e-15:    # else it has length 1: kept to the last digit
+        raise DescriptionError(
+            f"{what}: axis must be 'x', 'y', 'z' or three finite numbers, not all zero; got {axis!r}"
+        )
+    if np.abs(a).max() > 2 or abs(a @ a - 1) > 1e-15:  # else it has length 1: kept to the last digit
         a = a / np.abs(a).max()
         a = a / np.linalg.norm(a)
     return float(a[0]), float(a[1]), float(a[2])
@@ -98,8 +100,9 @@ class Pin(Mobilizer):
         return f"Pin({_axis_text(self.axis, 'z')})"
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
-        return RelativeMotion(R=rotation_about_axis(self.axis, q), p=zeros(), H_w=column(self.axis),
-                      H_v=zeros())  # (16)
+        return RelativeMotion(
+            R=rotation_about_axis(self.axis, q), p=zeros(), H_w=column(self.axis), H_v=zeros()
+        )  # (16)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -127,7 +130,7 @@ class Slider(Mobilizer):
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
         a = column(self.axis)
-        return RelativeMotion(R=ca.SX.eye(3), p=a * q, H_w=zeros(), H_v=a)                             # (17)
+        return RelativeMotion(R=ca.SX.eye(3), p=a * q, H_w=zeros(), H_v=a)  # (17)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -159,8 +162,9 @@ class Screw(Mobilizer):
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
         a, pitch = column(self.axis), sx(self.pitch)
-        return RelativeMotion(R=rotation_about_axis(self.axis, q), p=pitch * q * a, H_w=a,
-                              H_v=pitch * a)  # (18)
+        return RelativeMotion(
+            R=rotation_about_axis(self.axis, q), p=pitch * q * a, H_w=a, H_v=pitch * a
+        )  # (18)
 
     def _scaled(self, s: Array) -> Mobilizer:
         return Screw(self.pitch * float(np.abs(self.axis) @ s), self.axis)
@@ -183,8 +187,9 @@ class Cylinder(Mobilizer):
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
         z = column(LETTERS["z"])
-        return RelativeMotion(R=rotation_z(q[0]), p=z * q[1], H_w=ca.horzcat(z, zeros()),
-                      H_v=ca.horzcat(zeros(), z))  # (19)
+        return RelativeMotion(
+            R=rotation_z(q[0]), p=z * q[1], H_w=ca.horzcat(z, zeros()), H_v=ca.horzcat(zeros(), z)
+        )  # (19)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -202,8 +207,12 @@ class Planar(Mobilizer):
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
         x, y, z = (column(a) for a in LETTERS.values())
-        return RelativeMotion(R=rotation_z(q[0]), p=x * q[1] + y * q[2],                               # (20)
-                      H_w=ca.horzcat(z, zeros(3, 2)), H_v=ca.horzcat(zeros(), x, y))
+        return RelativeMotion(
+            R=rotation_z(q[0]),
+            p=x * q[1] + y * q[2],  # (20)
+            H_w=ca.horzcat(z, zeros(3, 2)),
+            H_v=ca.horzcat(zeros(), x, y),
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -219,4 +228,4 @@ class Translation(Mobilizer):
     has_lengths = False
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
-        return RelativeMotion(R=ca.SX.eye(3), p=q, H_w=zeros(3, 3), H_v=ca.SX.eye(3))                  # (21)
+        return RelativeMotion(R=ca.SX.eye(3), p=q, H_w=zeros(3, 3), H_v=ca.SX.eye(3))  # (21)

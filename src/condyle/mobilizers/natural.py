@@ -1,5 +1,6 @@
 """Natural parameterisation of a spline curve: through given frames, at a constant pace.
 docs/theory/spline_joints.md (10)-(13)."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -80,8 +81,8 @@ class Interpolant:
         marks = arc[np.searchsorted(grid, self.stops)]
         counts = np.maximum(1, np.ceil(np.diff(marks) / gap - 1e-9)).astype(int)
         sites = [a + (b - a) * np.arange(n) / n for a, b, n in zip(marks, marks[1:], counts, strict=False)]
-        first = np.concatenate([[0], np.cumsum(counts)])[:len(self.sites)]
-        new = np.concatenate([*sites, marks[-1:]][:len(sites) + (not self.spline.period)])
+        first = np.concatenate([[0], np.cumsum(counts)])[: len(self.sites)]
+        new = np.concatenate([*sites, marks[-1:]][: len(sites) + (not self.spline.period)])
         between = self.pose(self._inverse(grid, arc, new))
         R, p = np.array(between.R), np.array(between.p)
         R[first], p[first] = frames
@@ -120,7 +121,7 @@ def interpolate(frames: Transform, sites: Array, order: int, period: float, metr
         # of odd order, supports are centred between two knots
         knots = ahead if k % 2 == 0 else 0.5 * (ahead + np.concatenate([[sites[-1] - period], sites]))
     else:
-        inner = np.array([sites[j + 1:j + k].mean() for j in range(n - k)])
+        inner = np.array([sites[j + 1 : j + k].mean() for j in range(n - k)])
         knots = bsplines.clamped(np.concatenate([sites[:1], inner, sites[-1:]]), k)
     spline = FrameSpline.of(knots, k, n, "closed" if period else "clamped")
     columns, B = spline.basis(sites)
@@ -138,12 +139,15 @@ def interpolate(frames: Transform, sites: Array, order: int, period: float, metr
             break
         best = min(best, worst)
         G = exp_se3(solve(r)) @ G  # (10)
-    raise DescriptionError(f"SplineCurve.natural: no curve through the {n} frames was found: {worst:.3g} m "
-                           "is left; give frames between those that are far apart")
+    raise DescriptionError(
+        f"SplineCurve.natural: no curve through the {n} frames was found: {worst:.3g} m "
+        "is left; give frames between those that are far apart"
+    )
 
 
-def naturally(frames: Transform, order: int, closed: bool, metric: Metric,
-              even: float) -> tuple[Interpolant, Array, float]:
+def naturally(
+    frames: Transform, order: int, closed: bool, metric: Metric, even: float
+) -> tuple[Interpolant, Array, float]:
     """A curve through all frames whose |s| is constant within the share `even`, where on it the frames are,
     and how uneven |s| is.
 
@@ -156,7 +160,7 @@ def naturally(frames: Transform, order: int, closed: bool, metric: Metric,
         raise DescriptionError(f"SplineCurve.natural: frames[{j}] and the next one are equal; leave one out")
     total = np.concatenate([[0.0], np.cumsum(chords)])
     length = float(total[-1])
-    curve = interpolate(frames, total[:len(frames.p)], order, length if closed else 0.0, metric)
+    curve = interpolate(frames, total[: len(frames.p)], order, length if closed else 0.0, metric)
     first = np.arange(len(frames.p))
     for _ in range(3):
         curve, first = curve.refined(frames, np.inf)

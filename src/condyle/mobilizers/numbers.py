@@ -6,6 +6,7 @@ knowing what its numbers mean: numbers are the constants in them. So radii, pitc
 in users' functions count too. Two joints along different splines, too, have the same equations up to numbers
 and to what is in the tables that they look up: these tables become one, in which each has its place.
 """
+
 from __future__ import annotations
 
 import hashlib
@@ -63,8 +64,11 @@ def pattern(mobilizer: Mobilizer) -> Pattern:
             remember(_FORMS, form, known)
     template, sources = known
     numbers = tuple(x if k < 0 else closure.tables[k].evaluate(NOWHERE)[int(x), 0] for k, x in sources)
-    return replace(template, numbers=numbers,
-                   tables=tuple(table for table in closure.tables if not isinstance(table, Numbers)))
+    return replace(
+        template,
+        numbers=numbers,
+        tables=tuple(table for table in closure.tables if not isinstance(table, Numbers)),
+    )
 
 
 Sources = list[tuple[int, float]]
@@ -76,14 +80,18 @@ _FORMS: dict[str, tuple[Pattern, Sources]] = {}
 def _apart(mobilizer: Mobilizer, closure: Closure) -> tuple[Pattern, Sources]:
     """A pattern without its numbers and tables, and where the numbers come from."""
     f = closure.function
-    op_of, input_of, output_of, value_of = (f.instruction_id, f.instruction_input, f.instruction_output,
-                                            f.instruction_constant)
+    op_of, input_of, output_of, value_of = (
+        f.instruction_id,
+        f.instruction_input,
+        f.instruction_output,
+        f.instruction_constant,
+    )
     nodes: list[tuple[int, ...]] = []
     outputs: list[tuple[int, int, int]] = []
     numbers: Sources = []
     put_out: Sources = []
-    newest: dict[int, int] = {}                             # node in each slot
-    constants: dict[int, tuple[int, float]] = {}            # or number
+    newest: dict[int, int] = {}  # node in each slot
+    constants: dict[int, tuple[int, float]] = {}  # or number
     given = {len(FIXED) + k for k, table in enumerate(closure.tables) if isinstance(table, Numbers)}
     # arguments and results without those of numbers
     kept = [k for k in range(f.n_in()) if k not in given]
@@ -109,11 +117,19 @@ def _apart(mobilizer: Mobilizer, closure: Closure) -> tuple[Pattern, Sources]:
             newest[o[0]] = len(nodes) - 1
     shapes = [(s.shape, s.find()) for s in map(f.sparsity_out, results)]
     outside = [s.element_hash() for s in ca.vertsplit(closure.outside)] if closure.outside.numel() else ()
-    looked_up = [(table.name, table.width, table.text if table.name else "") for table in closure.tables
-                 if not isinstance(table, Numbers)]
+    looked_up = [
+        (table.name, table.width, table.text if table.name else "")
+        for table in closure.tables
+        if not isinstance(table, Numbers)
+    ]
     text = repr((mobilizer.nq, mobilizer.nu, nodes, outputs, shapes, outside, looked_up))
-    return Pattern(hashlib.sha256(text.encode()).hexdigest(), (), tuple(nodes), tuple(outputs),
-                   shapes=tuple(f.sparsity_out(k) for k in results)), [*numbers, *put_out]
+    return Pattern(
+        hashlib.sha256(text.encode()).hexdigest(),
+        (),
+        tuple(nodes),
+        tuple(outputs),
+        shapes=tuple(f.sparsity_out(k) for k in results),
+    ), [*numbers, *put_out]
 
 
 class Pool:
@@ -166,8 +182,12 @@ class NumberedMobilizer(Mobilizer):
         for name in ("coordinate_names", "speed_names", "units", "named_by_user", "uses_time", "singular"):
             setattr(self, name, getattr(like, name))
         self.pools = [Pool(tables) for tables in zip(*(p.tables for p in patterns), strict=True)]
-        each = np.hstack([np.array([p.numbers for p in patterns]).reshape(len(patterns), -1),
-                          *(pool.places for pool in self.pools)])
+        each = np.hstack(
+            [
+                np.array([p.numbers for p in patterns]).reshape(len(patterns), -1),
+                *(pool.places for pool in self.pools),
+            ]
+        )
         self.values = each[0].tolist()
         differ = np.flatnonzero((each != each[0]).any(axis=0))
         self.table, columns = np.unique(each[:, differ], axis=1, return_inverse=True)
@@ -179,8 +199,9 @@ class NumberedMobilizer(Mobilizer):
         closure = traced(self.like)
         rows = [ca.SX.sym("row", pool.table.width) for pool in self.pools]
         inputs = [ca.vertsplit(x) if x.numel() else [] for x in (t, q, u, closure.outside, *rows)]
-        numbers = (number(self.column[k]) if k in self.column else ca.SX(x)
-                   for k, x in enumerate(self.values))
+        numbers = (
+            number(self.column[k]) if k in self.column else ca.SX(x) for k, x in enumerate(self.values)
+        )
         values: list[ca.SX] = []
 
         def value(node: int) -> ca.SX:
@@ -199,9 +220,9 @@ class NumberedMobilizer(Mobilizer):
         for node, argument, element in self.pattern.outputs:
             entries[argument][element] = value(node)
         found = [ca.SX(shape, ca.vertcat(ca.SX(0, 1), *x)) for shape, x in zip(shapes, entries, strict=True)]
-        for pool, index, row in zip(self.pools, found[closure.n:], rows, strict=True):
+        for pool, index, row in zip(self.pools, found[closure.n :], rows, strict=True):
             register(pool.table, pool.index(index, next(numbers), next(numbers)), row)
-        return found[:closure.n]
+        return found[: closure.n]
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
         return RelativeMotion(*self._parts(t, q, u)[:8])

@@ -11,6 +11,7 @@ Any length of q means the rotation of its direction; (14) keeps the length. Eule
 
     R_FM = Rx(q1) Ry(q2) Rz(q3),   N of seth2010 (10) as corrected in its errata   (15)
 """
+
 from __future__ import annotations
 
 import casadi as ca
@@ -39,13 +40,13 @@ class Quaternion:
     @staticmethod
     def N(q: ca.SX) -> ca.SX:
         """For w_FM in F, shape (4, 3)."""
-        return quaternion_rate_matrix(q)                                                     # (14)
+        return quaternion_rate_matrix(q)  # (14)
 
     @staticmethod
     def N_M(q: ca.SX) -> ca.SX:
         """For w_FM in M, shape (4, 3)."""
         w, x, y, z = ca.vertsplit(0.5 * q)
-        return ca.blockcat([[-x, -y, -z], [w, -z, y], [z, w, -x], [-y, x, w]])               # (14)
+        return ca.blockcat([[-x, -y, -z], [w, -z, y], [z, w, -x], [-y, x, w]])  # (14)
 
     @staticmethod
     def left_inverse(N: ca.SX, q: ca.SX) -> ca.SX:
@@ -73,13 +74,13 @@ class Euler:
 
     @staticmethod
     def rotation(q: ca.SX) -> ca.SX:
-        return rotation_from_euler(ca.vertsplit(q), "xyz")                                   # (15)
+        return rotation_from_euler(ca.vertsplit(q), "xyz")  # (15)
 
     @staticmethod
     def N(q: ca.SX) -> ca.SX:
         """For w_FM in F, shape (3, 3)."""
         s1, c1, s2, c2 = ca.sin(q[0]), ca.cos(q[0]), ca.sin(q[1]), ca.cos(q[1])
-        return ca.blockcat([[1, s1 * s2 / c2, -c1 * s2 / c2], [0, c1, s1], [0, -s1 / c2, c1 / c2]])     # (15)
+        return ca.blockcat([[1, s1 * s2 / c2, -c1 * s2 / c2], [0, c1, s1], [0, -s1 / c2, c1 / c2]])  # (15)
 
     @staticmethod
     def N_inverse(q: ca.SX) -> ca.SX:
@@ -110,16 +111,20 @@ class OrientationMobilizer(Mobilizer):
 
     def __post_init__(self) -> None:
         if not isinstance(self.coordinates, str) or self.coordinates not in ORIENTATIONS:
-            raise DescriptionError(f"{type(self).__name__}: coordinates must be 'quaternion' or 'euler', got "
-                                   f"{self.coordinates!r}")
+            raise DescriptionError(
+                f"{type(self).__name__}: coordinates must be 'quaternion' or 'euler', got "
+                f"{self.coordinates!r}"
+            )
         turn = ORIENTATIONS[self.coordinates]
         n = 3 if self.moves else 0
-        for name, value in (("coordinate_names", (*turn.names, "tx", "ty", "tz")[:len(turn.names) + n]),
-                            ("speed_names", ("wx", "wy", "wz", "vx", "vy", "vz")[:3 + n]),
-                            ("units", (turn.unit,) * len(turn.names) + ("m",) * n),
-                            ("speed_units", ("rad/s",) * 3 + ("m/s",) * n),
-                            ("quaternions", (slice(0, 4),) if turn is Quaternion else ()),
-                            ("singular", turn.singular)):
+        for name, value in (
+            ("coordinate_names", (*turn.names, "tx", "ty", "tz")[: len(turn.names) + n]),
+            ("speed_names", ("wx", "wy", "wz", "vx", "vy", "vz")[: 3 + n]),
+            ("units", (turn.unit,) * len(turn.names) + ("m",) * n),
+            ("speed_units", ("rad/s",) * 3 + ("m/s",) * n),
+            ("quaternions", (slice(0, 4),) if turn is Quaternion else ()),
+            ("singular", turn.singular),
+        ):
             object.__setattr__(self, name, value)
 
     @property

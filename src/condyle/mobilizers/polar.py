@@ -3,6 +3,7 @@
 M's origin is at p = r e, e an axis of M; w turns M and e with it. Equation numbers are those of
 docs/theory/mobilizers.md. u = qdot throughout.
 """
+
 from __future__ import annotations
 
 import casadi as ca
@@ -44,10 +45,13 @@ class BendStretch(Mobilizer):
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
         R, z = rotation_z(q[0]), column(LETTERS["z"])
         e = R[:, 0]
-        return RelativeMotion(R=R, p=q[1] * e, H_w=ca.horzcat(z, zeros()),
-                              H_v=ca.horzcat(q[1] * ca.cross(z, e),
-                                                                                  e),  # (27)
-                      bias_v=_radial_bias(u[0] * z, zeros(), q[1], u[1], e))
+        return RelativeMotion(
+            R=R,
+            p=q[1] * e,
+            H_w=ca.horzcat(z, zeros()),
+            H_v=ca.horzcat(q[1] * ca.cross(z, e), e),  # (27)
+            bias_v=_radial_bias(u[0] * z, zeros(), q[1], u[1], e),
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -83,16 +87,18 @@ class SphericalCoords(Mobilizer):
     units = ("rad", "rad", "m")
     speed_units = ("rad/s", "rad/s", "m/s")
     has_lengths = False
-    singular = ("a particle at M has no inertia against the angles where the radius is zero or M lies on F's "
-                "z axis")
+    singular = (
+        "a particle at M has no inertia against the angles where the radius is zero or M lies on F's z axis"
+    )
 
     def __post_init__(self) -> None:
         for name in ("azimuth_offset", "zenith_offset"):
             object.__setattr__(self, name, constant(getattr(self, name), f"SphericalCoords: {name}"))
         for name in ("negate_azimuth", "negate_zenith", "negate_radial"):
             if not isinstance(getattr(self, name), (bool, np.bool_)):
-                raise DescriptionError(f"SphericalCoords: {name} is True or False, got "
-                                       f"{getattr(self, name)!r}")
+                raise DescriptionError(
+                    f"SphericalCoords: {name} is True or False, got {getattr(self, name)!r}"
+                )
             object.__setattr__(self, name, bool(getattr(self, name)))
         if not isinstance(self.radial_axis, str) or self.radial_axis not in ("x", "z"):
             raise DescriptionError(f"SphericalCoords: radial_axis is 'z' or 'x', got {self.radial_axis!r}")
@@ -102,14 +108,15 @@ class SphericalCoords(Mobilizer):
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
         s1, s2, s3 = (-1 if n else 1 for n in (self.negate_azimuth, self.negate_zenith, self.negate_radial))
-        R = rotation_z(s1 * q[0] + sx(self.azimuth_offset)) @ rotation_y(s2 * q[1]
-                                                                         + sx(self.zenith_offset))  # (28)
+        R = rotation_z(s1 * q[0] + sx(self.azimuth_offset)) @ rotation_y(
+            s2 * q[1] + sx(self.zenith_offset)
+        )  # (28)
         z, y, e = s1 * column(LETTERS["z"]), s2 * R[:, 1], s3 * R[:, "xyz".index(self.radial_axis)]
         p = q[2] * e
-        H_w = ca.horzcat(z, y, zeros())                                                      # (29)
+        H_w = ca.horzcat(z, y, zeros())  # (29)
         H_v = ca.horzcat(ca.cross(z, p), ca.cross(y, p), e)
         w_1, w_2 = z * u[0], y * u[1]
         bias_w = ca.cross(w_1, w_2)
-        return RelativeMotion(R=R, p=p, H_w=H_w, H_v=H_v, bias_w=bias_w,
-                              bias_v=_radial_bias(w_1 + w_2, bias_w, q[2],
-                                                                                     u[2], e))
+        return RelativeMotion(
+            R=R, p=p, H_w=H_w, H_v=H_v, bias_w=bias_w, bias_v=_radial_bias(w_1 + w_2, bias_w, q[2], u[2], e)
+        )

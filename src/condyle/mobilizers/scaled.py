@@ -1,4 +1,5 @@
 """Any mobilizer between bodies of another size: ScaledMobilizer."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -33,14 +34,23 @@ class ScaledMobilizer(Wrapper):
 
     @cached_property
     def _S(self) -> Array:
-        return np.array([self.factor if unit.removesuffix("/s") in LENGTHS else 1.0
-                         for unit in self.speed_units])
+        return np.array(
+            [self.factor if unit.removesuffix("/s") in LENGTHS else 1.0 for unit in self.speed_units]
+        )
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
         k, X = self.factor, motion(self.forward, t, q / ca.DM(self._D), u / ca.DM(self._S))
         back = ca.diag(1 / ca.DM(self._S))
-        return RelativeMotion(R=X.R, p=k * X.p, H_w=X.H_w @ back, H_v=k * X.H_v @ back, w_t=X.w_t,
-                              v_t=k * X.v_t, bias_w=X.bias_w, bias_v=k * X.bias_v)                       # (1)
+        return RelativeMotion(
+            R=X.R,
+            p=k * X.p,
+            H_w=X.H_w @ back,
+            H_v=k * X.H_v @ back,
+            w_t=X.w_t,
+            v_t=k * X.v_t,
+            bias_w=X.bias_w,
+            bias_v=k * X.bias_v,
+        )  # (1)
 
     def N(self, q: ca.SX) -> ca.SX:
         return ca.diag(ca.DM(self._D)) @ self.forward.N(q / ca.DM(self._D)) @ ca.diag(1 / ca.DM(self._S))
@@ -51,20 +61,24 @@ class ScaledMobilizer(Wrapper):
 
     @property
     def domains(self) -> tuple[tuple[float, float], ...]:
-        return tuple((d * low, d * high)
-                     for d, (low, high) in zip(self._D, self.forward.domains, strict=True))
+        return tuple(
+            (d * low, d * high) for d, (low, high) in zip(self._D, self.forward.domains, strict=True)
+        )
 
     def sizes(self, length: float) -> tuple[tuple[float | None, ...], tuple[float | None, ...]]:
         q, u = self.forward.sizes(length / self.factor)
-        return (tuple(None if x is None else x / d for x, d in zip(q, self._D, strict=True)),
-                tuple(None if x is None else x / d for x, d in zip(u, self._S, strict=True)))
+        return (
+            tuple(None if x is None else x / d for x, d in zip(q, self._D, strict=True)),
+            tuple(None if x is None else x / d for x, d in zip(u, self._S, strict=True)),
+        )
 
     def guess(self, R_FM: Array) -> Array | None:
         return None if (q := self.forward.guess(R_FM)) is None else self._D * q
 
     def starts(self, q: Array, X_FM: Transform) -> Iterator[Array]:
-        return (self._D * x for x in self.forward.starts(q / self._D,
-                                                         Transform(X_FM.R, X_FM.p / self.factor)))
+        return (
+            self._D * x for x in self.forward.starts(q / self._D, Transform(X_FM.R, X_FM.p / self.factor))
+        )
 
     def default_q(self) -> Array:
         return self._D * self.forward.default_q()

@@ -9,6 +9,7 @@ alike. docs/theory/spline_joints.md (5)-(8).
 A twist in the form (5) takes one sine and one cosine of half the angle, no series and no branch, and loses no
 digit at any angle.
 """
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -36,8 +37,9 @@ def screws(z: Array) -> Array:
     along = np.where(length > 0, v / np.where(length > 0, length, 1.0), [0.0, 0.0, 1.0])
     n = np.where(turns, w / safe, along)
     h = (n * v).sum(axis=-1, keepdims=True)
-    return np.concatenate([n, np.where(turns, theta, 0.0), h, np.where(turns, (v - h * n) / safe, 0.0)],
-                          axis=-1)
+    return np.concatenate(
+        [n, np.where(turns, theta, 0.0), h, np.where(turns, (v - h * n) / safe, 0.0)], axis=-1
+    )
 
 
 class Path(NamedTuple):
@@ -52,8 +54,9 @@ class Path(NamedTuple):
     dv: Any
 
 
-def along(x: Any, R: Any, p: Any, each: Sequence[Any], polynomials: Sequence[Sequence[Any]],
-          rates: int = 2) -> Path:
+def along(
+    x: Any, R: Any, p: Any, each: Sequence[Any], polynomials: Sequence[Sequence[Any]], rates: int = 2
+) -> Path:
     """G(x) = (R, p) exp(z_1 f_1(x)) exp(z_2 f_2(x)) ..., s and ds.
 
     Args:
@@ -75,7 +78,7 @@ def along(x: Any, R: Any, p: Any, each: Sequence[Any], polynomials: Sequence[Seq
                 dw, dv = scale(ddf, z_w), scale(ddf, z_v)
             else:
                 df = derivatives[0]
-                dw, dv = dw + scale(df, cross(w, z_w)), dv + scale(df, cross(v, z_w) + cross(w, z_v))    # (7)
+                dw, dv = dw + scale(df, cross(w, z_w)), dv + scale(df, cross(v, z_w) + cross(w, z_v))  # (7)
                 dv, dw = apply(back, dv - cross(p_f, dw)) + scale(ddf, z_v), apply(back, dw) + scale(ddf, z_w)
         if rates:
             df = derivatives[0]
@@ -93,12 +96,17 @@ def _exponential(screw: Any, f: Any) -> tuple[Any, Any, Any, Any]:
     n, B = vector([n1, n2, n3]), vector(rest)
     half = 0.5 * theta * f
     sine, cosine = sin(half), cos(half)
-    s, c = 2 * sine * cosine, 2 * sine * sine                # no digit is lost in 1 - cos
+    s, c = 2 * sine * cosine, 2 * sine * sine  # no digit is lost in 1 - cos
     s1, s2, s3 = s * n1, s * n2, s * n3
     c1, c2, c3 = c * n1, c * n2, c * n3
     c12, c13, c23, diagonal = c1 * n2, c1 * n3, c2 * n3, 1 - c
-    R = matrix([[diagonal + c1 * n1, c12 - s3, c13 + s2], [c12 + s3, diagonal + c2 * n2, c23 - s1],
-                [c13 - s2, c23 + s1, diagonal + c3 * n3]])
+    R = matrix(
+        [
+            [diagonal + c1 * n1, c12 - s3, c13 + s2],
+            [c12 + s3, diagonal + c2 * n2, c23 - s1],
+            [c13 - s2, c23 + s1, diagonal + c3 * n3],
+        ]
+    )
     A = scale(h, n)
-    p = scale(f, A) + scale(s, B) + scale(c, cross(n, B))                                                # (6)
+    p = scale(f, A) + scale(s, B) + scale(c, cross(n, B))  # (6)
     return R, p, scale(theta, n), A + scale(theta, B)

@@ -4,6 +4,7 @@ A sine takes as long as a matrix product. Where many bodies are computed one aft
 first: a processor works at several of them at a time, while a body waits for its parent. Of a mobilizer that
 looks tables up, such as a joint along a spline, all that does not depend on u comes first.
 """
+
 from __future__ import annotations
 
 import casadi as ca
@@ -54,12 +55,15 @@ def _split(mobilizer: Mobilizer) -> tuple[Closure, Closure] | None:
             symbols.append(ca.SX.sym("sine"))
             slots[o[0]] = symbols[-1]
         else:
-            slots[o[0]] = ca.SX.unary(op, slots[i[0]]) if len(i) == 1 else ca.SX.binary(op, slots[i[0]],
-                                                                                        slots[i[1]])
+            slots[o[0]] = (
+                ca.SX.unary(op, slots[i[0]]) if len(i) == 1 else ca.SX.binary(op, slots[i[0]], slots[i[1]])
+            )
     if not sines:
         return None
-    return (Closure("sines", inputs[:2], [ca.vertcat(*sines)]),
-            Closure("motion", [*inputs, ca.vertcat(*symbols)], outputs))
+    return (
+        Closure("sines", inputs[:2], [ca.vertcat(*sines)]),
+        Closure("motion", [*inputs, ca.vertcat(*symbols)], outputs),
+    )
 
 
 MOST = 64
@@ -73,7 +77,7 @@ def _still_first(closure: Closure) -> tuple[Closure, Closure] | None:
     given = [*inputs, closure.outside, *(lookup.row for lookup in lookups_in(motion))]
     f = ca.Function("motion", given, motion)
     outputs = [ca.SX.zeros(f.sparsity_out(k)) for k in range(f.n_out())]
-    slots: dict[int, tuple[ca.SX, bool]] = {}               # values, and whether they depend on u
+    slots: dict[int, tuple[ca.SX, bool]] = {}  # values, and whether they depend on u
     still: list[ca.SX] = []
     symbols: dict[int, ca.SX] = {}
 
@@ -102,5 +106,7 @@ def _still_first(closure: Closure) -> tuple[Closure, Closure] | None:
             slots[o[0]] = ca.SX.unary(op, *values) if len(i) == 1 else ca.SX.binary(op, *values), moves
     if len(still) > MOST:
         return None
-    return (Closure("still", inputs[:2], [ca.vertcat(*still)]),
-            Closure("motion", [*inputs, ca.vertcat(ca.SX(0, 1), *symbols.values())], outputs))
+    return (
+        Closure("still", inputs[:2], [ca.vertcat(*still)]),
+        Closure("motion", [*inputs, ca.vertcat(ca.SX(0, 1), *symbols.values())], outputs),
+    )

@@ -1,4 +1,5 @@
 """Joints along a spline of frames: lee2008 section 5.1. Numbers: docs/theory/spline_joints.md."""
+
 from __future__ import annotations
 
 import hashlib
@@ -112,28 +113,47 @@ class SplineCurve(Mobilizer):
         if self.ends not in ("clamped", "mirrored"):
             raise DescriptionError(f"{what}: ends must be 'clamped' or 'mirrored', got {self.ends!r}")
         if self.ends == "mirrored" and (k != 4 or self.closed):
-            raise DescriptionError(f"{what}: mirrored ends are for open curves of order 4, this one is "
-                                   f"{'closed' if self.closed else f'of order {k}'}")
+            raise DescriptionError(
+                f"{what}: mirrored ends are for open curves of order 4, this one is "
+                f"{'closed' if self.closed else f'of order {k}'}"
+            )
         for name in ("coordinate", "unit"):
             if not isinstance(getattr(self, name), str) or not getattr(self, name):
                 raise DescriptionError(f"{what}: {name} must be text, got {getattr(self, name)!r}")
         frames = checked_frames(self.frames, k, what)
         form = "closed" if self.closed else self.ends
         knots, domain = checked_knots(self.knots, self.domain, len(frames.p), k, form, what)
-        for name, value in (("order", k), ("closed", bool(self.closed)), ("frames", frames),
-                            ("knots", knots),
-                            ("domain", domain), ("metric", Metric.of(self.metric, f"{what}: metric")),
-                            ("coordinate_names", (self.coordinate,)), ("speed_names", (self.coordinate,)),
-                            ("named_by_user", self.coordinate != "q"), ("units", (self.unit,)),
-                            ("speed_units", (f"{self.unit}/s",))):
+        for name, value in (
+            ("order", k),
+            ("closed", bool(self.closed)),
+            ("frames", frames),
+            ("knots", knots),
+            ("domain", domain),
+            ("metric", Metric.of(self.metric, f"{what}: metric")),
+            ("coordinate_names", (self.coordinate,)),
+            ("speed_names", (self.coordinate,)),
+            ("named_by_user", self.coordinate != "q"),
+            ("units", (self.unit,)),
+            ("speed_units", (f"{self.unit}/s",)),
+        ):
             object.__setattr__(self, name, value)
         checked_steps(self._steps, what)
         self._check_jacobian(what)
 
     @classmethod
-    def natural(cls, frames: Any, order: int = 4, closed: bool = False, *, metric: Any = None,
-                domain: Any = (0.0, 1.0), even: float = 2e-3, accuracy: float | None = None,
-                coordinate: str = "q", unit: str | None = None) -> SplineCurve:
+    def natural(
+        cls,
+        frames: Any,
+        order: int = 4,
+        closed: bool = False,
+        *,
+        metric: Any = None,
+        domain: Any = (0.0, 1.0),
+        even: float = 2e-3,
+        accuracy: float | None = None,
+        coordinate: str = "q",
+        unit: str | None = None,
+    ) -> SplineCurve:
         """A curve through all frames at a constant pace: q is the arc length in the metric, or in proportion
         to it.
 
@@ -168,24 +188,34 @@ class SplineCurve(Mobilizer):
         checked_steps(steps_between(given, closed), what)
         through, sites, uneven = naturally(given, order, closed, measure, even)
         start, length = float(through.stops[0]), float(np.ptp(through.stops))
-        low, high = (0.0, length) if isinstance(domain,
-                                                str) and domain == "length" else checked_domain(domain, what)
+        low, high = (
+            (0.0, length) if isinstance(domain, str) and domain == "length" else checked_domain(domain, what)
+        )
         scale = (high - low) / length
         knots = low + (through.knots - start) * scale
         if not closed:
             knots[-order:] = high
         if unit is None:
             unit = "m" if isinstance(domain, str) else "1"
-        curve = cls(through.frames, order, closed, knots=knots, domain=(low, high), coordinate=coordinate,
-                    unit=unit,
-                    metric=measure)
+        curve = cls(
+            through.frames,
+            order,
+            closed,
+            knots=knots,
+            domain=(low, high),
+            coordinate=coordinate,
+            unit=unit,
+            metric=measure,
+        )
         object.__setattr__(curve, "sites", low + (sites - start) * scale)
         if uneven > even:
-            warn(f"{what}: |s| is even to {uneven:.2g} only, {even:g} was asked for: with at most "
-                 f"{MOST_FRAMES} control frames it cannot be, the path through the {len(given.p)} "
-                 f"frames turns too sharply ({len(curve.frames.p)} are used). If the frames are "
-                 "noisy, smooth them: cd.fit_spline_curve(frames, smoothing=...); if they are few, "
-                 "give more where the path bends; or allow more by even=")
+            warn(
+                f"{what}: |s| is even to {uneven:.2g} only, {even:g} was asked for: with at most "
+                f"{MOST_FRAMES} control frames it cannot be, the path through the {len(given.p)} "
+                f"frames turns too sharply ({len(curve.frames.p)} are used). If the frames are "
+                "noisy, smooth them: cd.fit_spline_curve(frames, smoothing=...); if they are few, "
+                "give more where the path bends; or allow more by even="
+            )
         if accuracy is not None:
             curve._warn_of_bends(accuracy, what)
         return curve
@@ -243,8 +273,9 @@ class SplineCurve(Mobilizer):
         R, p, w, v, dw, dv = path(q, self._pieces.at(q, look_up=True), self.order)
         uu = u * u
         # s and ds are in the child's frame: errata on lee2008
-        return RelativeMotion(R=R, p=p, H_w=R @ w, H_v=R @ v, bias_w=(R @ dw) * uu,
-                              bias_v=(R @ (dv + ca.cross(w, v))) * uu)
+        return RelativeMotion(
+            R=R, p=p, H_w=R @ w, H_v=R @ v, bias_w=(R @ dw) * uu, bias_v=(R @ (dv + ca.cross(w, v))) * uu
+        )
 
     def _at(self, q: ArrayLike) -> Path:
         x = real("SplineCurve: q", q)
@@ -282,14 +313,16 @@ class SplineCurve(Mobilizer):
         sites = np.append(self.sites, self.sites[0] + self.spline.period) if self.closed else self.sites
         h = np.diff(sites)
         s, ds = self.twists(sites[:-1, None] + h[:, None] * (np.arange(SAMPLES) + 0.5) / SAMPLES)
-        height = bends(s, ds, self.metric).max(axis=1) * h**2 / 8                                       # (15)
+        height = bends(s, ds, self.metric).max(axis=1) * h**2 / 8  # (15)
         worst = int(height.argmax())
         if height[worst] > accuracy:
-            warn(f"{what}: between frames[{worst}] and the next one, {self.coordinate} from "
-                 f"{sites[worst]:.6g} to {sites[worst + 1]:.6g}, the path rises {height[worst]:.3g} "
-                 f"m above its chord, in the metric; {accuracy:g} m was asked for "
-                 f"({int((height > accuracy).sum())} of {len(h)} steps are beyond). Give frames "
-                 "closer to each other there")
+            warn(
+                f"{what}: between frames[{worst}] and the next one, {self.coordinate} from "
+                f"{sites[worst]:.6g} to {sites[worst + 1]:.6g}, the path rises {height[worst]:.3g} "
+                f"m above its chord, in the metric; {accuracy:g} m was asked for "
+                f"({int((height > accuracy).sum())} of {len(h)} steps are beyond). Give frames "
+                "closer to each other there"
+            )
 
     def samples(self, each: int = SAMPLES) -> Array:
         """Coordinates inside every knot interval of the domain, shape (intervals, each)."""
@@ -303,7 +336,7 @@ class SplineCurve(Mobilizer):
         mean, worst = length.mean(), int(length.argmin())
         (first, *_), (*_, last) = self.spline.edges
         around = np.concatenate([[first], q, [last]])[[worst, worst + 2]]
-        for _ in range(REFINED if length[worst] < 0.5 * mean else 0):                # nearer to the least
+        for _ in range(REFINED if length[worst] < 0.5 * mean else 0):  # nearer to the least
             near = np.linspace(around[0], around[1], 65)
             least = int(self.speed(near).argmin())
             around = near[[max(least - 1, 0), min(least + 1, 64)]]
@@ -312,10 +345,12 @@ class SplineCurve(Mobilizer):
             return
         k = int(self.spline.interval(np.array(least_q)))
         low, high = (edge[k] for edge in self.spline.edges)
-        raise DescriptionError(f"{what}: the Jacobian vanishes in the interval from {low:g} to {high:g}: |s| "
-                               f"= {least_s:.3g} at {self.coordinate} = {least_q:.6g}, {mean:.3g} on "
-                               "average. Its control frames are equal, or the path turns back on itself; "
-                               "there the body would not move whatever the speed")
+        raise DescriptionError(
+            f"{what}: the Jacobian vanishes in the interval from {low:g} to {high:g}: |s| "
+            f"= {least_s:.3g} at {self.coordinate} = {least_q:.6g}, {mean:.3g} on "
+            "average. Its control frames are equal, or the path turns back on itself; "
+            "there the body would not move whatever the speed"
+        )
 
     def starts(self, q: Array, X_FM: Transform) -> Iterator[Array]:
         """q, then where the curve comes nearer to the pose than on both sides, the nearest first."""
@@ -324,20 +359,30 @@ class SplineCurve(Mobilizer):
         R, p = self.pose(x)
         turn = np.reshape(log_so3(np.swapaxes(R, 1, 2) @ X_FM.R), (-1, 3))
         far = np.hypot(np.linalg.norm(turn, axis=1), np.linalg.norm(p - X_FM.p, axis=1))
-        around = np.concatenate([far[-1:], far, far[:1]]) if self.closed else np.pad(far, 1,
-                                                                                     constant_values=np.inf)
+        around = (
+            np.concatenate([far[-1:], far, far[:1]])
+            if self.closed
+            else np.pad(far, 1, constant_values=np.inf)
+        )
         lowest = np.flatnonzero((far <= around[:-2]) & (far <= around[2:]))
         for k in lowest[np.argsort(far[lowest], kind="stable")]:
-            yield x[k:k + 1]
+            yield x[k : k + 1]
 
     def _scaled(self, s: Array) -> Mobilizer:
         """Positions of the control frames by the factors along F's axes; q too where it is a length."""
         grow = self._one_factor(s, f"{self.coordinate} [{self.unit}]") if self.unit in LENGTHS else 1.0
         W = np.diag(np.repeat([s.mean(), 1.0], 3))
-        made = SplineCurve(Transform.unchecked(self.frames.R, self.frames.p * s), self.order, self.closed,
-                           knots=self.knots * grow, domain=(self.domain[0] * grow, self.domain[1] * grow),
-                           ends=self.ends, coordinate=self.coordinate, unit=self.unit,
-                           metric=Metric(W @ self.metric.matrix @ W))
+        made = SplineCurve(
+            Transform.unchecked(self.frames.R, self.frames.p * s),
+            self.order,
+            self.closed,
+            knots=self.knots * grow,
+            domain=(self.domain[0] * grow, self.domain[1] * grow),
+            ends=self.ends,
+            coordinate=self.coordinate,
+            unit=self.unit,
+            metric=Metric(W @ self.metric.matrix @ W),
+        )
         if self.sites is not None:
             object.__setattr__(made, "sites", self.sites * grow)
         return made
@@ -357,5 +402,7 @@ class SplineCurve(Mobilizer):
     def __repr__(self) -> str:
         low, high = self.domain
         how = "closed" if self.closed else f"{self.ends} ends"
-        return (f"SplineCurve({len(self.frames.p)} frames, order {self.order}, {how}, {self.coordinate} from "
-                f"{low:g} to {high:g})")
+        return (
+            f"SplineCurve({len(self.frames.p)} frames, order {self.order}, {how}, {self.coordinate} from "
+            f"{low:g} to {high:g})"
+        )

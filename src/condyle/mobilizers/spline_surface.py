@@ -1,4 +1,5 @@
 """Joints of one to three coordinates given by tensor-product B-splines: lee2008 section 5.2."""
+
 from __future__ import annotations
 
 import hashlib
@@ -91,48 +92,82 @@ class SplineSurface(Mobilizer):
     parts: tuple[Mode, ...]
     directions: tuple[Direction, ...]
 
-    def __init__(self, values: Any, knots: Sequence[ArrayLike | None] | None = None, order: int = 4, *,
-                 domain: Any = (0.0, 1.0), axes: Sequence[str] = AXES, X: Any = None,
-                 closed: bool | Sequence[bool] = False, modes: Sequence[tuple[Any, Any]] = (),
-                 coordinates: Sequence[str] | str | None = None, units: Sequence[str] | str = ()) -> None:
+    def __init__(
+        self,
+        values: Any,
+        knots: Sequence[ArrayLike | None] | None = None,
+        order: int = 4,
+        *,
+        domain: Any = (0.0, 1.0),
+        axes: Sequence[str] = AXES,
+        X: Any = None,
+        closed: bool | Sequence[bool] = False,
+        modes: Sequence[tuple[Any, Any]] = (),
+        coordinates: Sequence[str] | str | None = None,
+        units: Sequence[str] | str = (),
+    ) -> None:
         what = "SplineSurface"
         given, parts = control_values(values, f"{what}: values")
         n = given.ndim - 1
-        names = (("q",) if n == 1 else tuple(f"q{k + 1}"
-                                             for k in range(n))) if coordinates is None else names_of(
-            coordinates, f"{what}: coordinates", f"{n} different names")
+        names = (
+            (("q",) if n == 1 else tuple(f"q{k + 1}" for k in range(n)))
+            if coordinates is None
+            else names_of(coordinates, f"{what}: coordinates", f"{n} different names")
+        )
         if len(names) != n:
-            raise DescriptionError(f"{what}: values of shape {given.shape} are a joint of {n} coordinate(s), "
-                                   f"but coordinates are {names!r}")
+            raise DescriptionError(
+                f"{what}: values of shape {given.shape} are a joint of {n} coordinate(s), "
+                f"but coordinates are {names!r}"
+            )
         if isinstance(order, bool) or order not in range(4, 11):
-            raise DescriptionError(f"{what}: order must be a whole number from 4 (cubic) to 10, got "
-                                   f"{order!r}; below 4 accelerations would jump")
+            raise DescriptionError(
+                f"{what}: order must be a whole number from 4 (cubic) to 10, got "
+                f"{order!r}; below 4 accelerations would jump"
+            )
         shut = flags_of(closed, n, f"{what}: closed")
         directions = []
-        for d, (t, pair) in enumerate(zip(knot_sequences(knots, n, what), domains_of(domain, n, what),
-                                          strict=True)):
-            t = knots_of(t, given.shape[1 + d], int(order), shut[d], pair,
-                         f"{what}: direction {d + 1} ({names[d]})")
+        for d, (t, pair) in enumerate(
+            zip(knot_sequences(knots, n, what), domains_of(domain, n, what), strict=True)
+        ):
+            t = knots_of(
+                t, given.shape[1 + d], int(order), shut[d], pair, f"{what}: direction {d + 1} ({names[d]})"
+            )
             t.flags.writeable = False
             directions.append(Direction(t, int(order), shut[d]))
         more = tuple(mode_of(mode, given.shape, f"{what}: modes[{m}]") for m, mode in enumerate(modes))
-        for name, value in (("values", given), ("knots", tuple(way.knots for way in directions)),
-                            ("order", int(order)),
-                            ("axes", axes_of(axes, what)), ("X", Transform.of(X, f"{what}: X")),
-                            ("closed", shut),
-                            ("modes", more), ("parts", (*parts, *more)), ("coordinate_names", names),
-                            ("speed_names", names),
-                            ("named_by_user", coordinates is not None), ("directions", tuple(directions)),
-                            ("units", given_units(units, names, what) or ("1",) * n),
-                            ("uses_time", any(isinstance(mode.amplitude, Traced) for mode in more))):
+        for name, value in (
+            ("values", given),
+            ("knots", tuple(way.knots for way in directions)),
+            ("order", int(order)),
+            ("axes", axes_of(axes, what)),
+            ("X", Transform.of(X, f"{what}: X")),
+            ("closed", shut),
+            ("modes", more),
+            ("parts", (*parts, *more)),
+            ("coordinate_names", names),
+            ("speed_names", names),
+            ("named_by_user", coordinates is not None),
+            ("directions", tuple(directions)),
+            ("units", given_units(units, names, what) or ("1",) * n),
+            ("uses_time", any(isinstance(mode.amplitude, Traced) for mode in more)),
+        ):
             object.__setattr__(self, name, value)
         self._check(what)
 
     @classmethod
-    def of_positions(cls, points: ArrayLike, orientation: Any = "normal", *, q: Any = None, order: int = 4,
-                     domain: Any = (0.0, 1.0), closed: bool | Sequence[bool] = False, within: float = 1e-3,
-                     coordinates: Sequence[str] | str | None = None,
-                     units: Sequence[str] | str = ()) -> SplineSurface:
+    def of_positions(
+        cls,
+        points: ArrayLike,
+        orientation: Any = "normal",
+        *,
+        q: Any = None,
+        order: int = 4,
+        domain: Any = (0.0, 1.0),
+        closed: bool | Sequence[bool] = False,
+        within: float = 1e-3,
+        coordinates: Sequence[str] | str | None = None,
+        units: Sequence[str] | str = (),
+    ) -> SplineSurface:
         """A surface of two coordinates through points on a grid, such as a measured bone.
 
         Along the normal p_1 x p_2, M's z axis is an interpolation: knots are halved until it is near enough.
@@ -153,8 +188,15 @@ class SplineSurface(Mobilizer):
             units: unit of each coordinate; "1" by default.
         """
         made = through(points, orientation, q, order, domain, closed, within, "SplineSurface.of_positions")
-        return cls(made.values, made.knots, order, X=Transform(made.R), closed=closed,
-                   coordinates=coordinates, units=units)
+        return cls(
+            made.values,
+            made.knots,
+            order,
+            X=Transform(made.R),
+            closed=closed,
+            coordinates=coordinates,
+            units=units,
+        )
 
     @property
     def domain(self) -> tuple[tuple[float, float], ...]:
@@ -180,16 +222,22 @@ class SplineSurface(Mobilizer):
                 raise DescriptionError(
                     f"SplineSurface: {self.axes[f]} winds around {self.coordinate_names[d]} {m[f].min():g} "
                     f"times at some control values and {m[f].max():g} times at others; give angles that do "
-                    "not jump by 2 pi from one value to the next")
+                    "not jump by 2 pi from one value to the next"
+                )
             out.append(2 * np.pi * first)
         return out
 
     @cached_property
     def _at_defaults(self) -> Array:
         """Control values without what depends on time, Parameters at their defaults."""
-        return sum((mode.values * (1.0 if mode.amplitude is None else valued(mode.amplitude, {}))
-                    for mode in self.parts
-                    if not isinstance(mode.amplitude, Traced)), np.zeros(self.values.shape))
+        return sum(
+            (
+                mode.values * (1.0 if mode.amplitude is None else valued(mode.amplitude, {}))
+                for mode in self.parts
+                if not isinstance(mode.amplitude, Traced)
+            ),
+            np.zeros(self.values.shape),
+        )
 
     def _extended(self, values: Array, wind: bool) -> Array:
         for d, way in enumerate(self.directions):
@@ -203,8 +251,10 @@ class SplineSurface(Mobilizer):
         # the turns of closed directions are with the numbers, also where all values are Parameters
         values = [self._extended(mode.values, m == 0) for m, mode in enumerate(self.parts)]
         some = [np.array([np.ptp(x[f]) > 0 for f in range(6)]) for x in values]
-        some = [moved | (x.reshape(6, -1).any(axis=1) & (mode.amplitude is not None))
-                for moved, x, mode in zip(some, values, self.parts, strict=True)]
+        some = [
+            moved | (x.reshape(6, -1).any(axis=1) & (mode.amplitude is not None))
+            for moved, x, mode in zip(some, values, self.parts, strict=True)
+        ]
         moving = np.any(some, axis=0)
         some[0] = some[0] | (moving & values[0].reshape(6, -1).any(axis=1))
         fixed = [None if moving[f] else float(self.parts[0].values[f].flat[0]) for f in range(6)]
@@ -236,8 +286,9 @@ class SplineSurface(Mobilizer):
                 continue
             c = taylor(row[columns], x, self.order)
             a, a_t, a_tt = _amplitude(mode.amplitude, t)
-            bend = 2 * sum((value * _power(u, index) for index, value in c.items() if sum(index) == 2),
-                           ca.SX(0))
+            bend = 2 * sum(
+                (value * _power(u, index) for index, value in c.items() if sum(index) == 2), ca.SX(0)
+            )
             slope = ca.horzcat(*(c[tuple(e)] for e in units))
             value = c[(0,) * self.nq]
             for k, f in enumerate(functions):
@@ -252,9 +303,16 @@ class SplineSurface(Mobilizer):
         phi, grad, phi_t, rate, second = self._functions(t, q, u)
         R, p, W_w, W_v, bias_w, bias_v = chain(self.axes, self.X, phi, rate, second)
         G, g_t = ca.vertcat(*grad), ca.sparsify(ca.vertcat(*phi_t))
-        return RelativeMotion(R=R, p=p, H_w=ca.sparsify(W_w @ G), H_v=ca.sparsify(W_v @ G), w_t=W_w @ g_t,
-                              v_t=W_v @ g_t,
-                              bias_w=bias_w, bias_v=bias_v)
+        return RelativeMotion(
+            R=R,
+            p=p,
+            H_w=ca.sparsify(W_w @ G),
+            H_v=ca.sparsify(W_v @ G),
+            w_t=W_w @ g_t,
+            v_t=W_v @ g_t,
+            bias_w=bias_w,
+            bias_v=bias_v,
+        )
 
     def phi(self, q: ArrayLike, t: float = 0.0) -> Array:
         """The six functions at coordinates q (..., n) and a time [s]: translations [m] and angles [rad] in
@@ -273,7 +331,8 @@ class SplineSurface(Mobilizer):
                 c = taylor(rows[columns], [x_d - rows[d] for d, x_d in enumerate(at)], self.order, 0)
                 a = mode.amplitude
                 out[functions] += c[(0,) * self.nq] * (
-                    1.0 if a is None else float(a(t)) if isinstance(a, Traced) else valued(a, {}))
+                    1.0 if a is None else float(a(t)) if isinstance(a, Traced) else valued(a, {})
+                )
         return out.T.reshape(*x.shape[:-1], 6)
 
     def pose(self, q: ArrayLike, t: float = 0.0) -> Transform:
@@ -290,16 +349,25 @@ class SplineSurface(Mobilizer):
         turned = any(a[0] == "r" and b[0] == "t" for a, b in combinations(self.axes, 2))
         if turned or set(self.units) & set(LENGTHS):
             self._one_factor(s, "translations after rotations" if turned else "coordinates that are lengths")
-        along = [float(np.linalg.norm(s * (self.X.R @ LETTERS[axis[1]]))) if axis[0] == "t" else 1.0
-                 for axis in self.axes]
+        along = [
+            float(np.linalg.norm(s * (self.X.R @ LETTERS[axis[1]]))) if axis[0] == "t" else 1.0
+            for axis in self.axes
+        ]
         grown = np.array(along).reshape(6, *(1,) * self.nq)
-        return SplineSurface(self.values * grown, [t * float(s[0]) if unit in LENGTHS else t
-                                                   for t, unit in zip(self.knots, self.units, strict=True)],
-                             self.order, axes=self.axes, X=Transform(self.X.R, self.X.p * s),
-                             closed=self.closed,
-                             modes=[(mode.values * grown, mode.law or mode.amplitude) for mode in self.modes],
-                             coordinates=self.coordinate_names if self.named_by_user else None,
-                             units=self.units)
+        return SplineSurface(
+            self.values * grown,
+            [
+                t * float(s[0]) if unit in LENGTHS else t
+                for t, unit in zip(self.knots, self.units, strict=True)
+            ],
+            self.order,
+            axes=self.axes,
+            X=Transform(self.X.R, self.X.p * s),
+            closed=self.closed,
+            modes=[(mode.values * grown, mode.law or mode.amplitude) for mode in self.modes],
+            coordinates=self.coordinate_names if self.named_by_user else None,
+            units=self.units,
+        )
 
     def random_q(self, rng: np.random.Generator) -> Array:
         return rng.uniform(*np.transpose(self.domain))
@@ -315,8 +383,10 @@ class SplineSurface(Mobilizer):
         for array in (*self.knots, *(mode.values for mode in self.parts), self.X.R, self.X.p):
             digest.update(repr(array.shape).encode() + array.tobytes())
         amplitudes = text(tuple(mode.amplitude for mode in self.parts))
-        return (f"SplineSurface({self.values.shape}, {self.order}, {self.axes}, {self.closed}, "
-                f"{digest.hexdigest()}, {amplitudes})")
+        return (
+            f"SplineSurface({self.values.shape}, {self.order}, {self.axes}, {self.closed}, "
+            f"{digest.hexdigest()}, {amplitudes})"
+        )
 
     def conditions(self) -> ca.SX | None:
         return conditions_on(tuple(mode.amplitude for mode in self.parts))
@@ -329,34 +399,48 @@ class SplineSurface(Mobilizer):
     def _check(self, what: str) -> None:
         """H has its full rank everywhere in the domain, and gimbal lock is reported: Parameters at their
         defaults, t = 0."""
-        now = sum((mode.values * float(mode.amplitude(0.0)) for mode in self.parts
-                   if isinstance(mode.amplitude, Traced)),
-                  self._at_defaults)
+        now = sum(
+            (
+                mode.values * float(mode.amplitude(0.0))
+                for mode in self.parts
+                if isinstance(mode.amplitude, Traced)
+            ),
+            self._at_defaults,
+        )
         look = Look(self.axes, self.directions, self._extended(now, True))
         where = lambda worst: ", ".join(
-            f"{name} = {x:.6g} (cell {cell + 1} of {len(way.cells) - 1})" for name, x, cell, way in zip(
-                self.coordinate_names, worst.q, worst.cell, self.directions, strict=True))
+            f"{name} = {x:.6g} (cell {cell + 1} of {len(way.cells) - 1})"
+            for name, x, cell, way in zip(
+                self.coordinate_names, worst.q, worst.cell, self.directions, strict=True
+            )
+        )
         if not (worst := look.rank()).value > SMALLEST:
             raise DescriptionError(
                 f"{what}: H loses its rank at {where(worst)}: the joint does not move with a coordinate "
                 "there, or moves alike with two. Equal control values or a fold make it so: move them, or "
-                "leave that part out of the domain")
+                "leave that part out of the domain"
+            )
         varies = any(mode.amplitude is not None for mode in self.parts)
-        words = ["where the splines do not move with a coordinate, or move alike with two; inside the domain "
-                 "this is nowhere" + (" at t = 0 and the defaults of Parameters" if varies else "")]
+        words = [
+            "where the splines do not move with a coordinate, or move alike with two; inside the domain "
+            "this is nowhere" + (" at t = 0 and the defaults of Parameters" if varies else "")
+        ]
         if (worst := look.lock()).changes_sign or worst.value < LOCKED:
             words.append(f"the angles are in gimbal lock at {where(worst)}")
             warn(
                 f"{what}: Euler singularity (gimbal lock) at {where(worst)}: the basis twists span five "
                 f"directions only there, |det W| = {worst.value:.2g}. The motion stays smooth; what asks for "
                 "angles of a pose, such as a fit, does not. Choose another order of axes, or "
-                "X")
+                "X"
+            )
         object.__setattr__(self, "singular", "; ".join(words))
 
     def __repr__(self) -> str:
         size = " x ".join(map(str, self.values.shape[1:]))
-        ranges = ", ".join(f"{name} from {low:g} to {high:g}"
-                           for name, (low, high) in zip(self.coordinate_names, self.domain, strict=True))
+        ranges = ", ".join(
+            f"{name} from {low:g} to {high:g}"
+            for name, (low, high) in zip(self.coordinate_names, self.domain, strict=True)
+        )
         more = ", deforming" if self.uses_time else ""
         return f"SplineSurface({size} control values, order {self.order}, {ranges}{more})"
 

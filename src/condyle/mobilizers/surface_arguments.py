@@ -1,4 +1,5 @@
 """What a SplineSurface is given, read and checked before anything is computed."""
+
 from __future__ import annotations
 
 from typing import Any, NamedTuple
@@ -20,7 +21,7 @@ class Mode(NamedTuple):
 
     values: Array
     amplitude: Symbol | Traced | None
-    law: Function | None = None                             # what was traced, if it can be written as text
+    law: Function | None = None  # what was traced, if it can be written as text
 
 
 def control_values(given: Any, what: str) -> tuple[NDArray[Any], list[Mode]]:
@@ -28,13 +29,19 @@ def control_values(given: Any, what: str) -> tuple[NDArray[Any], list[Mode]]:
     try:
         array = np.array(given)
     except ValueError:
-        raise DescriptionError(f"{what}: expected an array of shape (6, n1), (6, n1, n2) or (6, n1, n2, n3), "
-                               "got rows of different lengths") from None
+        raise DescriptionError(
+            f"{what}: expected an array of shape (6, n1), (6, n1, n2) or (6, n1, n2, n3), "
+            "got rows of different lengths"
+        ) from None
     if array.ndim not in (2, 3, 4) or array.shape[0] != 6:
-        turned = "; functions are the first dimension: np.moveaxis(values, -1, 0)" if (
-            array.ndim in (2, 3, 4) and array.shape[-1] == 6) else ""
-        raise DescriptionError(f"{what}: expected shape (6, n1), (6, n1, n2) or (6, n1, n2, n3), got "
-                               f"{array.shape}{turned}")
+        turned = (
+            "; functions are the first dimension: np.moveaxis(values, -1, 0)"
+            if (array.ndim in (2, 3, 4) and array.shape[-1] == 6)
+            else ""
+        )
+        raise DescriptionError(
+            f"{what}: expected shape (6, n1), (6, n1, n2) or (6, n1, n2, n3), got {array.shape}{turned}"
+        )
     if array.dtype != object:
         array = real(what, array).copy()
         _finite(array, what)
@@ -57,20 +64,24 @@ def control_values(given: Any, what: str) -> tuple[NDArray[Any], list[Mode]]:
 def _finite(array: Array, what: str) -> None:
     if not np.isfinite(array).all():
         index = tuple(map(int, np.argwhere(~np.isfinite(array))[0]))
-        raise DescriptionError(f"{what}[{', '.join(map(str, index))}] is {array[index]}; every control value "
-                               "must be finite")
+        raise DescriptionError(
+            f"{what}[{', '.join(map(str, index))}] is {array[index]}; every control value must be finite"
+        )
 
 
 def mode_of(given: Any, shape: tuple[int, ...], what: str) -> Mode:
     try:
         values, amplitude, *_ = given
     except (TypeError, ValueError):
-        raise DescriptionError(f"{what}: expected a pair of control values {shape} and an amplitude (a "
-                               f"function of time, or a Parameter), got {given!r}") from None
+        raise DescriptionError(
+            f"{what}: expected a pair of control values {shape} and an amplitude (a "
+            f"function of time, or a Parameter), got {given!r}"
+        ) from None
     array = real(f"{what}: values", values).copy()
     if array.shape != shape:
-        raise DescriptionError(f"{what}: its values have shape {array.shape}; expected that of the surface, "
-                               f"{shape}")
+        raise DescriptionError(
+            f"{what}: its values have shape {array.shape}; expected that of the surface, {shape}"
+        )
     _finite(array, f"{what}: values")
     array.flags.writeable = False
     if isinstance(amplitude, Symbol):
@@ -78,10 +89,14 @@ def mode_of(given: Any, shape: tuple[int, ...], what: str) -> Mode:
     if isinstance(amplitude, Traced):
         return Mode(array, amplitude)
     if not callable(amplitude):
-        raise DescriptionError(f"{what}: amplitude: expected a function of time, or a Parameter, got "
-                               f"{amplitude!r}")
-    return Mode(array, trace(amplitude, ("t",), what=f"{what}: amplitude", outputs=()),
-                amplitude if isinstance(amplitude, Function) else None)
+        raise DescriptionError(
+            f"{what}: amplitude: expected a function of time, or a Parameter, got {amplitude!r}"
+        )
+    return Mode(
+        array,
+        trace(amplitude, ("t",), what=f"{what}: amplitude", outputs=()),
+        amplitude if isinstance(amplitude, Function) else None,
+    )
 
 
 def axes_of(given: Any, what: str) -> tuple[str, ...]:
@@ -89,8 +104,9 @@ def axes_of(given: Any, what: str) -> tuple[str, ...]:
     if sorted(map(str, axes)) != sorted(AXES):
         twice = sorted({str(a) for a in axes if axes.count(a) > 1})
         why = f"; {', '.join(twice)} occurs twice, so that two twists depend on each other" if twice else ""
-        raise DescriptionError(f"{what}: axes: expected the six names {', '.join(AXES)} in any order, got "
-                               f"{given!r}{why}")
+        raise DescriptionError(
+            f"{what}: axes: expected the six names {', '.join(AXES)} in any order, got {given!r}{why}"
+        )
     return axes
 
 
@@ -119,8 +135,9 @@ def domains_of(given: Any, n: int, what: str) -> tuple[tuple[float, float], ...]
     except (TypeError, ValueError):
         pairs = np.empty(0)
     if pairs.shape != (n, 2) or not np.isfinite(pairs).all() or not (pairs[:, 0] < pairs[:, 1]).all():
-        raise DescriptionError(f"{what}: domain: expected (low, high) with low < high, or {n} of them, got "
-                               f"{given!r}")
+        raise DescriptionError(
+            f"{what}: domain: expected (low, high) with low < high, or {n} of them, got {given!r}"
+        )
     return tuple((float(low), float(high)) for low, high in pairs)
 
 
@@ -128,29 +145,37 @@ def knots_of(given: Any, n: int, order: int, closed: bool, domain: tuple[float, 
     """The knots of one direction, checked; uniform over the domain where none are given."""
     need = n + 1 if closed else n + order
     if n < order:
-        raise DescriptionError(f"{what}: {n} control values are too few, order {order} needs at least "
-                               f"{order}")
+        raise DescriptionError(
+            f"{what}: {n} control values are too few, order {order} needs at least {order}"
+        )
     if given is None:
         inner = np.linspace(*domain, n + 1 if closed else n - order + 2)
-        return inner if closed else np.concatenate([inner[:1].repeat(order - 1), inner,
-                                                    inner[-1:].repeat(order - 1)])
+        return (
+            inner
+            if closed
+            else np.concatenate([inner[:1].repeat(order - 1), inner, inner[-1:].repeat(order - 1)])
+        )
     t = np.array(given, dtype=float)
     if t.shape != (need,):
         rule = "number of values + 1, the last closes the period" if closed else "number of values + order"
-        raise DescriptionError(f"{what}: got knots of shape {t.shape}; {n} control values of order {order} "
-                               f"need {need} ({rule})")
+        raise DescriptionError(
+            f"{what}: got knots of shape {t.shape}; {n} control values of order {order} need {need} ({rule})"
+        )
     if not np.isfinite(t).all():
         raise DescriptionError(f"{what}: knots[{int(np.argmin(np.isfinite(t)))}] is not finite")
     if (np.diff(t) < 0).any():
         i = int(np.argmax(np.diff(t) < 0))
-        raise DescriptionError(f"{what}: knots must not decrease, but knots[{i}] = {t[i]:g} and "
-                               f"knots[{i + 1}] = {t[i + 1]:g}")
+        raise DescriptionError(
+            f"{what}: knots must not decrease, but knots[{i}] = {t[i]:g} and knots[{i + 1}] = {t[i + 1]:g}"
+        )
     low, high = (t[0], t[-1]) if closed else (t[order - 1], t[n])
     if not low < high:
         raise DescriptionError(f"{what}: the domain, from {low:g} to {high:g}, is empty; spread the knots")
     inside, times = np.unique(t[:-1] if closed else t[(t > low) & (t < high)], return_counts=True)
     if len(inside) and times.max() > order - 3:
-        raise DescriptionError(f"{what}: the knot {inside[times.argmax()]:g} occurs {times.max()} times; at "
-                               f"most {order - 3} are allowed for order {order}: the motion must have two "
-                               "continuous derivatives")
+        raise DescriptionError(
+            f"{what}: the knot {inside[times.argmax()]:g} occurs {times.max()} times; at "
+            f"most {order - 3} are allowed for order {order}: the motion must have two "
+            "continuous derivatives"
+        )
     return t

@@ -1,4 +1,5 @@
 """Where a SplineSurface loses the rank of H, and where its angles are in gimbal lock."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -45,8 +46,10 @@ class Look:
 
     def __init__(self, axes: Sequence[str], directions: Sequence[Direction], values: Array) -> None:
         self.axes, self.directions, self.values = axes, directions, values
-        self.may_lock = not _together(axes) or _smallest_cosine(
-            values[[k for k, axis in enumerate(axes) if axis[0] == "r"][1]]) < LOCKED
+        self.may_lock = (
+            not _together(axes)
+            or _smallest_cosine(values[[k for k, axis in enumerate(axes) if axis[0] == "r"][1]]) < LOCKED
+        )
         phi = ca.SX.sym("phi", 6)
         _, _, W_w, W_v, *_ = chain(axes, Transform(), ca.vertsplit(phi), [zeros(1)] * 6, [zeros(1)] * 6)
         self.W = ca.Function("W", [phi], [ca.densify(ca.vertcat(W_w, W_v))])
@@ -56,7 +59,7 @@ class Look:
         H, W = self.at(self.places)
         # rotations and translations count alike, and so do the coordinates
         turns = np.array([axis[0] == "r" for axis in axes]) if not self.may_lock else np.arange(6) < 3
-        squares = (H ** 2).sum(axis=(0, 2))
+        squares = (H**2).sum(axis=(0, 2))
         sizes = [np.sqrt(squares[turns == part].sum()) or 1.0 for part in (False, True)]
         self.rows = np.where(turns, sizes[1], sizes[0])[:, None]
         self.columns = np.maximum(np.linalg.norm(H / self.rows, axis=1).mean(axis=0), 1e-300)
@@ -64,10 +67,13 @@ class Look:
 
     def at(self, places: Sequence[Array]) -> tuple[Array, Array]:
         """H (N, 6, n) and W (N, 6, 6) on the grid of places; where W cannot lose rank, dphi/dq and 1."""
-        B = [[way.matrix(x, order) for order in (0, 1)] for way,
-             x in zip(self.directions, places, strict=True)]
-        slopes = [grid_values(self.values, [b[d == e] for e, b in enumerate(B)]).reshape(6, -1)
-                  for d in range(len(B))]
+        B = [
+            [way.matrix(x, order) for order in (0, 1)] for way, x in zip(self.directions, places, strict=True)
+        ]
+        slopes = [
+            grid_values(self.values, [b[d == e] for e, b in enumerate(B)]).reshape(6, -1)
+            for d in range(len(B))
+        ]
         gradient = np.stack(slopes, axis=-1).swapaxes(0, 1)
         if not self.may_lock:
             return gradient, np.eye(6)[None]
@@ -82,8 +88,10 @@ class Look:
 
     def rank(self) -> Worst:
         """The smallest singular value of H, where 1 is the mean length of its columns."""
-        return self._refined(self.smallest_singular_value(self.H),
-                             lambda places: self.smallest_singular_value(self.at(places)[0]))
+        return self._refined(
+            self.smallest_singular_value(self.H),
+            lambda places: self.smallest_singular_value(self.at(places)[0]),
+        )
 
     def lock(self) -> Worst:
         """The smallest |det W|: |cos(second angle)| where no translation is between the rotations. 1 if it is
@@ -101,11 +109,15 @@ class Look:
             value, q = float(values.min()), np.array([x[k] for x, k in zip(places, at, strict=True)])
             if step == CLOSER:
                 break
-            places = [np.linspace(x[max(k - 1, 0)], x[min(k + 1, len(x) - 1)], 9)
-                      for x, k in zip(places, at, strict=True)]
+            places = [
+                np.linspace(x[max(k - 1, 0)], x[min(k + 1, len(x) - 1)], 9)
+                for x, k in zip(places, at, strict=True)
+            ]
             values = again(places)
-        cell = tuple(int(np.clip(np.searchsorted(way.cells, x, side="right") - 1, 0, len(way.cells) - 2))
-                     for way, x in zip(self.directions, q, strict=True))
+        cell = tuple(
+            int(np.clip(np.searchsorted(way.cells, x, side="right") - 1, 0, len(way.cells) - 2))
+            for way, x in zip(self.directions, q, strict=True)
+        )
         return Worst(value, q, cell)
 
 

@@ -1,4 +1,5 @@
 """Surfaces through measured points: control values of positions, and of angles along the surface normal."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -26,8 +27,9 @@ class Through(NamedTuple):
     R: Array
 
 
-def sites_and_knots(given: Any, n: int, order: int, closed: bool, domain: tuple[float, float],
-                    what: str) -> tuple[Array, Array]:
+def sites_and_knots(
+    given: Any, n: int, order: int, closed: bool, domain: tuple[float, float], what: str
+) -> tuple[Array, Array]:
     """Where along a coordinate the points are, and knots for splines through them: averages of the sites; of
     a closed direction the sites, or, if the order is odd, the middles between them."""
     if n < order:
@@ -38,33 +40,38 @@ def sites_and_knots(given: Any, n: int, order: int, closed: bool, domain: tuple[
         sites = real(f"{what}: q", given)
         if sites.shape != (n + closed,):
             more = ", and the end of the period after them" if closed else ""
-            raise DescriptionError(f"{what}: q: expected {n + closed} numbers, one per point{more}, got "
-                                   f"shape {sites.shape}")
+            raise DescriptionError(
+                f"{what}: q: expected {n + closed} numbers, one per point{more}, got shape {sites.shape}"
+            )
         if not (np.isfinite(sites).all() and (np.diff(sites) > 0).all()):
             raise DescriptionError(f"{what}: q must be finite and increase from point to point, got {sites}")
     if closed:
         before = np.append(sites[-2] - (sites[-1] - sites[0]), sites[:-1])
         return sites[:-1], sites if order % 2 == 0 else 0.5 * (before + sites)  # site j is after knot j
-    inner = [sites[i + 1:i + order].mean() for i in range(n - order)]
+    inner = [sites[i + 1 : i + order].mean() for i in range(n - order)]
     return sites, np.concatenate([sites[:1].repeat(order), inner, sites[-1:].repeat(order)])
 
 
-def through(points: Any, orientation: Any, q: Any, order: int, domain: Any, closed: Any, within: float,
-            what: str) -> Through:
+def through(
+    points: Any, orientation: Any, q: Any, order: int, domain: Any, closed: Any, within: float, what: str
+) -> Through:
     """A surface through points (n1, n2, 3), M's z axis along its normal, or turned as given (n1, n2, 3,
     3)."""
     p = real(f"{what}: points", points)
     if p.ndim != 3 or p.shape[2] != 3:
         raise DescriptionError(f"{what}: points: expected shape (n1, n2, 3), places on a grid, got {p.shape}")
     if not np.isfinite(p).all():
-        raise DescriptionError(f"{what}: points[{', '.join(map(str, np.argwhere(~np.isfinite(p))[0]))}] is "
-                               "not finite")
+        raise DescriptionError(
+            f"{what}: points[{', '.join(map(str, np.argwhere(~np.isfinite(p))[0]))}] is not finite"
+        )
     shut, ends = flags_of(closed, 2, f"{what}: closed"), domains_of(domain, 2, what)
     q = (None, None) if q is None else tuple(q)
     if len(q) != 2:
         raise DescriptionError(f"{what}: q: expected two sequences, one per coordinate, got {len(q)}")
-    both = [sites_and_knots(q[d], p.shape[d], order, shut[d], ends[d], f"{what}: direction {d + 1}")
-            for d in (0, 1)]
+    both = [
+        sites_and_knots(q[d], p.shape[d], order, shut[d], ends[d], f"{what}: direction {d + 1}")
+        for d in (0, 1)
+    ]
     sites = [site for site, _ in both]
     ways = [Direction(knots, order, shut[d]) for d, (_, knots) in enumerate(both)]
     positions = interpolated(np.moveaxis(p, 2, 0), ways, sites)
@@ -73,14 +80,17 @@ def through(points: Any, orientation: Any, q: Any, order: int, domain: Any, clos
         if orientation is not None:
             R = real(f"{what}: orientation", orientation)
             if R.shape != (*p.shape[:2], 3, 3):
-                raise DescriptionError(f"{what}: orientation: expected 'normal', None or rotations of shape "
-                                       f"{(*p.shape[:2], 3, 3)}, got {R.shape}")
+                raise DescriptionError(
+                    f"{what}: orientation: expected 'normal', None or rotations of shape "
+                    f"{(*p.shape[:2], 3, 3)}, got {R.shape}"
+                )
             angles = unwrapped(np.moveaxis(euler_from_rotation(R), -1, 0))
         values = np.concatenate([positions, interpolated(angles, ways, sites, winding(angles, ways))])
         return Through([way.knots for way in ways], values, np.eye(3))
     if orientation != "normal":
-        raise DescriptionError(f"{what}: orientation: expected 'normal', None or rotations, got "
-                               f"{orientation!r}")
+        raise DescriptionError(
+            f"{what}: orientation: expected 'normal', None or rotations, got {orientation!r}"
+        )
     return along_normal(positions, ways, within, what)
 
 
@@ -90,8 +100,9 @@ def along_normal(positions: Array, ways: Sequence[Direction], within: float, wha
     places = [way.samples(4) for way in coarse]
     n = normals(positions, coarse, places)
     if not np.isfinite(n).all():
-        raise DescriptionError(f"{what}: the surface has no normal somewhere: its points fold, or lie on a "
-                               "line")
+        raise DescriptionError(
+            f"{what}: the surface has no normal somewhere: its points fold, or lie on a line"
+        )
     R = frame_of(n.reshape(3, -1))
     values, off = positions, np.inf
     for halving in range(HALVINGS + 1):
@@ -110,17 +121,23 @@ def along_normal(positions: Array, ways: Sequence[Direction], within: float, wha
             break
         ways = [Direction(halved(way), way.order, way.closed) for way in ways]
     if off > within:
-        warn(f"{what}: M's z axis is up to {off:.2g} rad from the surface normal, {within:g} were "
-             "asked for: the surface bends too sharply between its points; give more points "
-             "there")
+        warn(
+            f"{what}: M's z axis is up to {off:.2g} rad from the surface normal, {within:g} were "
+            "asked for: the surface bends too sharply between its points; give more points "
+            "there"
+        )
     return Through([way.knots for way in ways], values, R)
 
 
 def normals(positions: Array, ways: Sequence[Direction], places: Sequence[Array]) -> Array:
     """Unit normals p_1 x p_2 on a grid, shape (3, N1, N2)."""
-    tangents = [grid_values(extended(positions, ways), [way.matrix(x, int(d == e)) for e,
-                                                        (way, x) in enumerate(
-        zip(ways, places, strict=True))]) for d in (0, 1)]
+    tangents = [
+        grid_values(
+            extended(positions, ways),
+            [way.matrix(x, int(d == e)) for e, (way, x) in enumerate(zip(ways, places, strict=True))],
+        )
+        for d in (0, 1)
+    ]
     n = np.cross(tangents[0], tangents[1], axis=0)
     size = np.linalg.norm(n, axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -161,15 +178,18 @@ def extended(values: Array, ways: Sequence[Direction], steps: Sequence[Array] | 
     return values
 
 
-def on_grid(values: Array, ways: Sequence[Direction], places: Sequence[Array],
-            steps: Sequence[Array] | None = None) -> Array:
+def on_grid(
+    values: Array, ways: Sequence[Direction], places: Sequence[Array], steps: Sequence[Array] | None = None
+) -> Array:
     """Splines (f, n1, n2) on the grid of places, (f, N1, N2)."""
-    return grid_values(extended(values, ways, steps),
-                       [way.matrix(x) for way, x in zip(ways, places, strict=True)])
+    return grid_values(
+        extended(values, ways, steps), [way.matrix(x) for way, x in zip(ways, places, strict=True)]
+    )
 
 
-def interpolated(values: Array, ways: Sequence[Direction], sites: Sequence[Array],
-                 steps: Sequence[Array] | None = None) -> Array:
+def interpolated(
+    values: Array, ways: Sequence[Direction], sites: Sequence[Array], steps: Sequence[Array] | None = None
+) -> Array:
     """Control values of the splines that have these values (f, n1, n2) at the sites."""
     # What the next periods gain is a spline of its own: it is taken off first.
     values = values - on_grid(np.zeros_like(values), ways, sites, steps)
@@ -189,7 +209,7 @@ def greville(way: Direction) -> Array:
     t, k = way.knots, way.order
     if way.closed:
         return t[:-1] if k % 2 == 0 else 0.5 * (t[1:] + t[:-1])
-    return np.array([t[i + 1:i + k].mean() for i in range(way.n)])
+    return np.array([t[i + 1 : i + k].mean() for i in range(way.n)])
 
 
 def halved(way: Direction) -> Array:

@@ -9,6 +9,7 @@
 "class" names a mobilizer or a function of `cd.functions`; the rest are the arguments of its constructor. All
 digits of a number are written. Python functions cannot be written.
 """
+
 from __future__ import annotations
 
 import json
@@ -35,8 +36,10 @@ KEY, VERSION = "condyle mobilizer", 1
 UNITS = "m, rad; coordinates as stated"
 WIDTH = 100
 """Columns that a line of the file has at most, if it can be broken."""
-REMEDY = ("use a function of Condyle (cd.Spline, cd.functions.Polynomial, ...), or keep the mobilizer in "
-          "Python code or as a pickle")
+REMEDY = (
+    "use a function of Condyle (cd.Spline, cd.functions.Polynomial, ...), or keep the mobilizer in "
+    "Python code or as a pickle"
+)
 LEFT_OUT = {"FunctionBased": ("laws",), "Coupled": ("laws",)}
 """Fields that follow from others."""
 
@@ -46,8 +49,11 @@ def classes() -> dict[str, type]:
     from condyle import mobilizers
 
     known: list[Any] = [getattr(mobilizers, name) for name in mobilizers.__all__]
-    joints = [c for c in known if hasattr(c, "__dataclass_fields__") and c.__name__ != "Custom"
-              and issubclass(c, Mobilizer)]
+    joints = [
+        c
+        for c in known
+        if hasattr(c, "__dataclass_fields__") and c.__name__ != "Custom" and issubclass(c, Mobilizer)
+    ]
     curves = [getattr(functions, name) for name in functions.__all__ if name != "Function"]
     return {c.__name__: c for c in (*joints, Reversed, ScaledMobilizer, Composition, *curves)}
 
@@ -88,13 +94,17 @@ def as_text(mobilizer: Mobilizer) -> str:
     Raises:
         DescriptionError: it cannot be written; it says which part and what to do.
     """
-    document = {KEY: VERSION, "units": UNITS,
-                "coordinates": dict(zip(mobilizer.coordinate_names, mobilizer.units, strict=True)),
-                "mobilizer": _written(mobilizer, type(mobilizer).__name__)}
+    document = {
+        KEY: VERSION,
+        "units": UNITS,
+        "coordinates": dict(zip(mobilizer.coordinate_names, mobilizer.units, strict=True)),
+        "mobilizer": _written(mobilizer, type(mobilizer).__name__),
+    }
     text = _formatted(document) + "\n"
     if of_text(text, "save") != mobilizer:
-        raise DescriptionError(f"save: {mobilizer!r} would not read back to an equal mobilizer; pickle it "
-                               "instead")
+        raise DescriptionError(
+            f"save: {mobilizer!r} would not read back to an equal mobilizer; pickle it instead"
+        )
     return text
 
 
@@ -104,6 +114,7 @@ def of_text(text: str, name: str) -> Mobilizer:
     Args:
         name: of the file, for messages.
     """
+
     def refuse(constant: str) -> Any:
         raise DescriptionError(f"{name}: it has the number {constant}; all numbers must be finite")
 
@@ -116,13 +127,17 @@ def of_text(text: str, name: str) -> Mobilizer:
     try:
         document = json.loads(text, parse_constant=refuse, object_pairs_hook=once)
     except json.JSONDecodeError as error:
-        raise DescriptionError(f"{name}: line {error.lineno}, column {error.colno}: {error.msg}: the file is "
-                               "cut off or damaged; mobilizer.save writes it again") from None
+        raise DescriptionError(
+            f"{name}: line {error.lineno}, column {error.colno}: {error.msg}: the file is "
+            "cut off or damaged; mobilizer.save writes it again"
+        ) from None
     if not isinstance(document, dict) or KEY not in document:
         raise DescriptionError(f"{name}: it has no entry {KEY!r}: mobilizer.save did not write it")
     if document[KEY] != VERSION:
-        raise DescriptionError(f"{name}: it is of version {document[KEY]!r}, this Condyle reads version "
-                               f"{VERSION}; use the Condyle that wrote it, or a newer one")
+        raise DescriptionError(
+            f"{name}: it is of version {document[KEY]!r}, this Condyle reads version "
+            f"{VERSION}; use the Condyle that wrote it, or a newer one"
+        )
     if "mobilizer" not in document:
         raise DescriptionError(f"{name}: it has no entry 'mobilizer'; mobilizer.save writes it")
     found = _read(document["mobilizer"], f"{name}: mobilizer")
@@ -132,6 +147,7 @@ def of_text(text: str, name: str) -> Mobilizer:
 
 
 # ---- Writing -----------------------------------------------------------------------------------------------
+
 
 def _written(value: Any, where: str) -> Any:
     """What JSON has for a value."""
@@ -153,23 +169,32 @@ def _written(value: Any, where: str) -> Any:
             return [_written(x, f"{where}[{k}]") for k, x in enumerate(value)]
         case Transform():
             one = lambda R, p: {"R": _written(R, f"{where}.R"), "p": _written(p, f"{where}.p")}
-            return one(*value) if value.p.ndim == 1 else {"Transforms": [one(*X) for X in zip(*value,
-                                                                                              strict=True)]}
+            return (
+                one(*value)
+                if value.p.ndim == 1
+                else {"Transforms": [one(*X) for X in zip(*value, strict=True)]}
+            )
         case Metric():
             return {"Metric": _written(value.matrix, where)}
         case Parameter():
             return {"Parameter": value.name, "default": value.default}
         case Traced():
-            raise DescriptionError(f"save: {where} is a Python function of {', '.join(value.names)}, which "
-                                   f"cannot be written as text; {REMEDY}")
+            raise DescriptionError(
+                f"save: {where} is a Python function of {', '.join(value.names)}, which "
+                f"cannot be written as text; {REMEDY}"
+            )
         case Symbol():
-            raise DescriptionError(f"save: {where} is computed from Parameters, {value!r}, and cannot be "
-                                   "written; give a Parameter itself, or a number")
+            raise DescriptionError(
+                f"save: {where} is computed from Parameters, {value!r}, and cannot be "
+                "written; give a Parameter itself, or a number"
+            )
         case Mobilizer() | Function():
             return {"class": type(value).__name__} | {
-                name: _written(x, f"{where}.{name}") for name, x in _arguments(value, where).items()}
-    what = (f"the Python function {getattr(value, '__qualname__', value)!r}" if callable(value)
-            else repr(value))
+                name: _written(x, f"{where}.{name}") for name, x in _arguments(value, where).items()
+            }
+    what = (
+        f"the Python function {getattr(value, '__qualname__', value)!r}" if callable(value) else repr(value)
+    )
     raise DescriptionError(f"save: {where} is {what}, which cannot be written as text; {REMEDY}")
 
 
@@ -179,22 +204,31 @@ def _arguments(value: Any, where: str) -> dict[str, Any]:
     name = kind.__name__
     if classes().get(name) is not kind:
         own = "has a pose that is a Python function" if name == "Custom" else "is a class of your own"
-        raise DescriptionError(f"save: {where}: {name} {own} and cannot be written as text; keep it in "
-                               "Python code, or as a pickle")
+        raise DescriptionError(
+            f"save: {where}: {name} {own} and cannot be written as text; keep it in "
+            "Python code, or as a pickle"
+        )
     if name in ("FunctionBased", "Coupled"):
         functions_ = value.functions if name == "Coupled" else (*value.angles, *value.translations)
         for k, (given, law) in enumerate(zip(functions_, value.laws, strict=True)):
             if given is None and law is not None:
-                label = (f"functions[{k}]" if name == "Coupled" else f"angles[{k}]" if k < 3 else
-                         f"translations[{k - 3}]")
-                raise DescriptionError(f"save: {where}.{label}: this joint was unpickled, and its functions "
-                                       "are known as traced code only; save it before it is pickled")
+                label = (
+                    f"functions[{k}]"
+                    if name == "Coupled"
+                    else f"angles[{k}]"
+                    if k < 3
+                    else f"translations[{k - 3}]"
+                )
+                raise DescriptionError(
+                    f"save: {where}.{label}: this joint was unpickled, and its functions "
+                    "are known as traced code only; save it before it is pickled"
+                )
     if name == "SplineSurface":
         names = value.coordinate_names if value.named_by_user else None
         modes = [(mode.values, mode.law or mode.amplitude) for mode in value.modes]
-        return {key: getattr(value, key) for key in ("order", "axes", "X", "closed", "knots", "values",
-                                                     "units")} | {
-            "modes": modes, "coordinates": names}
+        return {
+            key: getattr(value, key) for key in ("order", "axes", "X", "closed", "knots", "values", "units")
+        } | {"modes": modes, "coordinates": names}
     left = LEFT_OUT.get(name, ())
     return {f.name: getattr(value, f.name) for f in fields(value) if f.init and f.name not in left}
 
@@ -206,8 +240,9 @@ def _formatted(value: Any, indent: int = 0) -> str:
         return line
     pad = " " * (indent + 1)
     if isinstance(value, dict):
-        parts = [f"{json.dumps(key, ensure_ascii=False)}: {_formatted(x, indent + 1)}" for key,
-                 x in value.items()]
+        parts = [
+            f"{json.dumps(key, ensure_ascii=False)}: {_formatted(x, indent + 1)}" for key, x in value.items()
+        ]
         return "{\n" + ",\n".join(pad + part for part in parts) + "}"
     if any(isinstance(x, (dict, list)) for x in value):
         return "[\n" + ",\n".join(pad + _formatted(x, indent + 1) for x in value) + "]"
@@ -223,6 +258,7 @@ def _formatted(value: Any, indent: int = 0) -> str:
 
 
 # ---- Reading -----------------------------------------------------------------------------------------------
+
 
 def _read(value: Any, where: str) -> Any:
     """What was written."""
@@ -247,8 +283,10 @@ def _read(value: Any, where: str) -> Any:
         if isinstance(error, CondyleError):
             raise
         raise DescriptionError(f"{where}: its numbers are not as they were written: {error}") from None
-    raise DescriptionError(f"{where}: expected a class, R and p, Transforms, a Metric or a Parameter, got "
-                           f"the entries {', '.join(map(repr, value))}")
+    raise DescriptionError(
+        f"{where}: expected a class, R and p, Transforms, a Metric or a Parameter, got "
+        f"the entries {', '.join(map(repr, value))}"
+    )
 
 
 def _numbers(value: Any) -> np.ndarray:

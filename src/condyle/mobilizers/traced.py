@@ -1,4 +1,5 @@
 """The equations of mobilizers, traced once per description and inlined wherever they are needed."""
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
@@ -109,9 +110,22 @@ LARGEST_RATE = 1e8
 """Entry of N(q) above which coordinates are said not to follow the speeds: half of the digits of what it is
 computed from are lost. At ±pi/2, as near as a double gets, that of Euler angles is 1.6e16."""
 
-_BOUNDED = frozenset((ca.OP_ADD, ca.OP_SUB, ca.OP_MUL, ca.OP_NEG, ca.OP_TWICE, ca.OP_SQ, ca.OP_SIN, ca.OP_COS,
-                      ca.OP_CONST,
-                      ca.OP_INPUT, ca.OP_OUTPUT, ca.OP_ASSIGN))
+_BOUNDED = frozenset(
+    (
+        ca.OP_ADD,
+        ca.OP_SUB,
+        ca.OP_MUL,
+        ca.OP_NEG,
+        ca.OP_TWICE,
+        ca.OP_SQ,
+        ca.OP_SIN,
+        ca.OP_COS,
+        ca.OP_CONST,
+        ca.OP_INPUT,
+        ca.OP_OUTPUT,
+        ca.OP_ASSIGN,
+    )
+)
 _RUNAWAY: dict[str, Closure | None] = {}
 
 
@@ -124,8 +138,11 @@ def runaway(mobilizer: Mobilizer, q: ca.SX) -> ca.SX | None:
         N = ca.sparsify(mobilizer.N(x)).nz[:]
         flag = ca.SX(0)
         for entry in ca.vertsplit(N) if N.numel() else []:
-            flag = flag if entry.is_constant() else ca.logic_or(flag,
-                                                                ca.logic_not(ca.fabs(entry) <= LARGEST_RATE))
+            flag = (
+                flag
+                if entry.is_constant()
+                else ca.logic_or(flag, ca.logic_not(ca.fabs(entry) <= LARGEST_RATE))
+            )
         f = Closure("runaway", [x], [N]).function
         bounded = {f.instruction_id(k) for k in range(f.n_instructions())} <= _BOUNDED
         remember(_RUNAWAY, text, None if bounded else Closure("runaway", [x], [flag]))

@@ -1,5 +1,6 @@
 """Rotations about and translations along axes one after the other: lee2008 (25),
 docs/theory/spline_joints.md (18), (19)."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -14,9 +15,9 @@ AXES = ("tx", "ty", "tz", "rx", "ry", "rz")
 """The six basis twists: translations along and rotations about x, y, z."""
 
 
-def chain(axes: Sequence[str], X: Transform, phi: Sequence[ca.SX], rate: Sequence[ca.SX],
-          second: Sequence[ca.SX]
-          ) -> tuple[ca.SX, ...]:
+def chain(
+    axes: Sequence[str], X: Transform, phi: Sequence[ca.SX], rate: Sequence[ca.SX], second: Sequence[ca.SX]
+) -> tuple[ca.SX, ...]:
     """Rotations about and translations along axes one after the other, each on the one before.
 
     With a = R e of each axis before it moves, and r the translation:

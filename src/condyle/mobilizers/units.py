@@ -6,6 +6,7 @@ A speed whose angular column of H is zero everywhere, so that it only shifts, is
 rad/s. A coordinate is in metres if such speeds alone change it. Zeros are structural: what looks like zero at
 some places only is an angle.
 """
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -31,7 +32,7 @@ def shifting(H_w: ca.SX, H_v: ca.SX) -> list[bool]:
 
 
 def coordinate_units(H_w: ca.SX, H_v: ca.SX, N: ca.SX, quaternions: Sequence[slice]) -> tuple[str, ...]:
-    """"m", "rad", and "1" for quaternions, shape (nq,)."""
+    """ "m", "rad", and "1" for quaternions, shape (nq,)."""
     only, N = shifting(H_w, H_v), ca.sparsify(N)
     turned = {i for part in quaternions for i in range(part.start, part.stop)}
     out = []
@@ -57,6 +58,8 @@ def given_units(units: Any, names: Sequence[str], what: str) -> tuple[str, ...]:
     """The units that a user states, one for each coordinate; () if none."""
     stated = (units,) if isinstance(units, str) else tuple(units or ())
     if stated and (len(stated) != len(names) or not all(isinstance(unit, str) for unit in stated)):
-        raise DescriptionError(f"{what}: units: expected {len(names)}, one for each coordinate, such as "
-                               f"'rad', 'deg', 'm' or 'mm', got {units!r}")
+        raise DescriptionError(
+            f"{what}: units: expected {len(names)}, one for each coordinate, such as "
+            f"'rad', 'deg', 'm' or 'mm', got {units!r}"
+        )
     return stated

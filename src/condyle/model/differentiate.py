@@ -23,6 +23,7 @@ udot - d a, with M d a and G d a on their right-hand sides, and (2) and (4) gain
 
 all else from automatic differentiation of the operators' expressions.
 """
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -49,8 +50,21 @@ from condyle.model.symbols import Symbols
 from condyle.native.sweeps.lookup import Staged, assembled, lookups_in
 from condyle.native.sweeps.tree_solve import TreeSolve, padded
 
-VARIABLES = ("q", "u", "tau", "udot", "qdot", "qddot", "f", "station", "t", "z", "inputs", "discrete",
-             "parameters")
+VARIABLES = (
+    "q",
+    "u",
+    "tau",
+    "udot",
+    "qdot",
+    "qddot",
+    "f",
+    "station",
+    "t",
+    "z",
+    "inputs",
+    "discrete",
+    "parameters",
+)
 """What a derivative may be taken with respect to."""
 
 
@@ -73,8 +87,9 @@ class OperatorDerivative:
     An operator's status, if it has one, is the last output of its derivatives too.
     """
 
-    def __init__(self, model: Model, name: str, wrt: Sequence[str], body: int | None = None,
-                 part: slice = slice(None)) -> None:
+    def __init__(
+        self, model: Model, name: str, wrt: Sequence[str], body: int | None = None, part: slice = slice(None)
+    ) -> None:
         self.model, self.name, self.wrt, self.part = model, name, tuple(wrt), part
         self.operator = OPERATORS[name]
         self.s = Symbols(model, direct="parameters" in wrt)
@@ -96,9 +111,16 @@ class OperatorDerivative:
 
     def variable(self, name: str) -> ca.SX:
         s = self.s
-        return s[name] if name in s.arguments else {
-            "t": s.t, "z": s.z, "inputs": s.model.tree.inputs.symbols,
-            "discrete": s.model.tree.discrete.symbols}[name]
+        return (
+            s[name]
+            if name in s.arguments
+            else {
+                "t": s.t,
+                "z": s.z,
+                "inputs": s.model.tree.inputs.symbols,
+                "discrete": s.model.tree.discrete.symbols,
+            }[name]
+        )
 
     def directions(self, name: str) -> int:
         """Number of directions of a variable: nu for q."""
@@ -155,15 +177,18 @@ class OperatorDerivative:
         """(2) by gradient.py."""
         s, tree = self.s, self.model.tree
         kin, w = s.kinematics(), ca.SX.sym("cotangent", tree.nu)
-        solved = forward_dynamics_and(tree, kin, s["tau"], w, s.lock, s.gravity, s.loads(kin),
-                                      s.motions.held())
+        solved = forward_dynamics_and(
+            tree, kin, s["tau"], w, s.lock, s.gravity, s.loads(kin), s.motions.held()
+        )
         line = Cut(s, kin, solved)
         loads = load_gradient(line, s.loads(line.kin))
-        dq, du = gradient(tree, kin, s.t, s["q"], s["u"], solved, None if loads is None
-                          else line.closed(loads))
+        dq, du = gradient(
+            tree, kin, s.t, s["q"], s["u"], solved, None if loads is None else line.closed(loads)
+        )
         results = {"q": -dq, "u": -du, "tau": solved.x}
-        return assembled("vjp", self.with_cotangent(w),
-                         ca.cse([*(results[name] for name in self.wrt), solved.status]))
+        return assembled(
+            "vjp", self.with_cotangent(w), ca.cse([*(results[name] for name in self.wrt), solved.status])
+        )
 
     def _forward_vjp(self) -> ca.Function | Staged:
         """(2): the recursion that has eliminated all speeds gives x too, and only inverse dynamics is
@@ -191,7 +216,8 @@ class OperatorDerivative:
             s, kin = self.s, self.s.kinematics()
             A = accelerations(self.model.tree, kin, s["udot"], (ca.SX(3, 1), -s.gravity))
             J["q"], J["u"], _ = inverse_dynamics_derivatives(
-                self.model.tree, kin, s.t, s["q"], s["u"], s["udot"], A, s.loads(kin))
+                self.model.tree, kin, s.t, s["q"], s["u"], s["udot"], A, s.loads(kin)
+            )
         if others := [name for name in self.wrt if name not in J]:
             y = self.result()
             for name in others:
@@ -210,8 +236,9 @@ class OperatorDerivative:
         if self.wrt == ("tau",):
             M = mass_matrix(tree, kin)
         else:
-            d["q"], d["u"], M = inverse_dynamics_derivatives(tree, kin, s.t, s["q"], s["u"], solved.udot,
-                                                             solved.A, loads)
+            d["q"], d["u"], M = inverse_dynamics_derivatives(
+                tree, kin, s.t, s["q"], s["u"], solved.udot, solved.A, loads
+            )
         columns, da = -ca.densify(ca.horzcat(*(d[name] for name in self.wrt))), self._held_columns()
         if da is not None:
             columns -= M @ da
@@ -223,8 +250,9 @@ class OperatorDerivative:
         M += ca.diag(s.lock)
         entries = ca.vertcat(*(M[k, j] for k, j in entries_of(tree)))
         spare = ca.SX.zeros(tree.nu, padded(columns.shape[1]) - columns.shape[1])
-        main = ca.Function("jacobian", self.arguments, [ca.densify(entries), rows(ca.horzcat(columns, spare)),
-                                                        *self.status])
+        main = ca.Function(
+            "jacobian", self.arguments, [ca.densify(entries), rows(ca.horzcat(columns, spare)), *self.status]
+        )
         return TreeSolve(main, before_each(tree), [tree.nu] * len(self.wrt))
 
     def _held_columns(self) -> ca.SX | None:
@@ -258,11 +286,17 @@ class OperatorDerivative:
         dr, da = ca.SX(r.numel(), 1), ca.SX(tree.nu, 1)
         for name, v in zip(self.wrt, tangents, strict=True):
             direction = self.N() @ v if name == "q" else v
-            dr, da = dr + ca.jtimes(r, self.variable(name), direction), da + ca.jtimes(a, self.variable(name),
-                                                                                       direction)
+            dr, da = (
+                dr + ca.jtimes(r, self.variable(name), direction),
+                da + ca.jtimes(a, self.variable(name), direction),
+            )
         dr = ca.substitute(dr, unknown, known)
-        dy = da + found.response(-dr[:tree.nu] - self._times_mass_matrix(kin, da),
-                                 dr[tree.nu:] + found.G @ da)[0]
+        dy = (
+            da
+            + found.response(-dr[: tree.nu] - self._times_mass_matrix(kin, da), dr[tree.nu :] + found.G @ da)[
+                0
+            ]
+        )
         return assembled("jvp", [*self.arguments, *tangents], ca.cse([dy, *self.status]))
 
     def _constrained_vjp(self) -> ca.Function | Staged:
@@ -270,12 +304,14 @@ class OperatorDerivative:
         s, tree = self.s, self.model.tree
         kin, loads, found, r2, (unknown, known) = self._constrained()
         transposed = Multipliers(s.rows(kin), s.lock, transposed=True) if self.model.rubs else found
-        w, x, mu = (ca.SX.sym(name, n) for name, n in (("cotangent", tree.nu), ("x", tree.nu),
-                                                       ("mu", r2.numel())))
+        w, x, mu = (
+            ca.SX.sym(name, n) for name, n in (("cotangent", tree.nu), ("x", tree.nu), ("mu", r2.numel()))
+        )
         r1 = inverse_dynamics(tree, kin, s["udot"], s.gravity, loads)
         others = [name for name in self.wrt if name != "tau"]
-        both = self._with_held(-ca.vertcat(r1, r2), ca.vertcat(x, mu), w - self._times_mass_matrix(kin, x)
-                               - found.G.T @ mu)
+        both = self._with_held(
+            -ca.vertcat(r1, r2), ca.vertcat(x, mu), w - self._times_mass_matrix(kin, x) - found.G.T @ mu
+        )
         back = dict(zip(others, self._back(*both, others), strict=True), tau=x)
         unknown, known = ca.vertcat(unknown, x, mu), ca.vertcat(known, *transposed.response(w))
         results = ca.cse([*(ca.substitute(back[name], unknown, known) for name in self.wrt), *self.status])
@@ -288,15 +324,18 @@ class OperatorDerivative:
         d1, d2 = {"tau": -ca.SX.eye(tree.nu)}, {"tau": ca.SX(r2.numel(), tree.nu)}
         if self.wrt != ("tau",):
             A = accelerations(tree, kin, s["udot"], (ca.SX(3, 1), -s.gravity))
-            d1["q"], d1["u"], _ = inverse_dynamics_derivatives(tree, kin, s.t, s["q"], s["u"], s["udot"], A,
-                                                               loads)
+            d1["q"], d1["u"], _ = inverse_dynamics_derivatives(
+                tree, kin, s.t, s["q"], s["u"], s["udot"], A, loads
+            )
             d2["q"], d2["u"] = ca.jacobian(r2, s["q"]) @ self.N(), ca.jacobian(r2, s["u"])
         da = self._held_columns()
         if da is not None:
             for name, a in zip(self.wrt, ca.horzsplit(da, tree.nu), strict=True):
                 d1[name], d2[name] = d1[name] + mass_matrix(tree, kin) @ a, d2[name] + found.G @ a
-        by = [ca.substitute(ca.densify(ca.horzcat(*(d[name] for name in self.wrt))), unknown, known)
-              for d in (d1, d2)]
+        by = [
+            ca.substitute(ca.densify(ca.horzcat(*(d[name] for name in self.wrt))), unknown, known)
+            for d in (d1, d2)
+        ]
         x = found.response(-by[0], by[1])[0]
         J = ca.horzsplit(x if da is None else x + da, tree.nu)
         return assembled("jacobian", self.arguments, ca.cse([rows(x) for x in J] + self.status))

@@ -1,4 +1,5 @@
 """What `system.explain(state)` says."""
+
 from __future__ import annotations
 
 import casadi as ca
@@ -23,13 +24,20 @@ class Explanation:
     first: str | None
 
     def __str__(self) -> str:
-        lines = [f"{name:50s} {np.array2string(value, precision=5, max_line_width=120, threshold=12)}"
-                 for name, value in self.values.items()]
+        lines = [
+            f"{name:50s} {np.array2string(value, precision=5, max_line_width=120, threshold=12)}"
+            for name, value in self.values.items()
+        ]
         if self.first is None:
             return "\n".join([*lines, "All intermediates are finite."])
-        return "\n".join([*lines, f"The first that is not finite: {self.first} = {self.values[self.first]}. "
-                                  "What it is computed from is above it: look for a root of a negative "
-                                  "number or a division by zero there."])
+        return "\n".join(
+            [
+                *lines,
+                f"The first that is not finite: {self.first} = {self.values[self.first]}. "
+                "What it is computed from is above it: look for a root of a negative "
+                "number or a division by zero there.",
+            ]
+        )
 
 
 def explain(model: Model, q: np.ndarray, u: np.ndarray, tau: np.ndarray, tail: np.ndarray) -> Explanation:
@@ -41,7 +49,8 @@ def explain(model: Model, q: np.ndarray, u: np.ndarray, tau: np.ndarray, tail: n
     else:
         flat = function.evaluate(arguments)[0][:, 0]
     values = dict(zip(names, np.split(flat, np.cumsum(sizes)[:-1]), strict=True))
-    locked = "inertia that speed"                                       # infinite where a speed is locked
-    bad = (n for n, v in values.items() if np.isnan(v).any()
-           or (np.isinf(v).any() and not n.startswith(locked)))
+    locked = "inertia that speed"  # infinite where a speed is locked
+    bad = (
+        n for n, v in values.items() if np.isnan(v).any() or (np.isinf(v).any() and not n.startswith(locked))
+    )
     return Explanation(values, next(bad, None))

@@ -1,4 +1,5 @@
 """Matrices and lists of expressions as flat columns: kernels take and give vectors."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable

@@ -8,6 +8,7 @@ parameters at every call. Python looks again only where the status is not zero, 
     1: ask what has checks of its own, in Python.
     2: something is not as it should be.
 """
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -46,21 +47,24 @@ class ParameterCheck:
         self.bodies = [b for b in tree.bodies if {"mass", "com", "inertia"} & b.symbolic.keys()]
         mobilizers = dict.fromkeys(b.mobilizer for b in tree.bodies if motion_symbols(b.mobilizer).numel())
         others: list[Force | Constraint] = [*model.forces.values(), *model.constraints.values()]
-        self.laws: list[Checked] = [*mobilizers, *(law for law in others if _has_parameters(law)
-                                                   or not _speaks_for(law))]
+        self.laws: list[Checked] = [
+            *mobilizers,
+            *(law for law in others if _has_parameters(law) or not _speaks_for(law)),
+        ]
         self.asked = [law for law in self.laws if self._conditions(law) is None]
         self._passed = b""
 
     def status(self) -> ca.SX:
         """As an expression of the parameters."""
         p = self.tree.parameters.symbols
-        conditions = [_sum(ca.vertsplit(p ** 2)) < ca.inf] if p.numel() else []
+        conditions = [_sum(ca.vertsplit(p**2)) < ca.inf] if p.numel() else []
         for body in self.bodies:
             mass, com, inertia = body.mass_expressions()
             conditions += [possible_masses(mass, inertia), ca.sumsqr(com) < ca.inf]
         for law in self.laws:
-            conditions += (ca.vertsplit(given) if (given := self._conditions(law)) is not None
-                           and given.numel() else [])
+            conditions += (
+                ca.vertsplit(given) if (given := self._conditions(law)) is not None and given.numel() else []
+            )
         good = _all(conditions)
         for registry in (self.tree.inputs, self.tree.discrete):
             if len(registry):
@@ -103,16 +107,21 @@ def _has_parameters(law: Force | Constraint) -> bool:
 
 def _speaks_for(law: Checked) -> bool:
     """Whether the law's `conditions` cover its `check_parameters`: no class below has checks of its own."""
-    return next("conditions" in vars(c) for c in type(law).__mro__ if {"conditions",
-                                                                       "check_parameters"} & vars(c).keys())
+    return next(
+        "conditions" in vars(c)
+        for c in type(law).__mro__
+        if {"conditions", "check_parameters"} & vars(c).keys()
+    )
 
 
 def _all(conditions: Sequence[ca.SX]) -> ca.SX:
     """Whether all hold, in pairs."""
     while len(conditions) > 1:
         pairs = zip(conditions[::2], conditions[1::2], strict=False)
-        conditions = [*(ca.logic_and(a, b) for a, b in pairs),
-                      *(conditions[-1:] if len(conditions) % 2 else [])]
+        conditions = [
+            *(ca.logic_and(a, b) for a, b in pairs),
+            *(conditions[-1:] if len(conditions) % 2 else []),
+        ]
     return conditions[0] if conditions else ca.SX(1)
 
 

@@ -1,4 +1,5 @@
 """Every intermediate of forward dynamics by name, for finding out where a number goes wrong."""
+
 from __future__ import annotations
 
 import casadi as ca
@@ -14,8 +15,17 @@ from condyle.model.operators.dynamics import each_force
 from condyle.model.symbols import Symbols
 from condyle.native.sweeps.lookup import Staged, assembled
 
-MOTION = ("R_FM", "p_FM", "H_FM, angular", "H_FM, linear", "w_t", "v_t", "bias, angular", "bias, linear",
-          "qdot")
+MOTION = (
+    "R_FM",
+    "p_FM",
+    "H_FM, angular",
+    "H_FM, linear",
+    "w_t",
+    "v_t",
+    "bias, angular",
+    "bias, linear",
+    "qdot",
+)
 
 
 def intermediates(model: Model) -> tuple[list[str], list[int], ca.Function | Staged]:
@@ -26,18 +36,26 @@ def intermediates(model: Model) -> tuple[list[str], list[int], ca.Function | Sta
     (q, u), a = s.motions.state(), s.motions.held()
     for b in tree.bodies:
         parts = motion(b.mobilizer, s.t, s["q"][b.q], s["u"][b.u])
-        named += [(f"mobilizer of {b.name!r}: {what}", x) for what, x in zip(MOTION, parts, strict=True)
-                  if x.nnz()]
+        named += [
+            (f"mobilizer of {b.name!r}: {what}", x) for what, x in zip(MOTION, parts, strict=True) if x.nnz()
+        ]
         if b.motion is not None:
-            named += [(f"motion of {b.name!r}: {what}", x) for what, x in (("q", q[b.q]), ("u", u[b.u]),
-                                                                           ("udot", a[b.u]))]
+            named += [
+                (f"motion of {b.name!r}: {what}", x)
+                for what, x in (("q", q[b.q]), ("u", u[b.u]), ("udot", a[b.u]))
+            ]
     kin = s.kinematics()
     for B, b in enumerate(tree.bodies):
-        named += [(f"body {b.name!r}: R_GM", kin.R_GM[B]), (f"body {b.name!r}: p_GM", kin.p_GM[B]),
-                  (f"body {b.name!r}: V_GM", ca.vertcat(*kin.V_GM[B]))]
+        named += [
+            (f"body {b.name!r}: R_GM", kin.R_GM[B]),
+            (f"body {b.name!r}: p_GM", kin.p_GM[B]),
+            (f"body {b.name!r}: V_GM", ca.vertcat(*kin.V_GM[B])),
+        ]
     for name, loads in zip(model.forces, each_force(s, kin), strict=True):
-        named += [(f"force {name!r} on body {tree.bodies[B].name!r}", ca.vertcat(*F)) for B,
-                  F in loads.bodies.items()]
+        named += [
+            (f"force {name!r} on body {tree.bodies[B].name!r}", ca.vertcat(*F))
+            for B, F in loads.bodies.items()
+        ]
         named += [(f"force {name!r} on speed {tree.speeds[k]!r}", f) for k, f in loads.mobility.items()]
     P = {B: rigid(kin.R_GM[B], x.mass, x.com, x.I)[0] for B, x in enumerate(kin.placed)}
     zero = ca.SX(3, 1), ca.SX(3, 1)
@@ -59,14 +77,18 @@ def intermediates(model: Model) -> tuple[list[str], list[int], ca.Function | Sta
         udot, lambda_ = found.udot, found.lambda_
         for name, at in row_slices(model.constraints).items():
             named += [(f"constraint {name!r}: G", G[at, :]), (f"constraint {name!r}: bias", bias[at])]
-        named += [(f"multipliers of {name!r}", lambda_[at]) for name,
-                  at in row_slices(model.constraints).items()]
-    named += [(f"udot of {name!r}", x) for name, x in zip(tree.speeds, ca.vertsplit(udot) if tree.nu else [],
-                                                          strict=True)]
+        named += [
+            (f"multipliers of {name!r}", lambda_[at]) for name, at in row_slices(model.constraints).items()
+        ]
+    named += [
+        (f"udot of {name!r}", x)
+        for name, x in zip(tree.speeds, ca.vertsplit(udot) if tree.nu else [], strict=True)
+    ]
     named = [(name, ca.densify(ca.vec(x))) for name, x in named]
     everything = ca.vertcat(ca.SX(0, 1), *(x for _, x in named))
     inputs = [s[a] for a in ("q", "u", "tau", "tail")]
-    return [name for name, _ in named], [x.numel() for _, x in named], assembled("explain", inputs,
-                                                                                 [everything])
-
-
+    return (
+        [name for name, _ in named],
+        [x.numel() for _, x in named],
+        assembled("explain", inputs, [everything]),
+    )

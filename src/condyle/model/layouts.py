@@ -6,6 +6,7 @@ forward dynamics of 30 pins: one state takes 2.9 microseconds by loops and 3.4 b
 four lanes (AVX2) 0.86 and 1.04. With eight lanes (AVX-512) the straight line was quicker, before loops became
 walks (native/sweeps/schedule.py): 0.6 against 0.9.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -32,9 +33,12 @@ from condyle.native.sweeps.matrix import Matrix
 from condyle.native.sweeps.sweep import Sweep
 
 
-def _rows(model: Model, arguments: Sequence[str], results: Sequence[tuple[str, int]],
-          write: Callable[[Looped], None]
-          ) -> Sweep:
+def _rows(
+    model: Model,
+    arguments: Sequence[str],
+    results: Sequence[tuple[str, int]],
+    write: Callable[[Looped], None],
+) -> Sweep:
     sizes = {**model.sizes(), "cotangent": model.tree.nu}
     looped = Looped(model, [(name, sizes[name]) for name in arguments], results)
     write(looped)
@@ -50,8 +54,12 @@ def build_looped(model: Model, name: str, body: int | None = None) -> Sweep | Ma
         return _rows(model, operator.arguments, results, loops)
     column = [(loops.result, results[0][1] // model.tree.nu)]
     write = loops.passes if body is None else partial(loops.passes, body=body)
-    return Matrix(_rows(model, (*loops.takes.split(), "tail"), column, write), 1, symmetric=loops.symmetric,
-                  offset=loops.offset)
+    return Matrix(
+        _rows(model, (*loops.takes.split(), "tail"), column, write),
+        1,
+        symmetric=loops.symmetric,
+        offset=loops.offset,
+    )
 
 
 def build_looped_rates(model: Model, short: float) -> Sweep:
@@ -63,8 +71,9 @@ def build_looped_rates(model: Model, short: float) -> Sweep:
     rates = [("zdot", model.nz)] if model.nz else []
     if not model.constraints:
         return _rows(model, operator.arguments, [*results, *rates], passes.forward_dynamics)
-    return _rows(model, operator.arguments, [*results, ("delicate", 1), *rates],
-                 partial(accelerations, short=short))
+    return _rows(
+        model, operator.arguments, [*results, ("delicate", 1), *rates], partial(accelerations, short=short)
+    )
 
 
 def build_looped_changes(model: Model, name: str, columns: int) -> Sweep:
@@ -73,10 +82,15 @@ def build_looped_changes(model: Model, name: str, columns: int) -> Sweep:
     -> du, and whether constraints are delicate and p, or what is left of v."""
     nu = model.tree.nu
     sizes = {**model.sizes(), "along": (columns - 1) * nu}
-    more = {"position_change": [("delicate", 1), ("p", model.equations("position"))],
-            "velocity_change": [("left", model.equations("position", "velocity"))]}
-    looped = Looped(model, [(x, sizes[x]) for x in ("q", "u", "weights", "along", "tail")],
-                    [("du", columns * nu), *more[name]])
+    more = {
+        "position_change": [("delicate", 1), ("p", model.equations("position"))],
+        "velocity_change": [("left", model.equations("position", "velocity"))],
+    }
+    looped = Looped(
+        model,
+        [(x, sizes[x]) for x in ("q", "u", "weights", "along", "tail")],
+        [("du", columns * nu), *more[name]],
+    )
     (position_changes if name == "position_change" else velocity_changes)(looped)
     return looped.rows()
 
@@ -106,8 +120,13 @@ GRADIENT = 1.65
 """How many times as long as forward dynamics its gradient is."""
 
 
-def prefers_loops(model: Model, name: str = "forward_dynamics", body: int | None = None, lanes: bool = False,
-                  longer: float = 1.0) -> bool:
+def prefers_loops(
+    model: Model,
+    name: str = "forward_dynamics",
+    body: int | None = None,
+    lanes: bool = False,
+    longer: float = 1.0,
+) -> bool:
     """Whether an operator is looped: where a straight line would be long, and loops a good deal shorter.
     `longer`: what is looped takes so many times as long as the operator.
 
@@ -118,7 +137,7 @@ def prefers_loops(model: Model, name: str = "forward_dynamics", body: int | None
     if wish == "unrolled" or loops is None:
         return False
     if model.rubs and name in ("forward_dynamics", "multipliers", "held_accelerations"):
-        return False                                         # Y is not symmetric: multipliers.py
+        return False  # Y is not symmetric: multipliers.py
     if name in ("path_lengths", "path_speeds", "moment_arms", "path_geometry"):
         return bool(model.paths) and (wish == "looped" or _paths_size(model) > LONGEST_FOR_ONE)
     if name == "unit_tensions":
@@ -127,10 +146,13 @@ def prefers_loops(model: Model, name: str = "forward_dynamics", body: int | None
     if name == "ydot" and model.constraints:
         return False
     constrained = name in LEVELS and bool(model.constraints)
-    if constrained and model.tree.shares:                   # visits.py goes along articulated bodies
+    if constrained and model.tree.shares:  # visits.py goes along articulated bodies
         return False
-    if name in LEVELS and not (model.equations(*LEVELS[name])
-                               and model.tree.nu) and (constrained or name != "forward_dynamics"):
+    if (
+        name in LEVELS
+        and not (model.equations(*LEVELS[name]) and model.tree.nu)
+        and (constrained or name != "forward_dynamics")
+    ):
         return False
     if isinstance(loops, ByColumns):
         return (wish == "looped" or _size(model, name, body) > LONGEST) and model.tree.nu > 0
@@ -156,11 +178,13 @@ def prefers_loops(model: Model, name: str = "forward_dynamics", body: int | None
 
 def _laws_size(model: Model) -> tuple[int, int]:
     """Operations, about, of the laws that may be rows of tables, and of one law of each kind."""
-    if model not in _LAWS:                                  # every operator asks
+    if model not in _LAWS:  # every operator asks
         kinds, paths = law_kinds(model), path_kinds(model)
         along, one = operations(paths)
-        _LAWS[model] = (OPERATIONS * sum(len(kind.members) for kind in kinds) + along,
-                        OPERATIONS * len(kinds) + one)
+        _LAWS[model] = (
+            OPERATIONS * sum(len(kind.members) for kind in kinds) + along,
+            OPERATIONS * len(kinds) + one,
+        )
     return _LAWS[model]
 
 
@@ -206,8 +230,9 @@ def _constraints_size(model: Model) -> int:
     speeds, before = _speeds_before(model)
     # an equation is about one of them, or two
     bases = sum(model.tree.parent(B) is None for B in model.tree.base_to_tip)
-    return int(100 * len(speeds) + (10 + 4 * model.equations() * min(1.0, 2 / bases))
-               * (speeds * before).sum())
+    return int(
+        100 * len(speeds) + (10 + 4 * model.equations() * min(1.0, 2 / bases)) * (speeds * before).sum()
+    )
 
 
 def _size(model: Model, name: str, body: int | None) -> int:
@@ -224,8 +249,10 @@ def _size(model: Model, name: str, body: int | None) -> int:
 def _speeds_before(model: Model) -> tuple[np.ndarray, np.ndarray]:
     """The number of speeds of each body, and of it and its ancestors."""
     tree = model.tree
-    speeds, before = np.array([b.mobilizer.nu for b in tree.bodies]), np.zeros(len(tree.bodies),
-                                                                               dtype=np.int64)
+    speeds, before = (
+        np.array([b.mobilizer.nu for b in tree.bodies]),
+        np.zeros(len(tree.bodies), dtype=np.int64),
+    )
     for B in tree.base_to_tip:
         P = tree.parent(B)
         before[B] = speeds[B] + (0 if P is None else before[P])

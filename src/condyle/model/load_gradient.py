@@ -11,6 +11,7 @@ velocity, X and the load on it changes
 Where a law asks for the momentum M u it sees r and H too, which turn with the parent: their part of (1) is
 the parent's.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
@@ -52,12 +53,19 @@ class Cut:
         tree = symbols.model.tree
         self.symbols = symbols
         self._values: dict[str, Mapping[Any, Any]] = {
-            "R": kin.R_GM, "p": kin.p_GM, "r": kin.p_PM, "V": kin.V_GM, "H": kin.H, "X": solved.X,
-            "x": {b.index: ca.vertsplit(solved.x)[b.u] for b in tree.bodies}}
+            "R": kin.R_GM,
+            "p": kin.p_GM,
+            "r": kin.p_PM,
+            "V": kin.V_GM,
+            "H": kin.H,
+            "X": solved.X,
+            "x": {b.index: ca.vertsplit(solved.x)[b.u] for b in tree.bodies},
+        }
         self._columns: list[tuple[ca.SX, ca.SX]] = []
         ask = lambda name: OnDemand(lambda key: self._symbol(name, key))
-        self.kin = Kinematics(kin.placed, R_GM=ask("R"), p_GM=ask("p"), p_PM=ask("r"), V_GM=ask("V"),
-                              H=ask("H"))
+        self.kin = Kinematics(
+            kin.placed, R_GM=ask("R"), p_GM=ask("p"), p_PM=ask("r"), V_GM=ask("V"), H=ask("H")
+        )
         self._known = {"X": ask("X"), "x": ask("x")}
 
     def read(self, B: int, name: str) -> Any:
@@ -71,8 +79,15 @@ class Cut:
 
     def closed(self, gradient: LoadGradient) -> LoadGradient:
         """With the values of the symbols in their place."""
-        parts: list[dict[int, Any]] = [gradient.F, gradient.V, gradient.T, gradient.r, gradient.H, gradient.q,
-                                       gradient.u]
+        parts: list[dict[int, Any]] = [
+            gradient.F,
+            gradient.V,
+            gradient.T,
+            gradient.r,
+            gradient.H,
+            gradient.q,
+            gradient.u,
+        ]
         outputs = [x for part in parts for value in part.values() for x in flat(value)]
         closure = Closure("loads", [column for column, _ in self._columns], outputs)
         results = iter(closure(*(value for _, value in self._columns)))
@@ -94,28 +109,36 @@ def load_gradient(line: Line, loads: Loads) -> LoadGradient | None:
     for k, f in loads.mobility.items():
         B, j = owner[k]
         psi += line.read(B, "x")[j] * f
-    seen: dict[str, dict[int, Any]] = {"R": {**kin.R_GM}, "p": {**kin.p_GM}, "V": {**kin.V_GM},
-                                       "r": {**kin.p_PM}, "H": {**kin.H}}
-    bars = _bars(-psi, [s["q"], s["u"], *(x for part in seen.values() for value in part.values()
-                                          for x in flat(value))])
+    seen: dict[str, dict[int, Any]] = {
+        "R": {**kin.R_GM},
+        "p": {**kin.p_GM},
+        "V": {**kin.V_GM},
+        "r": {**kin.p_PM},
+        "H": {**kin.H},
+    }
+    bars = _bars(
+        -psi, [s["q"], s["u"], *(x for part in seen.values() for value in part.values() for x in flat(value))]
+    )
     dq, du = next(bars), next(bars)
     bar: dict[str, dict[int, Any]] = {
-        name: {key: _alike(value, bars) for key, value in part.items()} for name, part in seen.items()}
-    out = LoadGradient(F={B: (-F[0], -F[1]) for B, F in loads.bodies.items()}, V=bar["V"], r=bar["r"],
-                       H=bar["H"])
+        name: {key: _alike(value, bars) for key, value in part.items()} for name, part in seen.items()
+    }
+    out = LoadGradient(
+        F={B: (-F[0], -F[1]) for B, F in loads.bodies.items()}, V=bar["V"], r=bar["r"], H=bar["H"]
+    )
 
     def turn(B: int | None, by: ca.SX, step: Any = None) -> None:
         if B is not None:
             out.T[B] = add(out.T.get(B, ZERO), (by, ca.SX(3, 1) if step is None else step))
 
     for B, F in out.F.items():
-        turn(B, _crossed(line.read(B, "X"), F))                                              # (1)
+        turn(B, _crossed(line.read(B, "X"), F))  # (1)
     for B, R_bar in bar["R"].items():
         turn(B, sum((cross(seen["R"][B][:, j], R_bar[:, j]) for j in range(3)), ca.SX(3, 1)))
     for B, V_bar in bar["V"].items():
         turn(B, _crossed(seen["V"][B], V_bar))
     for B, p_bar in bar["p"].items():
-        turn(B, ca.SX(3, 1), p_bar)                                                          # (2)
+        turn(B, ca.SX(3, 1), p_bar)  # (2)
     for B, r_bar in bar["r"].items():
         turn(tree.parent(B), cross(seen["r"][B], r_bar))
     for B, H_bar in bar["H"].items():
@@ -138,8 +161,10 @@ def row_gradient(kind: LawKind, d: Draft, column: Mapping[str, ca.SX]) -> dict[s
     psi = sum((inner(X[link], F) for link, F in loads.items()), ca.SX(0))
     seen = [(link, name) for link in kind.links for name in ("R", "p", "V") if f"{link}.{name}" in d.reads]
     back = _bars(-psi, [d.reads[f"{link}.{name}"] for link, name in seen])
-    bar = {(link, name): unpacked(COMMON[name], ca.densify(x)) for (link, name),
-           x in zip(seen, back, strict=True)}
+    bar = {
+        (link, name): unpacked(COMMON[name], ca.densify(x))
+        for (link, name), x in zip(seen, back, strict=True)
+    }
     for link in kind.links:
         turn, step = ca.SX(3, 1), bar.get((link, "p"), ca.SX(3, 1))
         if link in loads:
@@ -166,8 +191,9 @@ def span_gradient(kind: SpanKind, d: Draft, numbers: ca.SX) -> dict[str, ca.SX]:
     l, W, _ = kind.traced(d, numbers, "me.rows")
     L_bar, v_bar, T = (d.read(f"law.{name}", 1) for name in ("L_bar", "v_bar", "tension"))
     V, X = ({link: d.get(link, name) for link in W} for name in ("V", "X"))
-    value = L_bar * l + sum((v_bar * inner(V[link], F) + T * inner(X[link], F) for link, F in W.items()),
-                            ca.SX(0))                                                        # (3)
+    value = L_bar * l + sum(
+        (v_bar * inner(V[link], F) + T * inner(X[link], F) for link, F in W.items()), ca.SX(0)
+    )  # (3)
     seen = [(link, name) for link in kind.links for name in ("R", "p") if f"{link}.{name}" in d.reads]
     back = _bars(value, [d.reads[f"{link}.{name}"] for link, name in seen])
     bar = {at: ca.densify(x) for at, x in zip(seen, back, strict=True)}
@@ -178,15 +204,22 @@ def span_gradient(kind: SpanKind, d: Draft, numbers: ca.SX) -> dict[str, ca.SX]:
         R_bar = ca.reshape(bar[link, "R"], 3, 3)
         turn = sum((cross(R[:, j], R_bar[:, j]) for j in range(3)), ca.SX(3, 1))
         turn += _crossed(X[link], F) + _crossed(V[link], V_bar)
-        out |= {f"{link}.F": ca.vertcat(*F), f"{link}.w_bar": V_bar[0], f"{link}.v_bar": V_bar[1],
-                f"{link}.T": ca.vertcat(turn, bar[link, "p"])}
+        out |= {
+            f"{link}.F": ca.vertcat(*F),
+            f"{link}.w_bar": V_bar[0],
+            f"{link}.v_bar": V_bar[1],
+            f"{link}.T": ca.vertcat(turn, bar[link, "p"]),
+        }
     return {place: ca.densify(x) for place, x in out.items()}
 
 
 def _alike(structure: Any, values: Iterator[ca.SX]) -> Any:
     """Values one after the other, in the structure of others."""
-    return next(values) if isinstance(structure, ca.SX) else type(structure)(
-        _alike(x, values) for x in structure)
+    return (
+        next(values)
+        if isinstance(structure, ca.SX)
+        else type(structure)(_alike(x, values) for x in structure)
+    )
 
 
 def _crossed(a: Pair, b: Pair) -> ca.SX:
@@ -198,5 +231,5 @@ def _bars(psi: ca.SX, variables: list[ca.SX]) -> Iterator[ca.SX]:
     every = ca.vertcat(ca.SX(0, 1), *(x.nz[:] for x in variables))
     back, start = ca.jtimes(psi, every, ca.SX(1), True), 0
     for x in variables:
-        yield ca.sparsify(ca.SX(x.sparsity(), ca.densify(back[start:start + x.nnz()])))
+        yield ca.sparsify(ca.SX(x.sparsity(), ca.densify(back[start : start + x.nnz()])))
         start += x.nnz()

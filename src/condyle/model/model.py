@@ -1,4 +1,5 @@
 """Model: what operators are made of."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -30,8 +31,9 @@ class Model:
     """What operators are made of: the tree, its forces by name, gravity first, and its constraints by
     name."""
 
-    def __init__(self, tree: Tree, forces: Mapping[str, Force], constraints: Mapping[str, Constraint]
-                 | None = None) -> None:
+    def __init__(
+        self, tree: Tree, forces: Mapping[str, Force], constraints: Mapping[str, Constraint] | None = None
+    ) -> None:
         self.tree, self.forces, self.constraints = tree, dict(forces), dict(constraints or {})
         self.nz = sum(len(f.states) for f in self.forces.values())
         gravity = self.forces["gravity"]
@@ -93,20 +95,25 @@ class Model:
     @cached_property
     def controlled_paths(self) -> dict[str, PathLaw]:
         """Muscles and actuators along paths, by name."""
-        return {name: force for name, force in self.forces.items()
-                if isinstance(force, Muscle | PathActuator)}
+        return {
+            name: force for name, force in self.forces.items() if isinstance(force, Muscle | PathActuator)
+        }
 
     @cached_property
     def actuators(self) -> dict[str, Actuator]:
         """All other actuators, by name."""
-        return {name: force for name, force in self.forces.items()
-                if isinstance(force, Actuator) and not isinstance(force, PathActuator)}
+        return {
+            name: force
+            for name, force in self.forces.items()
+            if isinstance(force, Actuator) and not isinstance(force, PathActuator)
+        }
 
     @cached_property
     def over_surfaces(self) -> bool:
         """Whether some path goes over a surface, or a contact is solved for, and may not be found."""
         return any(path.wraps for path in self.paths.values()) or any(
-            contact.solved for contact in self.contacts.values())
+            contact.solved for contact in self.contacts.values()
+        )
 
     @cached_property
     def tabulated(self) -> ConstantsTable:
@@ -139,8 +146,9 @@ class Model:
     @cached_property
     def moved_by_time(self) -> list[Body]:
         """Bodies whose joint moves without its speeds, Vt of mobilizers/base.py (2)."""
+
         def moves(m: Mobilizer) -> bool:
-            return any(traced(m).function.nnz_out(k) for k in (4, 5))           # w_t, v_t
+            return any(traced(m).function.nnz_out(k) for k in (4, 5))  # w_t, v_t
 
         known = {text: b.mobilizer for b, text in zip(self.tree.bodies, self.mobilizers, strict=True)}
         timed = {text for text, mobilizer in known.items() if moves(mobilizer)}
@@ -166,9 +174,17 @@ class Model:
     @cached_property
     def tail(self) -> dict[str, slice]:
         """Where each part of the tail is."""
-        sizes = {"t": 1, "z": self.nz, "inputs": len(self.tree.inputs), "discrete": len(self.tree.discrete),
-                 "enabled": len(self.switches), "lock": self.tree.nu, "held": self.tree.nu,
-                 "parameters": len(self.tree.parameters), "table": self.table[0].numel()}
+        sizes = {
+            "t": 1,
+            "z": self.nz,
+            "inputs": len(self.tree.inputs),
+            "discrete": len(self.tree.discrete),
+            "enabled": len(self.switches),
+            "lock": self.tree.nu,
+            "held": self.tree.nu,
+            "parameters": len(self.tree.parameters),
+            "table": self.table[0].numel(),
+        }
         out, start = {}, 0
         for name, n in sizes.items():
             out[name], start = slice(start, start + n), start + n
@@ -185,8 +201,12 @@ class Model:
 
     def equations(self, *levels: str) -> int:
         """Number of constraint equations, of all levels or of some."""
-        return sum(part.size for c in self.constraints.values() for part in c.parts if not levels
-                   or part.level in levels)
+        return sum(
+            part.size
+            for c in self.constraints.values()
+            for part in c.parts
+            if not levels or part.level in levels
+        )
 
     @property
     def state_variables(self) -> tuple[str, ...]:
@@ -204,25 +224,42 @@ class Model:
     def reaction_rows(self, constraint: str) -> dict[str, int]:
         """Which rows of constraint_reactions are a constraint's, by body."""
         names = list(self.constraints)
-        start = sum(len(self.constraints[name].bodies) for name in names[:names.index(constraint)])
+        start = sum(len(self.constraints[name].bodies) for name in names[: names.index(constraint)])
         return {body: start + i for i, body in enumerate(self.constraints[constraint].bodies)}
 
     def sizes(self) -> dict[str, int]:
         nq, nu = self.tree.nq, self.tree.nu
-        return {"q": nq, "qdot": nq, "qddot": nq, "u": nu, "tau": nu, "udot": nu, "f": nu, "weights": nu,
-                "station": 3, "tail": self.tail_size, "parameters": len(self.tree.parameters),
-                "lambda_": self.equations(), "L": len(self.paths), "Ldot": len(self.paths)}
+        return {
+            "q": nq,
+            "qdot": nq,
+            "qddot": nq,
+            "u": nu,
+            "tau": nu,
+            "udot": nu,
+            "f": nu,
+            "weights": nu,
+            "station": 3,
+            "tail": self.tail_size,
+            "parameters": len(self.tree.parameters),
+            "lambda_": self.equations(),
+            "L": len(self.paths),
+            "Ldot": len(self.paths),
+        }
 
 
 def equation_names(constraints: Mapping[str, Constraint]) -> list[tuple[str, str]]:
     """Name and level of each constraint equation, in their order: the constraint's name, with [k] if it has
     several."""
-    return [(name if c.size == 1 else f"{name}[{k}]", level) for name, c in constraints.items()
-            for k, level in enumerate(part.level for part in c.parts for _ in range(part.size))]
+    return [
+        (name if c.size == 1 else f"{name}[{k}]", level)
+        for name, c in constraints.items()
+        for k, level in enumerate(part.level for part in c.parts for _ in range(part.size))
+    ]
 
 
 def description(model: Model) -> str:
     """Text that determines every operator: equal text, equal machine code."""
+
     def number(body: Any, name: str, value: Any) -> str:
         if name in body.symbolic:
             return f"{[p.name for p in body.symbolic[name].parameters]} {body.symbolic[name].text}"
@@ -232,14 +269,21 @@ def description(model: Model) -> str:
     kinds = {text: k for k, text in enumerate(dict.fromkeys(model.mobilizers))}
     for b, kind in zip(model.tree.bodies, model.mobilizers, strict=True):
         m = b.mass_properties
-        values = {"R_PF": b.X_PF.R, "p_PF": b.X_PF.p, "R_BM": b.X_BM.R, "p_BM": b.X_BM.p, "mass": m.mass,
-                  "com": m.com,
-                  "inertia": m.inertia}
+        values = {
+            "R_PF": b.X_PF.R,
+            "p_PF": b.X_PF.p,
+            "R_BM": b.X_BM.R,
+            "p_BM": b.X_BM.p,
+            "mass": m.mass,
+            "com": m.com,
+            "inertia": m.inertia,
+        }
         numbers = " ".join(number(b, name, value) for name, value in values.items())
         prescribed = f" motion {b.motion.description()}" if b.motion else ""
         prescribed += f" follows {b.follows.index}" if b.follows is not None else ""
-        lines.append(f"{b.name} {model.tree.parent(b.index)} {b.speeds} mobilizer {kinds[kind]} "
-                     f"{numbers}{prescribed}")
+        lines.append(
+            f"{b.name} {model.tree.parent(b.index)} {b.speeds} mobilizer {kinds[kind]} {numbers}{prescribed}"
+        )
     laws = [f"{name}: {force.description()} {force.code()}" for name, force in model.forces.items()]
     laws += [f"constraint {name}: {c.description()} {c.code()}" for name, c in model.constraints.items()]
     return "\n".join([*lines, *kinds, *laws])

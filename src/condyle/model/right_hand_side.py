@@ -3,6 +3,7 @@
 The operators qdot, forward_dynamics and zdot are its parts; runs (condyle.integrate.equations) take all of
 it.
 """
+
 from __future__ import annotations
 
 import casadi as ca

@@ -1,4 +1,5 @@
 """The arguments of one operator as symbols."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
@@ -26,8 +27,9 @@ class Symbols:
         straight: many constraints too are solved in expressions, not in loops.
     """
 
-    def __init__(self, model: Model, direct: bool = False, plain: bool = False,
-                 straight: bool = False) -> None:
+    def __init__(
+        self, model: Model, direct: bool = False, plain: bool = False, straight: bool = False
+    ) -> None:
         self.model, self.plain, self.straight, tree = model, plain, straight, model.tree
         self._kinematics: dict[Any, Kinematics] = {}
         # a view holds its kinematics, so that ids stay unique
@@ -40,7 +42,7 @@ class Symbols:
         part["table"] = part["table"] if direct else model.table[0]
         self.arguments["tail"] = ca.vertcat(*(part[name] for name in model.tail))
         self.t, self.enabled, self.z = part["t"], part["enabled"], part["z"]
-        acting = self.enabled[len(model.forces) + len(model.constraints):]
+        acting = self.enabled[len(model.forces) + len(model.constraints) :]
         self.motions = Prescription(tree, self.t, self["q"], self["u"], acting, part["lock"], part["held"])
         self.lock = self.motions.lock
         self.gravity = self.enabled[0] * model.gravity.g
@@ -52,8 +54,9 @@ class Symbols:
         """Made once: all that asks for it shares its expressions."""
         key = moving, None if only is None else tuple(only)
         if key not in self._kinematics:
-            self._kinematics[key] = kinematics(self.model.tree, self.placed, self.t, self["q"],
-                                               self["u"] if moving else None, only)
+            self._kinematics[key] = kinematics(
+                self.model.tree, self.placed, self.t, self["q"], self["u"] if moving else None, only
+            )
         return self._kinematics[key]
 
     def follow_motions(self) -> None:
@@ -67,8 +70,11 @@ class Symbols:
         if id(kin) not in self._views:
             view = self._views[id(kin)] = View(self.model.tree, kin, self.t, self["q"], self["u"])
             view.plain, view.straight = self.plain, self.straight
-            view.acting = {force.description(): self.enabled[i] for i, (name, force)
-                           in enumerate(self.model.forces.items()) if name in self.model.contacts}
+            view.acting = {
+                force.description(): self.enabled[i]
+                for i, (name, force) in enumerate(self.model.forces.items())
+                if name in self.model.contacts
+            }
             view.states = {name: self.z[k] for k, (name, _) in enumerate(state_variables(self.model.forces))}
         return self._views[id(kin)]
 
@@ -86,15 +92,16 @@ class Symbols:
         """Each force with its enabled flag; the view shows it its own z."""
         start = 0
         for i, (view.law, force) in enumerate(self.model.forces.items()):
-            view.z = self.z[start:start + len(force.states)]
+            view.z = self.z[start : start + len(force.states)]
             start += len(force.states)
             yield self.enabled[i], force
         view.z, view.law = ca.SX(0, 1), ""
 
     def rows(self, kin: Kinematics) -> ConstraintEquations:
         """The constraints' equations."""
-        return ConstraintEquations(self.model.constraints, self.view(kin),
-                                   self.enabled[len(self.model.forces):])
+        return ConstraintEquations(
+            self.model.constraints, self.view(kin), self.enabled[len(self.model.forces) :]
+        )
 
     def loads(self, kin: Kinematics) -> Loads:
         """What all enabled forces exert, gravity only where it is taken back."""

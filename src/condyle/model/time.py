@@ -1,5 +1,6 @@
 """What of a model may depend on time: one list, which batches (system/timed.py) and runs (integrate/timed.py)
 read."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
@@ -43,14 +44,15 @@ class TimeReader:
         """Whether what it does depends on the time."""
         t = ca.SX.sym("t")
         found = self.expressions(t)
-        return any(ca.depends_on(x, t) for x in found) or any(ca.depends_on(row.index, t)
-                                                              for row in lookups_in(found))
+        return any(ca.depends_on(x, t) for x in found) or any(
+            ca.depends_on(row.index, t) for row in lookups_in(found)
+        )
 
 
 def time_readers(model: Model, stored: bool = False) -> Iterator[TimeReader]:
     """All that may depend on time. stored: the potential energies of forces are part of what they do."""
     for name, force in model.forces.items():
-        if may_read_time(force):                            # hundreds of springs need not be asked
+        if may_read_time(force):  # hundreds of springs need not be asked
             yield TimeReader("forces", f"force {name!r}", name, partial(_of_force, model.tree, force, stored))
     for name, constraint in model.constraints.items():
         for part in constraint.parts:
@@ -58,10 +60,12 @@ def time_readers(model: Model, stored: bool = False) -> Iterator[TimeReader]:
                 yield TimeReader("constraints", f"constraint {name!r}", name, partial(_of_constraint, part))
     for body in model.tree.bodies:
         if body.motion is not None:
-            yield TimeReader("motions", f"the motion of body {body.name!r}", body.name,
-                             partial(_of_motion, body), body)
-        yield TimeReader("joints", f"the mobilizer of body {body.name!r}", "", partial(_of_mobilizer, body),
-                         body)
+            yield TimeReader(
+                "motions", f"the motion of body {body.name!r}", body.name, partial(_of_motion, body), body
+            )
+        yield TimeReader(
+            "joints", f"the mobilizer of body {body.name!r}", "", partial(_of_mobilizer, body), body
+        )
 
 
 def _of_force(tree: Tree, force: Force, stored: bool, t: ca.SX) -> list[ca.SX]:
@@ -74,6 +78,7 @@ def _of_force(tree: Tree, force: Force, stored: bool, t: ca.SX) -> list[ca.SX]:
 
 def _of_constraint(part: Constraint, t: ca.SX) -> list[ca.SX]:
     """A constraint's equations at each level, all leaves but t unknown."""
+
     def values(name: str, of_t: ca.SX) -> list[ca.SX]:
         return [of_t if leaf.level == "time" else ca.SX.sym(name, leaf.size) for leaf in part.leaves]
 
@@ -102,5 +107,6 @@ def may_read_time(force: Any) -> bool:
     if not type(force).__module__.startswith("condyle."):
         return True
     asks: Sequence[Leaf] = getattr(force, "asks", ())
-    return any(ask.level == "time" for ask in asks) or any(isinstance(v, (TimeFunctions, TimeSeries))
-                                                           for v in vars(force).values())
+    return any(ask.level == "time" for ask in asks) or any(
+        isinstance(v, (TimeFunctions, TimeSeries)) for v in vars(force).values()
+    )

@@ -10,6 +10,7 @@ of 0.82 rad on, where its length jumps by 2.2 mm as it comes over the end of the
 TRIlonghh too from 1.09 to 2.5 rad. At 1.99 rad it slips to the other side of the ellipsoid: it is 2 mm
 shorter there, and its moment arm goes from -10 to +17 mm.
 """
+
 from __future__ import annotations
 
 from typing import Any
@@ -36,89 +37,137 @@ BODIES = {
 
 # body: parent, place in it [m], axis, coordinate, range [rad]
 JOINTS = {
-    "r_humerus": ("base", (-0.017545, -0.007, 0.17), (-0.05889802, 0.0023, 0.99826136), "r_shoulder_elev",
-        (-1.57079633, 3.14159265)),
-    "r_ulna_radius_hand": ("r_humerus", (0.0061, -0.2904, -0.0123), (0.04940001, 0.03660001, 0.99810825),
-                           "r_elbow_flex",
-        (0.0, 2.26892803)),
+    "r_humerus": (
+        "base",
+        (-0.017545, -0.007, 0.17),
+        (-0.05889802, 0.0023, 0.99826136),
+        "r_shoulder_elev",
+        (-1.57079633, 3.14159265),
+    ),
+    "r_ulna_radius_hand": (
+        "r_humerus",
+        (0.0061, -0.2904, -0.0123),
+        (0.04940001, 0.03660001, 0.99810825),
+        "r_elbow_flex",
+        (0.0, 2.26892803),
+    ),
 }
 
-SURFACES = {                                                 # body, place [m], angles x-y-z [rad], surface
-    "TRIlongglen": ("base", (-0.043905, -0.0039, 0.1478), (1.37532, -0.294612, 2.43596),
-        Cylinder(0.003, 0.03, quadrant="x")),
-    "TRIlonghh": ("r_humerus", (-0.0078, -0.0041, -0.0014), (3.00162, -0.853466, 2.57419),
-        Ellipsoid((0.035, 0.02, 0.02), quadrant="z")),
-    "BIClonghh": ("r_humerus", (0.0033, 0.0073, 0.0003), (-2.00434, -1.00164, 0.975465),
-        Ellipsoid((0.025, 0.02, 0.02), quadrant="-y")),
-    "TRI": ("r_humerus", (0.0028, -0.2919, -0.0069), (-0.14015, -0.00628319, 0.154985),
-        Cylinder(0.016, 0.05, quadrant="all")),
+SURFACES = {  # body, place [m], angles x-y-z [rad], surface
+    "TRIlongglen": (
+        "base",
+        (-0.043905, -0.0039, 0.1478),
+        (1.37532, -0.294612, 2.43596),
+        Cylinder(0.003, 0.03, quadrant="x"),
+    ),
+    "TRIlonghh": (
+        "r_humerus",
+        (-0.0078, -0.0041, -0.0014),
+        (3.00162, -0.853466, 2.57419),
+        Ellipsoid((0.035, 0.02, 0.02), quadrant="z"),
+    ),
+    "BIClonghh": (
+        "r_humerus",
+        (0.0033, 0.0073, 0.0003),
+        (-2.00434, -1.00164, 0.975465),
+        Ellipsoid((0.025, 0.02, 0.02), quadrant="-y"),
+    ),
+    "TRI": (
+        "r_humerus",
+        (0.0028, -0.2919, -0.0069),
+        (-0.14015, -0.00628319, 0.154985),
+        Cylinder(0.016, 0.05, quadrant="all"),
+    ),
 }
 
 # F_0 [N], l_0 [m], l_S [m], alpha_0 [rad]; surfaces and where; points
 MUSCLES = {
-    "TRIlong": ((798.52, 0.134, 0.143, 0.20943951), (
-        ("TRI", None),
-        ("TRIlonghh", None),
-        ("TRIlongglen", None),
-    ), (
-        ("base", (-0.05365, -0.01373, 0.14723)),
-        ("r_humerus", (-0.02714, -0.11441, -0.00664)),
-        ("r_humerus", (-0.03184, -0.22637, -0.01217)),
-        ("r_humerus", (-0.01743, -0.26757, -0.01208)),
-        ("r_ulna_radius_hand", (-0.0219, 0.01046, -0.00078)),
-    )),
-    "TRIlat": ((624.3, 0.1138, 0.098, 0.15707963), (
-        ("TRI", None),
-    ), (
-        ("r_humerus", (-0.00599, -0.12646, 0.00428)),
-        ("r_humerus", (-0.02344, -0.14528, 0.00928)),
-        ("r_humerus", (-0.03184, -0.22637, -0.01217)),
-        ("r_humerus", (-0.01743, -0.26757, -0.01208)),
-        ("r_ulna_radius_hand", (-0.0219, 0.01046, -0.00078)),
-    )),
-    "TRImed": ((624.3, 0.1138, 0.0908, 0.15707963), (
-        ("TRI", None),
-    ), (
-        ("r_humerus", (-0.00838, -0.13695, -0.00906)),
-        ("r_humerus", (-0.02601, -0.15139, -0.0108)),
-        ("r_humerus", (-0.03184, -0.22637, -0.01217)),
-        ("r_humerus", (-0.01743, -0.26757, -0.01208)),
-        ("r_ulna_radius_hand", (-0.0219, 0.01046, -0.00078)),
-    )),
-    "BIClong": ((624.3, 0.1157, 0.2723, 0.0), (
-        ("BIClonghh", (1, 2)),
-    ), (
-        ("base", (-0.039235, 0.00347, 0.14795)),
-        ("base", (-0.028945, 0.01391, 0.15639)),
-        ("r_humerus", (0.02131, 0.01793, 0.01028)),
-        ("r_humerus", (0.02378, -0.00511, 0.01201)),
-        ("r_humerus", (0.01345, -0.02827, 0.00136)),
-        ("r_humerus", (0.01068, -0.07736, -0.00165)),
-        ("r_humerus", (0.01703, -0.12125, 0.00024)),
-        ("r_humerus", (0.0228, -0.1754, -0.0063)),
-        ("r_ulna_radius_hand", (0.00751, -0.04839, 0.02179)),
-    )),
-    "BICshort": ((435.56, 0.1321, 0.1923, 0.0), (
-    ), (
-        ("base", (0.004675, -0.01231, 0.13475)),
-        ("base", (-0.007075, -0.04004, 0.14507)),
-        ("r_humerus", (0.01117, -0.07576, -0.01101)),
-        ("r_humerus", (0.01703, -0.12125, -0.01079)),
-        ("r_humerus", (0.0228, -0.1754, -0.0063)),
-        ("r_ulna_radius_hand", (0.00751, -0.04839, 0.02179)),
-    )),
-    "BRA": ((987.26, 0.0858, 0.0535, 0.0), (
-        ("TRI", None),
-    ), (
-        ("r_humerus", (0.0068, -0.1739, -0.0036)),
-        ("r_ulna_radius_hand", (-0.0032, -0.0239, 0.0009)),
-    )),
+    "TRIlong": (
+        (798.52, 0.134, 0.143, 0.20943951),
+        (
+            ("TRI", None),
+            ("TRIlonghh", None),
+            ("TRIlongglen", None),
+        ),
+        (
+            ("base", (-0.05365, -0.01373, 0.14723)),
+            ("r_humerus", (-0.02714, -0.11441, -0.00664)),
+            ("r_humerus", (-0.03184, -0.22637, -0.01217)),
+            ("r_humerus", (-0.01743, -0.26757, -0.01208)),
+            ("r_ulna_radius_hand", (-0.0219, 0.01046, -0.00078)),
+        ),
+    ),
+    "TRIlat": (
+        (624.3, 0.1138, 0.098, 0.15707963),
+        (("TRI", None),),
+        (
+            ("r_humerus", (-0.00599, -0.12646, 0.00428)),
+            ("r_humerus", (-0.02344, -0.14528, 0.00928)),
+            ("r_humerus", (-0.03184, -0.22637, -0.01217)),
+            ("r_humerus", (-0.01743, -0.26757, -0.01208)),
+            ("r_ulna_radius_hand", (-0.0219, 0.01046, -0.00078)),
+        ),
+    ),
+    "TRImed": (
+        (624.3, 0.1138, 0.0908, 0.15707963),
+        (("TRI", None),),
+        (
+            ("r_humerus", (-0.00838, -0.13695, -0.00906)),
+            ("r_humerus", (-0.02601, -0.15139, -0.0108)),
+            ("r_humerus", (-0.03184, -0.22637, -0.01217)),
+            ("r_humerus", (-0.01743, -0.26757, -0.01208)),
+            ("r_ulna_radius_hand", (-0.0219, 0.01046, -0.00078)),
+        ),
+    ),
+    "BIClong": (
+        (624.3, 0.1157, 0.2723, 0.0),
+        (("BIClonghh", (1, 2)),),
+        (
+            ("base", (-0.039235, 0.00347, 0.14795)),
+            ("base", (-0.028945, 0.01391, 0.15639)),
+            ("r_humerus", (0.02131, 0.01793, 0.01028)),
+            ("r_humerus", (0.02378, -0.00511, 0.01201)),
+            ("r_humerus", (0.01345, -0.02827, 0.00136)),
+            ("r_humerus", (0.01068, -0.07736, -0.00165)),
+            ("r_humerus", (0.01703, -0.12125, 0.00024)),
+            ("r_humerus", (0.0228, -0.1754, -0.0063)),
+            ("r_ulna_radius_hand", (0.00751, -0.04839, 0.02179)),
+        ),
+    ),
+    "BICshort": (
+        (435.56, 0.1321, 0.1923, 0.0),
+        (),
+        (
+            ("base", (0.004675, -0.01231, 0.13475)),
+            ("base", (-0.007075, -0.04004, 0.14507)),
+            ("r_humerus", (0.01117, -0.07576, -0.01101)),
+            ("r_humerus", (0.01703, -0.12125, -0.01079)),
+            ("r_humerus", (0.0228, -0.1754, -0.0063)),
+            ("r_ulna_radius_hand", (0.00751, -0.04839, 0.02179)),
+        ),
+    ),
+    "BRA": (
+        (987.26, 0.0858, 0.0535, 0.0),
+        (("TRI", None),),
+        (
+            ("r_humerus", (0.0068, -0.1739, -0.0036)),
+            ("r_ulna_radius_hand", (-0.0032, -0.0239, 0.0009)),
+        ),
+    ),
 }
-CURVES: dict[str, Any] = {                                   # the same for all muscles; shapes are Thelen's
-    "max_contraction_velocity": 10.0, "activation_time_constant": 0.01, "deactivation_time_constant": 0.04,
-    "minimum_activation": 0.01, "default_activation": 0.05, "FmaxTendonStrain": 0.033,
+CURVES: dict[str, Any] = {  # the same for all muscles; shapes are Thelen's
+    "max_contraction_velocity": 10.0,
+    "activation_time_constant": 0.01,
+    "deactivation_time_constant": 0.04,
+    "minimum_activation": 0.01,
+    "default_activation": 0.05,
+    "FmaxTendonStrain": 0.033,
     "FmaxMuscleStrain": 0.6,
-    "KshapeActive": 0.5, "KshapePassive": 4.0, "Af": 0.3, "Flen": 1.8, "fv_linear_extrap_threshold": 0.95,
+    "KshapeActive": 0.5,
+    "KshapePassive": 4.0,
+    "Af": 0.3,
+    "Flen": 1.8,
+    "fv_linear_extrap_threshold": 0.95,
 }
 
 
@@ -138,8 +187,16 @@ def arm26(muscle: type[Muscle] | None = Thelen2003, **options: Any) -> System:
     for body, (parent, place, axis, coordinate, between) in JOINTS.items():
         mass, com, inertia = BODIES[body]
         on, p = _on(parent, place)
-        system.add_body(body, on, Pin(axis=axis), X_PF=p, mass=mass, com=com, inertia=inertia,
-                        coordinates=(Coordinate(coordinate, range=between),))
+        system.add_body(
+            body,
+            on,
+            Pin(axis=axis),
+            X_PF=p,
+            mass=mass,
+            com=com,
+            inertia=inertia,
+            coordinates=(Coordinate(coordinate, range=between),),
+        )
     if muscle is not None:
         numbers = known_by(muscle, CURVES) | options
         for name, (own, _, _) in MUSCLES.items():
@@ -154,8 +211,9 @@ def path(muscle: str) -> Path:
     for name, between in wraps:
         on, place, angles, surface = SURFACES[name]
         body, p_BS = _on(on, place)
-        surfaces.append(Wrap(surface, body, Transform(rotation_from_euler(angles, "xyz"), p_BS), between,
-                             name))
+        surfaces.append(
+            Wrap(surface, body, Transform(rotation_from_euler(angles, "xyz"), p_BS), between, name)
+        )
     return Path([_on(body, p) for body, p in points], surfaces)
 
 

@@ -1,4 +1,5 @@
 """Numbers of muscles for classes of muscles that know some of them."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -12,7 +13,8 @@ from condyle.muscles import Muscle
 def known_by(muscle: type[Muscle], numbers: Mapping[str, Any]) -> dict[str, Any]:
     """Those of some numbers that a class of muscles takes: shapes of Thelen's curves are for his alone."""
     if not (isinstance(muscle, type) and issubclass(muscle, Muscle)):
-        raise DescriptionError("muscle: expected a class such as cd.muscles.Thelen2003, or None for no "
-                               f"muscles, got {muscle!r}")
+        raise DescriptionError(
+            f"muscle: expected a class such as cd.muscles.Thelen2003, or None for no muscles, got {muscle!r}"
+        )
     names = {f.name for f in fields(muscle)}
     return {name: value for name, value in numbers.items() if name in names}

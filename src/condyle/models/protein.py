@@ -14,6 +14,7 @@ one screw. Two coordinates part the turn about d, the line from one domain to th
 
 where exp(z_2) turns about d by 2 atan2(v . d, w), and (w, v) is the quaternion of X.
 """
+
 from __future__ import annotations
 
 import importlib
@@ -73,14 +74,23 @@ class DomainHinge:
     masses: dict[str, NDArray[np.float64]]
 
     def __repr__(self) -> str:
-        return (f"DomainHinge(turn {np.degrees(self.angle):.1f} degrees, shift {self.shift:.3f} nm, "
-                f"{len(self.masses['stationary'])} + {len(self.masses['mobile'])} atoms, domains fit within "
-                f"{self.rms[0]:.3f} and {self.rms[1]:.3f} nm)")
+        return (
+            f"DomainHinge(turn {np.degrees(self.angle):.1f} degrees, shift {self.shift:.3f} nm, "
+            f"{len(self.masses['stationary'])} + {len(self.masses['mobile'])} atoms, domains fit within "
+            f"{self.rms[0]:.3f} and {self.rms[1]:.3f} nm)"
+        )
 
 
-def domain_hinge(open: str | os.PathLike[str], closed: str | os.PathLike[str], mobile: Sequence[Range], *,
-                 hinge: Sequence[Range] = (), chain: str | None = None, coordinates: int = 1,
-                 base: Mobilizer | None = None) -> DomainHinge:
+def domain_hinge(
+    open: str | os.PathLike[str],
+    closed: str | os.PathLike[str],
+    mobile: Sequence[Range],
+    *,
+    hinge: Sequence[Range] = (),
+    chain: str | None = None,
+    coordinates: int = 1,
+    base: Mobilizer | None = None,
+) -> DomainHinge:
     """A system of two rigid domains from two structures of one protein, in PDB or mmCIF files. Needs gemmi.
 
     The alpha carbons of the stationary domain are laid on each other, then those of the mobile one: what is
@@ -104,104 +114,135 @@ def domain_hinge(open: str | os.PathLike[str], closed: str | os.PathLike[str], m
     """
     what = "domain_hinge"
     if coordinates not in (1, 2):
-        raise DescriptionError(f"{what}: coordinates is 1 (closing) or 2 (closing, twist), got "
-                               f"{coordinates!r}")
+        raise DescriptionError(
+            f"{what}: coordinates is 1 (closing) or 2 (closing, twist), got {coordinates!r}"
+        )
     moves, bends = _ranges(mobile, f"{what}: mobile"), _ranges(hinge or (), f"{what}: hinge")
     if not moves:
         raise DescriptionError(f"{what}: mobile names no residues; expected ranges such as [(92, 191)]")
-    one, other = (_residues(path, chain, f"{what}: {name}") for path,
-                  name in ((open, "open"), (closed, "closed")))
+    one, other = (
+        _residues(path, chain, f"{what}: {name}") for path, name in ((open, "open"), (closed, "closed"))
+    )
     for first, last in (*moves, *bends):
         if not any(first <= number <= last for number, _ in one):
             numbers = [number for number, _ in one]
-            raise DescriptionError(f"{what}: residues {first} to {last} are not in {Path(open).name}, whose "
-                                   f"chain has {min(numbers)} to {max(numbers)}")
+            raise DescriptionError(
+                f"{what}: residues {first} to {last} are not in {Path(open).name}, whose "
+                f"chain has {min(numbers)} to {max(numbers)}"
+            )
     common = _common(one, other, what)
-    laid = {body: [key for key in common if _within(key, moves) == (body == "mobile")
-                   and not _within(key, bends)] for body in ("stationary", "mobile")}
+    laid = {
+        body: [key for key in common if _within(key, moves) == (body == "mobile") and not _within(key, bends)]
+        for body in ("stationary", "mobile")
+    }
     for body, keys in laid.items():
         if len(keys) < 3:
-            raise DescriptionError(f"{what}: the {body} domain has {len(keys)} alpha carbons that both files "
-                                   "have, at least 3 are needed")
-    places = {body: [np.array([_alpha(structure[key]) for key in keys]) for structure in (one, other)]
-              for body, keys in laid.items()}
-    Y, rms = _superposition(*places["stationary"])          # closed to open
+            raise DescriptionError(
+                f"{what}: the {body} domain has {len(keys)} alpha carbons that both files "
+                "have, at least 3 are needed"
+            )
+    places = {
+        body: [np.array([_alpha(structure[key]) for key in keys]) for structure in (one, other)]
+        for body, keys in laid.items()
+    }
+    Y, rms = _superposition(*places["stationary"])  # closed to open
     there = places["mobile"][1] @ Y.R.T + Y.p
-    X, left = _superposition(there, places["mobile"][0])    # open to closed, in the open file's frame
+    X, left = _superposition(there, places["mobile"][0])  # open to closed, in the open file's frame
     z = np.asarray(log_se3(X))
     angle = float(np.linalg.norm(z[:3]))
     if angle < STILL[0] and np.linalg.norm(z[3:]) < STILL[1]:
-        raise DescriptionError(f"{what}: the mobile domain is at the same place in both files; give an open "
-                               "and a closed conformation")
+        raise DescriptionError(
+            f"{what}: the mobile domain is at the same place in both files; give an open "
+            "and a closed conformation"
+        )
     atoms, masses = _atoms(one, moves)
     centre = {body: masses[body] @ atoms[body] / masses[body].sum() for body in atoms}
     n, h, c = _screw(z)
     mobilizer = _mobilizer(X, z, centre, coordinates, what)
     system = System(gravity=(0.0, 0.0, 0.0))
-    for body, parent, joint in (("stationary", "ground", base or Weld()),
-                                ("mobile", "stationary", mobilizer)):
-        system.add_body(body, parent, joint, mass=float(masses[body].sum()), com=centre[body],
-                        inertia=_inertia(atoms[body] - centre[body], masses[body]))
+    for body, parent, joint in (
+        ("stationary", "ground", base or Weld()),
+        ("mobile", "stationary", mobilizer),
+    ):
+        system.add_body(
+            body,
+            parent,
+            joint,
+            mass=float(masses[body].sum()),
+            com=centre[body],
+            inertia=_inertia(atoms[body] - centre[body], masses[body]),
+        )
     point = c + n * (n @ (centre["mobile"] - c))
     return DomainHinge(system, mobilizer, X, angle, h, n, point, (rms, left), atoms, masses)
 
 
 # ---- structures
 
+
 def _residues(path: str | os.PathLike[str], chain: str | None, what: str) -> dict[tuple[int, str], Any]:
     """Residues of the polymer of one chain by number and insertion code, in the order of the file."""
     try:
         gemmi: Any = importlib.import_module("gemmi")
     except ImportError:
-        raise DescriptionError(f"{what}: reading structures needs gemmi: python -m pip install "
-                               "\"condyle[protein]\""
-                               ) from None
+        raise DescriptionError(
+            f'{what}: reading structures needs gemmi: python -m pip install "condyle[protein]"'
+        ) from None
     if not Path(path).is_file():
         raise DescriptionError(f"{what}: there is no file {os.fspath(path)!r}")
     try:
         structure = gemmi.read_structure(os.fspath(path))
     except (RuntimeError, ValueError) as error:
         raise DescriptionError(
-            f"{what}: {Path(path).name} is no structure that can be read: {error}") from None
+            f"{what}: {Path(path).name} is no structure that can be read: {error}"
+        ) from None
     structure.setup_entities()
     structure.remove_alternative_conformations()
     if not len(structure) or not sum(len(part.get_polymer()) for part in structure[0]):
         raise DescriptionError(f"{what}: {Path(path).name} has no residues of a protein")
     chains = {part.name: part for part in structure[0] if len(part.get_polymer())}
     if chain is None and len(chains) > 1:
-        raise DescriptionError(f"{what}: {Path(path).name} has the chains {', '.join(chains)}; say which, "
-                               f"chain={next(iter(chains))!r}")
+        raise DescriptionError(
+            f"{what}: {Path(path).name} has the chains {', '.join(chains)}; say which, "
+            f"chain={next(iter(chains))!r}"
+        )
     name = chain if chain is not None else next(iter(chains))
     if name not in chains:
         raise DescriptionError(f"{what}: {Path(path).name} has no chain {name!r}; it has {', '.join(chains)}")
     return {(residue.seqid.num, residue.seqid.icode): residue for residue in chains[name].get_polymer()}
 
 
-def _common(one: dict[tuple[int, str], Any], other: dict[tuple[int, str], Any],
-            what: str) -> list[tuple[int, str]]:
+def _common(
+    one: dict[tuple[int, str], Any], other: dict[tuple[int, str], Any], what: str
+) -> list[tuple[int, str]]:
     """Residues with an alpha carbon in both structures; they must be the same amino acids."""
-    keys = [key for key in one if key in other and _alpha(one[key]) is not None
-            and _alpha(other[key]) is not None]
+    keys = [
+        key for key in one if key in other and _alpha(one[key]) is not None and _alpha(other[key]) is not None
+    ]
     differ = [key for key in keys if one[key].name != other[key].name]
     if differ:
-        said = ", ".join(f"{number}{code.strip()} {one[number, code].name}/{other[number, code].name}"
-                         for number, code in differ[:5])
-        raise DescriptionError(f"{what}: {len(differ)} of {len(keys)} residues differ between the files "
-                               f"({said}{', ...' if len(differ) > 5 else ''}); are they numbered alike, and "
-                               "one protein?")
+        said = ", ".join(
+            f"{number}{code.strip()} {one[number, code].name}/{other[number, code].name}"
+            for number, code in differ[:5]
+        )
+        raise DescriptionError(
+            f"{what}: {len(differ)} of {len(keys)} residues differ between the files "
+            f"({said}{', ...' if len(differ) > 5 else ''}); are they numbered alike, and "
+            "one protein?"
+        )
     return keys
 
 
 def _alpha(residue: Any) -> NDArray[np.float64] | None:
     """Where the alpha carbon is [nm]."""
     for atom in residue:
-        if atom.name == "CA":                               # calcium is in no polymer
+        if atom.name == "CA":  # calcium is in no polymer
             return NM * np.array(atom.pos.tolist())
     return None
 
 
-def _atoms(residues: dict[tuple[int, str], Any], moves: Sequence[Range]) -> tuple[dict[str, Any],
-                                                                                  dict[str, Any]]:
+def _atoms(
+    residues: dict[tuple[int, str], Any], moves: Sequence[Range]
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """Positions [nm] and masses [Da] of the atoms of each body."""
     places: dict[str, list[Any]] = {"stationary": [], "mobile": []}
     masses: dict[str, list[float]] = {"stationary": [], "mobile": []}
@@ -221,8 +262,10 @@ def _weight(atom: Any, key: tuple[int, str], residue: Any) -> float:
     if name not in OF_PROTEINS:
         name = "Se" if residue.name == "MSE" and atom.name == "SE" else atom.name.lstrip("0123456789'\"*")[:1]
     if name not in OF_PROTEINS:
-        raise DescriptionError(f"domain_hinge: atom {atom.name!r} of residue {residue.name} {key[0]} is of "
-                               f"no element that proteins have ({', '.join(OF_PROTEINS)})")
+        raise DescriptionError(
+            f"domain_hinge: atom {atom.name!r} of residue {residue.name} {key[0]} is of "
+            f"no element that proteins have ({', '.join(OF_PROTEINS)})"
+        )
     return float(gemmi.Element(name).weight)
 
 
@@ -234,9 +277,9 @@ def _ranges(given: Any, what: str) -> list[Range]:
         try:
             first, last = (int(x) for x in pair)
         except (TypeError, ValueError):
-            raise DescriptionError(f"{what}: expected first and last residue, such as [(92, 191)], got "
-                                   f"{pair!r}"
-                                   ) from None
+            raise DescriptionError(
+                f"{what}: expected first and last residue, such as [(92, 191)], got {pair!r}"
+            ) from None
         if first > last:
             raise DescriptionError(f"{what}: the range {first} to {last} runs backwards")
         out.append((first, last))
@@ -249,12 +292,13 @@ def _within(key: tuple[int, str], ranges: Sequence[Range]) -> bool:
 
 # ---- motion
 
+
 def _superposition(fixed: NDArray[np.float64], moving: NDArray[np.float64]) -> tuple[Transform, float]:
     """The pose that lays points (n, 3) on others, least squares, and the root mean square left [nm]."""
     gemmi: Any = importlib.import_module("gemmi")
     points = [[gemmi.Position(*x) for x in cloud] for cloud in (fixed, moving)]
     found = gemmi.superpose_positions(*points)
-    U, _, V = np.linalg.svd(np.array(found.transform.mat.tolist()))     # orthogonal to the last digit
+    U, _, V = np.linalg.svd(np.array(found.transform.mat.tolist()))  # orthogonal to the last digit
     R = U @ V
     p = fixed.mean(0) - R @ moving.mean(0)
     return Transform(R, p), float(np.sqrt(np.square(moving @ R.T + p - fixed).sum(1).mean()))
@@ -271,8 +315,9 @@ def _screw(z: NDArray[np.float64]) -> tuple[NDArray[np.float64], float, NDArray[
     return n, float(n @ z[3:]), np.cross(n, z[3:]) / theta
 
 
-def _mobilizer(X: Transform, z: NDArray[np.float64], centre: dict[str, NDArray[np.float64]], coordinates: int,
-               what: str) -> Mobilizer:
+def _mobilizer(
+    X: Transform, z: NDArray[np.float64], centre: dict[str, NDArray[np.float64]], coordinates: int, what: str
+) -> Mobilizer:
     if coordinates == 1:
         return _along(z, "closing")
     between = centre["mobile"] - centre["stationary"]
@@ -282,8 +327,10 @@ def _mobilizer(X: Transform, z: NDArray[np.float64], centre: dict[str, NDArray[n
     z_2 = np.concatenate([turn * d, turn * np.cross(centre["mobile"], d)])
     z_1 = np.asarray(log_se3(X @ exp_se3(-z_2)))
     if min(np.linalg.norm(z_1), np.linalg.norm(z_2)) < STILL[0]:
-        raise DescriptionError(f"{what}: the domains only {'close' if abs(turn) < STILL[0] else 'twist'}; "
-                               "one coordinate is all there is, coordinates=1")
+        raise DescriptionError(
+            f"{what}: the domains only {'close' if abs(turn) < STILL[0] else 'twist'}; "
+            "one coordinate is all there is, coordinates=1"
+        )
     return compose(_along(z_1, "closing"), _along(z_2, "twist"))
 
 

@@ -15,6 +15,7 @@ P would need, the ground pushes at the height zero with
 shared by the feet: a part s of F at p + (1 - s) d under the right, the rest at p - s d under the left, where
 d is from the left to the right foot. So nothing is left over for the pelvis: residuals vanish.
 """
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -36,8 +37,16 @@ from condyle.tree.body import Coordinate
 
 MASS = 72.0
 """Of the generic model [kg]."""
-FACTORS = {"pelvis": 1.06, "torso": 1.03, "femur_r": 1.05, "femur_l": 1.05, "tibia_r": 0.97, "tibia_l": 0.97,
-           "foot_r": 1.08, "foot_l": 1.08}
+FACTORS = {
+    "pelvis": 1.06,
+    "torso": 1.03,
+    "femur_r": 1.05,
+    "femur_l": 1.05,
+    "tibia_r": 0.97,
+    "tibia_l": 0.97,
+    "foot_r": 1.08,
+    "foot_l": 1.08,
+}
 """The subject's sizes over those of the generic model."""
 HIP, LUMBAR, KNEE, ANKLE = (-0.06, -0.07, 0.085), (-0.09, 0.08, 0.0), (0.0, -0.43, 0.0), (0.0, -0.43, 0.0)
 """Where joints are on their parents [m], right side."""
@@ -53,32 +62,67 @@ BODIES = {
 
 # body, place [m], right side; those with a dot have a left one
 MARKERS = {
-    "V.Sacral": ("pelvis", (-0.16, 0.02, 0.0)), ".ASIS": ("pelvis", (0.02, 0.02, 0.12)),
-    "Sternum": ("torso", (0.14, 0.33, 0.0)), "Top.Head": ("torso", (0.05, 0.72, 0.0)),
+    "V.Sacral": ("pelvis", (-0.16, 0.02, 0.0)),
+    ".ASIS": ("pelvis", (0.02, 0.02, 0.12)),
+    "Sternum": ("torso", (0.14, 0.33, 0.0)),
+    "Top.Head": ("torso", (0.05, 0.72, 0.0)),
     ".Acromion": ("torso", (0.0, 0.42, 0.17)),
-    ".Thigh.Upper": ("femur", (0.02, -0.15, 0.1)), ".Thigh.Front": ("femur", (0.09, -0.25, 0.02)),
-    ".Knee.Lat": ("femur", (0.0, -0.42, 0.06)), ".Knee.Med": ("femur", (0.0, -0.42, -0.05)),
-    ".Shank.Upper": ("tibia", (0.02, -0.12, 0.06)), ".Shank.Front": ("tibia", (0.05, -0.22, 0.0)),
-    ".Ankle.Lat": ("tibia", (-0.01, -0.42, 0.05)), ".Ankle.Med": ("tibia", (0.0, -0.41, -0.04)),
-    ".Heel": ("foot", (-0.06, -0.04, 0.0)), ".Midfoot": ("foot", (0.08, -0.03, 0.04)),
+    ".Thigh.Upper": ("femur", (0.02, -0.15, 0.1)),
+    ".Thigh.Front": ("femur", (0.09, -0.25, 0.02)),
+    ".Knee.Lat": ("femur", (0.0, -0.42, 0.06)),
+    ".Knee.Med": ("femur", (0.0, -0.42, -0.05)),
+    ".Shank.Upper": ("tibia", (0.02, -0.12, 0.06)),
+    ".Shank.Front": ("tibia", (0.05, -0.22, 0.0)),
+    ".Ankle.Lat": ("tibia", (-0.01, -0.42, 0.05)),
+    ".Ankle.Med": ("tibia", (0.0, -0.41, -0.04)),
+    ".Heel": ("foot", (-0.06, -0.04, 0.0)),
+    ".Midfoot": ("foot", (0.08, -0.03, 0.04)),
     ".Toe": ("foot", (0.16, -0.06, 0.0)),
 }
 
 # max. isometric force [N], optimal fibre length [m], its share at the default pose, pennation [rad]; points
 MUSCLES: dict[str, tuple[Any, ...]] = {
-    "iliopsoas": (2900.0, 0.11, 0.85, 0.14, ("pelvis", (-0.08, 0.08, 0.04)), ("pelvis", (-0.01, -0.05, 0.08)),
-                  ("femur", (0.0, -0.06, 0.0))),
+    "iliopsoas": (
+        2900.0,
+        0.11,
+        0.85,
+        0.14,
+        ("pelvis", (-0.08, 0.08, 0.04)),
+        ("pelvis", (-0.01, -0.05, 0.08)),
+        ("femur", (0.0, -0.06, 0.0)),
+    ),
     "glut_max": (2200.0, 0.15, 1.0, 0.0, ("pelvis", (-0.15, 0.0, 0.07)), ("femur", (-0.03, -0.13, 0.03))),
     "hamstrings": (2700.0, 0.11, 1.05, 0.0, ("pelvis", (-0.12, -0.13, 0.07)), ("tibia", (-0.03, -0.05, 0.0))),
     "bifemsh": (820.0, 0.17, 1.1, 0.3, ("femur", (0.0, -0.21, 0.02)), ("tibia", (-0.03, -0.06, 0.03))),
-    "rect_fem": (1200.0, 0.115, 0.9, 0.2, ("pelvis", (-0.02, -0.04, 0.09)), ("femur", (0.055, -0.4, 0.0)),
-                 ("tibia", (0.045, -0.06, 0.0))),
-    "vasti": (5200.0, 0.1, 0.75, 0.1, ("femur", (0.03, -0.2, 0.0)), ("femur", (0.055, -0.4, 0.0)),
-              ("tibia", (0.045, -0.06, 0.0))),
+    "rect_fem": (
+        1200.0,
+        0.115,
+        0.9,
+        0.2,
+        ("pelvis", (-0.02, -0.04, 0.09)),
+        ("femur", (0.055, -0.4, 0.0)),
+        ("tibia", (0.045, -0.06, 0.0)),
+    ),
+    "vasti": (
+        5200.0,
+        0.1,
+        0.75,
+        0.1,
+        ("femur", (0.03, -0.2, 0.0)),
+        ("femur", (0.055, -0.4, 0.0)),
+        ("tibia", (0.045, -0.06, 0.0)),
+    ),
     "gastroc": (2500.0, 0.065, 1.0, 0.25, ("femur", (-0.02, -0.4, 0.0)), ("foot", (-0.05, -0.04, 0.0))),
     "soleus": (5600.0, 0.055, 1.0, 0.4, ("tibia", (-0.02, -0.15, 0.0)), ("foot", (-0.05, -0.04, 0.0))),
-    "tib_ant": (1400.0, 0.1, 0.9, 0.1, ("tibia", (0.02, -0.16, 0.0)), ("tibia", (0.035, -0.39, 0.0)),
-                ("foot", (0.08, -0.045, 0.0))),
+    "tib_ant": (
+        1400.0,
+        0.1,
+        0.9,
+        0.1,
+        ("tibia", (0.02, -0.16, 0.0)),
+        ("tibia", (0.035, -0.39, 0.0)),
+        ("foot", (0.08, -0.045, 0.0)),
+    ),
 }
 
 RANGES = {"hip_flexion": (-0.6, 2.0), "knee_angle": (-2.2, 0.15), "ankle_angle": (-0.9, 0.7)}
@@ -120,19 +164,41 @@ def generic_subject(factors: Mapping[str, float] | None = None, mass: float = MA
     def add(name: str, parent: str, at: Array, mobilizer: Pin | Planar, *coordinates: Coordinate) -> None:
         share, com, radii = BODIES[name.split("_")[0]]
         s = scale[name]
-        system.add_body(name, parent, mobilizer, X_PF=at * (scale[parent] if parent != "ground" else 1.0),
-                        mass=share * mass, com=s * np.array(com),
-                        inertia=share * mass * (s * np.array(radii)) ** 2, coordinates=coordinates)
+        system.add_body(
+            name,
+            parent,
+            mobilizer,
+            X_PF=at * (scale[parent] if parent != "ground" else 1.0),
+            mass=share * mass,
+            com=s * np.array(com),
+            inertia=share * mass * (s * np.array(radii)) ** 2,
+            coordinates=coordinates,
+        )
 
-    add("pelvis", "ground", np.zeros(3), Planar(), Coordinate("pelvis_tilt", 0.0, (-1.5, 1.5)),
-        Coordinate("pelvis_tx", 0.0, (-5.0, 5.0)), Coordinate("pelvis_ty", 0.95, (-1.0, 2.0)))
+    add(
+        "pelvis",
+        "ground",
+        np.zeros(3),
+        Planar(),
+        Coordinate("pelvis_tilt", 0.0, (-1.5, 1.5)),
+        Coordinate("pelvis_tx", 0.0, (-5.0, 5.0)),
+        Coordinate("pelvis_ty", 0.95, (-1.0, 2.0)),
+    )
     add("torso", "pelvis", np.array(LUMBAR), Pin(), Coordinate("lumbar_extension", 0.0, (-1.5, 1.5)))
     for side, z in (("r", 1.0), ("l", -1.0)):
         parent = "pelvis"
-        for body, at, joint in (("femur", HIP, "hip_flexion"), ("tibia", KNEE, "knee_angle"),
-                                ("foot", ANKLE, "ankle_angle")):
-            add(f"{body}_{side}", parent, np.array(at) * (1, 1, z), Pin(),
-                Coordinate(f"{joint}_{side}", 0.0, RANGES[joint]))
+        for body, at, joint in (
+            ("femur", HIP, "hip_flexion"),
+            ("tibia", KNEE, "knee_angle"),
+            ("foot", ANKLE, "ankle_angle"),
+        ):
+            add(
+                f"{body}_{side}",
+                parent,
+                np.array(at) * (1, 1, z),
+                Pin(),
+                Coordinate(f"{joint}_{side}", 0.0, RANGES[joint]),
+            )
             parent = f"{body}_{side}"
     for name, (body, place) in MARKERS.items():
         for side in ("R", "L") if name.startswith(".") else ("",):
@@ -152,9 +218,17 @@ def _mirrored(place: tuple[float, float, float], side: str) -> Array:
     return np.array(place) * (1, 1, -1 if side == "l" else 1)
 
 
-def _add_muscle(system: System, name: str, side: str, scale: Mapping[str, float], strength: float,
-                fiber: float, share: float, pennation: float,
-                *points: tuple[str, tuple[float, float, float]]) -> None:
+def _add_muscle(
+    system: System,
+    name: str,
+    side: str,
+    scale: Mapping[str, float],
+    strength: float,
+    fiber: float,
+    share: float,
+    pennation: float,
+    *points: tuple[str, tuple[float, float, float]],
+) -> None:
     """A muscle whose fibre has a share of its optimal length in the default pose of the generic model; both
     fibre and tendon grow as the path does."""
     on = [_sided(body, side) for body, _ in points]
@@ -162,14 +236,21 @@ def _add_muscle(system: System, name: str, side: str, scale: Mapping[str, float]
     scaled = [scale[body] * place for body, place in zip(on, generic, strict=True)]
     length, new = (_length(system, on, places, s) for places, s in ((generic, {}), (scaled, scale)))
     tendon = length - share * fiber * np.cos(np.arcsin(min(1.0, np.sin(pennation) / share)))
-    system.add_force(name, Thelen2003(
-        Path(list(zip(on, scaled, strict=True))), max_isometric_force=strength,
-        optimal_fiber_length=fiber * new / length, tendon_slack_length=tendon * new / length,
-        pennation_angle=pennation))
+    system.add_force(
+        name,
+        Thelen2003(
+            Path(list(zip(on, scaled, strict=True))),
+            max_isometric_force=strength,
+            optimal_fiber_length=fiber * new / length,
+            tendon_slack_length=tendon * new / length,
+            pennation_angle=pennation,
+        ),
+    )
 
 
 def _length(system: System, on: list[str], places: list[Array], scale: Mapping[str, float]) -> float:
     """Of a path in the default pose, where all bodies have the axes of ground."""
+
     def origin(name: str) -> Array:
         where = {"pelvis": np.zeros(3), "torso": np.array(LUMBAR) * scale.get("pelvis", 1.0)}
         if name in where:
@@ -213,8 +294,15 @@ class Subject:
     udot: NDArray[np.float64]
 
 
-def synthetic_subject(*, noise: float = 0.001, placement: float = 0.003, mass: float = 68.0,
-                      duration: float = 1.5, rate: float = 100.0, seed: int = 0) -> Subject:
+def synthetic_subject(
+    *,
+    noise: float = 0.001,
+    placement: float = 0.003,
+    mass: float = 68.0,
+    duration: float = 1.5,
+    rate: float = 100.0,
+    seed: int = 0,
+) -> Subject:
     """A subject made up, with a recording of a walk: markers with noise, and ground reactions that fit the
     motion exactly.
 
@@ -231,8 +319,10 @@ def synthetic_subject(*, noise: float = 0.001, placement: float = 0.003, mass: f
     """
     rng = np.random.default_rng(seed)
     system = generic_subject(FACTORS, mass)
-    worn = {name: np.array(system.marker(name).station) + rng.normal(scale=placement, size=3)
-            for name in system.markers}
+    worn = {
+        name: np.array(system.marker(name).station) + rng.normal(scale=placement, size=3)
+        for name in system.markers
+    }
 
     def seen(t: Array, q: Array) -> Markers:
         places = [system.station_position(q, system.marker(name).body, worn[name]) for name in system.markers]
@@ -245,11 +335,22 @@ def synthetic_subject(*, noise: float = 0.001, placement: float = 0.003, mass: f
     t = np.arange(round(duration * rate) + 1) / rate
     q, u, udot = _walk(system, t)
     units = ["m" if name in ("pelvis_tx", "pelvis_ty") else "rad" for name in system.coordinates]
-    return Subject(generic_subject(), system, dict(FACTORS), mass, static, seen(t, q),
-                   _ground_reactions(system, t, q, u, udot), Table(t, system.coordinates, q, units), u, udot)
+    return Subject(
+        generic_subject(),
+        system,
+        dict(FACTORS),
+        mass,
+        static,
+        seen(t, q),
+        _ground_reactions(system, t, q, u, udot),
+        Table(t, system.coordinates, q, units),
+        u,
+        udot,
+    )
 
 
 # ---- the walk ----------------------------------------------------------------------------------------------
+
 
 def _walk(system: System, t: Array) -> tuple[Array, Array, Array]:
     """q, u and udot of the walk, each (T, n): here u is the rate of q."""
@@ -291,9 +392,10 @@ def _harmonics(series: tuple[float, tuple[float, ...], tuple[float, ...]], t: Ar
 
 def _share(phase: Array) -> Array:
     """The right foot's share of the load."""
+
     def rise(x: Array) -> Array:
         x = np.clip(x, 0.0, 1.0)
-        return x ** 3 * (10 - 15 * x + 6 * x ** 2)
+        return x**3 * (10 - 15 * x + 6 * x**2)
 
     phase = phase % 1.0
     return rise(phase / DOUBLE) - rise((phase - 0.5) / DOUBLE)
@@ -302,7 +404,7 @@ def _share(phase: Array) -> Array:
 def _ground_reactions(system: System, t: Array, q: Array, u: Array, udot: Array) -> Table:
     """Forces and points under both feet: (1)."""
     tau = system.inverse_dynamics(q, u, udot, disabled=system.muscles)
-    M, F_x, F_y = tau[:, :3].T                              # the pelvis turns, then moves along x and y
+    M, F_x, F_y = tau[:, :3].T  # the pelvis turns, then moves along x and y
     P = q[:, 1:3]
     p = P[:, 0] + (M - P[:, 1] * F_x) / F_y
     s = _share(t / CYCLE)
@@ -314,5 +416,9 @@ def _ground_reactions(system: System, t: Array, q: Array, u: Array, udot: Array)
             columns[f"{side}_force_{axis}"] = force
         for axis, point in zip("xyz", (x, 0 * t, feet[side][:, 2]), strict=True):
             columns[f"{side}_point_{axis}"] = point
-    return Table(t, list(columns), np.stack(list(columns.values()), axis=1),
-                 ["N" if "force" in name else "m" for name in columns])
+    return Table(
+        t,
+        list(columns),
+        np.stack(list(columns.values()), axis=1),
+        ["N" if "force" in name else "m" for name in columns],
+    )

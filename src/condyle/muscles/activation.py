@@ -1,4 +1,5 @@
 """Activation follows excitation: da/dt of an activation a under an excitation e."""
+
 from __future__ import annotations
 
 from typing import Any

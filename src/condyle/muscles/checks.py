@@ -1,5 +1,6 @@
 """What is looked at of muscles in a result: whether they are at their limits, and whether their fibers work
 where the curves of muscles are known."""
+
 from __future__ import annotations
 
 import math
@@ -23,9 +24,15 @@ def saturation(names: Sequence[str], activations: Array, most: Array | float = 1
         share = (activations >= np.asarray(most) - FULL).mean(axis=0) if len(activations) else np.zeros(0)
     order = [k for k in np.argsort(-share, kind="stable").tolist() if share[k] > 0]
     where = cut([f"{names[k]} in {100 * share[k]:.0f} %" for k in order], 3)
-    yield Check("muscles at their greatest activation", len(order), "", 0.0, math.inf,
-                f"{where} of the frames" if order else "",
-                "are they strong enough for this motion, are others missing, or are moments too large?")
+    yield Check(
+        "muscles at their greatest activation",
+        len(order),
+        "",
+        0.0,
+        math.inf,
+        f"{where} of the frames" if order else "",
+        "are they strong enough for this motion, are others missing, or are moments too large?",
+    )
 
 
 def fibers(names: Sequence[str], lengths: Array) -> Iterator[Check]:
@@ -36,6 +43,12 @@ def fibers(names: Sequence[str], lengths: Array) -> Iterator[Check]:
     off = np.fmax(SHORTEST - low, high - LONGEST)
     order = [k for k in np.argsort(-off, kind="stable").tolist() if off[k] > 0]
     where = [f"{names[k]} {low[k] if SHORTEST - low[k] == off[k] else high[k]:.2g}" for k in order]
-    yield Check(f"muscles with fibers beyond {SHORTEST:g} or {LONGEST:g} optimal lengths", len(order), "",
-                0.0, math.inf, cut(where, 3),
-                "do tendon slack length and optimal fiber length fit the path, is the model scaled?")
+    yield Check(
+        f"muscles with fibers beyond {SHORTEST:g} or {LONGEST:g} optimal lengths",
+        len(order),
+        "",
+        0.0,
+        math.inf,
+        cut(where, 3),
+        "do tendon slack length and optimal fiber length fit the path, is the model scaled?",
+    )

@@ -11,6 +11,7 @@ a fibre with its tendon
 
 is solved for c by Halley's method in a bracket: this is the inverse at g = 1, beta = 0.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -83,8 +84,12 @@ class Curve(Described):
         return self._at("value", np.asarray(x, dtype=float))
 
     def _at(self, what: str, x: Any) -> Any:
-        formula = {"value": self.formula, "derivative": self._slope, "inverse": self.inverse_formula,
-                   "integral": self.integral_formula}[what]
+        formula = {
+            "value": self.formula,
+            "derivative": self._slope,
+            "inverse": self.inverse_formula,
+            "integral": self.integral_formula,
+        }[what]
         if isinstance(x, ca.SX):
             return formula(x)
         if what not in self._closures:
@@ -125,7 +130,7 @@ class Curve(Described):
         """x and y of (8), with first and second derivatives."""
         x, y, slope, bend, _ = ca.vertsplit(get(self._balance, ca.vertcat(g, beta, f)))
         J, d = g * slope + beta, ca.SX(0)
-        for _ in range(2):                                  # native/sweeps/implicit.py (1): values stay
+        for _ in range(2):  # native/sweeps/implicit.py (1): values stay
             r = g * (y + slope * d + bend * d * d / 2) + beta * (x + d) - f
             d = d - (r - frozen(r)) / J
         d = ca.if_else(J > 0, d, 0)
@@ -184,8 +189,12 @@ class Curve(Described):
             J = g * slope + beta
             x_e = ca.if_else(J > 0, (f - g * (y - slope * x)) / J, x)
             out = ca.logic_or(below, above)
-            return ca.vertcat(ca.if_else(out, x_e, x), ca.if_else(out, y + slope * (x_e - x), y), slope,
-                              ca.if_else(out, 0, bend))
+            return ca.vertcat(
+                ca.if_else(out, x_e, x),
+                ca.if_else(out, y + slope * (x_e - x), y),
+                slope,
+                ca.if_else(out, 0, bend),
+            )
 
         return Solver.of("fibre_balance", 3, start, step, finish, LIMIT)
 
@@ -211,28 +220,35 @@ class PythonCurve(Curve):
         super().__post_init__()
         name = getattr(self.function, "__name__", type(self.function).__name__)
         if not callable(self.function):
-            raise DescriptionError("a muscle's curve is a function of one number or a Curve, got "
-                                   f"{self.function!r}")
+            raise DescriptionError(
+                f"a muscle's curve is a function of one number or a Curve, got {self.function!r}"
+            )
         low, high = self.between or (0.5, 1.5)
         law = trace(self.function, ["x"], what=f"curve {name}", ranges=[(low, high)])
         if law.shape != ():
-            raise DescriptionError(f"curve {name}: returned an array of shape {law.shape}; expected one "
-                                   "number")
+            raise DescriptionError(
+                f"curve {name}: returned an array of shape {law.shape}; expected one number"
+            )
         object.__setattr__(self, "law", law)
         if self.between is not None:
             object.__setattr__(self, "between", (float(low), float(high)))
             y = np.diff(self(np.linspace(low, high, 101)))
             if not low < high or not (y > 0).all():
-                raise DescriptionError(f"curve {name}: must rise between {low:g} and {high:g}: with an "
-                                       "elastic tendon its inverse is needed")
+                raise DescriptionError(
+                    f"curve {name}: must rise between {low:g} and {high:g}: with an "
+                    "elastic tendon its inverse is needed"
+                )
 
     def formula(self, x: ca.SX) -> ca.SX:
         if self.between is None:
             return self.law.apply(x)
         low, high = self.between
         inside = ca.fmin(ca.fmax(x, low), high)
-        return self.law.apply(inside) + self._ends[0] * ca.fmin(x - low, 0) + self._ends[1] * ca.fmax(
-            x - high, 0)
+        return (
+            self.law.apply(inside)
+            + self._ends[0] * ca.fmin(x - low, 0)
+            + self._ends[1] * ca.fmax(x - high, 0)
+        )
 
     @cached_property
     def _ends(self) -> tuple[ca.SX, ca.SX]:

@@ -1,4 +1,5 @@
 """The muscle of De Groote, Kinney, Rao, Fregly 2016, as OpenSim has it."""
+
 from __future__ import annotations
 
 from dataclasses import field, replace
@@ -29,14 +30,17 @@ class DeGrooteActiveForceLength(Curve):
 
     width: Annotated[Any, quantity("-", lowest=1.0)] = 1.0
 
-    BELLS = ((0.8150671134243542, 1.055033428970575, 0.162384573599574, 0.063303448465465),
-             (0.433004984392647, 0.716775413397760, -0.029947116970696, 0.200356847296188),
-             (0.1, 1.0, 0.353553390593274, 0.0))
+    BELLS = (
+        (0.8150671134243542, 1.055033428970575, 0.162384573599574, 0.063303448465465),
+        (0.433004984392647, 0.716775413397760, -0.029947116970696, 0.200356847296188),
+        (0.1, 1.0, 0.353553390593274, 0.0),
+    )
 
     def formula(self, x: ca.SX) -> ca.SX:
         x = 1 + (x - 1) / sx(self.width)
-        return sum((b1 * ca.exp(-((x - b2) / (b3 + b4 * x))**2 / 2) for b1, b2, b3, b4 in self.BELLS),
-                   ca.SX(0))
+        return sum(
+            (b1 * ca.exp(-(((x - b2) / (b3 + b4 * x)) ** 2) / 2) for b1, b2, b3, b4 in self.BELLS), ca.SX(0)
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -118,7 +122,7 @@ class DeGrooteForceVelocity(Curve):
         d1, d2, d3, d4 = self.D
         low, high = (np.arcsinh(d2 * v + d3) for v in (self.FASTEST, -self.FASTEST))  # d2 is negative
         x = (y - d4) / d1
-        near = ca.if_else(x < low, low, ca.if_else(x > high, high, x))                # NaN stays
+        near = ca.if_else(x < low, low, ca.if_else(x > high, high, x))  # NaN stays
         return (ca.sinh(near) + ca.cosh(near) * (x - near) - d3) / d2
 
 
@@ -161,9 +165,11 @@ class DeGroote2016(Muscle):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.tendon == "elastic" and self.fiber_damping != 0.0:
-            raise DescriptionError("DeGroote2016: fiber_damping has no effect with an elastic tendon: its "
-                                   "fibre's velocity follows from the curves alone; leave it out, or take "
-                                   "tendon='rigid'")
+            raise DescriptionError(
+                "DeGroote2016: fiber_damping has no effect with an elastic tendon: its "
+                "fibre's velocity follows from the curves alone; leave it out, or take "
+                "tendon='rigid'"
+            )
 
     @cached_property
     def active_force_length(self) -> Curve:  # type: ignore[override]
@@ -171,8 +177,11 @@ class DeGroote2016(Muscle):
 
     @cached_property
     def passive_force_length(self) -> Curve:  # type: ignore[override]
-        return (NoForce() if self.ignore_passive_fiber_force else
-                DeGrootePassiveForceLength(self.passive_fiber_strain_at_one_norm_force))
+        return (
+            NoForce()
+            if self.ignore_passive_fiber_force
+            else DeGrootePassiveForceLength(self.passive_fiber_strain_at_one_norm_force)
+        )
 
     @property
     def choices(self) -> tuple[Any, ...]:
@@ -196,8 +205,13 @@ class DeGroote2016(Muscle):
         return ca.fmax(super()._least, DeGrootePassiveForceLength.FOOT * sx(self.optimal_fiber_length))
 
     def activation_rate(self, s: View) -> ca.SX:
-        return smooth(s.state_variable(0), self.excitation_at(s), sx(self.activation_time_constant),
-                      sx(self.deactivation_time_constant), sx(self.activation_dynamics_smoothing))
+        return smooth(
+            s.state_variable(0),
+            self.excitation_at(s),
+            sx(self.activation_time_constant),
+            sx(self.deactivation_time_constant),
+            sx(self.activation_dynamics_smoothing),
+        )
 
     def tension(self, s: View) -> ca.SX:
         if self.tendon == "rigid":
@@ -211,7 +225,7 @@ class DeGroote2016(Muscle):
         along = ca.fmax(free, self._least_along)
         l_M = ca.sqrt(self._height**2 + along**2)
         cos = along / l_M
-        pull = ca.fmax(self.tendon_state(s), 0)              # below 0 the state only says how slack it is
+        pull = ca.fmax(self.tendon_state(s), 0)  # below 0 the state only says how slack it is
         v_n, f_V = self.velocity_n(l_M / sx(self.optimal_fiber_length), pull / cos, self.activation(s))
         # to the digits that a slack tendon leaves of its length
         moves = ca.logic_or(free > self._least_along + 1e-6 * sx(self.tendon_slack_length), v_n > 0)

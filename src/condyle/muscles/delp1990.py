@@ -5,6 +5,7 @@ fibre a velocity of its own, so that f_V needs no inverse:
 
 over l_0 v_max^2, with v_n = v_M / (v_max l_0).
 """
+
 from __future__ import annotations
 
 from dataclasses import field
@@ -42,8 +43,12 @@ class Delp1990(SimmMuscle):
     passive_force_length_curve: Any = field(default=None, kw_only=True)
     force_velocity_curve: Any = field(default=None, kw_only=True)
 
-    CURVES: ClassVar[tuple[str, ...]] = ("tendon_force_length_curve", "active_force_length_curve",
-                                         "passive_force_length_curve", "force_velocity_curve")
+    CURVES: ClassVar[tuple[str, ...]] = (
+        "tendon_force_length_curve",
+        "active_force_length_curve",
+        "passive_force_length_curve",
+        "force_velocity_curve",
+    )
 
     @cached_property
     def force_velocity(self) -> Curve:  # type: ignore[override]
@@ -76,5 +81,5 @@ class Delp1990(SimmMuscle):
         force = self.activation(s) * fibre.f_L * fibre.f_V + fibre.f_P
         pull = self.tendon_force_n(s) * fibre.cos - force * fibre.cos**2
         tan2 = 1 / fibre.cos**2 - 1
-        vdot = pull / (sx(self.mass) * self._fastest**2) + fibre.v_n**2 * tan2 / fibre.l_n   # (1)
+        vdot = pull / (sx(self.mass) * self._fastest**2) + fibre.v_n**2 * tan2 / fibre.l_n  # (1)
         return [*own, self.known(s, vdot * l_0 * v_max**2), self.known(s, fibre.v_M)]

@@ -1,4 +1,5 @@
 """What drives a muscle: a number, an Input, numbers over time, or a Python function of time and state."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -36,8 +37,7 @@ class AskedExcitation:
             ask.check(tree, self.law.what)
 
     def parameters(self) -> list[Parameter]:
-        return [p for ask in self.asks
-                for p in ask.parameters()] + list(self.law.outside)  # type: ignore[arg-type]
+        return [p for ask in self.asks for p in ask.parameters()] + list(self.law.outside)  # type: ignore[arg-type]
 
     def description(self) -> str:
         return f"AskedExcitation({[ask.text for ask in self.asks]}, {self.law.text})"
@@ -55,8 +55,10 @@ class ExcitationRole(Signal):
         if value is None or isinstance(value, AskedExcitation):
             return value
         if isinstance(value, str):
-            raise DescriptionError(f"{what}: expected a number from 0 to 1, a cd.Input, (times, values) or a "
-                                   f"function of s, got {value!r}")
+            raise DescriptionError(
+                f"{what}: expected a number from 0 to 1, a cd.Input, (times, values) or a "
+                f"function of s, got {value!r}"
+            )
         if isinstance(value, Function):
             return AskedExcitation(*traced_law(_over_time(value), what, _one(what)), value)
         if callable(value) and not isinstance(value, (Symbol, TimeSeries)):
@@ -71,8 +73,10 @@ def _over_time(function: Function) -> Any:
 def _one(what: str) -> Any:
     def flatten(result: Any) -> list[Any]:
         if result is None or isinstance(result, (str, Mapping, AskedState)) or np.ndim(result):
-            raise TraceError(f"{what}: the function returned {result!r}; expected one number from 0 to 1"
-                             + ("; is a return statement missing?" if result is None else ""))
+            raise TraceError(
+                f"{what}: the function returned {result!r}; expected one number from 0 to 1"
+                + ("; is a return statement missing?" if result is None else "")
+            )
         return [result]
 
     return flatten

@@ -1,4 +1,5 @@
 """The Hill muscle of ruggiero2020 (20), (21), with any curves."""
+
 from __future__ import annotations
 
 from dataclasses import field
@@ -18,8 +19,12 @@ from condyle.muscles.thelen2003 import (
 from condyle.records import dataclass
 from condyle.trace.parameter import Parameter
 
-CURVES = {"active_force_length": None, "passive_force_length": None, "tendon_force_length": None,
-          "force_velocity": (-1.0, 1.0)}
+CURVES = {
+    "active_force_length": None,
+    "passive_force_length": None,
+    "tendon_force_length": None,
+    "force_velocity": (-1.0, 1.0),
+}
 """Where a Python function that is given for a curve rises."""
 
 
@@ -57,6 +62,7 @@ class Hill(Muscle):
     def velocity_n(self, l_n: ca.SX, f: ca.SX, a: ca.SX) -> tuple[ca.SX, ca.SX]:
         """NaN where a user's curve is, which the search for a velocity would hide."""
         found = super().velocity_n(l_n, f, a)
-        known = ca.logic_and(*(ca.fabs(c.value(l_n)) < np.inf for c in (self.active_force_length,
-                                                                        self.passive_force_length)))
+        known = ca.logic_and(
+            *(ca.fabs(c.value(l_n)) < np.inf for c in (self.active_force_length, self.passive_force_length))
+        )
         return tuple(ca.if_else(known, x, np.nan) for x in found)  # type: ignore[return-value]

@@ -10,6 +10,7 @@ x(s) and y(s) are polynomials of s. As a function of x the curve is a table of p
 share value, slope and bending with it at knots, dense enough that the difference is below 1e-9
 (tests/muscles). Balances are solved along s, exactly.
 """
+
 from __future__ import annotations
 
 import math
@@ -48,8 +49,12 @@ def control_points(a: Corner, b: Corner, curviness: float) -> np.ndarray:
 def monomials(points: np.ndarray) -> np.ndarray:
     """Coefficients of a section's x(s) and y(s) from its control points, lowest first, shape (6, 2)."""
     n = len(points) - 1
-    return np.array([math.comb(n, j) * sum((-1)**(i + j) * math.comb(j, i) * points[i] for i in range(j + 1))
-                     for j in range(n + 1)])
+    return np.array(
+        [
+            math.comb(n, j) * sum((-1) ** (i + j) * math.comb(j, i) * points[i] for i in range(j + 1))
+            for j in range(n + 1)
+        ]
+    )
 
 
 def derivatives(points: np.ndarray, s: np.ndarray) -> np.ndarray:
@@ -75,8 +80,9 @@ class Bezier(Curve):
     @cached_property
     def sections(self) -> list[np.ndarray]:
         corners = self.corners()
-        return [control_points(a, b, c) for a, b, c in zip(corners, corners[1:], self.curvinesses(),
-                                                           strict=False)]
+        return [
+            control_points(a, b, c) for a, b, c in zip(corners, corners[1:], self.curvinesses(), strict=False)
+        ]
 
     @property
     def between(self) -> tuple[float, float] | None:  # type: ignore[override]
@@ -96,15 +102,16 @@ class Bezier(Curve):
         row, a, b = rows[0], left[0], left[1]
         for k in range(1, len(rows)):
             later = left[k] <= 0
-            row, a, b = (ca.if_else(later, new, old) for new, old in ((rows[k], row), (left[k], a),
-                                                                      (left[k + 1], b)))
+            row, a, b = (
+                ca.if_else(later, new, old) for new, old in ((rows[k], row), (left[k], a), (left[k + 1], b))
+            )
         share = ca.fmin(ca.fmax(a / (a - b), 0.0), 1.0)
         own = ca.vertcat(row, g * row[7:] + beta * row[1:7] - ca.vertcat(f, ca.SX(5, 1)))
         return ca.vertcat(row[0] + ca.if_else(b > a, share, 0.5), row[0], row[0] + 1), own
 
     def along(self, c: ca.SX, own: ca.SX) -> tuple[ca.SX, ca.SX]:
         k, *row = ca.vertsplit(own)
-        x, y = (taylor(c - k, row[i:i + 6]) for i in (0, 6))
+        x, y = (taylor(c - k, row[i : i + 6]) for i in (0, 6))
         return x, y
 
     def left(self, p: ca.SX, c: ca.SX, own: ca.SX) -> ca.SX:
@@ -114,7 +121,7 @@ class Bezier(Curve):
     def _knots(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, float, float]:
         """x, y, slope and bend at the knots, slopes before and after."""
         s = np.linspace(0, 1, KNOTS + 1)
-        x, y, slope, bend = np.hstack([derivatives(p, s)[:, i > 0:] for i, p in enumerate(self.sections)])
+        x, y, slope, bend = np.hstack([derivatives(p, s)[:, i > 0 :] for i, p in enumerate(self.sections)])
         (_, _, first), (_, _, last) = self.corners()[0], self.corners()[-1]
         return x, y, slope, np.where(np.isfinite(bend), bend, 0.0), first, last
 
@@ -135,8 +142,10 @@ class Bezier(Curve):
         """The integral, zero at the first knot."""
         x, rows = self._by_x.breaks, self._by_x.rows
         c = rows[:, 1:] / np.arange(1, rows.shape[1])
-        steps = [np.polynomial.polynomial.polyval(b - a, [0, *k]) for a, b, k in zip(x, x[1:], c[1:-1],
-                                                                                    strict=False)]
+        steps = [
+            np.polynomial.polynomial.polyval(b - a, [0, *k])
+            for a, b, k in zip(x, x[1:], c[1:-1], strict=False)
+        ]
         sums = np.concatenate([[0, 0], np.cumsum(steps)])
         return Pieces(x, np.column_stack([rows[:, 0], sums, c]))
 
@@ -150,8 +159,9 @@ class Bezier(Curve):
         return _at(self._area, x)
 
 
-def _quintic(x: np.ndarray, y: np.ndarray, slope: np.ndarray, bend: np.ndarray, first: float,
-             last: float) -> Pieces:
+def _quintic(
+    x: np.ndarray, y: np.ndarray, slope: np.ndarray, bend: np.ndarray, first: float, last: float
+) -> Pieces:
     """Rows (origin, c_0 .. c_5) from left to right: straight, then degree five between knots, then
     straight."""
     h = np.diff(x)
@@ -194,13 +204,18 @@ class MillardActiveForceLength(Bezier):
 
     def corners(self) -> Sequence[Corner]:
         x0, x1, x2, x3 = self.shortest, self.transition, 1.0, self.longest
-        width = 0.05                                                     # half of the plateau
+        width = 0.05  # half of the plateau
         shoulder = x2 - width
         y1 = 1 - self.slope * (shoulder - x1)
         rising, falling = 1.25 * y1 / (x1 - x0), -1 / ((x3 - width) - (x2 + width))
-        return [(x0, self.least, 0.0), ((x0 + x1) / 2, y1 / 2, rising), ((x1 + shoulder) / 2, (y1 + 1) / 2,
-                                                                         self.slope),
-                (x2, 1.0, 0.0), ((x2 + width + x3) / 2, 0.5, falling), (x3, self.least, 0.0)]
+        return [
+            (x0, self.least, 0.0),
+            ((x0 + x1) / 2, y1 / 2, rising),
+            ((x1 + shoulder) / 2, (y1 + 1) / 2, self.slope),
+            (x2, 1.0, 0.0),
+            ((x2 + width + x3) / 2, 0.5, falling),
+            (x3, self.least, 0.0),
+        ]
 
     def curvinesses(self) -> Sequence[float]:
         return [1.0] * 5
@@ -227,8 +242,11 @@ class MillardPassiveForceLength(Bezier):
     def corners(self) -> Sequence[Corner]:
         x0, x1 = 1 + self.start, 1 + self.strain
         step = min(0.1 / self.stiffness, 0.1 * (x1 - x0))
-        return [(x0, 0.0, 0.0), (x0 + step, self.low_stiffness * step / 2, self.low_stiffness),
-                (x1, 1.0, self.stiffness)]
+        return [
+            (x0, 0.0, 0.0),
+            (x0 + step, self.low_stiffness * step / 2, self.low_stiffness),
+            (x1, 1.0, self.stiffness),
+        ]
 
     def curvinesses(self) -> Sequence[float]:
         return [self.curviness] * 2
@@ -289,12 +307,17 @@ class MillardForceVelocity(Bezier):
     eccentric_curviness: float = 0.9
 
     def corners(self) -> Sequence[Corner]:
-        low, high = (self.concentric_slope + self.near_concentric_slope) / 2, (
-            self.eccentric_slope + self.near_eccentric_slope) / 2
-        return [(-1.0, 0.0, self.concentric_slope), (-0.9, 0.1 * low, self.near_concentric_slope),
-                (0.0, 1.0, self.isometric_slope),
-                (0.9, self.eccentric_force - 0.1 * high, self.near_eccentric_slope),
-                (1.0, self.eccentric_force, self.eccentric_slope)]
+        low, high = (
+            (self.concentric_slope + self.near_concentric_slope) / 2,
+            (self.eccentric_slope + self.near_eccentric_slope) / 2,
+        )
+        return [
+            (-1.0, 0.0, self.concentric_slope),
+            (-0.9, 0.1 * low, self.near_concentric_slope),
+            (0.0, 1.0, self.isometric_slope),
+            (0.9, self.eccentric_force - 0.1 * high, self.near_eccentric_slope),
+            (1.0, self.eccentric_force, self.eccentric_slope),
+        ]
 
     def curvinesses(self) -> Sequence[float]:
         return [self.concentric_curviness] * 2 + [self.eccentric_curviness] * 2
@@ -319,13 +342,16 @@ class Millard2012(Muscle):
     activation_time_constant: Seconds = field(default=0.01, kw_only=True)
     deactivation_time_constant: Seconds = field(default=0.04, kw_only=True)
     fiber_damping: Annotated[Any, quantity("-", lowest=0.0)] = field(default=0.1, kw_only=True)
-    active_force_length_curve: MillardActiveForceLength = field(default=MillardActiveForceLength(),
-                                                                kw_only=True)
+    active_force_length_curve: MillardActiveForceLength = field(
+        default=MillardActiveForceLength(), kw_only=True
+    )
     force_velocity_curve: MillardForceVelocity = field(default=MillardForceVelocity(), kw_only=True)
-    fiber_force_length_curve: MillardPassiveForceLength = field(default=MillardPassiveForceLength(),
-                                                                kw_only=True)
-    tendon_force_length_curve: MillardTendonForceLength = field(default=MillardTendonForceLength(),
-                                                                kw_only=True)
+    fiber_force_length_curve: MillardPassiveForceLength = field(
+        default=MillardPassiveForceLength(), kw_only=True
+    )
+    tendon_force_length_curve: MillardTendonForceLength = field(
+        default=MillardTendonForceLength(), kw_only=True
+    )
 
     @cached_property
     def active_force_length(self) -> Curve:  # type: ignore[override]
@@ -337,8 +363,11 @@ class Millard2012(Muscle):
         curve = self.force_velocity_curve
         if not self._divides:
             return replace(curve, concentric_slope=0.0, eccentric_slope=0.0)
-        return replace(curve, concentric_slope=max(curve.concentric_slope, curve.near_concentric_slope / 2),
-                       eccentric_slope=max(curve.eccentric_slope, curve.near_eccentric_slope / 2))
+        return replace(
+            curve,
+            concentric_slope=max(curve.concentric_slope, curve.near_concentric_slope / 2),
+            eccentric_slope=max(curve.eccentric_slope, curve.near_eccentric_slope / 2),
+        )
 
     @property
     def passive_force_length(self) -> Curve:  # type: ignore[override]

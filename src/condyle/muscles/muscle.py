@@ -14,6 +14,7 @@ said otherwise, nor than l_0 / 100. There a rigid tendon is slack, T = 0, and an
 the fibre: OpenSim's rules.
 Normalised quantities end in _n.
 """
+
 from __future__ import annotations
 
 import math
@@ -107,13 +108,15 @@ class Muscle(PathLaw):
     pennation_angle: Annotated[Any, quantity("rad", lowest=0.0)] = 0.0
     max_contraction_velocity: Annotated[Any, quantity("1/s", lowest=0.0, positive=True)] = 10.0
     maximum_pennation_angle: Annotated[Any, quantity("rad", lowest=0.0, positive=True)] = field(
-        default=STEEPEST, kw_only=True)
+        default=STEEPEST, kw_only=True
+    )
     activation_time_constant: Seconds = field(default=0.015, kw_only=True)
     deactivation_time_constant: Seconds = field(default=0.05, kw_only=True)
     minimum_activation: Annotated[Any, quantity("-", lowest=0.0)] = field(default=0.01, kw_only=True)
     default_activation: float = field(default=0.05, kw_only=True)
     default_fiber_length: Annotated[Any, _Optional("m", lowest=0.0, positive=True, plain=True)] = field(
-        default=None, kw_only=True)
+        default=None, kw_only=True
+    )
     min_control: Annotated[Any, _Optional("-", lowest=0.0, plain=True)] = field(default=None, kw_only=True)
     max_control: Annotated[float, quantity("-", lowest=0.0, plain=True)] = field(default=1.0, kw_only=True)
     fiber_damping: Annotated[Any, quantity("-", lowest=0.0)] = field(default=0.0, kw_only=True)
@@ -130,30 +133,45 @@ class Muscle(PathLaw):
         super().__post_init__()
         name = type(self).__name__
         if self.tendon not in self.TENDONS:
-            raise DescriptionError(f"{name}: tendon must be one of {', '.join(self.TENDONS)}, got "
-                                   f"{self.tendon!r}")
+            raise DescriptionError(
+                f"{name}: tendon must be one of {', '.join(self.TENDONS)}, got {self.tendon!r}"
+            )
         most = self.maximum_pennation_angle
         if isinstance(most, float) and not most < math.pi / 2:
-            raise DescriptionError(f"{name}: maximum_pennation_angle must be below pi / 2, got {most!r}; is "
-                                   "it in degrees?")
-        if isinstance(most, float) and isinstance(self.pennation_angle, float) and (
-                not self.pennation_angle < most):
-            raise DescriptionError(f"{name}: pennation_angle must be below {most:.3f} rad, the maximum, "
-                                   f"got {self.pennation_angle!r}; is it in degrees?")
-        if self.tendon == "elastic" and isinstance(self.tendon_slack_length, float) and (
-                not self.tendon_slack_length > 0):
-            raise DescriptionError(f"{name}: tendon_slack_length must be above 0 with an elastic tendon, got "
-                                   f"{self.tendon_slack_length!r}; tendon='rigid' may have none")
+            raise DescriptionError(
+                f"{name}: maximum_pennation_angle must be below pi / 2, got {most!r}; is it in degrees?"
+            )
+        if (
+            isinstance(most, float)
+            and isinstance(self.pennation_angle, float)
+            and (not self.pennation_angle < most)
+        ):
+            raise DescriptionError(
+                f"{name}: pennation_angle must be below {most:.3f} rad, the maximum, "
+                f"got {self.pennation_angle!r}; is it in degrees?"
+            )
+        if (
+            self.tendon == "elastic"
+            and isinstance(self.tendon_slack_length, float)
+            and (not self.tendon_slack_length > 0)
+        ):
+            raise DescriptionError(
+                f"{name}: tendon_slack_length must be above 0 with an elastic tendon, got "
+                f"{self.tendon_slack_length!r}; tendon='rigid' may have none"
+            )
         if isinstance(self.excitation, float) and not 0 <= self.excitation <= 1:
             raise DescriptionError(f"{name}: excitation must be from 0 to 1, got {self.excitation!r}")
         if self.min_control is not None and not self.min_control <= self.max_control:
-            raise DescriptionError(f"{name}: min_control must not be above max_control, got "
-                                   f"{self.min_control:g} and {self.max_control:g}")
+            raise DescriptionError(
+                f"{name}: min_control must not be above max_control, got "
+                f"{self.min_control:g} and {self.max_control:g}"
+            )
         least = self.minimum_activation
         if isinstance(least, float) and not (least < 1 and (least > 0 or not self._divides)):
             why = " and above 0: the velocity of an elastic fibre without damping divides by it"
-            raise DescriptionError(f"{name}: minimum_activation must be below 1{why * self._divides}, got "
-                                   f"{least!r}")
+            raise DescriptionError(
+                f"{name}: minimum_activation must be below 1{why * self._divides}, got {least!r}"
+            )
 
     def implausible(self) -> Iterator[str]:
         given = {name: getattr(self, name) for name in MUSCLE}
@@ -225,7 +243,7 @@ class Muscle(PathLaw):
     def excitation_at(self, s: View) -> ca.SX:
         """e, from 0 to 1."""
         e = excitation_at(self.excitation, s)
-        return ca.if_else(e < 0, 0, ca.if_else(e > 1, 1, e))    # NaN stays, which fmax would hide
+        return ca.if_else(e < 0, 0, ca.if_else(e > 1, 1, e))  # NaN stays, which fmax would hide
 
     def activation(self, s: View) -> ca.SX:
         """a, from the least to 1."""
@@ -245,8 +263,13 @@ class Muscle(PathLaw):
         return own + ([] if self.tendon == "rigid" else [self.known(s, self.tendon_rate(s))])
 
     def activation_rate(self, s: View) -> ca.SX:
-        return first_order(s.state_variable(0), self.excitation_at(s), sx(self.activation_time_constant),
-                           sx(self.deactivation_time_constant), sx(self.minimum_activation))
+        return first_order(
+            s.state_variable(0),
+            self.excitation_at(s),
+            sx(self.activation_time_constant),
+            sx(self.deactivation_time_constant),
+            sx(self.minimum_activation),
+        )
 
     def tendon_rate(self, s: View) -> ca.SX:
         """(6)"""
@@ -262,8 +285,9 @@ class Muscle(PathLaw):
     @property
     def _least(self) -> ca.SX:
         """l_min."""
-        return ca.fmax(self._height / ca.sin(sx(self.maximum_pennation_angle)),
-                       SHORTEST * sx(self.optimal_fiber_length))
+        return ca.fmax(
+            self._height / ca.sin(sx(self.maximum_pennation_angle)), SHORTEST * sx(self.optimal_fiber_length)
+        )
 
     @property
     def _least_along(self) -> ca.SX:
@@ -300,9 +324,16 @@ class Muscle(PathLaw):
     def _fibre(self, s: View, l_M: ca.SX, cos: ca.SX, v_n: ca.SX, f_V: ca.SX, moves: ca.SX) -> Fibre:
         l_n, v_M = l_M / sx(self.optimal_fiber_length), v_n * self._fastest
         f_L, f_P = self.active_force_length.value(l_n), self.passive_force_length.value(l_n)
-        return Fibre(l_M, cos, v_M, self.path.length.at(s) - l_M * cos, self.path.length.rate(s) - v_M / cos,
-                     l_n, v_n, *(ca.if_else(moves, f, 0) for f in (f_L, f_V, f_P,
-                                                                   sx(self.fiber_damping) * v_n)))
+        return Fibre(
+            l_M,
+            cos,
+            v_M,
+            self.path.length.at(s) - l_M * cos,
+            self.path.length.rate(s) - v_M / cos,
+            l_n,
+            v_n,
+            *(ca.if_else(moves, f, 0) for f in (f_L, f_V, f_P, sx(self.fiber_damping) * v_n)),
+        )
 
     def tension(self, s: View) -> ca.SX:
         F_0 = sx(self.max_isometric_force)
@@ -317,8 +348,7 @@ class Muscle(PathLaw):
         """f_T of (4) from the fibre's length."""
         l_M = ca.fmax(self.tendon_state(s), self._least)
         along = ca.sqrt(l_M**2 - self._height**2)
-        return self.tendon_force_length.value((self.path.length.at(s) - along)
-                                              / sx(self.tendon_slack_length))
+        return self.tendon_force_length.value((self.path.length.at(s) - along) / sx(self.tendon_slack_length))
 
     # ---- for studies ---------------------------------------------------------------------------------------
 
@@ -339,7 +369,7 @@ class Muscle(PathLaw):
         fibre, F_0, T = self.fibre(s), sx(self.max_isometric_force), self.tension(s)
         a, v_MT = self.activation(s), self.path.length.rate(s)
         active, elastic, damping = F_0 * a * fibre.f_L * fibre.f_V, F_0 * fibre.f_P, F_0 * fibre.damping
-        if self.tendon == "rigid":                          # as far as the fibre would push
+        if self.tendon == "rigid":  # as far as the fibre would push
             damping = ca.fmax(damping, -active - elastic)
         sine = self._height / fibre.l_M
         passive = elastic + damping
@@ -355,9 +385,10 @@ class Muscle(PathLaw):
             "pennation_angle": ("rad", ca.asin(sine)),
             "pennation_angular_velocity": ("rad/s", -fibre.v_M / fibre.l_M * sine / fibre.cos),
             "tendon_length": ("m", fibre.l_T),
-            "tendon_strain": ("-", fibre.l_T / sx(self.tendon_slack_length) - 1
-                              if self.tendon == "elastic" else
-                              ca.SX(0)),
+            "tendon_strain": (
+                "-",
+                fibre.l_T / sx(self.tendon_slack_length) - 1 if self.tendon == "elastic" else ca.SX(0),
+            ),
             "tendon_velocity": ("m/s", fibre.v_T),
             "tendon_force": ("N", T),
             "fiber_force": ("N", active + passive),
@@ -404,9 +435,10 @@ class Muscle(PathLaw):
     def imbalance(self, s: View, l_M: ca.SX) -> tuple[ca.SX, ca.SX]:
         """f_T, and the fibre's force along the tendon minus f_T, for a fibre of length l_M that does not
         move: equations (3), (4) over F_0."""
-        cos = ca.sqrt(1 - (self._height / l_M)**2)
+        cos = ca.sqrt(1 - (self._height / l_M) ** 2)
         l_n, a = l_M / sx(self.optimal_fiber_length), self.activation(s)
-        f_T = self.tendon_force_length.value((self.path.length.at(s) - l_M * cos)
-                                             / sx(self.tendon_slack_length))
+        f_T = self.tendon_force_length.value(
+            (self.path.length.at(s) - l_M * cos) / sx(self.tendon_slack_length)
+        )
         held = a * self.active_force_length.value(l_n) * self.f_V(ca.SX(0), a)
         return f_T, (held + self.passive_force_length.value(l_n)) * cos - f_T

@@ -1,4 +1,5 @@
 """OpenSim's RigidTendonMuscle."""
+
 from __future__ import annotations
 
 from dataclasses import field
@@ -38,8 +39,11 @@ class RigidTendon(Muscle):
     force_velocity_curve: Any = field(default=None, kw_only=True)
 
     TENDONS: ClassVar[tuple[str, ...]] = ("rigid",)
-    CURVES: ClassVar[tuple[str, ...]] = ("active_force_length_curve", "passive_force_length_curve",
-                                         "force_velocity_curve")
+    CURVES: ClassVar[tuple[str, ...]] = (
+        "active_force_length_curve",
+        "passive_force_length_curve",
+        "force_velocity_curve",
+    )
 
     def __post_init__(self) -> None:
         simm.keep_curves(self, self.CURVES)

@@ -7,6 +7,7 @@ Its fibre is (3) of muscle.py with
 
 and with a damping beta, so that f = g f_V(v) + beta v has a root in closed form. Below zero f counts as zero.
 """
+
 from __future__ import annotations
 
 from dataclasses import field
@@ -64,7 +65,7 @@ class Exponential(Curve):
 class SimmMuscle(Muscle):
     """What the muscles of Schutte and Delp share: SIMM's curves and activation dynamics, an elastic tendon.
 
-        adot = v_max (e - a) (activation1 e + activation2) for e > a, else v_max (e - a) activation2       (2)
+    adot = v_max (e - a) (activation1 e + activation2) for e > a, else v_max (e - a) activation2       (2)
     """
 
     fiber_damping: Annotated[Any, quantity("-", lowest=0.0)] = field(default=0.0, kw_only=True)
@@ -73,15 +74,19 @@ class SimmMuscle(Muscle):
     activation2: Annotated[Any, quantity("-", lowest=0.0)] = field(default=1.459854, kw_only=True)
 
     TENDONS: ClassVar[tuple[str, ...]] = ("elastic",)
-    CURVES: ClassVar[tuple[str, ...]] = ("tendon_force_length_curve", "active_force_length_curve",
-                                         "passive_force_length_curve")
+    CURVES: ClassVar[tuple[str, ...]] = (
+        "tendon_force_length_curve",
+        "active_force_length_curve",
+        "passive_force_length_curve",
+    )
 
     def __post_init__(self) -> None:
         simm.keep_curves(self, self.CURVES)
         super().__post_init__()
         if (self.activation_time_constant, self.deactivation_time_constant) != (0.015, 0.05):
-            raise DescriptionError(f"{type(self).__name__}: its activation has no time constants but "
-                                   "activation1 and activation2")
+            raise DescriptionError(
+                f"{type(self).__name__}: its activation has no time constants but activation1 and activation2"
+            )
 
     @property
     def _divides(self) -> bool:
@@ -94,7 +99,7 @@ class SimmMuscle(Muscle):
         a, e = s.state_variable(0), self.excitation_at(s)
         rising = sx(self.activation1) * e + sx(self.activation2)
         speed = ca.if_else(e >= a, rising, sx(self.activation2))
-        return sx(self.max_contraction_velocity) * (e - a) * speed                           # (2)
+        return sx(self.max_contraction_velocity) * (e - a) * speed  # (2)
 
     @cached_property
     def active_force_length(self) -> Curve:  # type: ignore[override]
@@ -135,8 +140,9 @@ class Schutte1993(SimmMuscle):
 
     def velocity_n(self, l_n: ca.SX, f: ca.SX, a: ca.SX) -> tuple[ca.SX, ca.SX]:
         g = a * ca.fmax(self.active_force_length.value(l_n), 0)
-        return self.force_velocity.balance(g, sx(self.fiber_damping),
-                                           ca.fmax(f - self.passive_force_length.value(l_n), 0))
+        return self.force_velocity.balance(
+            g, sx(self.fiber_damping), ca.fmax(f - self.passive_force_length.value(l_n), 0)
+        )
 
     @cached_property
     def force_velocity(self) -> Curve:  # type: ignore[override]

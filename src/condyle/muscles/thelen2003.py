@@ -1,4 +1,5 @@
 """The muscle of Thelen 2003, as OpenSim has it."""
+
 from __future__ import annotations
 
 from dataclasses import field
@@ -28,7 +29,7 @@ class ThelenActiveForceLength(Curve):
     shape: Positive = 0.45
 
     def formula(self, x: ca.SX) -> ca.SX:
-        return ca.exp(-(x - 1)**2 / sx(self.shape))
+        return ca.exp(-((x - 1) ** 2) / sx(self.shape))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -138,8 +139,9 @@ class ThelenForceVelocity(Curve):
         shortening = (k + ca.fmin(w, 0)) / (k - ca.fmin(w, 0) / A)
         lengthening = (k * (F - 1) + c * F * up) / (k * (F - 1) + c * up)
         middle = ca.if_else(v <= 0, shortening, lengthening)
-        return ca.if_else(v < -k, (v + k) / slope_0, ca.if_else(v > v_last, last + (v - v_last) / slope_last,
-                                                                middle))
+        return ca.if_else(
+            v < -k, (v + k) / slope_0, ca.if_else(v > v_last, last + (v - v_last) / slope_last, middle)
+        )
 
     def inverse_at(self, f: ca.SX, a: ca.SX) -> ca.SX:
         """Velocity at force f and activation a."""
@@ -147,16 +149,17 @@ class ThelenForceVelocity(Curve):
         last = sx(self.threshold) * F
         g = ca.fmax(ca.fmin(f, last), 0)
         middle = ca.if_else(g <= 1, k * (g - 1) / (1 + g / A), k * (g - 1) * (F - 1) / (c * (F - g)))
-        beyond = ca.if_else(f < 0, f * _slope(self, ca.SX(0), a), ca.fmax(f - last, 0) * _slope(self, last,
-                                                                                                a))
+        beyond = ca.if_else(
+            f < 0, f * _slope(self, ca.SX(0), a), ca.fmax(f - last, 0) * _slope(self, last, a)
+        )
         return middle + beyond
 
 
 def _slope(curve: ThelenForceVelocity, f: ca.SX, a: ca.SX) -> ca.SX:
     """dv/df between 0 and the threshold."""
     A, F, c, k = curve._numbers(a)
-    shortening = k * (1 + 1 / A) / (1 + f / A)**2
-    lengthening = k * (F - 1)**2 / (c * (F - f)**2)
+    shortening = k * (1 + 1 / A) / (1 + f / A) ** 2
+    lengthening = k * (F - 1) ** 2 / (c * (F - f) ** 2)
     return ca.if_else(f <= 1, shortening, lengthening)
 
 
@@ -185,12 +188,16 @@ class Thelen2003(Muscle):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.tendon == "elastic" and self.fiber_damping != 0.0:
-            raise DescriptionError("Thelen2003: fiber_damping has no effect with an elastic tendon: its "
-                                   "fibre's velocity follows from the curves alone; leave it out, or take "
-                                   "tendon='rigid'")
+            raise DescriptionError(
+                "Thelen2003: fiber_damping has no effect with an elastic tendon: its "
+                "fibre's velocity follows from the curves alone; leave it out, or take "
+                "tendon='rigid'"
+            )
         if isinstance(self.fv_linear_extrap_threshold, float) and not self.fv_linear_extrap_threshold < 1:
-            raise DescriptionError("Thelen2003: fv_linear_extrap_threshold is a share of Flen and must be "
-                                   f"below 1, got {self.fv_linear_extrap_threshold!r}")
+            raise DescriptionError(
+                "Thelen2003: fv_linear_extrap_threshold is a share of Flen and must be "
+                f"below 1, got {self.fv_linear_extrap_threshold!r}"
+            )
 
     def f_V(self, v_n: ca.SX, a: ca.SX) -> ca.SX:
         return self.force_velocity.at(v_n, a)

@@ -23,6 +23,7 @@ it understood but cannot do. Defaults that files state for a class are answered 
 sets (ForceSet, ...) are read after all bodies; what a reader of such an element returns is not used. Objects
 inside others (functions, paths) are read by `reading.read(element)`, which returns what their reader does.
 """
+
 from importlib import import_module
 from typing import TYPE_CHECKING
 

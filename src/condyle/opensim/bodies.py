@@ -1,4 +1,5 @@
 """Bodies, joints and coordinates: the tree of a System from a model's sets."""
+
 from __future__ import annotations
 
 import math
@@ -46,16 +47,18 @@ def read_tree(reading: Reading, coupled: bool = False) -> None:
     masses = {body: _mass(reading, body) for body in bodies}
     links = [_link(reading, e) for e in joint_elements(reading)]
     # Simbody counts the coordinates of a CustomJoint before it knows them: none
-    edges = [Edge(x.parent, x.child, x.joint.mobilizer.nu > 0 and x.element.tag != "CustomJoint")
-             for x in links]
-    graph = spanning(ground, bodies, edges,
-                     lambda node: masses[node].mass if node in masses else math.inf)
+    edges = [
+        Edge(x.parent, x.child, x.joint.mobilizer.nu > 0 and x.element.tag != "CustomJoint") for x in links
+    ]
+    graph = spanning(ground, bodies, edges, lambda node: masses[node].mass if node in masses else math.inf)
     for body in graph.free:
         reading.remark(body, "is joined to nothing; a free joint joins it to ground, as in OpenSim")
         links.append(_free(reading, ground, body))
     if graph.stuck is not None:
-        raise reading.error(graph.stuck, "has no mass, and its joint ends with it, so that it has no motion; "
-                            "give it a mass, or weld it")
+        raise reading.error(
+            graph.stuck,
+            "has no mass, and its joint ends with it, so that it has no motion; give it a mass, or weld it",
+        )
     loops = [links[k] for k in graph.loops]
     split = [link.child for link in loops if link.element.tag not in ("WeldJoint", "FreeJoint")]
     shares = {body: _share(masses[body], 1 + split.count(body)) for body in masses}
@@ -68,12 +71,16 @@ def read_tree(reading: Reading, coupled: bool = False) -> None:
     joined = {b.joint: b.name for b in reading.system.bodies}
     reading.system._file_order = {
         "bodies": tuple(reading.names[e] for e in bodies),
-        "joints": tuple(joined[name] for x in links if (name := reading.names[x.element]) in joined)}
+        "joints": tuple(joined[name] for x in links if (name := reading.names[x.element]) in joined),
+    }
 
 
 def _bodies(reading: Reading) -> list[Element]:
-    elements = [e for e in (*reading.objects(reading.model, "BodySet"),
-                            *reading.objects(reading.model, "components")) if e.tag == "Body"]
+    elements = [
+        e
+        for e in (*reading.objects(reading.model, "BodySet"), *reading.objects(reading.model, "components"))
+        if e.tag == "Body"
+    ]
     taken = {"ground"}
     for e in elements:
         name = e.name or "body"
@@ -100,8 +107,9 @@ def _mass(reading: Reading, body: Element) -> MassProperties:
         return MassProperties.of(*arguments)
     except DescriptionError as error:
         made = MassProperties.of(*arguments, possible=False)
-        reading.remark(body, str(error).removeprefix("body: ").partition(";")[0]
-                       + "; it is used as it is, as in OpenSim")
+        reading.remark(
+            body, str(error).removeprefix("body: ").partition(";")[0] + "; it is used as it is, as in OpenSim"
+        )
         return made
 
 
@@ -111,8 +119,10 @@ def _share(whole: MassProperties, parts: int) -> MassProperties:
 
 def joint_elements(reading: Reading) -> list[Element]:
     """Elements of all joints, in the order of the file."""
-    found = [*reading.objects(reading.model, "JointSet"), *(
-        e for e in reading.objects(reading.model, "components") if e.tag.endswith("Joint"))]
+    found = [
+        *reading.objects(reading.model, "JointSet"),
+        *(e for e in reading.objects(reading.model, "components") if e.tag.endswith("Joint")),
+    ]
     for element in found:
         reading.names[element] = element.name or element.tag.lower()
     return found
@@ -121,8 +131,10 @@ def joint_elements(reading: Reading) -> list[Element]:
 def _link(reading: Reading, element: Element) -> Link:
     for frame in reading.objects(element, "frames"):
         reading.use(frame)
-    (parent, X_PF), (child, X_BM) = (reading.base(reading.connected(element, socket), element)
-                                     for socket in ("parent_frame", "child_frame"))
+    (parent, X_PF), (child, X_BM) = (
+        reading.base(reading.connected(element, socket), element)
+        for socket in ("parent_frame", "child_frame")
+    )
     if parent is child:
         raise reading.error(element, f"joins {parent.name!r} to itself")
     if not reading.reads(element):
@@ -136,8 +148,9 @@ def _free(reading: Reading, ground: Element, body: Element) -> Link:
     reading.use(element)
     reading.names[element] = element.name
     mobilizer = Free(coordinates="euler")
-    return Link(element, ground, Transform(), body, Transform(),
-                Joint(mobilizer, coordinates(reading, element, 6)))
+    return Link(
+        element, ground, Transform(), body, Transform(), Joint(mobilizer, coordinates(reading, element, 6))
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,8 +166,9 @@ class Branch:
         return (self.link.child, self.link.parent) if self.against else (self.link.parent, self.link.child)
 
 
-def _in_order(branches: list[Branch], made: dict[Joint, CoupledJoint]) -> Iterator[tuple[Branch,
-                                                                                          Branch | None]]:
+def _in_order(
+    branches: list[Branch], made: dict[Joint, CoupledJoint]
+) -> Iterator[tuple[Branch, Branch | None]]:
     """Branches in the order in which their bodies are added, each with the one that it follows, if it does.
 
     The joint that leads comes first, and its body has the coordinates, unless it is beyond one that it leads:
@@ -172,8 +186,13 @@ def _in_order(branches: list[Branch], made: dict[Joint, CoupledJoint]) -> Iterat
         waiting.remove(chosen)
 
 
-def _add(reading: Reading, branch: Branch, shares: dict[Element, MassProperties],
-         made: dict[Joint, CoupledJoint], follows: Branch | None) -> None:
+def _add(
+    reading: Reading,
+    branch: Branch,
+    shares: dict[Element, MassProperties],
+    made: dict[Joint, CoupledJoint],
+    follows: Branch | None,
+) -> None:
     """Add the body that a joint of the tree carries."""
     link, (inner, outer) = branch.link, branch.ends
     mobilizer, of = link.joint.mobilizer, link.joint.coordinates
@@ -184,22 +203,50 @@ def _add(reading: Reading, branch: Branch, shares: dict[Element, MassProperties]
         unit = dict(zip(all_of.coordinates, all_of.mobilizer.units, strict=True))
         mobilizer = coupled.mobilizer(of, [unit[e] for e in of])
     X_inner, X_outer = (link.X_BM, link.X_PF) if branch.against else (link.X_PF, link.X_BM)
-    _body(reading, link, reading.names[outer], reading.names[inner],
-          mobilizer.reversed() if branch.against else mobilizer, X_inner, X_outer, shares[outer], of,
-          None if follows is None else reading.names[follows.ends[1]])
+    _body(
+        reading,
+        link,
+        reading.names[outer],
+        reading.names[inner],
+        mobilizer.reversed() if branch.against else mobilizer,
+        X_inner,
+        X_outer,
+        shares[outer],
+        of,
+        None if follows is None else reading.names[follows.ends[1]],
+    )
 
 
-def _body(reading: Reading, link: Link, name: str, parent: str, mobilizer: Any, X_PF: Transform,
-          X_BM: Transform, mass: MassProperties, elements: Sequence[Element],
-          follows: str | None = None) -> None:
+def _body(
+    reading: Reading,
+    link: Link,
+    name: str,
+    parent: str,
+    mobilizer: Any,
+    X_PF: Transform,
+    X_BM: Transform,
+    mass: MassProperties,
+    elements: Sequence[Element],
+    follows: str | None = None,
+) -> None:
     """Add a body, with the coordinates of these elements unless it follows another."""
     for e in link.joint.coordinates:
-        if e not in elements:                               # a coupler gives it
+        if e not in elements:  # a coupler gives it
             reading.known(e)
     if follows is not None:
         reading.system.add_body(
-            name, parent, mobilizer, X_PF=X_PF, X_BM=X_BM, mass=mass.mass, com=mass.com,
-            inertia=mass.inertia, joint=reading.names[link.element], any_inertia=True, follows=follows)
+            name,
+            parent,
+            mobilizer,
+            X_PF=X_PF,
+            X_BM=X_BM,
+            mass=mass.mass,
+            com=mass.com,
+            inertia=mass.inertia,
+            joint=reading.names[link.element],
+            any_inertia=True,
+            follows=follows,
+        )
         return
     own = [_coordinate(reading, e) for e in elements]
     held = _locked_apart(reading, mobilizer, own)
@@ -207,9 +254,19 @@ def _body(reading: Reading, link: Link, name: str, parent: str, mobilizer: Any, 
     apart = mobilizer.speed_names != mobilizer.coordinate_names and any(f is None for f in motions)
     together = any(f is not None for f in motions) and not apart
     reading.system.add_body(
-        name, parent, mobilizer, X_PF=X_PF, X_BM=X_BM, mass=mass.mass, com=mass.com, inertia=mass.inertia,
-        coordinates=own, motion=Prescribed(position=motions) if together else None,
-        joint=reading.names[link.element], any_inertia=True)
+        name,
+        parent,
+        mobilizer,
+        X_PF=X_PF,
+        X_BM=X_BM,
+        mass=mass.mass,
+        com=mass.com,
+        inertia=mass.inertia,
+        coordinates=own,
+        motion=Prescribed(position=motions) if together else None,
+        joint=reading.names[link.element],
+        any_inertia=True,
+    )
     for held_name, value in held.items():
         reading.system.add_constraint(f"{held_name}_locked", constraints.ConstantCoordinate(held_name, value))
     for c, f in zip(own, motions, strict=True):
@@ -220,8 +277,9 @@ def _body(reading: Reading, link: Link, name: str, parent: str, mobilizer: Any, 
 def _coordinate(reading: Reading, element: Element) -> Coordinate:
     reading.use(element)
     name = element.name or f"{element.parent.parent.name}_coord"  # type: ignore[union-attr]
-    if name in reading.names.values() and name in {reading.names[e] for e in reading.names
-                                                   if e.tag == "Coordinate"}:
+    if name in reading.names.values() and name in {
+        reading.names[e] for e in reading.names if e.tag == "Coordinate"
+    }:
         joint = next(e for e in element.ancestors() if e.tag.endswith("Joint"))
         reading.remark(element, f"another coordinate has this name; it is called '{joint.name}_{name}'")
         name = f"{joint.name}_{name}"
@@ -232,13 +290,19 @@ def _coordinate(reading: Reading, element: Element) -> Coordinate:
     if low > high:
         reading.remark(element, f"its range {low:g} to {high:g} is empty: it has none here")
     elif clamped and not low <= value <= high:
-        reading.remark(element, f"is clamped, and its default_value {value:g} is outside of its range "
-                       f"{low:g} to {high:g}: OpenSim refuses such a model")
+        reading.remark(
+            element,
+            f"is clamped, and its default_value {value:g} is outside of its range "
+            f"{low:g} to {high:g}: OpenSim refuses such a model",
+        )
     return Coordinate(
-        name, value,
+        name,
+        value,
         (low, high) if low < high and math.isfinite(high - low) else None,
-        clamped=clamped, locked=reading.boolean(element, "locked", False),
-        speed=reading.number(element, "default_speed_value", 0.0))
+        clamped=clamped,
+        locked=reading.boolean(element, "locked", False),
+        speed=reading.number(element, "default_speed_value", 0.0),
+    )
 
 
 def _locked_apart(reading: Reading, mobilizer: Mobilizer, own: list[Coordinate]) -> dict[str, float]:
@@ -263,24 +327,36 @@ def _prescribed(reading: Reading, element: Element, own: Coordinate) -> Function
     return function  # type: ignore[no-any-return]
 
 
-def _close(reading: Reading, link: Link, shares: dict[Element, MassProperties],
-           split: list[Element]) -> None:
+def _close(reading: Reading, link: Link, shares: dict[Element, MassProperties], split: list[Element]) -> None:
     """A joint that closes a loop, as OpenSim makes it: a weld is a constraint, a free joint nothing, and
     others carry a share of the child that is welded to it."""
     element, system = link.element, reading.system
     parent, child = reading.names[link.parent], reading.names[link.child]
     if link.parent is link.child or (child == "ground" and element.tag not in ("WeldJoint", "FreeJoint")):
-        raise reading.error(element, f"joins {parent} to {child}, and {parent} is held already; OpenSim "
-                                     "refuses it too. Exchange its frames, or leave it out")
+        raise reading.error(
+            element,
+            f"joins {parent} to {child}, and {parent} is held already; OpenSim "
+            "refuses it too. Exchange its frames, or leave it out",
+        )
     if element.tag == "FreeJoint":
         reading.note(element, "closes a loop, which it leaves free: it has no effect, as in OpenSim")
     elif element.tag == "WeldJoint":
-        system.add_constraint(f"{reading.names[element]}_Loop",
-                              constraints.Weld(parent, link.X_PF, child, link.X_BM))
+        system.add_constraint(
+            f"{reading.names[element]}_Loop", constraints.Weld(parent, link.X_PF, child, link.X_BM)
+        )
     else:
         k = 0
         while (name := f"{child}_slave_{k}") in {b.name for b in system.bodies}:
             k += 1
-        _body(reading, link, name, parent, link.joint.mobilizer, link.X_PF, link.X_BM, shares[link.child],
-              link.joint.coordinates)
+        _body(
+            reading,
+            link,
+            name,
+            parent,
+            link.joint.mobilizer,
+            link.X_PF,
+            link.X_BM,
+            shares[link.child],
+            link.joint.coordinates,
+        )
         system.add_constraint(f"{name}_weld", constraints.Weld(child, np.zeros(3), name, np.zeros(3)))

@@ -1,4 +1,5 @@
 """Paths of components in a model, as sockets give them: /jointset/knee/knee_angle, ../../bodyset/femur."""
+
 from __future__ import annotations
 
 import difflib
@@ -55,12 +56,16 @@ class Components:
         these classes."""
         text = text.strip()
         if (found := self._paths.get(self._absolute(text, owner))) is not None and (
-                not classes or found.tag in classes):
+            not classes or found.tag in classes
+        ):
             return found
         last = text.rpartition("/")[2]
         alike = self._named.get(last) or self._named.get("".join(last.split()), [])
-        alike = [e for e in alike if e.tag in classes] if classes else [
-            e for e in alike if e.tag in ("Body", "Ground", "PhysicalOffsetFrame", "Coordinate")]
+        alike = (
+            [e for e in alike if e.tag in classes]
+            if classes
+            else [e for e in alike if e.tag in ("Body", "Ground", "PhysicalOffsetFrame", "Coordinate")]
+        )
         if len(alike) == 1 or (alike and classes):
             return alike[0]
         # several frames of one name: the body is meant

@@ -1,4 +1,5 @@
 """Contact: surfaces of bodies, and what acts where they touch."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -64,26 +65,42 @@ def _placed(reading: Reading, element: Element) -> tuple[str, Transform]:
 
 @_force("SmoothSphereHalfSpaceForce")
 def smooth_sphere_half_space(reading: Reading, element: Element) -> Force:
-    ball, floor = (_surface(reading, reading.connected(element, name), element)
-                   for name in ("sphere", "half_space"))
+    ball, floor = (
+        _surface(reading, reading.connected(element, name), element) for name in ("sphere", "half_space")
+    )
     if not isinstance(ball, Sphere) or not isinstance(floor, HalfSpace):
         raise reading.error(element, "expected a ContactSphere and a ContactHalfSpace")
     reading.skip(element, "force_visualization_radius", "force_visualization_scale_factor")
-    numbers: dict[str, Any] = {name: reading.number(element, name, default) for name, default in (
-        ("stiffness", 1.0), ("dissipation", 0.0), ("static_friction", 0.0), ("dynamic_friction", 0.0),
-        ("viscous_friction", 0.0), ("transition_velocity", 0.01), ("constant_contact_force", 1e-5),
-        ("hertz_smoothing", 300.0), ("hunt_crossley_smoothing", 50.0))}
-    return SmoothSphereHalfSpace(floor.body, floor.normal, floor.height, ball.body, ball.centre, ball.radius,
-                                 **numbers)
+    numbers: dict[str, Any] = {
+        name: reading.number(element, name, default)
+        for name, default in (
+            ("stiffness", 1.0),
+            ("dissipation", 0.0),
+            ("static_friction", 0.0),
+            ("dynamic_friction", 0.0),
+            ("viscous_friction", 0.0),
+            ("transition_velocity", 0.01),
+            ("constant_contact_force", 1e-5),
+            ("hertz_smoothing", 300.0),
+            ("hunt_crossley_smoothing", 50.0),
+        )
+    }
+    return SmoothSphereHalfSpace(
+        floor.body, floor.normal, floor.height, ball.body, ball.centre, ball.radius, **numbers
+    )
 
 
 @reads("HuntCrossleyForce")
 def hunt_crossley(reading: Reading, element: Element) -> None:
     """Each pair of its surfaces on different bodies is a force; of one pair it has the name itself. Meshes
     are for ElasticFoundationForce."""
+
     def touch(a: Surface, b: Surface) -> bool:
-        return not (isinstance(a, HalfSpace) and isinstance(b, HalfSpace)) and not isinstance(
-            a, Mesh) and not isinstance(b, Mesh)
+        return (
+            not (isinstance(a, HalfSpace) and isinstance(b, HalfSpace))
+            and not isinstance(a, Mesh)
+            and not isinstance(b, Mesh)
+        )
 
     _pairs(reading, element, OpenSimHuntCrossley, touch)
 
@@ -91,15 +108,23 @@ def hunt_crossley(reading: Reading, element: Element) -> None:
 @reads("ElasticFoundationForce")
 def elastic_foundation(reading: Reading, element: Element) -> None:
     """The same of pairs with a mesh."""
-    _pairs(reading, element, OpenSimElasticFoundation,
-           lambda a, b: isinstance(a, Mesh) or isinstance(b, Mesh))
+    _pairs(
+        reading, element, OpenSimElasticFoundation, lambda a, b: isinstance(a, Mesh) or isinstance(b, Mesh)
+    )
 
 
-def _pairs(reading: Reading, element: Element, law: Callable[[Surface, Surface], Force],
-           touch: Callable[[Surface, Surface], bool]) -> None:
+def _pairs(
+    reading: Reading,
+    element: Element,
+    law: Callable[[Surface, Surface], Force],
+    touch: Callable[[Surface, Surface], bool],
+) -> None:
     speed = reading.number(element, "transition_velocity", 0.01)
-    surfaces = [surface for parameters in _parameters(reading, element)
-                for surface in _made_of(reading, element, parameters, speed)]
+    surfaces = [
+        surface
+        for parameters in _parameters(reading, element)
+        for surface in _made_of(reading, element, parameters, speed)
+    ]
     couples = [(a, b) for a, b in combinations(surfaces, 2) if a.body != b.body and touch(a, b)]
     acts, name = reading.boolean(element, "appliesForce", True), reading.free_name(element, "force")
     if not couples:
@@ -120,18 +145,30 @@ def _parameters(reading: Reading, element: Element) -> list[Element]:
 
 
 def _made_of(reading: Reading, owner: Element, element: Element, speed: float) -> list[Surface]:
-    c, *friction = (reading.number(element, name, 0.0) for name in (
-        "dissipation", "static_friction", "dynamic_friction", "viscous_friction"))
+    c, *friction = (
+        reading.number(element, name, 0.0)
+        for name in ("dissipation", "static_friction", "dynamic_friction", "viscous_friction")
+    )
     if friction[0] < friction[1]:
-        reading.remark(element, f"static_friction {friction[0]:g} is below dynamic_friction "
-                                f"{friction[1]:g}; it counts as equal")
+        reading.remark(
+            element,
+            f"static_friction {friction[0]:g} is below dynamic_friction {friction[1]:g}; it counts as equal",
+        )
         friction[0] = friction[1]
     mu_s, mu_d, mu_v = friction
     material = Material(reading.number(element, "stiffness", 1.0), c, mu_s, mu_d, mu_v, speed)
     out: list[Surface] = []
     for name in reading.words(element, "geometry"):
-        found = reading.components.find(name, owner, "ContactHalfSpace", "ContactSphere", "ContactMesh",
-                                        "ContactEllipsoid", "ContactCylinder", "ContactTorus")
+        found = reading.components.find(
+            name,
+            owner,
+            "ContactHalfSpace",
+            "ContactSphere",
+            "ContactMesh",
+            "ContactEllipsoid",
+            "ContactCylinder",
+            "ContactTorus",
+        )
         if found is None:
             raise reading.error(element, f"there is no contact geometry {name!r}")
         surface = _surface(reading, found, owner)

@@ -3,6 +3,7 @@
 A constant is the default of the Input of that name, so that studies may still choose it; a function of time
 takes the Input's place.
 """
+
 from __future__ import annotations
 
 from dataclasses import replace
@@ -26,22 +27,28 @@ def prescribed(reading: Reading, element: Element) -> None:
     reading.skip(element, "interpolation_method", "controls_file")
     functions = _functions(reading, element)
     if reading.text(element, "controls_file", "") not in ("", "Unassigned"):
-        reading.note(element, "its controls are in a file, which is not read: it controls nothing; give them "
-                     "to simulate as inputs")
+        reading.note(
+            element,
+            "its controls are in a file, which is not read: it controls nothing; give them "
+            "to simulate as inputs",
+        )
         return
     if "ALL" in names:
         reading.note(element, "controls ALL actuators, which is not read: it controls nothing; name them")
         return
     if len(names) != len(functions):
-        reading.remark(element, f"{len(names)} actuators and {len(functions)} functions; what has no partner "
-                       "is left out")
+        reading.remark(
+            element, f"{len(names)} actuators and {len(functions)} functions; what has no partner is left out"
+        )
     reading.controls.update({name: (element, f) for name, f in zip(names, functions, strict=False)})
 
 
 def _functions(reading: Reading, element: Element) -> list[Function]:
     """Functions of the control, one per actuator."""
-    found = next((e for e in element.children if e.tag == "FunctionSet" and e.name == "ControlFunctions"),
-                 element.child("ControlFunctions"))
+    found = next(
+        (e for e in element.children if e.tag == "FunctionSet" and e.name == "ControlFunctions"),
+        element.child("ControlFunctions"),
+    )
     if found is None:
         return []
     reading.use(found)

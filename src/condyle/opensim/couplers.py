@@ -4,6 +4,7 @@ A joint some of whose coordinates follow its others is a `cd.Coupled` of fewer c
 whose coordinates follow those of another joint is a `cd.Coupled` of that one's coordinates, and its body
 follows the other body. Couplers that are neither stay constraints, and are noted.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
@@ -59,11 +60,17 @@ class CoupledJoint:
         if not given:
             return own
         names = {e: e.name or f"coordinate{k}" for k, e in enumerate(of)}
-        laws: list[Any] = [names[e] if e not in given else
-                           (given[e].function, tuple(names[i] for i in given[e].independent))
-                           for e in self.joint.coordinates]
-        return Coupled(own, tuple(names.values()), tuple(laws), units=tuple(units),
-                       own=tuple(e.name or "" for e in self.joint.coordinates))
+        laws: list[Any] = [
+            names[e] if e not in given else (given[e].function, tuple(names[i] for i in given[e].independent))
+            for e in self.joint.coordinates
+        ]
+        return Coupled(
+            own,
+            tuple(names.values()),
+            tuple(laws),
+            units=tuple(units),
+            own=tuple(e.name or "" for e in self.joint.coordinates),
+        )
 
 
 def coupled_joints(reading: Reading, joints: Iterable[Joint]) -> dict[Joint, CoupledJoint]:
@@ -83,19 +90,26 @@ def coupled_joints(reading: Reading, joints: Iterable[Joint]) -> dict[Joint, Cou
             out[joint].couplers = inside
         elif not free and len(leaders := {home[i] for c in fine for i in c.independent}) == 1:
             out[joint].couplers, out[joint].leader = fine, leaders.pop()
-    for each in out.values():                               # who is led cannot lead
-        if each.leader is not None and (out[each.leader].leader is not None
-                                        or not _led(each, out[each.leader])):
+    for each in out.values():  # who is led cannot lead
+        if each.leader is not None and (
+            out[each.leader].leader is not None or not _led(each, out[each.leader])
+        ):
             each.couplers, each.leader = [], None
     taken = {c.element for each in out.values() for c in each.couplers}
     for c in found:
         if c.element in taken:
-            reading.names[c.element] = c.element.name       # it is read
+            reading.names[c.element] = c.element.name  # it is read
             reading.known(c.element)
         else:
-            reading.remark(c.element, "stays a constraint: " + (
-                _objection(reading, c, found, home, users) or "its coordinate follows several joints, or one "
-                "that follows another, or its joint has coordinates of its own beside it"))
+            reading.remark(
+                c.element,
+                "stays a constraint: "
+                + (
+                    _objection(reading, c, found, home, users)
+                    or "its coordinate follows several joints, or one "
+                    "that follows another, or its joint has coordinates of its own beside it"
+                ),
+            )
     return out
 
 
@@ -114,17 +128,33 @@ def _couplers(reading: Reading) -> list[Coupler]:
         names = [find(word) for word in reading.words(element, "independent_coordinate_names")]
         dependent = find(reading.text(element, "dependent_coordinate_name"))
         function = reading.function(element, "coupled_coordinates_function")
-        if function is None or dependent is None or not names or None in names or function.variables not in (
-                None, len(names)):
+        if (
+            function is None
+            or dependent is None
+            or not names
+            or None in names
+            or function.variables not in (None, len(names))
+        ):
             continue
         factor = reading.number(element, "scale_factor", 1.0)
-        out.append(Coupler(element, tuple(names), dependent,  # type: ignore[arg-type]
-                           function if factor == 1.0 else Scaled(function, factor)))
+        out.append(
+            Coupler(
+                element,
+                tuple(names),
+                dependent,  # type: ignore[arg-type]
+                function if factor == 1.0 else Scaled(function, factor),
+            )
+        )
     return out
 
 
-def _objection(reading: Reading, c: Coupler, found: Sequence[Coupler], home: dict[Element, Joint],
-               users: dict[str, list[Element]]) -> str:
+def _objection(
+    reading: Reading,
+    c: Coupler,
+    found: Sequence[Coupler],
+    home: dict[Element, Joint],
+    users: dict[str, list[Element]],
+) -> str:
     """Why a coordinate cannot be part of its joint; empty if it can."""
     name = c.dependent.name
     if any(e not in home for e in (c.dependent, *c.independent)):

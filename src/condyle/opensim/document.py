@@ -1,5 +1,6 @@
 """A model file of any version as elements in the layout of OpenSim 4.6: what older versions wrote otherwise
 is rewritten (versions.py), objects in files of their own are brought in, class defaults are set apart."""
+
 from __future__ import annotations
 
 import os
@@ -13,8 +14,11 @@ from condyle.opensim.versions import NEWEST, OLDEST, upgrade
 from condyle.records import dataclass
 
 MOST_FILES = 100
-_OTHERS = {".trc": "cd.read_markers", ".c3d": "cd.read_c3d", **dict.fromkeys((".mot", ".sto", ".csv", ".npz"),
-                                                                          "cd.read_table")}
+_OTHERS = {
+    ".trc": "cd.read_markers",
+    ".c3d": "cd.read_c3d",
+    **dict.fromkeys((".mot", ".sto", ".csv", ".npz"), "cd.read_table"),
+}
 """What reads files of other endings."""
 
 
@@ -69,8 +73,9 @@ def check_path(path: str | Path) -> Path:
     if os.path.isdir(path):
         raise DescriptionError(f"{str(path)!r} is a folder; give the file in it")
     if reader := _OTHERS.get(path.suffix.lower()):
-        raise DescriptionError(f"{path.name}: expected OpenSim's XML; a {path.suffix} is read by "
-                               f"{reader}(path)")
+        raise DescriptionError(
+            f"{path.name}: expected OpenSim's XML; a {path.suffix} is read by {reader}(path)"
+        )
     return path
 
 
@@ -89,16 +94,20 @@ def read_document(path: str | Path, wanted: str = "Model") -> Document:
     version, root = _object(path)
     thing = root.children[0]
     if wanted and thing.tag != wanted:
-        raise DescriptionError(f"{thing.place}: expected {a(wanted)}, got {a(thing.tag)}"
-                               f"{meant_for(thing.tag)}")
+        raise DescriptionError(
+            f"{thing.place}: expected {a(wanted)}, got {a(thing.tag)}{meant_for(thing.tag)}"
+        )
     if wanted == "Model" and version < OLDEST:
-        raise DescriptionError(f"{root.place}: version {version} is older than {OLDEST}, the oldest that is "
-                               "read (by OpenSim too); open it in OpenSim 2 or 3 and save it again")
+        raise DescriptionError(
+            f"{root.place}: version {version} is older than {OLDEST}, the oldest that is "
+            "read (by OpenSim too); open it in OpenSim 2 or 3 and save it again"
+        )
     document = Document(path, version, thing)
     _bring_in(document, root, path.resolve().parent)
     if version > NEWEST:
-        document.notes.append(Note(root.file, root.line, f"version {version}",
-                                   f"newer than {NEWEST}; read as that"))
+        document.notes.append(
+            Note(root.file, root.line, f"version {version}", f"newer than {NEWEST}; read as that")
+        )
     upgrade(root, version)
     if thing.tag == "Model":
         ground = thing.child("Ground") or thing.add("Ground", at=0)
@@ -120,12 +129,15 @@ def _object(path: Path, bare: str = "") -> tuple[int, Element]:
         around.take(root)
         return OLDEST, around
     if root.tag != "OpenSimDocument":
-        raise DescriptionError(f"{root.place}: expected <OpenSimDocument Version=\"...\">, got <{root.tag}>; "
-                               "this is not a file of OpenSim 1.9 or later")
+        raise DescriptionError(
+            f'{root.place}: expected <OpenSimDocument Version="...">, got <{root.tag}>; '
+            "this is not a file of OpenSim 1.9 or later"
+        )
     text = root.attributes.get("Version", "").strip()
     if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise DescriptionError(f"{root.place}: OpenSimDocument: Version: expected a number such as 40600, "
-                               f"got {text!r}")
+        raise DescriptionError(
+            f"{root.place}: OpenSimDocument: Version: expected a number such as 40600, got {text!r}"
+        )
     if not root.children:
         raise DescriptionError(f"{root.place}: OpenSimDocument is empty")
     return int(text), root
@@ -140,24 +152,34 @@ def _bring_in(document: Document, root: Element, folder: Path) -> None:
         name = element.attributes.pop("file").strip()
         count += 1
         if count > MOST_FILES:
-            raise DescriptionError(f"{element.place}: {element.title}: more than {MOST_FILES} files inside "
-                                   "files; do they contain each other?")
+            raise DescriptionError(
+                f"{element.place}: {element.title}: more than {MOST_FILES} files inside "
+                "files; do they contain each other?"
+            )
         path = inside(folder, name, element)
         if not path.is_file():
-            document.notes.append(Note(element.file, element.line, element.title,
-                                       f"its file {name!r} is not in the model's folder; it is left empty"))
+            document.notes.append(
+                Note(
+                    element.file,
+                    element.line,
+                    element.title,
+                    f"its file {name!r} is not in the model's folder; it is left empty",
+                )
+            )
             continue
         version, other = _object(path, element.tag)
         own = other.children[0]
         if own.tag != element.tag:
-            raise DescriptionError(f"{own.place}: {element.place} asks this file for a {element.tag}; it has "
-                                   f"a {own.tag}")
+            raise DescriptionError(
+                f"{own.place}: {element.place} asks this file for a {element.tag}; it has a {own.tag}"
+            )
         if version < document.version:
             upgrade(other, version, document.version)
         for child in list(own.children):
             element.take(child)
-        waiting += [e for child in element.children for e in child.every()
-                    if e.attributes.get("file", "").strip()]
+        waiting += [
+            e for child in element.children for e in child.every() if e.attributes.get("file", "").strip()
+        ]
 
 
 def inside(folder: Path, name: str, element: Element) -> Path:
@@ -168,11 +190,14 @@ def inside(folder: Path, name: str, element: Element) -> Path:
     """
     try:
         path = (folder / name.replace("\\", "/")).resolve()
-        path.is_file()                                          # a name may be too long to ask for
+        path.is_file()  # a name may be too long to ask for
         if path.is_relative_to(folder.resolve()):
             return path
     except (OSError, ValueError):
-        raise DescriptionError(f"{element.place}: {element.title}: {name[:80]!r} is not the name of a file"
-                               ) from None
-    raise DescriptionError(f"{element.place}: {element.title}: the file {name!r} is outside of the model's "
-                           "folder; only files beneath it are read")
+        raise DescriptionError(
+            f"{element.place}: {element.title}: {name[:80]!r} is not the name of a file"
+        ) from None
+    raise DescriptionError(
+        f"{element.place}: {element.title}: the file {name!r} is outside of the model's "
+        "folder; only files beneath it are read"
+    )

@@ -1,5 +1,6 @@
 """Elements of an XML file with their lines, parsed so that no file can do harm: no entities, nothing fetched,
 sizes and depths limited."""
+
 from __future__ import annotations
 
 import re
@@ -28,8 +29,16 @@ class Element:
 
     __slots__ = ("attributes", "children", "file", "line", "parent", "tag", "text")
 
-    def __init__(self, tag: str, attributes: dict[str, str] | None = None, text: str = "", *, line: int = 0,
-                 file: str = "", parent: Element | None = None) -> None:
+    def __init__(
+        self,
+        tag: str,
+        attributes: dict[str, str] | None = None,
+        text: str = "",
+        *,
+        line: int = 0,
+        file: str = "",
+        parent: Element | None = None,
+    ) -> None:
         self.tag, self.attributes, self.text = tag, attributes or {}, text
         self.line, self.file, self.parent = line, file, parent
         self.children: list[Element] = []
@@ -106,8 +115,9 @@ def read_elements(path: Path) -> Element:
     """
     size = existing(path).stat().st_size
     if size > MOST_BYTES:
-        raise DescriptionError(f"{path.name}: {size / 1e6:.0f} MB; a file of at most {MOST_BYTES / 1e6:.0f} "
-                               "MB is read")
+        raise DescriptionError(
+            f"{path.name}: {size / 1e6:.0f} MB; a file of at most {MOST_BYTES / 1e6:.0f} MB is read"
+        )
     return parse(path.read_bytes(), path.name)
 
 
@@ -127,8 +137,10 @@ def parse(data: bytes, file: str) -> Element:
                 return _parsed(plain, file)
         except expat.ExpatError as again:
             error = again
-        raise DescriptionError(f"{file}:{error.lineno}: this is not XML, or it was cut off: "
-                               f"{expat.ErrorString(error.code)} (column {error.offset + 1})") from None
+        raise DescriptionError(
+            f"{file}:{error.lineno}: this is not XML, or it was cut off: "
+            f"{expat.ErrorString(error.code)} (column {error.offset + 1})"
+        ) from None
 
 
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
@@ -159,18 +171,26 @@ def _parsed(text: str, file: str) -> Element:
     count = 0
 
     def refuse(what: str) -> None:
-        raise DescriptionError(f"{file}:{parser.CurrentLineNumber}: {what}; write what they stand for, as "
-                               "plain XML")
+        raise DescriptionError(
+            f"{file}:{parser.CurrentLineNumber}: {what}; write what they stand for, as plain XML"
+        )
 
     def start(tag: str, attributes: dict[str, str]) -> None:
         nonlocal count
         count += 1
         if len(around) >= DEEPEST or count > MOST_ELEMENTS:
-            raise DescriptionError(f"{file}:{parser.CurrentLineNumber}: " + (
-                f"more than {DEEPEST} elements inside each other" if len(around) >= DEEPEST else
-                f"more than {MOST_ELEMENTS} elements") + "; this is not a model")
-        element = Element(tag, attributes, line=parser.CurrentLineNumber, file=file,
-                          parent=around[-1] if around else None)
+            raise DescriptionError(
+                f"{file}:{parser.CurrentLineNumber}: "
+                + (
+                    f"more than {DEEPEST} elements inside each other"
+                    if len(around) >= DEEPEST
+                    else f"more than {MOST_ELEMENTS} elements"
+                )
+                + "; this is not a model"
+            )
+        element = Element(
+            tag, attributes, line=parser.CurrentLineNumber, file=file, parent=around[-1] if around else None
+        )
         (around[-1].children if around else first).append(element)
         around.append(element)
         pieces.append([])
@@ -182,10 +202,16 @@ def _parsed(text: str, file: str) -> Element:
         pieces[-1].append(characters)
 
     parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = start, end, words
-    parser.EntityDeclHandler = lambda name, *_: refuse(f"the DOCTYPE declares the entity {name!r}; entities "
-                                                       "are not read")
-    parser.SkippedEntityHandler = lambda name, _: refuse(f"the entity {name!r} is not known; entities are "
-                                                         "not read")
-    parser.Parse(re.sub(r"^\s*<\?xml[^>]*\?>", lambda m: "\n" * m[0].count("\n"), text, count=1)
-                 .encode("utf-8", errors="replace"), True)
+    parser.EntityDeclHandler = lambda name, *_: refuse(
+        f"the DOCTYPE declares the entity {name!r}; entities are not read"
+    )
+    parser.SkippedEntityHandler = lambda name, _: refuse(
+        f"the entity {name!r} is not known; entities are not read"
+    )
+    parser.Parse(
+        re.sub(r"^\s*<\?xml[^>]*\?>", lambda m: "\n" * m[0].count("\n"), text, count=1).encode(
+            "utf-8", errors="replace"
+        ),
+        True,
+    )
     return first[0]

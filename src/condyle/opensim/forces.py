@@ -1,4 +1,5 @@
 """Forces that are no muscles: springs, bushings, limits, ligaments, actuators, functions, contact."""
+
 from __future__ import annotations
 
 import math
@@ -48,11 +49,14 @@ def add(reading: Reading, element: Element, law: Force) -> None:
 
 def _force(*tags: str) -> Any:
     """The function below makes the law of an element of these classes."""
+
     def register(make: Any) -> Any:
         @reads(*tags)
         def reader(reading: Reading, element: Element) -> None:
             add(reading, element, make(reading, element))
+
         return make
+
     return register
 
 
@@ -80,31 +84,41 @@ def other(reading: Reading, element: Element) -> str | None:
 
 # ---- On coordinates ----------------------------------------------------------------------------------------
 
+
 @_force("CoordinateLimitForce")
 def coordinate_limit(reading: Reading, element: Element) -> Force:
     coordinate = reading.coordinate(element, reading.text(element, "coordinate"))
     reading.skip(element, "compute_dissipation_energy")
     w = math.pi / 180 if unit(reading, coordinate) == "rad" else 1.0
-    low, high, width = (w * reading.number(element, name, default) for name, default in (
-        ("lower_limit", 0.0), ("upper_limit", 0.0), ("transition", 0.1)))
-    k_low, k_high, c = (reading.number(element, name, default) / w for name, default in (
-        ("lower_stiffness", 1.0), ("upper_stiffness", 1.0), ("damping", 0.001)))
+    low, high, width = (
+        w * reading.number(element, name, default)
+        for name, default in (("lower_limit", 0.0), ("upper_limit", 0.0), ("transition", 0.1))
+    )
+    k_low, k_high, c = (
+        reading.number(element, name, default) / w
+        for name, default in (("lower_stiffness", 1.0), ("upper_stiffness", 1.0), ("damping", 0.001))
+    )
     return CoordinateLimitForce(coordinate, low, high, k_low, k_high, c, width, speed=other(reading, element))
 
 
 @_force("SpringGeneralizedForce")
 def spring_generalized(reading: Reading, element: Element) -> Force:
-    return MobilitySpring(reading.coordinate(element, reading.text(element, "coordinate")),
-                          reading.number(element, "stiffness", 0.0),
-                          reading.number(element, "rest_length", 0.0),
-                          reading.number(element, "viscosity", 0.0), speed=other(reading, element))
+    return MobilitySpring(
+        reading.coordinate(element, reading.text(element, "coordinate")),
+        reading.number(element, "stiffness", 0.0),
+        reading.number(element, "rest_length", 0.0),
+        reading.number(element, "viscosity", 0.0),
+        speed=other(reading, element),
+    )
 
 
 @_force("ExpressionBasedCoordinateForce")
 def expression_based_coordinate(reading: Reading, element: Element) -> Force:
-    return MobilityFunction(reading.coordinate(element, reading.text(element, "coordinate")),
-                            formula(reading, element, "expression", ("q", "qdot")),
-                            speed=other(reading, element))
+    return MobilityFunction(
+        reading.coordinate(element, reading.text(element, "coordinate")),
+        formula(reading, element, "expression", ("q", "qdot")),
+        speed=other(reading, element),
+    )
 
 
 def formula(reading: Reading, element: Element, name: str, names: tuple[str, ...]) -> Formula:
@@ -118,19 +132,24 @@ def formula(reading: Reading, element: Element, name: str, names: tuple[str, ...
 
 # ---- Between bodies ----------------------------------------------------------------------------------------
 
+
 @_force("PointToPointSpring")
 def point_to_point_spring(reading: Reading, element: Element) -> Force:
-    return TwoPointSpring(*_points(reading, element, "body1", "point1"),
-                          *_points(reading, element, "body2", "point2"),
-                          reading.number(element, "stiffness", 1.0),
-                          reading.number(element, "rest_length", 0.0))
+    return TwoPointSpring(
+        *_points(reading, element, "body1", "point1"),
+        *_points(reading, element, "body2", "point2"),
+        reading.number(element, "stiffness", 1.0),
+        reading.number(element, "rest_length", 0.0),
+    )
 
 
 @_force("ExpressionBasedPointToPointForce")
 def expression_based_point_to_point(reading: Reading, element: Element) -> Force:
-    return TwoPointFunction(*_points(reading, element, "body1", "point1"),
-                            *_points(reading, element, "body2", "point2"),
-                            formula(reading, element, "expression", ("d", "ddot")))
+    return TwoPointFunction(
+        *_points(reading, element, "body1", "point1"),
+        *_points(reading, element, "body2", "point2"),
+        formula(reading, element, "expression", ("d", "ddot")),
+    )
 
 
 def _points(reading: Reading, element: Element, socket: str, name: str) -> tuple[str, tuple[float, ...]]:
@@ -139,8 +158,9 @@ def _points(reading: Reading, element: Element, socket: str, name: str) -> tuple
         return _body(reading, element, socket), reading.numbers(element, name, (0.0,) * 3, 3)
     body, X = reading.frame(element, socket)
     if np.any(X.p) or not np.array_equal(X.R, np.eye(3)):
-        reading.remark(element, f"{socket} is an offset frame; {name} is taken on its body {body!r}, as in "
-                                "OpenSim")
+        reading.remark(
+            element, f"{socket} is an offset frame; {name} is taken on its body {body!r}, as in OpenSim"
+        )
     return body, reading.numbers(element, name, (0.0,) * 3, 3)
 
 
@@ -155,24 +175,31 @@ def _body(reading: Reading, element: Element, name: str, default: str | None = N
 
 @_force("BushingForce")
 def bushing(reading: Reading, element: Element) -> Force:
-    return LinearBushing(*_frames(reading, element), _six(reading, element, "stiffness"),
-                         _six(reading, element, "damping"))
+    return LinearBushing(
+        *_frames(reading, element), _six(reading, element, "stiffness"), _six(reading, element, "damping")
+    )
 
 
 @_force("FunctionBasedBushingForce")
 def function_based_bushing(reading: Reading, element: Element) -> Force:
     reading.skip(element, "visual_aspect_ratio", "moment_visual_scale", "force_visual_scale")
     names = [*(f"m_{a}_theta_{a}_function" for a in "xyz"), *(f"f_{a}_delta_{a}_function" for a in "xyz")]
-    return FunctionBushing(*_frames(reading, element), [reading.function(element, name) for name in names],
-                           _six(reading, element, "damping"))
+    return FunctionBushing(
+        *_frames(reading, element),
+        [reading.function(element, name) for name in names],
+        _six(reading, element, "damping"),
+    )
 
 
 @_force("ExpressionBasedBushingForce")
 def expression_based_bushing(reading: Reading, element: Element) -> Force:
     reading.skip(element, "visual_aspect_ratio", "moment_visual_scale", "force_visual_scale")
     names = [f"{kind}{a}_expression" for kind in "MF" for a in "xyz"]
-    return FunctionBushing(*_frames(reading, element), [formula(reading, element, name, DEFLECTIONS)
-                                                        for name in names], _six(reading, element, "damping"))
+    return FunctionBushing(
+        *_frames(reading, element),
+        [formula(reading, element, name, DEFLECTIONS) for name in names],
+        _six(reading, element, "damping"),
+    )
 
 
 def _frames(reading: Reading, element: Element) -> tuple[str, Any, str, Any]:
@@ -183,46 +210,66 @@ def _frames(reading: Reading, element: Element) -> tuple[str, Any, str, Any]:
 
 
 def _six(reading: Reading, element: Element, kind: str) -> tuple[float, ...]:
-    return (*reading.numbers(element, f"rotational_{kind}", (0.0,) * 3, 3),
-            *reading.numbers(element, f"translational_{kind}", (0.0,) * 3, 3))
+    return (
+        *reading.numbers(element, f"rotational_{kind}", (0.0,) * 3, 3),
+        *reading.numbers(element, f"translational_{kind}", (0.0,) * 3, 3),
+    )
 
 
 # ---- Along paths -------------------------------------------------------------------------------------------
 
+
 @_force("PathSpring")
 def path_spring(reading: Reading, element: Element) -> Force:
-    return PathSpring(path(reading, element), reading.number(element, "stiffness"),
-                      reading.number(element, "resting_length"), reading.number(element, "dissipation", 0.0))
+    return PathSpring(
+        path(reading, element),
+        reading.number(element, "stiffness"),
+        reading.number(element, "resting_length"),
+        reading.number(element, "dissipation", 0.0),
+    )
 
 
 @_force("ExpressionBasedPathForce")
 def expression_based_path(reading: Reading, element: Element) -> Force:
-    return PathFunction(path(reading, element), formula(reading, element, "expression", ("s", "ldot")),
-                        reading.number(element, "resting_length", 0.0),
-                        clamp_stretch=reading.boolean(element, "clamp_stretch", True))
+    return PathFunction(
+        path(reading, element),
+        formula(reading, element, "expression", ("s", "ldot")),
+        reading.number(element, "resting_length", 0.0),
+        clamp_stretch=reading.boolean(element, "clamp_stretch", True),
+    )
 
 
 @_force("Ligament")
 def ligament(reading: Reading, element: Element) -> Force:
     curve = reading.function(element, "force_length_curve")
-    return Ligament(path(reading, element), reading.number(element, "resting_length"),
-                    reading.number(element, "pcsa_force", 0.0), *(() if curve is None else (curve,)))
+    return Ligament(
+        path(reading, element),
+        reading.number(element, "resting_length"),
+        reading.number(element, "pcsa_force", 0.0),
+        *(() if curve is None else (curve,)),
+    )
 
 
 @_force("Blankevoort1991Ligament")
 def blankevoort1991(reading: Reading, element: Element) -> Force:
-    return Blankevoort1991Ligament(path(reading, element), reading.number(element, "linear_stiffness", 1.0),
-                                   reading.number(element, "slack_length"),
-                                   reading.number(element, "transition_strain", 0.06),
-                                   reading.number(element, "damping_coefficient", 0.003))
+    return Blankevoort1991Ligament(
+        path(reading, element),
+        reading.number(element, "linear_stiffness", 1.0),
+        reading.number(element, "slack_length"),
+        reading.number(element, "transition_strain", 0.06),
+        reading.number(element, "damping_coefficient", 0.003),
+    )
 
 
 # ---- Actuators ---------------------------------------------------------------------------------------------
 
+
 def controls(reading: Reading, element: Element) -> dict[str, Any]:
     """Bounds of an actuator's control."""
-    return {name: reading.number(element, name, default, finite=False)
-            for name, default in (("min_control", -math.inf), ("max_control", math.inf))}
+    return {
+        name: reading.number(element, name, default, finite=False)
+        for name, default in (("min_control", -math.inf), ("max_control", math.inf))
+    }
 
 
 def _optimal(reading: Reading, element: Element) -> float:
@@ -236,35 +283,45 @@ def path_actuator(reading: Reading, element: Element) -> Force:
 
 @_force("CoordinateActuator")
 def coordinate_actuator(reading: Reading, element: Element) -> Force:
-    return CoordinateActuator(speed(reading, element), _optimal(reading, element),
-                              **controls(reading, element))
+    return CoordinateActuator(
+        speed(reading, element), _optimal(reading, element), **controls(reading, element)
+    )
 
 
 @_force("ActivationCoordinateActuator")
 def activation_coordinate_actuator(reading: Reading, element: Element) -> Force:
     return ActivationCoordinateActuator(
-        speed(reading, element), _optimal(reading, element), **controls(reading, element),
+        speed(reading, element),
+        _optimal(reading, element),
+        **controls(reading, element),
         activation_time_constant=reading.number(element, "activation_time_constant", 0.01),
-        default_activation=reading.number(element, "default_activation", 0.5))
+        default_activation=reading.number(element, "default_activation", 0.5),
+    )
 
 
 @_force("PointActuator")
 def point_actuator(reading: Reading, element: Element) -> Force:
     return PointActuator(
-        _body(reading, element, "body"), reading.numbers(element, "point", (0.0,) * 3, 3),
-        reading.numbers(element, "direction", (1.0, 0.0, 0.0), 3), _optimal(reading, element),
+        _body(reading, element, "body"),
+        reading.numbers(element, "point", (0.0,) * 3, 3),
+        reading.numbers(element, "direction", (1.0, 0.0, 0.0), 3),
+        _optimal(reading, element),
         frame="ground" if reading.boolean(element, "force_is_global", False) else "body",
         point_frame="ground" if reading.boolean(element, "point_is_global", False) else "body",
-        **controls(reading, element))
+        **controls(reading, element),
+    )
 
 
 @_force("TorqueActuator")
 def torque_actuator(reading: Reading, element: Element) -> Force:
     return TorqueActuator(
-        _body(reading, element, "bodyA"), _body(reading, element, "bodyB", "ground"),
-        reading.numbers(element, "axis", (0.0, 0.0, 1.0), 3), _optimal(reading, element),
+        _body(reading, element, "bodyA"),
+        _body(reading, element, "bodyB", "ground"),
+        reading.numbers(element, "axis", (0.0, 0.0, 1.0), 3),
+        _optimal(reading, element),
         frame="ground" if reading.boolean(element, "torque_is_global", True) else "body",
-        **controls(reading, element))
+        **controls(reading, element),
+    )
 
 
 @_force("PointToPointActuator")
@@ -272,32 +329,49 @@ def point_to_point_actuator(reading: Reading, element: Element) -> Force:
     if reading.boolean(element, "points_are_global", False):
         raise DescriptionError("points_are_global: points that stay in ground while bodies move are not read")
     return PointToPointActuator(
-        _body(reading, element, "bodyA"), reading.numbers(element, "pointA", (0.0,) * 3, 3),
-        _body(reading, element, "bodyB"), reading.numbers(element, "pointB", (0.0,) * 3, 3),
-        _optimal(reading, element), **controls(reading, element))
+        _body(reading, element, "bodyA"),
+        reading.numbers(element, "pointA", (0.0,) * 3, 3),
+        _body(reading, element, "bodyB"),
+        reading.numbers(element, "pointB", (0.0,) * 3, 3),
+        _optimal(reading, element),
+        **controls(reading, element),
+    )
 
 
 # ---- Over time ---------------------------------------------------------------------------------------------
 
+
 @_force("PrescribedForce")
 def prescribed(reading: Reading, element: Element) -> Force:
     body, X = reading.frame(element, "frame")
-    force, point, torque = (_three(reading, element, name) for name in ("forceFunctions", "pointFunctions",
-                                                                        "torqueFunctions"))
-    turned, placed = (not reading.boolean(element, name, default) for name, default in (
-        ("forceIsGlobal", True), ("pointIsGlobal", False)))
+    force, point, torque = (
+        _three(reading, element, name) for name in ("forceFunctions", "pointFunctions", "torqueFunctions")
+    )
+    turned, placed = (
+        not reading.boolean(element, name, default)
+        for name, default in (("forceIsGlobal", True), ("pointIsGlobal", False))
+    )
     if turned:
         force, torque = in_body(X.R, np.zeros(3), force), in_body(X.R, np.zeros(3), torque)
     if placed:
         point = in_body(X.R, X.p, point)
-    return ExternalWrench(body, point, force, torque, frame="body" if turned else "ground",
-                          station_frame="body" if placed else "ground")
+    return ExternalWrench(
+        body,
+        point,
+        force,
+        torque,
+        frame="body" if turned else "ground",
+        station_frame="body" if placed else "ground",
+    )
 
 
 def _three(reading: Reading, element: Element, name: str) -> tuple[Any, ...]:
     """Three functions of time, or zeros."""
-    holder = reading.object(element, name) if reading.property(element, name) is None else reading.property(
-        element, name)
+    holder = (
+        reading.object(element, name)
+        if reading.property(element, name) is None
+        else reading.property(element, name)
+    )
     if holder is None:
         return (0.0,) * 3
     inner = holder.child("objects") or holder

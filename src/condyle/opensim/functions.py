@@ -1,4 +1,5 @@
 """Functions: OpenSim's classes as those of cd.functions."""
+
 from __future__ import annotations
 
 import math
@@ -62,8 +63,10 @@ def in_body(R: np.ndarray, p: np.ndarray, given: Sequence[Any]) -> tuple[Any, ..
         return tuple((p + R @ np.array(given, dtype=float)).tolist())
     functions = tuple(x if isinstance(x, Function) else Constant(float(x)) for x in given)
     rows = [[(f, k) for f, k in zip(functions, row, strict=True) if k] for row in R.tolist()]
-    return tuple(Combined(tuple(f for f, _ in row), tuple(k for _, k in row), float(x))
-                 for row, x in zip(rows, p, strict=True))
+    return tuple(
+        Combined(tuple(f for f, _ in row), tuple(k for _, k in row), float(x))
+        for row, x in zip(rows, p, strict=True)
+    )
 
 
 @reads("Constant", "ConstantFunction")
@@ -102,7 +105,7 @@ def piecewise_linear(reading: Reading, element: Element) -> Function:
 
 def _lines(x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray) -> Function:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)            # kinks are as in the file
+        warnings.simplefilter("ignore", UserWarning)  # kinks are as in the file
         return PiecewiseLinear(tuple(x), tuple(y))
 
 
@@ -110,7 +113,7 @@ def _lines(x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray) -> 
 def piecewise_constant(reading: Reading, element: Element) -> Function:
     x, y = points(reading, element)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)            # jumps are as in the file
+        warnings.simplefilter("ignore", UserWarning)  # jumps are as in the file
         return PiecewiseConstant(tuple(x), tuple(y))
 
 
@@ -119,13 +122,19 @@ def multivariate_polynomial(reading: Reading, element: Element) -> Function:
     """Its terms are in the order of their exponents, the last variable's growing first."""
     variables, order = (int(reading.number(element, name, 0.0)) for name in ("dimension", "order"))
     if not 1 <= variables <= 16 or not 0 <= order <= 20 or math.comb(variables + order, order) > MOST_TERMS:
-        raise reading.error(element, f"expected a dimension of 1 to 16 and an order of 0 to 20, with at most "
-                                     f"{MOST_TERMS} terms; got {variables} and {order}")
+        raise reading.error(
+            element,
+            f"expected a dimension of 1 to 16 and an order of 0 to 20, with at most "
+            f"{MOST_TERMS} terms; got {variables} and {order}",
+        )
     powers = exponents(variables, order)
     c = reading.numbers(element, "coefficients")
     if len(c) != len(powers):
-        raise reading.error(element, f"a polynomial of {variables} variables and order {order} has "
-                                     f"{len(powers)} coefficients; got {len(c)}")
+        raise reading.error(
+            element,
+            f"a polynomial of {variables} variables and order {order} has "
+            f"{len(powers)} coefficients; got {len(c)}",
+        )
     return Polynomial(c, powers)
 
 
@@ -149,12 +158,15 @@ def expression_based(reading: Reading, element: Element) -> Function:
 def gcv_spline(reading: Reading, element: Element) -> Function:
     x, y = points(reading, element)
     half = reading.number(element, "half_order", 3)
-    reading.skip(element, "weights", "coefficients")            # OpenSim does not use them either
+    reading.skip(element, "weights", "coefficients")  # OpenSim does not use them either
     variance = reading.number(element, "error_variance", 0.0)
     if half == 1 and variance:
-        reading.remark(element, "error_variance is not zero, and half_order is 1: the lines go through its "
-                                "points; in OpenSim they smooth them")
-    if half == 1:                                               # straight lines, constant beyond the ends
+        reading.remark(
+            element,
+            "error_variance is not zero, and half_order is 1: the lines go through its "
+            "points; in OpenSim they smooth them",
+        )
+    if half == 1:  # straight lines, constant beyond the ends
         return _lines([x[0] - 1.0, *x, x[-1] + 1.0], [y[0], *y, y[-1]])
     if half not in (2, 3, 4):
         raise reading.error(element, f"half_order: expected 1, 2, 3 or 4, got {half:g}")
@@ -166,15 +178,22 @@ def gcv_spline(reading: Reading, element: Element) -> Function:
 
 @reads("StepFunction")
 def step(reading: Reading, element: Element) -> Function:
-    return SmoothStep(reading.number(element, "transition_start_time", 0.99),
-                      reading.number(element, "transition_end_time", 1.01),
-                      reading.number(element, "start_value", 0.0), reading.number(element, "end_value", 1.0))
+    return SmoothStep(
+        reading.number(element, "transition_start_time", 0.99),
+        reading.number(element, "transition_end_time", 1.01),
+        reading.number(element, "start_value", 0.0),
+        reading.number(element, "end_value", 1.0),
+    )
 
 
 @reads("Sine")
 def sine(reading: Reading, element: Element) -> Function:
-    return Sine(*(reading.number(element, name, default) for name, default in (
-        ("amplitude", 1.0), ("omega", 1.0), ("phase", 0.0), ("offset", 0.0))))
+    return Sine(
+        *(
+            reading.number(element, name, default)
+            for name, default in (("amplitude", 1.0), ("omega", 1.0), ("phase", 0.0), ("offset", 0.0))
+        )
+    )
 
 
 @reads("MultiplierFunction")

@@ -1,5 +1,6 @@
 """Markers, and geometry to draw: meshes and shapes on bodies and on frames of bodies. They move nothing, so
 that what is wrong with them is noted and not refused."""
+
 from __future__ import annotations
 
 import os
@@ -34,8 +35,12 @@ def marker(reading: Reading, element: Element) -> None:
         reading.remark(element, f"another marker has this name; it is called '{name}_{k}', as in OpenSim")
         name = f"{name}_{k}"
     reading.names[element] = name
-    reading.system.add_marker(name, body, X @ reading.numbers(element, "location", (0.0,) * 3, 3),
-                              reading.boolean(element, "fixed", False))
+    reading.system.add_marker(
+        name,
+        body,
+        X @ reading.numbers(element, "location", (0.0,) * 3, 3),
+        reading.boolean(element, "fixed", False),
+    )
 
 
 def read_geometry(reading: Reading) -> None:
@@ -80,8 +85,9 @@ def _draw(reading: Reading, frame: Element, element: Element) -> None:
         name = reading.components.path(element)
     if color is not None:
         color = tuple(min(max(x, 0.0), 1.0) for x in color)
-    reading.system.add_geometry(body, shape, X_BF @ X_FS, color, opacity,
-                                name=None if name in taken else name)
+    reading.system.add_geometry(
+        body, shape, X_BF @ X_FS, color, opacity, name=None if name in taken else name
+    )
 
 
 def _scale(reading: Reading, element: Element) -> np.ndarray:
@@ -129,14 +135,17 @@ def brick(reading: Reading, element: Element) -> Drawn:
 @reads("Cylinder")
 def cylinder(reading: Reading, element: Element) -> Drawn:
     x, y, z = _scale(reading, element)
-    return shapes.Cylinder(reading.number(element, "radius") * (x + z) / 2,
-                           reading.number(element, "half_height") * y), _UPRIGHT
+    return shapes.Cylinder(
+        reading.number(element, "radius") * (x + z) / 2, reading.number(element, "half_height") * y
+    ), _UPRIGHT
 
 
 @reads("LineGeometry")
 def line(reading: Reading, element: Element) -> Drawn:
-    ends = [np.array(reading.numbers(element, name, usual, 3)) * _scale(reading, element)
-            for name, usual in (("start_point", (0.0,) * 3), ("end_point", (1.0,) * 3))]
+    ends = [
+        np.array(reading.numbers(element, name, usual, 3)) * _scale(reading, element)
+        for name, usual in (("start_point", (0.0,) * 3), ("end_point", (1.0,) * 3))
+    ]
     return shapes.Line(ends), Transform()
 
 

@@ -5,6 +5,7 @@ Level by level from ground, joints in the order of the file: a joint joins a bod
 one of the last level, in either sense. A body without mass is followed at once by the heaviest that it
 carries. What is not joined to ground is joined to it by a free joint. Joints that are left close loops.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
@@ -41,8 +42,9 @@ class Spanning(Generic[Node]):
     stuck: Node | None = None
 
 
-def spanning(ground: Node, nodes: Sequence[Node], edges: Sequence[Edge[Node]],
-             mass: Callable[[Node], float]) -> Spanning[Node]:
+def spanning(
+    ground: Node, nodes: Sequence[Node], edges: Sequence[Edge[Node]], mass: Callable[[Node], float]
+) -> Spanning[Node]:
     """The tree over all nodes."""
     edges = list(edges)
     result: Spanning[Node] = Spanning([], [], [])

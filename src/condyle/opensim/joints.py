@@ -1,4 +1,5 @@
 """Joints: each reader gives the mobilizer and the elements of its coordinates, in order."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -108,10 +109,14 @@ def scapulothoracic(reading: Reading, element: Element) -> Joint:
 @reads("ConstantCurvatureJoint")
 def constant_curvature(reading: Reading, element: Element) -> Joint:
     """A beam that bends to an arc of a circle and twists: angles about x, z and y, added to those of rest."""
-    bend = Curvature(reading.numbers(element, "neutral_angle_x_z_y", (0.0,) * 3, 3),
-                     reading.number(element, "length", 1.0))
-    reading.remark(element, "velocities are the rates of its poses; OpenSim's are not, nor are its "
-                            "accelerations (see the parity page)")
+    bend = Curvature(
+        reading.numbers(element, "neutral_angle_x_z_y", (0.0,) * 3, 3), reading.number(element, "length", 1.0)
+    )
+    reading.remark(
+        element,
+        "velocities are the rates of its poses; OpenSim's are not, nor are its "
+        "accelerations (see the parity page)",
+    )
     return Joint(Custom(("x", "z", "y"), bend), coordinates(reading, element, 3))
 
 
@@ -134,11 +139,11 @@ class Curvature:
         x, z, y = (q + at_rest for q, at_rest in zip((x, z, y), self.neutral, strict=True))
         R = rotation_x(x) @ rotation_z(z) @ rotation_y(y)
         e = (-np.sin(z), np.cos(x) * np.cos(z), np.sin(x) * np.cos(z))
-        w = (1 - e[1]) / 2                                      # sin(theta / 2)^2
+        w = (1 - e[1]) / 2  # sin(theta / 2)^2
         s = np.sqrt(where(w < SMALL, SMALL, w))
         ratio = where(w < SMALL, 1 + w * (1 / 6 + w * (3 / 40 + w * 5 / 112)), np.arcsin(s) / s)
         f = 1 / (2 * ratio * np.sqrt(1 - w))
-        along = f * (1 + e[1])                                  # tan(theta / 2) (1 + cos(theta)) = sin(theta)
+        along = f * (1 + e[1])  # tan(theta / 2) (1 + cos(theta)) = sin(theta)
         return R, tuple(self.length * c for c in (f * e[0], along, f * e[2]))
 
 
@@ -174,11 +179,15 @@ def custom(reading: Reading, element: Element) -> Joint:
     return Joint(mobilizer, tuple(listed[q] for q in moving))
 
 
-def _axis(reading: Reading, transform: Element | None, name: str, usual: np.ndarray
-          ) -> tuple[np.ndarray, tuple[Function, tuple[str, ...]] | None]:
+def _axis(
+    reading: Reading, transform: Element | None, name: str, usual: np.ndarray
+) -> tuple[np.ndarray, tuple[Function, tuple[str, ...]] | None]:
     """Unit axis, and function with the names of its coordinates, None if it is zero."""
-    found = None if transform is None else next(
-        (e for e in transform.children if e.tag == "TransformAxis" and e.name == name), None)
+    found = (
+        None
+        if transform is None
+        else next((e for e in transform.children if e.tag == "TransformAxis" and e.name == name), None)
+    )
     if found is None:
         return usual, None
     reading.use(found)
@@ -190,7 +199,7 @@ def _axis(reading: Reading, transform: Element | None, name: str, usual: np.ndar
     axis = np.array(unit_axis(given, name))
     function = reading.function(found, "function")
     if function is None and len(names) == 1 and found.child("function") is not None:
-        function = Linear(1.0)                                  # <function/> means the coordinate itself
+        function = Linear(1.0)  # <function/> means the coordinate itself
     if function is None:
         return axis, None
     if is_constant(function):
@@ -201,8 +210,11 @@ def _axis(reading: Reading, transform: Element | None, name: str, usual: np.ndar
         reading.note(found, "its function has no coordinate; its value at zero is taken")
         return axis, (Constant(float(value)), ())
     if function.variables not in (None, len(names)):
-        raise reading.error(found, f"its function takes {function.variables} variables, but it has the "
-                            f"coordinates {' '.join(names)}")
+        raise reading.error(
+            found,
+            f"its function takes {function.variables} variables, but it has the "
+            f"coordinates {' '.join(names)}",
+        )
     return axis, (function, names)
 
 
@@ -211,17 +223,24 @@ def is_constant(function: Function) -> bool:
     return isinstance(function, Constant) or (isinstance(function, Scaled) and is_constant(function.function))
 
 
-def spatial(names: tuple[str, ...], axes: list[np.ndarray],
-            laws: list[tuple[Function, tuple[str, ...]] | None]) -> FunctionBased:
+def spatial(
+    names: tuple[str, ...], axes: list[np.ndarray], laws: list[tuple[Function, tuple[str, ...]] | None]
+) -> FunctionBased:
     """The mobilizer of a SpatialTransform: R = R(a1, f1) R(a2, f2) R(a3, f3), p = a4 f4 + a5 f5 + a6 f6."""
     functions: list[Any] = [None if law is None else _of(names, *law) for law in laws]
-    if abs(np.linalg.det(np.array(axes[3:]))) < 1e-6:           # OpenSim allows axes in one plane
+    if abs(np.linalg.det(np.array(axes[3:]))) < 1e-6:  # OpenSim allows axes in one plane
         moved = [(axis, law) for axis, law in zip(axes[3:], laws[3:], strict=True) if law is not None]
-        functions[3:] = [_sum([(axis[k], _called(names, *law)) for axis, law in moved if axis[k]])
-                         for k in range(3)]
+        functions[3:] = [
+            _sum([(axis[k], _called(names, *law)) for axis, law in moved if axis[k]]) for k in range(3)
+        ]
         axes = [*axes[:3], *np.eye(3)]
-    return FunctionBased(names, tuple(functions[:3]), tuple(functions[3:]), axes=[tuple(a) for a in axes],
-                         units=tuple(unit(q, laws) for q in names))
+    return FunctionBased(
+        names,
+        tuple(functions[:3]),
+        tuple(functions[3:]),
+        axes=[tuple(a) for a in axes],
+        units=tuple(unit(q, laws) for q in names),
+    )
 
 
 def unit(q: str, laws: list[tuple[Function, tuple[str, ...]] | None]) -> str:

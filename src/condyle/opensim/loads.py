@@ -1,5 +1,6 @@
 """External loads: an .xml of OpenSim's ExternalLoads, which says which columns of a table act on which
 body."""
+
 from __future__ import annotations
 
 import difflib
@@ -40,26 +41,38 @@ def read_external_loads(path: str | Path, data: str | Path | Table | None = None
     return [load for _, load in labelled_loads(path, data)]
 
 
-def labelled_loads(path: str | Path, data: str | Path | Table | None = None) -> list[tuple[str,
-                                                                                             ExternalLoad]]:
+def labelled_loads(
+    path: str | Path, data: str | Path | Table | None = None
+) -> list[tuple[str, ExternalLoad]]:
     """The same, each with what OpenSim's reports call it: BODY_NAME."""
     path = Path(path)
     if path.suffix.lower() != ".xml":
-        raise DescriptionError(f"{path}: expected OpenSim's .xml of ExternalLoads, which names the table of "
-                               "forces and the bodies that they act on")
+        raise DescriptionError(
+            f"{path}: expected OpenSim's .xml of ExternalLoads, which names the table of "
+            "forces and the bodies that they act on"
+        )
     document = read_document(path, "ExternalLoads")
     reading, loads = Reading(document, System()), document.object
-    forces = [e for e in loads.every("ExternalForce") if reading.boolean(e, "appliesForce", True)
-              and not reading.boolean(e, "isDisabled", False)]
+    forces = [
+        e
+        for e in loads.every("ExternalForce")
+        if reading.boolean(e, "appliesForce", True) and not reading.boolean(e, "isDisabled", False)
+    ]
     if not forces:
         raise DescriptionError(f"{loads.place}: no <ExternalForce> that applies is in it")
     tables: dict[str, Table] = {}
-    return [(f"{reading.text(e, 'applied_to_body', '').strip()}_{e.name}",
-             _load(reading, e, _table(reading, path, e, data, tables))) for e in forces]
+    return [
+        (
+            f"{reading.text(e, 'applied_to_body', '').strip()}_{e.name}",
+            _load(reading, e, _table(reading, path, e, data, tables)),
+        )
+        for e in forces
+    ]
 
 
-def _table(reading: Reading, path: Path, element: Element, data: str | Path | Table | None,
-           known: dict[str, Table]) -> Table:
+def _table(
+    reading: Reading, path: Path, element: Element, data: str | Path | Table | None, known: dict[str, Table]
+) -> Table:
     """The table of a load: that of all loads, or else its own; each file is read once."""
     if isinstance(data, Table):
         return data
@@ -75,9 +88,12 @@ def _table(reading: Reading, path: Path, element: Element, data: str | Path | Ta
         file = beside if data is None and (os.path.isfile(beside) or not os.path.isfile(given)) else given
         if not os.path.isfile(file):
             near = difflib.get_close_matches(file.name, [p.name for p in path.parent.glob("*")], n=2)
-            raise reading.error(element, f"there is no file {named[:80]!r} of its forces beside {path.name}"
-                                + (f"; is it {' or '.join(near)}?" if near else ""))
-        known[named] = read_table(file, degrees=False)          # forces and places: no angles in it
+            raise reading.error(
+                element,
+                f"there is no file {named[:80]!r} of its forces beside {path.name}"
+                + (f"; is it {' or '.join(near)}?" if near else ""),
+            )
+        known[named] = read_table(file, degrees=False)  # forces and places: no angles in it
     return known[named]
 
 
@@ -85,13 +101,21 @@ def _load(reading: Reading, element: Element, table: Table) -> ExternalLoad:
     body = _name(reading, element, "applied_to_body")
     if not body:
         raise reading.error(element, "applied_to_body: on which body does it act?")
-    force, point, torque = (reading.text(element, f"{what}_identifier", "")
-                            for what in ("force", "point", "torque"))
+    force, point, torque = (
+        reading.text(element, f"{what}_identifier", "") for what in ("force", "point", "torque")
+    )
     try:
-        return ExternalLoad(body, table, **{what: given for what, given in (
-            ("force", force), ("point", point), ("torque", torque)) if not is_absent(given)},
+        return ExternalLoad(
+            body,
+            table,
+            **{
+                what: given
+                for what, given in (("force", force), ("point", point), ("torque", torque))
+                if not is_absent(given)
+            },
             frame=_name(reading, element, "force_expressed_in_body") or "ground",
-            point_frame=_name(reading, element, "point_expressed_in_body") or "ground")
+            point_frame=_name(reading, element, "point_expressed_in_body") or "ground",
+        )
     except DescriptionError as error:
         raise reading.error(element, str(error)) from None
 

@@ -1,4 +1,5 @@
 """cd.read_osim: a System from a model file of OpenSim."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -43,8 +44,13 @@ SETS = {
 
 @answered()
 @collector_paused()
-def read_osim(path: str | Path, strict: bool = False, *, couplers: str = "constraints",
-              add: str | Path | Sequence[str | Path] = ()) -> System:
+def read_osim(
+    path: str | Path,
+    strict: bool = False,
+    *,
+    couplers: str = "constraints",
+    add: str | Path | Sequence[str | Path] = (),
+) -> System:
     """A System from a model file of OpenSim (.osim): bodies, joints, constraints, forces, muscles.
 
     Names are those in the file. What is not understood is in `system.notes`, with its line and its effect,
@@ -68,8 +74,10 @@ def read_osim(path: str | Path, strict: bool = False, *, couplers: str = "constr
         FileNotFoundError: no such file.
     """
     if not isinstance(strict, (bool, np.bool_)):
-        raise DescriptionError(f"read_osim: strict: expected True or False, got {strict!r}; a file of "
-                               "markers or forces is add='markers.xml'")
+        raise DescriptionError(
+            f"read_osim: strict: expected True or False, got {strict!r}; a file of "
+            "markers or forces is add='markers.xml'"
+        )
     check_way(couplers)
     document = read_document(path)
     files: Any = add if isinstance(add, (list, tuple)) else [add]
@@ -89,14 +97,17 @@ def system_of(document: Document, strict: bool = False, couplers: str = "constra
     reading.quiet(model)
     paths.wrap_objects(reading)
     for name, effect in SETS.items():
-        elements = [e for e in reading.objects(model, name)
-                    if e not in reading.names and e.tag not in geometry.DRAWN]
+        elements = [
+            e for e in reading.objects(model, name) if e not in reading.names and e.tag not in geometry.DRAWN
+        ]
         reading.each(elements, effect)
     geometry.read_geometry(reading)
     reading.about()
     reading.note_unasked()
     if strict and reading.notes:
-        raise DescriptionError(f"{document.path.name}: not all is understood, which strict=True asks for:\n"
-                               f"{listed(reading.notes)}")
+        raise DescriptionError(
+            f"{document.path.name}: not all is understood, which strict=True asks for:\n"
+            f"{listed(reading.notes)}"
+        )
     reading.system.notes = tuple(reading.notes)
     return reading.system

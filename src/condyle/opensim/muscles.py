@@ -1,4 +1,5 @@
 """Muscles: each class with its own numbers and curves, as in the file."""
+
 from __future__ import annotations
 
 import math
@@ -22,11 +23,13 @@ from condyle.opensim.forces import _force
 from condyle.opensim.paths import path
 from condyle.opensim.reading import Reading
 
-NAMES = {"max_isometric_force": ("max_isometric_force", 1000.0),
-         "optimal_fiber_length": ("optimal_fiber_length", 0.1),
-         "tendon_slack_length": ("tendon_slack_length", 0.2),
-         "pennation_angle_at_optimal": ("pennation_angle", 0.0),
-         "max_contraction_velocity": ("max_contraction_velocity", 10.0)}
+NAMES = {
+    "max_isometric_force": ("max_isometric_force", 1000.0),
+    "optimal_fiber_length": ("optimal_fiber_length", 0.1),
+    "tendon_slack_length": ("tendon_slack_length", 0.2),
+    "pennation_angle_at_optimal": ("pennation_angle", 0.0),
+    "max_contraction_velocity": ("max_contraction_velocity", 10.0),
+}
 """What all muscles have: names here and OpenSim's defaults, by OpenSim's names."""
 USUAL = 0.1
 """[m] default_fiber_length of Thelen's and Millard's muscles whose file gives none."""
@@ -35,11 +38,15 @@ USUAL = 0.1
 def common(reading: Reading, element: Element) -> dict[str, Any]:
     """What all muscles have."""
     given = {own: reading.number(element, name, default) for name, (own, default) in NAMES.items()}
-    reading.skip(element, "optimal_force")                      # of PathActuator; muscles have no use for it
-    low, high = (reading.number(element, name, None, finite=False)  # type: ignore[arg-type]
-                 for name in ("min_control", "max_control"))
-    limits = {"min_control": low if low is not None and low >= 0 else None,
-              "max_control": 1.0 if high is None or math.isinf(high) else high}
+    reading.skip(element, "optimal_force")  # of PathActuator; muscles have no use for it
+    low, high = (
+        reading.number(element, name, None, finite=False)  # type: ignore[arg-type]
+        for name in ("min_control", "max_control")
+    )
+    limits = {
+        "min_control": low if low is not None and low >= 0 else None,
+        "max_control": 1.0 if high is None or math.isinf(high) else high,
+    }
     return {"path": path(reading, element), **given, **limits}
 
 
@@ -48,8 +55,10 @@ def _numbers(reading: Reading, element: Element, **defaults: float) -> dict[str,
 
 
 def _switches(reading: Reading, element: Element) -> dict[str, Any]:
-    rigid, instant = (reading.boolean(element, name, False)
-                      for name in ("ignore_tendon_compliance", "ignore_activation_dynamics"))
+    rigid, instant = (
+        reading.boolean(element, name, False)
+        for name in ("ignore_tendon_compliance", "ignore_activation_dynamics")
+    )
     return {"tendon": "rigid" if rigid else "elastic", "activation_dynamics": not instant}
 
 
@@ -62,26 +71,52 @@ def _length(reading: Reading, element: Element, otherwise: float) -> dict[str, A
 @_force("Thelen2003Muscle")
 def thelen2003(reading: Reading, element: Element) -> Thelen2003:
     return Thelen2003(
-        **common(reading, element), **_switches(reading, element), **_length(reading, element, USUAL),
-        **_numbers(reading, element, FmaxTendonStrain=0.04, FmaxMuscleStrain=0.6, KshapeActive=0.45,
-                   KshapePassive=5.0, Af=0.25, Flen=1.4, fv_linear_extrap_threshold=0.95,
-                   maximum_pennation_angle=STEEPEST, activation_time_constant=0.015,
-                   deactivation_time_constant=0.05, minimum_activation=0.01, default_activation=0.05))
+        **common(reading, element),
+        **_switches(reading, element),
+        **_length(reading, element, USUAL),
+        **_numbers(
+            reading,
+            element,
+            FmaxTendonStrain=0.04,
+            FmaxMuscleStrain=0.6,
+            KshapeActive=0.45,
+            KshapePassive=5.0,
+            Af=0.25,
+            Flen=1.4,
+            fv_linear_extrap_threshold=0.95,
+            maximum_pennation_angle=STEEPEST,
+            activation_time_constant=0.015,
+            deactivation_time_constant=0.05,
+            minimum_activation=0.01,
+            default_activation=0.05,
+        ),
+    )
 
 
 @_force("Millard2012EquilibriumMuscle")
 def millard2012(reading: Reading, element: Element) -> Millard2012:
-    numbers = _numbers(reading, element, maximum_pennation_angle=STEEPEST, fiber_damping=0.1,
-                       activation_time_constant=0.01, deactivation_time_constant=0.04,
-                       minimum_activation=0.01, default_activation=0.05)
-    if numbers["fiber_damping"] < 0.001:                        # OpenSim's bound for no damping at all
+    numbers = _numbers(
+        reading,
+        element,
+        maximum_pennation_angle=STEEPEST,
+        fiber_damping=0.1,
+        activation_time_constant=0.01,
+        deactivation_time_constant=0.04,
+        minimum_activation=0.01,
+        default_activation=0.05,
+    )
+    if numbers["fiber_damping"] < 0.001:  # OpenSim's bound for no damping at all
         numbers["fiber_damping"] = 0.0
     return Millard2012(
-        **common(reading, element), **_switches(reading, element), **_length(reading, element, USUAL),
+        **common(reading, element),
+        **_switches(reading, element),
+        **_length(reading, element, USUAL),
         **numbers,
-        active_force_length_curve=_active(reading, element), force_velocity_curve=_velocity(reading, element),
+        active_force_length_curve=_active(reading, element),
+        force_velocity_curve=_velocity(reading, element),
         fiber_force_length_curve=_passive(reading, element),
-        tendon_force_length_curve=_tendon(reading, element))
+        tendon_force_length_curve=_tendon(reading, element),
+    )
 
 
 def _curve(reading: Reading, element: Element, tag: str) -> Element:
@@ -99,7 +134,9 @@ def _active(reading: Reading, element: Element) -> MillardActiveForceLength:
         reading.number(e, "min_norm_active_fiber_length", 0.4441),
         reading.number(e, "transition_norm_fiber_length", 0.73),
         reading.number(e, "max_norm_active_fiber_length", 1.8123),
-        reading.number(e, "shallow_ascending_slope", 0.8616), reading.number(e, "minimum_value", 0.1))
+        reading.number(e, "shallow_ascending_slope", 0.8616),
+        reading.number(e, "minimum_value", 0.1),
+    )
 
 
 def _velocity(reading: Reading, element: Element) -> MillardForceVelocity:
@@ -107,10 +144,13 @@ def _velocity(reading: Reading, element: Element) -> MillardForceVelocity:
     return MillardForceVelocity(
         reading.number(e, "concentric_slope_at_vmax", 0.0),
         reading.number(e, "concentric_slope_near_vmax", 0.25),
-        reading.number(e, "isometric_slope", 5.0), reading.number(e, "eccentric_slope_at_vmax", 0.0),
+        reading.number(e, "isometric_slope", 5.0),
+        reading.number(e, "eccentric_slope_at_vmax", 0.0),
         reading.number(e, "eccentric_slope_near_vmax", 0.15),
         reading.number(e, "max_eccentric_velocity_force_multiplier", 1.4),
-        reading.number(e, "concentric_curviness", 0.6), reading.number(e, "eccentric_curviness", 0.9))
+        reading.number(e, "concentric_curviness", 0.6),
+        reading.number(e, "eccentric_curviness", 0.9),
+    )
 
 
 def _passive(reading: Reading, element: Element) -> MillardPassiveForceLength:
@@ -145,30 +185,54 @@ def degroote2016(reading: Reading, element: Element) -> DeGroote2016:
             reading.remark(element, "fiber_damping has no effect with an elastic tendon")
             damping = 0.0
         if reading.text(element, "tendon_compliance_dynamics_mode", "explicit") != "explicit":
-            reading.remark(element, "its tendon's dynamics are implicit in OpenSim, for Moco; here they "
-                                    "are explicit, with the same motions")
+            reading.remark(
+                element,
+                "its tendon's dynamics are implicit in OpenSim, for Moco; here they "
+                "are explicit, with the same motions",
+            )
     else:
         reading.skip(element, "tendon_compliance_dynamics_mode")
     return DeGroote2016(
-        **common(reading, element), **given, fiber_damping=damping,
+        **common(reading, element),
+        **given,
+        fiber_damping=damping,
         ignore_passive_fiber_force=reading.boolean(element, "ignore_passive_fiber_force", False),
-        **_numbers(reading, element, activation_time_constant=0.015, deactivation_time_constant=0.06,
-                   default_activation=0.5, default_normalized_tendon_force=0.5, active_force_width_scale=1.0,
-                   passive_fiber_strain_at_one_norm_force=0.6, tendon_strain_at_one_norm_force=0.049,
-                   activation_dynamics_smoothing=0.1))
+        **_numbers(
+            reading,
+            element,
+            activation_time_constant=0.015,
+            deactivation_time_constant=0.06,
+            default_activation=0.5,
+            default_normalized_tendon_force=0.5,
+            active_force_width_scale=1.0,
+            passive_fiber_strain_at_one_norm_force=0.6,
+            tendon_strain_at_one_norm_force=0.049,
+            activation_dynamics_smoothing=0.1,
+        ),
+    )
 
 
 # ---- Older muscles -----------------------------------------------------------------------------------------
 
+
 def _older(reading: Reading, element: Element, *curves: str) -> dict[str, Any]:
     """Numbers of Schutte's and Delp's muscles; their time scale is 1 / v_max."""
     reading.skip(element, "ignore_tendon_compliance", "ignore_activation_dynamics")
-    return {**common(reading, element), **_length(reading, element, 0.0),
-            "max_contraction_velocity": 1 / reading.number(element, "time_scale", 0.1),
-            **_numbers(reading, element, activation1=7.667, activation2=1.459854, default_activation=0.05),
-            **{name: reading.function(element, name) for name in ("tendon_force_length_curve",
-                                                                  "active_force_length_curve",
-                                                                  "passive_force_length_curve", *curves)}}
+    return {
+        **common(reading, element),
+        **_length(reading, element, 0.0),
+        "max_contraction_velocity": 1 / reading.number(element, "time_scale", 0.1),
+        **_numbers(reading, element, activation1=7.667, activation2=1.459854, default_activation=0.05),
+        **{
+            name: reading.function(element, name)
+            for name in (
+                "tendon_force_length_curve",
+                "active_force_length_curve",
+                "passive_force_length_curve",
+                *curves,
+            )
+        },
+    }
 
 
 @_force("Schutte1993Muscle", "Schutte1993Muscle_Deprecated")
@@ -178,13 +242,16 @@ def schutte1993(reading: Reading, element: Element) -> Schutte1993:
 
 @_force("Delp1990Muscle", "Delp1990Muscle_Deprecated")
 def delp1990(reading: Reading, element: Element) -> Delp1990:
-    return Delp1990(**_older(reading, element, "force_velocity_curve"),
-                    mass=reading.number(element, "mass", 0.00287))
+    return Delp1990(
+        **_older(reading, element, "force_velocity_curve"), mass=reading.number(element, "mass", 0.00287)
+    )
 
 
 @_force("RigidTendonMuscle")
 def rigid_tendon(reading: Reading, element: Element) -> RigidTendon:
     reading.skip(element, "ignore_tendon_compliance", "ignore_activation_dynamics", "default_activation")
-    curves: dict[str, Any] = {name: reading.function(element, name) for name in (
-        "active_force_length_curve", "passive_force_length_curve", "force_velocity_curve")}
+    curves: dict[str, Any] = {
+        name: reading.function(element, name)
+        for name in ("active_force_length_curve", "passive_force_length_curve", "force_velocity_curve")
+    }
     return RigidTendon(**common(reading, element), **curves)

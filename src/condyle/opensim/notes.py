@@ -1,4 +1,5 @@
 """What was not understood in a file, and what follows from that."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -1,4 +1,5 @@
 """Geometry as files below 30502 have it: VisibleObject with files or DisplayGeometry -> meshes on frames."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -37,8 +38,12 @@ def shown_objects(root: Element) -> None:
                 frame.add("orientation", " ".join(f"{x:.17g}" for x in euler_from_rotation(X.R, "xyz")))
                 holder = frame.add("attached_geometry")
             file = old.child("geometry_file")
-            mesh = _mesh(holder, f"{body.name}_geom_{k}", "" if file is None else file.text,
-                         scale * _numbers(old, "scale_factors", 3, 1.0))
+            mesh = _mesh(
+                holder,
+                f"{body.name}_geom_{k}",
+                "" if file is None else file.text,
+                scale * _numbers(old, "scale_factors", 3, 1.0),
+            )
             mesh.line = old.line
             look = mesh.add("Appearance")
             for name in ("color", "opacity"):

@@ -3,6 +3,7 @@
 Each question names an element and one of its properties; errors name file, line and element. What no reader
 asked for is noted at the end.
 """
+
 from __future__ import annotations
 
 import math
@@ -30,23 +31,59 @@ class Malformed(DescriptionError):
 REQUIRED: Any = object()
 """In place of a default: a property that must be there."""
 
-DISPLAY = frozenset({"FrameGeometry", "Appearance", "VisibleObject", "ModelVisualPreferences",
-                     "ModelDisplayHints", "display_preference", "length_units", "force_units", "author",
-                     "authors"})
+DISPLAY = frozenset(
+    {
+        "FrameGeometry",
+        "Appearance",
+        "VisibleObject",
+        "ModelVisualPreferences",
+        "ModelDisplayHints",
+        "display_preference",
+        "length_units",
+        "force_units",
+        "author",
+        "authors",
+    }
+)
 """Properties that change no number."""
 
 OBSOLETE = {
-    "Thelen2003Muscle": {"Vmax", "Vmax0", "damping", "muscle_model", "activation1", "activation2",
-                         "time_scale"},
-    "Millard2012EquilibriumMuscle": {"FmaxTendonStrain", "FmaxMuscleStrain", "KshapeActive", "KshapePassive",
-                                     "Af", "Flen", "MuscleFirstOrderActivationDynamicModel",
-                                     "MuscleSecondOrderActivationDynamicModel"},
-    "MovingPathPoint": {"location"}, "Schutte1993Muscle": {"force_velocity_curve"}}
+    "Thelen2003Muscle": {
+        "Vmax",
+        "Vmax0",
+        "damping",
+        "muscle_model",
+        "activation1",
+        "activation2",
+        "time_scale",
+    },
+    "Millard2012EquilibriumMuscle": {
+        "FmaxTendonStrain",
+        "FmaxMuscleStrain",
+        "KshapeActive",
+        "KshapePassive",
+        "Af",
+        "Flen",
+        "MuscleFirstOrderActivationDynamicModel",
+        "MuscleSecondOrderActivationDynamicModel",
+    },
+    "MovingPathPoint": {"location"},
+    "Schutte1993Muscle": {"force_velocity_curve"},
+}
 """Properties that old versions wrote, by class, and that OpenSim 4.6 does not read."""
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z", re.ASCII)
-_SPECIAL = {"inf": math.inf, "infinity": math.inf, "nan": math.nan, "1.#inf": math.inf, "1.#inf00": math.inf,
-            "1.#qnan": math.nan, "1.#qnan0": math.nan, "1.#ind": math.nan, "1.#ind00": math.nan}
+_SPECIAL = {
+    "inf": math.inf,
+    "infinity": math.inf,
+    "nan": math.nan,
+    "1.#inf": math.inf,
+    "1.#inf00": math.inf,
+    "1.#qnan": math.nan,
+    "1.#qnan0": math.nan,
+    "1.#ind": math.nan,
+    "1.#ind00": math.nan,
+}
 _BRACKETS = str.maketrans(dict.fromkeys(",()[]~", " "))
 """What Simbody writes around and between the numbers of a vector: ~[0, 1, 0]."""
 
@@ -109,8 +146,14 @@ class Reading:
             raise self.error(found, f"expected one number with a decimal point, got {found.text!r}")
         return self._numbers(found, 1, finite)[0]
 
-    def numbers(self, element: Element, name: str, default: Sequence[float] = REQUIRED,
-                count: int | None = None, finite: bool = True) -> tuple[float, ...]:
+    def numbers(
+        self,
+        element: Element,
+        name: str,
+        default: Sequence[float] = REQUIRED,
+        count: int | None = None,
+        finite: bool = True,
+    ) -> tuple[float, ...]:
         """The numbers of a property: `count` of them, or as many as there are."""
         found = self.property(element, name)
         if found is None or (count and not found.text):
@@ -187,8 +230,9 @@ class Reading:
         words = element.text.translate(_BRACKETS).split()
         values = tuple(self._number(element, word) for word in words[:count])
         if count is not None and len(values) < count:
-            raise self.error(element, f"expected {count} number{'s' * (count > 1)}, got "
-                             f"{element.text[:60]!r}")
+            raise self.error(
+                element, f"expected {count} number{'s' * (count > 1)}, got {element.text[:60]!r}"
+            )
         if count is not None and len(words) > count:
             self.note(element, f"{len(words)} values; the first {count} are read, as in OpenSim")
         if finite and not all(map(math.isfinite, values)):
@@ -267,7 +311,7 @@ class Reading:
             if frame in seen:
                 raise self.error(frame, "frames stand on each other in a circle")
             seen.add(frame)
-        if self.names and frame not in self.names:          # there are none where no System is made of it
+        if self.names and frame not in self.names:  # there are none where no System is made of it
             raise self.error(frame, "is neither in the BodySet nor in the components of the model")
         return frame, X
 
@@ -284,8 +328,9 @@ class Reading:
         along, normal = b - a, np.cross(b - a, c - a)
         if any(body is not bodies[0] for body in bodies) or not normal.any():
             raise self.error(frame, "its points must be on one body, and not on one line")
-        (i, first), (j, second) = (self._direction(frame, name, usual) for name, usual in (
-            ("ab_axis", "+x"), ("ab_x_ac_axis", "+y")))
+        (i, first), (j, second) = (
+            self._direction(frame, name, usual) for name, usual in (("ab_axis", "+x"), ("ab_x_ac_axis", "+y"))
+        )
         if i == j:
             raise self.error(frame, "ab_axis and ab_x_ac_axis must be different axes")
         R = np.zeros((3, 3))
@@ -340,8 +385,11 @@ class Reading:
     def error(self, element: Element, what: str) -> Malformed:
         """An error that says where."""
         owner = element.parent
-        title = element.title if element.name or owner is None or not owner.name else (
-            f"{owner.title}: {element.tag}")
+        title = (
+            element.title
+            if element.name or owner is None or not owner.name
+            else (f"{owner.title}: {element.tag}")
+        )
         return Malformed(f"{element.place}: {title}: {what}")
 
     def note(self, element: Element, effect: str) -> None:
@@ -380,16 +428,32 @@ class Reading:
         """Elements that need no reader: frames and stations, whose users ask for them."""
         for frame in model.every("PhysicalOffsetFrame", "OffsetFrame", "StationDefinedFrame", "Station"):
             self.use(frame)
-            self.skip(frame, "socket_parent", "translation", "orientation", "socket_parent_frame", "location",
-                      "socket_point_a", "socket_point_b", "socket_point_c", "socket_origin_point", "ab_axis",
-                      "ab_x_ac_axis")
+            self.skip(
+                frame,
+                "socket_parent",
+                "translation",
+                "orientation",
+                "socket_parent_frame",
+                "location",
+                "socket_point_a",
+                "socket_point_b",
+                "socket_point_c",
+                "socket_origin_point",
+                "ab_axis",
+                "ab_x_ac_axis",
+            )
             self.names.setdefault(frame, frame.name)
 
     def about(self) -> None:
         """Keep who made the model."""
-        self.system.about = {"name": self.model.name, **{
-            name: text for name in ("credits", "publications")
-            if (text := self.text(self.model, name, "")) and not is_absent(text)}}
+        self.system.about = {
+            "name": self.model.name,
+            **{
+                name: text
+                for name in ("credits", "publications")
+                if (text := self.text(self.model, name, "")) and not is_absent(text)
+            },
+        }
 
     def note_unasked(self) -> None:
         """Note every property that no reader asked for."""
@@ -400,6 +464,7 @@ class Reading:
                 if child in self._asked:
                     waiting.append(child)
                 elif (child.text or child.children) and child.tag not in (
-                        DISPLAY | OBSOLETE.get(element.tag, set())):
+                    DISPLAY | OBSOLETE.get(element.tag, set())
+                ):
                     self.note(child, "is not known, and has no effect")
         self.notes.sort(key=lambda note: (note.file, note.line))

@@ -1,4 +1,5 @@
 """Which function reads which class of OpenSim: `@reads("PinJoint")`."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -14,10 +15,12 @@ READERS: dict[str, Reader] = {}
 
 def reads(*classes: str) -> Callable[[Reader], Reader]:
     """The function below reads elements of these classes: `@reads("SimmSpline", "NaturalCubicSpline")`."""
+
     def register(reader: Reader) -> Reader:
         for name in classes:
             if name in READERS:
                 raise TypeError(f"{name} has a reader already: {READERS[name].__module__}")
             READERS[name] = reader
         return reader
+
     return register

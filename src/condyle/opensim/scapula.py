@@ -3,6 +3,7 @@
 Its ellipsoid's frame is turned by 90 degrees about z; then the scapula wings about an axis d = (-sin w, cos
 w, 0) of it through the point o = (o_x, o_y, 0).
 """
+
 from __future__ import annotations
 
 import math
@@ -43,9 +44,11 @@ class Scapulothoracic:
         """From the ellipsoid's moving frame back to the scapula's, to the axis, about it."""
         a, b, c = self.radii
         winging = FunctionBased(
-            ("winging",), angles=(-math.pi / 2, Linear(1.0), None),
+            ("winging",),
+            angles=(-math.pi / 2, Linear(1.0), None),
             translations=tuple(float(x) for x in QUARTER.T @ np.array((*self.origin, 0.0))),
-            axes=("z", (-math.sin(self.direction), math.cos(self.direction), 0.0), "z"))
+            axes=("z", (-math.sin(self.direction), math.cos(self.direction), 0.0), "z"),
+        )
         return compose(Ellipsoid((b, a, c), coordinates="euler"), winging)
 
 
@@ -62,8 +65,13 @@ def scapulothoracic(m: Mobilizer) -> Scapulothoracic | None:
     if values[1] != Linear(1.0) or not all(isinstance(x, (int, float)) for x in numbers):
         return None
     d, offset = axes[1], QUARTER @ np.array(numbers[2:])
-    if (numbers[0] != -math.pi / 2 or numbers[1] != 0 or d[2] != 0 or offset[2] != 0
-            or not np.array_equal(axes[[0, 3, 4, 5]], np.eye(3)[[2, 0, 1, 2]])):
+    if (
+        numbers[0] != -math.pi / 2
+        or numbers[1] != 0
+        or d[2] != 0
+        or offset[2] != 0
+        or not np.array_equal(axes[[0, 3, 4, 5]], np.eye(3)[[2, 0, 1, 2]])
+    ):
         return None
     radii: Any = thorax.radii
     b, a, c = radii

@@ -1,4 +1,5 @@
 """Sets of markers, forces and the like that are files of their own, brought into a model."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -34,8 +35,10 @@ def read_set(path: str | Path, wanted: str = "") -> Document:
     found, allowed = document.object.tag, (wanted,) if wanted else ADDED
     if found not in allowed:
         hint = "; a model is the first argument of cd.read_osim" if found == "Model" else meant_for(found)
-        raise DescriptionError(f"{document.object.place}: expected a {' or '.join(allowed)} to add to a "
-                               f"model, got {a(found)}{hint if found not in ADDED else ''}")
+        raise DescriptionError(
+            f"{document.object.place}: expected a {' or '.join(allowed)} to add to a "
+            f"model, got {a(found)}{hint if found not in ADDED else ''}"
+        )
     return document
 
 

@@ -11,6 +11,7 @@ g. By parts, (K g)_i is (-1)^m times the jump of its derivative of order 2 m - 1
     |y - g|^2 / (tr(1 - A))^2                    generalised cross validation, where no variance is known  (2)
     |y - g|^2 - 2 variance tr(1 - A)             the expected error, with the variance of the y            (3)
 """
+
 from __future__ import annotations
 
 import math
@@ -27,18 +28,18 @@ def smoothed(x: Array, y: Array, degree: int, variance: float) -> Array:
     half = (degree + 1) // 2
     step = (x[-1] - x[0]) / (len(x) - 1)
     c = natural((x - x[0]) / step, np.eye(len(x)), degree)[2][:, degree] * math.factorial(degree)
-    c[-1] = 0.0                                             # beyond the ends the degree is m - 1
+    c[-1] = 0.0  # beyond the ends the degree is m - 1
     K = (-1) ** half * np.diff(c, axis=0)
     size, V = np.linalg.eigh((K + K.T) / 2)
-    size[:half] = 0.0                                       # polynomials of degree m - 1 cost nothing
+    size[:half] = 0.0  # polynomials of degree m - 1 cost nothing
     part = V.T @ y
 
     def criterion(logarithm: float) -> float:
         left = _left(size, logarithm)
         rest = float(((left * part) ** 2).sum())
         if variance < 0:
-            return rest / float(left.sum()) ** 2                                                    # (2)
-        return rest - 2 * variance * float(left.sum())                                              # (3)
+            return rest / float(left.sum()) ** 2  # (2)
+        return rest - 2 * variance * float(left.sum())  # (3)
 
     logarithm = _lowest(criterion, -half * math.log(4.0))
     return V @ ((1 - _left(size, logarithm)) * part)  # type: ignore[no-any-return]

@@ -3,6 +3,7 @@
 Where OpenSim itself loses digits when it rewrites (inertias below 30500, frames of joints below 30505: six
 significant digits are left), the same digits are lost here, so that both have the same model.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -13,11 +14,17 @@ from condyle.opensim.old_geometry import geometry_files, shown_objects
 OLDEST, NEWEST = 10901, 40600
 
 RENAMED = {
-    "GeneralizedForce": "CoordinateActuator", "Schutte1993Muscle_Deprecated": "Schutte1993Muscle",
-    "Delp1990Muscle_Deprecated": "Delp1990Muscle", "NaturalCubicSpline": "SimmSpline",
-    "natCubicSpline": "SimmSpline", "MuscleWrap": "PathWrap", "MusclePoint": "PathPoint",
-    "MuscleViaPoint": "ConditionalPathPoint", "MovingMusclePoint": "MovingPathPoint",
-    "ActuatorSet": "ForceSet"}
+    "GeneralizedForce": "CoordinateActuator",
+    "Schutte1993Muscle_Deprecated": "Schutte1993Muscle",
+    "Delp1990Muscle_Deprecated": "Delp1990Muscle",
+    "NaturalCubicSpline": "SimmSpline",
+    "natCubicSpline": "SimmSpline",
+    "MuscleWrap": "PathWrap",
+    "MusclePoint": "PathPoint",
+    "MuscleViaPoint": "ConditionalPathPoint",
+    "MovingMusclePoint": "MovingPathPoint",
+    "ActuatorSet": "ForceSet",
+}
 """Classes that had other names, in files of any version."""
 
 
@@ -31,6 +38,7 @@ def upgrade(root: Element, version: int, until: int = NEWEST) -> None:
 
 
 # ---- one step per change, oldest first ---------------------------------------------------------------------
+
 
 def transform_axis_sets(root: Element) -> None:
     """TransformAxisSet, whose axes say whether they rotate -> SpatialTransform."""
@@ -53,16 +61,19 @@ def transform_axis_sets(root: Element) -> None:
 def point_and_torque_actuators(root: Element) -> None:
     """Force and Torque, which acted on body A by minus what they state -> PointActuator, TorqueActuator."""
     for tag, new, names in (
-            ("Force", "PointActuator", {"body_B": "body", "point_B": "point", "direction_A": "direction"}),
-            ("Torque", "TorqueActuator", {"body_A": "bodyB", "body_B": "bodyA", "direction_A": "axis"})):
-        for old in root.every(tag, new):                    # OpenSim turns those with the new name too
+        ("Force", "PointActuator", {"body_B": "body", "point_B": "point", "direction_A": "direction"}),
+        ("Torque", "TorqueActuator", {"body_A": "bodyB", "body_B": "bodyA", "direction_A": "axis"}),
+    ):
+        for old in root.every(tag, new):  # OpenSim turns those with the new name too
             old.tag = new
             for before, after in names.items():
                 rename(old, before, after)
             for child in old.children:
                 if child.tag in ("direction", "axis"):
-                    child.text = " ".join(word[1:] if word.startswith("-") else f"-{word}"
-                                          for word in child.text.replace(",", " ").split())
+                    child.text = " ".join(
+                        word[1:] if word.startswith("-") else f"-{word}"
+                        for word in child.text.replace(",", " ").split()
+                    )
             if tag == "Force" and old.child("force_is_global") is None:
                 old.add("force_is_global", "true")
 
@@ -116,11 +127,13 @@ def names_without_space(root: Element) -> None:
 
 def old_connections(root: Element) -> None:
     """Names of bodies in constraints and springs -> sockets."""
-    for tag, names in (("PointConstraint", ("body_1", "body_2")),
-                       ("ConstantDistanceConstraint", ("body_1", "body_2")),
-                       ("PointOnLineConstraint", ("line_body", "follower_body")),
-                       ("RollingOnSurfaceConstraint", ("rolling_body", "surface_body")),
-                       ("PointToPointSpring", ("body1", "body2"))):
+    for tag, names in (
+        ("PointConstraint", ("body_1", "body_2")),
+        ("ConstantDistanceConstraint", ("body_1", "body_2")),
+        ("PointOnLineConstraint", ("line_body", "follower_body")),
+        ("RollingOnSurfaceConstraint", ("rolling_body", "surface_body")),
+        ("PointToPointSpring", ("body1", "body2")),
+    ):
         for element in root.every(tag):
             for name in names:
                 to_socket(element, name, name)
@@ -189,8 +202,9 @@ def joint_frames(root: Element) -> None:
 
 def linked_frames(root: Element) -> None:
     """body_1, location_body_1, ... of bushings and welds -> sockets frame1, frame2."""
-    for element in root.every("WeldConstraint", "BushingForce", "FunctionBasedBushingForce",
-                              "ExpressionBasedBushingForce"):
+    for element in root.every(
+        "WeldConstraint", "BushingForce", "FunctionBasedBushingForce", "ExpressionBasedBushingForce"
+    ):
         for k in "12":
             body = element.child(f"body_{k}")
             if body is None:
@@ -266,8 +280,13 @@ def switches(root: Element) -> None:
     """isDisabled -> what it is now called, negated."""
     for old in root.every("isDisabled"):
         owner = old.parent.tag if old.parent is not None else ""
-        old.tag = ("isEnforced" if owner.endswith("Constraint") else
-                   "enabled" if owner.endswith(("Controller", "Probe", "ControlSet")) else "appliesForce")
+        old.tag = (
+            "isEnforced"
+            if owner.endswith("Constraint")
+            else "enabled"
+            if owner.endswith(("Controller", "Probe", "ControlSet"))
+            else "appliesForce"
+        )
         old.text = "false" if old.text.lower() in ("true", "1") else "true"
 
 
@@ -329,18 +348,40 @@ def actuator_lists(root: Element) -> None:
 
 
 STEPS: list[tuple[int, Callable[[Element], None]]] = [
-    (10902, transform_axis_sets), (10905, point_and_torque_actuators), (20002, conditional_coordinates),
-    (20101, geometry_files), (20302, muscle_points), (30000, moving_points), (30500, inertias),
-    (30500, names_without_space), (30500, old_connections), (30500, child_locations),
-    (30501, joints_out_of_bodies), (30502, shown_objects), (30505, joint_frames), (30505, linked_frames),
-    (30505, path_point_bodies), (30506, geometry_components), (30506, prescribed_force_bodies),
-    (30507, coordinate_sets), (30508, connectors), (30509, switches), (30511, switches), (30512, frame_sets),
-    (30513, muscle_controls), (30517, connectees), (30514, reversed_joints), (30516, path_colours),
-    (40500, path_names), (40600, actuator_lists)]
+    (10902, transform_axis_sets),
+    (10905, point_and_torque_actuators),
+    (20002, conditional_coordinates),
+    (20101, geometry_files),
+    (20302, muscle_points),
+    (30000, moving_points),
+    (30500, inertias),
+    (30500, names_without_space),
+    (30500, old_connections),
+    (30500, child_locations),
+    (30501, joints_out_of_bodies),
+    (30502, shown_objects),
+    (30505, joint_frames),
+    (30505, linked_frames),
+    (30505, path_point_bodies),
+    (30506, geometry_components),
+    (30506, prescribed_force_bodies),
+    (30507, coordinate_sets),
+    (30508, connectors),
+    (30509, switches),
+    (30511, switches),
+    (30512, frame_sets),
+    (30513, muscle_controls),
+    (30517, connectees),
+    (30514, reversed_joints),
+    (30516, path_colours),
+    (40500, path_names),
+    (40600, actuator_lists),
+]
 """(version, function): files below the version have the older form, which the function rewrites in place."""
 
 
 # ---- what steps share --------------------------------------------------------------------------------------
+
 
 def every_ending(root: Element, *ends: str) -> list[Element]:
     """Elements whose tags end so, of classes: plain Joint and Muscle are none."""

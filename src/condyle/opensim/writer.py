@@ -123,8 +123,7 @@ def in_file_order(made: Mapping[str, Element], order: Sequence[str]) -> list[Ele
 def groups(forces: list[Element], to: Writing) -> dict[str, tuple[str, ...]]:
     """Groups of forces by name, with those members that are in the file."""
     known = {force.get("name") for force in forces}
-    kept = {name: tuple(m for m in members if m in known)
-            for name, members in to.system.groups.items()}
+    kept = {name: tuple(m for m in members if m in known) for name, members in to.system.groups.items()}
     return {name: members for name, members in kept.items() if members}
 
 

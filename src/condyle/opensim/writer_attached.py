@@ -142,5 +142,5 @@ def _near(mesh: Path, folder: Path) -> str:
         return mesh.as_posix().rpartition("/Geometry/")[2] if "Geometry" in mesh.parts else mesh.name
     try:
         return Path(os.path.relpath(mesh.resolve(), folder.resolve())).as_posix()
-    except ValueError:                                      # on another drive
+    except ValueError:  # on another drive
         return mesh.resolve().as_posix()

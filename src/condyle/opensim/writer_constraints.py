@@ -56,13 +56,19 @@ def rolling(name: str, to: Writing) -> Element | None:
     if not set(names) <= set(system.constraints):
         return None
     plane, angle, x, z = (system.constraint(n) for n in names)
-    if not (isinstance(plane, PointInPlane) and isinstance(angle, ConstantAngle)
-            and isinstance(x, NoSlip1D) and isinstance(z, NoSlip1D)):
+    if not (
+        isinstance(plane, PointInPlane)
+        and isinstance(angle, ConstantAngle)
+        and isinstance(x, NoSlip1D)
+        and isinstance(z, NoSlip1D)
+    ):
         return None
     o, a, b, where = (0.0,) * 3, plane.a, plane.b, f"constraint {name!r}"
     same = [(angle.a, angle.b, angle.angle) == (a, b, np.pi / 2), tuple(plane.p_b) == o]
-    same += [np.array_equal(_unit(v), axis) for v, axis in (
-        (angle.axis_a, X), (angle.axis_b, Z), (x.direction, X), (z.direction, Z))]
+    same += [
+        np.array_equal(_unit(v), axis)
+        for v, axis in ((angle.axis_a, X), (angle.axis_b, Z), (x.direction, X), (z.direction, Z))
+    ]
     same += [(n.case, n.a, n.b, tuple(n.point)) == (a, a, b, o) for n in (x, z)]
     if not all(same):
         return None

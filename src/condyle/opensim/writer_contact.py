@@ -51,13 +51,13 @@ def _(law: HuntCrossley, name: str, to: Writing) -> Element:
     """Without friction it is OpenSim's law."""
     where = f"force {name!r}"
     if not isinstance(law, OpenSimHuntCrossley) and np.any(to.number(law.material, where)[FRICTION]):
-        to.refuse(f"{where}: {law!r}: OpenSim has another curve of friction: system.add_contact(..., "
-                  "law=cd.contact.OpenSimHuntCrossley) has it, with the same normal force. Materials without "
-                  "friction are written as they are")
-    if law.rolling_resistance or law.spin_friction or law.smooth:
         to.refuse(
-            f"{where}: {law!r}: a HuntCrossleyForce has no rolling_resistance, spin_friction or smooth"
+            f"{where}: {law!r}: OpenSim has another curve of friction: system.add_contact(..., "
+            "law=cd.contact.OpenSimHuntCrossley) has it, with the same normal force. Materials without "
+            "friction are written as they are"
         )
+    if law.rolling_resistance or law.spin_friction or law.smooth:
+        to.refuse(f"{where}: {law!r}: a HuntCrossleyForce has no rolling_resistance, spin_friction or smooth")
     speeds = _speeds((law.a, law.b), to, where)
     return _of_pair("HuntCrossleyForce", (law.a, law.b), max(speeds, default=0.01), name, to)
 
@@ -67,15 +67,19 @@ def _(law: ElasticFoundation, name: str, to: Writing) -> Element:
     """The numbers of meshes count; those of what they press against do not."""
     where, kind = f"force {name!r}", "ElasticFoundationForce"
     if not isinstance(law, OpenSimElasticFoundation):
-        to.refuse(f"{where}: {law!r}: OpenSim's ElasticFoundationForce has another law, which is "
-                  "cd.contact.OpenSimElasticFoundation")
+        to.refuse(
+            f"{where}: {law!r}: OpenSim's ElasticFoundationForce has another law, which is "
+            "cd.contact.OpenSimElasticFoundation"
+        )
         return element(kind, name)
     if law.soft:
         to.refuse(f"{where}: {law!r}: an {kind} has no smooth")
     speeds = _speeds([s for s in (law.a, law.b) if isinstance(s, Mesh)], to, where)
     if len(set(speeds)) > 1:
-        to.refuse(f"{where}: transition speeds of its meshes are {speeds[0]:g} and {speeds[1]:g} m/s; an "
-                  f"{kind} has one")
+        to.refuse(
+            f"{where}: transition speeds of its meshes are {speeds[0]:g} and {speeds[1]:g} m/s; an "
+            f"{kind} has one"
+        )
     return _of_pair(kind, (law.a, law.b), speeds[0], name, to)
 
 
@@ -163,14 +167,17 @@ def as_obj(mesh: Triangles) -> bytes:
 
 @singledispatch
 def _as_geometry(surface: Any, to: Writing, where: str) -> Element:
-    to.refuse(f"{where}: {surface!r}: half-spaces, spheres and meshes are written; others OpenSim has not, "
-              "or not for this force")
+    to.refuse(
+        f"{where}: {surface!r}: half-spaces, spheres and meshes are written; others OpenSim has not, "
+        "or not for this force"
+    )
     return element("ContactSphere")
 
 
 @_as_geometry.register
 def _(surface: HalfSpace, to: Writing, where: str) -> Element:
     """It fills x > 0 of its frame, which is turned about y and z only."""
+
     def write(plane: Any) -> Any:
         x = -plane[:3] / np.linalg.norm(plane[:3])
         flat = np.hypot(x[0], x[2])
@@ -183,8 +190,9 @@ def _(surface: HalfSpace, to: Writing, where: str) -> Element:
 
     plane = np.append(to.number(surface.normal, where), to.number(surface.height, where))
     numbers = settled(write, read, plane.astype(float))
-    return element("ContactHalfSpace", socket_frame=to.place(surface.body), location=numbers[:3],
-                   orientation=numbers[3:])
+    return element(
+        "ContactHalfSpace", socket_frame=to.place(surface.body), location=numbers[:3], orientation=numbers[3:]
+    )
 
 
 @_as_geometry.register

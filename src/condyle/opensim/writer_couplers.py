@@ -38,8 +38,10 @@ def uncoupled(b: Body, to: Writing) -> Uncoupled:
     to.homes |= {name: joint_name(x) for name, x in kept.items() if x is b and b is not owner}
     traced = inner.laws if isinstance(inner, Coupled) else (None,) * len(names)
     own = inner.own if isinstance(inner, Coupled) else tuple(f"{b.name}_{x}" for x in inner.coordinate_names)
-    values = [float(d if c.default is None else c.default)
-              for c, d in zip(owner.coordinates, owner.mobilizer.default_q(), strict=True)]
+    values = [
+        float(d if c.default is None else c.default)
+        for c, d in zip(owner.coordinates, owner.mobilizer.default_q(), strict=True)
+    ]
     defaults = inner.coupled(values) if isinstance(inner, Coupled) else values
     coordinates, couplers = list[Coordinate](), list[Element]()
     for k, f in enumerate(laws):
@@ -55,24 +57,41 @@ def uncoupled(b: Body, to: Writing) -> Uncoupled:
             of, function = (itself,), element("LinearFunction", coefficients=(1.0, 0.0))
         else:
             of, function = law(f, traced[k], tuple(called), names, to, where)
-        if not of:                                          # a constant
+        if not of:  # a constant
             coordinates[-1] = replace(coordinates[-1], locked=True)
             continue
-        couplers.append(element("CoordinateCouplerConstraint", f"{name}_coupler",
-                                coupled_coordinates_function=function,
-                                independent_coordinate_names=" ".join(of), dependent_coordinate_name=name,
-                                scale_factor=1.0))
+        couplers.append(
+            element(
+                "CoordinateCouplerConstraint",
+                f"{name}_coupler",
+                coupled_coordinates_function=function,
+                independent_coordinate_names=" ".join(of),
+                dependent_coordinate_name=name,
+                scale_factor=1.0,
+            )
+        )
     for c in owner.coordinates if owner is b else ():
         if kept.get(c.name) is None:
-            to.refuse(f"coordinate {c.name!r}: all that it moves are functions of it; OpenSim's coordinates "
-                      "belong to a joint of which they are one themselves")
+            to.refuse(
+                f"coordinate {c.name!r}: all that it moves are functions of it; OpenSim's coordinates "
+                "belong to a joint of which they are one themselves"
+            )
     mobilizer = inner.mobilizer if isinstance(inner, Coupled) else inner
     if b.motion is not None and mobilizer is not inner:
-        to.refuse(f"body {b.name!r}: its motion is prescribed, and {b.mobilizer!r} has coordinates that "
-                  "follow; prescribe them by cd.constraints.PrescribedMotion")
-    return Uncoupled(replace(b, mobilizer=mobilizer.reversed() if turned else mobilizer,
-                             coordinates=tuple(coordinates), follows=None,
-                             motion=b.motion if mobilizer is inner else None), couplers)
+        to.refuse(
+            f"body {b.name!r}: its motion is prescribed, and {b.mobilizer!r} has coordinates that "
+            "follow; prescribe them by cd.constraints.PrescribedMotion"
+        )
+    return Uncoupled(
+        replace(
+            b,
+            mobilizer=mobilizer.reversed() if turned else mobilizer,
+            coordinates=tuple(coordinates),
+            follows=None,
+            motion=b.motion if mobilizer is inner else None,
+        ),
+        couplers,
+    )
 
 
 def _forward(mobilizer: Mobilizer) -> tuple[Mobilizer, bool]:

@@ -336,7 +336,7 @@ def _prescribed(
     )
     for key in ("force", "point", "torque"):
         given = parts.get(key, ())
-        still = not any(isinstance(x, Element) or float(x) for x in given)      # OpenSim takes none as zeros
+        still = not any(isinstance(x, Element) or float(x) for x in given)  # OpenSim takes none as zeros
         values = [] if still else [x if isinstance(x, Element) else constant(float(x)) for x in given]
         made.append(element("FunctionSet", f"{key}Functions", objects=values))
     return made

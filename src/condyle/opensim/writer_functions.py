@@ -86,8 +86,12 @@ def of_several(f: Polynomial, to: Writing, where: str) -> Element:
     """A polynomial of several variables, where OpenSim asks for first derivatives alone."""
     terms, order = _terms(f, to, where)
     count = len(next(iter(terms)))
-    return element("MultivariatePolynomialFunction", dimension=count, order=order,
-                   coefficients=[terms.get(e, 0.0) for e in exponents(count, order)])
+    return element(
+        "MultivariatePolynomialFunction",
+        dimension=count,
+        order=order,
+        coefficients=[terms.get(e, 0.0) for e in exponents(count, order)],
+    )
 
 
 @function.register
@@ -191,8 +195,10 @@ def over_time(kept: TimeFunctions | TimeSeries, to: Writing, where: str) -> list
         f"write_osim: {where}: before {t[0]:g} s and after {t[-1]:g} s its values stay; OpenSim goes on along"
         " straight lines there"
     )
-    return [element("GCVSpline", half_order=2, error_variance=0.0, x=t, weights=[1.0] * len(t), y=y)
-            for y in values]
+    return [
+        element("GCVSpline", half_order=2, error_variance=0.0, x=t, weights=[1.0] * len(t), y=y)
+        for y in values
+    ]
 
 
 def given(law: LawFunction) -> Any:

@@ -84,8 +84,10 @@ def joint(b: Body, to: Writing) -> Element:
     made = as_joint(mobilizer, b, to)
     offsets = []
     if turned and scapulothoracic(mobilizer) is not None:
-        to.refuse(f"body {b.name!r}: {b.mobilizer!r}: OpenSim crashes on a ScapulothoracicJoint that goes "
-                  "against the tree; make the thorax the parent of the scapula")
+        to.refuse(
+            f"body {b.name!r}: {b.mobilizer!r}: OpenSim crashes on a ScapulothoracicJoint that goes "
+            "against the tree; make the thorax the parent of the scapula"
+        )
     for name, where, own in zip((b.parent.name, b.name), ("PF", "BM"), inside(mobilizer), strict=True):
         frame = Transform(to.of_body(b, f"R_{where}"), to.of_body(b, f"p_{where}")) @ own.inverse()
         offsets.append(
@@ -98,7 +100,7 @@ def joint(b: Body, to: Writing) -> Element:
             )
         )
     parent, child = offsets[::-1] if turned else offsets
-    used = " ".join(e.text or "" for e in made.iter("coordinates")).split()     # in OpenSim's order
+    used = " ".join(e.text or "" for e in made.iter("coordinates")).split()  # in OpenSim's order
     listed = sorted(coordinates(b, to), key=lambda c: used.index(c.name) if c.name in used else len(used))
     out = element(
         made.tag,
@@ -138,8 +140,10 @@ def coordinates(b: Body, to: Writing) -> list[Written]:
         for c, d in zip(b.coordinates, b.mobilizer.default_q(), strict=True)
     ]
     driven = prescribed(b, to)
-    kept = [held(Written(c.name, float(d), c, f), to)
-            for c, d, f in zip(b.coordinates, defaults, driven, strict=True)]
+    kept = [
+        held(Written(c.name, float(d), c, f), to)
+        for c, d, f in zip(b.coordinates, defaults, driven, strict=True)
+    ]
     if not b.mobilizer.quaternions:
         return kept
     if any(f is not None for f in driven[:4]):

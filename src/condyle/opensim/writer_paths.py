@@ -62,8 +62,14 @@ def _function_based(path: FunctionPath, to: Writing, where: str) -> Element:
     several = isinstance(path.function, Polynomial) and path.function.variables != 1
     length = (of_several if several else function)(path.function, to, where)
     made = element("path")
-    made.append(element("FunctionBasedPath", "path", length_function=[length],
-                        coordinate_paths=" ".join(to.coordinate(name) for name in path.coordinates)))
+    made.append(
+        element(
+            "FunctionBasedPath",
+            "path",
+            length_function=[length],
+            coordinate_paths=" ".join(to.coordinate(name) for name in path.coordinates),
+        )
+    )
     return made
 
 
@@ -95,8 +101,9 @@ def _(p: ConditionalPoint, name: str, to: Writing, where: str) -> Element:
 def _inward(end: float, edge: float) -> float:
     """An end of the range in the file: OpenSim's ranges reach farther by an edge, which the reader adds."""
     near = end + edge
-    return next((x for x in (near, np.nextafter(near, -np.inf), np.nextafter(near, np.inf))
-                 if x - edge == end), near)
+    return next(
+        (x for x in (near, np.nextafter(near, -np.inf), np.nextafter(near, np.inf)) if x - edge == end), near
+    )
 
 
 @_point.register
@@ -105,8 +112,10 @@ def _(p: MovingPoint, name: str, to: Writing, where: str) -> Element:
     given = {c.name: c.range for b in to.system.bodies for c in b.coordinates}
     for f, c, own in zip(p.p, p.coordinate, p.range or (None,) * 3, strict=True):
         if own and not isinstance(f, float) and tuple(own) != tuple(given.get(c) or (-np.inf, np.inf)):
-            to.refuse(f"{where}: it moves with {c!r} in the range {own}; OpenSim's moves in that of the "
-                      f"coordinate, {given.get(c)}: make them equal, cd.Coordinate({c!r}, range=...)")
+            to.refuse(
+                f"{where}: it moves with {c!r} in the range {own}; OpenSim's moves in that of the "
+                f"coordinate, {given.get(c)}: make them equal, cd.Coordinate({c!r}, range=...)"
+            )
     places = {}
     for x, f in zip("xyz", p.p, strict=True):
         if isinstance(f, Traced):

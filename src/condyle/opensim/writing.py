@@ -142,8 +142,8 @@ def settled(write: Callable[[Any], Any], read: Callable[[Any], Any], value: Any)
     written = [tuple(np.ravel(write(value)).tolist())]
     for _ in range(ROUNDS):
         again = tuple(np.ravel(write(read(np.array(written[-1])))).tolist())
-        if again in written:                                # the same, or some that follow each other
-            return np.array(min(written[written.index(again):]))
+        if again in written:  # the same, or some that follow each other
+            return np.array(min(written[written.index(again) :]))
         written.append(again)
     return np.array(written[-1])
 

@@ -47,7 +47,7 @@ def text(value: Any) -> str:
     if isinstance(value, (str, int)):
         return str(value)
     if isinstance(value, (float, np.floating)):
-        value = float(value) + 0.0                          # no -0.0
+        value = float(value) + 0.0  # no -0.0
         return {"inf": "Inf", "-inf": "-Inf", "nan": "NaN"}.get(repr(float(value)), repr(float(value)))
     return " ".join(map(text, value.tolist() if isinstance(value, np.ndarray) else value))
 

@@ -24,20 +24,43 @@ __all__ = [
     "Wrap",
 ]
 
-spoken(ConditionalPoint, Cylinder, Ellipsoid, FunctionPath, ImplicitSurface, MovingPoint, Path, Point, Sphere,
-       Torus)
-spoken(Wrap, answers={
-    "quadrant": "it belongs to the surface: cd.paths.Cylinder(0.02, quadrant='x')",
-    "side": "it is the quadrant of the surface: cd.paths.Cylinder(0.02, quadrant='x')",
-    "method": "there is one, the geodesic",
-    "range": "it is between=(first, last), points counted from 0"})
+spoken(
+    ConditionalPoint,
+    Cylinder,
+    Ellipsoid,
+    FunctionPath,
+    ImplicitSurface,
+    MovingPoint,
+    Path,
+    Point,
+    Sphere,
+    Torus,
+)
+spoken(
+    Wrap,
+    answers={
+        "quadrant": "it belongs to the surface: cd.paths.Cylinder(0.02, quadrant='x')",
+        "side": "it is the quadrant of the surface: cd.paths.Cylinder(0.02, quadrant='x')",
+        "method": "there is one, the geodesic",
+        "range": "it is between=(first, last), points counted from 0",
+    },
+)
 
 _ELSEWHERE = {
-    "GeometryPath": "Path", "FunctionBasedPath": "FunctionPath", "PathPoint": "Point", "ViaPoint": "Point",
+    "GeometryPath": "Path",
+    "FunctionBasedPath": "FunctionPath",
+    "PathPoint": "Point",
+    "ViaPoint": "Point",
     "Via": "Point",
-    "ConditionalPathPoint": "ConditionalPoint", "MovingPathPoint": "MovingPoint", "PathWrap": "Wrap",
-    "WrapCylinder": "Cylinder", "WrapSphere": "Sphere", "WrapEllipsoid": "Ellipsoid", "WrapTorus": "Torus",
-    "Implicit": "ImplicitSurface"}
+    "ConditionalPathPoint": "ConditionalPoint",
+    "MovingPathPoint": "MovingPoint",
+    "PathWrap": "Wrap",
+    "WrapCylinder": "Cylinder",
+    "WrapSphere": "Sphere",
+    "WrapEllipsoid": "Ellipsoid",
+    "WrapTorus": "Torus",
+    "Implicit": "ImplicitSurface",
+}
 """What OpenSim calls it."""
 
 

@@ -1,4 +1,5 @@
 """Paths as polygons: points of bodies, and points along the arcs over surfaces."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -38,18 +39,20 @@ def polygon_parts(path: Path, touched: Array, along: int = ALONG) -> tuple[Array
         along: points of an arc.
     """
     n, states = len(path.points), len(touched)
-    X, active = touched[:, :3 * n].reshape(-1, n, 3).copy(), touched[:, 3 * n:4 * n] != 0
+    X, active = touched[:, : 3 * n].reshape(-1, n, 3).copy(), touched[:, 3 * n : 4 * n] != 0
     for i in range(1, n):
         X[:, i] = np.where(active[:, i, None], X[:, i], X[:, i - 1])
     places, points = [np.tile(np.arange(n, dtype=float), (states, 1))], [X]
     parts, there = [np.arange(n)], [np.ones((states, n), dtype=bool)]
     for k, surface in enumerate(w.surface for span in path.length.spans for w in span.wraps):
         on, place, P, Q, e_in, e_out, arc, R, o = np.split(
-            touched[:, 4 * n + TOUCHED * k:][:, :TOUCHED], np.cumsum([1, 1, 3, 3, 3, 3, 1, 9]), axis=1)
+            touched[:, 4 * n + TOUCHED * k :][:, :TOUCHED], np.cumsum([1, 1, 3, 3, 3, 3, 1, 9]), axis=1
+        )
         s = np.linspace(0, 1, along)
         with np.errstate(invalid="ignore", divide="ignore"):
-            arcs = surface.along(P[:, None], Q[:, None], e_in[:, None], e_out[:, None], arc[:, None],
-                                 s[:, None])
+            arcs = surface.along(
+                P[:, None], Q[:, None], e_in[:, None], e_out[:, None], arc[:, None], s[:, None]
+            )
         R_GS = R.reshape(-1, 3, 3).transpose(0, 2, 1)
         points.append(o[:, None] + np.einsum("nij,nkj->nki", R_GS, arcs))
         touching = on != 0

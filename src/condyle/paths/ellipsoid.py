@@ -1,6 +1,7 @@
 """Geodesics over an ellipsoid, in two stages: least length in four modes (least_length.py), which suffices
 for the arcs of anatomy; where it does not, two halves that are shot at each other (halves.py), to rounding.
 """
+
 from __future__ import annotations
 
 from functools import cache

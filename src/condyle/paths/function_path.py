@@ -1,7 +1,8 @@
 """Paths without places: a length that is a function of coordinates, as fitted to a path over surfaces.
 
-    L = f(q),    Ldot = sum of f_k qdot_k,    moment arms -f_k                                             (1)
+L = f(q),    Ldot = sum of f_k qdot_k,    moment arms -f_k                                             (1)
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
@@ -45,12 +46,15 @@ class FunctionPath(Path):
 
     def __post_init__(self) -> None:
         if not isinstance(self.coordinates, Iterable):
-            raise DescriptionError("FunctionPath: expected a function and then names of coordinates, got "
-                                   f"{self.coordinates!r} for coordinates")
+            raise DescriptionError(
+                "FunctionPath: expected a function and then names of coordinates, got "
+                f"{self.coordinates!r} for coordinates"
+            )
         names = (self.coordinates,) if isinstance(self.coordinates, str) else tuple(self.coordinates)
         if not names or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
-            raise DescriptionError("FunctionPath: coordinates: expected names, each once, got "
-                                   f"{self.coordinates!r}")
+            raise DescriptionError(
+                f"FunctionPath: coordinates: expected names, each once, got {self.coordinates!r}"
+            )
         object.__setattr__(self, "coordinates", names)
         object.__setattr__(self, "function", _kept(self.function, names))
 
@@ -127,11 +131,15 @@ def _kept(f: Any, names: tuple[str, ...]) -> Any:
     """A function of this package or a user's function, as a FunctionPath keeps it."""
     if isinstance(f, Function) and not f.uses_parameters:
         if f.variables not in (len(names), None):
-            raise DescriptionError(f"FunctionPath: {f!r} is a function of {f.variables} variable(s); there "
-                                   f"are {len(names)} coordinates: {', '.join(names)}")
+            raise DescriptionError(
+                f"FunctionPath: {f!r} is a function of {f.variables} variable(s); there "
+                f"are {len(names)} coordinates: {', '.join(names)}"
+            )
         return f
     law = trace(f, names, what="FunctionPath: function", outputs=())
     if law.outside or law.tables:
-        raise DescriptionError("FunctionPath: function holds Parameters or splines; expected a formula of "
-                               f"{', '.join(names)} with numbers, or a function such as cd.SimmSpline itself")
+        raise DescriptionError(
+            "FunctionPath: function holds Parameters or splines; expected a formula of "
+            f"{', '.join(names)} with numbers, or a function such as cd.SimmSpline itself"
+        )
     return law

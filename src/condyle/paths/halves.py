@@ -16,6 +16,7 @@ kink f in direction across them, and K = l a + r, of either half,
 is one step of Newton's method. Each half turns b about its own direction. The transfer matrix M of segment.py
 (3) is the product of those of both halves.
 """
+
 from __future__ import annotations
 
 from typing import ClassVar
@@ -47,7 +48,7 @@ def series(y: ca.SX, v: ca.SX, w: ca.SX, D: ca.SX, order: int) -> list[ca.SX]:
         if k == 0:
             per = 1 / G[0]
             u.append(per * per)
-        else:                                                # k G0 u_k = sum (-2 j - (k - j)) G_j u_{k-j}
+        else:  # k G0 u_k = sum (-2 j - (k - j)) G_j u_{k-j}
             u.append(-per / k * sum((float(k + j) * G[j] * u[k - j] for j in range(1, k + 1)), ca.SX(0)))
         total = sum((u[j] * Y[k - j] for j in range(k + 1)), ca.SX(0))
         Y.append(-D / ((k + 1) * (k + 2)) * total)
@@ -78,8 +79,23 @@ class Halves:
     forced to its side must be a shortest one: without conjugate points, K > 0 and M12 > 0.
     """
 
-    sizes: ClassVar = {"z": 3, "before": 3, "merit": 1, "second": 1, "rest": 1, "y": 5, "v": 5, "launch": 3,
-                       "least": 1, "first": 13, "fields": 8, "found": 1, "count": 1, "tries": 1, "active": 1}
+    sizes: ClassVar = {
+        "z": 3,
+        "before": 3,
+        "merit": 1,
+        "second": 1,
+        "rest": 1,
+        "y": 5,
+        "v": 5,
+        "launch": 3,
+        "least": 1,
+        "first": 13,
+        "fields": 8,
+        "found": 1,
+        "count": 1,
+        "tries": 1,
+        "active": 1,
+    }
     needs: ClassVar = 12 + LeastLength.width
 
     def state(self, x: ca.SX) -> dict[str, ca.SX]:
@@ -88,7 +104,7 @@ class Halves:
 
     def idle(self, p: ca.SX) -> tuple[ca.SX, ca.SX]:
         """What was found, and whether that does not suffice."""
-        return p[12:12 + 1 + ROW + 6 + 2], ca.logic_not(p[-9])
+        return p[12 : 12 + 1 + ROW + 6 + 2], ca.logic_not(p[-9])
 
     def start(self, p: ca.SX) -> tuple[ca.SX, ca.SX]:
         A, _, a, size = _scaled(p)
@@ -103,7 +119,7 @@ class Halves:
         w = 1 / (a * a)
         k = w[0] * w[1] * w[2]
         g = w * s["y"][:3]
-        C = dot(g, g) * dot(w, s["v"][:3]**2)
+        C = dot(g, g) * dot(w, s["v"][:3] ** 2)
         y, v, rest = advance(s["y"], s["v"], s["rest"], w, ca.vertcat(C * w, k, k))
         least = ca.fmin(s["least"], s["launch"][0] * y[3] + y[4])
         done, second = rest <= 0, s["second"]
@@ -135,14 +151,23 @@ class Halves:
         to_B = ca.logic_not(second)
         circle = Silhouette.of(ca.if_else(to_B, V.column, U.column))
         y0, v0, launch = _launch(circle, ca.if_else(to_B, z[1], z[0]), ca.if_else(to_B, B, A), a)
-        x = ca.vertcat(z, ca.if_else(new, s["z"], s["before"]),
-                       ca.if_else(again, 1e300, ca.if_else(new, merit, s["merit"])),
-                       ca.if_else(done, to_B, second), ca.if_else(done, z[2], rest),
-                       ca.if_else(done, y0, y), ca.if_else(done, v0, v),
-                       ca.if_else(done, launch, s["launch"]), ca.if_else(met, 1, least),
-                       ca.if_else(ca.logic_and(done, to_B), here, s["first"]),
-                       ca.if_else(new, fields, s["fields"]), found,
-                       ca.if_else(again, 0, count), tries, s["active"])
+        x = ca.vertcat(
+            z,
+            ca.if_else(new, s["z"], s["before"]),
+            ca.if_else(again, 1e300, ca.if_else(new, merit, s["merit"])),
+            ca.if_else(done, to_B, second),
+            ca.if_else(done, z[2], rest),
+            ca.if_else(done, y0, y),
+            ca.if_else(done, v0, v),
+            ca.if_else(done, launch, s["launch"]),
+            ca.if_else(met, 1, least),
+            ca.if_else(ca.logic_and(done, to_B), here, s["first"]),
+            ca.if_else(new, fields, s["fields"]),
+            found,
+            ca.if_else(again, 0, count),
+            tries,
+            s["active"],
+        )
         return x, busy
 
     def finish(self, p: ca.SX, x: ca.SX) -> ca.SX:
@@ -152,18 +177,28 @@ class Halves:
         P, Q = Silhouette.seen_from(A / a).at(s["z"][0])[0], Silhouette.seen_from(B / a).at(s["z"][1])[0]
         n_P, n_Q, P, Q = unit(P / a), unit(Q / a), a * P, a * Q
         l1, l2 = norm(P - A), norm(B - Q)
-        (a1, r1, a1_, r1_), (a2, r2, a2_, r2_) = (ca.vertsplit(s["fields"][i:i + 4]) for i in (0, 4))
+        (a1, r1, a1_, r1_), (a2, r2, a2_, r2_) = (ca.vertsplit(s["fields"][i : i + 4]) for i in (0, 4))
         K1, K1_, K2, K2_ = a1 * l1 + r1, a1_ * l1 + r1_, a2 * l2 + r2, a2_ * l2 + r2_
         M11, M12, M22 = K2_ * a1 + K2 * a1_, K2_ * K1 + K2 * K1_, a2_ * K1 + a2 * K1_
-        over = Segment(size * (l1 + 2 * s["z"][2] + l2), (P - A) / l1, (B - Q) / l2, n_P, n_Q,
-                       ca.vertcat(M11, M22, 1) / (size * M12), ca.vertcat(1 / l1, 1 / l2, 0) / size,
-                       size * P, size * Q, ca.SX(1))
+        over = Segment(
+            size * (l1 + 2 * s["z"][2] + l2),
+            (P - A) / l1,
+            (B - Q) / l2,
+            n_P,
+            n_Q,
+            ca.vertcat(M11, M22, 1) / (size * M12),
+            ca.vertcat(1 / l1, 1 / l2, 0) / size,
+            size * P,
+            size * Q,
+            ca.SX(1),
+        )
         mine = ca.vertcat(p[12], over.row, p[:6], s["found"], s["count"])
-        return ca.if_else(s["active"], mine, p[12:12 + mine.numel()])
+        return ca.if_else(s["active"], mine, p[12 : 12 + mine.numel()])
 
     def solver(self) -> Solver:
-        return Solver.of("ellipsoid_halves", self.needs, self.start, self.step, self.finish, STEPS,
-                         idle=self.idle)
+        return Solver.of(
+            "ellipsoid_halves", self.needs, self.start, self.step, self.finish, STEPS, idle=self.idle
+        )
 
 
 def _scaled(p: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
@@ -177,15 +212,19 @@ def _launch(circle: Silhouette, phi: ca.SX, A: ca.SX, a: ca.SX) -> tuple[ca.SX, 
     P, dP = a * y, a * y1
     l = norm(P - A)
     e = (P - A) / l
-    return (ca.vertcat(P, 1, 0), ca.vertcat(e, 0, 1),
-            ca.vertcat(l, dot(cross(e, unit(y / a)), dP), dot(e, dP)))
+    return (
+        ca.vertcat(P, 1, 0),
+        ca.vertcat(e, 0, 1),
+        ca.vertcat(l, dot(cross(e, unit(y / a)), dP), dot(e, dP)),
+    )
 
 
 def _meet(first: ca.SX, second: ca.SX, w: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
     """(2): dphi, dpsi, how much longer each half becomes; the square of what is left; M12 of the whole; the
     fields a, r, a', r' of both halves."""
     (X1, t1, l1, eta1, along1), (X2, t2, l2, eta2, along2) = (
-        (h[:3], h[5:8], h[10], h[11], h[12]) for h in (first, second))
+        (h[:3], h[5:8], h[10], h[11], h[12]) for h in (first, second)
+    )
     n = unit(w * (X1 + X2))
     b = unit(cross(t1 - t2, n))
     t = cross(n, b)

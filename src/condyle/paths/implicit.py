@@ -134,8 +134,10 @@ class ImplicitSurface(Surface):
             )
         far = [float(law.function(*p)) for p in FAR] if law.function.n_in() == 3 else [1.0]
         if max(far) < 0:
-            raise DescriptionError(f"{what}: the function is negative far away in all directions; it must be "
-                                   "negative inside and positive outside: write it with the other sign")
+            raise DescriptionError(
+                f"{what}: the function is negative far away in all directions; it must be "
+                "negative inside and positive outside: write it with the other sign"
+            )
         object.__setattr__(self, "law", law)
 
     def numbers(self) -> ca.SX:

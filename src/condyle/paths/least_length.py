@@ -27,6 +27,7 @@ found: that is what makes nearly antipodal ends converge.
 The merit is L, and pivots count by their size, so that each step descends. A path that a quadrant forces to
 the longer side may be a saddle of length: it is not looked for here.
 """
+
 from __future__ import annotations
 
 from functools import cached_property
@@ -97,37 +98,40 @@ class Length:
         s, basis = (x + 1) / 2, [np.polynomial.legendre.Legendre.basis(k) for k in range(modes)]
         B = [s * (1 - s) * f(x) for f in basis]
         D = [(1 - 2 * s) * f(x) + 2 * s * (1 - s) * f.deriv()(x) for f in basis]
-        self.table = np.stack([weights / 2, (1 - s)**2, s * s, *B, -2 * (1 - s), 2 * s, *D,
-                               2 * s * (1 - s), 2 - 4 * s], axis=1)
+        self.table = np.stack(
+            [weights / 2, (1 - s) ** 2, s * s, *B, -2 * (1 - s), 2 * s, *D, 2 * s * (1 - s), 2 - 4 * s],
+            axis=1,
+        )
         self.middle = np.array([f(0) / 4 for f in basis])
 
     def term(self, tau: ca.SX, chart: Chart, tips: ca.SX, a: ca.SX, per: ca.SX, c: ca.SX) -> ca.SX:
         """What a Gauss point adds: L, g (n,), rows of the lower half of H. per: 1/radii."""
         n = self.size
-        p, p1, q, q1 = (tips[3 * k:3 * k + 3] for k in range(4))
-        weight, by, bd, (in_y, in_d) = c[0], c[1:1 + n], c[1 + n:1 + 2 * n], ca.vertsplit(c[1 + 2 * n:])
-        y = by[0] * p + in_y * chart.m + by[1] * q + dot(by[2:], tau) * chart.w                # (1)
+        p, p1, q, q1 = (tips[3 * k : 3 * k + 3] for k in range(4))
+        weight, by, bd, (in_y, in_d) = c[0], c[1 : 1 + n], c[1 + n : 1 + 2 * n], ca.vertsplit(c[1 + 2 * n :])
+        y = by[0] * p + in_y * chart.m + by[1] * q + dot(by[2:], tau) * chart.w  # (1)
         d = bd[0] * p + in_d * chart.m + bd[1] * q + dot(bd[2:], tau) * chart.w
         point = Point.of(y, d, a, per)
         x = [point.along(v, weight) for v in (p1, q1, chart.w)]
-        x = [*x[:2], *[x[2]] * self.modes]                               # dy/dz are these, by factors of s
+        x = [*x[:2], *[x[2]] * self.modes]  # dy/dz are these, by factors of s
         eta = [by[i] * x[i][0] for i in range(n)]
         eta1 = [by[i] * x[i][1] + bd[i] * x[i][0] for i in range(n)]
         g = [by[i] * x[i][2] + bd[i] * x[i][3] for i in range(n)]
-        turned, bent = ([f * e for e in etas] for f, etas in zip(point.factors(weight), (eta1, eta),
-                                                                 strict=True))
-        H = [turned[i] * eta1[j] + bent[i] * eta[j] for i in range(n) for j in range(i + 1)]   # (3)
+        turned, bent = (
+            [f * e for e in etas] for f, etas in zip(point.factors(weight), (eta1, eta), strict=True)
+        )
+        H = [turned[i] * eta1[j] + bent[i] * eta[j] for i in range(n) for j in range(i + 1)]  # (3)
         return ca.vertcat(weight * point.F, *g, *H)
 
     def whole(self, total: ca.SX, ends: Ends, tips: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
         """L, g (n,), H (n, n) of the sum and of both ends."""
         n, a = self.size, ends.radii
-        L, g, H = total[0], total[1:1 + n], ca.SX(n, n)
+        L, g, H = total[0], total[1 : 1 + n], ca.SX(n, n)
         for i in range(n):
             for j in range(i + 1):
                 H[i, j] = H[j, i] = total[1 + n + i * (i + 1) // 2 + j]
         for i, X in enumerate((ends.A, ends.B)):
-            r, t = a * tips[6 * i:6 * i + 3] - X, a * tips[6 * i + 3:6 * i + 6]
+            r, t = a * tips[6 * i : 6 * i + 3] - X, a * tips[6 * i + 3 : 6 * i + 6]
             l = norm(r)
             slope = dot(r, t) / l
             L, g[i], H[i, i] = L + l, g[i] + slope, H[i, i] + (dot(t, t) - slope * slope) / l
@@ -135,7 +139,7 @@ class Length:
 
     def direction(self, y: ca.SX, end: int, tau: ca.SX, chart: Chart, a: ca.SX) -> ca.SX:
         """The unit tangent of the curve (1) at its start y = p, end = 0, or at its end y = q, end = 1."""
-        slopes = ca.DM([-1.0 if end else (-1.0)**k for k in range(self.modes)])
+        slopes = ca.DM([-1.0 if end else (-1.0) ** k for k in range(self.modes)])
         d = (2 - 4 * end) * (chart.m - y) + dot(slopes, tau) * chart.w
         return unit(a * (d - dot(d, y) * y))
 
@@ -182,8 +186,20 @@ class Point:
         i1 = one * size * long
         i2 = i1 * i1
         curved = per[0] * per[1] * per[2] * yy * per_h * per_h
-        return Point(y, d, long * i1 * i2, per_v * root * yy, a * v, a * cross(v, h), i1, i2, yd * i2, per_v,
-                     per_v * per_h, curved * curved)
+        return Point(
+            y,
+            d,
+            long * i1 * i2,
+            per_v * root * yy,
+            a * v,
+            a * cross(v, h),
+            i1,
+            i2,
+            yd * i2,
+            per_v,
+            per_v * per_h,
+            curved * curved,
+        )
 
     @cached_property
     def _products(self) -> tuple[ca.SX, ...]:
@@ -198,18 +214,22 @@ class Point:
         slope = weight * self.i1 * self.per_v
         across = bv - e * yv
         outward = 2 * k * c * slope - weight * self.F * self.i2
-        return (across, (2 * k * e - f) * yv - e * dv - k * across,
-                outward * yv - slope * (k * av + c * dv), slope * (av - c * yv))
+        return (
+            across,
+            (2 * k * e - f) * yv - e * dv - k * across,
+            outward * yv - slope * (k * av + c * dv),
+            slope * (av - c * yv),
+        )
 
     def factors(self, weight: ca.SX) -> tuple[ca.SX, ca.SX]:
         """Of eta' eta' and eta eta in (3)."""
-        square = weight * (self.i1 * self.per_b)**2
+        square = weight * (self.i1 * self.per_b) ** 2
         return square * self.per_F, -square * self.Kg * self.F
 
 
 def _across_short(l1: ca.SX, arc: ca.SX, l2: ca.SX, y: ca.SX, a: ca.SX) -> ca.SX:
     """alpha_A, alpha_B, gamma of segment.py (3) over a short arc: a = 1, r = arc, a' = -Kg arc."""
-    bend = -arc / (dot(y / a, y / a) * a[0] * a[1] * a[2])**2
+    bend = -arc / (dot(y / a, y / a) * a[0] * a[1] * a[2]) ** 2
     return ca.vertcat(1 + l2 * bend, 1 + l1 * bend, 1) / (l1 + arc + l2 + l1 * l2 * bend)
 
 
@@ -217,7 +237,7 @@ def eliminate(H: ca.SX, g: ca.SX) -> tuple[ca.SX, ca.SX]:
     """-H^-1 g by L |D| L', tau first, then phi, psi. And 1/d_phi, 1/d_psi, l_psi,phi."""
     n = g.numel()
     order = [*range(2, n), 0, 1]
-    l, u, per = np.zeros((n, n), dtype=object), np.zeros((n, n), dtype=object), [ca.SX(0)] * n   # u = l d
+    l, u, per = np.zeros((n, n), dtype=object), np.zeros((n, n), dtype=object), [ca.SX(0)] * n  # u = l d
     floor = 1e-9 * sum((ca.fabs(H[i, i]) for i in range(n)), ca.SX(0)) / n
     for j in range(n):
         pivot = H[order[j], order[j]] - sum((u[j, k] * l[j, k] for k in range(j)), ca.SX(0))
@@ -247,8 +267,21 @@ class LeastLength:
     def __init__(self, length: Length) -> None:
         self.length = length
         n = length.size
-        self.sizes = {"z": n, "before": n, "merit": 1, "L": 1, "left": 1, "count": 1, "pivots": 3,
-                      "active": 1, "forced": 1, "start": 3, "per": 3, "tips": 12, "chart": 26}
+        self.sizes = {
+            "z": n,
+            "before": n,
+            "merit": 1,
+            "L": 1,
+            "left": 1,
+            "count": 1,
+            "pivots": 3,
+            "active": 1,
+            "forced": 1,
+            "start": 3,
+            "per": 3,
+            "tips": 12,
+            "chart": 26,
+        }
 
     def state(self, x: ca.SX) -> dict[str, ca.SX]:
         parts = ca.vertsplit(x, [0, *np.cumsum([*self.sizes.values()]).tolist()])
@@ -265,8 +298,25 @@ class LeastLength:
         begin, active = ends.start(), ends.kind != NONE
         chart = Chart(begin.m, begin.w, *ends.silhouettes)
         z = ca.vertcat(begin.phi, begin.psi, ca.SX.zeros(self.length.modes))
-        x = ca.vertcat(z, z, 1e300, 0, 1e300, 0, 1, 1, 0, active, begin.forced, begin.half, begin.phi,
-                       begin.psi, ends.per, chart.tips(z), chart.column)
+        x = ca.vertcat(
+            z,
+            z,
+            1e300,
+            0,
+            1e300,
+            0,
+            1,
+            1,
+            0,
+            active,
+            begin.forced,
+            begin.half,
+            begin.phi,
+            begin.psi,
+            ends.per,
+            chart.tips(z),
+            chart.column,
+        )
         return x, ca.logic_and(active, ca.logic_not(ca.logic_or(begin.forced, begin.short)))
 
     def term(self, p: ca.SX, x: ca.SX, c: ca.SX) -> ca.SX:
@@ -288,39 +338,71 @@ class LeastLength:
         chart = Chart.of(s["chart"])
         tips = chart.tips(following)
         new = chart.renewed(tips, dot(ca.DM(self.length.middle), following[2:]))
-        x = ca.vertcat(following[:2], ca.if_else(renew, 0, following[2:]), ca.if_else(worse, before, z),
-                       ca.if_else(renew, 1e300, ca.if_else(worse, s["merit"], L)),
-                       ca.if_else(worse, s["L"], L + ca.if_else(good, dot(g, dz) / 2, 0)),
-                       ca.if_else(worse, s["left"], size), count + 1, pivots, s["active"], s["forced"],
-                       s["start"], s["per"], tips,
-                       ca.if_else(renew, new, s["chart"][:6]), s["chart"][6:])
+        x = ca.vertcat(
+            following[:2],
+            ca.if_else(renew, 0, following[2:]),
+            ca.if_else(worse, before, z),
+            ca.if_else(renew, 1e300, ca.if_else(worse, s["merit"], L)),
+            ca.if_else(worse, s["L"], L + ca.if_else(good, dot(g, dz) / 2, 0)),
+            ca.if_else(worse, s["left"], size),
+            count + 1,
+            pivots,
+            s["active"],
+            s["forced"],
+            s["start"],
+            s["per"],
+            tips,
+            ca.if_else(renew, new, s["chart"][:6]),
+            s["chart"][6:],
+        )
         return x, ca.logic_and(ca.logic_or(renew, ca.logic_not(done)), count < ROUNDS - 1)
 
     def finish(self, p: ca.SX, x: ca.SX) -> ca.SX:
         s, ends = self.state(x), Ends(p)
         a, z, chart, (by_phi, by_psi, l) = ends.radii, s["z"], Chart.of(s["chart"]), ca.vertsplit(s["pivots"])
-        y_P, y_P1, y_Q, y_Q1 = (s["tips"][3 * k:3 * k + 3] for k in range(4))
+        y_P, y_P1, y_Q, y_Q1 = (s["tips"][3 * k : 3 * k + 3] for k in range(4))
         P, Q = a * y_P, a * y_Q
         l1, l2 = norm(P - ends.A), norm(ends.B - Q)
         by1, by2 = inverse(l1), inverse(l2)
         e_in, e_out = by1 * (P - ends.A), by2 * (ends.B - Q)
         n_P, n_Q = unit(s["per"] * y_P), unit(s["per"] * y_Q)
         h_P, h_Q = by1 * dot(cross(e_in, n_P), a * y_P1), by2 * dot(cross(e_out, n_Q), a * y_Q1)
-        across = ca.vertcat(by1 - h_P * h_P * (by_phi + l * l * by_psi), by2 - h_Q * h_Q * by_psi,
-                            -h_P * h_Q * l * by_psi)
+        across = ca.vertcat(
+            by1 - h_P * h_P * (by_phi + l * l * by_psi), by2 - h_Q * h_Q * by_psi, -h_P * h_Q * l * by_psi
+        )
         short = ca.logic_and(s["count"] == 0, ca.logic_not(s["forced"]))
         across = ca.if_else(short, _across_short(l1, norm(P - Q), l2, y_P, a), across)
         L = ca.if_else(short, l1 + norm(P - Q) + l2, s["L"])
         over = Segment(L, e_in, e_out, n_P, n_Q, across, ca.vertcat(by1, by2, 0), P, Q, ca.SX(1))
         ways = z[2:], chart, a
-        smooth = ca.fmin(dot(e_in, self.length.direction(y_P, 0, *ways)),
-                         dot(e_out, self.length.direction(y_Q, 1, *ways)))
+        smooth = ca.fmin(
+            dot(e_in, self.length.direction(y_P, 0, *ways)), dot(e_out, self.length.direction(y_Q, 1, *ways))
+        )
         suffices = ca.logic_and(smooth > 1 - KINK, dot(y_P, y_Q) > WIDE)
         active, found = s["active"], ca.logic_or(short, ca.logic_and(s["left"] <= CONVERGED, suffices))
         half = ca.if_else(s["forced"], s["start"][0], ca.fmax(L - l1 - l2, norm(P - Q)) / 2)
-        return ca.vertcat(ends.kind, either(active, over, straight(ends.A, ends.B)).row, ends.A, ends.B,
-                          ca.if_else(active, found, 1), s["count"], s["forced"], half, z[:2], s["start"])
+        return ca.vertcat(
+            ends.kind,
+            either(active, over, straight(ends.A, ends.B)).row,
+            ends.A,
+            ends.B,
+            ca.if_else(active, found, 1),
+            s["count"],
+            s["forced"],
+            half,
+            z[:2],
+            s["start"],
+        )
 
     def solver(self, name: str) -> Solver:
-        return Solver.of(name, 12, self.start, self.step, self.finish, ROUNDS, term=self.term,
-                         table=self.length.table, idle=self.idle)
+        return Solver.of(
+            name,
+            12,
+            self.start,
+            self.step,
+            self.finish,
+            ROUNDS,
+            term=self.term,
+            table=self.length.table,
+            idle=self.idle,
+        )

@@ -4,6 +4,7 @@
 
 The constant is what lies between points of one body. Spans (span.py) are leaves of their own.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -40,23 +41,26 @@ class Path(Described):
     wraps: Sequence[Wrap] = ()
 
     def __post_init__(self) -> None:
-        points, wraps = (_several(what, given) for what, given in (("points", self.points),
-                                                                   ("wraps", self.wraps)))
+        points, wraps = (
+            _several(what, given) for what, given in (("points", self.points), ("wraps", self.wraps))
+        )
         points = tuple(p if isinstance(p, Point) else _point(p, i) for i, p in enumerate(points))
         if len(points) < 2:
             raise DescriptionError(f"Path: expected two points or more, got {len(points)}")
         for end, which in ((points[0], "first"), (points[-1], "last")):
             if end.coordinates:
-                raise DescriptionError(f"Path: the {which} point is a {end!r}; the ends of a path are always "
-                                       "active")
+                raise DescriptionError(
+                    f"Path: the {which} point is a {end!r}; the ends of a path are always active"
+                )
         for w in wraps:
             if not isinstance(w, Wrap):
                 hint = "; cd.paths.Wrap(surface, body, X_BS) puts it on a body" * isinstance(w, Surface)
                 raise DescriptionError(f"Path: wraps: expected cd.paths.Wrap, got {w!r}{hint}")
             first, last = w.between or (0, len(points) - 1)
             if not 0 <= first < last < len(points):
-                raise DescriptionError(f"Path: a wrap is between points {w.between}; there are points 0 to "
-                                       f"{len(points) - 1}")
+                raise DescriptionError(
+                    f"Path: a wrap is between points {w.between}; there are points 0 to {len(points) - 1}"
+                )
         object.__setattr__(self, "points", points)
         object.__setattr__(self, "wraps", wraps)
 
@@ -85,9 +89,11 @@ class Path(Described):
 def _several(what: str, given: Any) -> tuple[Any, ...]:
     """A list that a user gave."""
     if isinstance(given, (str, Mapping)) or not isinstance(given, Iterable):
-        raise DescriptionError(f"Path: {what}: expected a list, got {given!r}; put it in brackets: [...]"
-                               if isinstance(given, (Wrap, Point)) else
-                               f"Path: {what}: expected a list, got {given!r}")
+        raise DescriptionError(
+            f"Path: {what}: expected a list, got {given!r}; put it in brackets: [...]"
+            if isinstance(given, (Wrap, Point))
+            else f"Path: {what}: expected a list, got {given!r}"
+        )
     return tuple(given)
 
 
@@ -96,7 +102,8 @@ def _point(given: Any, i: int) -> Point:
         body, p = given
     except (TypeError, ValueError):
         raise DescriptionError(
-            f"Path: point {i}: expected (body, p) or a cd.paths.Point, got {given!r}") from None
+            f"Path: point {i}: expected (body, p) or a cd.paths.Point, got {given!r}"
+        ) from None
     return Point(body, p)
 
 
@@ -161,7 +168,7 @@ class PathLength(Leaf):
         return ca.vertcat(*out)
 
     def value(self, s: View) -> ca.SX:
-        return sum((span.at(s) for span in self.spans), self.constant)                            # (1)
+        return sum((span.at(s) for span in self.spans), self.constant)  # (1)
 
     def rate(self, s: View) -> ca.SX:
         return sum((span.rate(s) for span in self.spans), ca.SX(1, 1))

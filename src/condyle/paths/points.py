@@ -1,4 +1,5 @@
 """What a path is described by: points of bodies, and surfaces on bodies."""
+
 from __future__ import annotations
 
 import math
@@ -98,8 +99,10 @@ class ConditionalPoint(Point):
         except (TypeError, ValueError):
             low, high = np.nan, np.nan
         if not low <= high:
-            raise DescriptionError("ConditionalPoint: range: expected two numbers, the first not above the "
-                                   f"second, got {self.range!r}")
+            raise DescriptionError(
+                "ConditionalPoint: range: expected two numbers, the first not above the "
+                f"second, got {self.range!r}"
+            )
         object.__setattr__(self, "range", (low, high))
 
     @property
@@ -108,13 +111,20 @@ class ConditionalPoint(Point):
 
     def check_range(self, tree: Tree) -> None:
         """Refuse a range of many turns: degrees, most likely."""
-        units = dict(zip((c.name for b in tree.bodies for c in b.coordinates), scales.units(tree.bodies)[0],
-                         strict=True))
+        units = dict(
+            zip(
+                (c.name for b in tree.bodies for c in b.coordinates),
+                scales.units(tree.bodies)[0],
+                strict=True,
+            )
+        )
         far = max((abs(x) for x in self.range if math.isfinite(x)), default=0.0)
         if units[self.coordinate] == "rad" and far > FARTHEST:
-            raise DescriptionError(f"ConditionalPoint: range = {self.range} rad of {self.coordinate!r} goes "
-                                   "over many turns; is it in degrees? np.radians converts it, and -np.inf "
-                                   "or np.inf is no bound")
+            raise DescriptionError(
+                f"ConditionalPoint: range = {self.range} rad of {self.coordinate!r} goes "
+                "over many turns; is it in degrees? np.radians converts it, and -np.inf "
+                "or np.inf is no bound"
+            )
 
     def active(self, q: Sequence[ca.SX]) -> ca.SX:
         return ca.logic_and(q[0] >= self.range[0], q[0] <= self.range[1])
@@ -145,8 +155,10 @@ class MovingPoint(Point):
         except TypeError:
             given = ()
         if len(given) != 3 or len(names) != 3:
-            raise DescriptionError("MovingPoint: expected p = three functions or numbers and a coordinate, "
-                                   f"or one per function, got {self.p!r}, {self.coordinate!r}")
+            raise DescriptionError(
+                "MovingPoint: expected p = three functions or numbers and a coordinate, "
+                f"or one per function, got {self.p!r}, {self.coordinate!r}"
+            )
         object.__setattr__(self, "coordinate", names)
         object.__setattr__(self, "range", _ranges(self.range))
         object.__setattr__(self, "p", tuple(_function(f, name) for f, name in zip(given, names, strict=True)))
@@ -172,8 +184,10 @@ class MovingPoint(Point):
         return type(self).__qualname__, self._serialized
 
     def description(self) -> str:
-        places = [repr(f) if isinstance(f, float) else f.serial if isinstance(f, Traced) else exact(f)
-                  for f in self.p]
+        places = [
+            repr(f) if isinstance(f, float) else f.serial if isinstance(f, Traced) else exact(f)
+            for f in self.p
+        ]
         shown = f"{self.range} {places}" if None not in places else self._serialized
         return f"MovingPoint({self.body!r}, {self.coordinate}, {shown})"
 
@@ -225,18 +239,28 @@ def _ranges(given: Any) -> tuple[tuple[float, float], ...] | None:
     except (TypeError, ValueError):
         pairs = np.full((3, 2), np.nan)
     if not (pairs[:, 0] <= pairs[:, 1]).all():
-        raise DescriptionError("MovingPoint: range: expected two numbers, the first not above the second, or "
-                               f"such a pair per function, got {given!r}")
+        raise DescriptionError(
+            "MovingPoint: range: expected two numbers, the first not above the second, or "
+            f"such a pair per function, got {given!r}"
+        )
     return tuple((float(a), float(b)) for a, b in pairs)
 
 
 def place_of(p: Sequence[Any], ranges: Sequence[tuple[float, float]] | None = None) -> ca.Function:
     """The coordinates of x, y and z -> p, a column."""
     q = [ca.SX.sym(name) for name in ("q_x", "q_y", "q_z")]
-    kept = q if ranges is None else [ca.if_else(x < a, a, ca.if_else(x > b, b, x))     # NaN stays
-                                     for x, (a, b) in zip(q, ranges, strict=True)]
-    values = [ca.SX(f) if isinstance(f, float) else f.apply(x) if isinstance(f, Traced) else f(x)
-              for f, x in zip(p, kept, strict=True)]
+    kept = (
+        q
+        if ranges is None
+        else [
+            ca.if_else(x < a, a, ca.if_else(x > b, b, x))  # NaN stays
+            for x, (a, b) in zip(q, ranges, strict=True)
+        ]
+    )
+    values = [
+        ca.SX(f) if isinstance(f, float) else f.apply(x) if isinstance(f, Traced) else f(x)
+        for f, x in zip(p, kept, strict=True)
+    ]
     return ca.Function("p", q, [ca.vertcat(*values)])
 
 
@@ -248,8 +272,10 @@ def _function(f: Any, name: str) -> Any:
         return float(f)
     law = trace(f, (name,), what=f"MovingPoint: a function of {name!r}", outputs=())
     if law.outside or law.tables:
-        raise DescriptionError(f"MovingPoint: {f!r} holds Parameters or splines; expected a formula of "
-                               f"{name!r} with numbers, or a function such as cd.SimmSpline itself")
+        raise DescriptionError(
+            f"MovingPoint: {f!r} holds Parameters or splines; expected a formula of "
+            f"{name!r} with numbers, or a function such as cd.SimmSpline itself"
+        )
     return law
 
 
@@ -277,13 +303,19 @@ class Wrap(Described):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not isinstance(self.surface, Surface):
-            raise DescriptionError("Wrap: surface: expected a surface such as cd.paths.Cylinder(0.02), got "
-                                   f"{self.surface!r}")
+            raise DescriptionError(
+                f"Wrap: surface: expected a surface such as cd.paths.Cylinder(0.02), got {self.surface!r}"
+            )
         pair = self.between
-        if pair is not None and not (isinstance(pair, (tuple, list)) and len(pair) == 2
-                                     and all(isinstance(i, (int, np.integer)) for i in pair)):
-            raise DescriptionError("Wrap: between: expected the first and the last point, counted from 0, "
-                                   f"such as (1, 2), got {pair!r}")
+        if pair is not None and not (
+            isinstance(pair, (tuple, list))
+            and len(pair) == 2
+            and all(isinstance(i, (int, np.integer)) for i in pair)
+        ):
+            raise DescriptionError(
+                "Wrap: between: expected the first and the last point, counted from 0, "
+                f"such as (1, 2), got {pair!r}"
+            )
         if self.method not in METHODS:
             raise DescriptionError(f"Wrap: method: expected {', '.join(METHODS)}, got {self.method!r}")
 

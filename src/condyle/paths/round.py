@@ -12,6 +12,7 @@ Between ends that coincide, as at a point that is not active, a path is straight
 
 Jacobi fields (segment.py (3)): cylinder a = 1, r = arc; sphere a = cos theta, r = R sin theta.
 """
+
 from __future__ import annotations
 
 import casadi as ca
@@ -27,9 +28,20 @@ FLAT, AXIS = ca.diag(ca.SX([1, 1, 0])), ca.SX([0, 0, 1])
 ROUNDING = 1e-8
 """Swept angles [rad] from minus this to zero are zero: rounding at a grazing path, not a full turn."""
 
-ARC_TANGENT = (1.0, -0.3333333333333312, 0.19999999999940837, -0.14285714279244968, 0.11111110744657099,
-               -0.09090896801472813, 0.07692045194561481, -0.06662950246036792, 0.05846866752275139,
-               -0.05035049795312439, 0.03796390316111083, -0.017803896394812564)
+ARC_TANGENT = (
+    1.0,
+    -0.3333333333333312,
+    0.19999999999940837,
+    -0.14285714279244968,
+    0.11111110744657099,
+    -0.09090896801472813,
+    0.07692045194561481,
+    -0.06662950246036792,
+    0.05846866752275139,
+    -0.05035049795312439,
+    0.03796390316111083,
+    -0.017803896394812564,
+)
 """atan(t) / t as a polynomial in t^2 for |t| <= tan(pi/8): interpolated at Chebyshev's points, 3e-18 off."""
 
 
@@ -103,8 +115,9 @@ class Chord:
         on = quadrant.has
         some = ca.logic_or(on(self.A), on(self.B))
         aside = ca.logic_and(on(self.A) != on(self.B), ca.logic_not(on(self.near)))
-        forced = ca.if_else(some, ca.if_else(self.crossing, MANDATORY, ca.if_else(aside, WRAPPED, NONE)),
-                            WRAPPED)
+        forced = ca.if_else(
+            some, ca.if_else(self.crossing, MANDATORY, ca.if_else(aside, WRAPPED, NONE)), WRAPPED
+        )
         kind = ca.if_else(quadrant.all, ca.if_else(self.crossing, MANDATORY, NONE), forced)
         return ca.if_else(self.apart, kind, NONE)
 
@@ -116,11 +129,11 @@ def upward(first: Tangents, second: Tangents, k: ca.SX, quadrant: Quadrant) -> c
     OpenSim lets the first end say so where both do, and has two lengths for a path that is written in two
     directions where they disagree."""
     on = quadrant.has
-    up, down = dot(first.a, second.b), dot(first.b, second.a)            # cosines of both ways
+    up, down = dot(first.a, second.b), dot(first.b, second.a)  # cosines of both ways
     a1, b1, a2, b2 = on(first.a), on(first.b), on(second.a), on(second.b)
     one, two = a1 != b1, a2 != b2
     none = ca.logic_not(ca.logic_or(ca.logic_or(a1, b1), ca.logic_or(a2, b2)))
-    shorter = (_around(first.a, second.b, k) < _around(second.a, first.b, k))
+    shorter = _around(first.a, second.b, k) < _around(second.a, first.b, k)
     open_ = ca.if_else(none, up < down, shorter)
     turn = ca.if_else(one, ca.if_else(two, ca.if_else(a1 == b2, a1, shorter), a1), ca.if_else(two, b2, open_))
     return ca.if_else(quadrant.all, up > down, turn)
@@ -160,8 +173,8 @@ def cylinder_near(p: ca.SX) -> ca.SX:
     """Zero only where `cylinder` answers NONE, at a tenth of its cost."""
     A, B, r, length = p[:3], p[3:6], p[6], p[7]
     l1, l2 = (_to_circle(dot(FLAT @ X, X), r) for X in (A, B))
-    dz = (B[2] - A[2]) / (l1 + 2 * np.pi * r + l2)                       # theta is less than a turn
-    z_P, z_Q = A[2] + dz * l1, B[2] - dz * l2                            # no points of touch are farther out
+    dz = (B[2] - A[2]) / (l1 + 2 * np.pi * r + l2)  # theta is less than a turn
+    z_P, z_Q = A[2] + dz * l1, B[2] - dz * l2  # no points of touch are farther out
     beyond = ca.fabs(z_P + z_Q) - ca.fabs(z_P - z_Q) > length
     kind = Chord.of(A, B, r, FLAT).kind(Quadrant(p[8:11]))
     return ca.logic_and(kind != NONE, ca.logic_not(beyond))
@@ -189,7 +202,7 @@ def over_cylinder(A: ca.SX, B: ca.SX, r: ca.SX, up: ca.SX) -> Segment:
     first, second = tangents(FLAT @ A, AXIS, r), tangents(FLAT @ B, AXIS, r)
     P, Q = ca.if_else(up, first.a, first.b), ca.if_else(up, second.b, second.a)
     l1, l2, dz = first.l, second.l, B[2] - A[2]
-    S = l1 + r * swept(P, Q, AXIS, up)[0] + l2                                                  # (2)
+    S = l1 + r * swept(P, Q, AXIS, up)[0] + l2  # (2)
     L = ca.sqrt(S * S + dz * dz)
     by_r, by_L, rise = inverse(r), inverse(L), dz / S
     z_P, z_Q = A[2] + rise * l1, B[2] - rise * l2
@@ -198,8 +211,18 @@ def over_cylinder(A: ca.SX, B: ca.SX, r: ca.SX, up: ca.SX) -> Segment:
         return (ca.if_else(up, 1, -1) * S * by_r * by_L) * cross(AXIS, X) + (dz * by_L) * AXIS
 
     touch = ca.vertcat(S * by_L / l1, S * by_L / l2, 0)
-    return Segment(L, along(P), along(Q), P * by_r, Q * by_r, ca.repmat(by_L, 3, 1), touch, P + z_P * AXIS,
-                   Q + z_Q * AXIS, ca.SX(1))
+    return Segment(
+        L,
+        along(P),
+        along(Q),
+        P * by_r,
+        Q * by_r,
+        ca.repmat(by_L, 3, 1),
+        touch,
+        P + z_P * AXIS,
+        Q + z_Q * AXIS,
+        ca.SX(1),
+    )
 
 
 def sphere(p: ca.SX) -> tuple[ca.SX, Segment]:
@@ -217,8 +240,18 @@ def sphere(p: ca.SX) -> tuple[ca.SX, Segment]:
     M11, M22 = a + l2 * a1, a + l1 * a1
     gamma = 1 / (a * l2 + R + l1 * M11)
     turn, n_P, n_Q = ca.if_else(up, 1, -1), P * by_r, Q * by_r
-    over = Segment(l1 + r * theta + l2, turn * cross(k, n_P), turn * cross(k, n_Q), n_P, n_Q,  # (3)
-                   ca.vertcat(M11 * gamma, M22 * gamma, gamma), ca.vertcat(1 / l1, 1 / l2, 0), P, Q, ca.SX(1))
+    over = Segment(
+        l1 + r * theta + l2,
+        turn * cross(k, n_P),
+        turn * cross(k, n_Q),
+        n_P,
+        n_Q,  # (3)
+        ca.vertcat(M11 * gamma, M22 * gamma, gamma),
+        ca.vertcat(1 / l1, 1 / l2, 0),
+        P,
+        Q,
+        ca.SX(1),
+    )
     return kind, either(kind, over, straight(A, B))
 
 

@@ -19,6 +19,7 @@ through B,
 
     on A's body T e_in at A;  on the surface's -T e_in at A and T e_out at B;  on B's -T e_out at B        (4)
 """
+
 from __future__ import annotations
 
 from dataclasses import fields
@@ -29,8 +30,18 @@ from condyle.records import dataclass
 
 cross, dot = ca.cross, ca.dot
 
-SIZES = {"L": 1, "e_in": 3, "e_out": 3, "n_P": 3, "n_Q": 3, "across": 3, "along": 3, "P": 3, "Q": 3,
-         "wrapped": 1}
+SIZES = {
+    "L": 1,
+    "e_in": 3,
+    "e_out": 3,
+    "n_P": 3,
+    "n_Q": 3,
+    "across": 3,
+    "along": 3,
+    "P": 3,
+    "Q": 3,
+    "wrapped": 1,
+}
 ROW = sum(SIZES.values())
 """Numbers of a segment in a row."""
 SMALLEST = 1e-150
@@ -75,7 +86,7 @@ class Segment:
         """From the first ROW numbers of a row."""
         parts, at = {}, 0
         for name, size in SIZES.items():
-            parts[name], at = row[at:at + size], at + size
+            parts[name], at = row[at : at + size], at + size
         return Segment(**parts)
 
     def hessian(self) -> ca.SX:

@@ -22,6 +22,7 @@ OpenSim also swaps the first two surfaces after the first sweep if the first is 
 second's part is inside it. Both are off the path then, so that the second sweep finds the same in any order;
 here they are not swapped.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -100,8 +101,9 @@ class Order:
         """With surface k, which was not in it, put in after another; or not, unless `on`."""
         after = self.next(prev, piece)
         moved = [ca.if_else(ca.logic_and(on, after == j), k, p) for j, p in enumerate(self.prev)]
-        return Order(_set(self.on, k, on), _set(self.piece, k, piece),
-                     _set(moved, k, ca.if_else(on, prev, -1)))
+        return Order(
+            _set(self.on, k, on), _set(self.piece, k, piece), _set(moved, k, ca.if_else(on, prev, -1))
+        )
 
     def same(self, other: Order) -> ca.SX:
         pairs = zip(self.on + self.piece + self.prev, other.on + other.piece + other.prev, strict=True)
@@ -119,21 +121,39 @@ class Chain:
         n: number of points.
     """
 
-    def __init__(self, surfaces: Callable[[ca.SX], Sequence[Surface]], pieces: Sequence[tuple[int, ...]],
-                 never: Sequence[tuple[int, ...]], n: int) -> None:
+    def __init__(
+        self,
+        surfaces: Callable[[ca.SX], Sequence[Surface]],
+        pieces: Sequence[tuple[int, ...]],
+        never: Sequence[tuple[int, ...]],
+        n: int,
+    ) -> None:
         self._surfaces, self.pieces, self.never, self.n, self.m = surfaces, pieces, never, n, len(pieces)
         self.gaps = self.m - 1
         g = 2 * self.gaps
-        self.sizes = {"on": self.m, "piece": self.m, "prev": self.m, "rows": self.m * WIDTH,
-                      "X": 3 * self.gaps, "e": 3 * self.gaps, "before": 3 * self.gaps, "last": 3 * self.gaps,
-                      "merit": 1, "before_L": 1,
-                      "W": g * g, "phase": 1, "count": 1, "returns": 1, "L": 1,
-                      "plain": sum(map(len, pieces))}
+        self.sizes = {
+            "on": self.m,
+            "piece": self.m,
+            "prev": self.m,
+            "rows": self.m * WIDTH,
+            "X": 3 * self.gaps,
+            "e": 3 * self.gaps,
+            "before": 3 * self.gaps,
+            "last": 3 * self.gaps,
+            "merit": 1,
+            "before_L": 1,
+            "W": g * g,
+            "phase": 1,
+            "count": 1,
+            "returns": 1,
+            "L": 1,
+            "plain": sum(map(len, pieces)),
+        }
 
     # ---- what it is given ----------------------------------------------------------------------------------
 
     def surfaces(self, p: ca.SX) -> Sequence[Surface]:
-        return self._surfaces(p[3 * self.n + 12 * self.m + sum(map(len, self.pieces)):])
+        return self._surfaces(p[3 * self.n + 12 * self.m + sum(map(len, self.pieces)) :])
 
     def ends(self, p: ca.SX, k: int, A: ca.SX, B: ca.SX) -> tuple[ca.SX, ca.SX]:
         """Points of ground in the frame of surface k."""
@@ -142,13 +162,13 @@ class Chain:
 
     def frame(self, p: ca.SX, k: int) -> tuple[ca.SX, ca.SX]:
         at = 3 * self.n + 12 * k
-        return ca.reshape(p[at:at + 9], 3, 3), p[at + 9:at + 12]
+        return ca.reshape(p[at : at + 9], 3, 3), p[at + 9 : at + 12]
 
     def point(self, p: ca.SX, i: Any) -> ca.SX:
         """Point i, a number or an expression."""
         if not isinstance(i, ca.SX):
-            return p[3 * i:3 * i + 3]
-        return _pick(i, [p[3 * j:3 * j + 3] for j in range(self.n)])
+            return p[3 * i : 3 * i + 3]
+        return _pick(i, [p[3 * j : 3 * j + 3] for j in range(self.n)])
 
     def of_piece(self, k: int, i: ca.SX, values: ca.SX) -> ca.SX:
         """What belongs to piece i among values for all pieces of all surfaces; zero if k is never there."""
@@ -160,7 +180,7 @@ class Chain:
     def usable(self, p: ca.SX) -> ca.SX:
         """Whether each surface may be on each of its pieces now."""
         at = 3 * self.n + 12 * self.m
-        return p[at:at + sum(map(len, self.pieces))]
+        return p[at : at + sum(map(len, self.pieces))]
 
     # ---- the loop ------------------------------------------------------------------------------------------
 
@@ -193,9 +213,15 @@ class Chain:
     def nothing(self, plain: ca.SX) -> ca.SX:
         """The state where no surface is on the path."""
         first = {name: ca.SX.zeros(size) for name, size in self.sizes.items()}
-        first |= {"prev": -ca.SX.ones(self.m), "W": ca.vec(ca.SX.eye(2 * self.gaps)), "merit": ca.SX(1e300),
-                  "before_L": ca.SX(1e300),
-                  "piece": ca.SX([pieces[0] for pieces in self.pieces]), "L": ca.SX(-1), "plain": plain}
+        first |= {
+            "prev": -ca.SX.ones(self.m),
+            "W": ca.vec(ca.SX.eye(2 * self.gaps)),
+            "merit": ca.SX(1e300),
+            "before_L": ca.SX(1e300),
+            "piece": ca.SX([pieces[0] for pieces in self.pieces]),
+            "L": ca.SX(-1),
+            "plain": plain,
+        }
         return ca.vertcat(*(first[name] for name in self.sizes))
 
     def cost(self, surface: Surface, A: ca.SX, B: ca.SX, place: Any) -> ca.SX:
@@ -208,18 +234,22 @@ class Chain:
         s = self.state(x)
         sweeping, solving, checking = (s["phase"] == phase for phase in (SWEEP, NEWTON, CHECK))
         before = Order(*(ca.vertsplit(s[name]) for name in ("on", "piece", "prev")))
-        rows = [s["rows"][k * WIDTH:(k + 1) * WIDTH] for k in range(self.m)]
-        X = [s["X"][3 * j:3 * j + 3] for j in range(self.gaps)]
+        rows = [s["rows"][k * WIDTH : (k + 1) * WIDTH] for k in range(self.m)]
+        X = [s["X"][3 * j : 3 * j + 3] for j in range(self.gaps)]
         order, surfaces = before, self.surfaces(p)
         for k in range(self.m):
             tried, A, B = self.visit(p, k, order, rows, s["plain"])
-            order = Order(*([ca.if_else(solving, a, b) for a, b in zip(old, new, strict=True)]
-                            for old, new in zip(_lists(before), _lists(tried), strict=True)))
+            order = Order(
+                *(
+                    [ca.if_else(solving, a, b) for a, b in zip(old, new, strict=True)]
+                    for old, new in zip(_lists(before), _lists(tried), strict=True)
+                )
+            )
             gap_A, gap_B = self.between(p, k, before, X)
             A, B = ca.if_else(solving, gap_A, A), ca.if_else(solving, gap_B, B)
             A, B = self.ends(p, k, A, B)
             # What is known, off the path or only to be checked is not solved again: ends that coincide.
-            known = ca.logic_not(ca.sum1(ca.vertcat(A, B) != rows[k][WIDTH - 6:]))
+            known = ca.logic_not(ca.sum1(ca.vertcat(A, B) != rows[k][WIDTH - 6 :]))
             idle = ca.logic_or(ca.logic_or(known, ca.logic_not(order.on[k])), checking)
             found = surfaces[k].row(A, ca.if_else(idle, A, B))
             rows[k] = ca.if_else(idle, rows[k], found)
@@ -231,62 +261,89 @@ class Chain:
         r, J, e = self.equations(p, order, segments, s)
         W, downhill = _inverses(J)
         dx = -downhill @ r
-        step = [_tangents(e[j]) @ dx[2 * j:2 * j + 2] for j in range(self.gaps)]
+        step = [_tangents(e[j]) @ dx[2 * j : 2 * j + 2] for j in range(self.gaps)]
         largest = ca.SX(0)
         for d in step:
             largest = ca.fmax(largest, norm(d))
         merit = dot(r, r)
-        worse = ca.logic_and(ca.logic_and(merit > s["merit"], length > s["before_L"]),
-                             largest > CONVERGED * length)
+        worse = ca.logic_and(
+            ca.logic_and(merit > s["merit"], length > s["before_L"]), largest > CONVERGED * length
+        )
         better = ca.logic_and(solving, ca.logic_not(worse))
         first, starts, wide = self.middles(order, rows, p)
-        onward = [ca.if_else(worse, b + 0.35 * (a - b), a + ca.fmin(1, ca.fmax(wide[j] / 2, LEAST * length) /
-                                                                    norm(d)) * d)
-                  for j, (a, b, d) in enumerate(zip(X, ca.vertsplit(s["before"], 3), step, strict=True))]
+        onward = [
+            ca.if_else(
+                worse, b + 0.35 * (a - b), a + ca.fmin(1, ca.fmax(wide[j] / 2, LEAST * length) / norm(d)) * d
+            )
+            for j, (a, b, d) in enumerate(zip(X, ca.vertsplit(s["before"], 3), step, strict=True))
+        ]
         converged = ca.logic_and(solving, largest <= CONVERGED * length)
 
         # what comes next
         into = ca.logic_and(sweeping, ca.logic_and(ca.logic_or(settled, s["count"] >= SWEEPS), _any(gaps)))
         # a gap point that begins inside a surface: more sweeps bring it out
-        bare = _any(ca.logic_and(on, ca.logic_not(row.wrapped)) for on, row in
-                    zip(order.on, segments, strict=True))
-        inside = ca.logic_and(ca.logic_and(solving, bare), ca.logic_and(s["merit"] >= 1e300,
-                                                                        s["count"] < MORE))
+        bare = _any(
+            ca.logic_and(on, ca.logic_not(row.wrapped)) for on, row in zip(order.on, segments, strict=True)
+        )
+        inside = ca.logic_and(
+            ca.logic_and(solving, bare), ca.logic_and(s["merit"] >= 1e300, s["count"] < MORE)
+        )
         alone = ca.logic_and(sweeping, ca.logic_and(ca.logic_not(_any(gaps)), settled))
         settled = ca.logic_and(settled, ca.logic_not(ca.logic_and(checking, bare)))
         back = ca.logic_or(inside, ca.logic_and(checking, ca.logic_not(settled)))
-        again = ca.logic_and(ca.logic_and(checking, ca.fabs(length - s["L"]) <= SAME * length),
-                             ca.logic_not(bare))
+        again = ca.logic_and(
+            ca.logic_and(checking, ca.fabs(length - s["L"]) <= SAME * length), ca.logic_not(bare)
+        )
         done = ca.logic_or(alone, ca.logic_and(checking, ca.logic_or(settled, again)))
-        stuck = ca.logic_or(ca.logic_and(back, s["returns"] >= RETURNS),
-                            ca.logic_and(sweeping, s["count"] > MORE))
+        stuck = ca.logic_or(
+            ca.logic_and(back, s["returns"] >= RETURNS), ca.logic_and(sweeping, s["count"] > MORE)
+        )
         touching = _any(ca.logic_and(gap, w <= NO_GAP * length) for gap, w in zip(gaps, wide, strict=True))
-        lost = _any([ca.logic_and(checking, touching), *(
-            ca.logic_and(on, ca.logic_not(row[0] >= 0)) for on, row in zip(order.on, rows, strict=True))])
+        lost = _any(
+            [
+                ca.logic_and(checking, touching),
+                *(
+                    ca.logic_and(on, ca.logic_not(row[0] >= 0))
+                    for on, row in zip(order.on, rows, strict=True)
+                ),
+            ]
+        )
         out = {
             # an order that a check found is for the sweeps to find: its surfaces are not solved yet
-            **{name: [ca.if_else(checking, a, b) for a, b in zip(old, new, strict=True)] for name, old, new in
-               zip(("on", "piece", "prev"), _lists(before), _lists(order), strict=True)}, "rows": rows,
-            "X": [ca.if_else(into, a, ca.if_else(ca.logic_and(solving, ca.logic_not(converged)), b, c))
-                  for a, b, c in zip(first, onward, X, strict=True)],
+            **{
+                name: [ca.if_else(checking, a, b) for a, b in zip(old, new, strict=True)]
+                for name, old, new in zip(("on", "piece", "prev"), _lists(before), _lists(order), strict=True)
+            },
+            "rows": rows,
+            "X": [
+                ca.if_else(into, a, ca.if_else(ca.logic_and(solving, ca.logic_not(converged)), b, c))
+                for a, b, c in zip(first, onward, X, strict=True)
+            ],
             "e": [ca.if_else(into, a, b) for a, b in zip(starts, e, strict=True)],
-            "before": [ca.if_else(ca.logic_and(solving, worse), b, a)
-                       for a, b in zip(X, ca.vertsplit(s["before"], 3), strict=True)],
+            "before": [
+                ca.if_else(ca.logic_and(solving, worse), b, a)
+                for a, b in zip(X, ca.vertsplit(s["before"], 3), strict=True)
+            ],
             "last": [ca.if_else(solving, ca.vertcat(*step), s["last"])],
-            **{name: [ca.if_else(into, 1e300, ca.if_else(better, value, s[name]))]
-               for name, value in (("merit", merit), ("before_L", length))},
+            **{
+                name: [ca.if_else(into, 1e300, ca.if_else(better, value, s[name]))]
+                for name, value in (("merit", merit), ("before_L", length))
+            },
             "W": [ca.if_else(solving, ca.vec(W), s["W"])],
-            "phase": [ca.if_else(into, NEWTON, ca.if_else(back, SWEEP, ca.if_else(converged, CHECK,
-                                                                                  s["phase"])))],
+            "phase": [
+                ca.if_else(into, NEWTON, ca.if_else(back, SWEEP, ca.if_else(converged, CHECK, s["phase"])))
+            ],
             "count": [ca.if_else(sweeping, s["count"] + 1, ca.if_else(checking, 1, s["count"]))],
             "returns": [s["returns"] + ca.logic_and(checking, back)],
-            "L": [ca.if_else(checking, length, s["L"])], "plain": [s["plain"]],
+            "L": [ca.if_else(checking, length, s["L"])],
+            "plain": [s["plain"]],
         }
         busy = ca.if_else(ca.logic_or(stuck, lost), np.nan, ca.logic_not(done))
         return ca.vertcat(*(v for name in self.sizes for v in out[name])), busy
 
-    def visit(self, p: ca.SX, k: int, order: Order, rows: Sequence[ca.SX], plain: ca.SX
-              ) -> tuple[Order, ca.SX, ca.SX]:
+    def visit(
+        self, p: ca.SX, k: int, order: Order, rows: Sequence[ca.SX], plain: ca.SX
+    ) -> tuple[Order, ca.SX, ca.SX]:
         """The order after a visit of surface k, and the ends in ground of its part of the path."""
         left, surface, first = order.without(k), self.surfaces(p)[k], sum(len(q) for q in self.pieces[:k])
         others = [j for j in range(self.m) if j != k and set(self.pieces[j]) & set(self.pieces[k])]
@@ -308,12 +365,15 @@ class Chain:
                     follows = ca.logic_and(left.on[o], left.prev[o] == j)
                     end = ca.if_else(follows, touched[o][0], end)
             for here, after, a, b, place in (
-                    (left.prev[j] < 0, -1, self.point(p, i), touched[j][0], 64 * i),
-                    (1, j, touched[j][1], end, 64 * i + 1 + left.depth[j])):
+                (left.prev[j] < 0, -1, self.point(p, i), touched[j][0], 64 * i),
+                (1, j, touched[j][1], end, 64 * i + 1 + left.depth[j]),
+            ):
                 cost = self.cost(surface, *self.ends(p, k, a, b), place)
                 better = ca.logic_and(ca.logic_and(may, here), cost < best)
-                best, piece, prev, A, B = (ca.if_else(better, new, old) for new, old in (
-                    (cost, best), (i, piece), (after, prev), (a, A), (b, B)))
+                best, piece, prev, A, B = (
+                    ca.if_else(better, new, old)
+                    for new, old in ((cost, best), (i, piece), (after, prev), (a, A), (b, B))
+                )
         return left.placed(k, best < np.inf, piece, prev), A, B
 
     def touches(self, p: ca.SX, k: int, row: ca.SX) -> tuple[ca.SX, ca.SX]:
@@ -330,25 +390,29 @@ class Chain:
             A, B = ca.if_else(before == j, at, A), ca.if_else(after == j, at, B)
         return A, B
 
-    def middles(self, order: Order, rows: Sequence[ca.SX], p: ca.SX
-                ) -> tuple[list[ca.SX], list[ca.SX], list[ca.SX]]:
+    def middles(
+        self, order: Order, rows: Sequence[ca.SX], p: ca.SX
+    ) -> tuple[list[ca.SX], list[ca.SX], list[ca.SX]]:
         """The middle, the direction and the width of each gap."""
         touched = [self.touches(p, k, rows[k]) for k in range(self.m)]
         points, directions, widths = [], [], []
         for j in range(self.gaps):
-            Q = _pick_where([order.gaps[1][k] == j for k in range(1, self.m)], [t[1] for t in touched[1:]],
-                            touched[0][1])
-            P = _pick_where([order.gaps[0][k] == j for k in range(1, self.m)], [t[0] for t in touched[1:]],
-                            touched[0][0])
+            Q = _pick_where(
+                [order.gaps[1][k] == j for k in range(1, self.m)], [t[1] for t in touched[1:]], touched[0][1]
+            )
+            P = _pick_where(
+                [order.gaps[0][k] == j for k in range(1, self.m)], [t[0] for t in touched[1:]], touched[0][0]
+            )
             points.append((P + Q) / 2)
             directions.append(unit(P - Q))
             widths.append(norm(P - Q))
         return points, directions, widths
 
-    def equations(self, p: ca.SX, order: Order, segments: Sequence[Segment], s: dict[str, ca.SX]
-                  ) -> tuple[ca.SX, ca.SX, list[ca.SX]]:
+    def equations(
+        self, p: ca.SX, order: Order, segments: Sequence[Segment], s: dict[str, ca.SX]
+    ) -> tuple[ca.SX, ca.SX, list[ca.SX]]:
         """(1), (2); gaps that are not there have r = 0 and dr/dx = 1. And directions of the gaps."""
-        e = [s["e"][3 * j:3 * j + 3] for j in range(self.gaps)]
+        e = [s["e"][3 * j : 3 * j + 3] for j in range(self.gaps)]
         T = [_tangents(v) for v in e]
         r = [ca.SX.zeros(2) for _ in T]
         J = [[ca.SX.zeros(2, 2) for _ in T] for _ in T]
@@ -363,8 +427,10 @@ class Chain:
                 r[i] += T[i].T @ (ca.if_else(after == i, e_out, 0) - ca.if_else(before == i, e_in, 0))
                 for u, v, (alpha_A, alpha_B, gamma) in directions:
                     a, b = T[i].T @ u, T[i].T @ v
-                    J[i][i] += ca.if_else(after == i, alpha_B, 0) * b @ b.T + ca.if_else(
-                        before == i, alpha_A, 0) * a @ a.T
+                    J[i][i] += (
+                        ca.if_else(after == i, alpha_B, 0) * b @ b.T
+                        + ca.if_else(before == i, alpha_A, 0) * a @ a.T
+                    )
                     if i + 1 < self.gaps:
                         both = ca.logic_and(before == i, after == i + 1)
                         J[i][i + 1] -= ca.if_else(both, gamma, 0) * a @ (T[i + 1].T @ v).T
@@ -382,10 +448,17 @@ class Chain:
         out, (X, e, last) = [], (ca.vertsplit(s[name], 3) for name in ("X", "e", "last"))
         for k in range(self.m):
             before, after = order.gaps[0][k], order.gaps[1][k]
-            dA, dB = (_pick_where([at == j for j in range(self.gaps)], last, ca.SX.zeros(3))
-                      for at in (before, after))
-            out += [order.on[k], order.piece[k], before, after,
-                    self.moved(p, k, s["rows"][k * WIDTH:(k + 1) * WIDTH], dA, dB)]
+            dA, dB = (
+                _pick_where([at == j for j in range(self.gaps)], last, ca.SX.zeros(3))
+                for at in (before, after)
+            )
+            out += [
+                order.on[k],
+                order.piece[k],
+                before,
+                after,
+                self.moved(p, k, s["rows"][k * WIDTH : (k + 1) * WIDTH], dA, dB),
+            ]
         for j in range(self.gaps):
             out += [X[j] + last[j], ca.vec(_tangents(e[j]))]
         return ca.vertcat(*out, s["W"])
@@ -397,8 +470,9 @@ class Chain:
         dA, dB = R.T @ dA, R.T @ dB
         segment = Segment.of(row[1:])
         L, e_in, e_out = segment.moving(dA, dB)
-        return ca.vertcat(row[0], replace(segment, L=L, e_in=e_in, e_out=e_out).row,
-                          row[WIDTH - 6:] + ca.vertcat(dA, dB))
+        return ca.vertcat(
+            row[0], replace(segment, L=L, e_in=e_in, e_out=e_out).row, row[WIDTH - 6 :] + ca.vertcat(dA, dB)
+        )
 
     def solver(self, needs: int) -> Solver:
         return Solver.of("path_chain", needs, self.start, self.step, self.finish, ROUNDS, idle=self.idle)
@@ -415,10 +489,10 @@ def _inverses(J: ca.SX) -> tuple[ca.SX, ca.SX]:
     n = J.shape[0]
     l, d = np.eye(n, dtype=object), [ca.SX(0)] * n
     for j in range(n):
-        d[j] = J[j, j] - sum((l[j, k]**2 * d[k] for k in range(j)), ca.SX(0))
+        d[j] = J[j, j] - sum((l[j, k] ** 2 * d[k] for k in range(j)), ca.SX(0))
         for i in range(j + 1, n):
             l[i, j] = (J[i, j] - sum((l[i, k] * l[j, k] * d[k] for k in range(j)), ca.SX(0))) / d[j]
-    M = ca.SX(n, n)                                          # L^-1
+    M = ca.SX(n, n)  # L^-1
     for c in range(n):
         for i in range(c, n):
             M[i, c] = ca.SX(i == c) - sum((l[i, k] * M[k, c] for k in range(c, i)), ca.SX(0))
@@ -431,7 +505,7 @@ def _lists(order: Order) -> tuple[list[ca.SX], list[ca.SX], list[ca.SX]]:
 
 
 def _set(values: Sequence[ca.SX], k: int, x: Any) -> list[ca.SX]:
-    return [*values[:k], ca.SX(x), *values[k + 1:]]
+    return [*values[:k], ca.SX(x), *values[k + 1 :]]
 
 
 def _pick(i: ca.SX, values: Sequence[ca.SX]) -> ca.SX:

@@ -192,8 +192,13 @@ class Shooting:
         right: p, Start, P, e_in, Q, length of the arc -> whether a geodesic is of the kind looked for.
     """
 
-    def __init__(self, name: str, level: Level, start: Callable[[ca.SX], Start],
-                 right: Callable[..., ca.SX] = lambda *_: ca.SX(1)) -> None:
+    def __init__(
+        self,
+        name: str,
+        level: Level,
+        start: Callable[[ca.SX], Start],
+        right: Callable[..., ca.SX] = lambda *_: ca.SX(1),
+    ) -> None:
         self.name, self.level, self.begin, self.right = name, level, start, right
         self.needs = 6 + level.count + 3
         self.sizes = {
@@ -268,7 +273,7 @@ class Shooting:
             low, high = ca.if_else(side < 0, first.theta, low), ca.if_else(side > 0, first.theta, high)
             outside = ca.logic_and(ca.logic_or(theta <= low, theta >= high), ca.logic_not(good))
             theta = ca.if_else(outside, (low + high) / 2, theta)
-            return ca.vertcat(x[:7], theta, rho, x[9:Start.WIDTH], low, high), ca.logic_not(good)
+            return ca.vertcat(x[:7], theta, rho, x[9 : Start.WIDTH], low, high), ca.logic_not(good)
 
         def finish(p: ca.SX, x: ca.SX) -> ca.SX:
             first = Start.of(x)
@@ -404,7 +409,7 @@ class Shooting:
         onward = ca.if_else(
             ca.logic_or(between, ca.logic_or(onward <= low, onward >= high)), (low + high) / 2, onward
         )
-        enough = ca.if_else(s["shots"] > 12, 100 * FOUND, FOUND)     # rounding, close to conjugate points
+        enough = ca.if_else(s["shots"] > 12, 100 * FOUND, FOUND)  # rounding, close to conjugate points
         small = ca.logic_or(ca.fabs(newton) < enough, ca.fabs(newton * turn) < 1e-12)
         small = ca.logic_and(ca.fabs(want) <= near, small)
         found = ca.logic_and(ca.logic_and(settled, small), ca.logic_not(ca.logic_or(away, uphill)))
@@ -501,7 +506,7 @@ class Shooting:
             later = ca.if_else(A[i] == B[i], later, A[i] < B[i])
         first, last = ca.if_else(later, B, A), ca.if_else(later, A, B)
         found = self.once(ca.vertcat(first, last, p[6:]))
-        there = found[1] < np.inf                             # else NaN
+        there = found[1] < np.inf  # else NaN
         back = self.once(ca.vertcat(last, ca.if_else(there, last, first), p[6:]))
         found = ca.if_else(there, found, reverse(back))
         return ca.if_else(later, reverse(found), found)
@@ -515,8 +520,9 @@ class Shooting:
 def reverse(row: ca.SX) -> ca.SX:
     """The row of the same path, written from B to A."""
     s = Segment.of(row[1:])
-    back = Segment(s.L, -s.e_out, -s.e_in, s.n_Q, s.n_P, s.across[[1, 0, 2]], s.along[[1, 0, 2]], s.Q, s.P,
-                   s.wrapped)
+    back = Segment(
+        s.L, -s.e_out, -s.e_in, s.n_Q, s.n_P, s.across[[1, 0, 2]], s.along[[1, 0, 2]], s.Q, s.P, s.wrapped
+    )
     return ca.vertcat(row[0], back.row, row[-3:], row[-6:-3])
 
 

@@ -4,6 +4,7 @@ begins.
 In scaled space y = x / radii the ellipsoid is the unit sphere. Its points whose tangent planes hold an
 outside point U are a circle, the silhouette of U. A path that is tangent to the ellipsoid touches it there.
 """
+
 from __future__ import annotations
 
 from functools import cached_property
@@ -171,7 +172,7 @@ class Ends:
         middle = P + Q
         short = ca.logic_and(inside, ca.logic_and(dot(middle, c) > 0, dot(P - Q, P - Q) < SHORT * SHORT))
         middle = ca.if_else(dot(middle, c) < 0, -middle, middle)
-        m = unit(middle + ca.fmax(0, 0.2 - norm(middle)) * c)     # of half a turn the middle is c
+        m = unit(middle + ca.fmax(0, 0.2 - norm(middle)) * c)  # of half a turn the middle is c
         w = unit(axis - dot(axis, m) * m)
         A, B = self.silhouettes
         half = (_arc(P, m, self.radii) + _arc(m, Q, self.radii)) / 2

@@ -23,6 +23,7 @@ them. Each wrap is then between points and gap points, and L is stationary in wh
 W and all rows are constants. The value of r is zero; its first derivative, and thus the second of L, is
 exact: the Schur complement.
 """
+
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
@@ -73,7 +74,7 @@ class Span(Twinned):
     # ---- geometry ------------------------------------------------------------------------------------------
 
     def _active(self, y: Sequence[ca.SX]) -> list[ca.SX]:
-        q = dict(zip(self._switches, y[len(self.points):], strict=False))
+        q = dict(zip(self._switches, y[len(self.points) :], strict=False))
         return [p.active([q[name] for name in p.coordinates]) for p in self.points]
 
     def _surface(self, k: int, y: Sequence[ca.SX]) -> tuple[ca.SX, ca.SX]:
@@ -81,8 +82,9 @@ class Span(Twinned):
         at = len(self.points) + len(self._switches) + 2 * k
         return y[at] @ placed(self.wraps[k].X_BS)[0], y[at + 1]
 
-    def _in_surface(self, k: int, y: Sequence[ca.SX], X: Sequence[ca.SX],
-                    active: Sequence[ca.SX]) -> list[ca.SX]:
+    def _in_surface(
+        self, k: int, y: Sequence[ca.SX], X: Sequence[ca.SX], active: Sequence[ca.SX]
+    ) -> list[ca.SX]:
         """All points in the frame S of a wrap. Those of its own body do not move there."""
         w = self.wraps[k]
         R_GS, o = self._surface(k, y)
@@ -117,8 +119,11 @@ class Span(Twinned):
         """What solvers find, then whether points are active."""
         active = self._active(y)
         X = self._places(active, y)
-        found = (self._chain(y, X, active) if self._meet
-                 else ca.vertcat(ca.SX(0, 1), *(self._wrap(k, y, X, active) for k in range(len(self.wraps)))))
+        found = (
+            self._chain(y, X, active)
+            if self._meet
+            else ca.vertcat(ca.SX(0, 1), *(self._wrap(k, y, X, active) for k in range(len(self.wraps))))
+        )
         return ca.vertcat(found, *(a for a, p in zip(active, self.points, strict=True) if p.coordinates))
 
     def _wrap(self, k: int, y: Sequence[ca.SX], X: Sequence[ca.SX], active: Sequence[ca.SX]) -> ca.SX:
@@ -130,10 +135,13 @@ class Span(Twinned):
             for i in pieces:
                 kind, more = surface.rule(S[i], S[i + 1])
                 kind = ca.if_else(self._usable(k, i, active), kind, NONE)
-                better = ca.logic_and(best != MANDATORY, ca.logic_or(kind == MANDATORY, ca.logic_and(
-                    kind == WRAPPED, more < least)))
-                chosen, best, least = (ca.if_else(better, a, b) for a, b in (
-                    (i, chosen), (kind, best), (more, least)))
+                better = ca.logic_and(
+                    best != MANDATORY,
+                    ca.logic_or(kind == MANDATORY, ca.logic_and(kind == WRAPPED, more < least)),
+                )
+                chosen, best, least = (
+                    ca.if_else(better, a, b) for a, b in ((i, chosen), (kind, best), (more, least))
+                )
             out = chosen
         return ca.vertcat(out, surface.row(_at(S, pieces, chosen), _at(S[1:], pieces, chosen)))
 
@@ -143,7 +151,7 @@ class Span(Twinned):
         usable = [self._usable(k, i, active) for k, pieces in enumerate(self.pieces) for i in pieces]
         p = ca.vertcat(*X, *(ca.vertcat(ca.vec(R), o) for R, o in frames), *usable, self.values())
         if self.signature not in _CHAINS:
-            span = getattr(self, "_twin_of", self)           # which has numbers and no symbols
+            span = getattr(self, "_twin_of", self)  # which has numbers and no symbols
 
             def surfaces(numbers: ca.SX) -> list[Surface]:
                 return [w.surface for w in span.twin(numbers, span.bodies, span.coordinates).wraps]
@@ -171,7 +179,7 @@ class Span(Twinned):
             S = self._in_surface(k, y, X, active)
             A, B = _at(S, pieces, chosen), _at(S[1:], pieces, chosen)
             more = self.wraps[k].surface.over(A, B, row) - _at(straight, pieces, chosen)
-            L += ca.if_else(Segment.of(row[1:]).wrapped != 0, more, 0)                            # (1)
+            L += ca.if_else(Segment.of(row[1:]).wrapped != 0, more, 0)  # (1)
         return L
 
     def _flags(self, found: Sequence[ca.SX]) -> list[ca.SX]:
@@ -229,7 +237,7 @@ class Span(Twinned):
                 elif len(pieces) > 1:
                     piece = next(taken)
                 row = _next(taken, WIDTH)
-                g, A, B = Segment.of(row[1:]), row[WIDTH - 6:WIDTH - 3], row[WIDTH - 3:]
+                g, A, B = Segment.of(row[1:]), row[WIDTH - 6 : WIDTH - 3], row[WIDTH - 3 :]
                 on = on if self._meet else g.wrapped != 0
                 R = s.rotation(self.wraps[k].body) @ placed(self.wraps[k].X_BS)[0]
                 e_in, e_out = R @ g.e_in, R @ g.e_out
@@ -273,7 +281,7 @@ class Span(Twinned):
             code.append(ca.if_else(on != 0, 1 + piece, 0))
             n.append(ca.if_else(on != 0, segment.n_P, 0))
         active = sum(1 for p in self.points if p.coordinates)
-        code += ca.vertsplit(rows[rows.numel() - active:]) if active else []
+        code += ca.vertsplit(rows[rows.numel() - active :]) if active else []
         return ca.vertcat(*code), ca.horzcat(*n, ca.SX.zeros(3, active))
 
     def touched(self, s: View) -> list[ca.SX]:
@@ -292,16 +300,23 @@ class Span(Twinned):
                 row = _next(taken, WIDTH)
                 on = row[0] > 0
             g, (R, o) = Segment.of(row[1:]), self._surface(k, y)
-            arc = g.L - norm(g.P - row[WIDTH - 6:WIDTH - 3]) - norm(row[WIDTH - 3:] - g.Q)
+            arc = g.L - norm(g.P - row[WIDTH - 6 : WIDTH - 3]) - norm(row[WIDTH - 3 :] - g.Q)
             out.append(ca.vertcat(on, place, g.P, g.Q, g.e_in, g.e_out, arc, ca.vec(R), o))
         return out
 
-    def _over_several(self, L: ca.SX, taken: Iterator[ca.SX], y: Sequence[ca.SX], X: Sequence[ca.SX],
-                      active: Sequence[ca.SX], straight: Sequence[ca.SX]) -> ca.SX:
+    def _over_several(
+        self,
+        L: ca.SX,
+        taken: Iterator[ca.SX],
+        y: Sequence[ca.SX],
+        X: Sequence[ca.SX],
+        active: Sequence[ca.SX],
+        straight: Sequence[ca.SX],
+    ) -> ca.SX:
         """(2)"""
         mine, gaps, W = self._several(taken)
         x = ca.SX.sym("x", 2 * len(gaps))
-        at = [middle + T @ x[2 * j:2 * j + 2] for j, (middle, T) in enumerate(gaps)]
+        at = [middle + T @ x[2 * j : 2 * j + 2] for j, (middle, T) in enumerate(gaps)]
         for k, (where, row) in enumerate(mine):
             on, piece, before, _ = ca.vertsplit(where)
             A, B = self._ends(k, where, X, y, at)
@@ -310,16 +325,18 @@ class Span(Twinned):
         L, r = ca.substitute([L, ca.gradient(L, x)], [x], [ca.SX.zeros(x.numel())])
         return L - dot(r, W @ r) / 2
 
-    def _several(self, taken: Iterator[ca.SX]) -> tuple[list[tuple[ca.SX, ca.SX]],
-                                                        list[tuple[ca.SX, ca.SX]], ca.SX]:
+    def _several(
+        self, taken: Iterator[ca.SX]
+    ) -> tuple[list[tuple[ca.SX, ca.SX]], list[tuple[ca.SX, ca.SX]], ca.SX]:
         """What Chain.finish gives: of each wrap where it is and its row; of each gap X and T; W."""
         mine = [(_next(taken, 4), _next(taken, WIDTH)) for _ in self.wraps]
         gaps = [(_next(taken, 3), ca.reshape(_next(taken, 6), 3, 2)) for _ in self.wraps[1:]]
         n = 2 * len(gaps)
         return mine, gaps, ca.reshape(_next(taken, n * n), n, n)
 
-    def _ends(self, k: int, where: ca.SX, X: Sequence[ca.SX], y: Sequence[ca.SX], gaps: Sequence[ca.SX]
-              ) -> tuple[ca.SX, ca.SX]:
+    def _ends(
+        self, k: int, where: ca.SX, X: Sequence[ca.SX], y: Sequence[ca.SX], gaps: Sequence[ca.SX]
+    ) -> tuple[ca.SX, ca.SX]:
         """A and B of a wrap in S, as Chain has them."""
         _, piece, before, after = ca.vertsplit(where)
         pieces, (R, o) = self.pieces[k], self._surface(k, y)

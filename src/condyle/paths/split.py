@@ -1,4 +1,5 @@
 """A path becomes a constant length and spans: where it is cut, and which surface may be on which piece."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -24,9 +25,12 @@ def split(points: Sequence[Point], wraps: Sequence[Wrap]) -> tuple[ca.SX, list[S
             cuts.append(i)
     constant, spans = ca.SX(0), []
     for first, last in pairwise(cuts):
-        mine = [(w, tuple(i - first for i in at), tuple(i - first for i in at if _never(w, *points[i:i + 2])))
-                for w, at in zip(wraps, pieces, strict=True) if any(first <= i < last for i in at)]
-        ends = points[first:last + 1]
+        mine = [
+            (w, tuple(i - first for i in at), tuple(i - first for i in at if _never(w, *points[i : i + 2])))
+            for w, at in zip(wraps, pieces, strict=True)
+            if any(first <= i < last for i in at)
+        ]
+        ends = points[first : last + 1]
         if last == first + 1 and not mine and all(p.fixed for p in ends) and ends[0].body == ends[1].body:
             constant += length(sx(ends[1].p) - sx(ends[0].p))
         else:

@@ -6,6 +6,7 @@ the geodesic: a row of numbers (segment.py) from a solver that is compiled once 
 A new surface is a subclass with numbers, rule and row, and its signature if its equations are not determined
 by its class.
 """
+
 from __future__ import annotations
 
 from collections.abc import Hashable
@@ -27,9 +28,15 @@ from condyle.paths.segment import ROW, Segment, dot, norm
 from condyle.records import dataclass
 from condyle.trace.parameter import Expression
 
-QUADRANTS = {"all": (0, 0, 0), "x": (1, 0, 0), "-x": (-1, 0, 0), "y": (0, 1, 0), "-y": (0, -1, 0),
-             "z": (0, 0, 1),
-             "-z": (0, 0, -1)}
+QUADRANTS = {
+    "all": (0, 0, 0),
+    "x": (1, 0, 0),
+    "-x": (-1, 0, 0),
+    "y": (0, 1, 0),
+    "-y": (0, -1, 0),
+    "z": (0, 0, 1),
+    "-z": (0, 0, -1),
+}
 DIRECTION = quantity("-", 3)
 WIDTH = 1 + ROW + 6
 """Numbers of a row: the rule's answer, the segment, and the ends A, B that it was found for."""
@@ -47,19 +54,23 @@ class Surface(Described):
 
     quadrant: Any = field(default="all", kw_only=True)
 
-    several: ClassVar[bool] = True                           # may say WRAPPED beside MANDATORY
+    several: ClassVar[bool] = True  # may say WRAPPED beside MANDATORY
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if not isinstance(self.quadrant, str):
             kept = DIRECTION.take(self.quadrant, f"{type(self).__name__}: quadrant")
             if isinstance(kept, (tuple, np.ndarray)) and not np.any(kept):
-                raise DescriptionError(f"{type(self).__name__}: quadrant: a direction of length 0 has no "
-                                       "side; \"all\" is every side")
+                raise DescriptionError(
+                    f"{type(self).__name__}: quadrant: a direction of length 0 has no "
+                    'side; "all" is every side'
+                )
             object.__setattr__(self, "quadrant", kept)
         elif self.quadrant not in QUADRANTS:
-            raise DescriptionError(f"{type(self).__name__}: quadrant must be one of {', '.join(QUADRANTS)}, "
-                                   f"or a direction of three numbers, got {self.quadrant!r}")
+            raise DescriptionError(
+                f"{type(self).__name__}: quadrant must be one of {', '.join(QUADRANTS)}, "
+                f"or a direction of three numbers, got {self.quadrant!r}"
+            )
 
     def numbers(self) -> ca.SX:
         """What solvers are given beside A and B, a column."""
@@ -98,7 +109,7 @@ class Surface(Described):
 
     def over(self, A: ca.SX, B: ca.SX, row: ca.SX) -> ca.SX:
         """The length between ends in S, of the row for them, with its derivatives [m]."""
-        return Segment.of(row[1:]).moving(A - row[WIDTH - 6:WIDTH - 3], B - row[WIDTH - 3:])[0]
+        return Segment.of(row[1:]).moving(A - row[WIDTH - 6 : WIDTH - 3], B - row[WIDTH - 3 :])[0]
 
     def along(self, P: Array, Q: Array, e_in: Array, e_out: Array, arc: Array, s: Array) -> Array:
         """Points of an arc in S, for drawing, shape (..., 3): a cubic with its ends and tangents, unless a
@@ -112,8 +123,12 @@ class Surface(Described):
             arc: its length [m], shape (..., 1).
             s: from 0 at P to 1 at Q, shape (..., 1).
         """
-        return ((1 + 2 * s) * (1 - s)**2 * P + s * (1 - s)**2 * arc * e_in + s**2 * (3 - 2 * s) * Q
-                - s**2 * (1 - s) * arc * e_out)
+        return (
+            (1 + 2 * s) * (1 - s) ** 2 * P
+            + s * (1 - s) ** 2 * arc * e_in
+            + s**2 * (3 - 2 * s) * Q
+            - s**2 * (1 - s) * arc * e_out
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -142,12 +157,20 @@ class _Round(Surface):
 def _closed_form(name: str, needs: int) -> Solver:
     """A closed form as a solver that is always idle: compiled once, and its row is constant for
     derivatives."""
+
     def idle(p: ca.SX) -> tuple[ca.SX, ca.SX]:
         kind, segment = getattr(round, name)(p)
         return ca.vertcat(kind, segment.row, p[:6]), ca.SX(0)
 
-    return Solver.of(f"path_{name}", needs, lambda p: (ca.SX.zeros(WIDTH), ca.SX(0)),
-                     lambda p, x: (x, ca.SX(0)), lambda p, x: x, 0, idle=idle)
+    return Solver.of(
+        f"path_{name}",
+        needs,
+        lambda p: (ca.SX.zeros(WIDTH), ca.SX(0)),
+        lambda p, x: (x, ca.SX(0)),
+        lambda p, x: x,
+        0,
+        idle=idle,
+    )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -211,9 +234,11 @@ class Ellipsoid(Surface):
         super().__post_init__()
         held = self.radii.parameters if isinstance(self.radii, Expression) else ()
         if names := sorted({p.name for p in held}):
-            raise DescriptionError("Ellipsoid: radii: expected numbers [m], got Parameters "
-                                   f"({', '.join(names)}), by which its geodesics have no derivatives; the "
-                                   "radius of a Cylinder or a Sphere may be one")
+            raise DescriptionError(
+                "Ellipsoid: radii: expected numbers [m], got Parameters "
+                f"({', '.join(names)}), by which its geodesics have no derivatives; the "
+                "radius of a Cylinder or a Sphere may be one"
+            )
 
     def numbers(self) -> ca.SX:
         return sx(self.radii)

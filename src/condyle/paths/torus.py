@@ -102,8 +102,12 @@ class Ends:
         outside = [_far(X, self.R) >= self.r**2 for X in (self.A, self.B)]
         around = ca.logic_and(ca.logic_and(*outside), ca.logic_or(crossing, (turn < 0) == downward))
         some = ca.logic_and(ca.logic_or(on_x, on_y), around)
-        return (ca.if_else(some, WRAPPED, NONE), round.over_cylinder(A, B, self.r, downward), downward,
-                ca.horzcat(c, axes))
+        return (
+            ca.if_else(some, WRAPPED, NONE),
+            round.over_cylinder(A, B, self.r, downward),
+            downward,
+            ca.horzcat(c, axes),
+        )
 
 
 def closest(A: ca.SX, B: ca.SX, R: ca.SX, start: float) -> tuple[ca.SX, ca.SX]:

@@ -9,6 +9,7 @@ differ. So one of them serves for all of them:
 with a view whose bodies and coordinates are the links by these names: `span.bodies[i]` of each member is
 where its link i goes, `span.coordinates[i]` its coordinate i, and `span.numbers` is its row of numbers.
 """
+
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
@@ -68,14 +69,17 @@ class Twinned(Composed):
         """Spans with equal ones differ in numbers, bodies and coordinates alone."""
         body = {name: i for i, name in enumerate(self.bodies)}
         name = {name: i for i, name in enumerate(self.coordinates)}
-        return (tuple((p.signature, body[p.body], tuple(name[q] for q in p.names)) for p in self.points),
-                tuple((w.surface.signature, body[w.body]) for w in self.wraps), self.pieces,
-                self.never)
+        return (
+            tuple((p.signature, body[p.body], tuple(name[q] for q in p.names)) for p in self.points),
+            tuple((w.surface.signature, body[w.body]) for w in self.wraps),
+            self.pieces,
+            self.never,
+        )
 
     @cached_property
     def numbers(self) -> list[float] | None:
         """All its numbers in a fixed order; None if some are Parameters."""
-        out: list[float] = []                                # as `values`, without expressions
+        out: list[float] = []  # as `values`, without expressions
         for thing, f in self._fields():
             value = getattr(thing, f)
             if f == "quadrant" and isinstance(value, str):
@@ -104,7 +108,7 @@ class Twinned(Composed):
     def _fields(self) -> Iterator[tuple[Described, str]]:
         """What holds its numbers."""
         for p in self.points:
-            if p.stays:                                     # what moves has its numbers in its functions
+            if p.stays:  # what moves has its numbers in its functions
                 yield p, "p"
                 if hasattr(p, "range"):
                     yield p, "range"
@@ -117,8 +121,10 @@ class Twinned(Composed):
 
     def twin(self, numbers: ca.SX, bodies: Sequence[str], coordinates: Sequence[str] = ()) -> Self:
         """The same with symbols for its numbers, shape (len(numbers),), and other names."""
-        body, name = dict(zip(self.bodies, bodies, strict=True)), dict(zip(self.coordinates, coordinates,
-                                                                          strict=True))
+        body, name = (
+            dict(zip(self.bodies, bodies, strict=True)),
+            dict(zip(self.coordinates, coordinates, strict=True)),
+        )
         at = 0
 
         def take(value: Any) -> Any:
@@ -126,7 +132,7 @@ class Twinned(Composed):
             shape = value.sx.shape if isinstance(value, Expression) else np.shape(value)
             n = int(np.prod(shape, dtype=int))
             at += n
-            x = numbers[at - n:at]
+            x = numbers[at - n : at]
             return Datum(ca.reshape(x, *shape) if len(shape) == 2 else x)
 
         made: dict[int, Any] = {}
@@ -149,8 +155,9 @@ class Twinned(Composed):
         for w in self.wraps:
             object.__setattr__(made[id(w)], "body", body[w.body])
             object.__setattr__(made[id(w)], "surface", made[id(w.surface)])
-        new = replace(self, points=tuple(made[id(p)] for p in self.points),
-                      wraps=tuple(made[id(w)] for w in self.wraps))
+        new = replace(
+            self, points=tuple(made[id(p)] for p in self.points), wraps=tuple(made[id(w)] for w in self.wraps)
+        )
         object.__setattr__(new, "_twin_of", self)
         return new
 

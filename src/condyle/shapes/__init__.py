@@ -2,6 +2,7 @@
 
 Every shape has a frame S of its own, whose origin is its middle unless it says otherwise. Lengths in metres.
 """
+
 from condyle.shapes.base import Shape
 from condyle.shapes.mesh import Mesh
 from condyle.shapes.simple import Box, Capsule, Cylinder, Ellipsoid, Frame, Line, Sphere

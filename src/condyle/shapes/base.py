@@ -1,4 +1,5 @@
 """What a shape is: numbers, checked, and its surface as triangles."""
+
 from __future__ import annotations
 
 from typing import Any

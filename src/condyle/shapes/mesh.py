@@ -1,4 +1,5 @@
 """Mesh: triangles from a file or from arrays."""
+
 from __future__ import annotations
 
 import os
@@ -32,8 +33,10 @@ class Mesh(Shape):
             self.path = os.fspath(source)
             suffix = os.path.splitext(self.path)[1].lower()
             if suffix not in MESH_FILES:
-                raise DescriptionError(f"Mesh: {self.path!r}: files of meshes end in "
-                                       f"{', '.join(MESH_FILES)}, not in {suffix or 'nothing'!r}")
+                raise DescriptionError(
+                    f"Mesh: {self.path!r}: files of meshes end in "
+                    f"{', '.join(MESH_FILES)}, not in {suffix or 'nothing'!r}"
+                )
         else:
             self._arrays = _checked(source)
 
@@ -45,8 +48,9 @@ class Mesh(Shape):
             DescriptionError: the file is missing, is no mesh, or needs a package that is not installed.
         """
         if self._read is None:
-            vertices, triangles = (self._arrays if self.path is None else
-                                   _checked(read_mesh_file(self.path), self.path))  # type: ignore[misc]
+            vertices, triangles = (
+                self._arrays if self.path is None else _checked(read_mesh_file(self.path), self.path)
+            )  # type: ignore[misc]
             if np.prod(self.scale) < 0:
                 triangles = triangles[:, ::-1]
             self._read = vertices * self.scale, triangles
@@ -75,18 +79,24 @@ def _scale(scale: Any) -> tuple[float, float, float]:
 def _checked(source: Any, path: str = "") -> tuple[Array, np.ndarray]:
     where = f"Mesh {path!r}" if path else "Mesh"
     if not isinstance(source, (tuple, list)) or len(source) != 2:
-        raise DescriptionError(f"{where}: expected a file, or vertices and triangles: Mesh((vertices, "
-                               f"triangles)), got {type(source).__name__}")
+        raise DescriptionError(
+            f"{where}: expected a file, or vertices and triangles: Mesh((vertices, "
+            f"triangles)), got {type(source).__name__}"
+        )
     vertices = points(where, "vertices", source[0], (-1, 3))
     corners = points(where, "triangles", source[1], (-1, 3))
     triangles = corners.astype(np.int64)
     if not np.array_equal(triangles, corners):
-        raise DescriptionError(f"{where}: triangles are indices of vertices: whole numbers; "
-                               "give (vertices, triangles), in this order")
+        raise DescriptionError(
+            f"{where}: triangles are indices of vertices: whole numbers; "
+            "give (vertices, triangles), in this order"
+        )
     if not len(triangles):
         raise DescriptionError(f"{where}: it has no triangles")
     if triangles.min() < 0 or triangles.max() >= len(vertices):
-        raise DescriptionError(f"{where}: triangles name vertices {triangles.min()} to {triangles.max()}, "
-                               f"but there are {len(vertices)}, from 0"
-                               + ("; if they count from 1, subtract 1" if triangles.min() == 1 else ""))
+        raise DescriptionError(
+            f"{where}: triangles name vertices {triangles.min()} to {triangles.max()}, "
+            f"but there are {len(vertices)}, from 0"
+            + ("; if they count from 1, subtract 1" if triangles.min() == 1 else "")
+        )
     return vertices, triangles

@@ -1,5 +1,6 @@
 """Files of Wavefront (.obj): corners and faces. What else they have (textures, normals, groups) is left
 out."""
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -38,8 +39,9 @@ def read_obj(path: str) -> tuple[Array, np.ndarray]:
                     corners.append(k)
                 ends.append(len(corners))
     except ValueError as error:
-        raise DescriptionError(f"mesh {path!r}: cannot read line {at + 1}, {lines[at][:60]!r}: "
-                               f"{error}") from error
+        raise DescriptionError(
+            f"mesh {path!r}: cannot read line {at + 1}, {lines[at][:60]!r}: {error}"
+        ) from error
     points = np.array(vertices, dtype=float).reshape(-1, 3)
     try:
         return cut(points, np.array(corners, np.int64), np.array(ends, np.int64))

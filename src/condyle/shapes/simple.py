@@ -1,4 +1,5 @@
 """Shapes of a few numbers."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -82,8 +83,11 @@ class Cylinder(Shape):
     half_length: float
 
     def __post_init__(self) -> None:
-        _set(self, radius=positive("Cylinder", "radius", self.radius),
-             half_length=positive("Cylinder", "half_length", self.half_length))
+        _set(
+            self,
+            radius=positive("Cylinder", "radius", self.radius),
+            half_length=positive("Cylinder", "half_length", self.half_length),
+        )
 
     def surface(self) -> tuple[Array, np.ndarray]:
         r, h = self.radius, self.half_length
@@ -104,8 +108,11 @@ class Capsule(Shape):
     half_length: float
 
     def __post_init__(self) -> None:
-        _set(self, radius=positive("Capsule", "radius", self.radius),
-             half_length=positive("Capsule", "half_length", self.half_length))
+        _set(
+            self,
+            radius=positive("Capsule", "radius", self.radius),
+            half_length=positive("Capsule", "half_length", self.half_length),
+        )
 
     def surface(self) -> tuple[Array, np.ndarray]:
         return _revolved(*_arc(self.radius, self.half_length))
@@ -163,15 +170,24 @@ def _arc(radius: float, shift: float) -> tuple[Array, Array]:
 def _revolved(r: Array, z: Array) -> tuple[Array, np.ndarray]:
     """Triangles of a profile that turns about z, from below to above; its first and last points lie on z."""
     phi = 2 * np.pi * np.arange(AROUND) / AROUND
-    rings = np.stack([np.outer(r[1:-1], np.cos(phi)), np.outer(r[1:-1], np.sin(phi)),
-                      np.repeat(z[1:-1, None], AROUND, axis=1)], axis=-1).reshape(-1, 3)
+    rings = np.stack(
+        [
+            np.outer(r[1:-1], np.cos(phi)),
+            np.outer(r[1:-1], np.sin(phi)),
+            np.repeat(z[1:-1, None], AROUND, axis=1),
+        ],
+        axis=-1,
+    ).reshape(-1, 3)
     vertices = np.concatenate([rings, [[0, 0, z[0]], [0, 0, z[-1]]]])
     low, high, last = len(rings), len(rings) + 1, len(rings) - AROUND
     here = np.arange(AROUND)
     there = (here + 1) % AROUND
     start = AROUND * np.arange(len(r) - 3)[:, None]
     a, b = (start + here).ravel(), (start + there).ravel()
-    triangles = [np.stack([np.full(AROUND, low), there, here], axis=1),
-                 np.stack([a, b, b + AROUND], axis=1), np.stack([a, b + AROUND, a + AROUND], axis=1),
-                 np.stack([np.full(AROUND, high), last + here, last + there], axis=1)]
+    triangles = [
+        np.stack([np.full(AROUND, low), there, here], axis=1),
+        np.stack([a, b, b + AROUND], axis=1),
+        np.stack([a, b + AROUND, a + AROUND], axis=1),
+        np.stack([np.full(AROUND, high), last + here, last + there], axis=1),
+    ]
     return vertices, np.concatenate(triangles)

@@ -1,5 +1,6 @@
 """Files of VTK's PolyData (.vtp): points and polygons. Data as text, as base64, compressed by zlib, or
 appended."""
+
 from __future__ import annotations
 
 import base64
@@ -16,8 +17,18 @@ from condyle.arrays import Array
 from condyle.errors import DescriptionError
 from condyle.shapes.polygons import cut
 
-TYPES = {"Float32": "f4", "Float64": "f8", "Int8": "i1", "UInt8": "u1", "Int16": "i2", "UInt16": "u2",
-         "Int32": "i4", "UInt32": "u4", "Int64": "i8", "UInt64": "u8"}
+TYPES = {
+    "Float32": "f4",
+    "Float64": "f8",
+    "Int8": "i1",
+    "UInt8": "u1",
+    "Int16": "i2",
+    "UInt16": "u2",
+    "Int32": "i4",
+    "UInt32": "u4",
+    "Int64": "i8",
+    "UInt64": "u8",
+}
 ZLIB = "vtkZLibDataCompressor"
 
 
@@ -29,8 +40,16 @@ def read_vtp(path: str) -> tuple[Array, np.ndarray]:
     """
     try:
         return _File(Path(path).read_bytes()).mesh()
-    except (ValueError, KeyError, IndexError, TypeError, SyntaxError, OSError, zlib.error,
-            binascii.Error) as error:
+    except (
+        ValueError,
+        KeyError,
+        IndexError,
+        TypeError,
+        SyntaxError,
+        OSError,
+        zlib.error,
+        binascii.Error,
+    ) as error:
         raise DescriptionError(f"mesh {path!r}: cannot read it as VTK PolyData: {error}") from error
 
 
@@ -42,10 +61,10 @@ class _File:
 
         self.appended, self.raw = b"", False
         at = data.find(b"<AppendedData")
-        if at >= 0:                                              # raw bytes are not XML: cut them out
+        if at >= 0:  # raw bytes are not XML: cut them out
             start = data.index(b"_", data.index(b">", at)) + 1
             self.raw = b'encoding="raw"' in data[at:start]
-            self.appended, data = data[start:data.rindex(b"</AppendedData>")], data[:at] + b"</VTKFile>"
+            self.appended, data = data[start : data.rindex(b"</AppendedData>")], data[:at] + b"</VTKFile>"
         # a file of anybody's: no entities, no network, no document type
         parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=True)
         self.root = etree.fromstring(data, parser)
@@ -66,12 +85,18 @@ class _File:
             _check_count(piece, "Points", len(p))
             for kind, made in (("Polys", cut), ("Strips", _strips)):
                 cells = {a.get("Name"): a for a in piece.iterfind(f"{kind}/DataArray")}
-                corners, ends = (self._values(cells[name]).astype(np.int64) if name in cells
-                                 else np.zeros(0, dtype=np.int64) for name in ("connectivity", "offsets"))
+                corners, ends = (
+                    self._values(cells[name]).astype(np.int64)
+                    if name in cells
+                    else np.zeros(0, dtype=np.int64)
+                    for name in ("connectivity", "offsets")
+                )
                 _check_count(piece, kind, len(ends))
                 if (ends[-1] if len(ends) else 0) != len(corners):
-                    raise ValueError(f"its {kind} have {len(corners)} corners, and their offsets end at "
-                                     f"{ends[-1] if len(ends) else 0}")
+                    raise ValueError(
+                        f"its {kind} have {len(corners)} corners, and their offsets end at "
+                        f"{ends[-1] if len(ends) else 0}"
+                    )
                 p, found = made(p, corners, ends)
                 triangles.append(base + found)
             points.append(p)
@@ -88,7 +113,7 @@ class _File:
         if form == "ascii":
             return np.array((node.text or "").split(), dtype=float)
         if form == "appended":
-            data = self.appended[int(node.get("offset")):]
+            data = self.appended[int(node.get("offset")) :]
             return np.frombuffer(self._payload(data, _raw if self.raw else _base64), kind)
         text = (node.text or "").strip().encode()
         return np.frombuffer(self._payload(text, _base64) if text else b"", kind)
@@ -103,7 +128,7 @@ class _File:
         sizes = np.frombuffer(head, self.header)[3:].astype(int)
         blocks, out, at = decode(data, len(head), int(sizes.sum())), [], 0
         for size in sizes:
-            out.append(zlib.decompress(blocks[at:at + size]))
+            out.append(zlib.decompress(blocks[at : at + size]))
             at += size
         return b"".join(out)
 
@@ -115,13 +140,13 @@ def _check_count(piece: Any, what: str, count: int) -> None:
 
 
 def _raw(data: bytes, start: int, count: int) -> bytes:
-    return data[start:start + count]
+    return data[start : start + count]
 
 
 def _base64(data: bytes, start: int, count: int) -> bytes:
     """What begins at a byte is a run of its own, with its own padding."""
     skip, take = ((n + 2) // 3 * 4 for n in (start, count))
-    return base64.b64decode(data[skip:skip + take])[:count]
+    return base64.b64decode(data[skip : skip + take])[:count]
 
 
 def _strips(points: Array, corners: np.ndarray, ends: np.ndarray) -> tuple[Array, np.ndarray]:

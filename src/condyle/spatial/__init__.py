@@ -3,6 +3,7 @@
 Numbers are NumPy arrays with any leading batch dimensions, R (..., 3, 3) and p (..., 3); symbols are CasADi
 SX. Spatial vectors have their angular part first. Quaternions are (w, x, y, z). Radians, metres, kilograms.
 """
+
 from condyle.spatial.algebra import too_large
 from condyle.spatial.exponential import exp_se3, exp_so3, log_se3, log_so3
 from condyle.spatial.inertia import MassProperties, possible_masses

@@ -4,6 +4,7 @@ Numbers are float64 arrays with any leading batch dimensions: vectors (..., n), 
 Symbols are CasADi SX: vectors n x 1, matrices n x n. Zeros in a symbolic matrix are structural, other
 constants fold.
 """
+
 from __future__ import annotations
 
 import functools
@@ -28,27 +29,33 @@ still finite then."""
 def too_large(array: Array) -> str:
     """Words about a number beyond LARGEST; empty if there is none."""
     size = float(np.abs(array).max(initial=0.0))
-    return (f"{size:g}, but sizes above {LARGEST:g} overflow in products; units are m, kg and rad"
-            if size > LARGEST else "")
+    return (
+        f"{size:g}, but sizes above {LARGEST:g} overflow in products; units are m, kg and rad"
+        if size > LARGEST
+        else ""
+    )
 
 
 def holds_symbol(value: Value) -> bool:
     """Whether a Symbol of a traced function is the value or inside it."""
     if isinstance(value, np.ndarray):
         return value.dtype == object and any(isinstance(v, Symbol) for v in value.flat)
-    return isinstance(value, Symbol) or (isinstance(value, (list, tuple))
-                                         and any(holds_symbol(v) for v in value))
+    return isinstance(value, Symbol) or (
+        isinstance(value, (list, tuple)) and any(holds_symbol(v) for v in value)
+    )
 
 
 def traceable(function: Callable[..., Value]) -> Callable[..., Value]:
     """Let a function of symbols also take the Symbols that a user's function is traced with, and give these
     back."""
+
     @functools.wraps(function)
     def call(*arguments: Value, **options: Value) -> Value:
         if not any(holds_symbol(a) for a in arguments):
             return function(*arguments, **options)
         result = function(*(to_sx(a) if holds_symbol(a) else a for a in arguments), **options)
         return symbols(ca.densify(result)) if isinstance(result, ca.SX) else result
+
     return call
 
 
@@ -61,7 +68,7 @@ def numbers(value: Value, what: str) -> Array:
     """The value as a float64 array of any shape."""
     value = in_order(what, value)
     try:
-        if isinstance(value, (str, bytes)):                 # "1" is text, whatever NumPy makes of it
+        if isinstance(value, (str, bytes)):  # "1" is text, whatever NumPy makes of it
             raise TypeError
         return real(what, value)
     except (TypeError, ValueError, OverflowError) as error:
@@ -97,8 +104,9 @@ def as_matrix(value: Value, n: int, what: str, symbolic: bool = False) -> Value:
     it."""
     if is_symbolic(value):
         if isinstance(value, (list, tuple)):
-            value = ca.vertcat(*(ca.horzcat(*row) if isinstance(row, (list, tuple)) else row
-                                 for row in value))
+            value = ca.vertcat(
+                *(ca.horzcat(*row) if isinstance(row, (list, tuple)) else row for row in value)
+            )
         if value.shape != (n, n):
             raise ShapeError(f"{what}: expected a symbolic matrix {n} x {n}, got {_shape_of(value)}")
         return value
@@ -110,14 +118,16 @@ def as_matrix(value: Value, n: int, what: str, symbolic: bool = False) -> Value:
 
 def _constants(array: Array, ndim: int, what: str) -> ca.SX:
     if array.ndim != ndim:
-        raise ShapeError(f"{what}: numbers that meet symbols cannot have batch dimensions, got shape "
-                         f"{array.shape}")
+        raise ShapeError(
+            f"{what}: numbers that meet symbols cannot have batch dimensions, got shape {array.shape}"
+        )
     return ca.sparsify(ca.SX(ca.DM(array)))
 
 
 def _shape_of(value: Value) -> str:
-    return f"SX {value.shape[0]} x {value.shape[1]}" if isinstance(value,
-                                                                   ca.SX) else f"a {type(value).__name__}"
+    return (
+        f"SX {value.shape[0]} x {value.shape[1]}" if isinstance(value, ca.SX) else f"a {type(value).__name__}"
+    )
 
 
 def entries(v: Value) -> list[Value]:
@@ -184,7 +194,7 @@ def cross(a: Value, b: Value) -> Value:
     """a x b of two vectors with three components."""
     if isinstance(a, ca.SX):
         return ca.cross(a, b)
-    next_, last = [1, 2, 0], [2, 0, 1]                      # np.cross takes five times as long
+    next_, last = [1, 2, 0], [2, 0, 1]  # np.cross takes five times as long
     return a[..., next_] * b[..., last] - a[..., last] * b[..., next_]
 
 

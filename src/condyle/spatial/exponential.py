@@ -15,6 +15,7 @@ a, b, c, d are smooth functions of s, f one of x^2 + y^2 + z^2. Below a bound we
 digits are lost in differences, and the derivatives at zero, which the closed forms have as 0/0, are those of
 a polynomial.
 """
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -71,7 +72,7 @@ def exp_so3(phi: Value) -> Value:
     phi = as_vector(phi, 3, "exp_so3")
     s = dot(phi, phi)
     K = skew(phi)
-    return identity(3, is_symbolic(phi)) + times(_a(s), K) + times(_b(s), K @ K)                     # (1)
+    return identity(3, is_symbolic(phi)) + times(_a(s), K) + times(_b(s), K @ K)  # (1)
 
 
 @traceable
@@ -90,7 +91,7 @@ def log_so3(R: Value) -> Value:
     """
     w, x, y, z = entries(quaternion_from_rotation(as_matrix(R, 3, "log_so3")))
     v = vector([x, y, z])
-    return scale(_f(dot(v, v), w), v)                                                                # (4)
+    return scale(_f(dot(v, v), w), v)  # (4)
 
 
 @traceable
@@ -98,7 +99,7 @@ def right_jacobian_so3(phi: Value) -> Value:
     """Jr of exp(phi + d) = exp(phi) exp(Jr d) for small d, shape (..., 3, 3)."""
     phi = as_vector(phi, 3, "right_jacobian_so3")
     s, K = dot(phi, phi), skew(phi)
-    return identity(3, is_symbolic(phi)) - times(_b(s), K) + times(_c(s), K @ K)                     # (5)
+    return identity(3, is_symbolic(phi)) - times(_b(s), K) + times(_c(s), K @ K)  # (5)
 
 
 @traceable
@@ -106,7 +107,7 @@ def right_jacobian_inverse_so3(phi: Value) -> Value:
     """The inverse of `right_jacobian_so3`: log(exp(phi) exp(d)) = phi + Jr^-1 d for small d. |phi| < 2 pi."""
     phi = as_vector(phi, 3, "right_jacobian_inverse_so3")
     s, K = dot(phi, phi), skew(phi)
-    return identity(3, is_symbolic(phi)) + times(0.5, K) + times(_d(s), K @ K)                       # (5)
+    return identity(3, is_symbolic(phi)) + times(0.5, K) + times(_d(s), K @ K)  # (5)
 
 
 @traceable
@@ -120,7 +121,7 @@ def exp_se3(xi: Value) -> Transform:
     phi, v = split(as_vector(xi, 6, "exp_se3"))
     s = dot(phi, phi)
     across = cross(phi, v)
-    p = v + scale(_b(s), across) + scale(_c(s), cross(phi, across))                                  # (2)
+    p = v + scale(_b(s), across) + scale(_c(s), cross(phi, across))  # (2)
     return Transform.unchecked(exp_so3(phi), p)
 
 
@@ -131,7 +132,7 @@ def log_se3(X: Value) -> Value:
     R, p = Transform.of(X, "log_se3")
     phi = log_so3(R)
     across = cross(phi, p)
-    v = p - 0.5 * across + scale(_d(dot(phi, phi)), cross(phi, across))                              # (3)
+    v = p - 0.5 * across + scale(_d(dot(phi, phi)), cross(phi, across))  # (3)
     return join(phi, v)
 
 

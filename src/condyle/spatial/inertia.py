@@ -1,4 +1,5 @@
 """Mass properties of a rigid body: checked once, then numbers."""
+
 from __future__ import annotations
 
 import casadi as ca
@@ -41,8 +42,12 @@ class MassProperties:
 
     @classmethod
     def of(
-        cls, mass: float = 0.0, com: Value = (0.0, 0.0, 0.0), inertia: Value = (0.0, 0.0, 0.0),
-        what: str = "body", possible: bool = True
+        cls,
+        mass: float = 0.0,
+        com: Value = (0.0, 0.0, 0.0),
+        inertia: Value = (0.0, 0.0, 0.0),
+        what: str = "body",
+        possible: bool = True,
     ) -> MassProperties:
         """Checked mass properties.
 
@@ -64,8 +69,9 @@ class MassProperties:
             raise DescriptionError(f"{what}: com is a point of 3 numbers [m], got shape {c.shape}")
         I = _inertia_matrix(_numbers(inertia, f"{what}: inertia"), what, possible)
         if m == 0 and I.any():
-            raise DescriptionError(f"{what}: mass is 0 but inertia is not; give a mass, or zero inertia as "
-                                   "well")
+            raise DescriptionError(
+                f"{what}: mass is 0 but inertia is not; give a mass, or zero inertia as well"
+            )
         return cls._frozen(float(m), c, I)
 
     @classmethod
@@ -118,14 +124,20 @@ def possible_masses(mass: ca.SX, I: ca.SX) -> ca.SX:
     # at most three times the largest moment, and at least that
     trace = ca.trace(I)
     A = I / trace
-    asymmetry = [ca.fabs(A[i, j] - A[j, i]) <= SYMMETRY_TOLERANCE / 3 for i, j in ((1, 0), (2, 0), (2, 1))
-                 if not ca.is_equal(A[i, j], A[j, i], 1)]
+    asymmetry = [
+        ca.fabs(A[i, j] - A[j, i]) <= SYMMETRY_TOLERANCE / 3
+        for i, j in ((1, 0), (2, 0), (2, 1))
+        if not ca.is_equal(A[i, j], A[j, i], 1)
+    ]
     # false where an entry is not finite: A is not a number then
     real = ca.logic_and(mass > 0, trace > 0)
-    for condition in (*asymmetry, _definite(A + NEGATIVE_TOLERANCE / 4 * ca.SX.eye(3)),
-                      _definite((0.5 + TRIANGLE_TOLERANCE / 8) * ca.SX.eye(3) - A)):
+    for condition in (
+        *asymmetry,
+        _definite(A + NEGATIVE_TOLERANCE / 4 * ca.SX.eye(3)),
+        _definite((0.5 + TRIANGLE_TOLERANCE / 8) * ca.SX.eye(3) - A),
+    ):
         real = ca.logic_and(real, condition)
-    none = ca.logic_and(mass >= 0, ca.sumsqr(I) == 0)       # a point, or nothing
+    none = ca.logic_and(mass >= 0, ca.sumsqr(I) == 0)  # a point, or nothing
     return ca.logic_and(mass < ca.inf, ca.logic_or(real, none))
 
 
@@ -164,16 +176,18 @@ def _inertia_matrix(I: Array, what: str, possible: bool = True) -> Array:
         )
     asymmetry = np.abs(I - I.T).max()
     if asymmetry > SYMMETRY_TOLERANCE * np.abs(I).max():
-        raise DescriptionError(f"{what}: inertia is not symmetric: I and I' differ by {asymmetry:.3g} kg m^2 "
-                               f"in\n{I}")
+        raise DescriptionError(
+            f"{what}: inertia is not symmetric: I and I' differ by {asymmetry:.3g} kg m^2 in\n{I}"
+        )
     I = (I + I.T) / 2
     if not possible:
         return I
     small, middle, large = np.linalg.eigvalsh(I)
     shown = f"its principal moments are {small:.6g}, {middle:.6g}, {large:.6g} kg m^2"
     if small < -NEGATIVE_TOLERANCE * abs(large):
-        raise DescriptionError(f"{what}: inertia is not positive semidefinite: {shown}; no moment may be "
-                               "negative")
+        raise DescriptionError(
+            f"{what}: inertia is not positive semidefinite: {shown}; no moment may be negative"
+        )
     if large - (small + middle) > TRIANGLE_TOLERANCE * large:
         raise DescriptionError(
             f"{what}: inertia violates the triangle inequality: {shown}; no real body has one above the sum "

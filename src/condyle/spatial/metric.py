@@ -1,4 +1,5 @@
 """Metric: how a rotation counts against a translation."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -47,9 +48,11 @@ class Metric:
             root = np.linalg.cholesky(W).T.copy()
         except np.linalg.LinAlgError:
             smallest = np.linalg.eigvalsh(W)[0]
-            raise DescriptionError(f"{what}: the matrix must be positive definite, but its smallest "
-                                   f"eigenvalue is {smallest:.3g}; a length must be positive, and a body "
-                                   "must resist every twist") from None
+            raise DescriptionError(
+                f"{what}: the matrix must be positive definite, but its smallest "
+                f"eigenvalue is {smallest:.3g}; a length must be positive, and a body "
+                "must resist every twist"
+            ) from None
         for name, value in (("matrix", W), ("root", root)):
             value.flags.writeable = False
             object.__setattr__(self, name, value)
@@ -79,8 +82,9 @@ class Metric:
             except ShapeError:
                 raise DescriptionError(f"{what}: expected {EXPECTED}, got {value!r}") from None
             if not (np.isfinite(length) and length > 0):
-                raise DescriptionError(f"{what}: expected a length > 0 [m] that 1 rad counts as, got "
-                                       f"{length:g}")
+                raise DescriptionError(
+                    f"{what}: expected a length > 0 [m] that 1 rad counts as, got {length:g}"
+                )
             return cls(np.diag([length**2] * 3 + [1.0] * 3), what=what)
         return cls(value, what=what)
 

@@ -2,6 +2,7 @@
 
 Numbers, batched by leading dimensions, or CasADi SX.
 """
+
 from __future__ import annotations
 
 from condyle.spatial.algebra import (
@@ -38,11 +39,13 @@ def rotation_from_quaternion(q: Value) -> Value:
     xx, yy, zz = x * x2, y * y2, z * z2
     xy, xz, yz = x * y2, x * z2, y * z2
     wx, wy, wz = w * x2, w * y2, w * z2
-    return matrix([
-        [1 - (yy + zz), xy - wz, xz + wy],
-        [xy + wz, 1 - (xx + zz), yz - wx],
-        [xz - wy, yz + wx, 1 - (xx + yy)],
-    ])
+    return matrix(
+        [
+            [1 - (yy + zz), xy - wz, xz + wy],
+            [xy + wz, 1 - (xx + zz), yz - wx],
+            [xz - wy, yz + wx, 1 - (xx + yy)],
+        ]
+    )
 
 
 @traceable
@@ -84,12 +87,14 @@ def quaternion_multiply(a: Value, b: Value) -> Value:
     symbolic = is_symbolic(a, b)
     aw, ax, ay, az = entries(as_vector(a, 4, "quaternion_multiply", symbolic))
     bw, bx, by, bz = entries(as_vector(b, 4, "quaternion_multiply", symbolic))
-    return vector([
-        aw * bw - ax * bx - ay * by - az * bz,
-        aw * bx + ax * bw + ay * bz - az * by,
-        aw * by - ax * bz + ay * bw + az * bx,
-        aw * bz + ax * by - ay * bx + az * bw,
-    ])
+    return vector(
+        [
+            aw * bw - ax * bx - ay * by - az * bz,
+            aw * bx + ax * bw + ay * bz - az * by,
+            aw * by - ax * bz + ay * bw + az * bx,
+            aw * bz + ax * by - ay * bx + az * bw,
+        ]
+    )
 
 
 @traceable

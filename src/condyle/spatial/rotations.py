@@ -3,6 +3,7 @@
 R_FM turns components in M into components in F: v_F = R_FM v_M. Angles in radians, right-handed.
 All functions but `euler_from_rotation` take numbers, batched by leading dimensions, or CasADi SX.
 """
+
 from __future__ import annotations
 
 import numpy as np
@@ -143,17 +144,18 @@ def euler_from_rotation(R: Value, sequence: str = "xyz") -> Array:
         angles [rad], shape (..., 3).
     """
     if is_symbolic(R):
-        raise ShapeError("euler_from_rotation: takes numbers only; for symbols use log_so3 or "
-                         "quaternion_from_rotation")
+        raise ShapeError(
+            "euler_from_rotation: takes numbers only; for symbols use log_so3 or quaternion_from_rotation"
+        )
     R = as_matrix(R, 3, "euler_from_rotation")
     i, j, last = ("xyz".index(a) for a in _checked(sequence))
     k = 3 - i - j
-    e = 1 if (j - i) % 3 == 1 else -1                            # sign of the permutation (i, j, k)
+    e = 1 if (j - i) % 3 == 1 else -1  # sign of the permutation (i, j, k)
     across = np.hypot(R[..., i, j], R[..., i, i if last == k else k])
-    if last == k:                                                # row i: (.., .., e sin(second)) at i, j, k
+    if last == k:  # row i: (.., .., e sin(second)) at i, j, k
         second = np.arctan2(e * R[..., i, k], across)
         first = np.arctan2(-e * R[..., j, k], R[..., k, k])
-    else:                                                        # row and column i: cos(second) at i
+    else:  # row and column i: cos(second) at i
         second = np.arctan2(across, R[..., i, i])
         first = np.arctan2(R[..., j, i], -e * R[..., k, i])
     locked = across < LOCKED

@@ -1,4 +1,5 @@
 """Transform: where a frame is, seen from another."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -32,7 +33,7 @@ class Transform:
     """
 
     __slots__ = ("R", "p")
-    __array_ufunc__ = None                                       # array @ Transform is an error
+    __array_ufunc__ = None  # array @ Transform is an error
 
     R: Any
     p: Any
@@ -49,7 +50,8 @@ class Transform:
             raise DescriptionError(f"{what}: {error}") from None
         except ValueError:
             raise DescriptionError(
-                f"{what}: batch dimensions of R {R_.shape} and p {p_.shape} do not match") from None
+                f"{what}: batch dimensions of R {R_.shape} and p {p_.shape} do not match"
+            ) from None
         if not symbolic:
             if R is not None:
                 _check_rotation(R_, what)
@@ -103,8 +105,9 @@ class Transform:
         if isinstance(last, ca.SX) and last.is_constant():
             last = ca.evalf(last).full().ravel()
         if isinstance(last, ca.SX) or not np.array_equal(last, [0, 0, 0, 1]):
-            raise DescriptionError(f"{what}: the last row of a 4 x 4 matrix is 0 0 0 1, got {last}; is it "
-                                   "transposed?")
+            raise DescriptionError(
+                f"{what}: the last row of a 4 x 4 matrix is 0 0 0 1, got {last}; is it transposed?"
+            )
         return cls(A[:3, :3], A[:3, 3], what=what)
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -150,14 +153,16 @@ class Transform:
         if is_symbolic(self.R) != is_symbolic(other.R):
             return False
         if is_symbolic(self.R):
-            return all(a.sparsity() == b.sparsity() and ca.is_equal(a, b, 0) for a,
-                       b in zip(self, other, strict=True))
+            return all(
+                a.sparsity() == b.sparsity() and ca.is_equal(a, b, 0)
+                for a, b in zip(self, other, strict=True)
+            )
         return all(np.array_equal(a, b) for a, b in zip(self, other, strict=True))
 
     def __hash__(self) -> int:
         if is_symbolic(self.R):
             return hash(Transform)
-        return hash(((self.R + 0.0).tobytes(), (self.p + 0.0).tobytes()))       # + 0.0: -0.0 equals 0.0
+        return hash(((self.R + 0.0).tobytes(), (self.p + 0.0).tobytes()))  # + 0.0: -0.0 equals 0.0
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Transform.unchecked, (self.R, self.p)
@@ -170,8 +175,9 @@ class Transform:
             return f"Transform({' x '.join(map(str, p.shape[:-1]))} transforms)"
         shown = []
         if not np.array_equal(R, np.eye(3)):
-            shown.append("R=[" + ", ".join("[" + ", ".join(f"{a:.6g}" for a in row) + "]" for row in R + 0.0)
-                         + "]")
+            shown.append(
+                "R=[" + ", ".join("[" + ", ".join(f"{a:.6g}" for a in row) + "]" for row in R + 0.0) + "]"
+            )
         if p.any():
             shown.append("p=[" + ", ".join(f"{a:.6g}" for a in p + 0.0) + "]")
         return f"Transform({', '.join(shown)})"

@@ -2,6 +2,7 @@
 
 Numbers, batched by leading dimensions, or CasADi SX.
 """
+
 from __future__ import annotations
 
 import casadi as ca

@@ -7,6 +7,7 @@ an arm does not look for the paths of its muscles. What a study applies comes wi
     force of an actuator [N, N m]              instead of its control
     moment about ground's origin and force     on a body, in ground [N m, N]
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -67,7 +68,7 @@ class Acting:
     loaded: tuple[str, ...] = ()
     silent: frozenset[str] = frozenset()
     left_out: str = ""
-    _places: list[_Places] = field(default_factory=list, repr=False)        # when it is first needed
+    _places: list[_Places] = field(default_factory=list, repr=False)  # when it is first needed
 
     def batch(self, motion: Motion, pulls: Array | None = None, loads: Array | None = None) -> Batch:
         """The frames of a motion, for operators of this system.
@@ -81,14 +82,14 @@ class Acting:
             self._places[:] = [_Places.of(self, motion.system.compiled.model)]
         places = self._places[0]
         shape = len(motion), len(places.constants)
-        if motion.steady:                                   # all but the time is the same in all frames
+        if motion.steady:  # all but the time is the same in all frames
             row = places.constants.copy()
             row[places.into] = motion.start.tail[places.source]
             if self.system.compiled.timed.operators or pulls is not None or loads is not None:
                 tail = np.empty(shape)
                 tail[...] = row
                 tail[:, 0] = motion.t
-            else:                                           # as np.broadcast_to, in a tenth of the time
+            else:  # as np.broadcast_to, in a tenth of the time
                 tail = np.ndarray(shape, buffer=row, strides=(0, row.itemsize))
         else:
             tail = np.empty(shape)
@@ -130,8 +131,10 @@ class _Places:
         for name in ("t", "discrete", "lock", "held", "parameters", "table"):
             if own.tail[name].stop > own.tail[name].start:
                 source[own.tail[name]] = range(theirs.tail[name].start, theirs.tail[name].stop)
-        for name, mine, known in (("z", own.state_variables, theirs.state_variables),
-                                  ("enabled", own.switches, theirs.switches)):
+        for name, mine, known in (
+            ("z", own.state_variables, theirs.state_variables),
+            ("enabled", own.switches, theirs.switches),
+        ):
             at = {n: k for k, n in enumerate(known, theirs.tail[name].start)}
             for k, n in enumerate(mine, own.tail[name].start):
                 constants[k], source[k] = (0.0, at[n]) if n in at else (1.0, -1)
@@ -139,12 +142,17 @@ class _Places:
             if name in part.silent or name in part.pulled:  # a given force acts
                 constants[k], source[k] = float(name not in part.silent), -1
         controls, first = theirs.tail["inputs"], own.tail["inputs"].start
-        source[first:first + controls.stop - controls.start] = range(controls.start, controls.stop)
+        source[first : first + controls.stop - controls.start] = range(controls.start, controls.stop)
         place = {name: k for k, name in enumerate(part.system.inputs, first)}
         into = np.flatnonzero(source >= 0)
-        return cls(theirs, constants, into, source[into],
-                   _run([place[_tension(name)] for name in part.pulled]),
-                   [_run([place[name] for name in _wrench(body)]) for body in part.loaded])
+        return cls(
+            theirs,
+            constants,
+            into,
+            source[into],
+            _run([place[_tension(name)] for name in part.pulled]),
+            [_run([place[name] for name in _wrench(body)]) for body in part.loaded],
+        )
 
 
 def _run(places: list[int]) -> list[int] | slice:
@@ -177,14 +185,22 @@ def warn_of_one_way(who: str, motion: Motion) -> None:
     system = motion.system
     if names := [name for name in system.unilateral if name not in motion.start.disabled]:
         some = ", ".join(map(repr, names[:3])) + ", ..." * (len(names) > 3)
-        warn(f"{who}: {some}: rigid contacts, stops and ropes act one way, and count as open in "
-             "recorded motions: they exert nothing. Give what they exert as external_loads=, or "
-             "disable them if that is meant: state=system.state(disabled=[...])", RuntimeWarning)
+        warn(
+            f"{who}: {some}: rigid contacts, stops and ropes act one way, and count as open in "
+            "recorded motions: they exert nothing. Give what they exert as external_loads=, or "
+            "disable them if that is meant: state=system.state(disabled=[...])",
+            RuntimeWarning,
+        )
 
 
-def acting(system: System, kept: Collection[str], pulled: Iterable[str] = (), loaded: Iterable[str] = (),
-           rigid: Mapping[str, Constraint] | None = None,
-           law: Callable[[Force, Input], Force] = given) -> Acting:
+def acting(
+    system: System,
+    kept: Collection[str],
+    pulled: Iterable[str] = (),
+    loaded: Iterable[str] = (),
+    rigid: Mapping[str, Constraint] | None = None,
+    law: Callable[[Force, Input], Force] = given,
+) -> Acting:
     """A system with some of its forces, made once.
 
     Args:
@@ -204,8 +220,14 @@ def acting(system: System, kept: Collection[str], pulled: Iterable[str] = (), lo
     return known[key]  # type: ignore[no-any-return]
 
 
-def _made(system: System, kept: Collection[str], pulled: tuple[str, ...], loaded: tuple[str, ...],
-          rigid: Mapping[str, Constraint], law: Callable[[Force, Input], Force]) -> Acting:
+def _made(
+    system: System,
+    kept: Collection[str],
+    pulled: tuple[str, ...],
+    loaded: tuple[str, ...],
+    rigid: Mapping[str, Constraint],
+    law: Callable[[Force, Input], Force],
+) -> Acting:
     silent = frozenset({"gravity"} - set(kept)) | _asked(system, kept) - set(kept)
     copy = system.copy()
     copy._forces = {name: force for name, force in copy._forces.items() if name in kept or name in silent}
@@ -213,8 +235,9 @@ def _made(system: System, kept: Collection[str], pulled: tuple[str, ...], loaded
         copy.add_force(name, law(system.force(name), Input(_tension(name), 0.0)))
     for body in loaded:
         m = [Input(name, 0.0) for name in _wrench(body)]
-        copy.add_force(f"given load on {body}", ExternalWrench(body, (0, 0, 0), m[3:], m[:3],
-                                                               station_frame="ground"))
+        copy.add_force(
+            f"given load on {body}", ExternalWrench(body, (0, 0, 0), m[3:], m[:3], station_frame="ground")
+        )
     for name, constraint in rigid.items():
         copy.add_constraint(name, constraint)
     return Acting(copy, pulled, loaded, silent, _left_out(system, copy))
@@ -231,8 +254,12 @@ def _asked(system: System, kept: Collection[str]) -> set[str]:
     laws: list[Any] = [system.force(name) for name in kept]
     laws += [system.constraint(name) for name in system.constraints]
     laws += [system.measure(name) for name in system.measures]
-    names = {ask.name.rpartition(".")[0] for law in laws for ask in getattr(law, "asks", ())
-             if isinstance(ask, StateVariable)}
+    names = {
+        ask.name.rpartition(".")[0]
+        for law in laws
+        for ask in getattr(law, "asks", ())
+        if isinstance(ask, StateVariable)
+    }
     return names & set(system.forces)
 
 

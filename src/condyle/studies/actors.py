@@ -12,6 +12,7 @@ Constraints G and held speeds take what is not along the free directions N, G N 
 
 N has a column per independent speed, in which this speed is 1 and the other independent ones are 0.
 """
+
 from __future__ import annotations
 
 import math
@@ -61,8 +62,9 @@ class Actors:
         lengths: of the paths of muscles and actuators [m], shape (m, paths).
     """
 
-    def __init__(self, motion: Motion, physiology: bool, passive: bool,
-                 reserves: float | Mapping[str, float] | None) -> None:
+    def __init__(
+        self, motion: Motion, physiology: bool, passive: bool, reserves: float | Mapping[str, float] | None
+    ) -> None:
         self.system = system = motion.system
         self.motion, self.model = motion, system.compiled.model
         model = self.model
@@ -73,12 +75,13 @@ class Actors:
         self.muscles = tuple(name for name, law in laws.items() if isinstance(law, Muscle))
         paths = (*self.muscles, *(name for name in laws if name not in self.muscles))
         turning = tuple(name for name in model.actuators if name in enabled)
-        self.others = paths[len(self.muscles):] + turning
+        self.others = paths[len(self.muscles) :] + turning
         optimal = self._reserves(reserves)
         self.reserves = list(optimal)
         if not (self.muscles or self.others or self.reserves):
-            raise DescriptionError(f"{WHO}: the system has no muscle or actuator that is enabled; add some, "
-                                   "or give reserves=1.0")
+            raise DescriptionError(
+                f"{WHO}: the system has no muscle or actuator that is enabled; add some, or give reserves=1.0"
+            )
         self.units = ["N"] * len(paths) + [self._unit(name) for name in turning]
         m, nu = len(motion), system.nu
         tension, self.added, arms = self._paths(paths, physiology, passive)
@@ -104,13 +107,14 @@ class Actors:
         if not names:
             return np.zeros((m, 0)), np.zeros((m, 0)), np.zeros((m, 0, system.nu))
         L, arms = system._run("path_geometry", (self.motion.q,), {"state": batch})
-        Ldot = (batch.kernel("path_speeds") if model.moved_by_time
-                else -(arms @ self.motion.u[..., None])[..., 0])
-        active, slack, isometric = system._run("unit_tensions", (self.motion.q, L, Ldot),
-                                                {"state": batch})
+        Ldot = (
+            batch.kernel("path_speeds") if model.moved_by_time else -(arms @ self.motion.u[..., None])[..., 0]
+        )
+        active, slack, isometric = system._run("unit_tensions", (self.motion.q, L, Ldot), {"state": batch})
         warn_of_slips(WHO, self.motion, L, Ldot, arms, depth=2)
-        own, every = ([list(known).index(name) for name in names] for known in (model.controlled_paths,
-                                                                                model.paths))
+        own, every = (
+            [list(known).index(name) for name in names] for known in (model.controlled_paths, model.paths)
+        )
         tension = np.maximum(active, 0) if physiology else isometric
         self.lengths = _chosen(L, every)
         return _chosen(tension, own), _chosen(slack, own) * passive, _chosen(arms, every)
@@ -118,10 +122,12 @@ class Actors:
     def fiber_lengths(self) -> Array:
         """Of the muscles with rigid tendons, in optimal lengths, shape (m, muscles)."""
         laws = [self.system.force(name) for name in self.muscles]
-        l_0, l_S, alpha = (np.array([self._value(law, field) for law in laws]) for field in (
-            "optimal_fiber_length", "tendon_slack_length", "pennation_angle"))
-        along = np.maximum(self.lengths[:, :len(laws)] - l_S, 0.0)
-        return np.hypot(along, l_0 * np.sin(alpha)) / l_0   # muscles/muscle.py (1), (5)
+        l_0, l_S, alpha = (
+            np.array([self._value(law, field) for law in laws])
+            for field in ("optimal_fiber_length", "tendon_slack_length", "pennation_angle")
+        )
+        along = np.maximum(self.lengths[:, : len(laws)] - l_S, 0.0)
+        return np.hypot(along, l_0 * np.sin(alpha)) / l_0  # muscles/muscle.py (1), (5)
 
     def _reserves(self, given: float | Mapping[str, float] | None) -> dict[int, float]:
         """Optimal forces by the places of the speeds."""
@@ -132,8 +138,12 @@ class Actors:
             free = np.flatnonzero(~system.compiled.tails.held(self.motion.tail).any(axis=0))
             return dict.fromkeys(free.tolist(), self._optimal("reserves", given))
         where = f"reserves of {WHO}"
-        return {system.speeds.index(speed_named(self.model.tree, name, where)):
-                self._optimal(f"reserves[{name!r}]", value) for name, value in given.items()}
+        return {
+            system.speeds.index(speed_named(self.model.tree, name, where)): self._optimal(
+                f"reserves[{name!r}]", value
+            )
+            for name, value in given.items()
+        }
 
     def _optimal(self, what: str, value: Any) -> float:
         force = number(f"{WHO}: {what}", value, "an optimal force [N m, N]")
@@ -158,18 +168,24 @@ class Actors:
     def bounds(self, a_min: Any, a_max: Any) -> tuple[Array, Array]:
         """Of each variable, shape (n,) each."""
         laws: list[Any] = [self.system.force(name) for name in self.muscles]
-        own = [self._value(law, "minimum_activation") if law.min_control is None else law.min_control
-               for law in laws]
+        own = [
+            self._value(law, "minimum_activation") if law.min_control is None else law.min_control
+            for law in laws
+        ]
         low = self._each("a_min", a_min, own)
         high = self._each("a_max", a_max, [law.max_control for law in laws])
         for name, least, most in zip(self.muscles, low, high, strict=True):
             if not 0 <= least <= most < math.inf:
-                raise DescriptionError(f"{WHO}: {name!r}: expected 0 <= a_min <= a_max, got a_min = "
-                                       f"{least:g} and a_max = {most:g}")
+                raise DescriptionError(
+                    f"{WHO}: {name!r}: expected 0 <= a_min <= a_max, got a_min = "
+                    f"{least:g} and a_max = {most:g}"
+                )
         others: list[Any] = [self.system.force(name) for name in self.others]
         free = [math.inf] * len(self.reserves)
-        return (np.array([*low, *(law.min_control for law in others), *(-x for x in free)]),
-                np.array([*high, *(law.max_control for law in others), *free]))
+        return (
+            np.array([*low, *(law.min_control for law in others), *(-x for x in free)]),
+            np.array([*high, *(law.max_control for law in others), *free]),
+        )
 
     def _each(self, what: str, given: Any, own: list[float]) -> list[float]:
         """A number of each muscle: its own, one for all, or some by name."""
@@ -180,8 +196,10 @@ class Actors:
         for name in given:
             if name not in self.muscles:
                 raise UnknownNameError("muscle", name, self.muscles, f"{what} of {WHO}")
-        return [number(f"{WHO}: {what}[{name!r}]", given.get(name, x), "a number")
-                for name, x in zip(self.muscles, own, strict=True)]
+        return [
+            number(f"{WHO}: {what}[{name!r}]", given.get(name, x), "a number")
+            for name, x in zip(self.muscles, own, strict=True)
+        ]
 
     def weights(self, given: Mapping[str, float] | None) -> Array:
         """Of each variable, shape (n,)."""
@@ -205,8 +223,9 @@ def _chosen(x: Array, columns: list[int]) -> Array:
     return x if columns == list(range(x.shape[1])) else x[:, columns]
 
 
-def directions(motion: Motion, frames: NDArray[np.intp]
-               ) -> Iterator[tuple[NDArray[np.intp], list[int], Array | None]]:
+def directions(
+    motion: Motion, frames: NDArray[np.intp]
+) -> Iterator[tuple[NDArray[np.intp], list[int], Array | None]]:
     """Frames with the same independent speeds, these speeds, and N of (2), shape (frames, nu, independent);
     None without constraints, where the other speeds are zero in it."""
     system = motion.system
@@ -238,4 +257,4 @@ def _dependent(G: Array) -> list[int]:
 
     R, order = qr(G, mode="r", pivoting=True)
     sizes = np.abs(np.diagonal(R))
-    return sorted(order[:int(np.sum(sizes > RANK * max(sizes.max(initial=0.0), 1e-300)))].tolist())
+    return sorted(order[: int(np.sum(sizes > RANK * max(sizes.max(initial=0.0), 1e-300)))].tolist())

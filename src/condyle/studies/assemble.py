@@ -1,5 +1,6 @@
 """`cd.assemble` and `cd.assemble_frames`: configurations that satisfy all position constraints and come near
 to goals."""
+
 from __future__ import annotations
 
 import contextlib
@@ -49,8 +50,15 @@ Limits = bool | Mapping[str, tuple[float, float]]
 
 
 @answered()
-def assemble(system: System, state: State, goals: Goal | Sequence[Goal] = (), *, locked: Iterable[str] = (),
-             limits: Limits = False, accuracy: float = 1e-8) -> State:
+def assemble(
+    system: System,
+    state: State,
+    goals: Goal | Sequence[Goal] = (),
+    *,
+    locked: Iterable[str] = (),
+    limits: Limits = False,
+    accuracy: float = 1e-8,
+) -> State:
     """The configuration near a state that satisfies all enabled position constraints and comes nearest to the
     goals; then the nearest speeds that satisfy the velocity constraints.
 
@@ -86,8 +94,10 @@ def assemble(system: System, state: State, goals: Goal | Sequence[Goal] = (), *,
     check_state("assemble", system, state)
     wanted = checked("assemble", system, goals)
     if any(g.frames is not None for g in wanted):
-        raise ShapeError("assemble: a goal has targets for several frames; use cd.assemble_frames, or give "
-                         "one frame's target")
+        raise ShapeError(
+            "assemble: a goal has targets for several frames; use cd.assemble_frames, or give "
+            "one frame's target"
+        )
     for g in wanted:
         if np.isnan(g.target).any():
             raise ShapeError(f"assemble: the target of goal {g.name!r} is NaN; leave the goal out")
@@ -99,19 +109,36 @@ def assemble(system: System, state: State, goals: Goal | Sequence[Goal] = (), *,
         warn(f"assemble: {frames.failures[0]}", RuntimeWarning)
     q, u = frames.q[0], state.u
     if system.constraints:
-        q, u = system.project(q, u, tolerance=_tolerance(accuracy), t=state.t, z=state.z, inputs=state.inputs,
-                              discrete=state.discrete, parameters=state.parameters, locked=locks,
-                              disabled=state.disabled)
+        q, u = system.project(
+            q,
+            u,
+            tolerance=_tolerance(accuracy),
+            t=state.t,
+            z=state.z,
+            inputs=state.inputs,
+            discrete=state.discrete,
+            parameters=state.parameters,
+            locked=locks,
+            disabled=state.disabled,
+        )
     warn_of_violated("assemble", state, q)
     return state.replace(q=q, u=u)
 
 
-@answered({"times": "times are t=", "markers": "give goals: [cd.goals.Station(body, station, positions), "
-                                               "...]"})
-def assemble_frames(system: System, state: State, goals: Goal | Sequence[Goal], *, t: ArrayLike | None = None,
-                    locked: Iterable[str] = (),
-                    limits: Limits = False, accuracy: float = 1e-6,
-                    progress: bool | Callable[[float], object] = False) -> Frames:
+@answered(
+    {"times": "times are t=", "markers": "give goals: [cd.goals.Station(body, station, positions), ...]"}
+)
+def assemble_frames(
+    system: System,
+    state: State,
+    goals: Goal | Sequence[Goal],
+    *,
+    t: ArrayLike | None = None,
+    locked: Iterable[str] = (),
+    limits: Limits = False,
+    accuracy: float = 1e-6,
+    progress: bool | Callable[[float], object] = False,
+) -> Frames:
     """Configurations that follow goals from frame to frame, each found from the last: inverse kinematics.
 
     All frames are one native run. New targets, weights and stations do not compile anything; goals on other
@@ -148,17 +175,21 @@ def assemble_frames(system: System, state: State, goals: Goal | Sequence[Goal], 
     except (TypeError, ValueError):
         raise ShapeError(f"assemble_frames: t must be finite numbers [s] of shape (T,), got {t!r}") from None
     if times is not None and (times.ndim != 1 or not np.isfinite(times).all()):
-        raise ShapeError("assemble_frames: t must be finite numbers [s] of shape (T,), got shape "
-                         f"{times.shape}{', not all of them finite' if times.ndim == 1 else ''}")
+        raise ShapeError(
+            "assemble_frames: t must be finite numbers [s] of shape (T,), got shape "
+            f"{times.shape}{', not all of them finite' if times.ndim == 1 else ''}"
+        )
     check_progress("assemble_frames", progress)
     T = frame_count(wanted, times)
     if not any(g.weights(T).any() for g in wanted):
-        raise ShapeError("assemble_frames: no goal has a target and a weight in any frame: all are NaN or "
-                         "zero")
+        raise ShapeError(
+            "assemble_frames: no goal has a target and a weight in any frame: all are NaN or zero"
+        )
     clock = times is not None
     if times is None and T > 1:
-        system.compiled.timed.check("assemble_frames", "position_change", [np.empty((T, system.nq))],
-                                    state.disabled)
+        system.compiled.timed.check(
+            "assemble_frames", "position_change", [np.empty((T, system.nq))], state.disabled
+        )
     times = np.arange(float(T)) if times is None else times
     locks = {**state.locked, **system.compiled.tails.levels(locked)}
     frames = follow("assemble_frames", state, wanted, times, locks, limits, accuracy, progress)
@@ -166,13 +197,27 @@ def assemble_frames(system: System, state: State, goals: Goal | Sequence[Goal], 
     return replace(frames, clock=clock)
 
 
-def follow(who: str, state: State, goals: tuple[Goal, ...], t: Array, locked: dict[str, Any], limits: Limits,
-           accuracy: float, progress: bool | Callable[[float], object],
-           normal: NormalMatrices | None = None) -> Frames:
+def follow(
+    who: str,
+    state: State,
+    goals: tuple[Goal, ...],
+    t: Array,
+    locked: dict[str, Any],
+    limits: Limits,
+    accuracy: float,
+    progress: bool | Callable[[float], object],
+    normal: NormalMatrices | None = None,
+) -> Frames:
     """Frames that follow goals, which are known to fit, from a state on; `who` asks, for warnings. The
     matrices of some frames are written to `normal`."""
-    def run(start: State, goals: tuple[Goal, ...], t: Array, report: Any = None,
-            normal: NormalMatrices | None = None) -> Frames:
+
+    def run(
+        start: State,
+        goals: tuple[Goal, ...],
+        t: Array,
+        report: Any = None,
+        normal: NormalMatrices | None = None,
+    ) -> Frames:
         return _run(start.system, start, goals, locked, limits, accuracy, t, report, normal)
 
     report, stop = shown("assemble") if progress is True else (progress or None, None)
@@ -183,8 +228,15 @@ def follow(who: str, state: State, goals: tuple[Goal, ...], t: Array, locked: di
             stop()
 
 
-def follow_each(state: State, goals: tuple[Goal, ...], t: Array, limits: Limits, accuracy: float, q: Array,
-                normal: NormalMatrices | None = None) -> Frames:
+def follow_each(
+    state: State,
+    goals: tuple[Goal, ...],
+    t: Array,
+    limits: Limits,
+    accuracy: float,
+    q: Array,
+    normal: NormalMatrices | None = None,
+) -> Frames:
     """Frames that follow goals, each from a pose of its own, q (T, nq); with `normal` they stay there, and
     their matrices are written to it."""
     return _run(state.system, state, goals, dict(state.locked), limits, accuracy, t, None, normal, q)
@@ -192,13 +244,18 @@ def follow_each(state: State, goals: tuple[Goal, ...], t: Array, limits: Limits,
 
 def checked(who: str, system: System, goals: Any) -> tuple[Goal, ...]:
     """The goals, one or many, that a system can have."""
-    wanted = tuple(goals) if isinstance(goals, Iterable) and not isinstance(goals,
-                                                                            (str, Mapping)) else (goals,)
+    wanted = (
+        tuple(goals) if isinstance(goals, Iterable) and not isinstance(goals, (str, Mapping)) else (goals,)
+    )
     for g in wanted:
         if not isinstance(g, Goal):
-            hint = ("; write brackets and its numbers after it" if isinstance(g, type) else
-                    "; a function of your own becomes one by cd.goals.Custom(lambda s: ...)" if callable(g)
-                    else "")
+            hint = (
+                "; write brackets and its numbers after it"
+                if isinstance(g, type)
+                else "; a function of your own becomes one by cd.goals.Custom(lambda s: ...)"
+                if callable(g)
+                else ""
+            )
             raise DescriptionError(f"{who}: goals are cd.goals.Station(...) and the like, got {g!r}{hint}")
         g.check(system.compiled.model.tree)
     return wanted
@@ -207,8 +264,10 @@ def checked(who: str, system: System, goals: Any) -> tuple[Goal, ...]:
 def _stay(state: State) -> tuple[Goal, ...]:
     """Goals that keep every coordinate where it is, with the weights of projection."""
     weights = scales.weights(state.system.bodies)[0]
-    return tuple(Coordinate(*each, weight=w ** 2) for *each, w in zip(state.system.coordinates, state.q,
-                                                                      weights, strict=True))
+    return tuple(
+        Coordinate(*each, weight=w**2)
+        for *each, w in zip(state.system.coordinates, state.q, weights, strict=True)
+    )
 
 
 def _tolerance(accuracy: float) -> float:
@@ -216,16 +275,27 @@ def _tolerance(accuracy: float) -> float:
     return max(TIGHTER * accuracy, TIGHTEST)
 
 
-def _run(system: System, state: State, goals: tuple[Goal, ...], locked: dict[str, Any], limits: Limits,
-         accuracy: float, t: Array, report: Callable[[float], object] | None,
-         normal: NormalMatrices | None = None, starts: Array | None = None) -> Frames:
+def _run(
+    system: System,
+    state: State,
+    goals: tuple[Goal, ...],
+    locked: dict[str, Any],
+    limits: Limits,
+    accuracy: float,
+    t: Array,
+    report: Callable[[float], object] | None,
+    normal: NormalMatrices | None = None,
+    starts: Array | None = None,
+) -> Frames:
     """The native run for all frames: see `follow` and `follow_each`."""
     if not 1e-12 <= number("assemble: accuracy", accuracy, "a number from 1e-12 to 0.1 [rad, m]") <= 0.1:
         raise DescriptionError(f"assemble: accuracy = {accuracy!r} must be between 1e-12 and 0.1 [rad, m]")
     if not system.nu:
         raise DescriptionError("assemble: nothing moves here: no body has a coordinate")
-    tree, start = system.compiled.model.tree, (state if locked == state.locked
-                                               else state.replace(locked=locked))
+    tree, start = (
+        system.compiled.model.tree,
+        (state if locked == state.locked else state.replace(locked=locked)),
+    )
     layout = Layout.of(tree, goals)
     rate_of = coordinates_of_speeds(system)
     low, high = _stopped(state, *_limits(system, limits, rate_of), rate_of)
@@ -243,16 +313,23 @@ def _run(system: System, state: State, goals: tuple[Goal, ...], locked: dict[str
     rows, normal = layout.rows(t), normal or NormalMatrices(np.zeros(0, dtype=np.intp))
     rows[normal.frames, 2] = np.arange(1, len(normal.frames) + 1)
     rows[:, 3] = BEFORE if starts is None else STAY if len(normal.frames) else OWN
-    streams = {"ROW": rows, "Q": q, "INFO": info, **tables,
-               **normal.streams(system.nu, system.compiled.model.equations("position"))}
+    streams = {
+        "ROW": rows,
+        "Q": q,
+        "INFO": info,
+        **tables,
+        **normal.streams(system.nu, system.compiled.model.equations("position")),
+    }
     with contextlib.suppress(KeyboardInterrupt), lapack.one_thread():
-        program.run(ws, streams, {"frames": T},
-                    progress=report and (lambda ws: report(float(ws["frame"][0]) / T)))
+        program.run(
+            ws, streams, {"frames": T}, progress=report and (lambda ws: report(float(ws["frame"][0]) / T))
+        )
     done = int(ws["frame"][0])
     for array in (q, info, t):
         array.flags.writeable = False
-    return Frames(start, goals, t[:done], q[:done], info[:done], layout.weights(rows[:done]),
-                  _tolerance(accuracy), T)
+    return Frames(
+        start, goals, t[:done], q[:done], info[:done], layout.weights(rows[:done]), _tolerance(accuracy), T
+    )
 
 
 def coordinates_of_speeds(system: System) -> tuple[int, ...]:
@@ -288,8 +365,10 @@ def _stopped(state: State, low: Array, high: Array, rate_of: Sequence[int]) -> t
                 low[i] = max(low[i], end)
     if (bad := np.flatnonzero(low > high)).size:
         i = int(bad[0])
-        raise DescriptionError(f"assemble: coordinate {system.coordinates[i]!r} must be at least {low[i]:g} "
-                               f"and at most {high[i]:g}, by its limits and stops: no value is both")
+        raise DescriptionError(
+            f"assemble: coordinate {system.coordinates[i]!r} must be at least {low[i]:g} "
+            f"and at most {high[i]:g}, by its limits and stops: no value is both"
+        )
     return low, high
 
 
@@ -299,18 +378,24 @@ def warn_of_violated(who: str, state: State, q: Array) -> None:
     if not system.unilateral:
         return
     q = np.atleast_2d(q)
-    gap = in_few(system.compiled.function("unilateral_rows"), q, np.zeros((len(q), system.nu)),
-                 np.tile(state.tail, (len(q), 1)))[0]
+    gap = in_few(
+        system.compiled.function("unilateral_rows"),
+        q,
+        np.zeros((len(q), system.nu)),
+        np.tile(state.tail, (len(q), 1)),
+    )[0]
     gap[:, [name in state.disabled for name in system.unilateral]] = 0.0
-    deepest = np.nan_to_num(np.fmin.reduce(gap, axis=0))     # of the poses where it is known
+    deepest = np.nan_to_num(np.fmin.reduce(gap, axis=0))  # of the poses where it is known
     allowed, i = VIOLATED * max(1.0, system.compiled.length), int(np.argmin(deepest))
     if deepest[i] < -allowed:
         some = int((deepest < -allowed).sum()) - 1
-        warn(f"{who}: the pose violates {system.unilateral[i]!r} by {-deepest[i]:.3g} [m, rad]"
-             f"{f', and {some} more' * bool(some)}: rigid contacts and ropes, and stops of locked "
-             "coordinates, are not kept here. Give a goal or limits that keep clear of it, or close "
-             f"it in the state: discrete={{{f'{system.unilateral[i]}.closed'!r}: 1}}",
-             RuntimeWarning)
+        warn(
+            f"{who}: the pose violates {system.unilateral[i]!r} by {-deepest[i]:.3g} [m, rad]"
+            f"{f', and {some} more' * bool(some)}: rigid contacts and ropes, and stops of locked "
+            "coordinates, are not kept here. Give a goal or limits that keep clear of it, or close "
+            f"it in the state: discrete={{{f'{system.unilateral[i]}.closed'!r}: 1}}",
+            RuntimeWarning,
+        )
 
 
 def _limits(system: System, limits: Limits, rate_of: Sequence[int]) -> tuple[Array, Array]:
@@ -318,27 +403,32 @@ def _limits(system: System, limits: Limits, rate_of: Sequence[int]) -> tuple[Arr
     low, high = np.full(system.nq, -np.inf), np.full(system.nq, np.inf)
     for body in (b for b in system.bodies if b.follows is None):
         for bound in body.mobilizer.bounds:
-            low[body.q.start + bound.coordinate], high[body.q.start
-                                                       + bound.coordinate] = bound.low, bound.high
+            low[body.q.start + bound.coordinate], high[body.q.start + bound.coordinate] = (
+                bound.low,
+                bound.high,
+            )
     if limits is False:
         return low, high
     if limits is not True and not isinstance(limits, Mapping):
         raise DescriptionError(
-            f"limits: expected True, or (low, high) by name as {{'knee': (-2.1, 0.1)}}, got {limits!r}")
+            f"limits: expected True, or (low, high) by name as {{'knee': (-2.1, 0.1)}}, got {limits!r}"
+        )
     ranges = {c.name: c.range for b in system.bodies for c in b.coordinates if c.range is not None}
     for name, ends in (ranges if limits is True else limits).items():
         if name not in system.coordinates:
             raise UnknownNameError("coordinate", name, system.coordinates, "limits")
         i = system.coordinates.index(name)
         if i not in rate_of:
-            raise DescriptionError(f"limits: coordinate {name!r} has no speed of its own (qdot = N(q) u) and "
-                                   "cannot be limited")
+            raise DescriptionError(
+                f"limits: coordinate {name!r} has no speed of its own (qdot = N(q) u) and cannot be limited"
+            )
         expected = "(low, high) with low < high [rad, m]"
         if np.shape(ends) != (2,) or not ends[0] < ends[1]:
             raise DescriptionError(f"limits: {name!r}: expected {expected}, got {ends!r}")
-        first, last = (end if end in (-np.inf, np.inf) else number(f"limits: {name!r}", end, expected)
-                       for end in ends)
-        if limits is True:                                  # a range narrows the domain, a limit replaces it
+        first, last = (
+            end if end in (-np.inf, np.inf) else number(f"limits: {name!r}", end, expected) for end in ends
+        )
+        if limits is True:  # a range narrows the domain, a limit replaces it
             first, last = max(first, low[i]), min(last, high[i])
         low[i], high[i] = first, last
     return low, high
@@ -356,8 +446,11 @@ def _turning(system: System) -> dict[int, float]:
                 rng = np.random.default_rng(0)
                 H_w = [motion_at(m, 0.0, m.random_q(rng), np.zeros(m.nu)).H_w for _ in range(PLACES)]
                 known[m] = np.linalg.norm([np.reshape(H, (3, m.nu)) for H in H_w], axis=1).max(axis=0)
-            out |= {body.u.start + j: float(f"{x:.2g}") for j, x in enumerate(known[m])
-                    if m.speed_units[j] not in ("rad/s", "m/s") and x > 0}
+            out |= {
+                body.u.start + j: float(f"{x:.2g}")
+                for j, x in enumerate(known[m])
+                if m.speed_units[j] not in ("rad/s", "m/s") and x > 0
+            }
     return out
 
 

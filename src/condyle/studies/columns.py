@@ -1,4 +1,5 @@
 """Which columns of a Table are the coordinates of a system, in which units."""
+
 from __future__ import annotations
 
 import math
@@ -88,7 +89,7 @@ class Columns:
     @classmethod
     def _found(cls, system: System, table: Table) -> Columns:
         known: dict[str, int] = {}
-        for j, name in enumerate(table.names):              # OpenSim's: /jointset/knee/knee_angle/value
+        for j, name in enumerate(table.names):  # OpenSim's: /jointset/knee/knee_angle/value
             path, _, last = name.rpartition("/")
             if last == "value" and path:
                 known[path.rpartition("/")[2]] = j
@@ -102,22 +103,41 @@ class Columns:
         left = {_own(name) for name in ignored}
         limits = {c.name: c.range for body in system.bodies for c in body.coordinates if c.range}
         turn = 2 * math.pi
-        ranges = [(limits[name][0] - turn, limits[name][1] + turn) if unit == "rad" and name in limits
-                  else (-FAR, FAR) if unit == "m" and not table.units[j] else (-LARGEST, LARGEST)
-                  for name, unit, j in zip(coordinates, units, columns, strict=True)]
+        ranges = [
+            (limits[name][0] - turn, limits[name][1] + turn)
+            if unit == "rad" and name in limits
+            else (-FAR, FAR)
+            if unit == "m" and not table.units[j]
+            else (-LARGEST, LARGEST)
+            for name, unit, j in zip(coordinates, units, columns, strict=True)
+        ]
         rotating = [k for k, unit in enumerate(units) if unit == "rad"]
-        return cls((table.names, table.units, table.degrees), places, np.array(columns, dtype=np.intp),
-                   [table.names[j] for j in columns], coordinates, units, np.array(factors, dtype=float),
-                   np.array(ranges, dtype=float).reshape(-1, 2).T.copy(),
-                   np.array(rotating, dtype=np.intp), np.array([places[k] for k in rotating], dtype=np.intp),
-                   [k for k, factor in enumerate(factors) if factor == math.pi / 180],
-                   [k for k, (j, unit, factor) in enumerate(zip(columns, units, factors, strict=True))
-                    if unit == "rad" and factor == 1 and not table.units[j]],
-                   [table.names[j] for j, unit in zip(columns, units, strict=True)
-                    if unit == "rad" and not table.units[j] and table.degrees is None],
-                   [k for k in range(system.nq) if k not in places],
-                   ignored, [b for b in system.bodies if isinstance(b.mobilizer, Coupled)
-                             and left & set(b.mobilizer.own)])
+        return cls(
+            (table.names, table.units, table.degrees),
+            places,
+            np.array(columns, dtype=np.intp),
+            [table.names[j] for j in columns],
+            coordinates,
+            units,
+            np.array(factors, dtype=float),
+            np.array(ranges, dtype=float).reshape(-1, 2).T.copy(),
+            np.array(rotating, dtype=np.intp),
+            np.array([places[k] for k in rotating], dtype=np.intp),
+            [k for k, factor in enumerate(factors) if factor == math.pi / 180],
+            [
+                k
+                for k, (j, unit, factor) in enumerate(zip(columns, units, factors, strict=True))
+                if unit == "rad" and factor == 1 and not table.units[j]
+            ],
+            [
+                table.names[j]
+                for j, unit in zip(columns, units, strict=True)
+                if unit == "rad" and not table.units[j] and table.degrees is None
+            ],
+            [k for k in range(system.nq) if k not in places],
+            ignored,
+            [b for b in system.bodies if isinstance(b.mobilizer, Coupled) and left & set(b.mobilizer.own)],
+        )
 
     def read(self, table: Table, t: Array) -> tuple[Array, Array, Array, bool]:
         """The coordinates, shape (m, n), least and largest value of each, shape (n,), and whether these are
@@ -130,20 +150,24 @@ class Columns:
         x *= self.factors
         least, most = x.min(axis=0), x.max(axis=0)
         inside = bool(((least >= self.ranges[0]) & (most <= self.ranges[1])).all())
-        if not inside and not np.isfinite(x).all():         # which is in no range
+        if not inside and not np.isfinite(x).all():  # which is in no range
             for name, column in zip(self.names, x.T, strict=True):
                 if not np.isfinite(column).all():
                     i = int(np.argmin(np.isfinite(column)))
-                    raise ShapeError(f"motion: {name!r} is {column[i]} at t = {t[i]:g} s (row {i}): fill the "
-                                     "gap, or cut the table there: table[a:b]")
+                    raise ShapeError(
+                        f"motion: {name!r} is {column[i]} at t = {t[i]:g} s (row {i}): fill the "
+                        "gap, or cut the table there: table[a:b]"
+                    )
         return x, least, most, inside
 
     def warn_of_degrees(self) -> None:
         """Warn if angles are taken for radians because nothing says what they are."""
         if bare := self.bare:
-            warn(f"motion: nothing says whether {', '.join(bare[:3])}{', ...' * (len(bare) > 3)} "
-                 f"{'is' if len(bare) == 1 else 'are'} in degrees; taken as radians. Say it: "
-                 "cd.read_table(path, degrees=False), or table.with_units(degrees=False)")
+            warn(
+                f"motion: nothing says whether {', '.join(bare[:3])}{', ...' * (len(bare) > 3)} "
+                f"{'is' if len(bare) == 1 else 'are'} in degrees; taken as radians. Say it: "
+                "cd.read_table(path, degrees=False), or table.with_units(degrees=False)"
+            )
 
     def warn_of_range(self, least: Array, most: Array, inside: bool) -> bool:
         """Warn of angles that are turns away from what the coordinate's range allows: degrees, most likely.
@@ -155,49 +179,67 @@ class Columns:
             inside: whether all are within the ranges.
         """
         turn = 2 * math.pi
-        if not inside:                                      # others are likely so for the same reason
+        if not inside:  # others are likely so for the same reason
             low, high = self.ranges
             k = int(np.argmax((least < low) | (most > high)))
             far = least[k] if low[k] - least[k] > most[k] - high[k] else most[k]
             if self.units[k] == "m":
-                warn(f"motion: {self.names[k]!r} has no unit and goes to {far:.4g} m: are these millimeters? "
-                     f"Say it: table.with_units({{{self.names[k]!r}: 'mm', ...}}), or 'm'")
+                warn(
+                    f"motion: {self.names[k]!r} has no unit and goes to {far:.4g} m: are these millimeters? "
+                    f"Say it: table.with_units({{{self.names[k]!r}: 'mm', ...}}), or 'm'"
+                )
                 return False
-            self._warn_of_wrong_unit(k, f"{self.coordinates[k]!r} goes to {far:.4g} rad, its range is "
-                                        f"{low[k] + turn:.4g} to {high[k] - turn:.4g} rad")
+            self._warn_of_wrong_unit(
+                k,
+                f"{self.coordinates[k]!r} goes to {far:.4g} rad, its range is "
+                f"{low[k] + turn:.4g} to {high[k] - turn:.4g} rad",
+            )
             return True
         if len(self.unsaid) >= MANY:
             far = np.maximum(-least[self.unsaid], most[self.unsaid])
             if (count := int((far > turn).sum())) >= max(MANY, len(far) / 2):
-                self._warn_of_wrong_unit(self.unsaid[0], f"{count} of {len(far)} angles go beyond a turn, to "
-                                                         f"{far.max():.4g} rad")
+                self._warn_of_wrong_unit(
+                    self.unsaid[0], f"{count} of {len(far)} angles go beyond a turn, to {far.max():.4g} rad"
+                )
                 return True
         turned, limit = self.turned, math.radians(math.pi)
         if len(turned) > 1 and not any(most.item(k) >= limit or least.item(k) <= -limit for k in turned):
             least, most = least[turned], most[turned]
             far, moved = math.degrees(max(-least.min(), most.max())), math.degrees((most - least).max())
             if moved > SMALL:
-                warn(f"motion: the table is in degrees, and all {len(least)} angles stay within "
-                     f"{far:.2g} degrees; if they are radians, say so: degrees=False")
+                warn(
+                    f"motion: the table is in degrees, and all {len(least)} angles stay within "
+                    f"{far:.2g} degrees; if they are radians, say so: degrees=False"
+                )
         return False
 
     def _warn_of_wrong_unit(self, k: int, why: str) -> None:
         own = k not in self.unsaid
-        said = ("says radians" if own else "says radians (inDegrees=no)" if self.known[2] is False
-                else "does not say it, and was taken as radians")
+        said = (
+            "says radians"
+            if own
+            else "says radians (inDegrees=no)"
+            if self.known[2] is False
+            else "does not say it, and was taken as radians"
+        )
         what = f"{{{self.names[k]!r}: 'deg', ...}}" if own else "degrees=True"
-        warn(f"motion: {why}: the table is likely in degrees, but it {said}. If so, say it: "
-             f"table.with_units({what}), or cd.read_table(path, degrees=True)")
+        warn(
+            f"motion: {why}: the table is likely in degrees, but it {said}. If so, say it: "
+            f"table.with_units({what}), or cd.read_table(path, degrees=True)"
+        )
 
     def warn_of_constraints(self, system: System, table: Table, moved: Array) -> None:
         """Warn where constraints moved coordinates, by `moved`, shape (m, n), further than recordings are
         wrong."""
         i, k = np.unravel_index(int(np.argmax(abs(moved))), moved.shape)
         if abs(moved[i, k]) > CONTRADICTED:
-            warn(f"motion: the table contradicts the constraints ({cut(system.constraints)}): at t = "
-                 f"{table.time[i]:g} s they move {system.coordinates[self.places[k]]!r} by {moved[i, k]:.2g} "
-                 f"{self.units[k]}. Where a coordinate follows another, as that of a patella, leave its "
-                 "column out: the constraint gives it", RuntimeWarning)
+            warn(
+                f"motion: the table contradicts the constraints ({cut(system.constraints)}): at t = "
+                f"{table.time[i]:g} s they move {system.coordinates[self.places[k]]!r} by {moved[i, k]:.2g} "
+                f"{self.units[k]}. Where a coordinate follows another, as that of a patella, leave its "
+                "column out: the constraint gives it",
+                RuntimeWarning,
+            )
 
     def warn_of_followers(self, system: System, table: Table, q: Array) -> None:
         """Warn of columns of coordinates that follow others, which are not read, where they say something
@@ -221,11 +263,13 @@ class Columns:
                 off = np.abs(table.values[some, left[name]] * _factor(table, left[name], unit) - follow[:, k])
                 if not off.max() <= FOLLOWS:
                     i = int(np.argmax(np.where(np.isfinite(off), off, np.inf)))
-                    warn(f"motion: {table.names[left[name]]!r} is not read: {name!r} of body "
-                         f"{body.name!r} follows {', '.join(m.coordinates)}, and is "
-                         f"{follow[i, k]:.4g} {unit} at t = {table.time[some[i]]:g} s, "
-                         f"{off[i]:.2g} {unit} from the table's. Read the model by couplers="
-                         "'constraints' if the column is to count")
+                    warn(
+                        f"motion: {table.names[left[name]]!r} is not read: {name!r} of body "
+                        f"{body.name!r} follows {', '.join(m.coordinates)}, and is "
+                        f"{follow[i, k]:.4g} {unit} at t = {table.time[some[i]]:g} s, "
+                        f"{off[i]:.2g} {unit} from the table's. Read the model by couplers="
+                        "'constraints' if the column is to count"
+                    )
 
 
 def _own(column: str) -> str:
@@ -239,11 +283,17 @@ def _factor(table: Table, column: int, unit: str) -> float:
     if not said:
         return math.pi / 180 if unit == "rad" and table.degrees else 1.0
     found, wanted = si(said), si(unit)
-    if said != unit and (found is None or wanted is None or found[1] != wanted[1]) and not (
-            unit == "1" and said in ("rad", "m")):          # a coordinate that turns and slides
-        raise DescriptionError(f"motion: column {name!r} is in {said!r}; this coordinate has the unit {unit}"
-                               + (", or 'deg'" if unit == "rad" else ", 'cm' or 'mm'" if unit == "m" else ""))
+    if (
+        said != unit
+        and (found is None or wanted is None or found[1] != wanted[1])
+        and not (unit == "1" and said in ("rad", "m"))
+    ):  # a coordinate that turns and slides
+        raise DescriptionError(
+            f"motion: column {name!r} is in {said!r}; this coordinate has the unit {unit}"
+            + (", or 'deg'" if unit == "rad" else ", 'cm' or 'mm'" if unit == "m" else "")
+        )
     if found and found == (1.0, "rad") and table.degrees:
-        raise DescriptionError(f"motion: column {name!r} has the unit rad, but the table says degrees=True; "
-                               "which is right?")
+        raise DescriptionError(
+            f"motion: column {name!r} has the unit rad, but the table says degrees=True; which is right?"
+        )
     return 1.0 if said == unit or found is None or wanted is None else found[0] / wanted[0]

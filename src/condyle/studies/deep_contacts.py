@@ -5,6 +5,7 @@ together with the lighter one would rise by h = V / (m g). At rest on a floor h 
 fall it is at most the height of that. A start with h above MOST times the size of the system, and V above
 MOST times what moves, is a mistake as a rule: a floor at a wrong height, metres for millimetres.
 """
+
 from __future__ import annotations
 
 import casadi as ca
@@ -54,12 +55,12 @@ def warn_of_deep_contacts(system: System, start: Members) -> None:
     look: Look = programs["deep_contacts"]
     if not look.laws:
         return
-    q = start.y[:STATES, :system.nq]
+    q = start.y[:STATES, : system.nq]
     tail = np.broadcast_to(start.tail, (len(start), start.tail.shape[-1]))[:STATES]
     V = _stored(look, q, tail)
     if not V.any():
         return
-    stored = look.things @ V                                 # by each contact and all others of its bodies
+    stored = look.things @ V  # by each contact and all others of its bodies
     share = stored / look.weights[:, None]
     if not (share > MOST).any():
         return
@@ -73,14 +74,16 @@ def warn_of_deep_contacts(system: System, start: Members) -> None:
     x, n = state.contact_depths()[at], state.contact_normals()[at]
     a, b = (f"{type(s).__name__} on {s.body!r}" for s in law.surfaces())
     one, other = (s.body for s in law.surfaces())
-    moved, sign = (one, -1.0) if other == "ground" else (other, 1.0)      # n goes from one to the other
+    moved, sign = (one, -1.0) if other == "ground" else (other, 1.0)  # n goes from one to the other
     along = ", ".join(f"{y:g}" for y in (sign * n).round(3) + 0.0)
     way = f"along ({along})" if n.any() else "in any direction, since their centres coincide"
     total = f" ({stored[k, i]:.3g} J with others of these bodies)" if stored[k, i] > 1.01 * V[k, i] else ""
     known = type(law).potential is not ContactLaw.potential  # cd.relax refuses laws without one
     rest = ", or start from cd.relax(system, state), where they rest" if known else ""
-    warn(f"simulate: contact {name!r} of {a} and {b} starts {x:.3g} m deep and stores {V[k, i]:.3g} J"
-         f"{total}, which throws them apart: move {moved!r} by {x:.3g} m {way}{rest}")
+    warn(
+        f"simulate: contact {name!r} of {a} and {b} starts {x:.3g} m deep and stores {V[k, i]:.3g} J"
+        f"{total}, which throws them apart: move {moved!r} by {x:.3g} m {way}{rest}"
+    )
 
 
 def _stored(look: Look, q: np.ndarray, tail: np.ndarray) -> np.ndarray:
@@ -88,7 +91,7 @@ def _stored(look: Look, q: np.ndarray, tail: np.ndarray) -> np.ndarray:
     out = []
     if look.made is not None:
         x, V = _evaluated(look.made, q, tail)
-        out.append(np.where(x > 0, V, 0.0))                  # NaN: not solved, which is said elsewhere
+        out.append(np.where(x > 0, V, 0.0))  # NaN: not solved, which is said elsewhere
     if look.meshes is not None:
         V = in_few(look.meshes, q, tail)[0].T
         out.append(np.where(V > 0, V, 0.0))
@@ -105,12 +108,15 @@ def _made(system: System) -> Look:
     model = system.compiled.model
     roots: dict[str, str] = {}
     mass: dict[str, float] = {}
-    for body in model.tree.bodies:                           # base to tip
+    for body in model.tree.bodies:  # base to tip
         assert body.parent is not None
         root = roots[body.name] = roots.get(body.parent.name, body.name)
         mass[root] = mass.get(root, 0.0) + body.mass
-    thrown = {name: min(held, key=mass.__getitem__) for name, law in model.contacts.items() if (
-        held := [r for x in law.surfaces() if (r := roots.get(x.body, "")) and mass[r] > 0])}
+    thrown = {
+        name: min(held, key=mass.__getitem__)
+        for name, law in model.contacts.items()
+        if (held := [r for x in law.surfaces() if (r := roots.get(x.body, "")) and mass[r] > 0])
+    }
     s, out = Symbols(model), {}
     view = s.view(s.kinematics(moving=False))
     for on, _ in s.laws(view):
@@ -120,11 +126,22 @@ def _made(system: System) -> Look:
             if V is not None:
                 out[view.law] = where.x, ca.if_else(on, V, 0)
     names = [*out, *model.foundations]
-    made = assembled("deep_contacts", [s["q"], s["tail"]],
-                     [ca.vertcat(*y) for y in zip(*out.values(), strict=True)]) if out else None
-    size = scales.reach(model.tree.bodies) or 1.0            # [m]; of points nobody says how large they are
-    things = np.array([[one in thrown and thrown[one] == thrown.get(other) for other in names]
-                       for one in names], float)
+    made = (
+        assembled(
+            "deep_contacts", [s["q"], s["tail"]], [ca.vertcat(*y) for y in zip(*out.values(), strict=True)]
+        )
+        if out
+        else None
+    )
+    size = scales.reach(model.tree.bodies) or 1.0  # [m]; of points nobody says how large they are
+    things = np.array(
+        [[one in thrown and thrown[one] == thrown.get(other) for other in names] for one in names], float
+    )
     weights = GRAVITY * size * np.array([mass[thrown[name]] if name in thrown else np.inf for name in names])
-    return Look(made, system.compiled.function("foundation_energies") if model.foundations else None,
-                [(name, model.contacts[name]) for name in names], things, weights)
+    return Look(
+        made,
+        system.compiled.function("foundation_energies") if model.foundations else None,
+        [(name, model.contacts[name]) for name in names],
+        things,
+        weights,
+    )

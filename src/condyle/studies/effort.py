@@ -16,6 +16,7 @@ A solution has multipliers nu of the equations and mu of the bounds. The KKT res
 
 each |.| the largest component, rows of A scaled to unit length.
 """
+
 from __future__ import annotations
 
 from typing import Any
@@ -78,8 +79,9 @@ def least_effort(A: Array, b: Array, low: Array, high: Array, weights: Array, ex
     A, b = A / size[..., None], b / size
     effort = _Effort(weights, exponent, low, high)
     first, multipliers = _Program(k, low, high).squares(A, b, weights)
-    out = Solution(first.copy(), effort.kkt(first, 2 * weights * first, A, multipliers), np.zeros((m, k)),
-                   first.copy())
+    out = Solution(
+        first.copy(), effort.kkt(first, 2 * weights * first, A, multipliers), np.zeros((m, k)), first.copy()
+    )
     failed = np.isnan(first[:, 0]) if first.shape[1] else np.zeros(m, dtype=bool)
     for i in range(m) if exponent != 2 else np.flatnonzero(failed):
         # where it failed equations depend on one another, or cannot be met
@@ -110,15 +112,18 @@ class _Effort:
 
     def curvature(self, x: Array) -> Array:
         y = np.abs(x / self.scale)
-        if self.p < 2:                                       # infinite at 0
+        if self.p < 2:  # infinite at 0
             y = np.maximum(y, 1e-12)
         return np.maximum(self.p * (self.p - 1) * self.w * y ** (self.p - 2), FLOOR) / self.scale**2
 
     def kkt(self, x: Array, g: Array, A: Array, multipliers: Array) -> Array:
         """(7), shape (...), for x, g (..., n), A (..., k, n) and multipliers (..., n + k)."""
-        mu, nu = multipliers[..., :len(self.w)], multipliers[..., len(self.w):]
-        wrong = np.where(x >= self.high - TOLERANCE, np.minimum(mu, 0), np.where(
-            x <= self.low + TOLERANCE, np.maximum(mu, 0), mu))
+        mu, nu = multipliers[..., : len(self.w)], multipliers[..., len(self.w) :]
+        wrong = np.where(
+            x >= self.high - TOLERANCE,
+            np.minimum(mu, 0),
+            np.where(x <= self.low + TOLERANCE, np.maximum(mu, 0), mu),
+        )
         wrong = np.where(self.low == self.high, 0.0, wrong)
         off = np.maximum(np.abs(g + (nu[..., None, :] @ A)[..., 0, :] + mu), np.abs(wrong))
         outside = np.maximum(np.maximum(self.low - x, x - self.high), 0).max(axis=-1, initial=0.0)
@@ -132,7 +137,7 @@ class _Program:
     def __init__(self, k: int, low: Array, high: Array) -> None:
         self.low, self.high = np.maximum(low, -GREAT), np.minimum(high, GREAT)
         self.sense = np.zeros(len(low) + k, dtype=np.int32)
-        self.sense[len(low):] = EQUALITY
+        self.sense[len(low) :] = EQUALITY
         self.model: Any = None
 
     def squares(self, A: Array, b: Array, weights: Array) -> tuple[Array, Array]:
@@ -153,7 +158,7 @@ class _Program:
             if good:
                 x[i], multipliers[i] = found, info["lam"]
             else:
-                self.model = None                            # the next frame begins from scratch
+                self.model = None  # the next frame begins from scratch
         off = np.abs((A @ x[..., None])[..., 0] - b).max(axis=1, initial=0.0)
         x[~(off <= MET * np.maximum(1.0, np.abs(b).max(axis=1, initial=0.0)))] = np.nan
         return x, multipliers
@@ -204,7 +209,7 @@ def _sequence(effort: _Effort, A: Array, b: Array, x: Array) -> tuple[Array, flo
     program, best = _Program(len(b), effort.low, effort.high), (x, np.inf)
     for _ in range(ITERATIONS):
         H, g = effort.curvature(x), effort.gradient(x)
-        s = effort.scale**2                                  # curvatures of about 1
+        s = effort.scale**2  # curvatures of about 1
         solved = program.solve(s * H, s * (g - H * x), A, b)
         if solved is None:
             break
@@ -233,8 +238,10 @@ def _least_on_line(effort: _Effort, x: Array, d: Array) -> float:
 def _linear(effort: _Effort, A: Array, b: Array, x: Array) -> tuple[Array, float] | None:
     """p = 1, by steps that end at a corner; each variable as the difference of two that are not negative."""
     n = len(x)
-    low, high = np.concatenate([np.maximum(effort.low, 0), np.maximum(-effort.high, 0)]), np.concatenate(
-        [np.maximum(effort.high, 0), np.maximum(-effort.low, 0)])
+    low, high = (
+        np.concatenate([np.maximum(effort.low, 0), np.maximum(-effort.high, 0)]),
+        np.concatenate([np.maximum(effort.high, 0), np.maximum(-effort.low, 0)]),
+    )
     both, w = np.hstack([A, -A]), np.concatenate([effort.w, effort.w])
     split = _Effort(w, 1.0, low, high)
     program, y = _Program(len(b), low, high), np.concatenate([np.maximum(x, 0), np.maximum(-x, 0)])
@@ -255,7 +262,7 @@ def _hard(effort: _Effort, A: Array, b: Array) -> tuple[Array, float] | None:
     """A frame whose equations depend on one another, solved in the directions that A reaches; None if b is
     not among them, or not within the bounds."""
     U, s, _ = np.linalg.svd(A)
-    Q = U[:, :len(s)][:, s > RANK * max(s.max(initial=0.0), 1e-300)]
+    Q = U[:, : len(s)][:, s > RANK * max(s.max(initial=0.0), 1e-300)]
     left = np.abs(b - Q @ (Q.T @ b)).max(initial=0.0)
     if Q.shape[1] == len(b) or left > MET * max(1.0, np.abs(b).max(initial=0.0)):
         return None

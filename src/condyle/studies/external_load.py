@@ -1,4 +1,5 @@
 """ExternalLoad: a measured force on a body over time, such as a ground reaction."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -59,8 +60,10 @@ class ExternalLoad:
 
     def __post_init__(self) -> None:
         if not isinstance(self.table, Table):
-            raise DescriptionError("ExternalLoad: table: expected a cd.Table, got "
-                                   f"{type(self.table).__name__}; a file is read by cd.read_table")
+            raise DescriptionError(
+                "ExternalLoad: table: expected a cd.Table, got "
+                f"{type(self.table).__name__}; a file is read by cd.read_table"
+            )
         object.__setattr__(self, "table", after_events(f"ExternalLoad on {self.body!r}", self.table))
         if self.force is None and self.torque is None:
             raise DescriptionError("ExternalLoad: give force= or torque=, the names of three columns")
@@ -74,8 +77,10 @@ class ExternalLoad:
             x = self.table[name]
             if not np.isfinite(x).all():
                 i = int(np.argmin(np.isfinite(x)))
-                raise ShapeError(f"ExternalLoad on {self._name!r}: {name!r} is {x[i]} at t = "
-                                 f"{self.table.time[i]:g} s: fill the gap, or write 0 where nothing acts")
+                raise ShapeError(
+                    f"ExternalLoad on {self._name!r}: {name!r} is {x[i]} at t = "
+                    f"{self.table.time[i]:g} s: fill the gap, or write 0 where nothing acts"
+                )
 
     @property
     def _name(self) -> str:
@@ -87,8 +92,9 @@ class ExternalLoad:
             for name in getattr(self, what) or ():
                 said = self.table.units[self.table.names.index(name)]
                 if said.replace("*", " ").replace(".", " ").replace("Nm", "N m") not in ("", unit):
-                    raise DescriptionError(f"ExternalLoad: {what}: column {name!r} is in {said!r}, expected "
-                                           f"{unit!r}: convert it")
+                    raise DescriptionError(
+                        f"ExternalLoad: {what}: column {name!r} is in {said!r}, expected {unit!r}: convert it"
+                    )
 
     def _three(self, what: str, given: Any) -> tuple[str, ...]:
         names = self.table.names
@@ -97,12 +103,16 @@ class ExternalLoad:
             if len(found) != 3:
                 if not found:
                     raise UnknownNameError(f"beginning of columns ({what} of an ExternalLoad)", given, names)
-                raise DescriptionError(f"ExternalLoad: {what}: three columns must begin with {given!r}, "
-                                       f"there are {len(found)}: {', '.join(found)}; give their names")
+                raise DescriptionError(
+                    f"ExternalLoad: {what}: three columns must begin with {given!r}, "
+                    f"there are {len(found)}: {', '.join(found)}; give their names"
+                )
             axes = "".join(name[-1].lower() for name in found)
             if axes != "xyz" and sorted(axes) == ["x", "y", "z"]:
-                raise DescriptionError(f"ExternalLoad: {what}: the columns that begin with {given!r} are in "
-                                       f"the order {', '.join(found)}; give their names, x, y, z")
+                raise DescriptionError(
+                    f"ExternalLoad: {what}: the columns that begin with {given!r} are in "
+                    f"the order {', '.join(found)}; give their names, x, y, z"
+                )
             return found
         given = tuple(given)
         for name in given:
@@ -114,7 +124,7 @@ class ExternalLoad:
 
     def acting(self, motion: Motion) -> tuple[Array, Array, Array]:
         """Point [m], force [N] and torque [N m] in ground, shape (m, 3) each."""
-        return self._in_ground(motion, _sampled((self,), motion)[:, 0].copy())    # which are the caller's
+        return self._in_ground(motion, _sampled((self,), motion)[:, 0].copy())  # which are the caller's
 
     def _in_ground(self, motion: Motion, x: Array) -> tuple[Array, Array, Array]:
         """The same from what was recorded, shape (m, 13)."""
@@ -143,18 +153,21 @@ class ExternalLoad:
             if columns is None:
                 continue
             own = self.table[list(columns)].values
-            if columns is self.point:                       # where there is no force, it does not matter
+            if columns is self.point:  # where there is no force, it does not matter
                 still = (x[:, :3] == 0).all(axis=1)
                 own = _bridged(time, own, still & (np.isnan(own).any(axis=1) | (own == 0).all(axis=1)))
                 far = float(np.median(np.abs(own[~still]).max(axis=1))) if not still.all() else 0.0
                 if far > 50:
-                    warn(f"ExternalLoad on {self.body!r}: its point {columns[0]!r} .. is {far:.0f} m away in "
-                         "half of the rows or more; are points in metres? Divide millimetres by 1000")
+                    warn(
+                        f"ExternalLoad on {self.body!r}: its point {columns[0]!r} .. is {far:.0f} m away in "
+                        "half of the rows or more; are points in metres? Divide millimetres by 1000"
+                    )
             if not np.isfinite(own).all():
                 i, j = np.argwhere(~np.isfinite(own))[0]
-                raise ShapeError(f"ExternalLoad on {self.body!r}: {columns[j]!r} is {own[i, j]} at t = "
-                                 f"{time[i]:g} s")
-            x[:, 3 * k:3 * k + 3] = own
+                raise ShapeError(
+                    f"ExternalLoad on {self.body!r}: {columns[j]!r} is {own[i, j]} at t = {time[i]:g} s"
+                )
+            x[:, 3 * k : 3 * k + 3] = own
         return x
 
 
@@ -191,8 +204,10 @@ def _sampled(loads: Sequence[ExternalLoad], motion: Motion) -> Array:
     first, last, start, end = time.item(0), time.item(-1), t.item(0), t.item(-1)
     late = LATE * (last - first) / max(len(time) - 1, 1)
     if start < first - late or end > last + late:
-        raise ShapeError(f"ExternalLoad on {loads[0].body!r}: loads are known from {first:g} to {last:g} s, "
-                         f"the motion goes from {start:g} to {end:g} s; cut it: motion[a:b]")
+        raise ShapeError(
+            f"ExternalLoad on {loads[0].body!r}: loads are known from {first:g} to {last:g} s, "
+            f"the motion goes from {start:g} to {end:g} s; cut it: motion[a:b]"
+        )
     if len(t) == len(time) and (t == time).all():
         return x
     if start < first or end > last:
@@ -206,9 +221,9 @@ def _sampled(loads: Sequence[ExternalLoad], motion: Motion) -> Array:
 
 def _wrenches(x: Array) -> Array:
     """Moment about ground's origin and force [N m, N], (m, loads, 6), of loads in ground, (m, loads, 13)."""
-    x = x.transpose(2, 1, 0).copy()                         # all times of a component in one piece
+    x = x.transpose(2, 1, 0).copy()  # all times of a component in one piece
     f, p, out = x[:5], x[5:10], np.empty((6, *x.shape[1:]))
-    moment = np.multiply(p[1:4], f[2:5], out=out[:3])       # p x f
+    moment = np.multiply(p[1:4], f[2:5], out=out[:3])  # p x f
     moment -= p[2:5] * f[1:4]
     moment += x[10:]
     out[3:] = f[:3]
@@ -256,9 +271,11 @@ def loads_on(motion: Motion, external_loads: Any) -> Wrenches:
             hint = " and the names of its columns" if isinstance(load, (Table, str)) else ""
             if str(load).lower().endswith(".xml"):
                 hint = ": cd.read_external_loads(path) does for OpenSim's ExternalLoads"
-            raise DescriptionError("external_loads: expected cd.ExternalLoad(body, table, force=..., "
-                                   f"point=..., torque=...), or several, got {type(load).__name__}; make one "
-                                   f"of it{hint}")
+            raise DescriptionError(
+                "external_loads: expected cd.ExternalLoad(body, table, force=..., "
+                f"point=..., torque=...), or several, got {type(load).__name__}; make one "
+                f"of it{hint}"
+            )
         by_table.setdefault(id(load.table), []).append(len(names))
         names.append(system_body(motion, load.body))
     wrenches: list[Any] = [None] * len(names)
@@ -284,8 +301,15 @@ def stacked(by_name: dict[str, Array]) -> Array | None:
     return np.array([*by_name.values()]).swapaxes(0, 1) if by_name else None
 
 
-spoken(ExternalLoad, answers={
-    "force_frame": "it is frame=", "applied_to_body": "it is body=",
-    "force_identifier": "it is force=", "point_identifier": "it is point=",
-    "torque_identifier": "it is torque=",
-    "force_expressed_in_body": "it is frame=", "point_expressed_in_body": "it is point_frame="})
+spoken(
+    ExternalLoad,
+    answers={
+        "force_frame": "it is frame=",
+        "applied_to_body": "it is body=",
+        "force_identifier": "it is force=",
+        "point_identifier": "it is point=",
+        "torque_identifier": "it is torque=",
+        "force_expressed_in_body": "it is frame=",
+        "point_expressed_in_body": "it is point_frame=",
+    },
+)

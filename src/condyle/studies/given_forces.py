@@ -1,5 +1,6 @@
 """Forces that a user gives over time: tensions of muscles and other paths, forces of actuators, by their
 names; and generalised forces, by the names of speeds."""
+
 from __future__ import annotations
 
 import difflib
@@ -43,14 +44,20 @@ def given_forces(motion: Motion, forces: Any) -> tuple[dict[str, Array], dict[st
         forces = Table.from_pandas(forces)
     if not isinstance(forces, Table):
         several = forces if isinstance(forces, (list, tuple)) else [forces]
-        hint = ("; give its .forces" if hasattr(forces, "forces")
-                else "; loads from outside are external_loads="
-                if any(isinstance(x, ExternalLoad) for x in several)
-                else "; read it by cd.read_table" if isinstance(forces, str) else "")
-        raise DescriptionError("forces: expected a Table with a column per muscle [N], got "
-                               f"{type(forces).__name__}{hint}")
+        hint = (
+            "; give its .forces"
+            if hasattr(forces, "forces")
+            else "; loads from outside are external_loads="
+            if any(isinstance(x, ExternalLoad) for x in several)
+            else "; read it by cd.read_table"
+            if isinstance(forces, str)
+            else ""
+        )
+        raise DescriptionError(
+            f"forces: expected a Table with a column per muscle [N], got {type(forces).__name__}{hint}"
+        )
     given = _Columns.of(motion.system, forces)
-    rows = at_times("forces", forces, motion.t).T.copy()    # all times of a column in one piece
+    rows = at_times("forces", forces, motion.t).T.copy()  # all times of a column in one piece
     if given.unknown:
         warn_of_others("forces", forces, given.known)
     if given.bare:
@@ -59,8 +66,10 @@ def given_forces(motion: Motion, forces: Any) -> tuple[dict[str, Array], dict[st
         for name, x in zip(motion.system.muscles, rows[given.muscles], strict=True):
             for text in of_tensions(name, float(np.nanmin(x)), float(np.nanmax(x))):
                 ask(f"forces: {text}")
-    return ({name: rows[k] for name, k in given.tensions.items()},
-            {name: rows[k] for name, k in given.speeds.items()})
+    return (
+        {name: rows[k] for name, k in given.tensions.items()},
+        {name: rows[k] for name, k in given.speeds.items()},
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,29 +107,44 @@ class _Columns:
         place = {name: k for k, name in enumerate(forces.names)}
         for name in system.muscles:
             if name not in place:
-                raise UnknownNameError("column", name, forces.names, "forces: every muscle needs a column "
-                                                                     "[N]; one that does not pull is a "
-                                                                     "column of zeros")
+                raise UnknownNameError(
+                    "column",
+                    name,
+                    forces.names,
+                    "forces: every muscle needs a column [N]; one that does not pull is a column of zeros",
+                )
         acting = {name: None for name, law in system._forces.items() if isinstance(law, (PathLaw, Actuator))}
         tensions = {name: k for name, k in place.items() if name in acting}
         speeds = {name: k for name, k in place.items() if name in system.speeds and name not in tensions}
         refuse_units("forces", forces, dict.fromkeys((*tensions, *speeds), ("N", "N m")))
         known = (*acting, *system.speeds)
         if not tensions and not speeds:
-            raise UnknownNameError("column", forces.names[0] if forces.names else "", known,
-                                   "forces: columns go by the names of muscles, other paths and actuators")
+            raise UnknownNameError(
+                "column",
+                forces.names[0] if forces.names else "",
+                known,
+                "forces: columns go by the names of muscles, other paths and actuators",
+            )
         muscles = [place[name] for name in system.muscles]
-        return cls((forces.names, forces.units), tensions, speeds, muscles,
-                   not any(forces.units[k] for k in muscles), known,
-                   len(tensions) + len(speeds) < len(forces.names))
+        return cls(
+            (forces.names, forces.units),
+            tensions,
+            speeds,
+            muscles,
+            not any(forces.units[k] for k in muscles),
+            known,
+            len(tensions) + len(speeds) < len(forces.names),
+        )
 
 
 def refuse_units(what: str, table: Table, wanted: Mapping[str, Sequence[str]]) -> None:
     """Raise an error if a column has a unit that is none of those wanted, by its name."""
     for name, unit in zip(table.names, table.units, strict=True):
         if unit and unit not in wanted.get(name, (unit,)):
-            raise DescriptionError(f"{what}: column {name!r} is in {unit!r}; expected "
-                                   f"{' or '.join(map(repr, wanted[name]))}: convert it")
+            raise DescriptionError(
+                f"{what}: column {name!r} is in {unit!r}; expected "
+                f"{' or '.join(map(repr, wanted[name]))}: convert it"
+            )
 
 
 def warn_of_others(what: str, table: Table, known: Sequence[str]) -> None:
@@ -130,15 +154,19 @@ def warn_of_others(what: str, table: Table, known: Sequence[str]) -> None:
     if others:
         near = difflib.get_close_matches(others[0], [n for n in known if n not in table.names], n=1)
         hint = f"; is {others[0]!r} {near[0]!r}?" if near else ""
-        warn(f"{what}: columns were left out, because nothing in the system has their names: "
-             f"{cut(others)}{hint}")
+        warn(
+            f"{what}: columns were left out, because nothing in the system has their names: "
+            f"{cut(others)}{hint}"
+        )
 
 
 def _warn_of_activations(tensions: Array) -> None:
     """Warn of tensions without units, (muscles, m), that look like activations."""
     if 0 < np.fmax.reduce(tensions, axis=None, initial=0.0) <= 1:
-        warn("forces: no muscle pulls by more than 1 N: are these activations? Tensions are "
-             "cd.static_optimization(...).forces")
+        warn(
+            "forces: no muscle pulls by more than 1 N: are these activations? Tensions are "
+            "cd.static_optimization(...).forces"
+        )
 
 
 def at_times(what: str, table: Table, t: Array) -> Array:
@@ -152,8 +180,10 @@ def at_times(what: str, table: Table, t: Array) -> Array:
     first, last = table.time[0], table.time[-1]
     step = (last - first) / max(len(table) - 1, 1)
     if t[0] < first - step / 2 or t[-1] > last + step / 2:
-        raise ShapeError(f"{what}: known from {first:g} to {last:g} s, the motion goes from {t[0]:g} to "
-                         f"{t[-1]:g} s; cut it: motion[a:b]")
+        raise ShapeError(
+            f"{what}: known from {first:g} to {last:g} s, the motion goes from {t[0]:g} to "
+            f"{t[-1]:g} s; cut it: motion[a:b]"
+        )
     out = np.stack([np.interp(t, table.time, x) for x in table.values.T], axis=1)
     before = np.flatnonzero(t[1:] == t[:-1])
     rows = np.searchsorted(table.time, t[before]).clip(max=len(table) - 1)

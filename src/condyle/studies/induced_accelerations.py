@@ -10,6 +10,7 @@ the reactions of constraints that follow from it, so that udot_v and all udot_i 
 stands on springs, these do not answer to a force that acts elsewhere before something has moved; a constraint
 in their place answers at once (sherman2011 section 5.3).
 """
+
 from __future__ import annotations
 
 import math
@@ -74,7 +75,8 @@ class InducedAccelerations(Display, Judged):
     plumbing: ClassVar[frozenset[str]] = frozenset({"complete"})
     _study = "induced_accelerations"
     elsewhere: ClassVar[dict[str, str]] = {
-        "to_pandas": "a method of each of its Tables, such as result.of('knee').to_pandas()"}
+        "to_pandas": "a method of each of its Tables, such as result.of('knee').to_pandas()"
+    }
 
     @property
     def causes(self) -> tuple[str, ...]:
@@ -82,8 +84,9 @@ class InducedAccelerations(Display, Judged):
 
     def __getitem__(self, cause: str) -> Table:
         if cause not in self.tables:
-            raise UnknownNameError("cause", cause, self.tables, "what contributes to one acceleration is "
-                                                                "result.of('knee')")
+            raise UnknownNameError(
+                "cause", cause, self.tables, "what contributes to one acceleration is result.of('knee')"
+            )
         return self.tables[cause]
 
     def __iter__(self) -> Iterator[str]:
@@ -91,28 +94,36 @@ class InducedAccelerations(Display, Judged):
 
     def __repr__(self) -> str:
         t = self.total.time
-        return (f"InducedAccelerations({len(t)} frames{span(t)}: {cut(self.total.names)} from "
-                f"{cut(self.tables)}; {self.total.status}{self.quality.summary})")
+        return (
+            f"InducedAccelerations({len(t)} frames{span(t)}: {cut(self.total.names)} from "
+            f"{cut(self.tables)}; {self.total.status}{self.quality.summary})"
+        )
 
     def _repr_html_(self) -> str:
         total = self.total
-        return page(repr(self), rows_of(["time [s]", *total.titles], total.time, total.values),
-                    *self.quality.blocks)
+        return page(
+            repr(self), rows_of(["time [s]", *total.titles], total.time, total.values), *self.quality.blocks
+        )
 
     def _checks(self) -> Iterator[Check]:
         rest = self.unexplained
         if rest is None or not rest.values.size:
             return
         left = np.abs(rest.values).max(axis=0)
-        moved = np.abs(rest.values + self.total.values[:, :len(left)]).max(axis=0)
+        moved = np.abs(rest.values + self.total.values[:, : len(left)]).max(axis=0)
         kinds = np.array(rest.units)
         size = np.array([moved[kinds == kind].max() for kind in kinds])
         share = left / np.where(size > 0, size, 1.0)
         k = int(share.argmax())
-        yield Check("largest unexplained acceleration against the largest of the motion", 100 * share[k], "%",
-                    UNEXPLAINED if self.complete else None, math.inf,
-                    f"{left[k]:.3g} {kinds[k]} at {rest.names[k]}",
-                    "forces of muscles, reserves or loads are missing, or the motion is not filtered")
+        yield Check(
+            "largest unexplained acceleration against the largest of the motion",
+            100 * share[k],
+            "%",
+            UNEXPLAINED if self.complete else None,
+            math.inf,
+            f"{left[k]:.3g} {kinds[k]} at {rest.names[k]}",
+            "forces of muscles, reserves or loads are missing, or the motion is not filtered",
+        )
 
     def of(self, name: str) -> Table:
         """What contributes to one acceleration: a Table with a column per cause.
@@ -142,17 +153,25 @@ class InducedAccelerations(Display, Judged):
         Returns:
             the files.
         """
-        return save_all("InducedAccelerations", {name: self.of(name) for name in self.total.names}, folder,
-                        ending)
+        return save_all(
+            "InducedAccelerations", {name: self.of(name) for name in self.total.names}, folder, ending
+        )
 
 
 @answered({"replace": "it is rigid={force: constraint}", "contacts": "it is rigid={force: constraint}"})
-def induced_accelerations(system: System, motion: Table | Motion | Trajectory | Frames,
-                          forces: Table | None = None,
-                          external_loads: ExternalLoad | Sequence[ExternalLoad] | None = None, *,
-                          rigid: Mapping[str, Constraint] | None = None, groups: Sequence[str] | None = None,
-                          bodies: Sequence[Body | str] = (), mass_centre: bool = False,
-                          lowpass: float | None = None, state: State | None = None) -> InducedAccelerations:
+def induced_accelerations(
+    system: System,
+    motion: Table | Motion | Trajectory | Frames,
+    forces: Table | None = None,
+    external_loads: ExternalLoad | Sequence[ExternalLoad] | None = None,
+    *,
+    rigid: Mapping[str, Constraint] | None = None,
+    groups: Sequence[str] | None = None,
+    bodies: Sequence[Body | str] = (),
+    mass_centre: bool = False,
+    lowpass: float | None = None,
+    state: State | None = None,
+) -> InducedAccelerations:
     """What velocities, gravity, each muscle and each other force contribute to each acceleration.
 
     Every force has the reactions of constraints in it that follow from it; the contributions add up to the
@@ -188,9 +207,11 @@ def induced_accelerations(system: System, motion: Table | Motion | Trajectory | 
     tensions, speeds = given_forces(moved, forces)
     if np.isnan(list(tensions.values())).any():
         bad = next(name for name, T in tensions.items() if np.isnan(T).any())
-        raise DescriptionError(f"induced_accelerations: the force of {bad!r} is NaN at t = "
-                               f"{moved.t[int(np.isnan(tensions[bad]).argmax())]:g} s: leave such frames "
-                               "out: motion[a:b]")
+        raise DescriptionError(
+            f"induced_accelerations: the force of {bad!r} is NaN at t = "
+            f"{moved.t[int(np.isnan(tensions[bad]).argmax())]:g} s: leave such frames "
+            "out: motion[a:b]"
+        )
     rigid = _rigid(rigid)
     kept = [name for name in of_groups(system, groups) if name not in tensions and name not in rigid]
     tau = generalised_forces(moved, kept, tensions, speeds, loads_on(moved, external_loads))
@@ -213,24 +234,37 @@ def induced_accelerations(system: System, motion: Table | Motion | Trajectory | 
         names = [name for name, _ in bare.system.equation_names()]
         found = _parts(each_answer(bare, "multipliers", f))
         found[lost] = np.nan
-        multipliers = {cause: Table(moved.t, names, found[:, k], status=status, degrees=False)
-                       for k, cause in enumerate(causes)}
-    everything = np.concatenate([total, values[..., system.nu:].sum(axis=1)], axis=1)
-    return InducedAccelerations(table(everything), {c: table(values[:, k]) for k, c in enumerate(causes)},
-                                multipliers, rest, bool(tensions) or "muscle" in groups)
+        multipliers = {
+            cause: Table(moved.t, names, found[:, k], status=status, degrees=False)
+            for k, cause in enumerate(causes)
+        }
+    everything = np.concatenate([total, values[..., system.nu :].sum(axis=1)], axis=1)
+    return InducedAccelerations(
+        table(everything),
+        {c: table(values[:, k]) for k, c in enumerate(causes)},
+        multipliers,
+        rest,
+        bool(tensions) or "muscle" in groups,
+    )
 
 
 def _rigid(rigid: Any) -> dict[str, Constraint]:
     found = dict(rigid or {})
     for name, constraint in found.items():
         if not isinstance(constraint, Constraint):
-            raise DescriptionError(f"rigid: {name!r}: expected a constraint such as "
-                                   f"cd.constraints.Ball(...), got {constraint!r}")
+            raise DescriptionError(
+                f"rigid: {name!r}: expected a constraint such as cd.constraints.Ball(...), got {constraint!r}"
+            )
     return found
 
 
-def generalised_forces(motion: Motion, kept: Sequence[str], tensions: dict[str, Array],
-                       speeds: dict[str, Array], loads: dict[str, Array]) -> dict[str, Array]:
+def generalised_forces(
+    motion: Motion,
+    kept: Sequence[str],
+    tensions: dict[str, Array],
+    speeds: dict[str, Array],
+    loads: dict[str, Array],
+) -> dict[str, Array]:
     """Generalised forces of each cause but velocities, shape (m, nu)."""
     system = motion.system
     others = {name: T for name, T in tensions.items() if name not in system.paths}
@@ -243,8 +277,11 @@ def generalised_forces(motion: Motion, kept: Sequence[str], tensions: dict[str, 
     out = {name.replace("given load on", "load on"): f for name, f in named if name not in part.silent}
     if len(others) < len(tensions):
         arms = motion._batch().kernel("path_geometry")[1]
-        out |= {name: T[:, None] * arms[:, system.paths.index(name)] for name, T in tensions.items()
-                if name not in others}
+        out |= {
+            name: T[:, None] * arms[:, system.paths.index(name)]
+            for name, T in tensions.items()
+            if name not in others
+        }
     for name, f in speeds.items():
         out[f"actuator at {name}"] = f[:, None] * (np.array(system.speeds) == name)
     return out
@@ -259,11 +296,12 @@ def each_answer(batch: Batch, operator: str, tau: Array) -> Array:
 
 def _parts(found: Array) -> Array:
     """Contributions of velocities and of each force, from answers without a force, to each, and to all."""
-    return np.concatenate([found[:, :1], found[:, 1:-1] - found[:, :1]], axis=1)         # (2)
+    return np.concatenate([found[:, :1], found[:, 1:-1] - found[:, :1]], axis=1)  # (2)
 
 
-def _accelerations(batch: Batch, udot: Array, bodies: Sequence[Body],
-                   mass_centre: bool) -> tuple[list[tuple[str, str]], Array]:
+def _accelerations(
+    batch: Batch, udot: Array, bodies: Sequence[Body], mass_centre: bool
+) -> tuple[list[tuple[str, str]], Array]:
     """Names and units, and contributions (m, causes, n) to accelerations of speeds, bodies, mass centre."""
     model = batch.system.compiled.model
     named, values = columns.accelerations(model, {}), [udot]
@@ -273,11 +311,11 @@ def _accelerations(batch: Batch, udot: Array, bodies: Sequence[Body],
         function = batch.system.compiled.function(name)
         still = np.concatenate([np.zeros_like(udot[:, :1]), udot], axis=1)
         found = function.fast(q, u, still, tail)
-        found[:, 2:] -= found[:, :1]                        # that of the velocities keeps Jdot u
+        found[:, 2:] -= found[:, :1]  # that of the velocities keeps Jdot u
         found = found[:, 1:]
         if bodies and name == "body_acceleration":
             for b in bodies:
-                values.append(found[..., 6 * b.index:6 * b.index + 6])
+                values.append(found[..., 6 * b.index : 6 * b.index + 6])
                 named += columns.of_body(*columns.ACCELERATION)(model, {"body": b})
         else:
             values.append(found)

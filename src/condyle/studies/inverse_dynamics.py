@@ -1,4 +1,5 @@
 """`cd.inverse_dynamics`: the generalised forces that a recorded motion takes."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -21,14 +22,23 @@ NOT_ACTUATED = ("gravity", "passive", "external")
 """Groups of forces that act in a recorded motion whoever moves it."""
 
 
-@answered({"filter": "a low-pass filter is lowpass=, a frequency [Hz]",
-           "cutoff": "a low-pass filter is lowpass=, a frequency [Hz]",
-           "loads": "they are external_loads=[cd.ExternalLoad(...)]",
-           "forces_to_exclude": "groups= names those that act"})
-def inverse_dynamics(system: System, motion: Table | Motion | Trajectory | Frames,
-                     external_loads: ExternalLoad | Sequence[ExternalLoad] | None = None, *,
-                     groups: Sequence[str] = NOT_ACTUATED, lowpass: float | None = None,
-                     state: State | None = None) -> Table:
+@answered(
+    {
+        "filter": "a low-pass filter is lowpass=, a frequency [Hz]",
+        "cutoff": "a low-pass filter is lowpass=, a frequency [Hz]",
+        "loads": "they are external_loads=[cd.ExternalLoad(...)]",
+        "forces_to_exclude": "groups= names those that act",
+    }
+)
+def inverse_dynamics(
+    system: System,
+    motion: Table | Motion | Trajectory | Frames,
+    external_loads: ExternalLoad | Sequence[ExternalLoad] | None = None,
+    *,
+    groups: Sequence[str] = NOT_ACTUATED,
+    lowpass: float | None = None,
+    state: State | None = None,
+) -> Table:
     """Generalised forces that must act on the speeds for a motion to happen: joint moments and forces.
 
     Muscles and actuators are left out: the result is what they have to do together. The Table's status says
@@ -63,6 +73,11 @@ def inverse_dynamics(system: System, motion: Table | Motion | Trajectory | Frame
     failures = unsolved_frames(part.system.compiled, "inverse_dynamics", moved.t, moved.q, batch.tail, tau)
     columns = system.compiled.generalised_forces
     status = Outcome(Status.FINISHED, f"{batch.status}{part.left_out}")
-    return Table(moved.t, tuple(columns), tau, tuple(columns.values()),
-                 status=with_failures(status, failures, len(moved)),
-                 quality=judged("inverse_dynamics", moved, tau, loads, "gravity" in groups))
+    return Table(
+        moved.t,
+        tuple(columns),
+        tau,
+        tuple(columns.values()),
+        status=with_failures(status, failures, len(moved)),
+        quality=judged("inverse_dynamics", moved, tau, loads, "gravity" in groups),
+    )

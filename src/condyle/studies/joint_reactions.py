@@ -1,4 +1,5 @@
 """`cd.joint_reactions`: forces and moments between the bodies of a recorded motion."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -25,18 +26,40 @@ from condyle.system.unsolved import unsolved_frames, with_failures
 from condyle.table import Table
 from condyle.tree.body import Body
 
-COLUMNS = (("fx", "N"), ("fy", "N"), ("fz", "N"), ("mx", "N m"), ("my", "N m"), ("mz", "N m"),
-           ("px", "m"), ("py", "m"), ("pz", "m"))
+COLUMNS = (
+    ("fx", "N"),
+    ("fy", "N"),
+    ("fz", "N"),
+    ("mx", "N m"),
+    ("my", "N m"),
+    ("mz", "N m"),
+    ("px", "m"),
+    ("py", "m"),
+    ("pz", "m"),
+)
 
 
-@answered({"express_in_frame": "it is frame=", "on_body": "it is on=", "apply_on_bodies": "it is on=",
-           "activations": "give tensions: forces=cd.static_optimization(...).forces"})
-def joint_reactions(system: System, motion: Table | Motion | Trajectory | Frames, forces: Table | None = None,
-                    external_loads: ExternalLoad | Sequence[ExternalLoad] | None = None, *,
-                    on: str = "child", frame: Body | str = "ground",
-                    bodies: Sequence[Body | str] | Body | str | None = None,
-                    groups: Sequence[str] = NOT_ACTUATED, lowpass: float | None = None,
-                    state: State | None = None) -> Table:
+@answered(
+    {
+        "express_in_frame": "it is frame=",
+        "on_body": "it is on=",
+        "apply_on_bodies": "it is on=",
+        "activations": "give tensions: forces=cd.static_optimization(...).forces",
+    }
+)
+def joint_reactions(
+    system: System,
+    motion: Table | Motion | Trajectory | Frames,
+    forces: Table | None = None,
+    external_loads: ExternalLoad | Sequence[ExternalLoad] | None = None,
+    *,
+    on: str = "child",
+    frame: Body | str = "ground",
+    bodies: Sequence[Body | str] | Body | str | None = None,
+    groups: Sequence[str] = NOT_ACTUATED,
+    lowpass: float | None = None,
+    state: State | None = None,
+) -> Table:
     """Force and moment in each joint over a motion: what the mobilizer and the parent beyond it do to the
     body, or the body to its parent.
 
@@ -98,16 +121,24 @@ def joint_reactions(system: System, motion: Table | Motion | Trajectory | Frames
         values[lost], rest[lost] = np.nan, 0.0
     names, units = _columns(system, chosen)
     status = _said(moved, part.left_out, rest, bool(len(pulls)) or "muscle" in groups)
-    return Table(moved.t, names, values, units, status=with_failures(status, failures, len(moved)),
-                 quality=judged("joint_reactions", moved, rest, loads, "gravity" in groups))
+    return Table(
+        moved.t,
+        names,
+        values,
+        units,
+        status=with_failures(status, failures, len(moved)),
+        quality=judged("joint_reactions", moved, rest, loads, "gravity" in groups),
+    )
 
 
 def _columns(system: System, bodies: list[Body]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Names and units of the columns, made once."""
     key, known = ("columns of reactions", *(b.name for b in bodies)), system.compiled.programs
     if key not in known:
-        known[key] = (tuple(f"{b.name}_{column}" for b in bodies for column, _ in COLUMNS),
-                      tuple(unit for _ in bodies for _, unit in COLUMNS))
+        known[key] = (
+            tuple(f"{b.name}_{column}" for b in bodies for column, _ in COLUMNS),
+            tuple(unit for _ in bodies for _, unit in COLUMNS),
+        )
     return known[key]  # type: ignore[no-any-return]
 
 
@@ -123,7 +154,7 @@ def _bodies(system: System, bodies: Sequence[Body | str] | Body | str | None) ->
 def _expressed(batch: Batch, bodies: list[Body], F: Array, on: str, frame: Body | str) -> Array:
     """Force, moment and point of some joints side by side, shape (m, 9 bodies), from moment and force at M in
     ground, (m, bodies, 6)."""
-    X = batch.kernel("body_pose")                           # of all bodies; ground comes after them
+    X = batch.kernel("body_pose")  # of all bodies; ground comes after them
     ground = isinstance(frame, Body) and frame.is_ground
     if on == "parent" or not ground:
         X = np.concatenate([X, np.broadcast_to(np.eye(3, 4).T.ravel(), (len(X), 1, 12))], axis=1)
@@ -187,7 +218,7 @@ def _loads(batch: Batch, speeds: dict[str, Array]) -> tuple[Array, Array]:
         tau[:, system.speeds.index(name)] = f
     if system.constraints:
         lambda_ = batch.kernel("multipliers", tau)
-        lost = np.isnan(lambda_).any(axis=1)                # a path is not found
+        lost = np.isnan(lambda_).any(axis=1)  # a path is not found
         lambda_[lost] = 0.0
         name = "reactions_with_constraints"
         F = compiled.shaped(name, compiled.function(name).fast(q, u, udot, lambda_, batch.tail))
@@ -203,6 +234,8 @@ def _said(motion: Motion, left_out: str, rest: Array, pulled: bool) -> Outcome:
         i, j = divmod(int(np.argmax(np.fmax(size, 0.0, out=size))), rest.shape[1])
         speed = motion.system.speeds[j]
         unit = motion.system.compiled.generalised_forces[speed]
-        text += (f"; forces leave up to {abs(rest[i, j]):.2g} {unit} at {speed} to actuators (t = "
-                 f"{motion.t[i]:g} s)")
+        text += (
+            f"; forces leave up to {abs(rest[i, j]):.2g} {unit} at {speed} to actuators (t = "
+            f"{motion.t[i]:g} s)"
+        )
     return Outcome(Status.FINISHED, text)

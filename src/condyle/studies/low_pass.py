@@ -1,4 +1,5 @@
 """`cd.low_pass`: a recorded Table without what is faster than a cut-off frequency."""
+
 from __future__ import annotations
 
 import math
@@ -46,8 +47,11 @@ def low_pass(table: Table, cutoff: float, *, as_opensim: bool = False) -> Table:
     """
     given: Any = table
     if not isinstance(given, Table):
-        hint = ("; markers.table() is one, and cd.Markers.from_table(table) makes markers of it again"
-                if isinstance(given, Markers) else "; a file is read by cd.read_table")
+        hint = (
+            "; markers.table() is one, and cd.Markers.from_table(table) makes markers of it again"
+            if isinstance(given, Markers)
+            else "; a file is read by cd.read_table"
+        )
         raise DescriptionError(f"low_pass: expected a cd.Table, got {type(given).__name__}{hint}")
     table = after_events("low_pass", table)
     t, x = table.time, table.values
@@ -55,8 +59,10 @@ def low_pass(table: Table, cutoff: float, *, as_opensim: bool = False) -> Table:
         raise ShapeError("low_pass: the table needs rows whose times increase")
     if not np.isfinite(x).all():
         i, j = np.argwhere(~np.isfinite(x))[0]
-        raise ShapeError(f"low_pass: {table.names[j]!r} is {x[i, j]} at t = {t[i]:g} s (row {i}): fill the "
-                         "gap, or leave that column out: table[[...]]")
+        raise ShapeError(
+            f"low_pass: {table.names[j]!r} is {x[i, j]} at t = {t[i]:g} s (row {i}): fill the "
+            "gap, or leave that column out: table[[...]]"
+        )
     cutoff = number("cutoff", cutoff, "a frequency [Hz]")
     warn_of_gaps("low_pass", t, *steps(t))
     x, notes = _continuous(table)
@@ -64,8 +70,10 @@ def low_pass(table: Table, cutoff: float, *, as_opensim: bool = False) -> Table:
     if as_opensim:
         rate = (len(t) - 1) / (t[-1] - t[0]) if len(t) > 1 else 0.0
         if cutoff >= rate / 2 > 0:
-            said = (f"; {cutoff:g} Hz is not below half of the {rate:.4g} frames per second; 0.49 of them is "
-                    "taken, as in OpenSim")
+            said = (
+                f"; {cutoff:g} Hz is not below half of the {rate:.4g} frames per second; 0.49 of them is "
+                "taken, as in OpenSim"
+            )
         else:
             said = _change(before, filtered(t, x, cutoff, reflected=True), cutoff)
         t, y = low_pass_resampled(t, x, cutoff)
@@ -91,14 +99,15 @@ def _continuous(table: Table) -> tuple[np.ndarray, list[str]]:
             x[:, j], turns = unwrapped(x[:, j], turn)
             if turns:
                 notes.append(f"; {turns} jump{'s' * (turns > 1)} of a whole turn taken out of {name}")
-    smoother = sorted((-gain, j) for j in range(len(table.names) - 3) if (gain := _gain(x[:, j:j + 4])) > 0)
+    smoother = sorted((-gain, j) for j in range(len(table.names) - 3) if (gain := _gain(x[:, j : j + 4])) > 0)
     taken: set[int] = set()
-    for _, j in smoother:                                   # others share columns with it by chance
+    for _, j in smoother:  # others share columns with it by chance
         if taken.isdisjoint(range(j, j + 4)):
             taken.update(range(j, j + 4))
-            changes = same_signs(x[:, j:j + 4])
-            notes.append(f"; quaternion {table.names[j]} ..: {changes} change{'s' * (changes > 1)} of sign "
-                         "taken out")
+            changes = same_signs(x[:, j : j + 4])
+            notes.append(
+                f"; quaternion {table.names[j]} ..: {changes} change{'s' * (changes > 1)} of sign taken out"
+            )
     return x, notes
 
 
@@ -114,7 +123,7 @@ def _wraps(x: np.ndarray) -> bool:
 def _gain(four: np.ndarray) -> float:
     """By how much the steps of a quaternion (m, 4) shrink with its changes of sign; 0 of other columns."""
     size = np.linalg.norm(four, axis=1)
-    several = (four != 0).any(axis=0).sum() > 1             # one alone is a switch between -1 and 1
+    several = (four != 0).any(axis=0).sum() > 1  # one alone is a switch between -1 and 1
     if not several or not np.ptp(size) < SAME_LENGTH * size.max():
         return 0.0
     even = four.copy()

@@ -13,6 +13,7 @@ From a Table of coordinates, in this order:
 OpenSim's tools take times as they stand, reflect at the ends of the filter, and have natural splines
 (GCVSpline at zero error): `Motion.of(..., as_opensim=True)`.
 """
+
 from __future__ import annotations
 
 import difflib
@@ -122,12 +123,22 @@ class Motion(States[State]):
 
     def __new__(cls, system: Any = None, t: Any = None, *_: Any, **__: Any) -> Self:
         if isinstance(t, (Table, Trajectory, Frames, Motion)) or is_frame(t):
-            raise DescriptionError(f"Motion: t: expected times [s], shape (m,), got a {type(t).__name__}: "
-                                   "that motion is cd.Motion.of(system, it)")
+            raise DescriptionError(
+                f"Motion: t: expected times [s], shape (m,), got a {type(t).__name__}: "
+                "that motion is cd.Motion.of(system, it)"
+            )
         return super().__new__(cls)
 
-    def __init__(self, system: System, t: Any, q: Vector, u: Vector | None = None, udot: Vector | None = None,
-                 *, state: State | None = None) -> None:
+    def __init__(
+        self,
+        system: System,
+        t: Any,
+        q: Vector,
+        u: Vector | None = None,
+        udot: Vector | None = None,
+        *,
+        state: State | None = None,
+    ) -> None:
         check_system("Motion", system, "t, q")
         compiled = system.compiled
         self.start = _default(system) if state is None else state
@@ -142,17 +153,23 @@ class Motion(States[State]):
         self.steady = True
         self._unsaid()
         if u is None or udot is None:
-            self.notes += _mended(system, self.t, self.q, np.flatnonzero(
-                np.array(scales.units(system.bodies)[0], dtype=object) == "rad"))
+            self.notes += _mended(
+                system,
+                self.t,
+                self.q,
+                np.flatnonzero(np.array(scales.units(system.bodies)[0], dtype=object) == "rad"),
+            )
             _warn_of_jumps(system, self.t, self.q, range(system.nq))
             found_u, found_udot = _rates(self)
             u, udot = found_u if u is None else u, found_udot if udot is None else udot
-        self.u, self.udot = (np.array(compiled.vector(name, x, "Motion")) for name, x in (("u", u),
-                                                                                          ("udot", udot)))
+        self.u, self.udot = (
+            np.array(compiled.vector(name, x, "Motion")) for name, x in (("u", u), ("udot", udot))
+        )
         for name, x in (("u", self.u), ("udot", self.udot)):
             if x.shape != (m, system.nu):
-                raise ShapeError(f"Motion: {name}: expected ({m}, {system.nu}), one row per time, got "
-                                 f"{x.shape}")
+                raise ShapeError(
+                    f"Motion: {name}: expected ({m}, {system.nu}), one row per time, got {x.shape}"
+                )
 
     def _unsaid(self) -> None:
         self.changes: dict[str, Change] = {}
@@ -163,10 +180,20 @@ class Motion(States[State]):
         self.end_rows = np.zeros(len(self.t), dtype=bool)
 
     @classmethod
-    @answered({"filter": "it is lowpass=, a frequency [Hz]", "cutoff": "it is lowpass=, a frequency [Hz]"},
-              skip=1, name="Motion.of")
-    def of(cls, system: System, motion: Table | Motion | Trajectory | Frames, *, lowpass: float | None = None,
-           state: State | None = None, as_opensim: bool = False) -> Motion:
+    @answered(
+        {"filter": "it is lowpass=, a frequency [Hz]", "cutoff": "it is lowpass=, a frequency [Hz]"},
+        skip=1,
+        name="Motion.of",
+    )
+    def of(
+        cls,
+        system: System,
+        motion: Table | Motion | Trajectory | Frames,
+        *,
+        lowpass: float | None = None,
+        state: State | None = None,
+        as_opensim: bool = False,
+    ) -> Motion:
         """The motion that a Table of coordinates, a run or assembled frames have.
 
         Args:
@@ -191,12 +218,15 @@ class Motion(States[State]):
         if is_frame(motion):
             motion = Table.from_pandas(motion)
         if isinstance(motion, Table):
-            return _of_table(system, motion, lowpass, _default(system) if state is None else state,
-                             as_opensim)
+            return _of_table(
+                system, motion, lowpass, _default(system) if state is None else state, as_opensim
+            )
         _check_motion(motion)
         if motion.system is not system:
-            raise DescriptionError("motion: it belongs to another system; give that system, or its table(): "
-                                   "Tables go by the names of coordinates")
+            raise DescriptionError(
+                "motion: it belongs to another system; give that system, or its table(): "
+                "Tables go by the names of coordinates"
+            )
         if as_opensim:
             raise DescriptionError("as_opensim: it says how a Table is differentiated; give motion.table()")
         if lowpass is not None:
@@ -208,8 +238,14 @@ class Motion(States[State]):
                 raise ShapeError(f"motion: {NO_FRAMES}")
             return motion
         batch = motion._batch()
-        return _made(state or motion.start, batch.t, motion.q, motion.u, motion.udot,
-                     batch.tail if state is None else None)
+        return _made(
+            state or motion.start,
+            batch.t,
+            motion.q,
+            motion.u,
+            motion.udot,
+            batch.tail if state is None else None,
+        )
 
     # ---- as States -----------------------------------------------------------------------------------------
 
@@ -232,8 +268,10 @@ class Motion(States[State]):
         if not self.changes:
             return ""
         share = scales.weights(self.system.bodies)[0]
-        most = max(self.changes, key=lambda name: self.changes[name].largest
-                   * share[self.system.coordinates.index(name)])
+        most = max(
+            self.changes,
+            key=lambda name: self.changes[name].largest * share[self.system.coordinates.index(name)],
+        )
         c = self.changes[most]
         by = "constraints" if self.lowpass is None else f"low-pass filter of {self.lowpass:g} Hz"
         return f"{by} changed {most} by up to {c.largest:.2g} {c.unit} (RMS {c.rms:.2g})"
@@ -262,8 +300,14 @@ class Motion(States[State]):
         """Coordinates and speeds by name."""
         names, units = variables(self.system)
         n = self.system.nq + self.system.nu
-        return Table(self.t, names[:n], np.concatenate([self.q, self.u], axis=1), units[:n],
-                     status=self.status, degrees=False)
+        return Table(
+            self.t,
+            names[:n],
+            np.concatenate([self.q, self.u], axis=1),
+            units[:n],
+            status=self.status,
+            degrees=False,
+        )
 
     def plot(self, *names: str, axes: Any = None) -> Any:
         """Draw coordinates (all, if none is named) or speeds over time; returns matplotlib's axes."""
@@ -280,10 +324,15 @@ class Motion(States[State]):
         return self.start.replace(t=float(self.t[i]), q=self.q[i], u=self.u[i], **own)
 
     def _some(self, i: NDArray[np.intp]) -> Motion:
-        out = _made(self.start, self.t[i], self.q[i], self.u[i], self.udot[i],
-                    None if self.steady else self.tail[i])
-        out.changes, out.ignored, out.filled, out.lowpass = (self.changes, self.ignored, self.filled,
-                                                             self.lowpass)
+        out = _made(
+            self.start, self.t[i], self.q[i], self.u[i], self.udot[i], None if self.steady else self.tail[i]
+        )
+        out.changes, out.ignored, out.filled, out.lowpass = (
+            self.changes,
+            self.ignored,
+            self.filled,
+            self.lowpass,
+        )
         out.notes, out.end_rows = self.notes, self.end_rows[i]
         return out
 
@@ -295,24 +344,34 @@ class Motion(States[State]):
 
     def _blocks(self) -> list[Block]:
         table = self.table()
-        changed = [(name, f"{c.rms:.3g} {c.unit}", f"{c.largest:.3g} {c.unit}") for name,
-                   c in self.changes.items()]
-        return [rows_of(["time [s]", *table.titles], self.t, table.values),
-                Block("changed by filter and constraints", ("coordinate", "rms", "largest"), changed),
-                Block("left out", (), [(name,) for name in self.ignored])]
+        changed = [
+            (name, f"{c.rms:.3g} {c.unit}", f"{c.largest:.3g} {c.unit}") for name, c in self.changes.items()
+        ]
+        return [
+            rows_of(["time [s]", *table.titles], self.t, table.values),
+            Block("changed by filter and constraints", ("coordinate", "rms", "largest"), changed),
+            Block("left out", (), [(name,) for name in self.ignored]),
+        ]
 
 
 def _check_motion(motion: Any) -> None:
     if not isinstance(motion, (Motion, Trajectory, Frames)):
         is_path = isinstance(motion, str) or hasattr(motion, "__fspath__")
-        hint = ("; read it by cd.read_table" if is_path
-                else "; its coordinates over time are .motion" if hasattr(motion, "motion")
-                else "; cd.inverse_kinematics(system, markers).motion has the angles"
-                if isinstance(motion, Markers)
-                else "; name its columns: cd.Table(t, system.coordinates, values, degrees=False)"
-                if isinstance(motion, (np.ndarray, dict)) else "")
-        raise DescriptionError("motion: expected a Table of coordinates, a cd.Motion, a Trajectory or "
-                               f"Frames, got {type(motion).__name__}{hint}")
+        hint = (
+            "; read it by cd.read_table"
+            if is_path
+            else "; its coordinates over time are .motion"
+            if hasattr(motion, "motion")
+            else "; cd.inverse_kinematics(system, markers).motion has the angles"
+            if isinstance(motion, Markers)
+            else "; name its columns: cd.Table(t, system.coordinates, values, degrees=False)"
+            if isinstance(motion, (np.ndarray, dict))
+            else ""
+        )
+        raise DescriptionError(
+            "motion: expected a Table of coordinates, a cd.Motion, a Trajectory or "
+            f"Frames, got {type(motion).__name__}{hint}"
+        )
 
 
 def _default(system: System) -> State:
@@ -346,6 +405,7 @@ def with_states(motion: Motion, z: Array, inputs: Array | None = None, udot: Arr
 
 # ---- from a Table ------------------------------------------------------------------------------------------
 
+
 def _of_table(system: System, table: Table, lowpass: float | None, state: State, as_opensim: bool) -> Motion:
     if not _rounded_together(table.time):
         table = after_events("motion", table, Columns.of(system, table).columns)
@@ -369,8 +429,12 @@ def _of_table(system: System, table: Table, lowpass: float | None, state: State,
     changes = lowpass is not None or bool(system.constraints)
     known = q.copy() if changes else q
     if lowpass is not None:
-        q[:, given.places] = low_pass(t if as_opensim else even_times(t, known_steps)[0], q[:, given.places],
-                                      number("lowpass", lowpass, "a frequency [Hz]"), reflected=as_opensim)
+        q[:, given.places] = low_pass(
+            t if as_opensim else even_times(t, known_steps)[0],
+            q[:, given.places],
+            number("lowpass", lowpass, "a frequency [Hz]"),
+            reflected=as_opensim,
+        )
     before = q.copy() if system.constraints else q
     motion = _made(state, t, q, np.empty(0), np.empty(0), None)
     motion.lowpass, motion.notes = lowpass, notes
@@ -387,8 +451,9 @@ def _of_table(system: System, table: Table, lowpass: float | None, state: State,
     if changes:
         for k, unit in zip(given.places, given.units, strict=True):
             d = motion.q[:, k] - known[:, k]
-            motion.changes[system.coordinates[k]] = Change(float(np.sqrt((d ** 2).mean())),
-                                                           float(abs(d).max()), unit)
+            motion.changes[system.coordinates[k]] = Change(
+                float(np.sqrt((d**2).mean())), float(abs(d).max()), unit
+            )
     return motion
 
 
@@ -396,8 +461,12 @@ def _rounded_together(t: Array) -> bool:
     """Whether so many times are equal to the next ones because they are rounded: steps are then none, one or
     two units of the last digit. Events leave few such times, among other steps."""
     same = t[1:] == t[:-1]
-    return bool(same.sum() > 1 and same.mean() > TWICE and (t[1:] >= t[:-1]).all()
-                and np.diff(t).max() < 2.5 * rounded_to(t))
+    return bool(
+        same.sum() > 1
+        and same.mean() > TWICE
+        and (t[1:] >= t[:-1]).all()
+        and np.diff(t).max() < 2.5 * rounded_to(t)
+    )
 
 
 def check_times(what: str, t: Any) -> Array:
@@ -407,20 +476,27 @@ def check_times(what: str, t: Any) -> Array:
     except (TypeError, ValueError):
         raise ShapeError(f"{what}: times must be numbers [s], shape (m,), got {t!r}") from None
     if t.ndim != 1 or not len(t):
-        raise ShapeError(f"{what}: " + (NO_FRAMES if t.shape == (0,) else
-                         f"expected times [s] of shape (m,), got shape {t.shape}"))
+        raise ShapeError(
+            f"{what}: "
+            + (NO_FRAMES if t.shape == (0,) else f"expected times [s] of shape (m,), got shape {t.shape}")
+        )
     later = t[1:] > t[:-1]
     if later.all() and math.isfinite(t[0]) and math.isfinite(t[-1]):
         return t
     if not np.isfinite(t).all():
         raise ShapeError(f"{what}: time[{int(np.argmin(np.isfinite(t)))}] is not a finite number")
     i = int(np.argmin(later))
-    which = ("comes before it: sort the rows" if t[i] > t[i + 1] else
-             f"occurs twice: these times are rounded to {rounded_to(t):g} s; write more digits, or give "
-             "np.arange(m) / rate" if _rounded_together(t) else
-             "occurs twice: leave one of the rows out")
-    raise ShapeError(f"{what}: times must increase, but time[{i}] = {t[i]:g} s and time[{i + 1}] = "
-                     f"{t[i + 1]:g} s {which}")
+    which = (
+        "comes before it: sort the rows"
+        if t[i] > t[i + 1]
+        else f"occurs twice: these times are rounded to {rounded_to(t):g} s; write more digits, or give "
+        "np.arange(m) / rate"
+        if _rounded_together(t)
+        else "occurs twice: leave one of the rows out"
+    )
+    raise ShapeError(
+        f"{what}: times must increase, but time[{i}] = {t[i]:g} s and time[{i + 1}] = {t[i + 1]:g} s {which}"
+    )
 
 
 def _refuse_doubles(t: Array, shortest: float) -> None:
@@ -428,12 +504,22 @@ def _refuse_doubles(t: Array, shortest: float) -> None:
     if len(t) > 2 and shortest < TOO_NEAR * (t.item(-1) - t.item(0)) / (len(t) - 1):
         step = t[1:] - t[:-1]
         i = int(np.argmin(step))
-        raise ShapeError(f"motion: time[{i}] = {t[i]:.9g} s and time[{i + 1}] are {step[i]:.2g} s apart, "
-                         f"others about {np.median(step):.2g} s: leave one of these rows out")
+        raise ShapeError(
+            f"motion: time[{i}] = {t[i]:.9g} s and time[{i + 1}] are {step[i]:.2g} s apart, "
+            f"others about {np.median(step):.2g} s: leave one of these rows out"
+        )
 
 
-def _filled(system: System, table: Table, state: State, t: Array, q: Array, tail: Array, given: list[int],
-            missing: list[int]) -> Array:
+def _filled(
+    system: System,
+    table: Table,
+    state: State,
+    t: Array,
+    q: Array,
+    tail: Array,
+    given: list[int],
+    missing: list[int],
+) -> Array:
     """q with the coordinates that the table does not have, and on the constraints."""
     compiled = system.compiled
     q = compiled.prescribed(q, np.zeros((len(t), system.nu)), tail)[0]
@@ -462,14 +548,17 @@ def _refuse_missing(system: System, table: Table, missing: list[int]) -> None:
     near = difflib.get_close_matches(names[0], table.names, n=2, cutoff=0.6)
     similar = f" Is it {' or '.join(map(repr, near))}?" if near else ""
     error = UnknownNameError("column", names[0], [])
-    error.message = (f"motion: the table has no column {names[0]!r}, a coordinate of the "
-                     f"system{more}.{similar} Its columns: {cut(table.names)}. A coordinate that stays is a "
-                     "column of one value")
+    error.message = (
+        f"motion: the table has no column {names[0]!r}, a coordinate of the "
+        f"system{more}.{similar} Its columns: {cut(table.names)}. A coordinate that stays is a "
+        "column of one value"
+    )
     error.near = near
     raise error
 
 
 # ---- rates -------------------------------------------------------------------------------------------------
+
 
 def _mended(system: System, t: Array, q: Array, angles: NDArray[np.intp]) -> tuple[str, ...]:
     """Take jumps by whole turns out of some angles, and changes of sign out of quaternions of q (m, nq), in
@@ -486,12 +575,16 @@ def _mended(system: System, t: Array, q: Array, angles: NDArray[np.intp]) -> tup
     for part in system.compiled.quaternions:
         size = np.linalg.norm(q[:, part], axis=1)
         if not size.min() > 0:
-            raise ShapeError(f"motion: {', '.join(names[part])} are zero at t = {t[int(np.argmin(size))]:g} "
-                             "s: a quaternion has length one")
+            raise ShapeError(
+                f"motion: {', '.join(names[part])} are zero at t = {t[int(np.argmin(size))]:g} "
+                "s: a quaternion has length one"
+            )
         if np.abs(size - 1).max() > UNIT_LENGTH:
             i = int(np.argmax(np.abs(size - 1)))
-            warn(f"motion: {', '.join(names[part])} have the length {size[i]:.3g} at t = {t[i]:g} s, and are "
-                 "divided by it: a quaternion has length one. Are these other numbers?")
+            warn(
+                f"motion: {', '.join(names[part])} have the length {size[i]:.3g} at t = {t[i]:g} s, and are "
+                "divided by it: a quaternion has length one. Are these other numbers?"
+            )
         q[:, part] /= size[:, None]
         same_signs(q[:, part])
     return tuple(notes)
@@ -503,15 +596,19 @@ def _warn_of_jumps(system: System, t: Array, q: Array, places: Sequence[int]) ->
         if i := jump(q[:, k]):
             unit = scales.units(system.bodies)[0][k]
             by = f"{abs(q[i, k] - q[i - 1, k]):.3g} {unit}"
-            warn(f"motion: {system.coordinates[k]!r} jumps by {by} between t = {t[i - 1]:g} and {t[i]:g} s "
-                 f"(row {i}), far more than in the steps around it, and by no "
-                 "whole turn: accelerations there are wrong. Are there zeros in a gap, are rows missing or "
-                 "exchanged, was another trial added? Or do three angles flip together, as Euler angles do?")
+            warn(
+                f"motion: {system.coordinates[k]!r} jumps by {by} between t = {t[i - 1]:g} and {t[i]:g} s "
+                f"(row {i}), far more than in the steps around it, and by no "
+                "whole turn: accelerations there are wrong. Are there zeros in a gap, are rows missing or "
+                "exchanged, was another trial added? Or do three angles flip together, as Euler angles do?"
+            )
             break
     if places and (count := repeats(q)):
-        warn(f"motion: {count} times a row begins to repeat the one before, in all coordinates: were rows "
-             "repeated to make them more, or numbers rounded? Then accelerations are wrong. Leave the "
-             "repeated rows out, or filter (lowpass=6)")
+        warn(
+            f"motion: {count} times a row begins to repeat the one before, in all coordinates: were rows "
+            "repeated to make them more, or numbers rounded? Then accelerations are wrong. Leave the "
+            "repeated rows out, or filter (lowpass=6)"
+        )
 
 
 def _turns_away(system: System, name: str, x: Array) -> float:
@@ -523,8 +620,9 @@ def _turns_away(system: System, name: str, x: Array) -> float:
     return turn * round((sum(limits[0]) - x.min() - x.max()) / 2 / turn)
 
 
-def _rates(motion: Motion, known: tuple[float, float] | None = None,
-           as_opensim: bool = False) -> tuple[Array, Array]:
+def _rates(
+    motion: Motion, known: tuple[float, float] | None = None, as_opensim: bool = False
+) -> tuple[Array, Array]:
     """u and udot of a motion that has q; q is taken to the constraints where it is a little off.
 
     Args:
@@ -533,8 +631,10 @@ def _rates(motion: Motion, known: tuple[float, float] | None = None,
     """
     system, t = motion.system, motion.t
     if len(t) < FEWEST:
-        raise ShapeError(f"motion: {len(t)} frames are too few for accelerations: a spline of degree 5 needs "
-                         f"{FEWEST}; or give cd.Motion(system, t, q, u, udot)")
+        raise ShapeError(
+            f"motion: {len(t)} frames are too few for accelerations: a spline of degree 5 needs "
+            f"{FEWEST}; or give cd.Motion(system, t, q, u, udot)"
+        )
     q, unit = motion.q, 0.0
     if not as_opensim:
         t, unit = even_times(t, known)
@@ -548,11 +648,11 @@ def _rates(motion: Motion, known: tuple[float, float] | None = None,
     qdot, qddot = rates(t, q, known, natural=as_opensim)
     t = motion.t
     if not system.constraints and coordinates_of_speeds(system) == tuple(range(system.nq)):
-        return qdot, qddot                                  # u = qdot
-    for part in system.compiled.quaternions:               # those of the quaternion of unit length
+        return qdot, qddot  # u = qdot
+    for part in system.compiled.quaternions:  # those of the quaternion of unit length
         n, ndot, nddot = q[:, part], qdot[:, part], qddot[:, part]
         size = np.linalg.norm(n, axis=1, keepdims=True)
-        r = (n * ndot).sum(axis=1, keepdims=True) / size ** 2
+        r = (n * ndot).sum(axis=1, keepdims=True) / size**2
         n /= size
         qdot[:, part] = ndot / size - r * n
         # the part of nddot along n does not count
@@ -578,8 +678,12 @@ def _options(system: System, tail: Array) -> dict[str, Any]:
     out = {name: tail[..., model.tail[name]] for name in ("z", "inputs", "discrete", "parameters")}
     on = np.atleast_2d(tail[..., model.tail["enabled"]])[0]
     held = np.atleast_2d(tail[..., model.tail["lock"]])[0]
-    return {**out, "t": tail[..., 0], "locked": [s for s, k in zip(system.speeds, held, strict=True) if k],
-            "disabled": [name for name, flag in zip(model.switches, on, strict=True) if not flag]}
+    return {
+        **out,
+        "t": tail[..., 0],
+        "locked": [s for s, k in zip(system.speeds, held, strict=True) if k],
+        "disabled": [name for name, flag in zip(model.switches, on, strict=True) if not flag],
+    }
 
 
 spoken(Motion)

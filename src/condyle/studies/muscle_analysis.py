@@ -1,4 +1,5 @@
 """`cd.muscle_analysis`: lengths, moment arms, fibres and powers of the muscles in a recorded motion."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -60,7 +61,8 @@ class MuscleAnalysis(Display, Judged):
 
     _study = "muscle_analysis"
     elsewhere: ClassVar[dict[str, str]] = dict.fromkeys(
-        ("plot", "to_pandas"), "a method of each of its Tables, such as result.lengths.plot()")
+        ("plot", "to_pandas"), "a method of each of its Tables, such as result.lengths.plot()"
+    )
 
     @property
     def status(self) -> Outcome:
@@ -79,14 +81,21 @@ class MuscleAnalysis(Display, Judged):
     def __repr__(self) -> str:
         t = self.lengths.time
         more = f"; {cut(self.tables)}" if self.tables else "; no activations"
-        return (f"MuscleAnalysis({len(t)} frames{span(t)}: {cut(self.lengths.names)}; lengths, speeds, "
-                f"moment_arms of {cut(self.moment_arms)}{more}{self.quality.summary})")
+        return (
+            f"MuscleAnalysis({len(t)} frames{span(t)}: {cut(self.lengths.names)}; lengths, speeds, "
+            f"moment_arms of {cut(self.moment_arms)}{more}{self.quality.summary})"
+        )
 
     def _checks(self) -> Iterator[Check]:
         lost = np.isnan(self.lengths.values)
-        yield Check("frames in which a path has no length", int(lost.any(axis=1).sum()),
-                    f"of {len(lost)}", 0.0, 0.0, cut(n for n, k in zip(self.lengths.names, lost.any(axis=0),
-                                                                       strict=True) if k))
+        yield Check(
+            "frames in which a path has no length",
+            int(lost.any(axis=1).sum()),
+            f"of {len(lost)}",
+            0.0,
+            0.0,
+            cut(n for n, k in zip(self.lengths.names, lost.any(axis=0), strict=True) if k),
+        )
         if self.tables:
             yield from saturation(self["activation"].names, self["activation"].values)
             yield from fibers(self["activation"].names, self["normalized_fiber_length"].values)
@@ -94,8 +103,12 @@ class MuscleAnalysis(Display, Judged):
     def _repr_html_(self) -> str:
         L = self.lengths
         tables = [(name, cut(table.units[:1])) for name, table in self.tables.items()]
-        return page(repr(self), rows_of(["time [s]", *L.titles], L.time, L.values),
-                    *self.quality.blocks, Block("tables", ("quantity", "unit"), tables))
+        return page(
+            repr(self),
+            rows_of(["time [s]", *L.titles], L.time, L.values),
+            *self.quality.blocks,
+            Block("tables", ("quantity", "unit"), tables),
+        )
 
     def save(self, folder: str | Path, ending: str = "sto") -> list[Path]:
         """Write every Table into a folder: length.sto, speed.sto, moment_arm_SPEED.sto, QUANTITY.sto.
@@ -107,16 +120,29 @@ class MuscleAnalysis(Display, Judged):
         Returns:
             the files.
         """
-        named = {"length": self.lengths, "speed": self.speeds,
-                 **{f"moment_arm_{name}": table for name, table in self.moment_arms.items()}, **self.tables}
+        named = {
+            "length": self.lengths,
+            "speed": self.speeds,
+            **{f"moment_arm_{name}": table for name, table in self.moment_arms.items()},
+            **self.tables,
+        }
         return save_all("MuscleAnalysis", named, folder, ending)
 
 
-@answered({"forces": "give activations=cd.static_optimization(...).activations",
-           "excitations": "give activations=, or a Trajectory, whose states are known"})
-def muscle_analysis(system: System, motion: Table | Motion | Trajectory | Frames,
-                    activations: Table | None = None, *, lowpass: float | None = None,
-                    state: State | None = None) -> MuscleAnalysis:
+@answered(
+    {
+        "forces": "give activations=cd.static_optimization(...).activations",
+        "excitations": "give activations=, or a Trajectory, whose states are known",
+    }
+)
+def muscle_analysis(
+    system: System,
+    motion: Table | Motion | Trajectory | Frames,
+    activations: Table | None = None,
+    *,
+    lowpass: float | None = None,
+    state: State | None = None,
+) -> MuscleAnalysis:
     """Lengths, speeds and moment arms of all paths over a motion; with activations also fibres, forces and
     powers of the muscles.
 
@@ -144,25 +170,33 @@ def muscle_analysis(system: System, motion: Table | Motion | Trajectory | Frames
     check_system("muscle_analysis", system, "motion")
     moved = Motion.of(system, motion, lowpass=lowpass, state=state)
     if not system.paths:
-        raise DescriptionError("muscle_analysis: no force of the system runs along a path; "
-                               "system.add_force('biceps', cd.muscles.Thelen2003(path, ...)) adds a muscle")
+        raise DescriptionError(
+            "muscle_analysis: no force of the system runs along a path; "
+            "system.add_force('biceps', cd.muscles.Thelen2003(path, ...)) adds a muscle"
+        )
     batch, muscles = moved._batch(), system.muscles
     L, Ldot, arms = path_geometry(moved)
     failures = unsolved_frames(system.compiled, "muscle_analysis", moved.t, moved.q, moved.tail, L)
     status = with_failures(moved.status, failures, len(moved))
-    table = lambda values, unit, names=system.paths: Table(moved.t, names, values, [unit] * len(names),
-                                                           status=status, degrees=False)
+    table = lambda values, unit, names=system.paths: Table(
+        moved.t, names, values, [unit] * len(names), status=status, degrees=False
+    )
     warn_of_slips("muscle_analysis", moved, L, Ldot, arms)
-    units = {name: "m" if unit == "rad/s" else "1" if unit == "m/s" else ""
-             for name, unit in zip(system.speeds, scales.units(system.bodies)[1], strict=True)}
+    units = {
+        name: "m" if unit == "rad/s" else "1" if unit == "m/s" else ""
+        for name, unit in zip(system.speeds, scales.units(system.bodies)[1], strict=True)
+    }
     by_speed = {name: table(arms[:, :, k], unit) for k, (name, unit) in enumerate(units.items())}
     tables: dict[str, Table] = {}
-    if muscles and (activations is not None or not moved.steady):       # a run has states of its own
-        reports = (_reports(batch, L, Ldot) if activations is None
-                   else _of_activations(moved, activations, L, Ldot))
+    if muscles and (activations is not None or not moved.steady):  # a run has states of its own
+        reports = (
+            _reports(batch, L, Ldot) if activations is None else _of_activations(moved, activations, L, Ldot)
+        )
         names = system.compiled.model.reported
-        tables = {name: table(reports[:, :, k], "" if unit == "-" else unit, muscles)
-                  for k, (name, unit) in enumerate(names.items())}
+        tables = {
+            name: table(reports[:, :, k], "" if unit == "-" else unit, muscles)
+            for k, (name, unit) in enumerate(names.items())
+        }
     return MuscleAnalysis(table(L, "m"), table(Ldot, "m/s"), by_speed, tables, failures)
 
 
@@ -171,7 +205,7 @@ def path_geometry(motion: Motion) -> tuple[Array, Array, Array]:
     constraints: surfaces are looked at once."""
     system, batch = motion.system, motion._batch()
     L, arms = batch.kernel("path_geometry")
-    if system.compiled.model.moved_by_time:                 # bodies move without their speeds
+    if system.compiled.model.moved_by_time:  # bodies move without their speeds
         Ldot = batch.kernel("path_speeds")
     else:
         Ldot = -np.einsum("tij,tj->ti", arms, motion.u)
@@ -185,8 +219,9 @@ def _of_activations(motion: Motion, activations: Any, L: Array, Ldot: Array) -> 
         activations = Table.from_pandas(activations)
     if not isinstance(activations, Table):
         hint = "; give its .activations" if hasattr(activations, "activations") else ""
-        raise DescriptionError("activations: expected a Table with a column per muscle, got "
-                               f"{type(activations).__name__}{hint}")
+        raise DescriptionError(
+            f"activations: expected a Table with a column per muscle, got {type(activations).__name__}{hint}"
+        )
     muscles, columns = system.muscles, set(activations.names)
     for name in muscles:
         if name not in columns:
@@ -195,13 +230,16 @@ def _of_activations(motion: Motion, activations: Any, L: Array, Ldot: Array) -> 
     a = at_times("activations", activations[list(muscles)], motion.t)
     if ((a < -1e-6) | (a > 1 + 1e-6)).any():
         i, k = np.argwhere((a < -1e-6) | (a > 1 + 1e-6))[0]
-        raise ShapeError(f"activations: {muscles[k]!r} is {a[i, k]:g} at t = {motion.t[i]:g} s; they "
-                         "go from 0 to 1")
+        raise ShapeError(
+            f"activations: {muscles[k]!r} is {a[i, k]:g} at t = {motion.t[i]:g} s; they go from 0 to 1"
+        )
     elastic, _ = elastic_tendons(system.compiled.model.forces)
     if elastic:
-        warn(f"muscle_analysis: tendons of {cut(elastic)} are elastic; at given activations they "
-             "count as rigid, because how far they stretch depends on what was before. A Trajectory "
-             "has their states; tendon='rigid' says that they are meant so")
+        warn(
+            f"muscle_analysis: tendons of {cut(elastic)} are elastic; at given activations they "
+            "count as rigid, because how far they stretch depends on what was before. A Trajectory "
+            "has their states; tendon='rigid' says that they are meant so"
+        )
     part, paths = acting(system, (), muscles, law=activated), system.paths
     own = [paths.index(name) for name in muscles]
     reports = _reports(part.batch(motion, np.nan_to_num(a)), L[:, own], Ldot[:, own])

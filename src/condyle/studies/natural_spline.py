@@ -19,6 +19,7 @@ positive (de Boor and Pinkus 1977). B-splines come from the recursion of Cox and
 
 with a the first knot, and derivatives from the coefficients k (c_j - c_j-1) / (T_a+k - T_a).
 """
+
 from __future__ import annotations
 
 import ctypes
@@ -90,6 +91,7 @@ def usable(count: int, shortest: float, longest: float) -> bool:
 
 # ---- machine code ------------------------------------------------------------------------------------------
 
+
 @cache
 def _fitting(degree: int) -> Any:
     """fit(t, x, T, c, m, n, step): knots T in steps, and coefficients c from x; after c is room for A.
@@ -100,8 +102,11 @@ def _fitting(degree: int) -> Any:
 @cache
 def _evaluating(degree: int, orders: tuple[int, ...]) -> Any:
     """at(T, c, times, out, k, m, n, first, step): derivatives of some orders at k times."""
-    return _compiled(f"at{degree}{orders}", [*[POINTER] * 4, LONG, LONG, LONG, DOUBLE, DOUBLE],
-                     lambda b: _evaluate(b, degree, orders))
+    return _compiled(
+        f"at{degree}{orders}",
+        [*[POINTER] * 4, LONG, LONG, LONG, DOUBLE, DOUBLE],
+        lambda b: _evaluate(b, degree, orders),
+    )
 
 
 def _compiled(name: str, types: list[str], write: Callable[[Builder], None], result: str = VOID) -> Any:
@@ -129,8 +134,11 @@ def _basis(b: Builder, T: Value, t: Value, degree: int) -> list[Value]:
     values = [b.number(1.0)]
     for k in range(1, degree + 1):
         shares = [v / (right[i] + left[k - 1 - i]) for i, v in enumerate(values)]
-        values = [right[0] * shares[0], *(b.fma(right[i], shares[i], left[k - i] * shares[i - 1])
-                                          for i in range(1, k)), left[0] * shares[k - 1]]
+        values = [
+            right[0] * shares[0],
+            *(b.fma(right[i], shares[i], left[k - i] * shares[i - 1]) for i in range(1, k)),
+            left[0] * shares[k - 1],
+        ]
     return values
 
 
@@ -169,7 +177,7 @@ def _ghosts(b: Builder, end: Value, way: int, degree: int) -> list[list[Value]]:
             total, squares = total + x, b.fma(x, x, squares)
         return total * (1 / degree), (total * total - squares) * (1 / (degree * (degree - 1)))
 
-    if degree == 3:                                         # lines
+    if degree == 3:  # lines
         a, c, x = means(0)[0], means(1)[0], means(-1)[0]
         return [[(c - x) / (c - a), (x - a) / (c - a)]]
     # factors whose sum is one and which make the means of a ghost from those of c_0, c_1, c_2: Cramer's rule
@@ -205,14 +213,15 @@ def _fit(b: Builder, degree: int) -> None:
 
     def solved(i: Value, way: int, rounds: Value, pivot: Value | None) -> None:
         """Row i of L y = x or U c = y, which `rounds` rows came before."""
-        factors = [b.select(b.compare("sge", rounds, d), b.load(b.at(row(i), way * d)), 0.0)
-                   for d in range(1, h)]
+        factors = [
+            b.select(b.compare("sge", rounds, d), b.load(b.at(row(i), way * d)), 0.0) for d in range(1, h)
+        ]
         others = [line(b.select(b.compare("sge", rounds, d), i + way * d, i)) for d in range(1, h)]
 
         def write(j: Value) -> None:
             place = b.at(line(i), j)
             y = b.load(place if pivot else b.at(b.at(x, i * n), j))
-            b.store(y, place)                               # it may be `other` too, for which it counts zero
+            b.store(y, place)  # it may be `other` too, for which it counts zero
             for f, other in zip(factors, others, strict=True):
                 y = y - b.spread(f) * b.load(b.at(other, j))
             b.store(y * b.spread(pivot) if pivot else y, place)
@@ -224,17 +233,17 @@ def _fit(b: Builder, degree: int) -> None:
         here = b.at(first, i)
         for k, value in enumerate(_basis(b, here, b.load(here), degree)[:degree]):
             b.store(value, b.at(row(i), k - h + 1))
-    for r in range(h - 1):                                  # below the last row: L and U end
+    for r in range(h - 1):  # below the last row: L and U end
         for k in range(degree):
             b.store(float(k == h - 1), b.at(row(m + r), k - h + 1))
     for way, end, place in zip((1, -1), ends, at_ends(row), strict=True):
-        for r in range(h - 1):                              # rows that ghosts -1, -2 .. are part of
+        for r in range(h - 1):  # rows that ghosts -1, -2 .. are part of
             for g in range(1, h - r):
                 share = b.load(b.at(place(r), -way * (r + g)))
                 for k in range(h):
                     at = b.at(place(r), way * (k - r))
                     b.store(b.fma(end[g - 1][k], share, b.load(at)), at)
-    with b.loop(m) as i:                                    # A = L U
+    with b.loop(m) as i:  # A = L U
         pivot = 1.0 / b.load(row(i))
         b.store(pivot, row(i))
         for d in range(1, h):
@@ -244,13 +253,14 @@ def _fit(b: Builder, degree: int) -> None:
                 at = b.at(below, k - d)
                 b.store(b.load(at) - factor * b.load(b.at(row(i), k)), at)
             b.store(factor, b.at(below, -d))
-    with b.loop(m) as i:                                    # L y = x
+    with b.loop(m) as i:  # L y = x
         solved(i, -1, i, None)
-    with b.loop(m) as done:                                 # U c = y
+    with b.loop(m) as done:  # U c = y
         i = m - 1 - done
         solved(i, 1, done, b.load(row(i)))
     for end, place in zip(ends, at_ends(line), strict=True):
         for g in range(1, h):
+
             def ghost(j: Value, factors: list[Value] = end[g - 1], place: Any = place, g: int = g) -> None:
                 total = b.number(0.0)
                 for k, f in enumerate(factors):
@@ -258,7 +268,7 @@ def _fit(b: Builder, degree: int) -> None:
                 b.store(total, b.at(place(-g), j))
 
             _columns(b, n, ghost)
-    with b.loop(n) as j:                                    # what is not finite is in all of its column
+    with b.loop(n) as j:  # what is not finite is in all of its column
         total = b.carry(b.number(0.0))
         b.hand_on(total, total + b.load(b.at(inner, j)))
     size = b.intrinsic("fabs", b.after_loop(total))
@@ -273,11 +283,11 @@ def _evaluate(b: Builder, degree: int, orders: tuple[int, ...]) -> None:
     with b.loop(count) as k:
         before = b.carry(b.number(0, LONG))
         t = (b.load(b.at(times, k)) - start) / step
-        with b.repeat():                                    # forward to the interval of t
+        with b.repeat():  # forward to the interval of t
             i = b.carry(before)
             b.leave_unless(b.compare("oge", t, b.load(b.at(first, i + 1))) & b.compare("slt", i, m - 2))
             b.hand_on(i, i + 1)
-        with b.repeat():                                    # or back
+        with b.repeat():  # or back
             a = b.carry(i)
             b.leave_unless(b.compare("olt", t, b.load(b.at(first, a))) & b.compare("sgt", a, 0))
             b.hand_on(a, a - 1)
@@ -299,8 +309,10 @@ def _evaluate(b: Builder, degree: int, orders: tuple[int, ...]) -> None:
 def _weights(b: Builder, T: Value, t: Value, degree: int, nu: int) -> list[Value]:
     """Derivatives of order nu of the degree + 1 B-splines at t that are not zero between T[0] and T[1]."""
     out = _basis(b, T, t, degree - nu)
-    for p in range(degree - nu + 1, degree + 1):            # of differences, and so of what they are of
-        spans = [w * (float(p) / (b.load(b.at(T, i)) - b.load(b.at(T, i - p))))
-                 for i, w in zip(range(1, p + 1), out, strict=True)]
+    for p in range(degree - nu + 1, degree + 1):  # of differences, and so of what they are of
+        spans = [
+            w * (float(p) / (b.load(b.at(T, i)) - b.load(b.at(T, i - p))))
+            for i, w in zip(range(1, p + 1), out, strict=True)
+        ]
         out = [-spans[0], *(x - y for x, y in pairwise(spans)), spans[-1]]
     return out

@@ -1,5 +1,6 @@
 """What a recording means: times that were rounded, rows that were lost, angles that wrap, quaternions that
 change sign."""
+
 from __future__ import annotations
 
 import math
@@ -85,10 +86,10 @@ def rounded_to(t: Array) -> float:
     """The power of ten [s] that all times are multiples of, or their spacing in single precision; else 0."""
     one = t.item(len(t) // 2)
     for d in range(1, DIGITS + 1):
-        if abs(one * 10.0 ** d - round(one * 10.0 ** d)) < 1e-3:    # one says no sooner than all
-            x = t * 10.0 ** d
+        if abs(one * 10.0**d - round(one * 10.0**d)) < 1e-3:  # one says no sooner than all
+            x = t * 10.0**d
             if np.abs(x - np.rint(x)).max() < 1e-3:
-                return 10.0 ** -d
+                return 10.0**-d
     if (t == t.astype(np.float32)).all():
         return float(np.spacing(np.float32(np.abs(t).max())))
     return 0.0
@@ -104,8 +105,10 @@ def warn_of_gaps(what: str, t: Array, shortest: float, longest: float) -> None:
     if gaps.size and (np.abs(step - usual) < 0.5 * usual).mean() >= REGULAR:
         i = gaps[0]
         more = f", and {len(gaps) - 1} more" if len(gaps) > 1 else ""
-        warn(f"{what}: no rows from t = {t[i]:g} to {t[i + 1]:g} s{more}, others are {usual:.3g} s apart: a "
-             "spline goes across, and speeds and accelerations there are guesses. Cut the table: table[a:b]")
+        warn(
+            f"{what}: no rows from t = {t[i]:g} to {t[i + 1]:g} s{more}, others are {usual:.3g} s apart: a "
+            "spline goes across, and speeds and accelerations there are guesses. Cut the table: table[a:b]"
+        )
 
 
 def unwrapped(x: Array, turn: float = 2 * math.pi) -> tuple[Array, int]:
@@ -130,11 +133,11 @@ def jump(x: Array) -> int:
     size = np.abs(np.diff(x))
     if len(size) < 2 * AROUND + 1 or not np.median(size) < SLOW:
         return 0
-    for i in np.argsort(-size)[:2 * AROUND]:
+    for i in np.argsort(-size)[: 2 * AROUND]:
         if size[i] <= LEAP:
             return 0
         first = min(max(i - AROUND, 0), len(size) - 2 * AROUND - 1)
-        usual = np.median(np.delete(size[first:first + 2 * AROUND + 1], i - first))
+        usual = np.median(np.delete(size[first : first + 2 * AROUND + 1], i - first))
         if size[i] > JUMP or size[i] > SUDDEN * usual:
             return int(i) + 1
     return 0

@@ -1,4 +1,5 @@
 """What is looked at of a static optimization: residuals, reserves, saturated muscles, fibers, failures."""
+
 from __future__ import annotations
 
 import math
@@ -33,8 +34,9 @@ class Recruitment:
         physiology: whether tensions depended on fiber lengths.
     """
 
-    def __init__(self, actors: Actors, tau: Array, x: Array, most: Array, residuals: Residuals,
-                 physiology: bool) -> None:
+    def __init__(
+        self, actors: Actors, tau: Array, x: Array, most: Array, residuals: Residuals, physiology: bool
+    ) -> None:
         self.actors, self.tau, self.x, self.most = actors, tau, x, most
         self.residuals, self.physiology = residuals, physiology
 
@@ -48,12 +50,11 @@ class Recruitment:
         yield from self.residuals.checks()
         yield from self._helped()
         if names:
-            yield from saturation(names, self.x[:, :len(names)], self.most[:len(names)])
+            yield from saturation(names, self.x[:, : len(names)], self.most[: len(names)])
             if self.physiology:
                 yield from fibers(names, self.actors.fiber_lengths())
         failed = int(np.isnan(self.x).any(axis=1).sum())
-        yield Check("frames that failed", failed, f"of {len(self.x)}", 0.0, 0.0,
-                    advice="see result.failures")
+        yield Check("frames that failed", failed, f"of {len(self.x)}", 0.0, 0.0, advice="see result.failures")
 
     def _helped(self) -> Iterator[Check]:
         """The largest reserve and the largest actuator of a coordinate, each against the moment there, where
@@ -81,8 +82,13 @@ class Recruitment:
                 continue
             j = max(speeds, key=lambda j: most[j] / max(need[j], 1e-300))
             i = int(np.nanargmax(given[:, j]))
-            yield Check(f"largest {noun} against its joint moment", 100 * most[j] / max(need[j], 1e-300), "%",
-                        RESERVE, limit, f"{most[j]:.3g} {kinds[j]} at {actors.system.speeds[j]}, "
-                        f"t = {actors.motion.t[i]:.4g} s",
-                        "muscles cannot exert what this motion takes: are muscles or loads missing, or "
-                        "fibers stretched far? Or the reserves are cheap: give them a lower optimal force")
+            yield Check(
+                f"largest {noun} against its joint moment",
+                100 * most[j] / max(need[j], 1e-300),
+                "%",
+                RESERVE,
+                limit,
+                f"{most[j]:.3g} {kinds[j]} at {actors.system.speeds[j]}, t = {actors.motion.t[i]:.4g} s",
+                "muscles cannot exert what this motion takes: are muscles or loads missing, or "
+                "fibers stretched far? Or the reserves are cheap: give them a lower optimal force",
+            )

@@ -16,6 +16,7 @@ would more than double, by its rate along d,
 
 so that nothing falls through what is thinner than a step.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -73,11 +74,16 @@ def relax(system: System, state: State, *, locked: Iterable[str] = (), accuracy:
     if not 1e-12 <= number("relax: accuracy", accuracy, "a number from 1e-12 to 0.1 [rad, m]") <= 0.1:
         raise DescriptionError(f"relax: accuracy = {accuracy!r} must be between 1e-12 and 0.1 [rad, m]")
     if acting := [name for name in system.unilateral if name not in state.disabled]:
-        raise DescriptionError(f"relax: {acting[0]!r} acts one way, and this search does not open and close "
-                               "it; disable it, or simulate with damping until all is at rest")
+        raise DescriptionError(
+            f"relax: {acting[0]!r} acts one way, and this search does not open and close "
+            "it; disable it, or simulate with damping until all is at rest"
+        )
     locks = {**state.locked, **system.compiled.tails.levels(locked)}
-    return _Descent(system, state.replace(u=np.zeros(system.nu), locked=locks),
-                    accuracy).run().replace(locked=state.locked)
+    return (
+        _Descent(system, state.replace(u=np.zeros(system.nu), locked=locks), accuracy)
+        .run()
+        .replace(locked=state.locked)
+    )
 
 
 class _Descent:
@@ -88,8 +94,9 @@ class _Descent:
         self.free = ~system.compiled.tails.held(state.tail)
         self.zero = np.zeros(system.nu)
         self.options: dict[str, Any] = {
-            name: getattr(state, name) for name in ("t", "z", "inputs", "discrete", "parameters", "disabled",
-                                                    "locked")}
+            name: getattr(state, name)
+            for name in ("t", "z", "inputs", "discrete", "parameters", "disabled", "locked")
+        }
         self.rows = [i for i, (_, level) in enumerate(system.equation_names()) if level == "position"]
 
     def run(self) -> State:
@@ -111,23 +118,32 @@ class _Descent:
                     break
                 part /= 1.0 if kicked and k % 2 == 0 else 2.0
             else:
-                raise ConvergenceError(f"relax: the energy {V:.9g} J does not fall along its own slope (by "
-                                       f"{part:.1g} of a step "
-                                       f"of {longest:.3g}); {Status.NO_DESCENT.advice}", q, Status.NO_DESCENT)
+                raise ConvergenceError(
+                    f"relax: the energy {V:.9g} J does not fall along its own slope (by "
+                    f"{part:.1g} of a step "
+                    f"of {longest:.3g}); {Status.NO_DESCENT.advice}",
+                    q,
+                    Status.NO_DESCENT,
+                )
             q, V = trial, V_trial
         worst = self.system.speeds[int(np.abs(d).argmax())]
-        raise ConvergenceError(f"relax: after {ITERATIONS} steps the energy is {V:.6g} J and still falls; "
-                               f"{worst!r} moves most. "
-                               f"{Status.STILL_FALLING.advice.capitalize()}", q, Status.STILL_FALLING)
+        raise ConvergenceError(
+            f"relax: after {ITERATIONS} steps the energy is {V:.6g} J and still falls; "
+            f"{worst!r} moves most. "
+            f"{Status.STILL_FALLING.advice.capitalize()}",
+            q,
+            Status.STILL_FALLING,
+        )
 
     def _until_touch(self, q: Array, d: Array, longest: float) -> float:
         """The largest part of d that (4) lets pass."""
         on = [name not in self.state.disabled for name in self.system.contacts]
         if not any(on):
             return np.inf
-        little = 1e-6 / longest                             # a micrometre, far below SKIN
-        x, after = (self.system.contact_depths(at, **self.options)[on]
-                    for at in (q, self._moved(q, little * d)))
+        little = 1e-6 / longest  # a micrometre, far below SKIN
+        x, after = (
+            self.system.contact_depths(at, **self.options)[on] for at in (q, self._moved(q, little * d))
+        )
         xdot = (after - x) / little
         return float(((np.abs(x) + SKIN)[xdot > 0] / xdot[xdot > 0]).min(initial=np.inf))
 
@@ -155,11 +171,12 @@ class _Descent:
         if self.rows:
             P = system.constraint_jacobian(q, self.zero, **self.options)[self.rows]
             s, Vt = np.linalg.svd(P[:, free])[1:]
-            Z = Z @ Vt[int(np.sum(s > 1e-9 * s.max(initial=0.0))):].T
+            Z = Z @ Vt[int(np.sum(s > 1e-9 * s.max(initial=0.0))) :].T
             lambda_ = np.zeros(system.equations)
             lambda_[self.rows] = np.linalg.lstsq(P[:, free].T, -g[free], rcond=1e-9)[0]
-            W = W - system.jacobian("constraint_forces", q, self.zero, lambda_, wrt="q",
-                                    **self.options)  # (2)
+            W = W - system.jacobian(
+                "constraint_forces", q, self.zero, lambda_, wrt="q", **self.options
+            )  # (2)
         if not Z.shape[1]:
             return np.zeros(system.nu), False
         H = Z.T @ W @ Z
@@ -174,6 +191,7 @@ class _Descent:
 
     def _check_energy(self, q: Array) -> None:
         """Refuse forces that act at rest without an energy."""
+
         def off(options: dict[str, Any]) -> float:
             f = -self.system.inverse_dynamics(q, self.zero, self.zero, **options)
             slope = self.system.jacobian("energy", q, self.zero, wrt="q", **options)[1]
@@ -183,11 +201,17 @@ class _Descent:
         if off(self.options) <= SAME * max(largest, 1e-3):
             return
         on = [name for name in self.system.forces if name not in self.state.disabled]
-        amounts = {name: off(self.options | {"disabled": {*self.state.disabled,
-                                                          *(other for other in on if other != name)}})
-                   for name in on}
-        names = ", ".join(f"{name!r} (by {x:.3g})" for name, x in amounts.items() if x > SAME * max(largest,
-                                                                                                    1e-3))
-        raise DescriptionError("relax: these forces act at rest but store no energy that explains them: "
-                               f"{names}. Disable them (state.replace(disabled=...)), or write their energy "
-                               "as cd.forces.Potential")
+        amounts = {
+            name: off(
+                self.options | {"disabled": {*self.state.disabled, *(other for other in on if other != name)}}
+            )
+            for name in on
+        }
+        names = ", ".join(
+            f"{name!r} (by {x:.3g})" for name, x in amounts.items() if x > SAME * max(largest, 1e-3)
+        )
+        raise DescriptionError(
+            "relax: these forces act at rest but store no energy that explains them: "
+            f"{names}. Disable them (state.replace(disabled=...)), or write their energy "
+            "as cd.forces.Potential"
+        )

@@ -10,6 +10,7 @@ Eng 137(2), 020905, and of OpenSim's page "Simulation with OpenSim - Best Practi
 This height is taken as the distance from the common mass center to the farthest one of a body, the feet of
 who stands, so that it does not vanish for who lies.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -90,23 +91,37 @@ def bases(system: System) -> list[Base]:
 
 
 def _bases(system: System) -> Iterator[Base]:
-    if system.unilateral or any(not isinstance(system.constraint(name), CoordinateCoupler)
-                                for name in system.constraints):
+    if system.unilateral or any(
+        not isinstance(system.constraint(name), CoordinateCoupler) for name in system.constraints
+    ):
         return
     if not system.muscles and any(isinstance(force, Actuator) for force in system._forces.values()):
         return
     g = gravity(system)
     for body in system.bodies:
-        forces, moments = ([k for k, unit in zip(range(body.u.start, body.u.stop), body.mobilizer.speed_units)
-                            if unit == wanted] for wanted in ("m/s", "rad/s"))
+        forces, moments = (
+            [
+                k
+                for k, unit in zip(range(body.u.start, body.u.stop), body.mobilizer.speed_units)
+                if unit == wanted
+            ]
+            for wanted in ("m/s", "rad/s")
+        )
         carried = [(b, len(path)) for b in system.bodies if body in (path := _path(b))]
         if _path(body)[-1] is not body or len(forces) < 2 or len(carried) < 2 or body.motion is not None:
             continue
         masses = np.array([b.mass for b, _ in carried])
-        yield Base(body.name, forces, moments, [b.index for b, _ in carried], [n for _, n in carried],
-                   frozenset(b.name for b, _ in carried), masses,
-                   np.array([b.mass_properties.com for b, _ in carried]).reshape(-1, 3),
-                   float(masses.sum() * np.linalg.norm(g)))
+        yield Base(
+            body.name,
+            forces,
+            moments,
+            [b.index for b, _ in carried],
+            [n for _, n in carried],
+            frozenset(b.name for b, _ in carried),
+            masses,
+            np.array([b.mass_properties.com for b, _ in carried]).reshape(-1, 3),
+            float(masses.sum() * np.linalg.norm(g)),
+        )
 
 
 def _path(body: Body) -> list[Body]:
@@ -142,8 +157,12 @@ class Residuals:
         if near.any():
             t, inside = self.motion.t, np.flatnonzero(~near)
             where = f"before {t[inside[0]]:g} s and after {t[inside[-1]]:g} s" if inside.size else "all"
-            yield Check("frames whose accelerations depend on the ends of the recording", int(near.sum()),
-                        f"of {len(t)}", where=where)
+            yield Check(
+                "frames whose accelerations depend on the ends of the recording",
+                int(near.sum()),
+                f"of {len(t)}",
+                where=where,
+            )
 
     def suspicious(self) -> bool:
         """Whether a row may fail, found in some 15 microseconds: by forces, and all is looked at where loads
@@ -154,8 +173,10 @@ class Residuals:
             looked = known["loads looked at"] = WeakSet()
         new = [load for load in self.loads.given if load not in looked]
         looked.update(new)
-        return bool(new) or any(_peak(self.tau[:, base.forces])[0] > FORCE_FAILS * base.weight * self.weighs
-                                for base in self.bases)
+        return bool(new) or any(
+            _peak(self.tau[:, base.forces])[0] > FORCE_FAILS * base.weight * self.weighs
+            for base in self.bases
+        )
 
     def _sizes(self, base: Base) -> tuple[float, float]:
         """Peak external force and weight [N]."""
@@ -171,13 +192,23 @@ class Residuals:
         peak, i = _peak(self.tau[:, base.forces])
         advice = FITS
         if external < weight / 2:
-            advice = (f"external loads of {external:.3g} N carry a weight of {weight:.3g} N: are loads "
-                      "missing, or not in N?")
+            advice = (
+                f"external loads of {external:.3g} N carry a weight of {weight:.3g} N: are loads "
+                "missing, or not in N?"
+            )
         elif peak > FORCE_FAILS * size:
-            advice = ("do loads point the wrong way, is a plate missing, or is the motion not filtered "
-                      "(lowpass=6)?")
-        yield Check(f"peak residual force on {base.body}", peak, "N", FORCE * size, FORCE_FAILS * size,
-                    f"t = {self.motion.t[i]:.4g} s", advice)
+            advice = (
+                "do loads point the wrong way, is a plate missing, or is the motion not filtered (lowpass=6)?"
+            )
+        yield Check(
+            f"peak residual force on {base.body}",
+            peak,
+            "N",
+            FORCE * size,
+            FORCE_FAILS * size,
+            f"t = {self.motion.t[i]:.4g} s",
+            advice,
+        )
         rows, c = self._mass_centers(base)
         away = c - (base.masses @ c / base.masses.sum())[:, None]
         length = size * float(np.linalg.norm(away, axis=2).max(axis=1).mean())
@@ -186,9 +217,15 @@ class Residuals:
             known = ~np.isnan(M)
             rms = np.sqrt(np.where(known, M * M, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1))
             k = int(rms.argmax())
-            yield Check(f"RMS residual moment on {base.body}", float(rms[k]), "N m", MOMENT * length,
-                        MOMENT_FAILS * length, self.motion.system.speeds[base.moments[k]],
-                        f"{FITS}. Points of loads are in meters, in ground")
+            yield Check(
+                f"RMS residual moment on {base.body}",
+                float(rms[k]),
+                "N m",
+                MOMENT * length,
+                MOMENT_FAILS * length,
+                self.motion.system.speeds[base.moments[k]],
+                f"{FITS}. Points of loads are in meters, in ground",
+            )
         for name in self.loads:
             if name in base.names:
                 yield from self._near(base, name, rows, c)
@@ -216,14 +253,25 @@ class Residuals:
         far = np.sqrt((M * M).sum(axis=2)).sum(axis=0) / total
         k = min(alike, key=lambda k: far[k])
         other = bodies[base.carried[k]].name
-        yield Check(f"distance of the load on {name} from it", float(far[own]), "m", float(far[k]),
-                    where=f"{other} is {'nearer' if far[k] < far[own] else 'farther'}",
-                    advice=f"is this the load of {other}? Are the loads of two sides exchanged?")
+        yield Check(
+            f"distance of the load on {name} from it",
+            float(far[own]),
+            "m",
+            float(far[k]),
+            where=f"{other} is {'nearer' if far[k] < far[own] else 'farther'}",
+            advice=f"is this the load of {other}? Are the loads of two sides exchanged?",
+        )
 
 
 def _lost(tau: Array) -> Check:
-    return Check("frames that failed", int(np.isnan(tau).any(axis=1).sum()), f"of {len(tau)}", 0.0, 0.0,
-                 advice="see the status of the result")
+    return Check(
+        "frames that failed",
+        int(np.isnan(tau).any(axis=1).sum()),
+        f"of {len(tau)}",
+        0.0,
+        0.0,
+        advice="see the status of the result",
+    )
 
 
 def _peak(f: Array) -> tuple[float, int]:

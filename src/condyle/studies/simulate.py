@@ -1,4 +1,5 @@
 """Simulation: a system's motion from a state, at a stated accuracy."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -49,15 +50,19 @@ ELSEWHERE = {
     "tol": "accuracy= is one number for all, such as 1e-6",
     "tolerance": "accuracy= is one number for all, such as 1e-6",
     "t_eval": "the motion at times of your own is traj.at(times) or traj.table(times); of many states "
-              "keep=times",
-    "t_span": "it goes from the state's t to t_final", "t_end": "the end is t_final",
+    "keep=times",
+    "t_span": "it goes from the state's t to t_final",
+    "t_end": "the end is t_final",
     "duration": "the end is t_final [s]",
-    "q0": "start from system.state(q=..., u=...)", "q": "start from system.state(q=..., u=...)",
-    "u": "start from system.state(q=..., u=...)", "y0": "start from system.state(q=..., u=...)",
+    "q0": "start from system.state(q=..., u=...)",
+    "q": "start from system.state(q=..., u=...)",
+    "u": "start from system.state(q=..., u=...)",
+    "y0": "start from system.state(q=..., u=...)",
     "tau": "forces are part of the system: cd.forces.MobilityForce(speed, cd.Input('motor', 0.0)), for one",
     "dense_output": "traj(t) and traj.at(times) are always there",
-    "parameters": "they belong to the state: system.state("
-    "parameters=...)", "inputs": "they belong to the state: system.state(inputs=...)"}
+    "parameters": "they belong to the state: system.state(parameters=...)",
+    "inputs": "they belong to the state: system.state(inputs=...)",
+}
 """What arguments of other libraries are called here."""
 
 SCIPY = {"RK45": "dormand-prince", "DOP853": "dormand-prince-8", "RK23": "rk3"}
@@ -66,28 +71,53 @@ IMPLICIT = ("radau", "bdf", "lsoda", "stiff", "implicit", "ida", "cvode")
 
 
 @overload
-def simulate(system: System, state: State, t_final: float, *, accuracy: float = 1e-3,
-             integrator: str | Method | TimeStepping = "merson",
-             step: float | None = None, max_step: float | None = None, events: Event | Sequence[Event] = (),
-             weights: Vector | None = None, progress: bool | Callable[[float],
-                                                                      object] = False) -> Trajectory: ...
+def simulate(
+    system: System,
+    state: State,
+    t_final: float,
+    *,
+    accuracy: float = 1e-3,
+    integrator: str | Method | TimeStepping = "merson",
+    step: float | None = None,
+    max_step: float | None = None,
+    events: Event | Sequence[Event] = (),
+    weights: Vector | None = None,
+    progress: bool | Callable[[float], object] = False,
+) -> Trajectory: ...
 @overload
-def simulate(system: System, state: Sequence[State] | Mapping[str, Any], t_final: float, *,
-             accuracy: float = 1e-3,
-             integrator: str | Method = "merson", step: float | None = None, max_step: float | None = None,
-             events: Event | Sequence[Event] = (), weights: Vector | None = None,
-             progress: bool | Callable[[float], object] = False,
-             keep: str | ArrayLike = "ends", threads: int | None = None) -> Ensemble: ...
+def simulate(
+    system: System,
+    state: Sequence[State] | Mapping[str, Any],
+    t_final: float,
+    *,
+    accuracy: float = 1e-3,
+    integrator: str | Method = "merson",
+    step: float | None = None,
+    max_step: float | None = None,
+    events: Event | Sequence[Event] = (),
+    weights: Vector | None = None,
+    progress: bool | Callable[[float], object] = False,
+    keep: str | ArrayLike = "ends",
+    threads: int | None = None,
+) -> Ensemble: ...
 
 
 @answered(ELSEWHERE)
-def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any], t_final: float, *,
-             accuracy: float = 1e-3,
-             integrator: str | Method | TimeStepping = "merson", step: float | None = None,
-             max_step: float | None = None,
-             events: Event | Sequence[Event] = (), weights: Vector | None = None,
-             progress: bool | Callable[[float], object] = False,
-             keep: str | ArrayLike | None = None, threads: int | None = None) -> Trajectory | Ensemble:
+def simulate(
+    system: System,
+    state: State | Sequence[State] | Mapping[str, Any],
+    t_final: float,
+    *,
+    accuracy: float = 1e-3,
+    integrator: str | Method | TimeStepping = "merson",
+    step: float | None = None,
+    max_step: float | None = None,
+    events: Event | Sequence[Event] = (),
+    weights: Vector | None = None,
+    progress: bool | Callable[[float], object] = False,
+    keep: str | ArrayLike | None = None,
+    threads: int | None = None,
+) -> Trajectory | Ensemble:
     """The motion from a state until t_final, or the motions from many states.
 
     A t_final before the state's t runs backward in time, from one state and without events: `traj.t` falls.
@@ -139,66 +169,94 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
     """
     check_system("simulate", system)
     if isinstance(integrator, TimeStepping):
-        return stepped(system, state, t_final, integrator, step, weights, progress,
-                       {"max_step": max_step, "events": events, "keep": keep, "threads": threads})
+        return stepped(
+            system,
+            state,
+            t_final,
+            integrator,
+            step,
+            weights,
+            progress,
+            {"max_step": max_step, "events": events, "keep": keep, "threads": threads},
+        )
     alone = isinstance(state, State)
     start = Members.of(system, [state] if alone else state)
     method = _method(integrator)
-    t_final = number("simulate: t_final", t_final,
-                     "one time [s], the end; traj.at(times) has the motion at times of your own")
+    t_final = number(
+        "simulate: t_final",
+        t_final,
+        "one time [s], the end; traj.at(times) has the motion at times of your own",
+    )
     accuracy = number("simulate: accuracy", accuracy, "one number such as 1e-3")
     latest = float(start.t.max())
     if not np.isfinite(t_final) or (t_final <= latest and not alone):
-        raise DescriptionError(f"simulate: t_final = {t_final} s must be finite" + ("" if alone else
-                               f" and after the state's t = {latest:g} s: of many states none runs backward "
-                               "in time"))
+        raise DescriptionError(
+            f"simulate: t_final = {t_final} s must be finite"
+            + (
+                ""
+                if alone
+                else f" and after the state's t = {latest:g} s: of many states none runs backward in time"
+            )
+        )
     if not 1e-13 <= accuracy < 1:
-        raise DescriptionError(f"simulate: accuracy = {accuracy!r} must be between 1e-13 and 1; 1e-3 is "
-                               "three digits")
+        raise DescriptionError(
+            f"simulate: accuracy = {accuracy!r} must be between 1e-13 and 1; 1e-3 is three digits"
+        )
     if not method.adaptive and step is None:
-        raise DescriptionError(f"simulate: {method.name} has no error estimate: give a fixed step=..., or "
-                               "use 'merson'")
+        raise DescriptionError(
+            f"simulate: {method.name} has no error estimate: give a fixed step=..., or use 'merson'"
+        )
     for name, value in (("step", step), ("max_step", max_step)):
         if value is not None and not 0 < number(f"simulate: {name}", value, "a positive number [s]") < np.inf:
             raise DescriptionError(f"simulate: {name} = {value!r} must be a positive number [s]")
     n = system.nq + system.nu + system.compiled.model.nz
     if not n:
-        raise DescriptionError("simulate: nothing moves here: no body has a coordinate and no force has "
-                               "states")
+        raise DescriptionError(
+            "simulate: nothing moves here: no body has a coordinate and no force has states"
+        )
     check_progress("simulate", progress)
     w = error_weights("simulate", system, weights)
     wanted: Any = events
     given = list(wanted) if isinstance(wanted, Iterable) and not isinstance(wanted, str) else [wanted]
     for e in given:
         if not isinstance(e, Event):
-            raise DescriptionError("simulate: events must be cd.Event, such as cd.Event(lambda s: "
-                                   f"s.q('knee')), got {e!r}")
+            raise DescriptionError(
+                f"simulate: events must be cd.Event, such as cd.Event(lambda s: s.q('knee')), got {e!r}"
+            )
     every_step = alone or (isinstance(keep, str) and keep == "steps")
     first, row = float(start.t.min()), 8 * (2 * n + 1) * len(start) * every_step
-    for name, value, size in (("step", step, row), ("max_step", max_step, row), *(
-            (f"Event({e.name}): every", e.every, BYTES_PER_EVENT) for e in given)):
+    for name, value, size in (
+        ("step", step, row),
+        ("max_step", max_step, row),
+        *((f"Event({e.name}): every", e.every, BYTES_PER_EVENT) for e in given),
+    ):
         check_step(f"simulate: {name}", value, min(first, t_final), max(first, t_final), size)
     if alone and (keep is not None or threads is not None):
-        raise DescriptionError("simulate: keep= and threads= are for many states; traj.at(times) has one at "
-                               "any times")
+        raise DescriptionError(
+            "simulate: keep= and threads= are for many states; traj.at(times) has one at any times"
+        )
     check_samples(system, [e.name for e in given])
     happening = [*(e.name for e in given), *samples(system), *system.unilateral]
     if happening and t_final < latest:
-        raise DescriptionError(f"simulate: t_final = {t_final:g} s is before the state's t = {latest:g} s, "
-                               f"and events, such as {happening[0]!r}, do not happen backward in time: what "
-                               "an action did cannot be undone. Leave events= out, and run the pieces "
-                               "between them")
+        raise DescriptionError(
+            f"simulate: t_final = {t_final:g} s is before the state's t = {latest:g} s, "
+            f"and events, such as {happening[0]!r}, do not happen backward in time: what "
+            "an action did cannot be undone. Leave events= out, and run the pieces "
+            "between them"
+        )
     shortest = float(np.abs(t_final - start.t).min())
     if step is not None and shortest and step > shortest * (1 + 1e-9):
-        warn(f"simulate: step = {step:g} s is longer than the run of {shortest:g} s, which is one "
-             "shorter step")
+        warn(
+            f"simulate: step = {step:g} s is longer than the run of {shortest:g} s, which is one shorter step"
+        )
     _check_constraints(system, start, accuracy)
     _check_tendons(system, start)
     warn_of_deep_contacts(system, start)
     _ask_about(system, start)
     report, stop = reported("simulate", progress)
-    settings = Settings(float(t_final), accuracy, w, step, max_step, given, scales.TIME_SCALE * accuracy,
-                        report)
+    settings = Settings(
+        float(t_final), accuracy, w, step, max_step, given, scales.TIME_SCALE * accuracy, report
+    )
     try:
         if alone:
             traj = run(start[0], *native(system, method), method, settings)
@@ -229,11 +287,13 @@ def _check_tendons(system: System, start: Members) -> None:
         names, at = elastic_tendons(system.compiled.model.forces)
         programs["tendons"] = names, at, system.default("z")[at]
     tendons, at, default = programs["tendons"]
-    unset = (start.y[:, system.nq + system.nu:][:, at] == default).all(axis=0) if at else ()
+    unset = (start.y[:, system.nq + system.nu :][:, at] == default).all(axis=0) if at else ()
     if names := [name for name, same in zip(tendons, unset, strict=True) if same]:
         some = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if names[6:] else "")
-        warn(f"simulate: elastic tendons of {some} have their default states, in which "
-             "they do not balance their fibres; start from system.equilibrate_muscles(state)")
+        warn(
+            f"simulate: elastic tendons of {some} have their default states, in which "
+            "they do not balance their fibres; start from system.equilibrate_muscles(state)"
+        )
 
 
 def _ask_about(system: System, start: Members) -> None:
@@ -245,18 +305,28 @@ def _ask_about(system: System, start: Members) -> None:
         for text in of_excitation(start.tail[..., [at[name] for name in driven]]):
             ask(f"simulate: inputs of muscles: {text}")
     if model.contacts and "floors" not in system.compiled.programs:
-        system.compiled.programs["floors"] = True           # once
+        system.compiled.programs["floors"] = True  # once
         from condyle.contact import HalfSpace
 
         g = gravity(system)
-        planes = [x for law in model.contacts.values() for x in law.surfaces()
-                  if isinstance(x, HalfSpace) and x.body == "ground"]
+        planes = [
+            x
+            for law in model.contacts.values()
+            for x in law.surfaces()
+            if isinstance(x, HalfSpace) and x.body == "ground"
+        ]
         floors = [np.asarray(x.normal) for x in planes if not isinstance(x.normal, Expression)]
         free = any(body.mobilizer.speed_units.count("m/s") == 3 for body in system.bodies)
-        if floors and g.any() and free and all(
-                abs(n @ g) < ACROSS * np.linalg.norm(g) * np.linalg.norm(n) for n in floors):
-            ask(f"simulate: gravity acts along ({numbers(g)}), across the only plane of ground, whose normal "
-                f"is ({numbers(floors[0])}): it carries nothing. Is another axis up?")
+        if (
+            floors
+            and g.any()
+            and free
+            and all(abs(n @ g) < ACROSS * np.linalg.norm(g) * np.linalg.norm(n) for n in floors)
+        ):
+            ask(
+                f"simulate: gravity acts along ({numbers(g)}), across the only plane of ground, whose normal "
+                f"is ({numbers(floors[0])}): it carries nothing. Is another axis up?"
+            )
 
 
 def _warn_of_jumps(found: Trajectory | Ensemble) -> None:
@@ -273,10 +343,12 @@ def _warn_of_jumps(found: Trajectory | Ensemble) -> None:
     if not isinstance(found, Trajectory):
         which = f" in {sum(map(bool, each))} of {len(each)} members, at most"
         where = "ens.jumps"
-    warn(f"simulate: a rule makes the length of a path jump{which}: {worst}{others}; the potential "
-         f"energy changes by {gained:.3g} J. The run goes on just after; {where} has them all. Move "
-         "the surface or the points, or choose another quadrant, so that the path lifts off where "
-         "it touches")
+    warn(
+        f"simulate: a rule makes the length of a path jump{which}: {worst}{others}; the potential "
+        f"energy changes by {gained:.3g} J. The run goes on just after; {where} has them all. Move "
+        "the surface or the points, or choose another quadrant, so that the path lifts off where "
+        "it touches"
+    )
 
 
 def _warn_of_domains(system: System, found: Trajectory | Ensemble) -> None:
@@ -306,11 +378,15 @@ def _warn_of_domains(system: System, found: Trajectory | Ensemble) -> None:
             left.append(f"{name} at t = {time:.6g} s and reaches {furthest:.6g}")
         else:
             count = len(np.unique(member[outside]))
-            left.append(f"{name} in {count} of {len(found)} members, the first is member {member[i]}, and "
-                        f"reaches {furthest:.6g}")
+            left.append(
+                f"{name} in {count} of {len(found)} members, the first is member {member[i]}, and "
+                f"reaches {furthest:.6g}"
+            )
     if left:
-        warn(f"simulate: {cut(left, 3, '; ')}. Beyond its ends a measured joint goes on as its "
-             "class says; stop it by a force, or an Event at the end")
+        warn(
+            f"simulate: {cut(left, 3, '; ')}. Beyond its ends a measured joint goes on as its "
+            "class says; stop it by a force, or an Event at the end"
+        )
 
 
 def _method(integrator: Any) -> Method:
@@ -320,10 +396,17 @@ def _method(integrator: Any) -> Method:
     if isinstance(integrator, str) and (found := METHODS.get(SCIPY.get(integrator, integrator))):
         return found
     if isinstance(integrator, type) and issubclass(integrator, Method | TimeStepping):
-        raise DescriptionError(f"simulate: integrator is the class {integrator.__name__}; write brackets and "
-                               "its numbers after it, or give the name of a method, such as 'merson'")
-    hint = ("where it is stiff use 'rodas'" if str(integrator).lower() in IMPLICIT else
-            "time stepping is cd.integrators.TimeStepping(...)" if "step" in str(integrator).lower() else "")
+        raise DescriptionError(
+            f"simulate: integrator is the class {integrator.__name__}; write brackets and "
+            "its numbers after it, or give the name of a method, such as 'merson'"
+        )
+    hint = (
+        "where it is stiff use 'rodas'"
+        if str(integrator).lower() in IMPLICIT
+        else "time stepping is cd.integrators.TimeStepping(...)"
+        if "step" in str(integrator).lower()
+        else ""
+    )
     raise UnknownNameError("integrator", integrator, METHODS, hint)
 
 
@@ -339,21 +422,27 @@ def _times(keep: Any, members: Members, t_final: float) -> Array | None:
         raise DescriptionError(f"simulate: keep = {keep!r}: expected 'ends', 'steps' or times [s]") from None
     first = float(members.t.min())
     if not (np.isfinite(times) & (times >= first) & (times <= t_final)).all():
-        raise DescriptionError(f"simulate: keep: times must be between {first:g} and {t_final:g} s, got "
-                               f"{keep!r}")
+        raise DescriptionError(
+            f"simulate: keep: times must be between {first:g} and {t_final:g} s, got {keep!r}"
+        )
     return times
 
 
 def _check_constraints(system: System, members: Members, accuracy: float) -> None:
     """A run starts on its constraints; the loop keeps it there."""
     nq, nu = system.nq, system.nu
-    for i, wrong in violations(system, members.y[:, :nq], members.y[:, nq:nq + nu], members.tail,
-                               accuracy).items():
+    for i, wrong in violations(
+        system, members.y[:, :nq], members.y[:, nq : nq + nu], members.tail, accuracy
+    ).items():
         who = "the state" if len(members) == 1 else f"member {i}"
-        raise DescriptionError(f"simulate: {who} violates constraints by more than the accuracy "
-                               f"{accuracy:g}: {wrong}; start from q, u = system.project(state.q, state.u), "
-                               "or from cd.assemble(system, state)")
+        raise DescriptionError(
+            f"simulate: {who} violates constraints by more than the accuracy "
+            f"{accuracy:g}: {wrong}; start from q, u = system.project(state.q, state.u), "
+            "or from cd.assemble(system, state)"
+        )
     if system.constraints and len(members) and (weak := faint(system, members.y[0, :nq], members.tail[0])):
-        warn(f"simulate: {', '.join(weak)} changes a million times less with the speeds than other "
-             "constraints do, and may be taken for none in one loop with them: multiply the "
-             "equation")
+        warn(
+            f"simulate: {', '.join(weak)} changes a million times less with the speeds than other "
+            "constraints do, and may be taken for none in one loop with them: multiply the "
+            "equation"
+        )

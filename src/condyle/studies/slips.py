@@ -4,6 +4,7 @@ Either a rule makes the length jump, or the path goes over to the other side whe
 long: then the moment arm leaps. Frames between which a length does not follow from its rates, or a moment arm
 changes its sign, are looked at closely (integrate/branches.py), on the straight line between them.
 """
+
 from __future__ import annotations
 
 import numpy as np
@@ -20,8 +21,10 @@ SMALL = 1e-6
 OFF = 1e-4
 """Lengths that change by so much more than by their rates [m] may have jumped."""
 
-RULE = ("where a rule of its surface changes its answer. Move the surface or the points, or choose another "
-        "quadrant=.")
+RULE = (
+    "where a rule of its surface changes its answer. Move the surface or the points, or choose another "
+    "quadrant=."
+)
 POINT = "where a point of it comes or goes: at the end of its range it is not on the way of the others."
 """Why a path jumps."""
 NEAR = 1e-7
@@ -68,19 +71,30 @@ def slips(motion: Motion, L: Array, Ldot: Array, arms: Array) -> list[str]:
             where = " and ".join(branches.where[s] for s in found.switches if branches.of_span[s] == span)
             for name in branches.owners[span]:
                 if name not in out or found.after < out[name][0]:
-                    out[name] = (found.after, (
-                    f"The path of {name} jumps by {1e3 * by:+.3g} mm at {where} at t = {found.after:.6g} s, "
-                    f"{POINT if where.startswith('point ') else RULE}"))
-    turned = (seen.n[::2] * seen.n[1::2]).sum(axis=2) < 0                     # the other side of a surface
+                    out[name] = (
+                        found.after,
+                        (
+                            f"The path of {name} jumps by {1e3 * by:+.3g} mm at {where} at t = {found.after:.6g} s, "
+                            f"{POINT if where.startswith('point ') else RULE}"
+                        ),
+                    )
+    turned = (seen.n[::2] * seen.n[1::2]).sum(axis=2) < 0  # the other side of a surface
     for k, s in np.argwhere(turned).tolist():
         for name in branches.owners[branches.of_span[s]]:
             i, j = int(steps[k]), system.paths.index(name)
             for speed in np.flatnonzero(leapt[i, j])[:1]:
-                out.setdefault(name, (float(t[i + 1]), (
-                    f"The moment arm of {name} about {system.speeds[speed]} leaps from "
-                    f"{1e3 * arms[i, j, speed]:.3g} to {1e3 * arms[i + 1, j, speed]:.3g} mm at t = "
-                    f"{t[i + 1]:g} s: its path slips to the other side of {branches.where[s]}. The surface's "
-                    "quadrant= keeps it on one.")))
+                out.setdefault(
+                    name,
+                    (
+                        float(t[i + 1]),
+                        (
+                            f"The moment arm of {name} about {system.speeds[speed]} leaps from "
+                            f"{1e3 * arms[i, j, speed]:.3g} to {1e3 * arms[i + 1, j, speed]:.3g} mm at t = "
+                            f"{t[i + 1]:g} s: its path slips to the other side of {branches.where[s]}. The surface's "
+                            "quadrant= keeps it on one."
+                        ),
+                    ),
+                )
     return [words for _, words in sorted(out.values())]
 
 

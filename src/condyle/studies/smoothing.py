@@ -10,6 +10,7 @@ With u the distance from the end, u_1 and u_2 those of the next two rows,
 
 is this spline: P is a spline with the same knots, and differs from zero at the end and the next row only.
 """
+
 from __future__ import annotations
 
 import math
@@ -51,14 +52,15 @@ def _by_scipy(t: Array, x: Array, degree: int) -> Any:
     from scipy.interpolate import make_interp_spline
 
     half = (degree + 1) // 2
-    h = (t[-1] - t[0]) / (len(t) - 1)                       # in steps, derivatives are as large as values
+    h = (t[-1] - t[0]) / (len(t) - 1)  # in steps, derivatives are as large as values
     ends = [(j, np.zeros(x.shape[1])) for j in range(half, degree)]
     made = make_interp_spline((t - t[0]) / h, x, k=degree, bc_type=(ends, ends))
-    return lambda times, nu=0: made((times - t[0]) / h, nu=nu) / h ** nu
+    return lambda times, nu=0: made((times - t[0]) / h, nu=nu) / h**nu
 
 
-def rates(t: Array, x: Array, known: tuple[float, float] | None = None, *,
-          natural: bool = False) -> tuple[Array, Array]:
+def rates(
+    t: Array, x: Array, known: tuple[float, float] | None = None, *, natural: bool = False
+) -> tuple[Array, Array]:
     """First and second derivatives at times t, (m, n), of the spline of degree 5 through x (m, n), m >= 4.
 
     Args:
@@ -69,14 +71,17 @@ def rates(t: Array, x: Array, known: tuple[float, float] | None = None, *,
     if natural:
         return _natural_rates(t, x, known)
     h, r = (t.item(-1) - t.item(0)) / (len(t) - 1), min(FITTED, len(t))
-    P = _even_ends(r) if are_even(*known) else \
-        _ends((np.array([t[:r] - t[0], t[-1] - t[:-r - 1:-1]]) / h).tobytes())
-    value, slope, bend = (P @ np.array([x[:r], x[:-r - 1:-1]])).reshape(3, 4, -1)
+    P = (
+        _even_ends(r)
+        if are_even(*known)
+        else _ends((np.array([t[:r] - t[0], t[-1] - t[: -r - 1 : -1]]) / h).tobytes())
+    )
+    value, slope, bend = (P @ np.array([x[:r], x[: -r - 1 : -1]])).reshape(3, 4, -1)
     x = x.copy()
-    x[_OUTERMOST] -= value                                                                           # (1)
+    x[_OUTERMOST] -= value  # (1)
     first, second = _natural_rates(t, x, known)
     first[_OUTERMOST] += slope / h
-    second[_OUTERMOST] += bend / h ** 2
+    second[_OUTERMOST] += bend / h**2
     return first, second
 
 
@@ -109,15 +114,25 @@ def _ends(steps: bytes) -> Array:
     degree = min(DEGREE, r - 1)
     Q, R = np.linalg.qr((u / far)[:, :, None] ** np.arange(degree + 1))
     powers = np.linalg.solve(R, Q.transpose(0, 2, 1))
-    D3, D4 = (math.factorial(j) / far ** j * powers[:, j] if j <= degree else np.zeros((2, r))
-              for j in (3, 4))
+    D3, D4 = (math.factorial(j) / far**j * powers[:, j] if j <= degree else np.zeros((2, r)) for j in (3, 4))
     u1, u2 = u[:, 1:2], u[:, 2:3]
-    b = (D4 * u1 / 120 + D3 / 60) / (u2 * (u1 - u2))                                                 # (2)
+    b = (D4 * u1 / 120 + D3 / 60) / (u2 * (u1 - u2))  # (2)
     a, d, way = (D4 / 120 - b * u2) / u1, u2 - u1, np.array([[-5.0], [5.0]])
-    return np.stack([a * u1 ** 5 + b * u2 ** 5, b * d ** 5,
-                     way * (a * u1 ** 4 + b * u2 ** 4), way * b * d ** 4,
-                     20 * (a * u1 ** 3 + b * u2 ** 3),
-                     20 * b * d ** 3]).reshape(3, 2, 2, r).swapaxes(1, 2).copy()
+    return (
+        np.stack(
+            [
+                a * u1**5 + b * u2**5,
+                b * d**5,
+                way * (a * u1**4 + b * u2**4),
+                way * b * d**4,
+                20 * (a * u1**3 + b * u2**3),
+                20 * b * d**3,
+            ]
+        )
+        .reshape(3, 2, 2, r)
+        .swapaxes(1, 2)
+        .copy()
+    )
 
 
 def low_pass(t: Array, x: Array, cutoff: float, *, reflected: bool = False) -> Array:
@@ -137,8 +152,10 @@ def low_pass(t: Array, x: Array, cutoff: float, *, reflected: bool = False) -> A
     if m > 1 and abs(t - even).max() > EVEN * step.mean():
         count = math.ceil((t[-1] - t[0]) / step.min()) + 1
         if count > UNEVEN * m:
-            raise DescriptionError(f"lowpass: times are too uneven, steps from {step.min():.3g} to "
-                                   f"{step.max():.3g} s; bring the table to even times first")
+            raise DescriptionError(
+                f"lowpass: times are too uneven, steps from {step.min():.3g} to "
+                f"{step.max():.3g} s; bring the table to even times first"
+            )
         regular = np.linspace(t[0], t[-1], count)
         again = low_pass(regular, spline(t, x)(regular), cutoff, reflected=reflected)
         return spline(regular, again)(t)  # type: ignore[no-any-return]
@@ -146,14 +163,16 @@ def low_pass(t: Array, x: Array, cutoff: float, *, reflected: bool = False) -> A
         ask(f"lowpass: {text}")
     rate = (m - 1) / (t[-1] - t[0]) if m > 1 else 0.0
     if not 0 < cutoff < rate / 2:
-        raise DescriptionError(f"lowpass = {cutoff:g} Hz: must be above 0 and below half of the {rate:.4g} "
-                               f"frames per second, {rate / 2:.4g} Hz")
+        raise DescriptionError(
+            f"lowpass = {cutoff:g} Hz: must be above 0 and below half of the {rate:.4g} "
+            f"frames per second, {rate / 2:.4g} Hz"
+        )
     if m <= 2 * ORDER:
         raise DescriptionError(f"lowpass: too few frames to filter: at least {2 * ORDER + 1} are needed")
     # the slowest part of the filter is e^-(pi cutoff t): 6 periods are 1e-8
     pad = m // 2 if reflected else min(math.ceil(6 * rate / cutoff), 10 * m)
     padded = _padded(x, pad) if reflected else _continued(x, pad, rows_at_ends(rate, cutoff, CONTINUED))
-    return _two_passes(padded, cutoff, rate)[pad:pad + m]
+    return _two_passes(padded, cutoff, rate)[pad : pad + m]
 
 
 def rows_at_ends(rate: float, cutoff: float, periods: float = 1.0) -> int:
@@ -166,7 +185,7 @@ def _continued(x: Array, pad: int, rows: int) -> Array:
     rows = min(rows, len(x))
     fit = np.linalg.pinv(np.vander(np.arange(rows) / rows, ORDER + 1, increasing=True))
     beyond = np.vander(-np.arange(1, pad + 1) / rows, ORDER + 1, increasing=True) @ fit
-    return np.concatenate([(beyond @ x[:rows])[::-1], x, beyond @ x[:-rows - 1:-1]])
+    return np.concatenate([(beyond @ x[:rows])[::-1], x, beyond @ x[: -rows - 1 : -1]])
 
 
 def low_pass_resampled(t: Array, x: Array, cutoff: float) -> tuple[Array, Array]:
@@ -180,8 +199,10 @@ def low_pass_resampled(t: Array, x: Array, cutoff: float) -> tuple[Array, Array]
     least = np.diff(time).min()
     if (time[-1] - time[0]) / (len(time) - 1) - least > np.finfo(float).eps:
         if (time[-1] - time[0]) / least > UNEVEN * len(time):
-            raise DescriptionError(f"low_pass: times are too uneven, steps from {least:.3g} to "
-                                   f"{np.diff(time).max():.3g} s; bring the table to even times first")
+            raise DescriptionError(
+                f"low_pass: times are too uneven, steps from {least:.3g} to "
+                f"{np.diff(time).max():.3g} s; bring the table to even times first"
+            )
         even = time[0] + least * np.arange(int((time[-1] - time[0]) / least) + 1)
         time, y = even, spline(time, y)(even)
     return time, _two_passes(y, cutoff if cutoff < 0.5 / least else 0.49 / least, 1 / least)
@@ -189,7 +210,7 @@ def low_pass_resampled(t: Array, x: Array, cutoff: float) -> tuple[Array, Array]
 
 def _padded(x: Array, pad: int) -> Array:
     """x (m, n) continued at both ends by point reflection."""
-    return np.concatenate([2 * x[0] - x[pad:0:-1], x, 2 * x[-1] - x[-2:-pad - 2:-1]])
+    return np.concatenate([2 * x[0] - x[pad:0:-1], x, 2 * x[-1] - x[-2 : -pad - 2 : -1]])
 
 
 def _two_passes(y: Array, cutoff: float, rate: float) -> Array:
@@ -198,7 +219,7 @@ def _two_passes(y: Array, cutoff: float, rate: float) -> Array:
 
     b, a = butter(ORDER, cutoff, fs=rate)
     for _ in range(2):
-        first = y[ORDER - 1::-1]
+        first = y[ORDER - 1 :: -1]
         memory = np.stack([lfiltic(b, a, c, c) for c in first.T], axis=1)
         y = np.concatenate([y[:ORDER], lfilter(b, a, y[ORDER:], axis=0, zi=memory)[0]])[::-1]
     return y

@@ -1,5 +1,6 @@
 """`cd.static_optimization`: activations of muscles that a recorded motion takes, with the least effort:
 docs/theory/static_optimization.md. actors.py has the equations of motion, effort.py the least effort."""
+
 from __future__ import annotations
 
 import math
@@ -72,7 +73,8 @@ class StaticOptimization(Display):
     quality: Quality = field(default_factory=Quality)
 
     elsewhere: ClassVar[dict[str, str]] = {
-        "to_pandas": "a method of each of its Tables, such as result.forces.to_pandas()"}
+        "to_pandas": "a method of each of its Tables, such as result.forces.to_pandas()"
+    }
 
     def _named(self, name: str) -> str:
         return f"result.activations[{name!r}] or result.forces[{name!r}]" if name in self.forces.names else ""
@@ -94,23 +96,37 @@ class StaticOptimization(Display):
         Returns:
             the files.
         """
-        tables = {"activations": self.activations, "controls": self.controls, "forces": self.forces,
-                  "reserves": self.reserves, "missing": self.missing}
-        return save_all("StaticOptimization", {name: table for name, table in tables.items() if table.names},
-                        folder, ending)
+        tables = {
+            "activations": self.activations,
+            "controls": self.controls,
+            "forces": self.forces,
+            "reserves": self.reserves,
+            "missing": self.missing,
+        }
+        return save_all(
+            "StaticOptimization",
+            {name: table for name, table in tables.items() if table.names},
+            folder,
+            ending,
+        )
 
     def __repr__(self) -> str:
         t = self.activations.time
-        return (f"StaticOptimization({len(t)} frames{span(t)}: {cut(self.activations.names)}; {self.status}"
-                f"{self.quality.summary})")
+        return (
+            f"StaticOptimization({len(t)} frames{span(t)}: {cut(self.activations.names)}; {self.status}"
+            f"{self.quality.summary})"
+        )
 
     def _repr_html_(self) -> str:
         return page(repr(self), *self._blocks())
 
     def _blocks(self) -> list[Block]:
         a = self.activations
-        return [rows_of(["time [s]", *a.titles], a.time, a.values), *self.quality.blocks,
-                Block("failures", (), [(text,) for text in self.failures.values()])]
+        return [
+            rows_of(["time [s]", *a.titles], a.time, a.values),
+            *self.quality.blocks,
+            Block("failures", (), [(text,) for text in self.failures.values()]),
+        ]
 
     def check(self) -> StaticOptimization:
         """Itself, if no frame failed and no row of `quality` fails.
@@ -125,16 +141,30 @@ class StaticOptimization(Display):
         return self
 
 
-@answered({"reserve": "they are reserves=1.0, or {coordinate: optimal force}",
-           "use_muscle_physiology": "it is physiology=", "activation_exponent": "it is exponent=",
-           "p": "it is exponent=", "cutoff": "a low-pass filter is lowpass=, a frequency [Hz]"})
-def static_optimization(system: System, motion: Table | Motion | Trajectory | Frames,
-                        external_loads: ExternalLoad | Sequence[ExternalLoad] | None = None, *,
-                        exponent: float = 2.0, a_min: float | Mapping[str, float] | None = None,
-                        a_max: float | Mapping[str, float] = 1.0, physiology: bool = True,
-                        passive: bool = False, reserves: float | Mapping[str, float] | None = None,
-                        weights: Mapping[str, float] | None = None, lowpass: float | None = None,
-                        state: State | None = None) -> StaticOptimization:
+@answered(
+    {
+        "reserve": "they are reserves=1.0, or {coordinate: optimal force}",
+        "use_muscle_physiology": "it is physiology=",
+        "activation_exponent": "it is exponent=",
+        "p": "it is exponent=",
+        "cutoff": "a low-pass filter is lowpass=, a frequency [Hz]",
+    }
+)
+def static_optimization(
+    system: System,
+    motion: Table | Motion | Trajectory | Frames,
+    external_loads: ExternalLoad | Sequence[ExternalLoad] | None = None,
+    *,
+    exponent: float = 2.0,
+    a_min: float | Mapping[str, float] | None = None,
+    a_max: float | Mapping[str, float] = 1.0,
+    physiology: bool = True,
+    passive: bool = False,
+    reserves: float | Mapping[str, float] | None = None,
+    weights: Mapping[str, float] | None = None,
+    lowpass: float | None = None,
+    state: State | None = None,
+) -> StaticOptimization:
     """Activations that move a system as recorded with the least effort, the weighted sum of their powers.
 
     Each frame is on its own: activation dynamics and the stretch of tendons take no part, as in OpenSim. A
@@ -169,8 +199,9 @@ def static_optimization(system: System, motion: Table | Motion | Trajectory | Fr
     """
     p = number(f"{WHO}: exponent", exponent, "a number, at least 1")
     if not 1 <= p < math.inf:
-        raise DescriptionError(f"{WHO}: exponent = {p:g} must be a number from 1 on: below 1 there are many "
-                               "least sums")
+        raise DescriptionError(
+            f"{WHO}: exponent = {p:g} must be a number from 1 on: below 1 there are many least sums"
+        )
     check_system("static_optimization", system, "motion")
     moved = Motion.of(system, motion, lowpass=lowpass, state=state)
     warn_of_one_way("static_optimization", moved)
@@ -185,7 +216,7 @@ def static_optimization(system: System, motion: Table | Motion | Trajectory | Fr
     finite = np.isfinite(actors.columns).all(axis=(1, 2)) & np.isfinite(b).all(axis=1)
     for frames, speeds, N in directions(moved, np.flatnonzero(finite)):
         A, right = (actors.columns, b) if len(frames) == m else (actors.columns[frames], b[frames])
-        if N is not None:                                                                    # (2)
+        if N is not None:  # (2)
             A, right = np.swapaxes(N, 1, 2) @ A, (np.swapaxes(N, 1, 2) @ right[..., None])[..., 0]
         elif len(speeds) < system.nu:
             A, right = A[:, speeds], right[:, speeds]
@@ -200,22 +231,33 @@ def static_optimization(system: System, motion: Table | Motion | Trajectory | Fr
 def _moments(motion: Motion, loads: Wrenches) -> Array:
     """tau of (1), shape (m, nu): what muscles and actuators have to do together."""
     system, model = motion.system, motion.system.compiled.model
-    kept = [name for name in system.forces if name not in model.controlled_paths
-            and name not in model.actuators]
-    batch = acting(system, kept, loaded=tuple(loads)).batch(
-        motion, loads=stacked(loads))
+    kept = [
+        name for name in system.forces if name not in model.controlled_paths and name not in model.actuators
+    ]
+    batch = acting(system, kept, loaded=tuple(loads)).batch(motion, loads=stacked(loads))
     return batch.kernel("inverse_dynamics", motion.udot)  # type: ignore[no-any-return]
 
 
-def _result(motion: Motion, actors: Actors, x: Array, nearest: Array, missing: Array, kkt: Array,
-            balance: Array, high: Array, rows: Recruitment) -> StaticOptimization:
+def _result(
+    motion: Motion,
+    actors: Actors,
+    x: Array,
+    nearest: Array,
+    missing: Array,
+    kkt: Array,
+    balance: Array,
+    high: Array,
+    rows: Recruitment,
+) -> StaticOptimization:
     k, others = len(actors.muscles), actors.others
     n = k + len(others)
     with np.errstate(invalid="ignore"):
         full = nearest[:, :k] >= high[:k] - FULL
     saturated = tuple(tuple(name for name, at in zip(actors.muscles, row, strict=True) if at) for row in full)
-    failures = {int(i): _why(motion, actors, int(i), missing[i], kkt[i], saturated[i])
-                for i in np.flatnonzero(~np.isfinite(x).all(axis=1) | (kkt > KKT))}
+    failures = {
+        int(i): _why(motion, actors, int(i), missing[i], kkt[i], saturated[i])
+        for i in np.flatnonzero(~np.isfinite(x).all(axis=1) | (kkt > KKT))
+    }
     status = Outcome(Status.FINISHED, str(motion.status))
     quality = Quality(rows.checks, WHO)
     if failures:
@@ -224,20 +266,28 @@ def _result(motion: Motion, actors: Actors, x: Array, nearest: Array, missing: A
     elif rows.suspicious():
         quality.warn()
     forces = x[:, :n] * actors.strength[:, :n]
-    forces[:, :actors.added.shape[1]] += actors.added
+    forces[:, : actors.added.shape[1]] += actors.added
     units = motion.system.compiled.generalised_forces
     speeds = [motion.system.speeds[j] for j in actors.reserves]
     table = lambda names, values, of: Table(motion.t, names, values, of, status=status, degrees=False)
     return StaticOptimization(
-        table(actors.muscles, x[:, :k], [""] * k), table(others, x[:, k:n], [""] * len(others)),
+        table(actors.muscles, x[:, :k], [""] * k),
+        table(others, x[:, k:n], [""] * len(others)),
         table((*actors.muscles, *others), forces, actors.units),
         table(speeds, x[:, n:] * actors.strength[:, n:], [units[s] for s in speeds]),
-        table(motion.system.speeds, missing, [units[s] for s in motion.system.speeds]), kkt, balance,
-        saturated, failures, status, quality)
+        table(motion.system.speeds, missing, [units[s] for s in motion.system.speeds]),
+        kkt,
+        balance,
+        saturated,
+        failures,
+        status,
+        quality,
+    )
 
 
-def _why(motion: Motion, actors: Actors, i: int, missing: Array, kkt: float,
-         saturated: tuple[str, ...]) -> Outcome:
+def _why(
+    motion: Motion, actors: Actors, i: int, missing: Array, kkt: float, saturated: tuple[str, ...]
+) -> Outcome:
     """Why a frame failed."""
     kind, where = Status.TOO_WEAK, f"frame {i} (t = {motion.t[i]:.6g} s)"
     if missing.any():
@@ -246,15 +296,25 @@ def _why(motion: Motion, actors: Actors, i: int, missing: Array, kkt: float,
         speeds = motion.system.speeds
         amounts = ", ".join(f"{missing[j]:.3g} {units[speeds[j]]} at {speeds[j]!r}" for j in worst[:3])
         full = f"saturated: {cut(saturated)}" if saturated else "no muscle is saturated"
-        return Outcome(kind, f"{where}: no activations explain the motion: {amounts} missing; {full}; "
-                             f"{kind.advice}")
+        return Outcome(
+            kind, f"{where}: no activations explain the motion: {amounts} missing; {full}; {kind.advice}"
+        )
     if math.isnan(kkt):
-        bad = [name for name, column in zip((*actors.muscles, *actors.others), actors.columns[i].T)
-               if not np.isfinite(column).all()]
+        bad = [
+            name
+            for name, column in zip((*actors.muscles, *actors.others), actors.columns[i].T)
+            if not np.isfinite(column).all()
+        ]
         what = f"the path of {cut(bad)} has no length here" if bad else "the joint moments are not finite"
-        if words := unsolved(motion.system.compiled, motion.q[i], np.broadcast_to(
-                motion.tail, (len(motion.t), motion.tail.shape[-1]))[i]):
+        if words := unsolved(
+            motion.system.compiled,
+            motion.q[i],
+            np.broadcast_to(motion.tail, (len(motion.t), motion.tail.shape[-1]))[i],
+        ):
             return Outcome(Status.PATH, f"{where}: {words[0]}; {Status.PATH.advice}")
         return Outcome(Status.NOT_FINITE, f"{where}: {what}")
-    return Outcome(Status.STILL_IMPROVING, f"{where}: the effort was still falling, KKT residual {kkt:.1g}; "
-                                           "take another exponent, or leave reserves out")
+    return Outcome(
+        Status.STILL_IMPROVING,
+        f"{where}: the effort was still falling, KKT residual {kkt:.1g}; "
+        "take another exponent, or leave reserves out",
+    )

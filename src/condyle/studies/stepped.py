@@ -1,4 +1,5 @@
 """`cd.simulate` by time stepping: what it takes, and what it does not."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
@@ -19,23 +20,35 @@ ACCURACY = 1e-6
 """Of quaternions between steps."""
 
 
-def stepped(system: System, given: Any, t_final: float, method: TimeStepping, step: float | None,
-            weights: Any, progress: bool | Callable[[float], object], others: Mapping[str, Any]
-            ) -> Trajectory:
+def stepped(
+    system: System,
+    given: Any,
+    t_final: float,
+    method: TimeStepping,
+    step: float | None,
+    weights: Any,
+    progress: bool | Callable[[float], object],
+    others: Mapping[str, Any],
+) -> Trajectory:
     """See `cd.simulate` and `TimeStepping`."""
     check_state("simulate", system, given)
     state: State = given
     for name, value in others.items():
         if value is not None and not (name == "events" and not np.size(value)):
-            raise DescriptionError(f"simulate: {name}= is not for TimeStepping, which has fixed steps, one "
-                                   "state and no events; look at the Trajectory afterwards")
+            raise DescriptionError(
+                f"simulate: {name}= is not for TimeStepping, which has fixed steps, one "
+                "state and no events; look at the Trajectory afterwards"
+            )
     if step is None or not 0 < number("simulate: step", step, "a positive number [s]") < np.inf:
-        raise DescriptionError("simulate: TimeStepping needs a fixed step [s], such as step=1e-3, got "
-                               f"{step!r}")
+        raise DescriptionError(
+            f"simulate: TimeStepping needs a fixed step [s], such as step=1e-3, got {step!r}"
+        )
     end = number("simulate: t_final", t_final, "one time [s], the end")
     if not state.t < end < np.inf:
-        raise DescriptionError(f"simulate: t_final = {end:g} s must be after the state's t = {state.t:g} s: "
-                               "contacts do not run backward in time")
+        raise DescriptionError(
+            f"simulate: t_final = {end:g} s must be after the state's t = {state.t:g} s: "
+            "contacts do not run backward in time"
+        )
     row = 8 * (system.nq + system.nu + len(state.z)) // max(1, int(method.every))
     check_step("simulate: step", step, state.t, end, row)
     check_progress("simulate", progress)

@@ -1,4 +1,5 @@
 """Attachments: what is fixed to bodies and changes no dynamics, markers and shapes to draw."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -38,13 +39,22 @@ class Attachments(Parts):
             raise DescriptionError(f"marker {name!r} exists already; names are unique")
         made = self._markers[name] = attached.marker(name, self._on(f"marker {name!r}", body), station, fixed)
         if made.body != "ground" and (far := max(map(abs, made.station))) > FAR:
-            warn(f"marker {name!r} is {far:g} m away from {made.body!r}; is its station in metres? "
-                 "50 mm are 0.05")
+            warn(
+                f"marker {name!r} is {far:g} m away from {made.body!r}; is its station in metres? "
+                "50 mm are 0.05"
+            )
         return self._markers[name]
 
     @answered({"colour": "it is color=", "X_FS": "it is X_BS=", "transparency": "it is opacity="}, skip=1)
-    def add_geometry(self, body: Body | str, shape: Shape, X_BS: Transform | Numbers | None = None,
-                     color: Any = None, opacity: float = 1.0, name: str | None = None) -> Geometry:
+    def add_geometry(
+        self,
+        body: Body | str,
+        shape: Shape,
+        X_BS: Transform | Numbers | None = None,
+        color: Any = None,
+        opacity: float = 1.0,
+        name: str | None = None,
+    ) -> Geometry:
         """Draw a shape on a body. It changes no dynamics: a system in use takes it too.
 
         Args:

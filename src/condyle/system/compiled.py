@@ -4,6 +4,7 @@ for.
 A System describes and answers; it makes one of these when it freezes. All machine code of the system is kept
 here, so that it goes when the System goes.
 """
+
 from __future__ import annotations
 
 from collections import Counter
@@ -59,8 +60,13 @@ class Compiled:
         weights: the usual ones of errors in q, u, z: scales.py.
     """
 
-    def __init__(self, tree: Tree, forces: Mapping[str, Force],
-                 constraints: Mapping[str, Constraint], off: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self,
+        tree: Tree,
+        forces: Mapping[str, Force],
+        constraints: Mapping[str, Constraint],
+        off: frozenset[str] = frozenset(),
+    ) -> None:
         self.model = model = Model(tree, forces, constraints)
         self.key = description(model)
         self.functions: dict[Any, NativeFunction] = {}
@@ -112,17 +118,25 @@ class Compiled:
             operator, model = OPERATORS[name], self.model
             static = {} if body is None else {"body": model.tree.body(body).index}
             looped = [prefers_loops(model, name, lanes=lanes, **static) for lanes in (False, True)]
-            one, many = (partial(build_looped if loops else operator.build, model, name, **static)
-                         for loops in looped)
+            one, many = (
+                partial(build_looped if loops else operator.build, model, name, **static) for loops in looped
+            )
             shapes = list(operator.shapes(model).values())
             self._shapes[name] = None if all(len(shape) == 1 for shape in shapes) else shapes
             self.functions[key] = NativeFunction(
-                operator.label, one, wide=one if looped[0] == looped[1] else many,
-                key=f"{name} {static} looped: {looped}\n{self.key}", inputs=operator.inputs(model),
-                outputs=operator.outputs(model), direct=operator.direct, optional=operator.may_end,
-                refuse=self.refusal(operator, operator.label), looked_at=self._looked_at(name),
+                operator.label,
+                one,
+                wide=one if looped[0] == looped[1] else many,
+                key=f"{name} {static} looped: {looped}\n{self.key}",
+                inputs=operator.inputs(model),
+                outputs=operator.outputs(model),
+                direct=operator.direct,
+                optional=operator.may_end,
+                refuse=self.refusal(operator, operator.label),
+                looked_at=self._looked_at(name),
                 options=self.tails.parts if operator.direct else (),
-                entries=self.entries if operator.watched else {})
+                entries=self.entries if operator.watched else {},
+            )
         return self.functions[key]
 
     def shaped(self, name: str, result: Any) -> Any:
@@ -181,7 +195,7 @@ class Compiled:
                     if free and len(arguments) == count - 1:
                         return function.fast(*arguments, zeros, tail)
                 except (TypeError, ShapeError):
-                    pass                                    # the method says it in the words of the call
+                    pass  # the method says it in the words of the call
             return method(*arguments, **options)
 
         def looked_at(*arguments: Any, **options: Any) -> Any:
@@ -224,8 +238,7 @@ class Compiled:
             y[..., part] /= np.linalg.norm(y[..., part], axis=-1, keepdims=True)
         return y
 
-    def prescribed(self, q: Array, u: Array, tail: Array, locked: Any = None
-                   ) -> tuple[Array, Array]:
+    def prescribed(self, q: Array, u: Array, tail: Array, locked: Any = None) -> tuple[Array, Array]:
         """q (..., nq) and u (..., nu) with what enabled motions prescribe, and u = 0 where `locked`, by
         default what coordinates are, says position."""
         if self.model.tree.driven:
@@ -245,7 +258,7 @@ class Compiled:
         tails[...] = tail
         tails[:, self.model.tail["t"]] = t[:, None]
         n = tree.nq + tree.nu
-        q, u = self.prescribed(y[:, :tree.nq], y[:, tree.nq:n], tails, ())
+        q, u = self.prescribed(y[:, : tree.nq], y[:, tree.nq : n], tails, ())
         return np.concatenate([q, u, y[:, n:]], axis=1)
 
     def projection(self, tail: Array, weights: Array) -> Problem:
@@ -254,9 +267,13 @@ class Compiled:
         errors, nearer, slower, rates = (self.function(name) for name in names)
         rows, undefined = self._equations
         return Problem(
-            errors=lambda q, u: errors(q, u, tail), nearer=lambda q, u: _steps(nearer(q, u, weights, tail)),
-            slower=lambda q, u: _steps(slower(q, u, weights, tail)), step=lambda q,
-            du: self.normalised(q + rates(q, du, tail)), rows=rows, undefined=undefined)
+            errors=lambda q, u: errors(q, u, tail),
+            nearer=lambda q, u: _steps(nearer(q, u, weights, tail)),
+            slower=lambda q, u: _steps(slower(q, u, weights, tail)),
+            step=lambda q, du: self.normalised(q + rates(q, du, tail)),
+            rows=rows,
+            undefined=undefined,
+        )
 
     @cached_property
     def _equations(self) -> tuple[tuple[tuple[str, str], ...], dict[str, str]]:
@@ -264,34 +281,52 @@ class Compiled:
         every event."""
         named = equation_names(self.model.constraints)
         return tuple((level, name) for name, level in named), {
-            label: c.undefined for name, c in self.model.constraints.items()
-            for label in ([name] if c.size == 1 else [f"{name}[{k}]" for k in range(c.size)])}
+            label: c.undefined
+            for name, c in self.model.constraints.items()
+            for label in ([name] if c.size == 1 else [f"{name}[{k}]" for k in range(c.size)])
+        }
 
 
 def _entries(model: Model) -> dict[str, Entries]:
     """What the vectors that users give contain, by the names of the operators' arguments."""
     tree = model.tree
-    turned = tuple((b.name, slice(b.q.start + part.start, b.q.start + part.stop))
-                   for b in tree.owners for part in b.mobilizer.quaternions)
+    turned = tuple(
+        (b.name, slice(b.q.start + part.start, b.q.start + part.stop))
+        for b in tree.owners
+        for part in b.mobilizer.quaternions
+    )
     speed = Entries("speed", tree.speeds, np.zeros(tree.nu))
-    rows = Entries("equation", tuple(name for name, _ in equation_names(model.constraints)),
-                   np.zeros(model.equations()))
+    rows = Entries(
+        "equation", tuple(name for name, _ in equation_names(model.constraints)), np.zeros(model.equations())
+    )
     kept = state_variables(model.forces)
-    own = {"q": Entries("coordinate", tree.coordinates, tree.defaults(), turned),
-           "z": Entries("state variable", tuple(name for name, _ in kept),
-                        np.array([x for _, x in kept], dtype=float)),
-           "inputs": Entries("input", tree.inputs.names, tree.inputs.defaults),
-           "discrete": Entries("discrete variable", tree.discrete.names, tree.discrete.defaults),
-           "parameters": Entries("parameter", tree.parameters.names, tree.parameters.defaults)}
+    own = {
+        "q": Entries("coordinate", tree.coordinates, tree.defaults(), turned),
+        "z": Entries(
+            "state variable", tuple(name for name, _ in kept), np.array([x for _, x in kept], dtype=float)
+        ),
+        "inputs": Entries("input", tree.inputs.names, tree.inputs.defaults),
+        "discrete": Entries("discrete variable", tree.discrete.names, tree.discrete.defaults),
+        "parameters": Entries("parameter", tree.parameters.names, tree.parameters.defaults),
+    }
     rate = Entries("coordinate", tree.coordinates, np.zeros(tree.nq))
-    known = {**own, "u": Entries("speed", tree.speeds, tree.default_speeds()),
-             **dict.fromkeys(("udot", "tau", "f"), speed), "qdot": rate, "qddot": rate,
-             "lambda_": rows,
-             "station": POINT}
-    moved = {"q": speed, "t": Entries("time", ("t",)),
-             **{name: e for name, e in known.items() if name != "q"}}
-    return known | {f"d_{name}": Entries(e.noun, e.names, np.zeros(len(e.names))) for name,
-                    e in moved.items()}
+    known = {
+        **own,
+        "u": Entries("speed", tree.speeds, tree.default_speeds()),
+        **dict.fromkeys(("udot", "tau", "f"), speed),
+        "qdot": rate,
+        "qddot": rate,
+        "lambda_": rows,
+        "station": POINT,
+    }
+    moved = {
+        "q": speed,
+        "t": Entries("time", ("t",)),
+        **{name: e for name, e in known.items() if name != "q"},
+    }
+    return known | {
+        f"d_{name}": Entries(e.noun, e.names, np.zeros(len(e.names))) for name, e in moved.items()
+    }
 
 
 def _reshaped(result: Array, shape: tuple[int, ...]) -> Any:

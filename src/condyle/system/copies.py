@@ -1,4 +1,5 @@
 """Copies: a description that is frozen and compiled, copied with other parts, pickled."""
+
 from __future__ import annotations
 
 import sys
@@ -42,11 +43,15 @@ class Copies(Attachments):
         """What is compiled from it: model, kernels, programs; freezes it."""
         return self._compiled or self._freeze("compiling")
 
-    def copy(self, *, bodies: Mapping[str, Mapping[str, Any]] | None = None,
-             forces: Mapping[str, Force | None] | None = None,
-             constraints: Mapping[str, Constraint | None] | None = None,
-             markers: Mapping[str, Vector | None] | None = None,
-             geometry: Mapping[str, Geometry | None] | None = None) -> Self:
+    def copy(
+        self,
+        *,
+        bodies: Mapping[str, Mapping[str, Any]] | None = None,
+        forces: Mapping[str, Force | None] | None = None,
+        constraints: Mapping[str, Constraint | None] | None = None,
+        markers: Mapping[str, Vector | None] | None = None,
+        geometry: Mapping[str, Geometry | None] | None = None,
+    ) -> Self:
         """The same description, free to change; in it some parts may be others.
 
         Args:
@@ -64,8 +69,10 @@ class Copies(Attachments):
         other = self._copied()
         if bodies:
             other._tree = self._tree.replaced(bodies)
-        parts: Any = ((other._forces, forces, "force", Force), (other._constraints, constraints, "constraint",
-                                                                Constraint))
+        parts: Any = (
+            (other._forces, forces, "force", Force),
+            (other._constraints, constraints, "constraint", Constraint),
+        )
         for room, given, kind, wanted in parts:
             for name, law in (given or {}).items():
                 known(kind, (name,), room)
@@ -98,8 +105,11 @@ class Copies(Attachments):
     def _copied(self) -> Self:
         other = object.__new__(type(self))
         other._thaw()
-        other._tree, other._forces, other._constraints = (self._tree.copy(), dict(self._forces),
-                                                          dict(self._constraints))
+        other._tree, other._forces, other._constraints = (
+            self._tree.copy(),
+            dict(self._forces),
+            dict(self._constraints),
+        )
         other._measures = dict(self._measures)
         other._markers, other._geometry = dict(self._markers), dict(self._geometry)
         other.notes, other.about, other._off = self.notes, dict(self.about), self._off
@@ -108,15 +118,25 @@ class Copies(Attachments):
 
     def __getstate__(self) -> dict[str, Any]:
         self._freeze("pickling")
-        return {"tree": self._tree, "forces": self._forces, "constraints": self._constraints,
-                "measures": self._measures, "markers": self._markers, "geometry": self._geometry,
-                "notes": self.notes, "about": self.about, "off": self._off, "groups": self.groups,
-                "file_order": self._file_order}
+        return {
+            "tree": self._tree,
+            "forces": self._forces,
+            "constraints": self._constraints,
+            "measures": self._measures,
+            "markers": self._markers,
+            "geometry": self._geometry,
+            "notes": self.notes,
+            "about": self.about,
+            "off": self._off,
+            "groups": self.groups,
+            "file_order": self._file_order,
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._tree, self._forces, self._constraints = state["tree"], state["forces"], state["constraints"]
-        self._measures, self._markers, self._geometry = (state[name] for name in ("measures", "markers",
-                                                                                  "geometry"))
+        self._measures, self._markers, self._geometry = (
+            state[name] for name in ("measures", "markers", "geometry")
+        )
         self.notes, self.about, self._off = state["notes"], state["about"], state["off"]
         self.groups, self._file_order = state["groups"], state["file_order"]
         self._thaw()

@@ -1,5 +1,6 @@
 """Derivatives of a System's operators: exact, as machine code. System.jvp, vjp and jacobian say what they
 are."""
+
 from __future__ import annotations
 
 import math
@@ -43,17 +44,21 @@ def derivable(name: str) -> Operator:
     if operator is None or not operator.derivable:
         known = [name for name, operator in OPERATORS.items() if operator.derivable]
         where = "" if operator is None else "it is there, but is made of others or has no derivative"
-        raise UnknownNameError("operator" if operator is None else "operator with derivatives", name, known,
-                               where)
+        raise UnknownNameError(
+            "operator" if operator is None else "operator with derivatives", name, known, where
+        )
     return operator
 
 
-def jvp(compiled: Compiled, name: str, arguments: tuple[Any, ...], tangents: Any,
-        options: Mapping[str, Any]) -> Array:
+def jvp(
+    compiled: Compiled, name: str, arguments: tuple[Any, ...], tangents: Any, options: Mapping[str, Any]
+) -> Array:
     """See System.jvp."""
     if not isinstance(tangents, Mapping) or not tangents:
-        raise DescriptionError(f"jvp({name!r}): tangents: expected a mapping from variables to directions, "
-                               f"as {{'q': dq}}, got {tangents!r}")
+        raise DescriptionError(
+            f"jvp({name!r}): tangents: expected a mapping from variables to directions, "
+            f"as {{'q': dq}}, got {tangents!r}"
+        )
     wrt = tuple(tangents)
     function, arrays = _derivative(compiled, "jvp", name, arguments, wrt, options)
     result: Array = _called(function, [*arrays, *(tangents[variable] for variable in wrt)], options)
@@ -61,9 +66,14 @@ def jvp(compiled: Compiled, name: str, arguments: tuple[Any, ...], tangents: Any
     return result
 
 
-def vjp(compiled: Compiled, name: str, arguments: tuple[Any, ...], cotangent: Any, wrt: Any,
-        options: Mapping[str, Any]
-        ) -> dict[str, Array]:
+def vjp(
+    compiled: Compiled,
+    name: str,
+    arguments: tuple[Any, ...],
+    cotangent: Any,
+    wrt: Any,
+    options: Mapping[str, Any],
+) -> dict[str, Array]:
     """See System.vjp."""
     wrt = _variables("vjp", wrt)
     function, arrays = _derivative(compiled, "vjp", name, arguments, wrt, options)
@@ -74,8 +84,9 @@ def vjp(compiled: Compiled, name: str, arguments: tuple[Any, ...], cotangent: An
     return result
 
 
-def jacobian(compiled: Compiled, name: str, arguments: tuple[Any, ...], wrt: Any,
-             options: Mapping[str, Any]) -> Any:
+def jacobian(
+    compiled: Compiled, name: str, arguments: tuple[Any, ...], wrt: Any, options: Mapping[str, Any]
+) -> Any:
     """See System.jacobian."""
     names = _variables("jacobian", wrt)
     function, arrays = _derivative(compiled, "jacobian", name, arguments, names, options)
@@ -84,21 +95,34 @@ def jacobian(compiled: Compiled, name: str, arguments: tuple[Any, ...], wrt: Any
     result = _named(names, _called(function, arrays, options), shapes) if names else {}
     _check_paths(compiled, "jacobian", name, arrays, tuple(result.values()))
     if not options and 0 <= len(function.inputs) - 1 - len(arguments) <= function.optional:
-        _keep_direct(compiled, "jacobian", name, wrt if isinstance(wrt, str) else names, function,
-                     len(arguments), shapes)
+        _keep_direct(
+            compiled,
+            "jacobian",
+            name,
+            wrt if isinstance(wrt, str) else names,
+            function,
+            len(arguments),
+            shapes,
+        )
     return result[wrt] if isinstance(wrt, str) else result
 
 
-def _keep_direct(compiled: Compiled, kind: str, name: str, wrt: str | tuple[str, ...],
-                 function: NativeFunction, count: int,
-                 shapes: Sequence[tuple[int, ...]] = ()) -> None:
+def _keep_direct(
+    compiled: Compiled,
+    kind: str,
+    name: str,
+    wrt: str | tuple[str, ...],
+    function: NativeFunction,
+    count: int,
+    shapes: Sequence[tuple[int, ...]] = (),
+) -> None:
     """From here on plain vectors go straight to the kernel, if the same is asked for."""
     names = (wrt,) if isinstance(wrt, str) else wrt
     if not names or name == "multipliers" or any(shape[0] == 0 for shape in shapes):
         return
     tail, zeros, timed, what = compiled.tails.default, compiled.no_tau, compiled.timed, f"{kind} of {name}"
 
-    def slow(*given: Any) -> dict[str, Array]:              # it does not hold `compiled`, which holds it
+    def slow(*given: Any) -> dict[str, Array]:  # it does not hold `compiled`, which holds it
         if name in timed.operators:
             timed.check(what, name, given, None)
         given = given if len(given) == len(function.inputs) - 1 else (*given, zeros)
@@ -107,13 +131,16 @@ def _keep_direct(compiled: Compiled, kind: str, name: str, wrt: str | tuple[str,
     direct = function.direct(slow, tail)
     if direct is not None:
         looks = compiled.model.over_surfaces and OPERATORS[name].on_paths
-        compiled.direct[kind, name, wrt, count] = (_looked_at(weakref.ref(compiled), kind, name, direct)
-                                                   if looks else direct)
+        compiled.direct[kind, name, wrt, count] = (
+            _looked_at(weakref.ref(compiled), kind, name, direct) if looks else direct
+        )
 
 
-def _looked_at(compiled: weakref.ref[Compiled], kind: str, name: str,
-               direct: Callable[..., dict[str, Array]]) -> Callable[..., dict[str, Array]]:
+def _looked_at(
+    compiled: weakref.ref[Compiled], kind: str, name: str, direct: Callable[..., dict[str, Array]]
+) -> Callable[..., dict[str, Array]]:
     """The builtin, with a look whether a path was not found."""
+
     def call(*given: Any) -> dict[str, Array]:
         result = direct(*given)
         owner = compiled()
@@ -154,20 +181,31 @@ def _directions(compiled: Compiled, name: str) -> int:
     model = compiled.model
     if name == "q":
         return model.tree.nu
-    return model.sizes().get(name, model.tail[name].stop - model.tail[name].start if name in model.tail
-                             else 0)
+    return model.sizes().get(
+        name, model.tail[name].stop - model.tail[name].start if name in model.tail else 0
+    )
 
 
-def _derivative(compiled: Compiled, kind: str, name: str, arguments: tuple[Any, ...], wrt: tuple[str, ...],
-                options: Mapping[str, Any]) -> tuple[NativeFunction, list[Any]]:
+def _derivative(
+    compiled: Compiled,
+    kind: str,
+    name: str,
+    arguments: tuple[Any, ...],
+    wrt: tuple[str, ...],
+    options: Mapping[str, Any],
+) -> tuple[NativeFunction, list[Any]]:
     """The native derivative, and the operator's arguments with their tail."""
     operator = OPERATORS.get(name)
     if operator is not None:
         compiled.check_time(f"{kind} of {name}", name, arguments, options)
         known = compiled.functions.get((kind, name, wrt, None))
-        if known is not None and not options and len(arguments) == len(
-            operator.arguments) - 1 and name != "multipliers":
-            return known, [*arguments, compiled.tails.default]              # asked before, in the same way
+        if (
+            known is not None
+            and not options
+            and len(arguments) == len(operator.arguments) - 1
+            and name != "multipliers"
+        ):
+            return known, [*arguments, compiled.tails.default]  # asked before, in the same way
     for option in options:
         if option not in _OPTIONS:
             raise UnknownNameError(f"option of {kind}()", option, _OPTIONS)
@@ -185,8 +223,9 @@ def _derivative(compiled: Compiled, kind: str, name: str, arguments: tuple[Any, 
     if inputs[-1][0] == "tau" and len(arrays) == len(inputs) - 1:
         arrays.append(compiled.no_tau)
     if len(arrays) != len(inputs):
-        raise DescriptionError(f"{kind}({name!r}): expected the arguments {[n for n, _ in inputs]}, got "
-                               f"{len(arrays)}")
+        raise DescriptionError(
+            f"{kind}({name!r}): expected the arguments {[n for n, _ in inputs]}, got {len(arrays)}"
+        )
     has = [n for n, _ in inputs] + ["t", "z", "inputs", "discrete", "parameters"]
     for variable in wrt:
         if variable not in has or variable not in VARIABLES:
@@ -206,14 +245,18 @@ def _check_rank(compiled: Compiled, q: Any, u: Any, tail: Array) -> None:
     """Refuse derivatives of multipliers where redundant constraints share the load: how they share it
     jumps."""
     model = compiled.model
-    flags = tail[..., model.tail["enabled"]][..., len(model.forces):][..., :len(model.constraints)]
+    flags = tail[..., model.tail["enabled"]][..., len(model.forces) :][..., : len(model.constraints)]
     enabled = np.repeat(flags, [c.size for c in model.constraints.values()], axis=-1).sum(axis=-1)
     rank = _rank(compiled, _matrix(compiled, q, u, tail))
     if np.any(rank < enabled):
-        raise ConstraintError("derivatives of multipliers exist at full rank only, but here the equations of "
-                              f"the enabled constraints have rank {np.min(rank)} of {int(np.max(enabled))}: "
-                              "some are redundant; disable them, or take derivatives of forward_dynamics, "
-                              "which exist there too unless contacts slide", {}, None)
+        raise ConstraintError(
+            "derivatives of multipliers exist at full rank only, but here the equations of "
+            f"the enabled constraints have rank {np.min(rank)} of {int(np.max(enabled))}: "
+            "some are redundant; disable them, or take derivatives of forward_dynamics, "
+            "which exist there too unless contacts slide",
+            {},
+            None,
+        )
 
 
 def _rank(compiled: Compiled, Y: Array) -> Any:
@@ -243,14 +286,19 @@ def _check_shares(compiled: Compiled, kind: str, name: str, q: Any, u: Any, tail
     mine = np.concatenate([np.full(c.size, n in model.unilateral) for n, c in model.constraints.items()])
     acting = (np.diagonal(Y, axis1=-2, axis2=-1)[..., mine] != 0).sum(axis=-1)
     if np.any(counts & (_rank(compiled, Y) < _rank(compiled, Y[..., ~mine, :][..., ~mine]) + acting)):
-        raise ConstraintError(f"{kind} of {name}: rigid contacts that touch here are redundant, and how they "
-                              "share their load has no derivative here, on which this result depends"
-                              f"{'' if name in CONTACT_FORCES else ' while they slide'}: take fewer points, "
-                              "or a compliant cd.contact.Material", {}, None)
+        raise ConstraintError(
+            f"{kind} of {name}: rigid contacts that touch here are redundant, and how they "
+            "share their load has no derivative here, on which this result depends"
+            f"{'' if name in CONTACT_FORCES else ' while they slide'}: take fewer points, "
+            "or a compliant cd.contact.Material",
+            {},
+            None,
+        )
 
 
-def _made(compiled: Compiled, kind: str, operator: Operator, wrt: tuple[str, ...], body: int | None, key: Any
-          ) -> NativeFunction:
+def _made(
+    compiled: Compiled, kind: str, operator: Operator, wrt: tuple[str, ...], body: int | None, key: Any
+) -> NativeFunction:
     """The native function of a derivative."""
     model, name = compiled.model, operator.name
     part = slice(None) if body is None else _part(compiled, operator, body)
@@ -264,17 +312,27 @@ def _made(compiled: Compiled, kind: str, operator: Operator, wrt: tuple[str, ...
     sides: dict[str, Callable[[], tuple[list[tuple[str, int]], list[tuple[str, int]]]]] = {
         "jvp": lambda: ([*inputs, *directions], [("dy", size)]),
         "vjp": lambda: ([*inputs[:-1], ("cotangent", size), inputs[-1]], directions),
-        "jacobian": lambda: (inputs, [(f"J_{v}", size * n) for v,
-                                      (_, n) in zip(wrt, directions, strict=True)])}
+        "jacobian": lambda: (
+            inputs,
+            [(f"J_{v}", size * n) for v, (_, n) in zip(wrt, directions, strict=True)],
+        ),
+    }
     ins, outs = sides[kind]()
     build_looped: Callable[[], ca.Function | Composite] = build
     looped = [False, False]
-    if kind == "vjp" and has_gradient(model, name, [v for v in wrt if v != "z"]) and has_looped_gradient(
-            model, wrt):
+    if (
+        kind == "vjp"
+        and has_gradient(model, name, [v for v in wrt if v != "z"])
+        and has_looped_gradient(model, wrt)
+    ):
         build_looped = partial(build_looped_gradient, model, wrt)
         looped = [prefers_loops(model, name, lanes=lanes, longer=GRADIENT) for lanes in (False, True)]
-    elif kind == "jacobian" and name == "forward_dynamics" and prefers_looped_jacobian(
-        model) and has_looped_jacobian(model, wrt):
+    elif (
+        kind == "jacobian"
+        and name == "forward_dynamics"
+        and prefers_looped_jacobian(model)
+        and has_looped_jacobian(model, wrt)
+    ):
         build_looped = partial(build_looped_jacobian, model, wrt)
         looped = [True, prefers_looped_jacobian(model, lanes=True)]
     elif kind == "jvp" and name == "forward_dynamics" and has_looped_jvp(model, wrt):
@@ -282,15 +340,20 @@ def _made(compiled: Compiled, kind: str, operator: Operator, wrt: tuple[str, ...
         looped = [prefers_looped_jacobian(model, lanes=lanes) for lanes in (False, True)]
     one, many = (build_looped if loops else build for loops in looped)
     status = [("status", 1)] if operator.has_status else []
-    return NativeFunction(f"{kind} of {name}", one, wide=one if looped[0] == looped[1] else many,
-                          key=f"{key} {part} looped: {looped}\n{compiled.key}", inputs=ins,
-                          outputs=[*outs, *status],
-                          entries={**compiled.entries, "cotangent": _results(compiled, name, size)},
-                          direct=kind != "jvp", keys=() if kind == "jvp" else wrt,
-                          optional=kind == "jacobian" and len(inputs) > 2 and inputs[-2][0] == "tau",
-                          rows=size if kind == "jacobian" else 0,
-                          refuse=compiled.refusal(operator, f"{kind} of {name}",
-                                                  len(inputs) - 1 if kind == "jvp" else -1))
+    return NativeFunction(
+        f"{kind} of {name}",
+        one,
+        wide=one if looped[0] == looped[1] else many,
+        key=f"{key} {part} looped: {looped}\n{compiled.key}",
+        inputs=ins,
+        outputs=[*outs, *status],
+        entries={**compiled.entries, "cotangent": _results(compiled, name, size)},
+        direct=kind != "jvp",
+        keys=() if kind == "jvp" else wrt,
+        optional=kind == "jacobian" and len(inputs) > 2 and inputs[-2][0] == "tau",
+        rows=size if kind == "jacobian" else 0,
+        refuse=compiled.refusal(operator, f"{kind} of {name}", len(inputs) - 1 if kind == "jvp" else -1),
+    )
 
 
 def _variables(kind: str, wrt: Any) -> tuple[str, ...]:
@@ -300,8 +363,9 @@ def _variables(kind: str, wrt: Any) -> tuple[str, ...]:
     except TypeError:
         names = (wrt,)
     if not all(isinstance(name, str) for name in names):
-        raise DescriptionError(f"{kind}: wrt: expected names of variables, such as 'q' or ('q', 'u'), got "
-                               f"{wrt!r}")
+        raise DescriptionError(
+            f"{kind}: wrt: expected names of variables, such as 'q' or ('q', 'u'), got {wrt!r}"
+        )
     if len(set(names)) < len(names):
         raise DescriptionError(f"{kind}: wrt: each variable once, got {wrt!r}")
     return names

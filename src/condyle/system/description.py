@@ -1,4 +1,5 @@
 """Description: bodies, forces and constraints are added by name. A System adds the answers."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -30,14 +31,30 @@ from condyle.tree.prescribed import Prescribed
 class Description(Copies):
     """What a System is made of, until it is frozen; then what is compiled from it, an object of its own."""
 
-    @answered({"X_FM": "frames are X_PF= on the parent and X_BM= on the body",
-               "I": "it is inertia=", "density": "give mass= and inertia="}, skip=1)
-    def add_body(self, name: str, parent: Body | str = "ground", mobilizer: Mobilizer | None = None,
-                 X_PF: Transform | Numbers | None = None, X_BM: Transform | Numbers | None = None,
-                 mass: Number = 0.0, com: Numbers = (0.0, 0.0, 0.0), inertia: Numbers = (0.0, 0.0, 0.0),
-                 coordinates: Iterable[str | Coordinate] | str | None = None,
-                 motion: Prescribed | None = None, joint: str | None = None,
-                 any_inertia: bool = False, follows: Body | str | None = None) -> Body:
+    @answered(
+        {
+            "X_FM": "frames are X_PF= on the parent and X_BM= on the body",
+            "I": "it is inertia=",
+            "density": "give mass= and inertia=",
+        },
+        skip=1,
+    )
+    def add_body(
+        self,
+        name: str,
+        parent: Body | str = "ground",
+        mobilizer: Mobilizer | None = None,
+        X_PF: Transform | Numbers | None = None,
+        X_BM: Transform | Numbers | None = None,
+        mass: Number = 0.0,
+        com: Numbers = (0.0, 0.0, 0.0),
+        inertia: Numbers = (0.0, 0.0, 0.0),
+        coordinates: Iterable[str | Coordinate] | str | None = None,
+        motion: Prescribed | None = None,
+        joint: str | None = None,
+        any_inertia: bool = False,
+        follows: Body | str | None = None,
+    ) -> Body:
         """Add a body and the mobilizer that joins it to its parent.
 
         Args:
@@ -59,23 +76,46 @@ class Description(Copies):
                 them, and the body has none of its own. `cd.Coupled` makes such mobilizers.
         """
         if self._frozen:
-            raise FrozenError(f"body {name!r} cannot be added: the system is in use since {self._frozen}; "
-                              "add bodies before, or to system.copy()")
+            raise FrozenError(
+                f"body {name!r} cannot be added: the system is in use since {self._frozen}; "
+                "add bodies before, or to system.copy()"
+            )
         if isinstance(joint, Mobilizer):
-            raise DescriptionError(f"body {name!r}: joint= is the name of the joint, got {joint!r}; it is "
-                                   "mobilizer=, such as cd.Pin()")
+            raise DescriptionError(
+                f"body {name!r}: joint= is the name of the joint, got {joint!r}; it is "
+                "mobilizer=, such as cd.Pin()"
+            )
         if mobilizer is None:
             wrong = f"{parent!r} is where the parent belongs. " if isinstance(parent, Mobilizer) else ""
-            raise DescriptionError(f"body {name!r}: which mobilizer? {wrong}For example mobilizer=cd.Pin(), "
-                                   "or cd.Weld() for none")
+            raise DescriptionError(
+                f"body {name!r}: which mobilizer? {wrong}For example mobilizer=cd.Pin(), "
+                "or cd.Weld() for none"
+            )
         if motion is not None and (name in self._forces or name in self._constraints):
-            raise DescriptionError(f"body {name!r}: a motion is switched by the name of its body, but this "
-                                   f"one is a {self._kind(name)}'s; rename one")
-        body = self._tree.add(name, parent, mobilizer, X_PF, X_BM, mass, com, inertia, coordinates, motion,
-                              joint, any_inertia, follows)
+            raise DescriptionError(
+                f"body {name!r}: a motion is switched by the name of its body, but this "
+                f"one is a {self._kind(name)}'s; rename one"
+            )
+        body = self._tree.add(
+            name,
+            parent,
+            mobilizer,
+            X_PF,
+            X_BM,
+            mass,
+            com,
+            inertia,
+            coordinates,
+            motion,
+            joint,
+            any_inertia,
+            follows,
+        )
         own = body.mass_properties
-        lengths = {what: float(np.linalg.norm(p)) for what, p in (
-            ("X_PF", body.X_PF.p), ("X_BM", body.X_BM.p), ("com", own.com))}
+        lengths = {
+            what: float(np.linalg.norm(p))
+            for what, p in (("X_PF", body.X_PF.p), ("X_BM", body.X_BM.p), ("com", own.com))
+        }
         for text in of_body(body.mass, own.inertia, lengths):
             ask(f"body {name!r}: {text}")
         return body
@@ -92,11 +132,17 @@ class Description(Copies):
         self._forces[name] = force
         self._switch(name, enabled)
 
-    @answered({"material": "it belongs to the surfaces: cd.contact.Sphere(body, centre, radius, material)"},
-              skip=1)
-    def add_contact(self, name: str, a: Surface | Iterable[Surface],
-                    b: Surface | Iterable[Surface] | None = None, law: type[ContactLaw] = HuntCrossley,
-                    **options: Any) -> tuple[str, ...]:
+    @answered(
+        {"material": "it belongs to the surfaces: cd.contact.Sphere(body, centre, radius, material)"}, skip=1
+    )
+    def add_contact(
+        self,
+        name: str,
+        a: Surface | Iterable[Surface],
+        b: Surface | Iterable[Surface] | None = None,
+        law: type[ContactLaw] = HuntCrossley,
+        **options: Any,
+    ) -> tuple[str, ...]:
         """Let surfaces touch: a pair, a group against a group, or a group within itself.
 
         Each pair becomes a force, or a constraint where the material of both is cd.contact.Rigid. One pair
@@ -117,14 +163,19 @@ class Description(Copies):
         """
         made = pairs(name, a, b, law, options, RigidContact)
         two = lambda law: frozenset((id(s.whole), s.name if s.whole is not s else "") for s in law.surfaces())
-        there = {two(law): known for known, law in (*self._forces.items(), *self._constraints.items())
-                 if isinstance(law, ContactLaw | RigidContact)}
+        there = {
+            two(law): known
+            for known, law in (*self._forces.items(), *self._constraints.items())
+            if isinstance(law, ContactLaw | RigidContact)
+        }
         for pair, one in made.items():
             twice = there.get(two(one), pair)
             if twice != pair:
-                raise DescriptionError(f"add_contact {name!r}: these two surfaces touch already, as "
-                                       f"{twice!r}, and would push twice; leave one of them out")
-        for pair, one in made.items():                       # all of them, or none
+                raise DescriptionError(
+                    f"add_contact {name!r}: these two surfaces touch already, as "
+                    f"{twice!r}, and would push twice; leave one of them out"
+                )
+        for pair, one in made.items():  # all of them, or none
             self._check_new("contact", pair, one, (Force, Constraint), "")
         for pair, one in made.items():
             self.add_constraint(pair, one) if isinstance(one, Constraint) else self.add_force(pair, one)
@@ -164,8 +215,10 @@ class Description(Copies):
         for a number.
         """
         if self._frozen:
-            raise FrozenError(f"discrete variable {name!r} cannot be added: the system is in use since "
-                              f"{self._frozen}; add it before, or to system.copy()")
+            raise FrozenError(
+                f"discrete variable {name!r} cannot be added: the system is in use since "
+                f"{self._frozen}; add it before, or to system.copy()"
+            )
         self._tree.register([Discrete(name, default)])
 
     def _admit(self, kind: str, name: str, law: Any, wanted: type[Any], example: str) -> None:
@@ -176,8 +229,10 @@ class Description(Copies):
     def _check_new(self, kind: str, name: str, law: Any, wanted: Any, example: str) -> None:
         """Check a force or constraint that is to be added."""
         if self._frozen:
-            raise FrozenError(f"{kind} {name!r} cannot be added: the system is in use since {self._frozen}; "
-                              f"add {kind}s before, or to system.copy()")
+            raise FrozenError(
+                f"{kind} {name!r} cannot be added: the system is in use since {self._frozen}; "
+                f"add {kind}s before, or to system.copy()"
+            )
         if not isinstance(name, str) or not name:
             hint = "; the name comes first" if isinstance(name, (Force, Constraint)) else ""
             raise DescriptionError(f"a {kind}'s name is a non-empty string, got {name!r}{hint}")
@@ -192,8 +247,11 @@ class Description(Copies):
             if isinstance(law, Surface):
                 hint = "; two surfaces touch by system.add_contact(name, a, b)"
             if callable(law) and not hint:
-                made = {"force": "cd.forces.Custom", "constraint": "cd.constraints.Holonomic",
-                        "measure": "cd.measures.Maximum"}
+                made = {
+                    "force": "cd.forces.Custom",
+                    "constraint": "cd.constraints.Holonomic",
+                    "measure": "cd.measures.Maximum",
+                }
                 function = getattr(law, "__name__", "<lambda>").replace("<lambda>", "lambda s: ...")
                 hint = f"; a function of your own becomes one by {made[kind]}({function})"
             raise DescriptionError(f"{kind} {name!r}: expected a {kind} such as {example}, got {law!r}{hint}")
@@ -207,14 +265,18 @@ class Description(Copies):
         """Everything that it is made of, for reading: bodies with masses, frames, coordinates with defaults
         and ranges, speeds, parameters, inputs, discrete variables, auxiliary states, forces, constraints,
         motions, measures."""
-        return ("\n\n".join([repr(self),
-                             *(block.text() for block in blocks(self, self._forces, self._constraints))]))
+        return "\n\n".join(
+            [repr(self), *(block.text() for block in blocks(self, self._forces, self._constraints))]
+        )
 
     def __repr__(self) -> str:
         names = f": {cut(b.name for b in self.bodies)};" if self.bodies else ","
         bodies = "1 body" if len(self.bodies) == 1 else f"{len(self.bodies)} bodies"
-        parts = "".join(f", {len(some)} {what}{'s' * (len(some) > 1)}" for what, some in (
-            ("muscle", self.muscles), ("contact", self.contacts)) if some)
+        parts = "".join(
+            f", {len(some)} {what}{'s' * (len(some) > 1)}"
+            for what, some in (("muscle", self.muscles), ("contact", self.contacts))
+            if some
+        )
         frozen = ", frozen" if self._frozen else ""
         return f"System({bodies}{names} nq={self.nq}, nu={self.nu}{parts}{frozen})"
 

@@ -1,4 +1,5 @@
 """One joint of a State set so that its body has a pose or a velocity: the others stay."""
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
@@ -17,8 +18,9 @@ if TYPE_CHECKING:
 HERE = (0.0, 0.0, 0.0)
 
 
-def fit_q(state: State, which: Body | str, X: Any, relative_to: Body | str | None) -> tuple[State,
-                                                                                            np.ndarray]:
+def fit_q(
+    state: State, which: Body | str, X: Any, relative_to: Body | str | None
+) -> tuple[State, np.ndarray]:
     """See State.fit_q."""
     body = _joint("fit_q", state, which)
     wanted = Transform.of(X, "fit_q: X")
@@ -42,23 +44,28 @@ def fit_q(state: State, which: Body | str, X: Any, relative_to: Body | str | Non
         return state.system.compiled.normalised(out)[body.q]
 
     X_FM = (state.body_pose(body.parent or "ground") @ body.X_PF).inverse() @ wanted @ body.X_BM
-    q, left = fit_pose(at, move, body.mobilizer.starts(state.q[body.q], X_FM), wanted.R, wanted.p,
-                       body.mobilizer.bounds)
+    q, left = fit_pose(
+        at, move, body.mobilizer.starts(state.q[body.q], X_FM), wanted.R, wanted.p, body.mobilizer.bounds
+    )
     return whole(q), left
 
 
-def fit_u(state: State, which: Body | str, V: Any, relative_to: Body | str | None) -> tuple[State,
-                                                                                            np.ndarray]:
+def fit_u(
+    state: State, which: Body | str, V: Any, relative_to: Body | str | None
+) -> tuple[State, np.ndarray]:
     """See State.fit_u."""
     body = _joint("fit_u", state, which)
     u = state.u.copy()
     u[body.u] = 0.0
     still = state.replace(u=u)
-    J, R = (still.frame_jacobian(body, HERE)[:, body.u], np.eye(3) if relative_to is None
-            else still.body_pose(relative_to).R)
+    J, R = (
+        still.frame_jacobian(body, HERE)[:, body.u],
+        np.eye(3) if relative_to is None else still.body_pose(relative_to).R,
+    )
     J = np.concatenate([R.T @ J[:3], R.T @ J[3:]])
-    u[body.u], left = fit_velocity(J, vector("fit_u: V", V, 6, None, one=True)
-                                   - still.body_velocity(body, relative_to))
+    u[body.u], left = fit_velocity(
+        J, vector("fit_u: V", V, 6, None, one=True) - still.body_velocity(body, relative_to)
+    )
     return state.replace(u=u), left
 
 
@@ -67,9 +74,12 @@ def _joint(what: str, state: State, which: Body | str) -> Body:
     if body.is_ground:
         raise DescriptionError(f"{what}: ground has no joint; name another body")
     if body.follows is not None:
-        raise DescriptionError(f"{what}: body {body.name!r} follows {body.follows.name!r} and has no "
-                               f"coordinates of its own; fit {body.follows.name!r}")
+        raise DescriptionError(
+            f"{what}: body {body.name!r} follows {body.follows.name!r} and has no "
+            f"coordinates of its own; fit {body.follows.name!r}"
+        )
     if body.motion is not None and body.name not in state.disabled:
-        raise DescriptionError(f"{what}: the motion of body {body.name!r} is prescribed; disable that by the "
-                               "body's name first")
+        raise DescriptionError(
+            f"{what}: the motion of body {body.name!r} is prescribed; disable that by the body's name first"
+        )
     return body

@@ -1,4 +1,5 @@
 """Arguments that a user gives to a run, checked: numbers, systems and their states."""
+
 from __future__ import annotations
 
 import os
@@ -33,10 +34,16 @@ def check_system(who: str, system: Any, then: str = "state") -> None:
     """A System, which comes before `then`."""
     if not isinstance(system, System):
         given = repr(system).partition("\n")[0]
-        hint = ("; read it by cd.read_osim(path)" if str(system).lower().endswith(".osim")
-                else "; it has one: .system" if isinstance(getattr(system, "system", None), System) else "")
-        raise DescriptionError(f"{who}: expected {who}(system, {then}, ...) with a cd.System first, got "
-                               f"{given}{hint}")
+        hint = (
+            "; read it by cd.read_osim(path)"
+            if str(system).lower().endswith(".osim")
+            else "; it has one: .system"
+            if isinstance(getattr(system, "system", None), System)
+            else ""
+        )
+        raise DescriptionError(
+            f"{who}: expected {who}(system, {then}, ...) with a cd.System first, got {given}{hint}"
+        )
 
 
 def flag(what: str, value: Any) -> bool:
@@ -62,8 +69,9 @@ def nth(what: str, i: Any, count: int) -> int:
     except IndexError:
         raise IndexError(f"{what} {i}: there are {count}, from 0 to {count - 1}") from None
     except TypeError:
-        raise ShapeError(f"{what} {i!r}: expected a whole number, a slice as [2:10], or the name of a "
-                         "variable") from None
+        raise ShapeError(
+            f"{what} {i!r}: expected a whole number, a slice as [2:10], or the name of a variable"
+        ) from None
 
 
 def check_step(name: str, value: float | None, start: float, end: float, row: int = 0) -> None:
@@ -78,22 +86,26 @@ def check_step(name: str, value: float | None, start: float, end: float, row: in
     latest = max(abs(start), abs(end))
     unit = float(np.spacing(latest))
     if value < COARSEST * unit and value < end - start:
-        raise DescriptionError(f"{name} = {value:g} s is below what t can resolve: near t = {latest:g} s "
-                               f"doubles are {unit:.2g} s apart. Take at least {COARSEST * unit:.2g} s, or "
-                               "let time start nearer to zero")
+        raise DescriptionError(
+            f"{name} = {value:g} s is below what t can resolve: near t = {latest:g} s "
+            f"doubles are {unit:.2g} s apart. Take at least {COARSEST * unit:.2g} s, or "
+            "let time start nearer to zero"
+        )
     count, memory = (end - start) / value, _memory()
     if count * row > memory:
-        raise DescriptionError(f"{name} = {value:g} s goes {count:.3g} times into the {end - start:g} s of "
-                               f"the run; that takes {count * row / 1e9:.3g} GB and this machine has "
-                               f"{memory / 1e9:.3g}. Take a longer one, or run in parts, each from traj[-1] "
-                               "of the one before")
+        raise DescriptionError(
+            f"{name} = {value:g} s goes {count:.3g} times into the {end - start:g} s of "
+            f"the run; that takes {count * row / 1e9:.3g} GB and this machine has "
+            f"{memory / 1e9:.3g}. Take a longer one, or run in parts, each from traj[-1] "
+            "of the one before"
+        )
 
 
 def _memory() -> float:
     """Memory of this machine [bytes]; infinite where it does not say."""
     try:
         return float(os.sysconf("SC_PHYS_PAGES")) * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):           # Windows has no sysconf
+    except (AttributeError, ValueError, OSError):  # Windows has no sysconf
         return np.inf
 
 
@@ -106,8 +118,9 @@ def error_weights(where: str, system: Any, given: Any) -> np.ndarray:
         entries = Entries("variable", tuple(variable_names(system)))
         w = vector(f"{where}: weights", given, len(usual), entries)
     except ShapeError as error:
-        raise DescriptionError(f"{where}: weights must be {len(usual)} numbers, zero or more, got {given!r} "
-                               f"({error})") from None
+        raise DescriptionError(
+            f"{where}: weights must be {len(usual)} numbers, zero or more, got {given!r} ({error})"
+        ) from None
     if w.shape != usual.shape or not (np.isfinite(w) & (w >= 0)).all():
         raise DescriptionError(f"{where}: weights must be {len(usual)} numbers, zero or more, got {given!r}")
     return w

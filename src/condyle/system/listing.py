@@ -1,4 +1,5 @@
 """Everything that a system is made of, in blocks to read: `System.describe`."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -24,43 +25,98 @@ def blocks(system: Any, forces: Mapping[str, Any], constraints: Mapping[str, Any
     driven = {j for b in bodies for j in b.prescribed_speeds}
     parameters, inputs, discrete, z = (
         [(name, number(x)) for name, x in zip(system.names(kind), system.default(kind), strict=True)]
-        for kind in ("parameters", "inputs", "discrete", "z"))
+        for kind in ("parameters", "inputs", "discrete", "z")
+    )
     made = [
-        Block("bodies", ("body", "parent", "mobilizer", "mass [kg]", "coordinates"),
-              [(b.name, b.parent.name, _short(b.mobilizer, MOBILIZER), number(b.mass) + _of(b, "mass"),
-                _coordinates(b))
-               for b in bodies]),
-        Block("mass centres and inertias", ("body", "com [m]", "inertia about it [kg m^2]: xx yy zz, xy xz "
-                                                               "yz"),
-              [(b.name, f"({numbers(b.mass_properties.com)})" + _of(b, "com"),
-                _inertia(b) + _of(b, "inertia"))
-               for b in bodies]),
-        Block("frames", ("body", "X_PF: F on the parent", "X_BM: M on the body"),
-              [(b.name, _place(b.X_PF) + _of(b, "R_PF", "p_PF"), _place(b.X_BM) + _of(b, "R_BM", "p_BM"))
-               for b in bodies]),
-        Block("coordinates", ("coordinate", "body", "unit", "default", "range"),
-              [(c.name, body, unit, number(x), "-" if c.range is None else f"{number(c.range[0])} to "
-                                                                           f"{number(c.range[1])}")
-               for c, body, unit, x in zip(coordinates, owner_q, q_units, system.default("q"), strict=True)]),
-        Block("speeds", ("speed", "body", "unit", "moved by"),
-              [(name, body, unit, "its motion" if j in driven else "forces")
-               for j, (name, body, unit) in enumerate(zip(system.speeds, owner_u, u_units, strict=True))]),
+        Block(
+            "bodies",
+            ("body", "parent", "mobilizer", "mass [kg]", "coordinates"),
+            [
+                (
+                    b.name,
+                    b.parent.name,
+                    _short(b.mobilizer, MOBILIZER),
+                    number(b.mass) + _of(b, "mass"),
+                    _coordinates(b),
+                )
+                for b in bodies
+            ],
+        ),
+        Block(
+            "mass centres and inertias",
+            ("body", "com [m]", "inertia about it [kg m^2]: xx yy zz, xy xz yz"),
+            [
+                (
+                    b.name,
+                    f"({numbers(b.mass_properties.com)})" + _of(b, "com"),
+                    _inertia(b) + _of(b, "inertia"),
+                )
+                for b in bodies
+            ],
+        ),
+        Block(
+            "frames",
+            ("body", "X_PF: F on the parent", "X_BM: M on the body"),
+            [
+                (b.name, _place(b.X_PF) + _of(b, "R_PF", "p_PF"), _place(b.X_BM) + _of(b, "R_BM", "p_BM"))
+                for b in bodies
+            ],
+        ),
+        Block(
+            "coordinates",
+            ("coordinate", "body", "unit", "default", "range"),
+            [
+                (
+                    c.name,
+                    body,
+                    unit,
+                    number(x),
+                    "-" if c.range is None else f"{number(c.range[0])} to {number(c.range[1])}",
+                )
+                for c, body, unit, x in zip(coordinates, owner_q, q_units, system.default("q"), strict=True)
+            ],
+        ),
+        Block(
+            "speeds",
+            ("speed", "body", "unit", "moved by"),
+            [
+                (name, body, unit, "its motion" if j in driven else "forces")
+                for j, (name, body, unit) in enumerate(zip(system.speeds, owner_u, u_units, strict=True))
+            ],
+        ),
         Block("parameters", ("parameter", "default"), parameters),
         Block("inputs", ("input", "default"), inputs),
         Block("discrete variables", ("variable", "default"), discrete),
         Block("auxiliary states z", ("state", "default"), z),
         Block("forces", (), [(f"force {name!r}: {_short(law)}",) for name, law in forces.items()]),
-        Block("constraints", (), [(f"constraint {name!r}: {_short(c)}, {_count(c)}",) for name,
-                                  c in constraints.items()]),
-        Block("measures", (), [(f"measure {name!r}: {_short(system.measure(name))}",)
-                               for name in system.measures]),
-        Block("markers", ("marker", "body", "station [m]", "fixed"),
-              [(m.name, m.body, f"({numbers(m.station)})", "yes" if m.fixed else "no")
-               for m in map(system.marker, system.markers)]),
-        Block("geometry", ("geometry", "body", "shape"),
-              [(g.name, g.body, _short(g.shape, MOBILIZER)) for g in system.geometry]),
-        Block("motions", (), [(f"motion of {b.name!r}: {_short(b.motion)}",) for b in bodies
-                              if b.motion is not None]),
+        Block(
+            "constraints",
+            (),
+            [(f"constraint {name!r}: {_short(c)}, {_count(c)}",) for name, c in constraints.items()],
+        ),
+        Block(
+            "measures",
+            (),
+            [(f"measure {name!r}: {_short(system.measure(name))}",) for name in system.measures],
+        ),
+        Block(
+            "markers",
+            ("marker", "body", "station [m]", "fixed"),
+            [
+                (m.name, m.body, f"({numbers(m.station)})", "yes" if m.fixed else "no")
+                for m in map(system.marker, system.markers)
+            ],
+        ),
+        Block(
+            "geometry",
+            ("geometry", "body", "shape"),
+            [(g.name, g.body, _short(g.shape, MOBILIZER)) for g in system.geometry],
+        ),
+        Block(
+            "motions",
+            (),
+            [(f"motion of {b.name!r}: {_short(b.motion)}",) for b in bodies if b.motion is not None],
+        ),
     ]
     return [block for block in made if block.rows]
 
@@ -82,13 +138,14 @@ def _nu(b: Body) -> int:
 
 def _short(law: Any, most: int = LAW) -> str:
     text = repr(law)
-    return text if len(text) <= most else f"{text[:most - 4]} ..."
+    return text if len(text) <= most else f"{text[: most - 4]} ..."
 
 
 def _of(body: Body, *parts: str) -> str:
     """The Parameters that a number depends on."""
-    names = dict.fromkeys(p.name for part in parts if part in body.symbolic
-                          for p in body.symbolic[part].parameters)
+    names = dict.fromkeys(
+        p.name for part in parts if part in body.symbolic for p in body.symbolic[part].parameters
+    )
     return f" by {', '.join(names)}" if names else ""
 
 

@@ -1,9 +1,10 @@
 """Locks: speeds that are held at position, velocity or acceleration level, as names, levels and numbers.
 
-    position       q keeps its value: u = 0 and udot = 0
-    velocity       u keeps its value: udot = 0
-    acceleration   udot has a given value, 0 unless it is said
+position       q keeps its value: u = 0 and udot = 0
+velocity       u keeps its value: udot = 0
+acceleration   udot has a given value, 0 unless it is said
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
@@ -35,9 +36,11 @@ def levels(speeds: tuple[str, ...], locked: Any) -> dict[str, Any]:
         except (TypeError, ValueError):
             number = np.array(np.nan)
         if not np.isfinite(number).all():
-            raise DescriptionError(f"locked: speed {name!r}: expected 'position', 'velocity', "
-                                   "'acceleration', or a number, the acceleration at which it is held "
-                                   f"[rad/s^2, m/s^2], got {level!r}")
+            raise DescriptionError(
+                f"locked: speed {name!r}: expected 'position', 'velocity', "
+                "'acceleration', or a number, the acceleration at which it is held "
+                f"[rad/s^2, m/s^2], got {level!r}"
+            )
         given[name] = number if number.ndim else float(number)
     return given
 
@@ -47,8 +50,9 @@ def masks(speeds: tuple[str, ...], locked: Any) -> dict[str, np.ndarray]:
     do too."""
     if isinstance(locked, np.ndarray) and locked.dtype != object and locked.dtype.kind in "bif":
         if locked.shape[-1:] != (len(speeds),) or not np.isin(locked, (0, 1)).all():
-            raise ShapeError(f"locked: expected names of speeds, or 0/1 of shape (..., {len(speeds)}), got "
-                             f"{locked!r}")
+            raise ShapeError(
+                f"locked: expected names of speeds, or 0/1 of shape (..., {len(speeds)}), got {locked!r}"
+            )
         return {"lock": np.where(locked != 0, np.inf, 0.0)}
     given = levels(speeds, locked)
     lock = np.array([np.inf if name in given else 0.0 for name in speeds])
@@ -61,9 +65,15 @@ def masks(speeds: tuple[str, ...], locked: Any) -> dict[str, np.ndarray]:
 
 def resting(speeds: tuple[str, ...], locked: Any) -> list[int]:
     """Speeds that are locked at position level: they are zero."""
-    return [speeds.index(name) for name, level in locked.items() if isinstance(level, str)
-            and level == "position"] \
-        if isinstance(locked, Mapping) else []
+    return (
+        [
+            speeds.index(name)
+            for name, level in locked.items()
+            if isinstance(level, str) and level == "position"
+        ]
+        if isinstance(locked, Mapping)
+        else []
+    )
 
 
 def known(kind: str, names: Iterable[str], all_of_them: tuple[str, ...]) -> frozenset[str]:
@@ -72,7 +82,8 @@ def known(kind: str, names: Iterable[str], all_of_them: tuple[str, ...]) -> froz
         names = (names,) if isinstance(names, str) else tuple(names)
     except TypeError:
         raise DescriptionError(
-            f"expected names of {kind}s such as {all_of_them[:3]}, got {names!r}") from None
+            f"expected names of {kind}s such as {all_of_them[:3]}, got {names!r}"
+        ) from None
     for name in names:
         if not isinstance(name, str) or name not in all_of_them:
             raise UnknownNameError(kind, name, all_of_them)

@@ -1,5 +1,6 @@
 """Parts: the rooms that a System keeps its bodies, forces, constraints and measures in, and what is asked of
 them by name."""
+
 from __future__ import annotations
 
 import os
@@ -60,9 +61,11 @@ class Parts(Display):
         self._file_order: dict[str, tuple[str, ...]] = {}
         self._thaw()
         if isinstance(gravity, (str, os.PathLike)):
-            raise DescriptionError("System: gravity: expected three finite numbers or cd.Parameters [m/s^2], "
-                                   f"got {str(gravity)!r}; a model file of OpenSim is read by "
-                                   "cd.read_osim(path)")
+            raise DescriptionError(
+                "System: gravity: expected three finite numbers or cd.Parameters [m/s^2], "
+                f"got {str(gravity)!r}; a model file of OpenSim is read by "
+                "cd.read_osim(path)"
+            )
         law = gravity if isinstance(gravity, Gravity) else Gravity(gravity)
         for text in law.implausible():
             ask(f"System: {text}")
@@ -72,9 +75,12 @@ class Parts(Display):
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name == "gravity" or not (name.startswith("_") or name in SET or hasattr(type(self), name)):
-            hint = ("its gravity is cd.System(gravity=...), or of a copy system.copy(forces={'gravity': "
-                    "cd.forces.Gravity(...)})" if name == "gravity" else
-                    "it is described by add_body, add_force, add_constraint and their like")
+            hint = (
+                "its gravity is cd.System(gravity=...), or of a copy system.copy(forces={'gravity': "
+                "cd.forces.Gravity(...)})"
+                if name == "gravity"
+                else "it is described by add_body, add_force, add_constraint and their like"
+            )
             raise DescriptionError(f"System: {name!r} cannot be set; {hint}")
         super().__setattr__(name, value)
 
@@ -93,14 +99,20 @@ class Parts(Display):
             others["discrete variable"] = self.discrete
         for name in names:
             for kind, taken in others.items():
-                if name in taken and not (what == "measure" and kind == "discrete variable"
-                                          and name in self._measures):
-                    raise DescriptionError(f"{what} {name!r}: a {kind} has this name, and runs have both by "
-                                           f"their names; give one another, such as {name + '_value'!r}")
+                if name in taken and not (
+                    what == "measure" and kind == "discrete variable" and name in self._measures
+                ):
+                    raise DescriptionError(
+                        f"{what} {name!r}: a {kind} has this name, and runs have both by "
+                        f"their names; give one another, such as {name + '_value'!r}"
+                    )
 
     def _kind(self, name: str) -> str:
-        rooms: dict[str, Mapping[str, Any]] = {"force": self._forces, "constraint": self._constraints,
-                                               "measure": self._measures}
+        rooms: dict[str, Mapping[str, Any]] = {
+            "force": self._forces,
+            "constraint": self._constraints,
+            "measure": self._measures,
+        }
         return next((kind for kind, room in rooms.items() if name in room), "prescribed motion of body")
 
     def _laws(self) -> list[Force | Constraint]:
@@ -153,8 +165,10 @@ class Parts(Display):
     def contacts(self) -> tuple[str, ...]:
         """Names of the contacts: forces between surfaces that yield, then constraints between those that do
         not (`cd.contact.Rigid`)."""
-        return (*(name for name, force in self._forces.items() if isinstance(force, ContactLaw)),
-                *(name for name, c in self._constraints.items() if isinstance(c, RigidContact)))
+        return (
+            *(name for name, force in self._forces.items() if isinstance(force, ContactLaw)),
+            *(name for name, c in self._constraints.items() if isinstance(c, RigidContact)),
+        )
 
     @property
     def constraints(self) -> tuple[str, ...]:
@@ -230,13 +244,22 @@ class Parts(Display):
             return self._tree.default_speeds()
         if variable == "z":
             return np.array([value for _, value in state_variables(self._moving)], dtype=float)
-        return {"inputs": self._tree.inputs, "discrete": self._tree.discrete,
-                "parameters": self._tree.parameters}[variable].defaults
+        return {
+            "inputs": self._tree.inputs,
+            "discrete": self._tree.discrete,
+            "parameters": self._tree.parameters,
+        }[variable].defaults
 
     def names(self, variable: str) -> tuple[str, ...]:
         """Names of the entries of q, u, z, inputs, discrete or parameters."""
-        return {"q": self.coordinates, "u": self.speeds, "z": self.state_variables, "inputs": self.inputs,
-                "discrete": self.discrete, "parameters": self.parameters}[variable]
+        return {
+            "q": self.coordinates,
+            "u": self.speeds,
+            "z": self.state_variables,
+            "inputs": self.inputs,
+            "discrete": self.discrete,
+            "parameters": self.parameters,
+        }[variable]
 
     def defaults(self) -> tuple[Array, Array]:
         """Default q (nq,) and u (nu,)."""

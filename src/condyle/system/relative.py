@@ -7,6 +7,7 @@
 
 alpha_AB and a_AB are the rates of w_AB and v_AB, component by component in A.
 """
+
 from __future__ import annotations
 
 import numpy as np
@@ -19,8 +20,9 @@ cross = np.cross
 
 def _in_A(X_GA: Transform, angular: Array, linear: Array) -> Array:
     R = np.swapaxes(X_GA.R, -1, -2)
-    return np.concatenate(np.broadcast_arrays(*((R @ x[..., None])[..., 0] for x in (angular, linear))),
-                          axis=-1)
+    return np.concatenate(
+        np.broadcast_arrays(*((R @ x[..., None])[..., 0] for x in (angular, linear))), axis=-1
+    )
 
 
 def _difference(X_GA: Transform, V_A: Array, p: Array, V: Array) -> tuple[Array, Array, Array, Array]:

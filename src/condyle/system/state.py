@@ -1,4 +1,5 @@
 """State: everything variable about a system, and whatever was computed from it. Immutable."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -32,9 +33,17 @@ else:
     OfState = object
 
 
-INVALIDATES = {"parameters": Stage.INSTANCE, "t": Stage.TIME, "q": Stage.POSITION, "u": Stage.VELOCITY,
-               "z": Stage.FORCE, "inputs": Stage.FORCE, "discrete": Stage.TIME, "disabled": Stage.FORCE,
-               "locked": Stage.ACCELERATION}
+INVALIDATES = {
+    "parameters": Stage.INSTANCE,
+    "t": Stage.TIME,
+    "q": Stage.POSITION,
+    "u": Stage.VELOCITY,
+    "z": Stage.FORCE,
+    "inputs": Stage.FORCE,
+    "discrete": Stage.TIME,
+    "disabled": Stage.FORCE,
+    "locked": Stage.ACCELERATION,
+}
 """The stage that each variable of a State undoes."""
 
 _ENTRIES = ("q", "u", "z", "inputs", "discrete", "parameters")
@@ -43,14 +52,16 @@ _ENTRIES = ("q", "u", "z", "inputs", "discrete", "parameters")
 def _warn_of_degrees(system: System, q: Mapping[str, Any]) -> None:
     """Warn of an angle that is turns away from its range, and within it as degrees."""
     for body in system.bodies:
-        for c, unit in zip(body.coordinates, body.mobilizer.units, strict=False):      # a follower has none
+        for c, unit in zip(body.coordinates, body.mobilizer.units, strict=False):  # a follower has none
             x = q.get(c.name)
             if c.range is None or unit != "rad" or not isinstance(x, (int, float)):
                 continue
             low, high = c.range
             if not low - 2 * pi < x < high + 2 * pi and low <= radians(x) <= high:
-                warn(f"q: {c.name!r} = {x:g} rad, its range is {low:.4g} to {high:.4g} rad; angles "
-                     f"are in radians: np.radians({x:g})")
+                warn(
+                    f"q: {c.name!r} = {x:g} rad, its range is {low:.4g} to {high:.4g} rad; angles "
+                    f"are in radians: np.radians({x:g})"
+                )
                 return
 
 
@@ -79,12 +90,15 @@ class State(Display, OfState):
 
     plumbing = frozenset({"of", "result", "tail"})
     elsewhere: ClassVar[dict[str, str]] = {
-        "explain": "system.explain(state)", "describe": "system.describe()",
+        "explain": "system.explain(state)",
+        "describe": "system.describe()",
         "project": "cd.assemble(system, state)",
         "simulate": "cd.simulate(system, state, t_final)",
         "jacobian": "system.jacobian(operator, q, u, wrt=...)",
         "measure": "part of a run: cd.simulate(...).measure(name); integrals and samples are state[name]",
-        "set": "state.replace(q={'knee': 0.3}): a new State", **TOUCHES}
+        "set": "state.replace(q={'knee': 0.3}): a new State",
+        **TOUCHES,
+    }
 
     system: System
     t: float
@@ -110,13 +124,17 @@ class State(Display, OfState):
         if isinstance(q := given.get("q"), Mapping):
             _warn_of_degrees(system, q)
         usual = system.compiled.tails
-        return cls._made(system, {"t": 0.0, "locked": MappingProxyType(usual.locked), "disabled": usual.off,
-                                  **start}, given, {})
+        return cls._made(
+            system,
+            {"t": 0.0, "locked": MappingProxyType(usual.locked), "disabled": usual.off, **start},
+            given,
+            {},
+        )
 
     def replace(self, **changes: Any) -> State:
         """A new State with other values: any of the attributes; mappings change some entries by name."""
         if len(changes) == 1:
-            (name, value), = changes.items()
+            ((name, value),) = changes.items()
             if (quick := self._changed(name, value)) is not None:
                 return quick
         for name in changes:
@@ -125,8 +143,9 @@ class State(Display, OfState):
         first = min((INVALIDATES[name] for name in changes), default=Stage.ACCELERATION + 1)
         kept = {key: result for key, result in self._results.items() if result[0] < first}
         tail = self.tail if set(changes) <= {"q", "u"} else None
-        return self._made(self.system, {name: getattr(self, name) for name in INVALIDATES}, changes, kept,
-                          tail)
+        return self._made(
+            self.system, {name: getattr(self, name) for name in INVALIDATES}, changes, kept, tail
+        )
 
     def _changed(self, name: str, value: Any) -> State | None:
         """A new State with another value of one variable, if one look is enough: a number t, or a plain
@@ -156,8 +175,14 @@ class State(Display, OfState):
         return state
 
     @classmethod
-    def _made(cls, system: System, now: dict[str, Any], changes: Mapping[str, Any], results: dict[Any, Any],
-              tail: Array | None = None) -> State:
+    def _made(
+        cls,
+        system: System,
+        now: dict[str, Any],
+        changes: Mapping[str, Any],
+        results: dict[Any, Any],
+        tail: Array | None = None,
+    ) -> State:
         new = dict(now)
         for name, value in changes.items():
             if name == "t":
@@ -185,14 +210,22 @@ class State(Display, OfState):
         raise AttributeError(f"a State never changes: use state.replace({name}=...) for a new one")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (self.system, {name: getattr(self, name) for name in INVALIDATES}
-                           | {"locked": dict(self.locked)})
+        return _restored, (
+            self.system,
+            {name: getattr(self, name) for name in INVALIDATES} | {"locked": dict(self.locked)},
+        )
 
     def __repr__(self) -> str:
         """Time, coordinates and speeds by name, and what is not as by default."""
         parts = [f"t={number(self.t)}"]
-        for title, name in (("", "q"), ("speeds ", "u"), ("z ", "z"), ("inputs ", "inputs"),
-                            ("discrete ", "discrete"), ("parameters ", "parameters")):
+        for title, name in (
+            ("", "q"),
+            ("speeds ", "u"),
+            ("z ", "z"),
+            ("inputs ", "inputs"),
+            ("discrete ", "discrete"),
+            ("parameters ", "parameters"),
+        ):
             values, default = getattr(self, name), self.system.default(name)
             if len(values) and (name in ("q", "u") or not np.array_equal(values, default)):
                 named = zip(self.system.names(name), values, strict=True)
@@ -207,13 +240,27 @@ class State(Display, OfState):
         names, units = variables(self.system)
         values = np.concatenate([self.q, self.u, self.z])
         rows = [(name, number(x), unit) for name, x, unit in zip(names, values, units, strict=True)]
-        more = [Block(kind, (kind.removesuffix("s"), "value"), [(n, number(x)) for n, x in zip(
-            self.system.names(kind), getattr(self, kind), strict=True)]) for kind in ("parameters", "inputs",
-                                                                                      "discrete")]
-        flags = Block("locked and disabled", (), [*((f"{n}: {level}",) for n, level in self.locked.items()),
-                                                  *((f"{n}: disabled",) for n in sorted(self.disabled))])
-        return page(f"State at t = {number(self.t)} s", Block("", ("variable", "value", "unit"), rows),
-                    *(block for block in (*more, flags) if block.rows))
+        more = [
+            Block(
+                kind,
+                (kind.removesuffix("s"), "value"),
+                [(n, number(x)) for n, x in zip(self.system.names(kind), getattr(self, kind), strict=True)],
+            )
+            for kind in ("parameters", "inputs", "discrete")
+        ]
+        flags = Block(
+            "locked and disabled",
+            (),
+            [
+                *((f"{n}: {level}",) for n, level in self.locked.items()),
+                *((f"{n}: disabled",) for n in sorted(self.disabled)),
+            ],
+        )
+        return page(
+            f"State at t = {number(self.t)} s",
+            Block("", ("variable", "value", "unit"), rows),
+            *(block for block in (*more, flags) if block.rows),
+        )
 
     def __getitem__(self, name: str) -> float:
         """A coordinate, a speed, an auxiliary state or a discrete variable by its name in tables:
@@ -236,8 +283,9 @@ class State(Display, OfState):
         """The latest stage of which some result is known."""
         return max((stage for stage, _ in self._results.values()), default=Stage.INSTANCE)
 
-    def result(self, record: Operator, function: NativeFunction, arguments: tuple[Any, ...],
-               which: str | None) -> Any:
+    def result(
+        self, record: Operator, function: NativeFunction, arguments: tuple[Any, ...], which: str | None
+    ) -> Any:
         """The result of a kernel, computed at most once while it is valid."""
         compiled, q, u = self._compiled, self.q, self.u
         key: list[Any] = [record.name, which]
@@ -249,8 +297,9 @@ class State(Display, OfState):
             key.append("q" if a is q else "u" if a is u else a.tobytes())
         return self._kept(tuple(key), record, function, given)
 
-    def _kept(self, key: tuple[Any, ...], record: Operator, function: NativeFunction,
-              arguments: Sequence[Array]) -> Any:
+    def _kept(
+        self, key: tuple[Any, ...], record: Operator, function: NativeFunction, arguments: Sequence[Array]
+    ) -> Any:
         """The result of a kernel under its key, computed if it is not there."""
         found = self._results.get(key)
         if found is None:
@@ -285,8 +334,9 @@ class State(Display, OfState):
             found = results[compiled.udot_key] = Stage.ACCELERATION, udot
         return found[1]
 
-    def fit_q(self, body: Body | str, X: Transform | ArrayLike,
-              relative_to: Body | str | None = None) -> tuple[State, Array]:
+    def fit_q(
+        self, body: Body | str, X: Transform | ArrayLike, relative_to: Body | str | None = None
+    ) -> tuple[State, Array]:
         """A State in which the coordinates of one joint bring its body nearest to a pose; the other joints
         stay.
 
@@ -302,8 +352,9 @@ class State(Display, OfState):
         """
         return fit_q(self, body, X, relative_to)
 
-    def fit_u(self, body: Body | str, V: ArrayLike, relative_to: Body | str | None = None) -> tuple[State,
-                                                                                                    Array]:
+    def fit_u(
+        self, body: Body | str, V: ArrayLike, relative_to: Body | str | None = None
+    ) -> tuple[State, Array]:
         """A State in which the speeds of one joint give its body a velocity, as near as they can; the others
         stay.
 
@@ -320,7 +371,7 @@ class State(Display, OfState):
 
 
 for _record in OPERATORS.values():
-    if _record.public and not hasattr(State, _record.name):       # qdot is an attribute
+    if _record.public and not hasattr(State, _record.name):  # qdot is an attribute
         setattr(State, _record.name, state_method(_record))
 
 
@@ -349,8 +400,10 @@ def without_accelerations(state: State, why: str) -> State:
 def _one_each(locked: dict[str, Any]) -> dict[str, Any]:
     for name, level in locked.items():
         if isinstance(level, np.ndarray):
-            raise ShapeError(f"locked: speed {name!r}: expected one acceleration, got shape {level.shape}; a "
-                             "State is one state")
+            raise ShapeError(
+                f"locked: speed {name!r}: expected one acceleration, got shape {level.shape}; a "
+                "State is one state"
+            )
     return locked
 
 
@@ -360,9 +413,11 @@ def _prescribed(system: System, new: dict[str, Any], results: dict[Any, Any], ta
     for name, x, stage in (("u", u, Stage.VELOCITY), ("q", q, Stage.POSITION)):
         if not np.isfinite(x).all():
             i = int(np.flatnonzero(~np.isfinite(x))[0])
-            raise ShapeError(f"{name}: {system.names(name)[i]!r} is {x[i]} by its prescribed motion at t = "
-                             f"{new['t']:g} s; it must be a finite number: look at the function, or disable "
-                             "it by the name of its body")
+            raise ShapeError(
+                f"{name}: {system.names(name)[i]!r} is {x[i]} by its prescribed motion at t = "
+                f"{new['t']:g} s; it must be a finite number: look at the function, or disable "
+                "it by the name of its body"
+            )
         if not np.array_equal(x, new[name]):
             new[name] = x
             results = {key: result for key, result in results.items() if result[0] < stage}

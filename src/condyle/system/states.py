@@ -1,4 +1,5 @@
 """Many states of one system: every operator for all of them at once, with names and units."""
+
 from __future__ import annotations
 
 import importlib
@@ -71,8 +72,9 @@ class Batch:
             out[:, where["z"]] = z
         return out
 
-    def result(self, record: Operator, function: NativeFunction, arguments: tuple[Any, ...],
-               which: str | None) -> Any:
+    def result(
+        self, record: Operator, function: NativeFunction, arguments: tuple[Any, ...], which: str | None
+    ) -> Any:
         """The result of a kernel, as a State has it, but for all rows in one call."""
         if self.unknown and record.stage == Stage.ACCELERATION:
             asked = "udot" if record.name == "forward_dynamics" else record.name
@@ -89,26 +91,36 @@ class Batch:
         """What the kernel of an operator gives, rows first: NaN where paths or contacts have no answer, and
         no word about it."""
         compiled = self.system.compiled
-        return compiled.shaped(name, compiled.function(name).fast(*map(self.array, OPERATORS[name].arrays),
-                                                                  *arguments, self.tail))
+        return compiled.shaped(
+            name,
+            compiled.function(name).fast(*map(self.array, OPERATORS[name].arrays), *arguments, self.tail),
+        )
 
     def ask(self, name: str, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
         """What an operator of the System gives, rows first."""
-        return getattr(self.system, name)(*map(self.array, OPERATORS[name].arrays), *arguments, **named,
-                                          state=self)
+        return getattr(self.system, name)(
+            *map(self.array, OPERATORS[name].arrays), *arguments, **named, state=self
+        )
 
     def shown(self, name: str, result: Any, given: Mapping[str, Any]) -> Any:
         """A Table where the operator has columns, else its result with NaN where there is no state."""
         names = OPERATORS[name].columns
         if names is None:
             return self._blank(result)
-        parts = result.values() if isinstance(result, dict) else result if isinstance(result,
-                                                                                      tuple) else (result,)
+        parts = (
+            result.values()
+            if isinstance(result, dict)
+            else result
+            if isinstance(result, tuple)
+            else (result,)
+        )
         m, columns = len(self.t), names(self.system.compiled.model, given)
         flat = [np.reshape(p, (len(p), int(np.prod(np.shape(p)[1:])))) for p in parts]
         if any(len(p) != m for p in flat) or sum(p.shape[1] for p in flat) != len(columns):
-            raise ShapeError(f"{name}: give arguments for one state, or one per row with {m} of them first; "
-                             f"the result has the shape {', '.join(str(np.shape(p)) for p in parts)}")
+            raise ShapeError(
+                f"{name}: give arguments for one state, or one per row with {m} of them first; "
+                f"the result has the shape {', '.join(str(np.shape(p)) for p in parts)}"
+            )
         return self.table(columns, self._blank(np.concatenate([np.empty((m, 0)), *flat], axis=1)))
 
     def table(self, columns: Any, values: np.ndarray) -> Table:
@@ -143,14 +155,18 @@ class States(Generic[Item], Display, OfStates):
     tables.
     """
 
-    called: ClassVar[str] = "states"                        # in messages
-    _item: ClassVar[str] = "state"                          # what messages call one of them
+    called: ClassVar[str] = "states"  # in messages
+    _item: ClassVar[str] = "state"  # what messages call one of them
     elsewhere: ClassVar[dict[str, str]] = {
         "save": "a method of Tables: .table().save('run.csv')",
         "to_csv": "a method of Tables: .table().save('run.csv')",
-        "time": "t, times [s]", "names": "in the Table: .table().names", **TOUCHES}
+        "time": "t, times [s]",
+        "names": "in the Table: .table().names",
+        **TOUCHES,
+    }
 
     if TYPE_CHECKING:
+
         @property
         def system(self) -> System: ...
         def table(self) -> Table: ...
@@ -228,8 +244,12 @@ def states_method(record: Operator) -> Callable[..., Any]:
     def call(self: States, *arguments: Any, t: Any = None, **named: Any) -> Any:
         for argument in named:
             if argument not in known:
-                raise UnknownNameError(f"argument of {type(self).__name__}.{name}()", argument, known,
-                                       "parameters, inputs and the like are those of the run")
+                raise UnknownNameError(
+                    f"argument of {type(self).__name__}.{name}()",
+                    argument,
+                    known,
+                    "parameters, inputs and the like are those of the run",
+                )
         check_call(f"{type(self).__name__}.{name}", signature, (self, *arguments), named, None, skip=1)
         batch = self._batch(t)
         given = signature.bind(self, *arguments, **named).arguments
@@ -239,8 +259,9 @@ def states_method(record: Operator) -> Callable[..., Any]:
 
     gives = "A Table over the rows" if record.columns is not None else "Not a Table: the rows come first"
     call.__name__, call.__qualname__ = name, f"States.{name}"
-    call.__doc__ = (f"{vars(method)['summary']}\n\n{gives}, or over the times t [s], shape (m,), if they are "
-                    "given.")
+    call.__doc__ = (
+        f"{vars(method)['summary']}\n\n{gives}, or over the times t [s], shape (m,), if they are given."
+    )
     call.__signature__ = signature  # type: ignore[attr-defined]
     return call
 
@@ -254,5 +275,5 @@ def publish(record: Operator, method: Callable[..., Any]) -> None:
 
 
 for _record in OPERATORS.values():
-    if _record.public and _record.name != "qdot":           # as in State, qdot is an attribute
+    if _record.public and _record.name != "qdot":  # as in State, qdot is an attribute
         setattr(States, _record.name, states_method(_record))

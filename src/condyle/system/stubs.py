@@ -3,6 +3,7 @@ checkers.
 
 `python -m condyle.system.stubs` after an operator's record has changed; tests/system/test_state.py compares.
 """
+
 from __future__ import annotations
 
 import inspect
@@ -34,11 +35,18 @@ def text() -> str:
 
 
 def _method(record: Operator, many: bool = False) -> str:
-    parameters = ["self", *(f"{p.name}: {p.annotation}" + ("" if p.default is p.empty
-                                                           else f" = {p.default!r}")
-                            for p in asked(record))]
-    answer = ("Table" if many and record.columns is not None
-              else inspect.signature(METHODS[record.name]).return_annotation)
+    parameters = [
+        "self",
+        *(
+            f"{p.name}: {p.annotation}" + ("" if p.default is p.empty else f" = {p.default!r}")
+            for p in asked(record)
+        ),
+    ]
+    answer = (
+        "Table"
+        if many and record.columns is not None
+        else inspect.signature(METHODS[record.name]).return_annotation
+    )
     start, end = f"    def {record.name}(", f") -> {answer}: ..."
     all_of_them = [*parameters, *["*, t: ArrayLike | None = ..."] * many]
     line = f"{start}{', '.join(all_of_them)}{end}"

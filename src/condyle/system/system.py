@@ -1,4 +1,5 @@
 """The public face: System, which describes (description.py) and answers (operators/)."""
+
 from __future__ import annotations
 
 import sys
@@ -29,8 +30,10 @@ from condyle.tree import scales
 from condyle.tree.body import Body
 
 _ELSEWHERE = {
-    "simulate": "cd.simulate(system, state, t_final)", "integrate": "cd.simulate(system, state, t_final)",
-    "assemble": "cd.assemble(system, state, goals)", "relax": "cd.relax(system, state)",
+    "simulate": "cd.simulate(system, state, t_final)",
+    "integrate": "cd.simulate(system, state, t_final)",
+    "assemble": "cd.assemble(system, state, goals)",
+    "relax": "cd.relax(system, state)",
     "add_joint": "an argument of add_body: mobilizer=cd.Pin()",
     "add": "add_body, add_force or add_constraint",
     "add_spring": "system.add_force(name, cd.forces.TwoPointSpring(...))",
@@ -43,14 +46,19 @@ _ELSEWHERE = {
     "joints": "in system.bodies: each has a mobilizer",
     "q": "in a state: system.state().q, or system.defaults()[0]",
     "u": "in a state: system.state().u, or system.defaults()[1]",
-    "t": "in a state: system.state().t", "nx": "nq + nu", "M": "system.mass_matrix(q)",
+    "t": "in a state: system.state().t",
+    "nx": "nq + nu",
+    "M": "system.mass_matrix(q)",
     "fd": "system.forward_dynamics(q, u)",
-    "id": "system.inverse_dynamics(q, u, udot)", "forward_kinematics": "system.body_pose(q, body)"}
+    "id": "system.inverse_dynamics(q, u, udot)",
+    "forward_kinematics": "system.body_pose(q, body)",
+}
 """Where what a System does not have is."""
 
 
-class System(RateOperators, DynamicsOperators, BodyOperators, PathOperators, MuscleOperators,
-             ContactOperators):
+class System(
+    RateOperators, DynamicsOperators, BodyOperators, PathOperators, MuscleOperators, ContactOperators
+):
     """Bodies joined by mobilizers under gravity. Describe it with `add_body`, then ask.
 
     The first state, operator call or pickle freezes it; `copy()` gives one that can be changed.
@@ -64,11 +72,19 @@ class System(RateOperators, DynamicsOperators, BodyOperators, PathOperators, Mus
     # ---- states --------------------------------------------------------------------------------------------
 
     @answered(skip=1)
-    def state(self, t: float = 0.0, q: Vector | None = None, u: Vector | None = None, *,
-              z: Vector | None = None,
-              inputs: Vector | None = None, discrete: Vector | None = None, parameters: Vector | None = None,
-              locked: Iterable[str] | Mapping[str, str | float] | None = None,
-              disabled: Iterable[str] | None = None) -> State:
+    def state(
+        self,
+        t: float = 0.0,
+        q: Vector | None = None,
+        u: Vector | None = None,
+        *,
+        z: Vector | None = None,
+        inputs: Vector | None = None,
+        discrete: Vector | None = None,
+        parameters: Vector | None = None,
+        locked: Iterable[str] | Mapping[str, str | float] | None = None,
+        disabled: Iterable[str] | None = None,
+    ) -> State:
         """A State. Arrays are given in their order, or as mappings from names to values, of which the rest
         keep their defaults.
 
@@ -86,9 +102,18 @@ class System(RateOperators, DynamicsOperators, BodyOperators, PathOperators, Mus
                 added with enabled=False if left out.
         """
         self._freeze("state()")
-        return State.of(self, t=t, q=q, u=u, z=z, inputs=inputs, discrete=discrete, parameters=parameters,
-                        locked=locked,
-                        disabled=disabled)
+        return State.of(
+            self,
+            t=t,
+            q=q,
+            u=u,
+            z=z,
+            inputs=inputs,
+            discrete=discrete,
+            parameters=parameters,
+            locked=locked,
+            disabled=disabled,
+        )
 
     def explain(self, state: State, tau: Vector | None = None) -> Explanation:
         """Every intermediate of the state's accelerations by name, without native code; print it to read it.
@@ -101,13 +126,19 @@ class System(RateOperators, DynamicsOperators, BodyOperators, PathOperators, Mus
             tau: generalised forces [N m, N], shape (nu,); zero if left out.
         """
         if not isinstance(state, State):
-            raise ArgumentError("explain: expected a State: system.explain(system.state(q=..., u=...), "
-                                f"tau=None), got {state!r}")
+            raise ArgumentError(
+                "explain: expected a State: system.explain(system.state(q=..., u=...), "
+                f"tau=None), got {state!r}"
+            )
         if state.system is not self:
-            raise DescriptionError("explain: the state belongs to another system; make it with "
-                                   "system.state()")
-        given = self.compiled.no_tau if tau is None else vector("explain: tau", tau, self.nu,
-                                                                self.compiled.entries["tau"])
+            raise DescriptionError(
+                "explain: the state belongs to another system; make it with system.state()"
+            )
+        given = (
+            self.compiled.no_tau
+            if tau is None
+            else vector("explain: tau", tau, self.nu, self.compiled.entries["tau"])
+        )
         if given.ndim > 1:
             raise ShapeError(f"explain: tau: expected ({self.nu},), got {given.shape}; a State is one state")
         return explain(self.compiled.model, state.q, state.u, given, state.tail)
@@ -141,9 +172,9 @@ class System(RateOperators, DynamicsOperators, BodyOperators, PathOperators, Mus
         return derivatives.jvp(self._freeze("jvp()"), operator, arguments, tangents, options)
 
     @answered(skip=1)
-    def vjp(self, operator: str, *arguments: Any, cotangent: Vector, wrt: Sequence[str] = ("q",),
-            **options: Any
-            ) -> dict[str, Array]:
+    def vjp(
+        self, operator: str, *arguments: Any, cotangent: Vector, wrt: Sequence[str] = ("q",), **options: Any
+    ) -> dict[str, Array]:
         """Gradients of cotangent . result with respect to some variables.
 
         Args:
@@ -156,7 +187,7 @@ class System(RateOperators, DynamicsOperators, BodyOperators, PathOperators, Mus
         Returns:
             a mapping from the variables to arrays (..., n); nu numbers for q.
         """
-        if not options and type(wrt) is tuple:              # asked before, in the same way?
+        if not options and type(wrt) is tuple:  # asked before, in the same way?
             direct = self.compiled.direct.get(("vjp", operator, wrt, len(arguments)))
             if direct is not None:
                 return direct(*arguments, cotangent)
@@ -165,12 +196,14 @@ class System(RateOperators, DynamicsOperators, BodyOperators, PathOperators, Mus
     @overload
     def jacobian(self, operator: str, *arguments: Any, wrt: str, **options: Any) -> Array: ...
     @overload
-    def jacobian(self, operator: str, *arguments: Any, wrt: Sequence[str], **options: Any
-                 ) -> Mapping[str, Array]: ...
+    def jacobian(
+        self, operator: str, *arguments: Any, wrt: Sequence[str], **options: Any
+    ) -> Mapping[str, Array]: ...
 
     @answered(skip=1)
-    def jacobian(self, operator: str, *arguments: Any, wrt: str | Sequence[str], **options: Any
-                 ) -> Array | Mapping[str, Array]:
+    def jacobian(
+        self, operator: str, *arguments: Any, wrt: str | Sequence[str], **options: Any
+    ) -> Array | Mapping[str, Array]:
         """All partial derivatives: `system.jacobian("energy", q, u, wrt="q")`.
 
         Args:
@@ -184,14 +217,19 @@ class System(RateOperators, DynamicsOperators, BodyOperators, PathOperators, Mus
         """
         if not options and (type(wrt) is tuple or type(wrt) is str):
             direct = self.compiled.direct.get(("jacobian", operator, wrt, len(arguments)))
-            if direct is not None:                          # asked before, in the same way
+            if direct is not None:  # asked before, in the same way
                 return direct(*arguments) if type(wrt) is tuple else direct(*arguments)[wrt]
         return derivatives.jacobian(self._freeze("jacobian()"), operator, arguments, wrt, options)
 
     @answered(skip=1)
-    def casadi(self, operator: str, body: Body | str | None = None, *,
-               locked: Iterable[str] | Mapping[str, str | float] | None = None,
-               disabled: Iterable[str] | None = None) -> Function:
+    def casadi(
+        self,
+        operator: str,
+        body: Body | str | None = None,
+        *,
+        locked: Iterable[str] | Mapping[str, str | float] | None = None,
+        disabled: Iterable[str] | None = None,
+    ) -> Function:
         """An operator as a casadi.Function of expressions, for optimisers and derivatives of your own.
 
         Args:
@@ -211,8 +249,9 @@ class System(RateOperators, DynamicsOperators, BodyOperators, PathOperators, Mus
             DescriptionError: the system looks something up in a table, as long splines and series do.
         """
         which = None if body is None or self.body(body).is_ground else self.body(body).index
-        given = {name: value for name, value in (("locked", locked), ("disabled", disabled))
-                 if value is not None}
+        given = {
+            name: value for name, value in (("locked", locked), ("disabled", disabled)) if value is not None
+        }
         return casadi_function(self._freeze("casadi()"), operator, which, given)
 
     # ---- prescribed motion and constraints -----------------------------------------------------------------
@@ -232,8 +271,9 @@ class System(RateOperators, DynamicsOperators, BodyOperators, PathOperators, Mus
         """
         return self._prescribed("prescribe", "prescribed", q, u, options)[:2]
 
-    def _prescribed(self, what: str, kernel: str, q: Vector, u: Vector,
-                    options: Mapping[str, Any]) -> tuple[Array, Array, Array]:
+    def _prescribed(
+        self, what: str, kernel: str, q: Vector, u: Vector, options: Mapping[str, Any]
+    ) -> tuple[Array, Array, Array]:
         """q, u and the tail of some states that a user gave, what motions prescribe in place; they
         broadcast."""
         for option in options:
@@ -247,18 +287,20 @@ class System(RateOperators, DynamicsOperators, BodyOperators, PathOperators, Mus
         try:
             np.broadcast_shapes(q.shape[:-1], u.shape[:-1], tail.shape[:-1])
         except ValueError:
-            raise ShapeError(f"{what}: shapes do not broadcast before their last dimension: q {q.shape}, u "
-                             f"{u.shape}, options "
-                             f"{tail.shape[:-1]}; give as many rows of each, or one") from None
+            raise ShapeError(
+                f"{what}: shapes do not broadcast before their last dimension: q {q.shape}, u "
+                f"{u.shape}, options "
+                f"{tail.shape[:-1]}; give as many rows of each, or one"
+            ) from None
         q, u = compiled.prescribed(q, u, tail, options.get("locked"))
         # only now: what was given in place of a motion does not count
         for name, x in (("q", q), ("u", u)):
             check_finite(f"{what}: {name}", x, compiled.entries[name])
         return q, u, tail
 
-    def project(self, q: Vector, u: Vector, *, weights: Vector | None = None, tolerance: float = 1e-10,
-                **options: Any
-                ) -> tuple[Array, Array]:
+    def project(
+        self, q: Vector, u: Vector, *, weights: Vector | None = None, tolerance: float = 1e-10, **options: Any
+    ) -> tuple[Array, Array]:
         """A near q (..., nq) and u (..., nu) that satisfy all enabled constraints, quaternions normalised:
         Newton steps, each the shortest, so that close to the constraints it is the nearest. From far away
         `cd.assemble` finds the nearest.

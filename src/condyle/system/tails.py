@@ -1,5 +1,6 @@
 """The tail of the operators' arguments, from the keyword options: one vector with time, z, inputs,
 parameters, switches and locks, as condyle.model lays it out."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
@@ -41,8 +42,13 @@ class Tails:
         parts: the same for builtins, without parameters.
     """
 
-    def __init__(self, model: Model, entries: Mapping[str, Entries], instance: NativeFunction,
-                 off: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self,
+        model: Model,
+        entries: Mapping[str, Entries],
+        instance: NativeFunction,
+        off: frozenset[str] = frozenset(),
+    ) -> None:
         self._model, self._entries, self._instance = model, entries, instance
         where = model.tail
         self._where = {**where, "instance": model.instance}
@@ -56,9 +62,14 @@ class Tails:
             self.default[model.instance] = instance(self.default[where["parameters"]])
         self.default.flags.writeable = False
         self.one = _quick(self.default, model, instance)
-        self.parts = [Option("t", where["t"].start), *(
-            Option(name, where[name].start, where[name].stop - where[name].start) for name in _VECTORS
-            if name != "parameters")]
+        self.parts = [
+            Option("t", where["t"].start),
+            *(
+                Option(name, where[name].start, where[name].stop - where[name].start)
+                for name in _VECTORS
+                if name != "parameters"
+            ),
+        ]
 
     def make(self, options: Mapping[str, Any]) -> np.ndarray:
         """Checked tails (..., n) from the options; those that are None or no part of the tail do not
@@ -89,8 +100,9 @@ class Tails:
             batch = np.broadcast_shapes(*shapes) if len(shapes) > 1 else shapes.pop()
         except ValueError:
             called = {"instance": "parameters"}
-            got = ", ".join(f"{called.get(name, name)} {v.shape[:-1]}" for name, v in parts.items()
-                            if v.ndim > 1)
+            got = ", ".join(
+                f"{called.get(name, name)} {v.shape[:-1]}" for name, v in parts.items() if v.ndim > 1
+            )
             raise ShapeError(f"options: leading dimensions do not broadcast: {got}") from None
         tail = np.empty(batch + self.default.shape)
         tail[...] = self.default
@@ -113,7 +125,7 @@ class Tails:
         """Which speeds are held, locked or prescribed, (..., nu), from a tail."""
         model = self._model
         out = np.isinf(tail[..., self._where["lock"]])
-        enabled = tail[..., self._where["enabled"]][..., len(model.forces) + len(model.constraints):]
+        enabled = tail[..., self._where["enabled"]][..., len(model.forces) + len(model.constraints) :]
         for i, body in enumerate(model.tree.driven):
             out[..., body.prescribed_speeds] |= enabled[..., i, None] != 0
         return out
@@ -123,8 +135,11 @@ def _quick(default: np.ndarray, model: Model, instance: NativeFunction) -> Calla
     """Tails.one: a function with all it needs at hand, since it is called for every state that is asked
     for."""
     where, derived = model.tail, model.instance
-    places = {name: (where[name], plain(where[name].stop - where[name].start)) for name in _VECTORS
-              if name != "parameters"}
+    places = {
+        name: (where[name], plain(where[name].stop - where[name].start))
+        for name in _VECTORS
+        if name != "parameters"
+    }
     shape = (where["parameters"].stop - where["parameters"].start,)
 
     def one(options: Mapping[str, Any], start: np.ndarray = default) -> np.ndarray | None:
@@ -134,7 +149,7 @@ def _quick(default: np.ndarray, model: Model, instance: NativeFunction) -> Calla
                 if not isinstance(value, float) or not isfinite(value):
                     return None
                 tail[0] = value
-            elif name == "parameters":                      # the INSTANCE kernel refuses what is not finite
+            elif name == "parameters":  # the INSTANCE kernel refuses what is not finite
                 if type(value) is not np.ndarray or value.shape != shape or value.dtype != np.float64:
                     return None
                 tail[derived] = instance.fast(value)
@@ -146,6 +161,7 @@ def _quick(default: np.ndarray, model: Model, instance: NativeFunction) -> Calla
             else:
                 return None
         return tail
+
     return one
 
 

@@ -4,6 +4,7 @@ in words.
 Where none is found, all that depends on it is NaN (forces/path.py, contact/law.py). Whoever meets a NaN asks
 here why.
 """
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
@@ -68,25 +69,31 @@ def report_unsolved(compiled: Compiled, name: str, q: Any, tail: Array, result: 
     bad = np.zeros(batch, dtype=bool)
     for part in parts:
         lost = np.isnan(part)
-        bad |= lost.reshape(*batch, -1).any(axis=-1) if lost.shape[:len(batch)] == batch else lost.any()
+        bad |= lost.reshape(*batch, -1).any(axis=-1) if lost.shape[: len(batch)] == batch else lost.any()
     q, tail = (np.broadcast_to(x, batch + x.shape[-1:]).reshape(-1, x.shape[-1]) for x in (q, tail))
     flat = np.flatnonzero(bad.ravel() & np.isfinite(q).all(axis=1))
     if not flat.size or not (words := unsolved(compiled, q[flat[0]], tail[flat[0]])):
         return
-    error, status = (ContactError, Status.CONTACT) if words[1] in compiled.model.all_contacts else (
-        PathError, Status.PATH)
+    error, status = (
+        (ContactError, Status.CONTACT)
+        if words[1] in compiled.model.all_contacts
+        else (PathError, Status.PATH)
+    )
     advice = status.advice[0].upper() + status.advice[1:]
     if not batch:
         raise error(f"{name}: {words[0]}. {advice}", words[1], words[2], q[0], result)
     first = np.unravel_index(flat[0], batch)
     which = int(flat[0]) if len(batch) == 1 else tuple(map(int, first))
     where = f" ({ranges(flat)})" if len(batch) == 1 else ""
-    warn(f"{name}: {len(flat)} of {bad.size} states{where} are NaN: in state {which} {words[0]}. {advice}",
-         RuntimeWarning)
+    warn(
+        f"{name}: {len(flat)} of {bad.size} states{where} are NaN: in state {which} {words[0]}. {advice}",
+        RuntimeWarning,
+    )
 
 
-def unsolved_frames(compiled: Compiled, name: str, t: Array, q: Array, tail: Array,
-                    result: Array) -> dict[int, Outcome]:
+def unsolved_frames(
+    compiled: Compiled, name: str, t: Array, q: Array, tail: Array, result: Array
+) -> dict[int, Outcome]:
     """Frames of a study in which a NaN of the result, shape (m, ...), comes from a path or a contact, and
     why. A warning says so; other frames still have their results.
 
@@ -103,8 +110,9 @@ def unsolved_frames(compiled: Compiled, name: str, t: Array, q: Array, tail: Arr
     tails = np.broadcast_to(tail, (len(t), tail.shape[-1]))[bad]
     model, out = compiled.model, {}
     for kind, operator, names, what in (
-            (Status.PATH, "path_lengths", tuple(model.paths), "the path of"),
-            (Status.CONTACT, "contact_depths", tuple(model.all_contacts), "contact")):
+        (Status.PATH, "path_lengths", tuple(model.paths), "the path of"),
+        (Status.CONTACT, "contact_depths", tuple(model.all_contacts), "contact"),
+    ):
         found = compiled.function(operator).fast(q[bad], tails) if names and len(bad) else np.zeros((0, 0))
         for i, lost in zip(bad.tolist(), np.isnan(found), strict=False):
             if lost.any() and i not in out:
@@ -114,8 +122,11 @@ def unsolved_frames(compiled: Compiled, name: str, t: Array, q: Array, tail: Arr
         first, kind = next((i, text.kind) for i, text in sorted(out.items()))
         words = unsolved(compiled, q[first], tails[int(np.searchsorted(bad, first))])
         said = words[0] if words else str(out[first])
-        warn(f"{name}: {len(out)} of {len(t)} frames ({ranges(sorted(out))}) are NaN: at t = {t[first]:.6g} "
-             f"s {said}; {kind.advice}", RuntimeWarning)
+        warn(
+            f"{name}: {len(out)} of {len(t)} frames ({ranges(sorted(out))}) are NaN: at t = {t[first]:.6g} "
+            f"s {said}; {kind.advice}",
+            RuntimeWarning,
+        )
     return dict(sorted(out.items()))
 
 
@@ -124,14 +135,19 @@ def with_failures(status: Outcome, failures: dict[int, Outcome], count: int) -> 
     if not failures:
         return status
     text = f"{len(failures)} of {count} frames failed ({ranges(list(failures))}); the first: "
-    return Outcome(Status.SOME_FAILED, f"{text}{next(iter(failures.values()))}"
-                                       f"{status.removeprefix(Status.FINISHED.value)}")
+    return Outcome(
+        Status.SOME_FAILED,
+        f"{text}{next(iter(failures.values()))}{status.removeprefix(Status.FINISHED.value)}",
+    )
 
 
 def ranges(numbers: Any, most: int = 4) -> str:
     """Numbers that increase, as ranges: 5 to 7, 12."""
     x = np.asarray(numbers)
     ends = np.flatnonzero(np.diff(x) != 1)
-    pairs = zip(x[np.concatenate([[0], ends + 1])].tolist(), x[np.concatenate([ends, [len(x) - 1]])].tolist(),
-                strict=True)
+    pairs = zip(
+        x[np.concatenate([[0], ends + 1])].tolist(),
+        x[np.concatenate([ends, [len(x) - 1]])].tolist(),
+        strict=True,
+    )
     return cut((str(a) if a == b else f"{a} to {b}" for a, b in pairs), most)

@@ -1,4 +1,5 @@
 """Names of the variables of a system as Tables have them: q, u and z side by side."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -36,11 +37,18 @@ def place(system: Any, name: str, names: list[str] | None = None) -> int:
     name in tables."""
     names = recorded(system)[0] if names is None else names
     if not isinstance(name, str) or name not in names:
-        kind = ("coordinate, speed, state or discrete variable" if system.discrete
-                else "coordinate, speed or state variable")
+        kind = (
+            "coordinate, speed, state or discrete variable"
+            if system.discrete
+            else "coordinate, speed or state variable"
+        )
         touches = any(str(name).startswith(contact.partition(".")[0]) for contact in system.contacts)
-        raise UnknownNameError(kind, name, names, "what contacts do are Tables of their own, such as "
-                                                  "contact_forces()" if touches else "")
+        raise UnknownNameError(
+            kind,
+            name,
+            names,
+            "what contacts do are Tables of their own, such as contact_forces()" if touches else "",
+        )
     return names.index(name)
 
 

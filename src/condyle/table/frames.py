@@ -1,4 +1,5 @@
 """DataFrames of pandas, which need not be installed, and the units of their columns."""
+
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
@@ -29,11 +30,13 @@ class UnitsOf(dict[str, str]):
 
     def __init__(self, table: Table) -> None:
         super().__init__(zip(table.names, table.units, strict=True))
-        self.degrees, self.values_of = table.degrees, dict(zip(table.names, table.values.T.copy(),
-                                                               strict=True))
+        self.degrees, self.values_of = (
+            table.degrees,
+            dict(zip(table.names, table.values.T.copy(), strict=True)),
+        )
 
     def __deepcopy__(self, memo: Any) -> UnitsOf:
-        return self                                         # pandas copies attrs with every step
+        return self  # pandas copies attrs with every step
 
     def __reduce__(self) -> Any:
         return _units_of, (dict(self), self.degrees, self.values_of)
@@ -66,16 +69,23 @@ def with_kept_units(table: Table, kept: Any, named: Collection[str], degrees: bo
         return table
     hint = "Say their units now, '' for none: cd.Table.from_pandas(frame, units={"
     if not isinstance(kept, UnitsOf):
-        raise DescriptionError("Table.from_pandas: units in attrs are kept while numbers change, and nothing "
-                               f"shows whether these are still the same. {hint}{str(dict(kept))[1:-1]}}})")
+        raise DescriptionError(
+            "Table.from_pandas: units in attrs are kept while numbers change, and nothing "
+            f"shows whether these are still the same. {hint}{str(dict(kept))[1:-1]}}})"
+        )
     found = {table.names[k]: kept.unit(table.names[k], table.values[:, k]) for k in open_}
-    said = degrees is not None or kept.degrees is None      # of those that had no unit
-    changed = [name for name, unit in found.items() if unit is None and not (
-        said and not kept.get(name)) and not (name not in kept and not kept.degrees)]
+    said = degrees is not None or kept.degrees is None  # of those that had no unit
+    changed = [
+        name
+        for name, unit in found.items()
+        if unit is None and not (said and not kept.get(name)) and not (name not in kept and not kept.degrees)
+    ]
     if changed:
         was = f"[{kept[changed[0]]}]" if kept.get(changed[0]) else f"degrees={kept.degrees}"
-        raise DescriptionError(f"Table.from_pandas: the numbers of {cut(changed)} are not those that "
-                               f"to_pandas() gave as {was}. {hint}{changed[0]!r}: '...'}})")
+        raise DescriptionError(
+            f"Table.from_pandas: the numbers of {cut(changed)} are not those that "
+            f"to_pandas() gave as {was}. {hint}{changed[0]!r}: '...'}})"
+        )
     if degrees is None and "" in found.values():
         table.degrees = kept.degrees
     return table.with_units({name: unit or "" for name, unit in found.items()})

@@ -1,4 +1,5 @@
 """Rows of tables: their times, and parts of them."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -28,8 +29,10 @@ def disorder(time: Array, over: str = TIME) -> tuple[int, str] | None:
     if not wrong.any():
         return None
     at = int(wrong.argmax())
-    return at + 1, (f"times must {'decrease as the others do' if back else 'increase'}, {time[at + 1]:.9g} "
-                    f"follows {time[at]:.9g}")
+    return at + 1, (
+        f"times must {'decrease as the others do' if back else 'increase'}, {time[at + 1]:.9g} "
+        f"follows {time[at]:.9g}"
+    )
 
 
 def last_rows(time: Array) -> NDArray[np.intp]:
@@ -60,13 +63,17 @@ def rows_in(part: slice, time: Array) -> slice | NDArray[np.intp]:
     whole = [isinstance(x, (int, np.integer)) and not isinstance(x, bool) for x in ends]
     if all(whole) and isinstance(part.step, (int, np.integer, type(None))):
         return part
-    if not all(ok or (isinstance(x, (float, np.floating)) and x == x) for ok, x in zip(whole, ends,
-                                                                                      strict=True)):
-        raise ShapeError("rows go by number, table[2:10], or by times, table[0.2:0.5], got "
-                         f"[{part.start!r}:{part.stop!r}]")
+    if not all(
+        ok or (isinstance(x, (float, np.floating)) and x == x) for ok, x in zip(whole, ends, strict=True)
+    ):
+        raise ShapeError(
+            f"rows go by number, table[2:10], or by times, table[0.2:0.5], got [{part.start!r}:{part.stop!r}]"
+        )
     if not isinstance(part.step, (int, np.integer, type(None))):
-        raise ShapeError(f"[{part.start!r}:{part.stop!r}:{part.step!r}]: a step counts rows, 1, 2, ...; "
-                         "values at other times are numpy.interp(times, table.time, table['knee'])")
+        raise ShapeError(
+            f"[{part.start!r}:{part.stop!r}:{part.step!r}]: a step counts rows, 1, 2, ...; "
+            "values at other times are numpy.interp(times, table.time, table['knee'])"
+        )
     first, last = (part.start, part.stop) if len(time) < 2 or time[-1] >= time[0] else (part.stop, part.start)
     near = ROUNDED * (np.ptp(time) / (len(time) - 1) if len(time) > 1 else 0.0)
     inside = np.ones(len(time), dtype=bool)
@@ -74,4 +81,4 @@ def rows_in(part: slice, time: Array) -> slice | NDArray[np.intp]:
         inside &= time >= first - near
     if last is not None:
         inside &= time <= last + near
-    return np.flatnonzero(inside)[::part.step]
+    return np.flatnonzero(inside)[:: part.step]

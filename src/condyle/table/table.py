@@ -1,4 +1,5 @@
 """Table: named columns over time, with units."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,8 +30,10 @@ def save_all(who: str, tables: Mapping[str, Table], folder: str | Path, ending: 
     """
     folder = Path(folder)
     if not folder.is_dir():
-        raise DescriptionError(f"{who}.save: there is no folder {str(folder)!r}; make it first. Its Tables "
-                               "have a save() of their own for single files")
+        raise DescriptionError(
+            f"{who}.save: there is no folder {str(folder)!r}; make it first. Its Tables "
+            "have a save() of their own for single files"
+        )
     files = [folder / f"{name}.{ending.removeprefix('.')}" for name in tables]
     for file, table in zip(files, tables.values(), strict=True):
         table.save(file)
@@ -61,14 +64,18 @@ def after_events(what: str, table: Table, steady: NDArray[np.intp] = NONE, *, cu
     jumps = np.argwhere(abs(x[at + 1] - x[at]) > SAME * (1 + abs(x[at])))
     if len(jumps):
         i, k = at[jumps[0, 0]], jumps[0, 1]
-        raise ShapeError(f"{what}: time[{i}] = {t[i]:g} s occurs twice, and {table.names[steady[k]]!r} is "
-                         f"{x[i, k]:.6g} and then {x[i + 1, k]:.6g}: no curve goes through both. Leave one "
-                         f"of the rows out, or cut the table there: table[:{i + 1}] and table[{i + 1}:]")
+        raise ShapeError(
+            f"{what}: time[{i}] = {t[i]:g} s occurs twice, and {table.names[steady[k]]!r} is "
+            f"{x[i, k]:.6g} and then {x[i + 1, k]:.6g}: no curve goes through both. Leave one "
+            f"of the rows out, or cut the table there: table[:{i + 1}] and table[{i + 1}:]"
+        )
     if curve:
-        warn(f"{what}: {len(at)} {'row has' if len(at) == 1 else 'rows have'} the time of the next one, the "
-             f"first at {t[at[0]]:g} s, as events leave them; the row after the event counts. A curve "
-             "through all rows is not right near events; a run itself (a Trajectory) has its own "
-             "accelerations")
+        warn(
+            f"{what}: {len(at)} {'row has' if len(at) == 1 else 'rows have'} the time of the next one, the "
+            f"first at {t[at[0]]:g} s, as events leave them; the row after the event counts. A curve "
+            "through all rows is not right near events; a run itself (a Trajectory) has its own "
+            "accelerations"
+        )
     return table._with(rows=keep)
 
 
@@ -76,7 +83,8 @@ _OTHERS = {
     ".xlsx": "A spreadsheet opens .csv, or use table.to_pandas().to_excel(path)",
     ".parquet": "Use table.to_pandas().to_parquet(path)",
     ".npy": "Use numpy.save(path, table.values)",
-    ".mat": "Use scipy.io.savemat(path, {name: table[name] for name in table})"}
+    ".mat": "Use scipy.io.savemat(path, {name: table[name] for name in table})",
+}
 
 
 class Table(Display):
@@ -103,26 +111,43 @@ class Table(Display):
     """
 
     elsewhere: ClassVar[dict[str, str]] = {
-        "to_csv": "table.save('run.csv')", "columns": "table.names", "index": "table.time",
-        "shape": "table.values.shape", "mean": "of the array: table.values.mean(axis=0)",
+        "to_csv": "table.save('run.csv')",
+        "columns": "table.names",
+        "index": "table.time",
+        "shape": "table.values.shape",
+        "mean": "of the array: table.values.mean(axis=0)",
         "iloc": "table[2:10] for rows",
-        "loc": "table['knee'] for a column, table[0.2:0.5] for times", "to_numpy": "table.values",
+        "loc": "table['knee'] for a column, table[0.2:0.5] for times",
+        "to_numpy": "table.values",
         **dict.fromkeys(("write", "to_sto", "to_mot", "to_file"), "table.save('run.sto'), or .mot, .csv"),
-        "head": "table[:5], the first rows", "tail": "table[-5:], the last rows"}
+        "head": "table[:5], the first rows",
+        "tail": "table[-5:], the last rows",
+    }
 
-    def __init__(self, time: ArrayLike, names: Sequence[str], values: ArrayLike,
-                 units: Sequence[str] | None = None, *,
-                 status: str = "finished", degrees: bool | None = None, over: str = TIME,
-                 datatype: str = "double", quality: Quality | None = None) -> None:
+    def __init__(
+        self,
+        time: ArrayLike,
+        names: Sequence[str],
+        values: ArrayLike,
+        units: Sequence[str] | None = None,
+        *,
+        status: str = "finished",
+        degrees: bool | None = None,
+        over: str = TIME,
+        datatype: str = "double",
+        quality: Quality | None = None,
+    ) -> None:
         try:
             self.time, self.values = np.array(time, dtype=float), np.array(gaps(values), dtype=float)
         except (TypeError, ValueError) as error:
             raise ShapeError(f"Table: time and values must be numbers: {error}") from None
         names = (names,) if isinstance(names, str) else tuple(names)
         if isinstance(units, str) and len(names) != 1:
-            raise ShapeError(f"Table: units: expected one per column, {[units] * min(len(names), 2)} for the "
-                             f"first {min(len(names), 2)} of {len(names)}, got {units!r}; [{units!r}] * "
-                             f"{len(names)} is the same for all")
+            raise ShapeError(
+                f"Table: units: expected one per column, {[units] * min(len(names), 2)} for the "
+                f"first {min(len(names), 2)} of {len(names)}, got {units!r}; [{units!r}] * "
+                f"{len(names)} is the same for all"
+            )
         units = (units,) if isinstance(units, str) else units
         self.names, self.units = names, tuple(units if units is not None else [""] * len(names))
         self.status = status
@@ -133,21 +158,29 @@ class Table(Display):
         if over not in (TIME, *NUMBERED):
             raise ShapeError(f"Table: over: expected one of {(TIME, *NUMBERED)}, got {over!r}")
         if not {*map(type, self.names), *map(type, self.units)} <= {str} and not all(
-                isinstance(name, str) for name in (*self.names, *self.units)):
+            isinstance(name, str) for name in (*self.names, *self.units)
+        ):
             raise ShapeError(f"Table: names and units are text, got {self.names} and {self.units}")
         if len(self.units) != len(self.names):
-            raise ShapeError(f"Table: {len(self.names)} names {self.names} need as many units, got "
-                             f"{len(self.units)}: {self.units}")
+            raise ShapeError(
+                f"Table: {len(self.names)} names {self.names} need as many units, got "
+                f"{len(self.units)}: {self.units}"
+            )
         if self.time.ndim != 1 or self.values.shape != (self.time.size, len(self.names)):
-            raise ShapeError(f"Table: time of shape (m,) and {len(self.names)} names need values of shape "
-                             f"(m, {len(self.names)}), got time {self.time.shape} and values "
-                             f"{self.values.shape}")
+            raise ShapeError(
+                f"Table: time of shape (m,) and {len(self.names)} names need values of shape "
+                f"(m, {len(self.names)}), got time {self.time.shape} and values "
+                f"{self.values.shape}"
+            )
         different = {*self.names, "time", self.over}
         if len(different) < len(self.names) + len({"time", self.over}):
-            twice = sorted({name for name in self.names if self.names.count(name) > 1}
-                           | ({"time", self.over} & set(self.names)))
-            raise ShapeError(f"Table: every column needs a name of its own (and not 'time'), got {twice} "
-                             "more than once")
+            twice = sorted(
+                {name for name in self.names if self.names.count(name) > 1}
+                | ({"time", self.over} & set(self.names))
+            )
+            raise ShapeError(
+                f"Table: every column needs a name of its own (and not 'time'), got {twice} more than once"
+            )
 
     @overload
     def __getitem__(self, name: str) -> Array: ...
@@ -160,30 +193,50 @@ class Table(Display):
         if isinstance(name, list):
             columns = [self[n] if isinstance(n, str) else self._no(n) for n in name]
             units = [self.units[self.names.index(n)] for n in name]
-            return Table(self.time, name, np.stack(columns, axis=1) if name else self.values[:, :0], units,
-                         status=self.status, degrees=self.degrees, over=self.over)
+            return Table(
+                self.time,
+                name,
+                np.stack(columns, axis=1) if name else self.values[:, :0],
+                units,
+                status=self.status,
+                degrees=self.degrees,
+                over=self.over,
+            )
         if not isinstance(name, str):
             return self._no(name)
         if name not in self.names:
-            raise UnknownNameError("column", name, self.names,
-                                   "times are table.time" if name == "time" else "")
+            raise UnknownNameError(
+                "column", name, self.names, "times are table.time" if name == "time" else ""
+            )
         return self.values[:, self.names.index(name)]
 
     def _no(self, key: Any) -> NoReturn:
-        raise UnknownNameError("column", key, self.names,
-                               "columns go by name, table['knee'], several by a list of names; rows by a "
-                               "slice, table[2:10], or by times, table[0.2:0.5]; table.values is the array")
+        raise UnknownNameError(
+            "column",
+            key,
+            self.names,
+            "columns go by name, table['knee'], several by a list of names; rows by a "
+            "slice, table[2:10], or by times, table[0.2:0.5]; table.values is the array",
+        )
 
-    def _with(self, *, rows: Any = slice(None), values: Any = None, units: Any = None,
-              degrees: bool | None = None) -> Table:
+    def _with(
+        self, *, rows: Any = slice(None), values: Any = None, units: Any = None, degrees: bool | None = None
+    ) -> Table:
         """The same Table but for some of its parts."""
-        return Table(self.time[rows], self.names, self.values[rows] if values is None else values,
-                     self.units if units is None else units, status=self.status,
-                     degrees=self.degrees if degrees is None else degrees, over=self.over,
-                     datatype=self.datatype)
+        return Table(
+            self.time[rows],
+            self.names,
+            self.values[rows] if values is None else values,
+            self.units if units is None else units,
+            status=self.status,
+            degrees=self.degrees if degrees is None else degrees,
+            over=self.over,
+            datatype=self.datatype,
+        )
 
-    def with_units(self, units: Sequence[str] | Mapping[str, str] | None = None, *,
-                   degrees: bool | None = None) -> Table:
+    def with_units(
+        self, units: Sequence[str] | Mapping[str, str] | None = None, *, degrees: bool | None = None
+    ) -> Table:
         """The same numbers under other units, where a file or a program said wrong ones; nothing is
         converted, as `to_si` does.
 
@@ -209,12 +262,21 @@ class Table(Display):
         """
         if self.degrees and not all(self.units):
             bare = [name for name, unit in zip(self.names, self.units, strict=True) if not unit]
-            raise DescriptionError("Table.to_si: angles are in degrees, but nothing says whether "
-                                   f"{bare[0]!r} is one: table.with_units({{{bare[0]!r}: 'deg'}}) says it")
+            raise DescriptionError(
+                "Table.to_si: angles are in degrees, but nothing says whether "
+                f"{bare[0]!r} is one: table.with_units({{{bare[0]!r}: 'deg'}}) says it"
+            )
         found = [si(unit) or (1.0, unit) for unit in self.units]
-        return Table(self.time, self.names, self._scaled([factor for factor, _ in found]),
-                     [unit for _, unit in found], status=self.status,
-                     degrees=False if self.degrees else self.degrees, over=self.over, datatype=self.datatype)
+        return Table(
+            self.time,
+            self.names,
+            self._scaled([factor for factor, _ in found]),
+            [unit for _, unit in found],
+            status=self.status,
+            degrees=False if self.degrees else self.degrees,
+            over=self.over,
+            datatype=self.datatype,
+        )
 
     def _scaled(self, factors: Sequence[float]) -> Array:
         """The values, each column times a factor."""
@@ -266,8 +328,10 @@ class Table(Display):
     def _title(self) -> str:
         status = "" if self.status == "finished" else f"; {self.status}"
         status += self.quality.summary
-        return (f"Table({len(self)} rows{span(self.time) if self.over == TIME else ''}: "
-                f"{cut(self.titles)}{status})")
+        return (
+            f"Table({len(self)} rows{span(self.time) if self.over == TIME else ''}: "
+            f"{cut(self.titles)}{status})"
+        )
 
     @property
     def _rows(self) -> Block:
@@ -290,18 +354,25 @@ class Table(Display):
         try:
             import pandas  # type: ignore[import-untyped]
         except ImportError as error:
-            raise ImportError("to_pandas() needs pandas, which is not installed: pip install pandas; without "
-                              "it table.values, table.names and table.time have the same "
-                              "numbers", name="pandas") from error
+            raise ImportError(
+                "to_pandas() needs pandas, which is not installed: pip install pandas; without "
+                "it table.values, table.names and table.time have the same "
+                "numbers",
+                name="pandas",
+            ) from error
 
-        frame = pandas.DataFrame(self.values, columns=list(self.names),
-                                 index=pandas.Index(self.time, name=split_title(self.over)[0]))
+        frame = pandas.DataFrame(
+            self.values,
+            columns=list(self.names),
+            index=pandas.Index(self.time, name=split_title(self.over)[0]),
+        )
         frame.attrs["units"] = UnitsOf(self)
         return frame
 
     @staticmethod
-    def from_pandas(frame: Any, degrees: bool | None = None, *,
-                    units: Sequence[str] | Mapping[str, str] | None = None) -> Table:
+    def from_pandas(
+        frame: Any, degrees: bool | None = None, *, units: Sequence[str] | Mapping[str, str] | None = None
+    ) -> Table:
         """The Table of a pandas DataFrame.
 
         Args:
@@ -319,16 +390,23 @@ class Table(Display):
         times = [k for k, name in enumerate(names) if split_title(name)[0].lower() in ("time", "t")]
         index = str(frame.index.name or "")
         if not times and index not in NUMBERED and not np.issubdtype(frame.index.dtype, np.floating):
-            raise ShapeError(f"Table.from_pandas: no column 'time', and an index of {frame.index.dtype} is "
-                             f"no time [s]; its columns: {', '.join(names)}")
+            raise ShapeError(
+                f"Table.from_pandas: no column 'time', and an index of {frame.index.dtype} is "
+                f"no time [s]; its columns: {', '.join(names)}"
+            )
         time = np.asarray(frame.iloc[:, times[0]] if times else frame.index)
         kept = [k for k in range(len(names)) if k not in times[:1]]
         said = [split_title(names[k]) for k in kept]
         columns = [np.asarray(frame.iloc[:, k]) for k in kept]
         title, over = names[times[0]] if times else index, TIME if times or index not in NUMBERED else index
-        table = Table(time if over != TIME else seconds("Table.from_pandas", time, split_title(title)[1]),
-                      [name for name, _ in said], np.column_stack([np.empty((len(frame), 0)), *columns]),
-                      [unit for _, unit in said], degrees=degrees, over=over)
+        table = Table(
+            time if over != TIME else seconds("Table.from_pandas", time, split_title(title)[1]),
+            [name for name, _ in said],
+            np.column_stack([np.empty((len(frame), 0)), *columns]),
+            [unit for _, unit in said],
+            degrees=degrees,
+            over=over,
+        )
         if units is not None:
             table = table.with_units(units)
         named = units if isinstance(units, Mapping) else table.names if units is not None else ()
@@ -372,21 +450,29 @@ class Table(Display):
         path = Path(path)
         ending = path.suffix.lower()
         if not path.parent.is_dir():
-            raise DescriptionError(f"Table.save: {str(path)!r}: there is no folder {str(path.parent)!r}; "
-                                   "make it first")
+            raise DescriptionError(
+                f"Table.save: {str(path)!r}: there is no folder {str(path.parent)!r}; make it first"
+            )
         if path.is_dir():
             raise DescriptionError(f"Table.save: {str(path)!r} is a folder; give the name of a file")
         if ending not in (".csv", ".sto", ".mot", ".npz"):
             wanted, hint = f"{path.stem or 'run'}.csv", _OTHERS.get(ending, "")
-            raise DescriptionError(f"Table.save: {path.name!r}: the name must end in .csv, .sto, .mot or "
-                                   f".npz: save({wanted!r}). {hint}".rstrip())
+            raise DescriptionError(
+                f"Table.save: {path.name!r}: the name must end in .csv, .sto, .mot or "
+                f".npz: save({wanted!r}). {hint}".rstrip()
+            )
         if wrong := disorder(self.time, self.over):
-            raise DescriptionError(f"Table.save: {path.name!r}: row {wrong[0]}: {wrong[1]}: sort the rows, "
-                                   "or leave some out; cd.read_table would refuse them")
+            raise DescriptionError(
+                f"Table.save: {path.name!r}: row {wrong[0]}: {wrong[1]}: sort the rows, "
+                "or leave some out; cd.read_table would refuse them"
+            )
         if ending == ".npz":
-            parts: dict[str, Any] = {"time": self.time, "names": np.array(self.names, dtype=str),
-                                     "values": self.values,
-                                     "units": np.array(self.units, dtype=str)}
+            parts: dict[str, Any] = {
+                "time": self.time,
+                "names": np.array(self.names, dtype=str),
+                "values": self.values,
+                "units": np.array(self.units, dtype=str),
+            }
             if self.over != TIME:
                 parts["over"] = np.array(self.over)
             if self.degrees is not None:
@@ -399,5 +485,6 @@ class Table(Display):
         text = comma_separated(self, path.name) if ending == ".csv" else storage(self, path)
         with files.whole(path, "w", newline="", encoding="utf-8") as file:
             file.write(text)
+
 
 spoken(Table)

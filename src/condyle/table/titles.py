@@ -1,4 +1,5 @@
 """Titles of columns: names with units."""
+
 from __future__ import annotations
 
 import re
@@ -40,5 +41,5 @@ def split_label(label: str) -> tuple[str, str]:
 
 def _known_unit(title: str, bracket: str) -> tuple[str, str]:
     match = re.fullmatch(rf"(.*\S)\s*{bracket}", title)
-    known = match and match[2] not in ("1", "A") and si(match[2])            # which number things
+    known = match and match[2] not in ("1", "A") and si(match[2])  # which number things
     return (match[1], match[2]) if match and known else (title, "")

@@ -1,4 +1,5 @@
 """Units as tables and files name them, and what they are in SI: "N mm" is 1e-3 N m, "deg/s" pi/180 rad/s."""
+
 from __future__ import annotations
 
 import functools
@@ -6,19 +7,39 @@ import math
 import re
 from typing import Any
 
-_PREFIXES = {"": 1.0, "n": 1e-9, "u": 1e-6, "µ": 1e-6, "μ": 1e-6, "m": 1e-3, "c": 1e-2, "k": 1e3, "M": 1e6,
-             "G": 1e9}
+_PREFIXES = {
+    "": 1.0,
+    "n": 1e-9,
+    "u": 1e-6,
+    "µ": 1e-6,
+    "μ": 1e-6,
+    "m": 1e-3,
+    "c": 1e-2,
+    "k": 1e3,
+    "M": 1e6,
+    "G": 1e9,
+}
 _SYMBOLS = ("m", "s", "N", "W", "J", "Pa", "V", "A", "Hz", "rad")
 _WORDS = {
-    "1": (1.0, "1"), "%": (1e-2, "1"), "percent": (1e-2, "1"), "kg": (1.0, "kg"), "min": (60.0, "s"),
+    "1": (1.0, "1"),
+    "%": (1e-2, "1"),
+    "percent": (1e-2, "1"),
+    "kg": (1.0, "kg"),
+    "min": (60.0, "s"),
     **dict.fromkeys(("deg", "degree", "degrees", "°"), (math.pi / 180, "rad")),
     "rpm": (math.pi / 30, "rad/s"),
     **dict.fromkeys(("radian", "radians"), (1.0, "rad")),
-    **dict.fromkeys(("sec", "second", "seconds"), (1.0, "s")), "msec": (1e-3, "s"),
-    **dict.fromkeys(("newton", "newtons"), (1.0, "N")), **dict.fromkeys(("volt", "volts"), (1.0, "V")),
+    **dict.fromkeys(("sec", "second", "seconds"), (1.0, "s")),
+    "msec": (1e-3, "s"),
+    **dict.fromkeys(("newton", "newtons"), (1.0, "N")),
+    **dict.fromkeys(("volt", "volts"), (1.0, "V")),
     **dict.fromkeys(("inch", "inches"), (0.0254, "m")),
-    **{f"{prefix}met{end}": (scale, "m") for end in ("er", "ers", "re", "res")
-       for prefix, scale in (("", 1.0), ("centi", 1e-2), ("milli", 1e-3))}}
+    **{
+        f"{prefix}met{end}": (scale, "m")
+        for end in ("er", "ers", "re", "res")
+        for prefix, scale in (("", 1.0), ("centi", 1e-2), ("milli", 1e-3))
+    },
+}
 """Others than a prefix and a symbol; in any case of letters. "g" is not here: a gram, or 9.8 m/s^2."""
 _JOINED = re.compile(r"([kmM]?N)((?:[mc]?m)?)(m?s)?")
 DEGREE = math.pi / 180
@@ -48,7 +69,7 @@ def si(unit: str) -> tuple[float, str] | None:
                 return None
             power = int(match[2] or 1) * (-1 if place else 1)
             for scale, name in found:
-                factor *= scale ** power
+                factor *= scale**power
                 for one, sign in zip(name.split("/"), (1, -1), strict=False):
                     powers[one] = powers.get(one, 0) + sign * power
     return factor, _text(powers)
@@ -59,8 +80,8 @@ def _symbols(word: str) -> list[tuple[float, str]]:
     if word.lower() in _WORDS:
         return [_WORDS[word.lower()]]
     for prefix, scale in _PREFIXES.items():
-        if word.startswith(prefix) and word[len(prefix):] in _SYMBOLS:
-            return [(scale, word[len(prefix):])]
+        if word.startswith(prefix) and word[len(prefix) :] in _SYMBOLS:
+            return [(scale, word[len(prefix) :])]
     joined = _JOINED.fullmatch(word)
     parts = [_symbols(part) for part in joined.groups() if part] if joined else []
     return [one for part in parts for one in part]

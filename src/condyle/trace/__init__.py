@@ -9,20 +9,32 @@ A Symbol is every value at once. Whatever needs one number now (float, int, if, 
 SciPy's splines) is refused by a TraceError that shows the user's line and says what to write instead; a bare
 casadi.SX would silently become NaN there.
 """
+
 from __future__ import annotations
 
 from condyle.trace.symbol import (
-           DEFAULTED,
-           Number,
-           Numbers,
-           Symbol,
-           defaulted_in,
-           is_truth,
-           symbols,
-           to_sx,
-           where,
+    DEFAULTED,
+    Number,
+    Numbers,
+    Symbol,
+    defaulted_in,
+    is_truth,
+    symbols,
+    to_sx,
+    where,
 )
 from condyle.trace.tracing import Traced, trace
 
-__all__ = ["DEFAULTED", "Number", "Numbers", "Symbol", "Traced", "defaulted_in", "is_truth", "symbols",
-           "to_sx", "trace", "where"]
+__all__ = [
+    "DEFAULTED",
+    "Number",
+    "Numbers",
+    "Symbol",
+    "Traced",
+    "defaulted_in",
+    "is_truth",
+    "symbols",
+    "to_sx",
+    "trace",
+    "where",
+]

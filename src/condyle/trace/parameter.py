@@ -4,6 +4,7 @@ Discrete (its memory).
 All are symbols: whatever is computed from them, `0.4 * cd.Parameter("height", 1.8)`, may be given wherever a
 number may. Equal names are the same parameter.
 """
+
 from __future__ import annotations
 
 import functools
@@ -84,8 +85,9 @@ def parameters_in(sx: ca.SX, what: str) -> list[Parameter]:
     for symbol in ca.symvar(sx):
         known = DEFAULTED.get(symbol.element_hash())
         if not isinstance(known, Parameter):
-            raise DescriptionError(f"{what}: contains the symbol {symbol}, which is no cd.Parameter, "
-                                   "cd.Input or cd.Discrete")
+            raise DescriptionError(
+                f"{what}: contains the symbol {symbol}, which is no cd.Parameter, cd.Input or cd.Discrete"
+            )
         found.append(known)
     return found
 
@@ -120,8 +122,11 @@ class Expression:
 
     def __init__(self, sx: ca.SX, what: str = "an expression") -> None:
         self.parameters = tuple(parameters_in(sx, what))
-        self.text = "" if sx.is_scalar() and sx.is_symbolic() else ca.Function(
-            "f", [p.sx for p in self.parameters], [ca.densify(sx)]).serialize()
+        self.text = (
+            ""
+            if sx.is_scalar() and sx.is_symbolic()
+            else ca.Function("f", [p.sx for p in self.parameters], [ca.densify(sx)]).serialize()
+        )
 
     @property
     def sx(self) -> ca.SX:
@@ -146,9 +151,11 @@ class Registry:
     def add(self, parameter: Parameter) -> None:
         known = self._items.setdefault(parameter.name, parameter)
         if known.default != parameter.default:
-            raise DescriptionError(f"{self.kind} {parameter.name!r} has the defaults {known.default:g} and "
-                                   f"{parameter.default:g}; equal names are the same {self.kind}: give one "
-                                   "default")
+            raise DescriptionError(
+                f"{self.kind} {parameter.name!r} has the defaults {known.default:g} and "
+                f"{parameter.default:g}; equal names are the same {self.kind}: give one "
+                "default"
+            )
 
     def __iter__(self) -> Any:
         return iter(self._items.values())

@@ -1,5 +1,6 @@
 """Quantity: what numbers a description takes, of which any may be a Parameter. Checked one way, refused in
 one wording."""
+
 from __future__ import annotations
 
 import math
@@ -41,9 +42,13 @@ class Quantity:
             shown: what the user wrote.
             at: what else the message says.
         """
-        if type(values) is float and not self.shape and -math.inf < values < math.inf and (
-                values > self.lowest if self.positive else values >= self.lowest):
-            return                                          # as a rule, and without arrays
+        if (
+            type(values) is float
+            and not self.shape
+            and -math.inf < values < math.inf
+            and (values > self.lowest if self.positive else values >= self.lowest)
+        ):
+            return  # as a rule, and without arrays
         try:
             array = np.asarray(values)
         except ValueError:
@@ -65,8 +70,9 @@ class Quantity:
         n = math.prod(self.shape)
         few = {1: "one", 3: "three", 6: "six"}.get(n, str(n))
         s = "s" if n > 1 else ""
-        text = f"{few} {'' if self.infinite else 'finite '}number{s}" + ("" if self.plain
-                                                                         else f" or cd.Parameter{s}")
+        text = f"{few} {'' if self.infinite else 'finite '}number{s}" + (
+            "" if self.plain else f" or cd.Parameter{s}"
+        )
         text += f" [{self.unit}]" if self.unit else ""
         if self.lowest > -math.inf:
             text += f", {'above' if self.positive else 'at least'} {self.lowest:g}"

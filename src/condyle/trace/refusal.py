@@ -1,4 +1,5 @@
 """Refusals: what happened, on which line of the user's, and what to write instead."""
+
 from __future__ import annotations
 
 import ast
@@ -32,25 +33,34 @@ class UserCall:
 
 _current: ContextVar[UserCall | None] = ContextVar("condyle_trace", default=None)
 
-_NUMPY_NAMES = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "asinh": "arcsinh", "acosh": "arccosh",
-                "atanh": "arctanh", "atan2": "arctan2", "pow": "power", "dist": "hypot"}
+_NUMPY_NAMES = {
+    "asin": "arcsin",
+    "acos": "arccos",
+    "atan": "arctan",
+    "asinh": "arcsinh",
+    "acosh": "arccosh",
+    "atanh": "arctanh",
+    "atan2": "arctan2",
+    "pow": "power",
+    "dist": "hypot",
+}
 REMEDIES = {
     "spline": "Use cd.Spline(x, y) instead of a SciPy spline or np.interp.",
     "scipy": "SciPy cannot calculate with symbols: use NumPy's functions, or tabulate it and use "
-             "cd.Spline(x, y).",
+    "cd.Spline(x, y).",
     "store": "An array of floats cannot hold symbols: build it from its entries, np.array([[...], ...]), or "
-             "make it with dtype=object.",
+    "make it with dtype=object.",
     "function": "Write it with arithmetic and NumPy's elementary functions, or tabulate it and use "
-                "cd.Spline(x, y).",
+    "cd.Spline(x, y).",
     "bool": "Use np.where(condition, a, b) or cd.where instead of if, while, and, or; combine conditions by "
-            "& | ~; use np.maximum and np.minimum instead of max and min; compare entries, not whole arrays "
-            "of symbols.",
+    "& | ~; use np.maximum and np.minimum instead of max and min; compare entries, not whole arrays "
+    "of symbols.",
     "truth": "Return the difference instead of a == b: a - b is zero, or changes sign, where they are equal; "
-             "to choose between two numbers use np.where(condition, a, b).",
+    "to choose between two numbers use np.where(condition, a, b).",
     "int": "Leave out int(), or use np.floor or np.trunc; a table indexed by a symbol becomes cd.Spline(x, "
-           "y).",
+    "y).",
     "float": "Leave out float() and dtype=float; use np.sin, np.sqrt, ... instead of the math module, and "
-             "cd.Spline(x, y) instead of a SciPy spline.",
+    "cd.Spline(x, y) instead of a SciPy spline.",
 }
 
 
@@ -87,8 +97,9 @@ def _spot(frame: FrameType) -> tuple[str, Any]:
         match ast.parse(text, mode="eval").body:
             case ast.Call(func=ast.Name(id=name)):
                 called = names[name]
-            case ast.Call(func=ast.Attribute(value=ast.Name(id=module),
-                                             attr=name)) if inspect.ismodule(names[module]):
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=module), attr=name)) if inspect.ismodule(
+                names[module]
+            ):
                 called = getattr(names[module], name)
     return f" at {frame.f_code.co_filename}:{frame.f_lineno}" + (f": `{text}`" if text else ""), called
 
@@ -112,19 +123,28 @@ def describe(function: Any) -> str:
     """`function name (file:line)`, as far as they are known."""
     while isinstance(function, functools.partial):
         function = function.func
-    name = getattr(function, "__qualname__", None) or getattr(function, "__name__",
-                                                              None) or type(function).__name__
+    name = (
+        getattr(function, "__qualname__", None)
+        or getattr(function, "__name__", None)
+        or type(function).__name__
+    )
     name = "lambda" if name.endswith("<lambda>") else name.replace("<locals>.", "")
     method = getattr(inspect.unwrap(function), "__func__", inspect.unwrap(function))
-    code = getattr(method, "__code__", None) or getattr(type(method).__dict__.get("__call__"), "__code__",
-                                                        None)
-    return f"function {name}" + (f" ({code.co_filename}:{code.co_firstlineno})" if isinstance(code, CodeType)
-                                 else "")
+    code = getattr(method, "__code__", None) or getattr(
+        type(method).__dict__.get("__call__"), "__code__", None
+    )
+    return f"function {name}" + (
+        f" ({code.co_filename}:{code.co_firstlineno})" if isinstance(code, CodeType) else ""
+    )
 
 
-def evaluate(call: UserCall, function: Callable[..., Any], flatten: Callable[[Any], Any] | None,
-             arguments: Sequence[Any],
-             symbolic: bool) -> Any:
+def evaluate(
+    call: UserCall,
+    function: Callable[..., Any],
+    flatten: Callable[[Any], Any] | None,
+    arguments: Sequence[Any],
+    symbolic: bool,
+) -> Any:
     """The function's result; what fails in it is told as what the user did."""
     token = _current.set(call)
     try:
@@ -133,15 +153,24 @@ def evaluate(call: UserCall, function: Callable[..., Any], flatten: Callable[[An
     except TraceError:
         raise
     except Exception as error:
-        for library, remedy in (("scipy.interpolate", "spline"), ("scipy", "scipy"),
-                                ("numpy.linalg", "function")):
-            if symbolic and isinstance(error, (TypeError, ValueError)) and _passes(error.__traceback__,
-                                                                                   library):
+        for library, remedy in (
+            ("scipy.interpolate", "spline"),
+            ("scipy", "scipy"),
+            ("numpy.linalg", "function"),
+        ):
+            if (
+                symbolic
+                and isinstance(error, (TypeError, ValueError))
+                and _passes(error.__traceback__, library)
+            ):
                 raise call.error(
-                    f"gives symbols to {library}, which fails: {error}. {REMEDIES[remedy]}") from error
+                    f"gives symbols to {library}, which fails: {error}. {REMEDIES[remedy]}"
+                ) from error
         if symbolic and isinstance(error, TypeError) and "has no callable" in str(error):
-            raise call.error(f"gives an array that mixes symbols and numbers to a NumPy function ({error}). "
-                             "Apply the function to the entries: np.array([np.sqrt(q), 1.0])") from error
+            raise call.error(
+                f"gives an array that mixes symbols and numbers to a NumPy function ({error}). "
+                "Apply the function to the entries: np.array([np.sqrt(q), 1.0])"
+            ) from error
         values = "symbols, one scalar for each argument" if symbolic else f"{[float(a) for a in arguments]}"
         error.add_note(f"Condyle called {call.function} for {call.what} with {values}.")
         raise
@@ -177,5 +206,6 @@ def check_arity(function: Callable[..., Any], names: tuple[str, ...], call: User
     try:
         signature.bind(*names)
     except TypeError as error:
-        raise call.error(f"takes {signature}, but is called with {len(names)} value(s), "
-                         f"({', '.join(names)}): {error}") from error
+        raise call.error(
+            f"takes {signature}, but is called with {len(names)} value(s), ({', '.join(names)}): {error}"
+        ) from error

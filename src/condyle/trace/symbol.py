@@ -1,4 +1,5 @@
 """One scalar value that is not known yet, and what NumPy's functions do with it."""
+
 from __future__ import annotations
 
 import difflib
@@ -46,8 +47,9 @@ class Symbol:
         """What is computed from Parameters pickles: as its serialised expression."""
         outside = defaulted_in(self.sx)
         if len(outside) != len(ca.symvar(self.sx)):
-            raise TypeError(f"{self!r} cannot be pickled: it has no value outside the function that is being "
-                            "traced")
+            raise TypeError(
+                f"{self!r} cannot be pickled: it has no value outside the function that is being traced"
+            )
         return _restored, (ca.Function("f", [s.sx for s in outside], [self.sx]).serialize(), outside)
 
     def __float__(self) -> NoReturn:
@@ -73,8 +75,9 @@ class Symbol:
     def __rdivmod__(self, other: Any) -> Any:
         return _apply("floor_divide", other, self), _apply("remainder", other, self)
 
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = None,
-                        **options: Any) -> Any:
+    def __array_ufunc__(
+        self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = None, **options: Any
+    ) -> Any:
         if out is not None and any(isinstance(o, np.ndarray) and o.dtype != object for o in out):
             refuse("store", "puts a symbol into an array of floats")
         name, on_objects = ufunc.__name__, ["O" * ufunc.nin + "->" + "O" * ufunc.nout]
@@ -84,8 +87,11 @@ class Symbol:
             return _apply("floor_divide", *inputs), _apply("remainder", *inputs)
         if name not in RULES:
             near = difflib.get_close_matches(name, RULES, n=3)
-            refuse("function", f"gives a symbol to {name}, which has no symbolic form"
-                    + (f" (near: {', '.join(near)})" if near else ""))
+            refuse(
+                "function",
+                f"gives a symbol to {name}, which has no symbolic form"
+                + (f" (near: {', '.join(near)})" if near else ""),
+            )
         result = _apply(name, *inputs)
         if out is None:
             return result
@@ -99,6 +105,7 @@ class Symbol:
 
     # what _add_operators gives it, for editors and mypy
     if TYPE_CHECKING:
+
         def __add__(self, other: Any) -> Symbol: ...
         def __radd__(self, other: Any) -> Symbol: ...
         def __sub__(self, other: Any) -> Symbol: ...
@@ -153,6 +160,7 @@ DEFAULTED: dict[int, Symbol] = {}
 def _add_operators() -> None:
     """Give Symbol its operators, and the methods .sin(), .sqrt(), ... that NumPy calls on entries of object
     arrays."""
+
     def unary(name: str) -> Callable:
         return lambda self: _apply(name, self)
 
@@ -162,19 +170,38 @@ def _add_operators() -> None:
     def backward(name: str) -> Callable:
         return lambda self, other: _apply(name, other, self) if _is_operand(other) else NotImplemented
 
-    for operator, name in {"add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide",
-                           "pow": "power",
-                           "mod": "remainder", "floordiv": "floor_divide", "and": "logical_and",
-                           "or": "logical_or",
-                           "xor": "logical_xor"}.items():
+    for operator, name in {
+        "add": "add",
+        "sub": "subtract",
+        "mul": "multiply",
+        "truediv": "divide",
+        "pow": "power",
+        "mod": "remainder",
+        "floordiv": "floor_divide",
+        "and": "logical_and",
+        "or": "logical_or",
+        "xor": "logical_xor",
+    }.items():
         setattr(Symbol, f"__{operator}__", forward(name))
         setattr(Symbol, f"__r{operator}__", backward(name))
-    for operator, name in {"lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal",
-                           "eq": "equal",
-                           "ne": "not_equal"}.items():
+    for operator, name in {
+        "lt": "less",
+        "le": "less_equal",
+        "gt": "greater",
+        "ge": "greater_equal",
+        "eq": "equal",
+        "ne": "not_equal",
+    }.items():
         setattr(Symbol, f"__{operator}__", forward(name))
-    for operator, name in {"neg": "negative", "pos": "positive", "abs": "absolute", "invert": "logical_not",
-                           "floor": "floor", "ceil": "ceil", "trunc": "trunc"}.items():
+    for operator, name in {
+        "neg": "negative",
+        "pos": "positive",
+        "abs": "absolute",
+        "invert": "logical_not",
+        "floor": "floor",
+        "ceil": "ceil",
+        "trunc": "trunc",
+    }.items():
         setattr(Symbol, f"__{operator}__", unary(name))
     for name in UNARY:
         setattr(Symbol, name, unary(name))
@@ -195,8 +222,9 @@ def is_symbolic(value: Any) -> bool:
 def is_truth(value: Any) -> bool:
     """Whether the value is true or false rather than a number: a Python or NumPy bool, or a comparison of
     symbols."""
-    return isinstance(value, (bool, np.bool_, Truth)) or (isinstance(value, np.ndarray)
-                                                          and value.dtype == bool)
+    return isinstance(value, (bool, np.bool_, Truth)) or (
+        isinstance(value, np.ndarray) and value.dtype == bool
+    )
 
 
 def _is_operand(value: Any) -> bool:
@@ -210,8 +238,9 @@ def scalar(value: Any) -> ca.SX:
         return ca.densify(value)
     if is_number(value):
         return ca.SX(float(value))
-    raise TypeError(f"cannot calculate with {value!r} ({type(value).__name__}) and a symbol; use real "
-                    "numbers")
+    raise TypeError(
+        f"cannot calculate with {value!r} ({type(value).__name__}) and a symbol; use real numbers"
+    )
 
 
 def _apply(name: str, *inputs: Any) -> Any:
@@ -248,6 +277,7 @@ def where(condition: Any, a: Any, b: Any) -> Any:
     number, a division by zero), guard its argument so that derivatives stay finite too:
     `where(x > 0, np.sqrt(where(x > 0, x, 1.0)), 0.0)`.
     """
+
     def choose(c: Any, x: Any, y: Any) -> Symbol:
         kind = Truth if is_truth(x) and is_truth(y) else Symbol
         return kind(ca.if_else(scalar(c), scalar(x), scalar(y)))
@@ -280,7 +310,12 @@ def _interp(*args: Any, **options: Any) -> NoReturn:
 
 
 _ARRAY_FUNCTIONS: dict[Callable, Callable] = {
-    np.where: where, np.select: _select, np.clip: _clip, np.sinc: _sinc, np.interp: _interp}
+    np.where: where,
+    np.select: _select,
+    np.clip: _clip,
+    np.sinc: _sinc,
+    np.interp: _interp,
+}
 _add_operators()
 
 

@@ -1,4 +1,5 @@
 """A user function is called once with symbols, kept as an expression, and compared with plain floats."""
+
 from __future__ import annotations
 
 import functools
@@ -47,8 +48,11 @@ class Traced:
         return f"{self.serial}{list(self.outside) or ''}{tables or ''}"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Traced) and (self.names, self.shape, self.text) == (other.names, other.shape,
-                                                                                     other.text)
+        return isinstance(other, Traced) and (self.names, self.shape, self.text) == (
+            other.names,
+            other.shape,
+            other.text,
+        )
 
     def __hash__(self) -> int:
         return hash((self.names, self.shape, self.text))
@@ -61,8 +65,9 @@ class Traced:
 
     @functools.cached_property
     def _closure(self) -> Closure:
-        return Closure.of(self.function, 1, ca.vertcat(ca.SX(0, 1), *(s.sx for s in self.outside)),
-                          self.tables)
+        return Closure.of(
+            self.function, 1, ca.vertcat(ca.SX(0, 1), *(s.sx for s in self.outside)), self.tables
+        )
 
     def apply(self, *arguments: ca.SX) -> ca.SX:
         """The result as an expression of expressions, a dense column."""
@@ -85,8 +90,9 @@ class Traced:
         """The result at plain numbers, by CasADi's evaluator; shape `shape`. Parameters have their
         defaults."""
         if not self.outside and not self.tables:
-            return np.array(self.function.call([float(v) for v in values])[0],
-                            dtype=float).reshape(self.shape)
+            return np.array(self.function.call([float(v) for v in values])[0], dtype=float).reshape(
+                self.shape
+            )
         defaults = [s.default for s in self.outside]  # type: ignore[attr-defined]
         return self._closure.at(*map(float, values), outside=defaults)[0].reshape(self.shape)
 
@@ -94,14 +100,23 @@ class Traced:
         return f"Traced({self.what!r}, ({', '.join(self.names)}) -> {self.shape})"
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("what", "names", "shape", "serial", "outside",
-                                                       "tables")}
+        return {
+            name: getattr(self, name) for name in ("what", "names", "shape", "serial", "outside", "tables")
+        }
 
 
-def trace(function: Callable[..., Any] | float | None, names: Sequence[str], *, what: str,
-          outputs: tuple[int, ...] | None = None, flatten: Callable[[Any], Any] | None = None,
-          ranges: Sequence[tuple[float, float]] | None = None, points: int = 4, seed: int = 0,
-          source: Callable[..., Any] | None = None) -> Traced:
+def trace(
+    function: Callable[..., Any] | float | None,
+    names: Sequence[str],
+    *,
+    what: str,
+    outputs: tuple[int, ...] | None = None,
+    flatten: Callable[[Any], Any] | None = None,
+    ranges: Sequence[tuple[float, float]] | None = None,
+    points: int = 4,
+    seed: int = 0,
+    source: Callable[..., Any] | None = None,
+) -> Traced:
     """Call a user function once with symbols, check it against plain floats, and return it as a `Traced`
     record.
 
@@ -127,8 +142,9 @@ def trace(function: Callable[..., Any] | float | None, names: Sequence[str], *, 
         call.function, call.law = describe(source or function), source or function
         check_arity(law, names, call)
     else:
-        raise TraceError(f"{what}: expected a function of ({', '.join(names)}), a number or None, got "
-                         f"{function!r}")
+        raise TraceError(
+            f"{what}: expected a function of ({', '.join(names)}), a number or None, got {function!r}"
+        )
 
     def run(arguments: Sequence[Any]) -> NDArray[np.object_]:
         symbolic = any(isinstance(a, Symbol) for a in arguments)
@@ -146,9 +162,11 @@ def trace(function: Callable[..., Any] | float | None, names: Sequence[str], *, 
             sx = ca.Function("traced", [*x, *more], [y, *indices])
         except RuntimeError as error:
             raise call.error(
-                "uses a symbol of an earlier call; it must not keep values between calls") from error
-        traced = Traced(what, names, result.shape, sx.serialize(), outside,
-                        tuple(lookup.table for lookup in lookups))
+                "uses a symbol of an earlier call; it must not keep values between calls"
+            ) from error
+        traced = Traced(
+            what, names, result.shape, sx.serialize(), outside, tuple(lookup.table for lookup in lookups)
+        )
         codes = [sx.instruction_id(k) for k in range(sx.n_instructions())]
         if any(math.isnan(sx.instruction_constant(k)) for k, code in enumerate(codes) if code == ca.OP_CONST):
             raise call.error("contains a constant that is NaN; check the numbers it uses")
@@ -161,9 +179,13 @@ def trace(function: Callable[..., Any] | float | None, names: Sequence[str], *, 
 
 def _entries(result: Any, outputs: tuple[int, ...] | None, call: UserCall) -> NDArray[np.object_]:
     """A function's result as an object array of Symbols and numbers."""
-    expected = "expected " + ("a real number, or an array or nested list of them" if outputs is None else
-                              f"real numbers in an array of shape {outputs}" if outputs
-                              else "one real number")
+    expected = "expected " + (
+        "a real number, or an array or nested list of them"
+        if outputs is None
+        else f"real numbers in an array of shape {outputs}"
+        if outputs
+        else "one real number"
+    )
     try:
         array = np.array(_without_sx(result), dtype=object)
     except ValueError as error:
@@ -171,8 +193,9 @@ def _entries(result: Any, outputs: tuple[int, ...] | None, call: UserCall) -> ND
     for index, entry in np.ndenumerate(array):
         if is_truth(entry):
             at = f" at {list(index)} of its result" if index else ""
-            raise call.error(f"returned a truth value{at}, as a comparison gives it; {expected}. "
-                             f"{REMEDIES['truth']}")
+            raise call.error(
+                f"returned a truth value{at}, as a comparison gives it; {expected}. {REMEDIES['truth']}"
+            )
         if not (is_symbolic(entry) or is_number(entry)):
             at = f" at {list(index)} of its result" if index else ""
             hint = "; is a return statement missing?" if entry is None else ""
@@ -210,20 +233,26 @@ def _sample(ranges: Sequence[tuple[float, float]] | None, n: int, points: int, s
 
 
 def _named(traced: Traced, point: Array) -> str:
-    return ", ".join(f"{name} = {value:.9g}" for name,
-                     value in zip(traced.names, point, strict=True)) or "no arguments"
+    return (
+        ", ".join(f"{name} = {value:.9g}" for name, value in zip(traced.names, point, strict=True))
+        or "no arguments"
+    )
 
 
-def _compare(traced: Traced, run: Callable[[Sequence[Any]], NDArray[np.object_]], sample: Array,
-             call: UserCall) -> None:
+def _compare(
+    traced: Traced, run: Callable[[Sequence[Any]], NDArray[np.object_]], sample: Array, call: UserCall
+) -> None:
     """Plain floats against the expression; an entry that is NaN or infinite at every point is an error
     too."""
+
     def floats(point: Array) -> Array:
         with np.errstate(all="ignore"):
             entries = run(list(point))
         if entries.shape != traced.shape:
-            raise call.error(f"returned shape {traced.shape} with symbols but {entries.shape} with floats at "
-                             f"{_named(traced, point)}; the shape must not depend on values or types")
+            raise call.error(
+                f"returned shape {traced.shape} with symbols but {entries.shape} with floats at "
+                f"{_named(traced, point)}; the shape must not depend on values or types"
+            )
         return np.array([_number(entry, call) for entry in entries.ravel()]).reshape(entries.shape)
 
     finite = np.zeros(traced.shape, dtype=bool)
@@ -234,17 +263,23 @@ def _compare(traced: Traced, run: Callable[[Sequence[Any]], NDArray[np.object_]]
         scale = max(1e-3, np.abs(plain[np.isfinite(plain)]).max(initial=0.0))
         if not np.allclose(symbolic, plain, rtol=1e-7, atol=1e-9 * scale, equal_nan=True):
             steady = np.array_equal(plain, floats(point), equal_nan=True)
-            cause = ("it gives another value each time: it must not use random numbers or keep values "
-                     "between calls")
+            cause = (
+                "it gives another value each time: it must not use random numbers or keep values "
+                "between calls"
+            )
             if steady:
                 cause = "does it keep values between calls, or branch on the type of its arguments?"
-            raise call.error(f"gives {plain.tolist()} with floats but {symbolic.tolist()} with symbols at "
-                             f"{_named(traced, point)}; {cause}")
+            raise call.error(
+                f"gives {plain.tolist()} with floats but {symbolic.tolist()} with symbols at "
+                f"{_named(traced, point)}; {cause}"
+            )
         finite |= np.isfinite(plain)
     if len(sample) and not finite.all():
         entry = f"in entry {np.argwhere(~finite)[0].tolist()} of its result " if traced.shape else ""
-        raise call.error(f"is NaN or infinite {entry}at all {len(sample)} points tried, such as "
-                         f"{_named(traced, sample[0])}; expected finite values")
+        raise call.error(
+            f"is NaN or infinite {entry}at all {len(sample)} points tried, such as "
+            f"{_named(traced, sample[0])}; expected finite values"
+        )
 
 
 def _check_derivatives(traced: Traced, sample: Array, call: UserCall) -> None:
@@ -256,11 +291,15 @@ def _check_derivatives(traced: Traced, sample: Array, call: UserCall) -> None:
     y = traced.apply(*ca.vertsplit(x))
     J = ca.jacobian(y, x)
     # Forward, reverse and second derivatives pass NaN on differently: all are used later.
-    derivatives = ca.Function("derivatives", [x], [J, ca.jtimes(y, x, ca.SX.ones(y.shape), True),
-                                                   ca.jacobian(J, x)])
+    derivatives = ca.Function(
+        "derivatives", [x], [J, ca.jtimes(y, x, ca.SX.ones(y.shape), True), ca.jacobian(J, x)]
+    )
     for point in sample:
-        if np.isfinite(traced(*point)).all() and not all(np.isfinite(np.array(d)).all()
-                                                         for d in derivatives(point)):
-            raise call.error(f"has a value but no derivative at {_named(traced, point)}: both sides of "
-                             "np.where are evaluated. Guard the side not taken: where(x > 0, np.sqrt(where(x "
-                             "> 0, x, 1.0)), 0.0)")
+        if np.isfinite(traced(*point)).all() and not all(
+            np.isfinite(np.array(d)).all() for d in derivatives(point)
+        ):
+            raise call.error(
+                f"has a value but no derivative at {_named(traced, point)}: both sides of "
+                "np.where are evaluated. Guard the side not taken: where(x > 0, np.sqrt(where(x "
+                "> 0, x, 1.0)), 0.0)"
+            )

@@ -1,4 +1,5 @@
 """What is fixed to bodies and moves nothing: markers, and geometry to draw."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -58,8 +59,9 @@ def marker(name: Any, body: str, station: Any, fixed: bool) -> Marker:
     except ShapeError as error:
         raise DescriptionError(str(error)) from None
     if place.shape != (3,) or not np.isfinite(place).all():
-        raise DescriptionError(f"{what} must be three finite numbers in the body's frame [m], got "
-                               f"{station!r}")
+        raise DescriptionError(
+            f"{what} must be three finite numbers in the body's frame [m], got {station!r}"
+        )
     return Marker(name, body, tuple(map(float, place)), bool(fixed))  # type: ignore[arg-type]
 
 
@@ -67,10 +69,16 @@ def geometry(name: str, body: str, shape: Any, X_BS: Any, color: Any, opacity: A
     """Geometry from what a user gave, checked."""
     what = f"geometry {name!r}"
     if not isinstance(shape, Shape):
-        hint = (f"; write {shape.__name__}(...)" if isinstance(shape, type) else
-                f"; write cd.shapes.Mesh({shape!r})" if isinstance(shape, str) else "")
-        raise DescriptionError(f"{what}: expected a shape such as cd.shapes.Sphere(0.02), got "
-                               f"{shape!r}{hint}")
+        hint = (
+            f"; write {shape.__name__}(...)"
+            if isinstance(shape, type)
+            else f"; write cd.shapes.Mesh({shape!r})"
+            if isinstance(shape, str)
+            else ""
+        )
+        raise DescriptionError(
+            f"{what}: expected a shape such as cd.shapes.Sphere(0.02), got {shape!r}{hint}"
+        )
     X = Transform.of(X_BS, f"{what}: X_BS")
     if not isinstance(X.p, np.ndarray) or X.p.ndim != 1:
         raise DescriptionError(f"{what}: X_BS must be one Transform of plain numbers")
@@ -95,5 +103,6 @@ def hex_color(what: str, color: Any) -> str:
                 return "#" + "".join(f"{round(255 * c):02x}" for c in given.tolist())
         except ShapeError:
             pass
-    raise DescriptionError(f"{what}: color is a name as 'teal', text as '#00897b' or three numbers from 0 to "
-                           f"1, got {color!r}")
+    raise DescriptionError(
+        f"{what}: color is a name as 'teal', text as '#00897b' or three numbers from 0 to 1, got {color!r}"
+    )

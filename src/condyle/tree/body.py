@@ -1,4 +1,5 @@
 """What a body is: its place in the tree, its frames, its mass and its coordinates."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -93,8 +94,10 @@ class Body:
     def mass_expressions(self) -> list[ca.SX]:
         """Mass, com (3,) and inertia (3, 3) as expressions of the parameters."""
         m = self.mass_properties
-        return [self.symbolic[name].sx if name in self.symbolic else ca.SX(ca.DM(value))
-                for name, value in (("mass", m.mass), ("com", m.com), ("inertia", m.inertia))]
+        return [
+            self.symbolic[name].sx if name in self.symbolic else ca.SX(ca.DM(value))
+            for name, value in (("mass", m.mass), ("com", m.com), ("inertia", m.inertia))
+        ]
 
     def mass_properties_at(self, parameters: Mapping[str, float]) -> MassProperties:
         """Checked mass properties at other values of the parameters."""
@@ -109,8 +112,13 @@ class Body:
     def __repr__(self) -> str:
         if self.is_ground or self.parent is None:
             return "Body('ground')"
-        names = (f", follows {self.follows.name!r}" if self.follows else
-                 f", {', '.join(c.name for c in self.coordinates)}" if self.coordinates else "")
+        names = (
+            f", follows {self.follows.name!r}"
+            if self.follows
+            else f", {', '.join(c.name for c in self.coordinates)}"
+            if self.coordinates
+            else ""
+        )
         return f"Body({self.name!r}, {self.mobilizer!r} on {self.parent.name!r}, {self.mass:g} kg{names})"
 
 

@@ -5,6 +5,7 @@ The pivots D of the articulated-body algorithm (condyle.dynamics.aba (2)) are co
 the default and at random coordinates and times. A pivot that is zero against its value before elimination
 cannot be divided by. A prescribed speed needs no inertia: it is not solved for.
 """
+
 from __future__ import annotations
 
 import numpy as np
@@ -31,10 +32,15 @@ def check_inertia(tree: Tree, seed: int = 0) -> None:
     motions = [(t, q, found) for t, q, found in motions if all(map(_finite, found.values()))]
     if not motions:
         return
-    if all(b.mobilizer.nu == 0 or b.any_inertia
-           or (_full(b.mass_properties.inertia, b.mass)
-               and _independent([found[b.name] for _, _, found in motions if b.name in found]))
-           for b in tree.owners):
+    if all(
+        b.mobilizer.nu == 0
+        or b.any_inertia
+        or (
+            _full(b.mass_properties.inertia, b.mass)
+            and _independent([found[b.name] for _, _, found in motions if b.name in found])
+        )
+        for b in tree.owners
+    ):
         return
     at = [(t, q) for t, q, _ in motions]
     best: dict[int, float] = {}
@@ -48,13 +54,17 @@ def check_inertia(tree: Tree, seed: int = 0) -> None:
                     f"body {body.name!r}: its {body.mobilizer!r} moves no inertia with speed {name!r} (mass "
                     f"{body.mass:g} kg and what it carries), so that this acceleration has no answer; give "
                     "the body or its children mass and inertia, or weld it: cd.Weld(). Each coordinate of a "
-                    "joint must move it in a way of its own")
+                    "joint must move it in a way of its own"
+                )
 
 
 def _motions(tree: Tree, t: float, q: Array) -> dict[str, JointMotion[Array]]:
     """Of the joints that users write, by body."""
-    return {b.name: motion_at(b.mobilizer, t, q[b.q], np.zeros(b.mobilizer.nu)) for b in tree.bodies
-            if b.mobilizer.named_by_user and b.mobilizer.nu}
+    return {
+        b.name: motion_at(b.mobilizer, t, q[b.q], np.zeros(b.mobilizer.nu))
+        for b in tree.bodies
+        if b.mobilizer.named_by_user and b.mobilizer.nu
+    }
 
 
 def _finite(motion: JointMotion[Array]) -> bool:
@@ -87,7 +97,7 @@ def _pivots(tree: Tree, t: float, q: Array) -> dict[int, float]:
         return _pivots_of_matrix(tree, t, q)
     X_MB = [body.X_BM.inverse() for body in tree.bodies]
     P = [body.mass_properties.transformed(X).matrix() for body, X in zip(tree.bodies, X_MB, strict=True)]
-    C = list(P)                                             # composite inertias: the same without elimination
+    C = list(P)  # composite inertias: the same without elimination
     own = [np.abs(p).max() for p in P]
     ratios: dict[int, float] = {}
     for B in tree.tip_to_base:

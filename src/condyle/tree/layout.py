@@ -9,6 +9,7 @@ Numbers that depend on Parameters are not computed again for every state: `tabul
 table, which an INSTANCE kernel fills once per set of parameters. Those of one body are side by side, in the
 order of `BodyConstants`, so that loops over bodies read them where they are.
 """
+
 from __future__ import annotations
 
 from dataclasses import fields, replace
@@ -106,17 +107,26 @@ def _numeric(body: Body, on: BodyConstants | None) -> BodyConstants:
     X_MB = body.X_BM.inverse()
     X_PF = body.X_PF if on is None else Transform.unchecked(on.R_MB, on.p_MB) @ body.X_PF
     m: MassProperties = body.mass_properties.transformed(X_MB)
-    return BodyConstants(snapped(X_PF.R), X_PF.p, snapped(X_MB.R), X_MB.p, m.mass, m.com,
-                  principal(m.inertia_about_origin()))
+    return BodyConstants(
+        snapped(X_PF.R), X_PF.p, snapped(X_MB.R), X_MB.p, m.mass, m.com, principal(m.inertia_about_origin())
+    )
 
 
 def _symbolic(body: Body, on: BodyConstants | None) -> BodyConstants:
     """The same as `_numeric` over SX."""
-    given = {"R_PF": body.X_PF.R, "p_PF": body.X_PF.p, "R_BM": body.X_BM.R, "p_BM": body.X_BM.p,
-             "mass": body.mass,
-             "com": body.mass_properties.com, "inertia": body.mass_properties.inertia}
-    x = {name: body.symbolic[name].sx if name in body.symbolic else ca.sparsify(ca.SX(ca.DM(value)))
-         for name, value in given.items()}
+    given = {
+        "R_PF": body.X_PF.R,
+        "p_PF": body.X_PF.p,
+        "R_BM": body.X_BM.R,
+        "p_BM": body.X_BM.p,
+        "mass": body.mass,
+        "com": body.mass_properties.com,
+        "inertia": body.mass_properties.inertia,
+    }
+    x = {
+        name: body.symbolic[name].sx if name in body.symbolic else ca.sparsify(ca.SX(ca.DM(value)))
+        for name, value in given.items()
+    }
     R_MB = x["R_BM"].T
     p_MB = -R_MB @ x["p_BM"]
     com = R_MB @ x["com"] + p_MB
@@ -125,8 +135,9 @@ def _symbolic(body: Body, on: BodyConstants | None) -> BodyConstants:
     if on is not None:
         R_PM, p_PM = (ca.sparsify(v if isinstance(v, ca.SX) else ca.SX(ca.DM(v))) for v in (on.R_MB, on.p_MB))
         R_PF, p_PF = R_PM @ R_PF, R_PM @ p_PF + p_PM
-    placed = BodyConstants(*(_number(ca.simplify(v)) for v in (R_PF, p_PF, R_MB, p_MB, x["mass"], com,
-                                                               about)))
+    placed = BodyConstants(
+        *(_number(ca.simplify(v)) for v in (R_PF, p_PF, R_MB, p_MB, x["mass"], com, about))
+    )
     return placed if isinstance(placed.I, ca.SX) else replace(placed, I=principal(placed.I))
 
 
@@ -135,8 +146,9 @@ def _number(value: ca.SX) -> Any:
     if not value.is_constant():
         return value
     number = np.array(ca.DM(value).full())
-    return number if number.shape == (3, 3) else number[:, 0] if number.shape == (3,
-                                                                                  1) else float(number[0, 0])
+    return (
+        number if number.shape == (3, 3) else number[:, 0] if number.shape == (3, 1) else float(number[0, 0])
+    )
 
 
 def tabulated(placed: list[BodyConstants]) -> ConstantsTable:

@@ -7,6 +7,7 @@ docs/theory/motion.md.
 
 q and u are the mobilizer's own. Rates come by automatic differentiation.
 """
+
 from __future__ import annotations
 
 import inspect
@@ -60,8 +61,10 @@ class Prescribed:
     def __post_init__(self) -> None:
         given = [level for level in LEVELS if getattr(self, level) is not None]
         if len(given) != 1:
-            raise DescriptionError("Prescribed: expected one of position=, velocity= and acceleration=, got "
-                                   f"{given or 'none'}; the others follow from it")
+            raise DescriptionError(
+                "Prescribed: expected one of position=, velocity= and acceleration=, got "
+                f"{given or 'none'}; the others follow from it"
+            )
 
     def __repr__(self) -> str:
         return f"Prescribed({self.level}={brief(getattr(self, self.level))})"
@@ -70,17 +73,22 @@ class Prescribed:
     def level(self) -> str:
         return next(level for level in LEVELS if getattr(self, level) is not None)
 
-    def of(self, mobilizer: Mobilizer, what: str, coordinates: Sequence[str],
-           speeds: Sequence[str]) -> Driver:
+    def of(
+        self, mobilizer: Mobilizer, what: str, coordinates: Sequence[str], speeds: Sequence[str]
+    ) -> Driver:
         """The motion of one mobilizer, whose coordinates and speeds have these names, its functions
         traced."""
         level, given = self.level, getattr(self, self.level)
         names = mobilizer.coordinate_names if level == "position" else mobilizer.speed_names
         if not names:
-            raise DescriptionError(f"{what}: {mobilizer!r} has no coordinates that could be prescribed; "
-                                   "leave motion= out")
-        arguments = ["t", *(mobilizer.coordinate_names if level != "position" else ()),
-                     *(mobilizer.speed_names if level == "acceleration" else ())]
+            raise DescriptionError(
+                f"{what}: {mobilizer!r} has no coordinates that could be prescribed; leave motion= out"
+            )
+        arguments = [
+            "t",
+            *(mobilizer.coordinate_names if level != "position" else ()),
+            *(mobilizer.speed_names if level == "acceleration" else ()),
+        ]
         what = f"{what}: {level} of its motion"
         laws: list[Traced | None]
         if is_series(given):
@@ -104,14 +112,18 @@ class Prescribed:
 
 def _columns(series: Any, entries: Entries, what: str) -> Array:
     """Values of a pair (times, values) by coordinates, or speeds, shape (coordinates, n)."""
-    names, given = entries.names, by_label(what, series[1],
-                                           entries) if len(entries.names) > 1 else bare(series[1])
+    names, given = (
+        entries.names,
+        by_label(what, series[1], entries) if len(entries.names) > 1 else bare(series[1]),
+    )
     times, values = real(what, series[0]), real(what, given)
     values = values[:, None] if values.ndim == 1 else values
     if values.shape != (len(times), len(names)):
         shape = f"({len(times)}, {len(names)})"
-        raise DescriptionError(f"{what}: (times, values): expected values of shape {shape} for {len(times)} "
-                               f"times and the coordinates {tuple(names)}, got shape {np.shape(series[1])}")
+        raise DescriptionError(
+            f"{what}: (times, values): expected values of shape {shape} for {len(times)} "
+            f"times and the coordinates {tuple(names)}, got shape {np.shape(series[1])}"
+        )
     return values.T
 
 
@@ -121,8 +133,10 @@ def _entries(given: Any, names: Sequence[str], what: str) -> list[Any]:
     if len(entries) != len(names):
         got = f"an array of shape {given.shape}" if isinstance(given, np.ndarray) else repr(given)
         hint = "; measured values need their times: (times, values)" if isinstance(given, np.ndarray) else ""
-        raise DescriptionError(f"{what}: expected a function of t, or {len(names)} of them for "
-                               f"{tuple(names)}, None where one is free, got {got}{hint}")
+        raise DescriptionError(
+            f"{what}: expected a function of t, or {len(names)} of them for "
+            f"{tuple(names)}, None where one is free, got {got}{hint}"
+        )
     return entries
 
 
@@ -134,8 +148,9 @@ def _traced(function: Any, arguments: Sequence[str], what: str, shape: tuple[int
         return trace(constant, arguments, what=what, outputs=shape, ranges=ranges)
     count = _required(function, len(arguments))
     if count not in (1, len(arguments)):
-        raise DescriptionError(f"{what}: {function!r} takes {count} arguments; expected t alone, or "
-                               f"({', '.join(arguments)})")
+        raise DescriptionError(
+            f"{what}: {function!r} takes {count} arguments; expected t alone, or ({', '.join(arguments)})"
+        )
 
     def law(*x: Any) -> Any:
         result = function(*x[:count])
@@ -154,8 +169,9 @@ def _required(function: Any, all_of_them: int) -> int:
         return 1
     if any(p.kind is p.VAR_POSITIONAL for p in parameters):
         return all_of_them
-    return sum(p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
-               for p in parameters)
+    return sum(
+        p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,8 +203,9 @@ class Driver:
         for j in range(self.mobilizer.nu):
             mine = [p for p in parts if any(pattern.has_nz(i, j) for i in p[0])]
             parts = [p for p in parts if p not in mine]
-            parts.append((sorted(i for p in mine for i in p[0]),
-                          sorted([j, *(k for p in mine for k in p[1])])))
+            parts.append(
+                (sorted(i for p in mine for i in p[0]), sorted([j, *(k for p in mine for k in p[1])]))
+            )
         return sorted(parts)
 
     @cached_property
@@ -209,8 +226,11 @@ class Driver:
         return () if self.level == "acceleration" else self.speeds
 
     def _values(self, t: ca.SX, q: ca.SX, u: ca.SX) -> list[ca.SX]:
-        arguments = [t, *(ca.vertsplit(q) if self.level != "position" else ()),
-                     *(ca.vertsplit(u) if self.level == "acceleration" else ())]
+        arguments = [
+            t,
+            *(ca.vertsplit(q) if self.level != "position" else ()),
+            *(ca.vertsplit(u) if self.level == "acceleration" else ()),
+        ]
         return [x for law in self.laws if law is not None for x in ca.vertsplit(law.apply(*arguments))]
 
     @cached_property
@@ -224,12 +244,12 @@ class Driver:
         if self.level == "position":
             q_p = self._normalised(values)
             u_p = self._speeds(t, q_p)
-            outputs = [q_p, u_p, ca.jacobian(u_p, t)]                                        # (1)
+            outputs = [q_p, u_p, ca.jacobian(u_p, t)]  # (1)
         elif self.level == "velocity":
             rate = motion(m, t, q, u).qdot
-            outputs = [none, values, ca.jtimes(values, ca.vertcat(t, q), ca.vertcat(1, rate))]       # (2)
+            outputs = [none, values, ca.jtimes(values, ca.vertcat(t, q), ca.vertcat(1, rate))]  # (2)
         else:
-            outputs = [none, none, values]                                                   # (3)
+            outputs = [none, none, values]  # (3)
         return Closure("prescribed", [t, q, u], [ca.densify(x) for x in outputs])
 
     @cached_property
@@ -259,7 +279,7 @@ class Driver:
             if len(rows) == len(columns):
                 u = rate if own.is_eye() else ca.solve(ca.densify(own), rate)
             else:
-                u = 4 * (own.T @ rate)                      # N' N = 1/4 for a unit quaternion
+                u = 4 * (own.T @ rate)  # N' N = 1/4 for a unit quaternion
             found.update(zip(columns, ca.vertsplit(u), strict=True))
         return ca.vertcat(ca.SX(0, 1), *(found[j] for j in sorted(found)))
 
@@ -269,32 +289,41 @@ class Driver:
         names, m = self.mobilizer.coordinate_names, self.mobilizer
         for p in self.parameters():
             if isinstance(p, Input) and self.level != "acceleration":
-                raise DescriptionError(f"{what}: contains {p!r}, but nothing says how fast an input changes; "
-                                       "use a cd.Parameter or a function of t, or prescribe acceleration=")
+                raise DescriptionError(
+                    f"{what}: contains {p!r}, but nothing says how fast an input changes; "
+                    "use a cd.Parameter or a function of t, or prescribe acceleration="
+                )
         for rows, columns in self.parts if self.level == "position" else ():
             mine = [i for i in rows if i in self._chosen]
             if not mine or len(rows) == len(columns) == 1:
                 continue
             if mine != rows:
                 missing = [names[i] for i in rows if i not in mine]
-                raise DescriptionError(f"{what}: {tuple(names[i] for i in rows)} move together; {missing} "
-                                       "must be given too, or use velocity=")
+                raise DescriptionError(
+                    f"{what}: {tuple(names[i] for i in rows)} move together; {missing} "
+                    "must be given too, or use velocity="
+                )
             free = ca.SX.sym("q", m.nq)
             others = ca.vertcat(ca.SX(0, 1), *(free[i] for i in range(m.nq) if i not in self._chosen))
             if others.numel() and ca.depends_on(m.N(free)[rows, columns], others):
-                raise DescriptionError(f"{what}: N of {m!r} depends on all coordinates; prescribe all of "
-                                       "them, or velocity=")
+                raise DescriptionError(
+                    f"{what}: N of {m!r} depends on all coordinates; prescribe all of them, or velocity="
+                )
             if len(columns) not in (len(rows), 3) or (len(rows) != len(columns) and len(rows) != 4):
-                raise DescriptionError(f"{what}: the {len(columns)} speeds of {m!r} cannot follow all "
-                                       f"{len(rows)} coordinates {tuple(names[i] for i in rows)}; prescribe "
-                                       "velocity= instead")
+                raise DescriptionError(
+                    f"{what}: the {len(columns)} speeds of {m!r} cannot follow all "
+                    f"{len(rows)} coordinates {tuple(names[i] for i in rows)}; prescribe "
+                    "velocity= instead"
+                )
         rng = np.random.default_rng(0)
         for t in rng.uniform(0.0, 1.0, 4):
             values = self.at(t, m.random_q(rng), np.zeros(m.nu))
             if np.isfinite(np.concatenate(values)).all():
                 return
-        raise DescriptionError(f"{what}: it, or its derivative with respect to time, is NaN or infinite at "
-                               f"all points tried, such as t = {t:.6g} s; expected finite values")
+        raise DescriptionError(
+            f"{what}: it, or its derivative with respect to time, is NaN or infinite at "
+            f"all points tried, such as t = {t:.6g} s; expected finite values"
+        )
 
     def at(self, t: float, q: Any, u: Any, parameters: dict[str, float] | None = None) -> list[Array]:
         """Prescribed coordinates, speeds and accelerations as numbers."""

@@ -1,4 +1,5 @@
 """Frames and mass properties of a body: checked numbers, and expressions of what depends on Parameters."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -28,11 +29,17 @@ def changed(old: Body, changes: Mapping[str, Any]) -> dict[str, Any]:
     mobilizer = changes.get("mobilizer", old.mobilizer)
     if mobilizer is not old.mobilizer:
         if not isinstance(mobilizer, Mobilizer) or (mobilizer.nq, mobilizer.nu, mobilizer.quaternions) != (
-                old.mobilizer.nq, old.mobilizer.nu, old.mobilizer.quaternions):
-            raise DescriptionError(f"{what}: its mobilizer must have the coordinates of {old.mobilizer!r}, "
-                                   f"got {mobilizer!r}")
-        out = {"mobilizer": mobilizer,
-               "motion": None if old.motion is None else replace(old.motion, mobilizer=mobilizer)}
+            old.mobilizer.nq,
+            old.mobilizer.nu,
+            old.mobilizer.quaternions,
+        ):
+            raise DescriptionError(
+                f"{what}: its mobilizer must have the coordinates of {old.mobilizer!r}, got {mobilizer!r}"
+            )
+        out = {
+            "mobilizer": mobilizer,
+            "motion": None if old.motion is None else replace(old.motion, mobilizer=mobilizer),
+        }
     given = {key: value for key, value in changes.items() if key != "mobilizer"}
     if not given:
         return out
@@ -45,13 +52,21 @@ def changed(old: Body, changes: Mapping[str, Any]) -> dict[str, Any]:
     return out | numbers | {"symbolic": {k: e for k, e in old.symbolic.items() if k in kept} | symbolic}
 
 
-def resolved(what: str, X_PF: object, X_BM: object, mass: object, com: object, inertia: object,
-              any_inertia: bool = False
-              ) -> tuple[dict[str, Any], dict[str, Expression]]:
+def resolved(
+    what: str,
+    X_PF: object,
+    X_BM: object,
+    mass: object,
+    com: object,
+    inertia: object,
+    any_inertia: bool = False,
+) -> tuple[dict[str, Any], dict[str, Expression]]:
     """Checked numbers, Parameters at their defaults, and the expressions of what depends on Parameters."""
     symbolic: dict[str, Expression] = {}
-    given: dict[str, Any] = {name: _expression(value, f"{what}: {name}")
-                             for name, value in (("mass", mass), ("com", com), ("inertia", inertia))}
+    given: dict[str, Any] = {
+        name: _expression(value, f"{what}: {name}")
+        for name, value in (("mass", mass), ("com", com), ("inertia", inertia))
+    }
     for frame, value in (("PF", X_PF), ("BM", X_BM)):
         X = Transform.of(_expression(value, f"{what}: X_{frame}"), f"{what}: X_{frame}")
         if isinstance(X.p, np.ndarray) and X.p.ndim > 1:
@@ -67,9 +82,11 @@ def resolved(what: str, X_PF: object, X_BM: object, mass: object, com: object, i
             given[name] = number if number.shape == (3, 3) else flat
             for p in expression.parameters:
                 if isinstance(p, (Input, Discrete)):
-                    raise DescriptionError(f"{what}: {name} contains {p!r}, but {p.kind}s act on forces; "
-                                           "what describes a body, and may change from call to call, is a "
-                                           "cd.Parameter")
+                    raise DescriptionError(
+                        f"{what}: {name} contains {p!r}, but {p.kind}s act on forces; "
+                        "what describes a body, and may change from call to call, is a "
+                        "cd.Parameter"
+                    )
             if expression.parameters:
                 symbolic[name] = expression
     for name in ("p_PF", "p_BM"):
@@ -78,8 +95,10 @@ def resolved(what: str, X_PF: object, X_BM: object, mass: object, com: object, i
     numbers = {
         "X_PF": Transform(given["R_PF"], given["p_PF"], what=f"{what}: X_PF"),
         "X_BM": Transform(given["R_BM"], given["p_BM"], what=f"{what}: X_BM"),
-        "mass_properties": MassProperties.of(given["mass"], given["com"], given["inertia"], what=what,
-                                             possible=not any_inertia)}
+        "mass_properties": MassProperties.of(
+            given["mass"], given["com"], given["inertia"], what=what, possible=not any_inertia
+        ),
+    }
     return numbers, symbolic
 
 
@@ -87,7 +106,7 @@ def _expression(value: Any, what: str) -> Any:
     """SX where a Parameter is inside, everything else as it is."""
     try:
         return as_sx(value)
-    except (TypeError, OverflowError, RuntimeError) as error:            # the last from CasADi's matrices
+    except (TypeError, OverflowError, RuntimeError) as error:  # the last from CasADi's matrices
         raise DescriptionError(f"{what}: {error}") from None
 
 

@@ -1,4 +1,5 @@
 """Units of coordinates and speeds, and what counts as one unit of error (sherman2011 (6))."""
+
 from __future__ import annotations
 
 import math
@@ -19,8 +20,10 @@ _ANGLES = {"rad": 1.0, "deg": math.pi / 180}
 def units(bodies: Sequence[Body]) -> tuple[list[str], list[str]]:
     """Units of coordinates ("rad", "m", "1" for quaternions) and of speeds, as the mobilizers state them."""
     owners = [b for b in bodies if b.follows is None]
-    return ([unit for b in owners for unit in b.mobilizer.units],
-            [unit for b in owners for unit in b.mobilizer.speed_units])
+    return (
+        [unit for b in owners for unit in b.mobilizer.units],
+        [unit for b in owners for unit in b.mobilizer.speed_units],
+    )
 
 
 def length(bodies: Sequence[Body]) -> float:
@@ -36,8 +39,11 @@ def reach(bodies: Sequence[Body]) -> float:
     far = 0.0
     for b in bodies:
         m = b.mass_properties
-        own = float(np.linalg.norm(m.com) + np.sqrt(max(np.trace(m.inertia),
-                                                        0.0) / (2 * m.mass))) if m.mass > 0 else 0.0
+        own = (
+            float(np.linalg.norm(m.com) + np.sqrt(max(np.trace(m.inertia), 0.0) / (2 * m.mass)))
+            if m.mass > 0
+            else 0.0
+        )
         start = 0.0 if b.parent is None or b.parent.is_ground else ends[b.parent.index]
         ends.append(start + float(np.linalg.norm(b.X_PF.p) + np.linalg.norm(b.X_BM.p)))
         far = max(far, ends[-1] + own)
@@ -55,11 +61,15 @@ def weights(bodies: Sequence[Body]) -> tuple[Array, Array]:
         if b.follows is not None:
             continue
         own_q, own_u = b.mobilizer.sizes(unit_length)
-        mine = [shares.get(unit, 1.0) if own is None else own for unit, own in zip(b.mobilizer.units, own_q,
-                                                                                   strict=True)]
+        mine = [
+            shares.get(unit, 1.0) if own is None else own
+            for unit, own in zip(b.mobilizer.units, own_q, strict=True)
+        ]
         for part in b.mobilizer.quaternions:
             mine[part] = [2.0] * (part.stop - part.start)
         q += mine
-        u += [TIME_SCALE * (shares.get(unit.removesuffix("/s"), 1.0) if own is None else own)
-              for unit, own in zip(b.mobilizer.speed_units, own_u, strict=True)]
+        u += [
+            TIME_SCALE * (shares.get(unit.removesuffix("/s"), 1.0) if own is None else own)
+            for unit, own in zip(b.mobilizer.speed_units, own_u, strict=True)
+        ]
     return np.array(q), np.array(u)

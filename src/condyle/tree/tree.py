@@ -1,4 +1,5 @@
 """A tree of mobilized bodies: what exists, in which order, under which names."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
@@ -30,10 +31,11 @@ class Tree:
         self.ground = Body("ground")
         self.bodies: list[Body] = []
         self.driven: list[Body] = []
-        self.checked = 0                                    # bodies of which check.py has nothing to say
+        self.checked = 0  # bodies of which check.py has nothing to say
         self.nq = self.nu = 0
-        self.parameters, self.inputs, self.discrete = (Registry(kind) for kind in ("parameter", "input",
-                                                                                   "discrete variable"))
+        self.parameters, self.inputs, self.discrete = (
+            Registry(kind) for kind in ("parameter", "input", "discrete variable")
+        )
         self._index: dict[str, int] = {"ground": -1}
         self._coordinate_index: dict[str, int] = {}
         self._speed_index: dict[str, int] = {}
@@ -45,8 +47,11 @@ class Tree:
         other.driven, other.checked = list(self.driven), self.checked
         other.nq, other.nu = self.nq, self.nu
         other._coordinate_index, other._speed_index = dict(self._coordinate_index), dict(self._speed_index)
-        other.parameters, other.inputs, other.discrete = (self.parameters.copy(), self.inputs.copy(),
-                                                          self.discrete.copy())
+        other.parameters, other.inputs, other.discrete = (
+            self.parameters.copy(),
+            self.inputs.copy(),
+            self.discrete.copy(),
+        )
         return other
 
     def replaced(self, changes: Mapping[str, Mapping[str, Any]]) -> Tree:
@@ -93,8 +98,11 @@ class Tree:
     @property
     def quaternions(self) -> list[slice]:
         """Where unit quaternions are in q."""
-        return [slice(b.q.start + part.start, b.q.start + part.stop) for b in self.owners
-                for part in b.mobilizer.quaternions]
+        return [
+            slice(b.q.start + part.start, b.q.start + part.stop)
+            for b in self.owners
+            for part in b.mobilizer.quaternions
+        ]
 
     @property
     def base_to_tip(self) -> Sequence[int]:
@@ -125,11 +133,13 @@ class Tree:
     def body(self, which: Body | str) -> Body:
         """A body from its name or itself."""
         if isinstance(which, Body):
-            if which is self.ground or (0 <= which.index < len(self.bodies)
-                                        and self.bodies[which.index] is which):
+            if which is self.ground or (
+                0 <= which.index < len(self.bodies) and self.bodies[which.index] is which
+            ):
                 return which
-            raise DescriptionError(f"{which!r} belongs to another system; use its name or the body of this "
-                                   "system")
+            raise DescriptionError(
+                f"{which!r} belongs to another system; use its name or the body of this system"
+            )
         if not isinstance(which, str):
             raise DescriptionError(f"a body is given by itself or its name, got {which!r}")
         if which not in self._index:
@@ -148,29 +158,51 @@ class Tree:
 
     def defaults(self) -> Array:
         """Default coordinates, shape (nq,)."""
-        parts = [np.array([d if c.default is None else c.default for c, d in zip(
-            body.coordinates, body.mobilizer.default_q(), strict=True)]) for body in self.owners
-                 if body.mobilizer]
+        parts = [
+            np.array(
+                [
+                    d if c.default is None else c.default
+                    for c, d in zip(body.coordinates, body.mobilizer.default_q(), strict=True)
+                ]
+            )
+            for body in self.owners
+            if body.mobilizer
+        ]
         return np.concatenate([np.zeros(0), *parts])
 
     def default_speeds(self) -> Array:
         """Default speeds, shape (nu,)."""
         values = np.zeros(self.nu)
         for body in self.owners:
-            own = [c.speed for c in body.coordinates][:body.mobilizer.nu]
-            values[body.u.start:body.u.start + len(own)] = own
+            own = [c.speed for c in body.coordinates][: body.mobilizer.nu]
+            values[body.u.start : body.u.start + len(own)] = own
         return values
 
     @property
     def locked(self) -> dict[str, str]:
         """Speeds that default states have locked, from their names to the level."""
-        return {body.speeds[j]: "position" for body in self.owners
-                for j in locked_speeds(body.mobilizer, body.coordinates, f"body {body.name!r}")}
+        return {
+            body.speeds[j]: "position"
+            for body in self.owners
+            for j in locked_speeds(body.mobilizer, body.coordinates, f"body {body.name!r}")
+        }
 
-    def add(self, name: str, parent: Body | str, mobilizer: Any, X_PF: object, X_BM: object, mass: object,
-            com: object, inertia: object, coordinates: Iterable[str | Coordinate] | str | None,
-            given: Prescribed | None = None, joint: str | None = None, any_inertia: bool = False,
-            follows: Body | str | None = None) -> Body:
+    def add(
+        self,
+        name: str,
+        parent: Body | str,
+        mobilizer: Any,
+        X_PF: object,
+        X_BM: object,
+        mass: object,
+        com: object,
+        inertia: object,
+        coordinates: Iterable[str | Coordinate] | str | None,
+        given: Prescribed | None = None,
+        joint: str | None = None,
+        any_inertia: bool = False,
+        follows: Body | str | None = None,
+    ) -> Body:
         """Check everything, then add the body: an error leaves the tree as it was."""
         if not isinstance(name, str) or not name.strip():
             raise DescriptionError(f"a body's name is a non-empty string, got {name!r}")
@@ -178,10 +210,16 @@ class Tree:
             raise DescriptionError(f"body {name!r} exists already; names are unique ('ground' is taken too)")
         what = f"body {name!r}"
         if not isinstance(mobilizer, Mobilizer):
-            hint = (f"; write {mobilizer.__name__}()" if isinstance(mobilizer, type) else
-                    "; write fit.mobilizer" if hasattr(mobilizer, "mobilizer") else "")
-            raise DescriptionError(f"{what}: mobilizer must be a mobilizer such as cd.Pin(), got "
-                                   f"{mobilizer!r}{hint}")
+            hint = (
+                f"; write {mobilizer.__name__}()"
+                if isinstance(mobilizer, type)
+                else "; write fit.mobilizer"
+                if hasattr(mobilizer, "mobilizer")
+                else ""
+            )
+            raise DescriptionError(
+                f"{what}: mobilizer must be a mobilizer such as cd.Pin(), got {mobilizer!r}{hint}"
+            )
         _check_stated(mobilizer, what)
         parent_body = self.body(parent)
         leader = None if follows is None else self._leader(what, mobilizer, follows, coordinates, given)
@@ -191,22 +229,37 @@ class Tree:
         numbers, symbolic = resolved(what, X_PF, X_BM, mass, com, inertia, any_inertia)
         speeds = () if leader else _speed_names(name, mobilizer, names)
         for taken in set(speeds) & self._speed_index.keys():
-            raise DescriptionError(f"{what}: a speed {taken!r} exists already; rename the body or its "
-                                   "coordinates")
+            raise DescriptionError(
+                f"{what}: a speed {taken!r} exists already; rename the body or its coordinates"
+            )
         if given is not None and not isinstance(given, Prescribed):
-            raise DescriptionError(f"{what}: motion must be cd.Prescribed(position=f), velocity= or "
-                                   f"acceleration=, got {given!r}")
+            raise DescriptionError(
+                f"{what}: motion must be cd.Prescribed(position=f), velocity= or acceleration=, got {given!r}"
+            )
         motion = None if given is None else given.of(mobilizer, what, [c.name for c in names], speeds)
-        self.register([p for e in symbolic.values() for p in e.parameters] + mobilizer_parameters(mobilizer,
-                                                                                                  what)
-                      + (motion.parameters() if motion else []))
+        self.register(
+            [p for e in symbolic.values() for p in e.parameters]
+            + mobilizer_parameters(mobilizer, what)
+            + (motion.parameters() if motion else [])
+        )
         body = Body(
-            name=name, index=len(self.bodies), parent=parent_body, mobilizer=mobilizer, X_PF=numbers["X_PF"],
-            X_BM=numbers["X_BM"], mass_properties=numbers["mass_properties"], symbolic=symbolic,
+            name=name,
+            index=len(self.bodies),
+            parent=parent_body,
+            mobilizer=mobilizer,
+            X_PF=numbers["X_PF"],
+            X_BM=numbers["X_BM"],
+            mass_properties=numbers["mass_properties"],
+            symbolic=symbolic,
             q=leader.q if leader else slice(self.nq, self.nq + mobilizer.nq),
-            u=leader.u if leader else slice(self.nu, self.nu + mobilizer.nu), follows=leader,
-            coordinates=names, speeds=speeds, motion=motion, joint=joint or name,
-            any_inertia=any_inertia)
+            u=leader.u if leader else slice(self.nu, self.nu + mobilizer.nu),
+            follows=leader,
+            coordinates=names,
+            speeds=speeds,
+            motion=motion,
+            joint=joint or name,
+            any_inertia=any_inertia,
+        )
         self.bodies.append(body)
         self.driven += [body] if motion else []
         self._index[name] = body.index
@@ -215,33 +268,44 @@ class Tree:
         self.nq, self.nu = self.nq + len(names), self.nu + len(speeds)
         return body
 
-    def _leader(self, what: str, mobilizer: Mobilizer, follows: Body | str, coordinates: object,
-                given: object) -> Body:
+    def _leader(
+        self, what: str, mobilizer: Mobilizer, follows: Body | str, coordinates: object, given: object
+    ) -> Body:
         """The body whose coordinates a new body takes, checked: it owns them."""
         leader = self.body(follows)
         if leader.is_ground or not leader.mobilizer.nu:
-            raise DescriptionError(f"{what}: follows={leader.name!r}, which has no coordinates; name a body "
-                                   "whose mobilizer moves")
+            raise DescriptionError(
+                f"{what}: follows={leader.name!r}, which has no coordinates; name a body "
+                "whose mobilizer moves"
+            )
         leader = leader.follows or leader
         if coordinates is not None or given is not None:
-            raise DescriptionError(f"{what}: it follows {leader.name!r} and has no coordinates of its own: "
-                                   f"{'coordinates=' if coordinates is not None else 'motion='} belongs to "
-                                   f"{leader.name!r}")
+            raise DescriptionError(
+                f"{what}: it follows {leader.name!r} and has no coordinates of its own: "
+                f"{'coordinates=' if coordinates is not None else 'motion='} belongs to "
+                f"{leader.name!r}"
+            )
         for each, whose in ((leader.mobilizer, leader.name), (mobilizer, "it")):
             if not has_rates(each):
-                raise DescriptionError(f"{what}: follows={leader.name!r}: speeds of {each!r} ({whose}) are "
-                                       "not the rates of its coordinates; bodies can share coordinates "
-                                       "whose rates are speeds, such as those of cd.Gimbal()")
+                raise DescriptionError(
+                    f"{what}: follows={leader.name!r}: speeds of {each!r} ({whose}) are "
+                    "not the rates of its coordinates; bodies can share coordinates "
+                    "whose rates are speeds, such as those of cd.Gimbal()"
+                )
         if mobilizer.nq != leader.mobilizer.nq:
             names = ", ".join(c.name for c in leader.coordinates)
-            raise DescriptionError(f"{what}: follows={leader.name!r}, which has {leader.mobilizer.nq} "
-                                   f"coordinates ({names}), but {mobilizer!r} has {mobilizer.nq}; "
-                                   "cd.Coupled makes one of these coordinates")
+            raise DescriptionError(
+                f"{what}: follows={leader.name!r}, which has {leader.mobilizer.nq} "
+                f"coordinates ({names}), but {mobilizer!r} has {mobilizer.nq}; "
+                "cd.Coupled makes one of these coordinates"
+            )
         theirs = tuple(c.name for c in leader.coordinates)
         if isinstance(mobilizer, Coupled) and tuple(mobilizer.coordinates) != theirs:
-            raise DescriptionError(f"{what}: {mobilizer!r} names {', '.join(mobilizer.coordinates)}, but "
-                                   f"follows={leader.name!r}, whose coordinates are {', '.join(theirs)}; "
-                                   "name these, in this order, or another body")
+            raise DescriptionError(
+                f"{what}: {mobilizer!r} names {', '.join(mobilizer.coordinates)}, but "
+                f"follows={leader.name!r}, whose coordinates are {', '.join(theirs)}; "
+                "name these, in this order, or another body"
+            )
         return leader
 
     def register(self, used: Iterable[Parameter]) -> None:
@@ -254,38 +318,48 @@ class Tree:
             (inputs if isinstance(p, Input) else discrete if isinstance(p, Discrete) else parameters).add(p)
         self.parameters, self.inputs, self.discrete = parameters, inputs, discrete
 
-    def _coordinates(self, name: str, mobilizer: Mobilizer, given: Iterable[str | Coordinate] | str | None
-                     ) -> tuple[Coordinate, ...]:
+    def _coordinates(
+        self, name: str, mobilizer: Mobilizer, given: Iterable[str | Coordinate] | str | None
+    ) -> tuple[Coordinate, ...]:
         taken = self._coordinate_index.keys()
         if given is None:
             self._check_owned(name, mobilizer)
             names = self._default_names(name, mobilizer, mobilizer.coordinate_names, taken)
             return self._unique(_ranged(map(Coordinate, names), mobilizer), taken, name)
         if isinstance(given, Mapping):
-            raise DescriptionError(f"body {name!r}: coordinates must be names or cd.Coordinates, got "
-                                   f"{given!r}; a default value is given by cd.Coordinate(name, default)")
+            raise DescriptionError(
+                f"body {name!r}: coordinates must be names or cd.Coordinates, got "
+                f"{given!r}; a default value is given by cd.Coordinate(name, default)"
+            )
         try:
             given = [given] if isinstance(given, (str, Coordinate)) else list(given)
         except TypeError:
-            raise DescriptionError(f"body {name!r}: coordinates must be names or cd.Coordinates, got "
-                                   f"{given!r}") from None
+            raise DescriptionError(
+                f"body {name!r}: coordinates must be names or cd.Coordinates, got {given!r}"
+            ) from None
         items = [c if isinstance(c, Coordinate) else Coordinate(c) for c in given]
         if len(items) != mobilizer.nq:
-            raise DescriptionError(f"body {name!r}: {type(mobilizer).__name__} has {mobilizer.nq} "
-                                   f"coordinates {mobilizer.coordinate_names}, but {len(items)} names were "
-                                   "given")
+            raise DescriptionError(
+                f"body {name!r}: {type(mobilizer).__name__} has {mobilizer.nq} "
+                f"coordinates {mobilizer.coordinate_names}, but {len(items)} names were "
+                "given"
+            )
         for c in items:
             if not isinstance(c.name, str) or not c.name:
-                raise DescriptionError(f"body {name!r}: a coordinate's name is a non-empty string, got "
-                                       f"{c.name!r}")
+                raise DescriptionError(
+                    f"body {name!r}: a coordinate's name is a non-empty string, got {c.name!r}"
+                )
             if not (_finite(c.speed) and isinstance(c.clamped, bool) and isinstance(c.locked, bool)):
-                raise DescriptionError(f"coordinate {c.name!r}: expected True or False for clamped and "
-                                       f"locked, and a finite speed, got {c!r}")
+                raise DescriptionError(
+                    f"coordinate {c.name!r}: expected True or False for clamped and "
+                    f"locked, and a finite speed, got {c!r}"
+                )
             if c.default is not None and not _finite(c.default):
                 raise DescriptionError(f"coordinate {c.name!r}: default {c.default!r} is not a finite number")
             if c.range is not None and not (np.shape(c.range) == (2,) and c.range[0] < c.range[1]):
-                raise DescriptionError(f"coordinate {c.name!r}: range {c.range!r} must be (low, high) with "
-                                       "low < high")
+                raise DescriptionError(
+                    f"coordinate {c.name!r}: range {c.range!r} must be (low, high) with low < high"
+                )
         return self._unique(_ranged(items, mobilizer), taken, name)
 
     def _check_owned(self, name: str, mobilizer: Mobilizer) -> None:
@@ -294,17 +368,21 @@ class Tree:
             return
         for taken in mobilizer.coordinates:
             if owner := next((b for b in self.owners if taken in [c.name for c in b.coordinates]), None):
-                raise DescriptionError(f"body {name!r}: {mobilizer!r}: {taken!r} is a coordinate of "
-                                       f"{owner.name!r}; follows={owner.name!r} lets the body follow it, "
-                                       "coordinates= names one of its own")
+                raise DescriptionError(
+                    f"body {name!r}: {mobilizer!r}: {taken!r} is a coordinate of "
+                    f"{owner.name!r}; follows={owner.name!r} lets the body follow it, "
+                    "coordinates= names one of its own"
+                )
 
     @staticmethod
     def _unique(items: tuple[Coordinate, ...], taken: Set[str], body: str) -> tuple[Coordinate, ...]:
         mine: set[str] = set()
         for c in items:
             if c.name in taken or c.name in mine:
-                raise DescriptionError(f"body {body!r}: a coordinate {c.name!r} exists already; give other "
-                                       "names with coordinates=(...)")
+                raise DescriptionError(
+                    f"body {body!r}: a coordinate {c.name!r} exists already; give other "
+                    "names with coordinates=(...)"
+                )
             mine.add(c.name)
         return items
 
@@ -318,8 +396,10 @@ class Tree:
 def _ranged(items: Iterable[Coordinate], mobilizer: Mobilizer) -> tuple[Coordinate, ...]:
     """Coordinates without a range of their own have the domain of the mobilizer as theirs, where it is
     finite."""
-    return tuple(replace(c, range=domain) if c.range is None and np.isfinite(domain).all() else c
-                 for c, domain in zip(items, mobilizer.domains, strict=True))
+    return tuple(
+        replace(c, range=domain) if c.range is None and np.isfinite(domain).all() else c
+        for c, domain in zip(items, mobilizer.domains, strict=True)
+    )
 
 
 def locked_speeds(mobilizer: Mobilizer, coordinates: Sequence[Coordinate], what: str) -> list[int]:
@@ -332,9 +412,11 @@ def locked_speeds(mobilizer: Mobilizer, coordinates: Sequence[Coordinate], what:
     speeds = sorted({j for i, j in zip(rows, columns, strict=True) if i in locked})
     moved = sorted({i for i, j in zip(rows, columns, strict=True) if j in speeds} - set(locked))
     if moved:
-        raise DescriptionError(f"{what}: {coordinates[locked[0]].name!r} cannot be locked alone: speeds of "
-                               f"{mobilizer!r} that change it change {coordinates[moved[0]].name!r} too; "
-                               "lock both, or add cd.constraints.ConstantCoordinate")
+        raise DescriptionError(
+            f"{what}: {coordinates[locked[0]].name!r} cannot be locked alone: speeds of "
+            f"{mobilizer!r} that change it change {coordinates[moved[0]].name!r} too; "
+            "lock both, or add cd.constraints.ConstantCoordinate"
+        )
     return speeds
 
 
@@ -345,16 +427,20 @@ def _check_joint(joint: object, what: str) -> None:
 
 def _check_stated(mobilizer: Mobilizer, what: str) -> None:
     """Whether the class of a mobilizer says what its coordinates are."""
-    own = type(mobilizer).__mro__[:type(mobilizer).__mro__.index(Mobilizer)]
+    own = type(mobilizer).__mro__[: type(mobilizer).__mro__.index(Mobilizer)]
     silent = not any("quaternions" in vars(x) for x in (mobilizer, *own))
     if silent and mobilizer.coordinate_names[:4] == QUATERNION:
-        raise DescriptionError(f"{what}: {type(mobilizer).__name__} has coordinates {QUATERNION}: if they "
-                               "are a unit quaternion its class must state quaternions = (slice(0, 4),), if "
-                               "they are not quaternions = ()")
+        raise DescriptionError(
+            f"{what}: {type(mobilizer).__name__} has coordinates {QUATERNION}: if they "
+            "are a unit quaternion its class must state quaternions = (slice(0, 4),), if "
+            "they are not quaternions = ()"
+        )
     for names, units in (("coordinate_names", "units"), ("speed_names", "speed_units")):
         if len(getattr(mobilizer, names)) != len(getattr(mobilizer, units)):
-            raise DescriptionError(f"{what}: {type(mobilizer).__name__}: {units} must be one for each of "
-                                   f"{names} {getattr(mobilizer, names)}, got {getattr(mobilizer, units)}")
+            raise DescriptionError(
+                f"{what}: {type(mobilizer).__name__}: {units} must be one for each of "
+                f"{names} {getattr(mobilizer, names)}, got {getattr(mobilizer, units)}"
+            )
 
 
 def _finite(value: object) -> bool:

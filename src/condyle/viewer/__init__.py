@@ -1,10 +1,11 @@
 """Scenes to look at: pages for the browser, pictures and movies, of systems and their motions.
 
-    layer.py      what is given -> states over time          scene.py    states -> what is drawn, as numbers
-    encode.py     numbers -> text of a page                  page.py     the one HTML file; client/ draws it
-    live.py       a page that answers, and its server        real_time.py  runs beside the clock
-    drawing.py    a scene by matplotlib                      pictures.py files of pictures and movies
+layer.py      what is given -> states over time          scene.py    states -> what is drawn, as numbers
+encode.py     numbers -> text of a page                  page.py     the one HTML file; client/ draws it
+live.py       a page that answers, and its server        real_time.py  runs beside the clock
+drawing.py    a scene by matplotlib                      pictures.py files of pictures and movies
 """
+
 from condyle.viewer.live import View, view
 from condyle.viewer.marks import Arrows
 from condyle.viewer.page import Page

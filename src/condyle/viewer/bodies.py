@@ -1,4 +1,5 @@
 """What bodies look like: the geometry of a System, or sticks between joints and ellipsoids of inertia."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -72,16 +73,19 @@ def parts(system: System, touching: Iterable[Surface] = ()) -> tuple[list[Part],
     through = {surface.body for surface in touching}
     meshed = {surface.body for surface in touching if isinstance(surface, ContactMesh)}
     through |= {b.parent.name for b in system.bodies if b.parent and isinstance(b.mobilizer, RAILS)}
-    color = {name: BONE if system.muscles or not i else COLORS[(i - 1) % len(COLORS)]
-             for name, i in number.items()}
-    out = [Part("bodies", g.name, number[g.body], g.shape, g.X_BS, g.color or color[g.body], g.opacity)
-           for g in geometry]
+    color = {
+        name: BONE if system.muscles or not i else COLORS[(i - 1) % len(COLORS)] for name, i in number.items()
+    }
+    out = [
+        Part("bodies", g.name, number[g.body], g.shape, g.X_BS, g.color or color[g.body], g.opacity)
+        for g in geometry
+    ]
     reach = scales.reach(system.bodies) or 1.0
     for body in system.bodies:
         if body.name not in own:
             out += _sticks(system, body, reach, color[body.name])
             most = 0.03 * reach if system.muscles else np.inf
-            seen = 0.4 if body.name in through else 1.0     # what touches it or moves on it is seen
+            seen = 0.4 if body.name in through else 1.0  # what touches it or moves on it is seen
             bob = _compact(body) and body.name not in through and not system.muscles
             shown = (bool(_ends(system, body)) and not bob) or body.name in meshed
             out += _inertia(body, reach, shown, color[body.name], most, seen)
@@ -124,15 +128,17 @@ def _sticks(system: System, body: Body, reach: float, color: str) -> list[Part]:
     return out
 
 
-def _inertia(body: Body, reach: float, sticks: bool, color: str, most: float,
-             opacity: float) -> list[Part]:
+def _inertia(body: Body, reach: float, sticks: bool, color: str, most: float, opacity: float) -> list[Part]:
     """A solid ellipsoid with the inertia of the body; a ball of water for a point mass. Where it stands for
     the body it is not larger than `most` [m]."""
     m = body.mass_properties
     mass, com = float(m.mass), np.asarray(m.com, dtype=float)
     if not mass > 0:
-        return [] if sticks else [Part("bodies", body.name, body.index + 1, shapes.Sphere(0.02 * reach),
-                                       Transform(), color)]
+        return (
+            []
+            if sticks
+            else [Part("bodies", body.name, body.index + 1, shapes.Sphere(0.02 * reach), Transform(), color)]
+        )
     moments, R = np.linalg.eigh(np.asarray(m.inertia, dtype=float))
     if np.linalg.det(R) < 0:
         R = R * [1, 1, -1]
@@ -142,9 +148,17 @@ def _inertia(body: Body, reach: float, sticks: bool, color: str, most: float,
     radii = np.maximum(radii, 0.12 * radii.max())
     if not sticks:
         radii *= min(1.0, most / radii.max())
-    return [Part("inertias" if sticks else "bodies", body.name, body.index + 1,
-                 shapes.Ellipsoid(tuple(radii)), Transform(R, com), INERTIA if sticks else color,
-                 0.3 if sticks else opacity)]
+    return [
+        Part(
+            "inertias" if sticks else "bodies",
+            body.name,
+            body.index + 1,
+            shapes.Ellipsoid(tuple(radii)),
+            Transform(R, com),
+            INERTIA if sticks else color,
+            0.3 if sticks else opacity,
+        )
+    ]
 
 
 def capsule(start: Array, end: Array, radius: float) -> tuple[shapes.Capsule, Transform]:

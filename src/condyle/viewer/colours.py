@@ -1,4 +1,5 @@
 """Columns over time and colours of muscles, for a scene."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -21,15 +22,20 @@ def columns_of(layer: Layer) -> tuple[Table, list[str]]:
     table, system = layer.table, layer.system
     owner = {c.name: b.name for b in system.bodies for c in b.coordinates}
     owner |= {s: b.name for b in system.bodies for s in b.speeds if s not in owner}
-    owners = [owner.get(name) or owner.get(name.removesuffix("_speed")) or name.rpartition(".")[0] or name
-              for name in table.names]
-    units = ["m" if name.endswith(".fiber_length") else unit
-             for name, unit in zip(table.names, table.units, strict=True)]
+    owners = [
+        owner.get(name) or owner.get(name.removesuffix("_speed")) or name.rpartition(".")[0] or name
+        for name in table.names
+    ]
+    units = [
+        "m" if name.endswith(".fiber_length") else unit
+        for name, unit in zip(table.names, table.units, strict=True)
+    ]
     return Table(table.time, table.names, table.values, units), owners
 
 
-def with_columns(table: Table, owners: list[str], other: Table, whose: list[str] | None,
-                 t: Array, what: str = "plots") -> tuple[Table, list[str]]:
+def with_columns(
+    table: Table, owners: list[str], other: Table, whose: list[str] | None, t: Array, what: str = "plots"
+) -> tuple[Table, list[str]]:
     """A Table with the columns of another, at its times, linear between rows, none outside of them."""
     if is_frame(other):
         other = Table.from_pandas(other)
@@ -39,11 +45,18 @@ def with_columns(table: Table, owners: list[str], other: Table, whose: list[str]
     if np.array_equal(other.time, t):
         values = other.values
     else:
-        values = np.stack([np.interp(t, other.time, x, left=np.nan, right=np.nan) for x in other.values.T]
-                          or [np.zeros(len(t))], axis=1)[:, :len(other.names)]
+        values = np.stack(
+            [np.interp(t, other.time, x, left=np.nan, right=np.nan) for x in other.values.T]
+            or [np.zeros(len(t))],
+            axis=1,
+        )[:, : len(other.names)]
     names = distinct([*table.names, *other.names])
-    return (Table(table.time, names, np.concatenate([table.values, values], axis=1),
-                  [*table.units, *other.units]), [*owners, *(whose or owners_of(other))])
+    return (
+        Table(
+            table.time, names, np.concatenate([table.values, values], axis=1), [*table.units, *other.units]
+        ),
+        [*owners, *(whose or owners_of(other))],
+    )
 
 
 def owners_of(table: Table) -> list[str]:
@@ -51,8 +64,9 @@ def owners_of(table: Table) -> list[str]:
     return [name.rpartition(".")[0] or name for name in table.names]
 
 
-def paint_of(layer: Layer, lines: list[paths.Line], color: Any
-             ) -> tuple[tuple[str, str, float], Array | None, list[tuple[Table, list[str]]]]:
+def paint_of(
+    layer: Layer, lines: list[paths.Line], color: Any
+) -> tuple[tuple[str, str, float], Array | None, list[tuple[Table, list[str]]]]:
     """What muscles are coloured by: label, unit and greatest value; values from 0 to 1, shape (m, lines); and
     columns that come with them."""
     lengths = _lengths(layer)
@@ -68,18 +82,30 @@ def paint_of(layer: Layer, lines: list[paths.Line], color: Any
     if color is None:
         return ("", "", 1.0), None, lengths
     if not isinstance(color, str) or color not in PAINTS:
-        raise UnknownNameError("quantity to colour muscles by", color, PAINTS, "or give a Table with a "
-                               "column per muscle, or the result of cd.static_optimization")
+        raise UnknownNameError(
+            "quantity to colour muscles by",
+            color,
+            PAINTS,
+            "or give a Table with a column per muscle, or the result of cd.static_optimization",
+        )
     if not layer.known:
         return ("", "", 1.0), None, lengths
     system, batch = layer.system, layer.batch
     L, Ldot = batch.kernel("path_lengths"), batch.kernel("path_speeds")
     reported = list(system.compiled.model.reported)
-    reports = system.compiled.shaped("muscle_reports", system.compiled.function("muscle_reports").fast(
-        batch.array("q"), batch.array("u"), L, Ldot, batch.tail))
+    reports = system.compiled.shaped(
+        "muscle_reports",
+        system.compiled.function("muscle_reports").fast(
+            batch.array("q"), batch.array("u"), L, Ldot, batch.tail
+        ),
+    )
     own = list(system.muscles)
-    force = Table(layer.t, [f"{n}.tendon_force" for n in own], reports[:, :, reported.index("tendon_force")],
-                  ["N"] * len(own))
+    force = Table(
+        layer.t,
+        [f"{n}.tendon_force" for n in own],
+        reports[:, :, reported.index("tendon_force")],
+        ["N"] * len(own),
+    )
     activation = Table(layer.t, [f"{n}.activation" for n in own], reports[:, :, reported.index("activation")])
     more = [(force, own), *lengths]
     have = set(layer.table.names)
@@ -101,13 +127,16 @@ def _lengths(layer: Layer) -> list[tuple[Table, list[str]]]:
     return [(Table(layer.t, [f"{name}.length" for name in names], L, ["m"] * len(names)), names)]
 
 
-def _painted(layer: Layer, lines: list[paths.Line], table: Table
-             ) -> tuple[tuple[str, str, float], Array | None, list[tuple[Table, list[str]]]]:
+def _painted(
+    layer: Layer, lines: list[paths.Line], table: Table
+) -> tuple[tuple[str, str, float], Array | None, list[tuple[Table, list[str]]]]:
     """Colours from a Table with a column per muscle."""
     names = [name for name in layer.system.paths if name in table.names]
     if not names:
-        raise DescriptionError(f"show: color: no column of the Table has the name of a muscle; muscles: "
-                               f"{cut(layer.system.muscles)}; columns: {cut(table.names)}")
+        raise DescriptionError(
+            f"show: color: no column of the Table has the name of a muscle; muscles: "
+            f"{cut(layer.system.muscles)}; columns: {cut(table.names)}"
+        )
     unit = table.units[table.names.index(names[0])]
     part = table[names]
     label = "force" if unit == "N" else "activation" if not unit else "value"
@@ -118,14 +147,17 @@ def _painted(layer: Layer, lines: list[paths.Line], table: Table
     largest = max(float(finite.max(initial=0.0)), 1e-9)
     if label == "activation" and largest <= 1.0 + 1e-6:
         largest = 1.0
-    return ((label, unit, largest), _over_lines(layer, lines, names, joined.values / largest),
-            [(joined, names)])
+    return (
+        (label, unit, largest),
+        _over_lines(layer, lines, names, joined.values / largest),
+        [(joined, names)],
+    )
 
 
 def _over_lines(layer: Layer, lines: list[paths.Line], names: list[str], values: Array) -> Array:
     """Values (m, names) as values of all lines, NaN for others."""
     out = np.full((len(layer.t), len(lines)), np.nan)
     at = {line.name: k for k, line in enumerate(lines)}
-    drawn = [k for k, name in enumerate(names) if name in at]           # paths without places are not
+    drawn = [k for k, name in enumerate(names) if name in at]  # paths without places are not
     out[:, [at[names[k]] for k in drawn]] = np.clip(values[:, drawn], 0, 1)
     return out

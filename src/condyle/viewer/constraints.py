@@ -1,4 +1,5 @@
 """What constraints look like on their bodies: points that are held, planes, lines and balls."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -27,8 +28,10 @@ def constraint_parts(system: System, reach: float) -> list[Part]:
         for side in "ab":
             body = number.get(getattr(law, side, None))  # type: ignore[arg-type]
             if body is not None:
-                out += [Part("constraints", name, body, shape, X, COLOR, opacity)
-                        for shape, X, opacity in _shapes(law, side, reach)]
+                out += [
+                    Part("constraints", name, body, shape, X, COLOR, opacity)
+                    for shape, X, opacity in _shapes(law, side, reach)
+                ]
     return out
 
 
@@ -54,8 +57,9 @@ def _shapes(law: Constraint, side: str, reach: float) -> list[tuple[shapes.Shape
         x = _unit(np.cross(z, np.eye(3)[np.argmin(np.abs(z))]))
         X = Transform(np.stack([x, np.cross(z, x), z], axis=1), own["height"] * z)
         out.append((shapes.Box((PLATE * reach, PLATE * reach, THIN * reach)), X, 0.35))
-    centre, radius = ((own.get(f"{word}_{side}", own.get(word) if side == "b" else None))
-                      for word in ("centre", "radius"))
+    centre, radius = (
+        (own.get(f"{word}_{side}", own.get(word) if side == "b" else None)) for word in ("centre", "radius")
+    )
     if centre is not None and radius is not None and radius > 0:
         out.append((shapes.Sphere(radius), Transform(p=np.ravel(centre)), 0.35))
     return out

@@ -1,4 +1,5 @@
 """Contacts as they are drawn: surfaces that may touch, patches where they do, and arrows of their forces."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -76,7 +77,7 @@ def touching(layer: Layer, R: Array) -> tuple[list[Patch], list[Arrows], Table |
     for k, (name, law) in enumerate(own.items()):
         one = None if isinstance(law, RigidContact) else _major(law, R, number, n[:, k])
         a, b = axes[:, k, 0], axes[:, k, 1]
-        if one is None:                                     # nobody says where it is long: a circle as large
+        if one is None:  # nobody says where it is long: a circle as large
             a = b = np.sqrt(a * b)
             one = across(n[:, k])
         both = np.stack([a[:, None] * one, b[:, None] * np.cross(n[:, k], one)], axis=1)
@@ -86,8 +87,16 @@ def touching(layer: Layer, R: Array) -> tuple[list[Patch], list[Arrows], Table |
             sign = -1.0 if law.surfaces()[1].body == "ground" else 1.0
             arrows.append(Arrows(name, layer.t, P[:, k], sign * f[:, k], "N", kind="pushes"))
             columns[f"{name}.force"] = ("N", np.linalg.norm(f[:, k], axis=1))
-    return patches, arrows, Table(layer.t, list(columns), np.stack([v for _, v in columns.values()], axis=1),
-                                  [unit for unit, _ in columns.values()])
+    return (
+        patches,
+        arrows,
+        Table(
+            layer.t,
+            list(columns),
+            np.stack([v for _, v in columns.values()], axis=1),
+            [unit for unit, _ in columns.values()],
+        ),
+    )
 
 
 def across(n: Array) -> Array:
@@ -112,7 +121,7 @@ def _major(law: ContactLaw, R: Array, number: dict[str, int], n: Array) -> Array
     one = across(n)
     two = np.cross(n, one)
     K = np.einsum("tia,tij,tjb->tab", np.stack([one, two], -1), total, np.stack([one, two], -1))
-    turn = 0.5 * np.arctan2(-2 * K[:, 0, 1], K[:, 1, 1] - K[:, 0, 0])     # where the curvature is least
+    turn = 0.5 * np.arctan2(-2 * K[:, 0, 1], K[:, 1, 1] - K[:, 0, 0])  # where the curvature is least
     out: Array = np.cos(turn)[:, None] * one + np.sin(turn)[:, None] * two
     return out
 
@@ -126,7 +135,7 @@ def _curvature(surface: Any, n: Array) -> Array | None:
         return flat / plain(s.radius)
     if isinstance(s, contact.Ellipsoid):
         r2 = np.ravel(plain(s.radii)) ** 2
-        along = np.sqrt((r2 * n ** 2).sum(axis=1))          # p = r^2 n / along, f = |p / r|^2 / 2
+        along = np.sqrt((r2 * n**2).sum(axis=1))  # p = r^2 n / along, f = |p / r|^2 / 2
         return flat @ (np.diag(1 / r2) * along[:, None, None]) @ flat
     round_ = np.stack([-n[:, 1], n[:, 0], 0 * n[:, 0]], axis=1)
     size = np.linalg.norm(round_, axis=1)
@@ -141,6 +150,7 @@ def _curvature(surface: Any, n: Array) -> Array | None:
 
 
 # ---- surfaces ----------------------------------------------------------------------------------------------
+
 
 def frame(surface: Any) -> Transform:
     """Frame S of a surface on its body; for a half-space z along its normal, for a sphere at its centre."""
@@ -195,11 +205,20 @@ def parts(layer: Layer, reach: float, up: Array) -> list[Part]:
         wide = isinstance(surface, contact.HalfSpace)
         if wide and surface.body == "ground" and X.R[:, 2] @ up > LEVEL:
             continue
-        if wide:                                            # its upper face is the plane
+        if wide:  # its upper face is the plane
             X = Transform(X.R, X.p - SLAB * reach * X.R[:, 2])
         called = getattr(surface, "name", "") or (f"{name}: {surface.body}" if name else surface.body)
-        out.append(Part("contacts", called, number[surface.body], shape, X, SURFACE,
-                        wide=wide or isinstance(surface, contact.HeightField)))
+        out.append(
+            Part(
+                "contacts",
+                called,
+                number[surface.body],
+                shape,
+                X,
+                SURFACE,
+                wide=wide or isinstance(surface, contact.HeightField),
+            )
+        )
     return out
 
 

@@ -12,6 +12,7 @@ not there in time is missed: the picture stays, and all frames after it come one
 never jumps. If that goes on, the speed falls to what the simulation can do, evenly; it rises again when the
 buffer has been full for a while.
 """
+
 from __future__ import annotations
 
 import math
@@ -94,13 +95,15 @@ class DelayBuffer:
                 raise DescriptionError(f"{name} = {value!r} must be a positive number")
         self.capacity = round(self.rate * self.delay)
         if self.capacity < 1:
-            raise DescriptionError(f"delay = {self.delay:g} s has no room for a frame at {self.rate:g} "
-                                   f"frames per second: it must be at least {1 / self.rate:.3g} s")
+            raise DescriptionError(
+                f"delay = {self.delay:g} s has no room for a frame at {self.rate:g} "
+                f"frames per second: it must be at least {1 / self.rate:.3g} s"
+            )
         self.asked = self.speed
         self.missed = self.shown = 0
         self.factor, self.lag = math.inf, 0.0
-        self._pending = False                               # frames may be in the making at another speed
-        self._recent: deque[float] = deque()                # when frames were missed
+        self._pending = False  # frames may be in the making at another speed
+        self._recent: deque[float] = deque()  # when frames were missed
         self._anchor(self.t, self.now)
 
     def _anchor(self, t: float, now: float) -> None:
@@ -130,7 +133,7 @@ class DelayBuffer:
         for t, frame in zip(times.tolist(), frames, strict=True):
             self._frames.append((t, frame))
         self._made += len(times)
-        if len(times) and self._pending:                    # made at the speed before: go on from there
+        if len(times) and self._pending:  # made at the speed before: go on from there
             self._t0 = float(times[-1]) - (self._made - 1) * (self.speed / self.rate)
             self._pending = False
         made = len(times) * self.speed / self.rate / max(seconds, 1e-9)
@@ -156,7 +159,7 @@ class DelayBuffer:
 
     def _miss(self, now: float) -> None:
         self.missed += 1
-        self._w0 += 1 / self.rate                           # all that follows is shown one step later
+        self._w0 += 1 / self.rate  # all that follows is shown one step later
         self.lag += 1 / self.rate
         self._calm = now
         self._recent.append(now)

@@ -1,4 +1,5 @@
 """A scene as a matplotlib figure, without a browser: triangles and muscles, sorted by depth and painted."""
+
 from __future__ import annotations
 
 from dataclasses import field
@@ -12,8 +13,10 @@ from condyle.records import dataclass
 from condyle.viewer.page import VIEWS, coarser
 from condyle.viewer.scene import Drawn, Scene
 
-REST, FULL, PLAIN, LIGAMENT, LIGHT, HEAVY = (np.array([int(c[k:k + 2], 16) / 255 for k in (1, 3, 5)])
-                               for c in ("#3f6fc4", "#d8231c", "#b23a35", "#c8a94a", "#ffd75e", "#8e0b3a"))
+REST, FULL, PLAIN, LIGAMENT, LIGHT, HEAVY = (
+    np.array([int(c[k : k + 2], 16) / 255 for k in (1, 3, 5)])
+    for c in ("#3f6fc4", "#d8231c", "#b23a35", "#c8a94a", "#ffd75e", "#8e0b3a")
+)
 FINE = 260
 """Triangles of a shape."""
 ROOM = 1.16
@@ -44,8 +47,9 @@ class Camera:
         up = scene.up
         front = np.array([0.0, 1, 0]) if abs(up[0]) > 0.5 else np.array([1.0, 0, 0])
         side = np.cross(front, up)
-        z = {"front": front, "side": side, "top": up - 1e-3 * front,
-             "any": side + 0.75 * front + 0.42 * up}[view]
+        z = {"front": front, "side": side, "top": up - 1e-3 * front, "any": side + 0.75 * front + 0.42 * up}[
+            view
+        ]
         z = z / np.linalg.norm(z)
         x = np.cross(up, z)
         x /= np.linalg.norm(x)
@@ -54,7 +58,7 @@ class Camera:
         tall = np.tan(np.radians(18))
         wide = tall * size[0] / size[1]
         distance = 0.0
-        for _ in range(4):                                  # from the middle of the box to the picture's
+        for _ in range(4):  # from the middle of the box to the picture's
             seen = (scene.outermost - target) @ axes.T
             need = seen[:, 2] + ROOM * np.maximum(np.abs(seen[:, 0]) / wide, np.abs(seen[:, 1]) / tall)
             distance = max(float(need.max()), 0.2 * scene.size)
@@ -89,15 +93,17 @@ class Paint:
         return [self.corners[i] for i in order], np.concatenate(self.colors)[order]
 
 
-def figure_of(scene: Scene, frame: int = 0, view: str = "any", size: tuple[int, int] = (1280, 720),
-              dark: bool = False) -> Any:
+def figure_of(
+    scene: Scene, frame: int = 0, view: str = "any", size: tuple[int, int] = (1280, 720), dark: bool = False
+) -> Any:
     """A matplotlib Figure of one frame of the first layer, and of the others at the same time."""
     from matplotlib.collections import LineCollection, PolyCollection
     from matplotlib.figure import Figure
 
     camera = Camera.of(scene, view, size)
-    figure = Figure(figsize=(size[0] / 100, size[1] / 100), dpi=100,
-                    facecolor="#1c232b" if dark else "#f6f8f9")
+    figure = Figure(
+        figsize=(size[0] / 100, size[1] / 100), dpi=100, facecolor="#1c232b" if dark else "#f6f8f9"
+    )
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set(xlim=(-size[0] / 2, size[0] / 2), ylim=(-size[1] / 2, size[1] / 2))
     axes.axis("off")
@@ -161,7 +167,7 @@ def _bodies(paint: Paint, d: Drawn, frame: int, camera: Camera, see: float) -> N
         front = np.einsum("ni,ni->n", normal, eye - corners.mean(axis=1)) > 0
         flat, depth = camera.project(corners[front])
         shade = 0.5 + 0.5 * np.clip(normal[front] @ (light @ camera.axes), 0, 1)
-        rgb = np.array([int(part.color[k:k + 2], 16) / 255 for k in (1, 3, 5)])
+        rgb = np.array([int(part.color[k : k + 2], 16) / 255 for k in (1, 3, 5)])
         colors = np.concatenate([shade[:, None] * rgb, np.full((len(shade), 1), part.opacity * see)], axis=1)
         paint.add(flat, np.clip(colors, 0, 1), depth.mean(axis=1))
 
@@ -191,15 +197,23 @@ def _paths(paint: Paint, scene: Scene, d: Drawn, frame: int, camera: Camera, see
 def _marks(paint: Paint, scene: Scene, d: Drawn, frame: int, camera: Camera) -> None:
     turn = np.linspace(0, 2 * np.pi, 13)[:-1]
     ring = np.stack([np.cos(turn), np.sin(turn)], axis=1)
-    places = [(np.array(d.R[frame, body] @ station + d.p[frame, body] + d.offset), (0.88, 0.34, 0.61, 1.0))
-              for _, body, station in d.markers]
+    places = [
+        (np.array(d.R[frame, body] @ station + d.p[frame, body] + d.offset), (0.88, 0.34, 0.61, 1.0))
+        for _, body, station in d.markers
+    ]
     if d.measured is not None:
-        places += [(p + d.offset, (0.18, 0.62, 0.94, 1.0)) for p in d.measured.positions[frame]
-                   if np.isfinite(p).all()]
+        places += [
+            (p + d.offset, (0.18, 0.62, 0.94, 1.0))
+            for p in d.measured.positions[frame]
+            if np.isfinite(p).all()
+        ]
     for place, color in places:
         flat, depth = camera.project(place)
-        paint.add(flat + camera.zoom * 0.012 * scene.size / depth * ring[None], np.array(color),
-                  np.array([depth - 0.02 * scene.size]))
+        paint.add(
+            flat + camera.zoom * 0.012 * scene.size / depth * ring[None],
+            np.array(color),
+            np.array([depth - 0.02 * scene.size]),
+        )
     for patch in d.patches:
         middle, axes = patch.points[frame] + d.offset, patch.axes[frame]
         if np.isfinite(middle).all() and axes.any():
@@ -211,10 +225,13 @@ def _marks(paint: Paint, scene: Scene, d: Drawn, frame: int, camera: Camera) -> 
         world = found.corners[on] @ d.R[frame, found.body].T + d.p[frame, found.body] + d.offset
         flat, depth = camera.project(world)
         rgb = LIGHT + part[on, None] * (HEAVY - LIGHT)
-        paint.add(flat, np.concatenate([rgb, np.full((len(on), 1), 0.9)], axis=1),
-                  depth.min(axis=1) - scene.size if len(on) else np.zeros(0))
+        paint.add(
+            flat,
+            np.concatenate([rgb, np.full((len(on), 1), 0.9)], axis=1),
+            depth.min(axis=1) - scene.size if len(on) else np.zeros(0),
+        )
     for arrow in d.arrows:
-        x = arrow.at(d.t[frame:frame + 1])[0]
+        x = arrow.at(d.t[frame : frame + 1])[0]
         if np.isfinite(x).all() and x[3:].any():
             tail = x[:3] + d.offset
             (a, b), depth = camera.project(np.stack([tail, tail + scene.arrow_scale * x[3:]]))
@@ -222,15 +239,26 @@ def _marks(paint: Paint, scene: Scene, d: Drawn, frame: int, camera: Camera) -> 
             across = np.array([-along[1], along[0]])
             w = camera.zoom * 0.008 * scene.size / float(depth.mean())
             neck = b - min(8 * w, float(np.linalg.norm(b - a))) * along
-            corners = np.stack([a - w * across, neck - w * across, neck - 3 * w * across, b,
-                                neck + 3 * w * across, neck + w * across, a + w * across])
+            corners = np.stack(
+                [
+                    a - w * across,
+                    neck - w * across,
+                    neck - 3 * w * across,
+                    b,
+                    neck + 3 * w * across,
+                    neck + w * across,
+                    a + w * across,
+                ]
+            )
             paint.add(corners[None], np.array([0.18, 0.66, 0.31, 1.0]), np.array([depth.mean()]))
 
 
 def _links(d: Drawn, frame: int, camera: Camera) -> list[Array]:
     out = []
     for link in d.links:
-        ends = [d.R[frame, body] @ station + d.p[frame, body] + d.offset
-                for body, station in ((link.a, link.p_a), (link.b, link.p_b))]
+        ends = [
+            d.R[frame, body] @ station + d.p[frame, body] + d.offset
+            for body, station in ((link.a, link.p_a), (link.b, link.p_b))
+        ]
         out.append(camera.project(np.array(ends))[0])
     return out

@@ -8,6 +8,7 @@ as zigzag numbers of 16 bits, all low bytes before all high ones, compressed and
 number e_f is NONE; then k stays and d becomes zero. A channel whose steps are too large for 16 bits has a
 coarser scale. Constant channels are one number. client/numbers.js reads it.
 """
+
 from __future__ import annotations
 
 import base64
@@ -59,16 +60,23 @@ def channels(x: Array, quantum: Array | float) -> bytes:
     held = np.take_along_axis(held, np.where(last < 0, first, last), axis=0)
     offset = held[0].copy()
     with np.errstate(invalid="ignore"):
-        scale = np.where(good.all(axis=0) & (np.abs(held - offset).max(axis=0, initial=0.0) < step / 2), 0.0,
-                         step)
+        scale = np.where(
+            good.all(axis=0) & (np.abs(held - offset).max(axis=0, initial=0.0) < step / 2), 0.0, step
+        )
     offset[~good.any(axis=0)], scale[~good.any(axis=0)] = np.nan, 0.0
     moving = np.flatnonzero(scale)
     code = _differences(held[:, moving] - offset[moving], scale, moving)
     code[~good[:, moving]] = NONE
     signed = np.ascontiguousarray(code.T.astype(np.int16))
     zigzag = ((signed << 1) ^ (signed >> 15)).view(np.uint16)
-    return b"".join([offset.tobytes(), scale.tobytes(), (zigzag & 255).astype(np.uint8).tobytes(),
-                     (zigzag >> 8).astype(np.uint8).tobytes()])
+    return b"".join(
+        [
+            offset.tobytes(),
+            scale.tobytes(),
+            (zigzag & 255).astype(np.uint8).tobytes(),
+            (zigzag >> 8).astype(np.uint8).tobytes(),
+        ]
+    )
 
 
 def _differences(x: Array, scale: Array, moving: np.ndarray) -> np.ndarray:

@@ -1,4 +1,5 @@
 """A hand that pulls at bodies: a force like any other, moved by Inputs."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -42,8 +43,13 @@ def with_hand(system: System) -> tuple[System, float]:
     return out, stiffness
 
 
-def held(system: System, body: str | None, station: Any = (0.0, 0.0, 0.0), target: Any = (0.0, 0.0, 0.0),
-         stiffness: float = 0.0) -> dict[str, float]:
+def held(
+    system: System,
+    body: str | None,
+    station: Any = (0.0, 0.0, 0.0),
+    target: Any = (0.0, 0.0, 0.0),
+    stiffness: float = 0.0,
+) -> dict[str, float]:
     """Inputs with which the hand holds a body, or none."""
     out = {f"{FORCE}_{b.name}": stiffness * (b.name == body) for b in system.bodies}
     for what, v in (("station", station), ("target", target)):

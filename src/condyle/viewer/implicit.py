@@ -3,6 +3,7 @@
 Each cell of the grid is six tetrahedra around one of its diagonals. An edge whose ends have different signs
 is cut where a straight line between its values is zero; one or two triangles join the cuts of a tetrahedron.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -26,17 +27,17 @@ def implicit_shape(function: Callable[[Array], Array], reach: float) -> shapes.M
         reach: how far from the origin it looks [m]; what goes on beyond is cut there.
     """
     half = reach
-    for _ in range(12):                                     # the smallest cube that holds it
+    for _ in range(12):  # the smallest cube that holds it
         grid = np.linspace(-half, half, ROUGH + 1)
         inside = function(_points([grid] * 3)).reshape((ROUGH + 1,) * 3) < 0
-        core = inside[ROUGH // 4:-(ROUGH // 4), ROUGH // 4:-(ROUGH // 4), ROUGH // 4:-(ROUGH // 4)]
+        core = inside[ROUGH // 4 : -(ROUGH // 4), ROUGH // 4 : -(ROUGH // 4), ROUGH // 4 : -(ROUGH // 4)]
         if inside.any() and inside.sum() > core.sum():
             break
         half /= 2
     else:
         return None
     axes = []
-    for k in range(3):                                      # and within it the smallest box, with a cell more
+    for k in range(3):  # and within it the smallest box, with a cell more
         there = np.flatnonzero(inside.any(axis=tuple(j for j in range(3) if j != k)))
         low, high = grid[max(there[0] - 1, 0)], grid[min(there[-1] + 1, ROUGH)]
         axes.append(np.linspace(low, high, FINE + 1))
@@ -57,14 +58,14 @@ def marched(values: Array, axes: list[Array]) -> tuple[Array, np.ndarray]:
     stride = np.array([shape[1] * shape[2], shape[2], 1])
     cells = _points([np.arange(n - 1) for n in shape]) @ stride
     bits = (np.arange(8)[:, None] >> np.arange(3)) & 1
-    corners = cells[:, None] + bits @ stride                # (cells, 8)
+    corners = cells[:, None] + bits @ stride  # (cells, 8)
     tetrahedra = corners[:, TETRAHEDRA].reshape(-1, 4)
     negative = flat[tetrahedra] < 0
     count = negative.sum(axis=1)
     edges, inner = [], []
     for n in (1, 2, 3):
         t, sign = tetrahedra[count == n], negative[count == n]
-        order = np.argsort(~sign, axis=1, kind="stable")    # negative corners first
+        order = np.argsort(~sign, axis=1, kind="stable")  # negative corners first
         t = np.take_along_axis(t, order, axis=1)
         if n == 2:
             quad = [(0, 2), (0, 3), (1, 3), (1, 2)]
@@ -74,7 +75,7 @@ def marched(values: Array, axes: list[Array]) -> tuple[Array, np.ndarray]:
         for triangle in corners_of:
             edges.append(np.stack([t[:, list(edge)] for edge in triangle], axis=1))
             inner.append(t[:, 0])
-    found = np.concatenate(edges)                           # (m, 3, 2)
+    found = np.concatenate(edges)  # (m, 3, 2)
     keys, corner = np.unique(np.sort(found.reshape(-1, 2), axis=1), axis=0, return_inverse=True)
     where = np.stack(np.unravel_index(keys, values.shape), axis=-1)
     places = np.stack([axes[k][where[..., k]] for k in range(3)], axis=-1)

@@ -1,4 +1,5 @@
 """Layer: one system in motion, from whatever a user has of it."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -78,8 +79,10 @@ def layers(what: Any, motion: Any = None, most: int = MOST, name: str = "") -> l
         if isinstance(motion, Table) or is_frame(motion):
             return [_of_table(what, motion, most, name or "motion")]
         if getattr(motion, "system", what) is not what:
-            raise DescriptionError("show: motion: it belongs to another system; show it alone, or give its "
-                                   "table(): Tables go by the names of coordinates")
+            raise DescriptionError(
+                "show: motion: it belongs to another system; show it alone, or give its "
+                "table(): Tables go by the names of coordinates"
+            )
         what = motion
     if isinstance(what, Ensemble):
         count = len(what)
@@ -103,18 +106,26 @@ def layers(what: Any, motion: Any = None, most: int = MOST, name: str = "") -> l
         hint = "; a Table of coordinates needs its system: cd.show(system, motion=table)"
     if isinstance(what, str) or hasattr(what, "__fspath__"):
         model = str(what).lower().endswith(".osim")
-        hint = "; read the file first: " + ("cd.show(cd.read_osim(path))" if model else
-                                            "cd.show(system, motion=cd.read_table(path))")
-    raise DescriptionError("show: expected a System, a State, a Trajectory, a Motion, Frames or an Ensemble, "
-                           f"got {type(what).__name__}{hint}")
+        hint = "; read the file first: " + (
+            "cd.show(cd.read_osim(path))" if model else "cd.show(system, motion=cd.read_table(path))"
+        )
+    raise DescriptionError(
+        "show: expected a System, a State, a Trajectory, a Motion, Frames or an Ensemble, "
+        f"got {type(what).__name__}{hint}"
+    )
 
 
 def of_state(state: State, name: str, named: tuple[Sequence[str], Sequence[str]]) -> Layer:
     """One frame; `named` has names and units of its variables."""
     names, units = named
     values = np.concatenate([state.q, state.u, state.z, state.discrete])
-    batch = Batch(state.system, np.array([state.t]), state.tail[None],
-                  {"q": lambda: state.q[None], "u": lambda: state.u[None]}, Status.FINISHED)
+    batch = Batch(
+        state.system,
+        np.array([state.t]),
+        state.tail[None],
+        {"q": lambda: state.q[None], "u": lambda: state.u[None]},
+        Status.FINISHED,
+    )
     return Layer(name, batch, Table([state.t], names, values[None], units), known=True)
 
 
@@ -130,20 +141,21 @@ def _of_run(run: Trajectory, most: int, name: str) -> Layer:
             notes.append(f"{count} frames are shown, every {span / (count - 1):.3g} s.")
         run = run(np.linspace(run.t[0], run.t[-1], count))  # type: ignore[assignment]
     else:
-        run = run[::_stride(len(run), most, notes)]
+        run = run[:: _stride(len(run), most, notes)]
     batch, table = run._batch(), run.table()
     if len(run) > 1 and run.t[-1] < run.t[0]:
         notes.append("The run went backward in time; it is shown forward.")
         q, u = run.q[::-1], run.u[::-1]
-        batch = Batch(run.system, batch.t[::-1], batch.tail[::-1], {"q": lambda: q, "u": lambda: u},
-                      batch.status)
+        batch = Batch(
+            run.system, batch.t[::-1], batch.tail[::-1], {"q": lambda: q, "u": lambda: u}, batch.status
+        )
         table = table[::-1]
     return Layer(name, batch, table, known=True, notes=notes, among=getattr(run.rows.method, "among", ()))
 
 
 def _of_frames(motion: Motion | Frames, most: int, name: str) -> Layer:
     notes: list[str] = []
-    motion = motion[::_stride(len(motion), most, notes)]
+    motion = motion[:: _stride(len(motion), most, notes)]
     return Layer(name, motion._batch(), motion.table(), notes=notes)
 
 
@@ -153,16 +165,18 @@ def _of_table(system: System, table: Any, most: int, name: str) -> Layer:
     table = after_events("show: motion", table, curve=False)
     check_times("show: motion", table.time)
     notes: list[str] = []
-    table = table[::_stride(len(table), most, notes)]
+    table = table[:: _stride(len(table), most, notes)]
     given = Columns.of(system, table)
     if not len(given.columns):
-        raise DescriptionError("show: motion: no column of the Table is a coordinate of the system; "
-                               f"columns: {cut(table.names)}; coordinates: {cut(system.coordinates)}")
+        raise DescriptionError(
+            "show: motion: no column of the Table is a coordinate of the system; "
+            f"columns: {cut(table.names)}; coordinates: {cut(system.coordinates)}"
+        )
     q = np.tile(system.default("q"), (len(table), 1))
     q[:, given.places] = table.values[:, given.columns] * given.factors
     missing = [system.coordinates[k] for k in given.missing]
     if np.isfinite(q).all() and len(table) > 3:
-        try:                                                # finds what constraints and motions determine
+        try:  # finds what constraints and motions determine
             layer = _of_frames(Motion.of(system, table), most, name)
             layer.notes[:0] = notes
             return layer
@@ -176,10 +190,16 @@ def _of_table(system: System, table: Any, most: int, name: str) -> Layer:
     names, units = variables(system)
     good = np.asarray(np.isfinite(q).all(axis=1))
     whole = np.where(good[:, None], q, state.q)
-    batch = Batch(system, table.time, Batch.tails(system, state.tail, table.time),
-                  {"q": lambda: whole, "u": lambda: np.zeros((len(q), system.nu))}, Status.FINISHED)
-    return Layer(name, batch, Table(table.time, names[:system.nq], q, units[:system.nq]), good=good,
-                 notes=notes)
+    batch = Batch(
+        system,
+        table.time,
+        Batch.tails(system, state.tail, table.time),
+        {"q": lambda: whole, "u": lambda: np.zeros((len(q), system.nu))},
+        Status.FINISHED,
+    )
+    return Layer(
+        name, batch, Table(table.time, names[: system.nq], q, units[: system.nq]), good=good, notes=notes
+    )
 
 
 def _stride(count: int, most: int, notes: list[str]) -> int:

@@ -5,6 +5,7 @@ another Host or Origin, which pages of other sites would have, are refused, and 
 A Host is an address in digits, localhost, host= or, where other machines may ask, the name of this machine:
 a site that points its own name at this machine (DNS rebinding) has none of these.
 """
+
 from __future__ import annotations
 
 import contextlib
@@ -49,36 +50,58 @@ class View:
         saved: poses that were saved on a page, coordinates by name, newest last.
     """
 
-    def __init__(self, system: System, state: State | None = None, *, host: str = LOOPBACK, port: int = 0,
-                 rate: float = 50.0, delay: float = 0.12, title: str | None = None) -> None:
+    def __init__(
+        self,
+        system: System,
+        state: State | None = None,
+        *,
+        host: str = LOOPBACK,
+        port: int = 0,
+        rate: float = 50.0,
+        delay: float = 0.12,
+        title: str | None = None,
+    ) -> None:
         try:
             from websockets.sync.server import serve
         except ImportError:
-            raise CondyleError("view: the package websockets is missing; install it: pip install "
-                               "'condyle[live]'") from None
+            raise CondyleError(
+                "view: the package websockets is missing; install it: pip install 'condyle[live]'"
+            ) from None
         check_system("view", system)
         if state is not None and state.system is not system:
             raise DescriptionError("view: the state belongs to another system; make it with system.state()")
         if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port <= 65535:
-            raise DescriptionError("view: port: expected a whole number from 0 to 65535, 0 for any that is "
-                                   f"free, got {port!r}")
+            raise DescriptionError(
+                f"view: port: expected a whole number from 0 to 65535, 0 for any that is free, got {port!r}"
+            )
         self.system, self.saved = system, []  # type: ignore[var-annotated]
-        self._given = (state, number("view: rate", rate, "frames per second"),
-                       number("view: delay", delay, "[s]"))
+        self._given = (
+            state,
+            number("view: rate", rate, "frames per second"),
+            number("view: delay", delay, "[s]"),
+        )
         self._token = secrets.token_urlsafe(18)
         self._sockets: weakref.WeakSet[socket.socket] = weakref.WeakSet()
-        self._session = self._new()                          # compiles, and refuses what cannot be
+        self._session = self._new()  # compiles, and refuses what cannot be
         try:
-            self._server = serve(self._talk, host, port, process_request=self._answer, max_size=LARGEST,
-                                 compression=None, close_timeout=GRACE,
-                                 create_connection=self._connect,  # type: ignore[arg-type]
-                                 family=socket.AF_INET6 if ":" in host else socket.AF_INET,
-                                 dualstack_ipv6=host == "::" and socket.has_dualstack_ipv6())
+            self._server = serve(
+                self._talk,
+                host,
+                port,
+                process_request=self._answer,
+                max_size=LARGEST,
+                compression=None,
+                close_timeout=GRACE,
+                create_connection=self._connect,  # type: ignore[arg-type]
+                family=socket.AF_INET6 if ":" in host else socket.AF_INET,
+                dualstack_ipv6=host == "::" and socket.has_dualstack_ipv6(),
+            )
         except OSError as error:
             self._session.close()
-            raise CondyleError(f"view: cannot listen at {host!r}, port {port}: {error.strerror or error}; "
-                               "host= is an address of this machine, port=0 takes a port that is free"
-                               ) from None
+            raise CondyleError(
+                f"view: cannot listen at {host!r}, port {port}: {error.strerror or error}; "
+                "host= is an address of this machine, port=0 takes a port that is free"
+            ) from None
         self.host, self.port = host, self._server.socket.getsockname()[1]
         shown = _reachable(host)
         self.url = f"http://{f'[{shown}]' if ':' in shown else shown}:{self.port}/{self._token}/"
@@ -107,7 +130,7 @@ class View:
         if not connected.recv(LARGEST, socket.MSG_PEEK).partition(b"\r\n")[0].isascii():
             connected.recv(LARGEST)
             connected.sendall(BAD_REQUEST)
-            raise ValueError("a request line that is not ASCII")     # websockets closes the connection
+            raise ValueError("a request line that is not ASCII")  # websockets closes the connection
         connected.settimeout(None)
         return ServerConnection(connected, *rest, **options)
 
@@ -140,12 +163,16 @@ class View:
         out = connection.respond(HTTPStatus.OK, "")
         # 'self' is the websocket too, but not in older browsers; sources of a policy cannot be IPv6 addresses
         own = "" if "[" in hosts[0] else f" ws://{hosts[0]}"
-        out.body = self._page.replace(b"img-src data: blob:",
-                                      f"img-src data: blob:; connect-src 'self'{own}".encode(), 1)
-        for name, value in {"Content-Type": "text/html; charset=utf-8",
-                            "Content-Length": str(len(out.body)), "Cache-Control": "no-store",
-                            "X-Content-Type-Options": "nosniff",
-                            "Referrer-Policy": "no-referrer"}.items():
+        out.body = self._page.replace(
+            b"img-src data: blob:", f"img-src data: blob:; connect-src 'self'{own}".encode(), 1
+        )
+        for name, value in {
+            "Content-Type": "text/html; charset=utf-8",
+            "Content-Length": str(len(out.body)),
+            "Cache-Control": "no-store",
+            "X-Content-Type-Options": "nosniff",
+            "Referrer-Policy": "no-referrer",
+        }.items():
             if name in out.headers:
                 del out.headers[name]
             out.headers[name] = value
@@ -189,7 +216,7 @@ class View:
             pass
         finally:
             ending.set()
-            session.changed.set()                            # the sender waits for it
+            session.changed.set()  # the sender waits for it
             sender.join()
             session.close()
 
@@ -232,14 +259,23 @@ def _reachable(host: str) -> str:
     if host not in ("", "0.0.0.0", "::"):
         return host
     with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as out:
-        out.connect(("192.0.2.1", 9))                        # finds the way; nothing is sent
+        out.connect(("192.0.2.1", 9))  # finds the way; nothing is sent
         return str(out.getsockname()[0])
     return LOOPBACK
 
 
 @answered()
-def view(system: System, state: State | None = None, *, host: str = LOOPBACK, port: int = 0,
-         rate: float = 50.0, delay: float = 0.12, title: str | None = None, open: bool = True) -> View:
+def view(
+    system: System,
+    state: State | None = None,
+    *,
+    host: str = LOOPBACK,
+    port: int = 0,
+    rate: float = 50.0,
+    delay: float = 0.12,
+    title: str | None = None,
+    open: bool = True,
+) -> View:
     """Look at a system in the browser, move its coordinates by sliders, run it and pull at its bodies.
 
     Sliders keep couplers and other constraints. The run keeps pace with the clock: frames are shown `delay`

@@ -1,4 +1,5 @@
 """What is drawn beside bodies and paths: markers, force arrows, and lines between stations of two bodies."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -42,19 +43,29 @@ def links(system: System) -> list[Link]:
     """Constraints and forces between stations of two bodies, and joints whose bodies move apart."""
     number = {"ground": 0, **{b.name: b.index + 1 for b in system.bodies}}
     out = []
-    laws: list[tuple[str, str, Any]] = [("constraints", name, system.constraint(name))
-                                        for name in system.constraints]
+    laws: list[tuple[str, str, Any]] = [
+        ("constraints", name, system.constraint(name)) for name in system.constraints
+    ]
     laws += [("springs", name, system.force(name)) for name in system.forces]
     for kind, name, law in laws:
         ends: Any = [getattr(law, field, None) for field in ("a", "p_a", "b", "p_b")]
-        crossed = hasattr(law, "direction_a")               # its lines meet elsewhere
+        crossed = hasattr(law, "direction_a")  # its lines meet elsewhere
         if ends[0] in number and ends[2] in number and None not in (ends[1], ends[3]) and not crossed:
-            out.append(Link(kind, name, number[ends[0]], _station(ends[1]), number[ends[2]],
-                            _station(ends[3])))
+            out.append(
+                Link(kind, name, number[ends[0]], _station(ends[1]), number[ends[2]], _station(ends[3]))
+            )
     for body in system.bodies:
         if 0 < body.mobilizer.nu < 6 and body.parent is not None and not body.parent.is_ground:
-            out.append(Link("joints", body.name, number[body.parent.name], _station(body.X_PF.p),
-                            body.index + 1, _station(body.X_BM.p)))
+            out.append(
+                Link(
+                    "joints",
+                    body.name,
+                    number[body.parent.name],
+                    _station(body.X_PF.p),
+                    body.index + 1,
+                    _station(body.X_BM.p),
+                )
+            )
     return out
 
 
@@ -64,6 +75,7 @@ def _station(p: Any) -> tuple[float, float, float]:
 
 
 # ---- measured markers --------------------------------------------------------------------------------------
+
 
 @dataclass(frozen=True, eq=False)
 class Measured:
@@ -86,13 +98,16 @@ def measured(markers: Any, t: Array) -> Measured:
         t: [s], shape (m,).
     """
     if not all(hasattr(markers, name) for name in ("time", "names", "positions")):
-        raise DescriptionError("show: markers: expected markers as cd.read_markers gives them, with time, "
-                               f"names and positions, got {type(markers).__name__}")
+        raise DescriptionError(
+            "show: markers: expected markers as cd.read_markers gives them, with time, "
+            f"names and positions, got {type(markers).__name__}"
+        )
     time, positions = np.asarray(markers.time, dtype=float), np.asarray(markers.positions, dtype=float)
     names = [str(name) for name in markers.names]
     if positions.shape != (len(time), len(names), 3):
-        raise ShapeError(f"show: markers: positions must have shape {(len(time), len(names), 3)}, got "
-                         f"{positions.shape}")
+        raise ShapeError(
+            f"show: markers: positions must have shape {(len(time), len(names), 3)}, got {positions.shape}"
+        )
     warn_of_times("markers", time, t)
     return Measured(names, _nearest(time, positions.reshape(len(time), -1), t).reshape(len(t), -1, 3))
 
@@ -100,8 +115,10 @@ def measured(markers: Any, t: Array) -> Measured:
 def warn_of_times(what: str, time: Array, t: Array) -> None:
     """Warn if what is shown beside a motion has none of its times."""
     if len(time) and len(t) > 1 and (time[-1] < t[0] or time[0] > t[-1]):
-        warn(f"show: {what}: they are from {time[0]:g} to {time[-1]:g} s, the motion from {t[0]:g} "
-             f"to {t[-1]:g} s: none is shown; are they of another trial?")
+        warn(
+            f"show: {what}: they are from {time[0]:g} to {time[-1]:g} s, the motion from {t[0]:g} "
+            f"to {t[-1]:g} s: none is shown; are they of another trial?"
+        )
 
 
 def _nearest(time: Array, values: Array, t: Array) -> Array:
@@ -118,6 +135,7 @@ def _nearest(time: Array, values: Array, t: Array) -> Array:
 
 
 # ---- arrows ------------------------------------------------------------------------------------------------
+
 
 @dataclass(frozen=True, eq=False)
 class Arrows:
@@ -144,8 +162,10 @@ class Arrows:
         time = real(f"{what}: time", self.time)
         points, vectors = (real(f"{what}: {name}", getattr(self, name)) for name in ("points", "vectors"))
         if time.ndim != 1 or points.shape != (len(time), 3) or vectors.shape != (len(time), 3):
-            raise ShapeError(f"{what}: expected time (T,), points (T, 3) and vectors (T, 3), got "
-                             f"{time.shape}, {points.shape} and {vectors.shape}")
+            raise ShapeError(
+                f"{what}: expected time (T,), points (T, 3) and vectors (T, 3), got "
+                f"{time.shape}, {points.shape} and {vectors.shape}"
+            )
         for name, x in (("time", time), ("points", points), ("vectors", vectors)):
             object.__setattr__(self, name, x)
 
@@ -164,10 +184,15 @@ def arrows(given: Any, layer: Layer) -> list[Arrows]:
         elif isinstance(item, ExternalLoad):
             out.append(_of_load(item, layer))
         else:
-            raise DescriptionError("show: arrows: expected cd.Arrows or a cd.ExternalLoad, got "
-                                   f"{type(item).__name__}"
-                                   + ("; loads from a file are cd.read_external_loads(path)"
-                                      if isinstance(given, (str, Path)) else ""))
+            raise DescriptionError(
+                "show: arrows: expected cd.Arrows or a cd.ExternalLoad, got "
+                f"{type(item).__name__}"
+                + (
+                    "; loads from a file are cd.read_external_loads(path)"
+                    if isinstance(given, (str, Path))
+                    else ""
+                )
+            )
     return out
 
 

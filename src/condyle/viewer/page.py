@@ -1,4 +1,5 @@
 """Page: a scene as one HTML file that needs nothing else."""
+
 from __future__ import annotations
 
 import base64
@@ -64,13 +65,16 @@ class Page:
             path: ends in .html.
         """
         if not isinstance(path, (str, Path)):
-            raise DescriptionError(f"show: path: expected the path of a file, 'walk.html', got "
-                                   f"{type(path).__name__}"
-                                   + ("; a motion is motion=..." if isinstance(path, Table) else ""))
+            raise DescriptionError(
+                f"show: path: expected the path of a file, 'walk.html', got "
+                f"{type(path).__name__}" + ("; a motion is motion=..." if isinstance(path, Table) else "")
+            )
         path = Path(path)
         if path.suffix.lower() not in (".html", ".htm"):
-            raise DescriptionError(f"show: {str(path)!r}: a page ends in .html; cd.picture makes .png and "
-                                   ".svg, trajectory.movie makes .mp4 and .gif")
+            raise DescriptionError(
+                f"show: {str(path)!r}: a page ends in .html; cd.picture makes .png and "
+                ".svg, trajectory.movie makes .mp4 and .gif"
+            )
         with files.whole(path, "w", encoding="utf-8") as file:
             file.write(self.html)
         self.path = path
@@ -86,14 +90,15 @@ class Page:
         """
         stride, text = 1, ""
         for stride in (1, 2, 3, 5, 8, 12, 20, 40, 80, 160, 1000):
-            text = (self.html if stride == 1 else
-                    page_of(thinned(self.scene, stride), **self.options))
+            text = self.html if stride == 1 else page_of(thinned(self.scene, stride), **self.options)
             if len(text) <= most:
                 break
         name = html.escape(self.scene.title, quote=True)
-        return (f'<iframe title="{name}" sandbox="allow-scripts" loading="lazy" srcdoc="'
-                f'{html.escape(text, quote=True)}" style="width:100%;height:{height}px;border:0;'
-                'border-radius:8px"></iframe>')
+        return (
+            f'<iframe title="{name}" sandbox="allow-scripts" loading="lazy" srcdoc="'
+            f'{html.escape(text, quote=True)}" style="width:100%;height:{height}px;border:0;'
+            'border-radius:8px"></iframe>'
+        )
 
     def _repr_html_(self) -> str:
         return self.inline()
@@ -101,8 +106,13 @@ class Page:
     def __repr__(self) -> str:
         first = self.scene.layers[0]
         where = f", {str(self.path)!r}" if self.path else ""
-        size = [f"{n} {noun if n == 1 else plural}" for n, noun, plural in
-                ((len(first.t), "frame", "frames"), (len(first.bodies) - 1, "body", "bodies"))]
+        size = [
+            f"{n} {noun if n == 1 else plural}"
+            for n, noun, plural in (
+                (len(first.t), "frame", "frames"),
+                (len(first.bodies) - 1, "body", "bodies"),
+            )
+        ]
         return f"Page({self.scene.title!r}: {', '.join(size)}{where})"
 
 
@@ -116,10 +126,21 @@ def thinned(scene: Scene, stride: int) -> Scene:
         maps = [replace(p, values=p.values[i]) for p in d.pressures]
         measured = d.measured and replace(d.measured, positions=d.measured.positions[i])
         note = f"{len(d.t[i])} of {len(d.t)} frames are shown, so that the page stays small."
-        layers.append(replace(d, t=d.t[i], R=d.R[i], p=d.p[i], lines=lines, columns=d.columns[i],
-                              paint=None if d.paint is None else d.paint[i], measured=measured,
-                              patches=patches, pressures=maps,
-                              notes=[*d.notes, note] if len(d.t) > 1 else d.notes))
+        layers.append(
+            replace(
+                d,
+                t=d.t[i],
+                R=d.R[i],
+                p=d.p[i],
+                lines=lines,
+                columns=d.columns[i],
+                paint=None if d.paint is None else d.paint[i],
+                measured=measured,
+                patches=patches,
+                pressures=maps,
+                notes=[*d.notes, note] if len(d.t) > 1 else d.notes,
+            )
+        )
     return replace(scene, layers=layers)
 
 
@@ -134,8 +155,16 @@ def digest() -> str:
     return hashlib.sha256(b"".join((CLIENT / name).read_bytes() for name in names)).hexdigest()
 
 
-def page_of(scene: Scene, *, play: bool = True, view: str = "any", panels: bool = True,
-            plot: list[str] | None = None, bare: bool = False, live: dict[str, Any] | None = None) -> str:
+def page_of(
+    scene: Scene,
+    *,
+    play: bool = True,
+    view: str = "any",
+    panels: bool = True,
+    plot: list[str] | None = None,
+    bare: bool = False,
+    live: dict[str, Any] | None = None,
+) -> str:
     """The whole file; `live` has what a page controls whose states come from a server."""
     if view not in VIEWS:
         raise DescriptionError(f"view: expected one of {', '.join(VIEWS)}, got {view!r}")
@@ -152,13 +181,22 @@ def page_of(scene: Scene, *, play: bool = True, view: str = "any", panels: bool 
     names = [c["name"] for c in head["layers"][0]["columns"]]
     if unknown := [name for name in plot or () if name not in names]:
         raise UnknownNameError("column", unknown[0], names, "show: plot")
-    head |= {"meshes": meshes, "notes": list(dict.fromkeys(notes)), "play": play, "view": view,
-             "panels": panels, "bare": bare,
-             "plotted": _plotted(scene.layers[0]) if plot is None else list(plot)}
-    values = {"VERSION": version("condyle"), "TITLE": html.escape(scene.title, quote=True),
-              "STYLE": _client("style.css").strip(),
-              "BLOCKS": encode.json_block("head", head) + "".join(blocks),
-              "SCRIPT": _client("bundle.js").replace("</script", "<\\/script").strip()}
+    head |= {
+        "meshes": meshes,
+        "notes": list(dict.fromkeys(notes)),
+        "play": play,
+        "view": view,
+        "panels": panels,
+        "bare": bare,
+        "plotted": _plotted(scene.layers[0]) if plot is None else list(plot),
+    }
+    values = {
+        "VERSION": version("condyle"),
+        "TITLE": html.escape(scene.title, quote=True),
+        "STYLE": _client("style.css").strip(),
+        "BLOCKS": encode.json_block("head", head) + "".join(blocks),
+        "SCRIPT": _client("bundle.js").replace("</script", "<\\/script").strip(),
+    }
     return re.sub(r"%([A-Z]+)%", lambda found: values[found[1]], _client("page.html"))
 
 
@@ -176,15 +214,22 @@ def _head(scene: Scene) -> dict[str, Any]:
         wide = np.linalg.norm(np.ptp(level, axis=0), axis=1)
         away = np.linalg.norm(level[-1] - level[0], axis=1)
         goes = bool(wide.min() > 3 * near and (scene.size < 6 * near or (away > 0.8 * wide).all()))
-        if len(first.bodies) == 2:                           # one alone is seen with what is around it
+        if len(first.bodies) == 2:  # one alone is seen with what is around it
             near = float(np.clip(0.4 * scene.size, near, 5 * near))
-    return {"title": scene.title, "up": scene.up.tolist(), "floor": scene.floor,
-            "middle": middle.tolist(),
-            "outermost": np.round(scene.outermost, 5 - int(np.log10(scene.size))).tolist(),
-            "size": near if goes else scene.size, "near": near if goes else scene.size, "follow": goes,
-            "paint": {"label": label, "unit": unit, "high": high},
-            "arrow_scale": scene.arrow_scale * (near / scene.size if goes else 1.0),
-            "pressure": scene.pressure, "layers": []}
+    return {
+        "title": scene.title,
+        "up": scene.up.tolist(),
+        "floor": scene.floor,
+        "middle": middle.tolist(),
+        "outermost": np.round(scene.outermost, 5 - int(np.log10(scene.size))).tolist(),
+        "size": near if goes else scene.size,
+        "near": near if goes else scene.size,
+        "follow": goes,
+        "paint": {"label": label, "unit": unit, "high": high},
+        "arrow_scale": scene.arrow_scale * (near / scene.size if goes else 1.0),
+        "pressure": scene.pressure,
+        "layers": [],
+    }
 
 
 def _reach(d: Drawn) -> float:
@@ -209,40 +254,65 @@ def _plotted(d: Drawn) -> list[str]:
     if len(d.t) < 2:
         return []
     with np.errstate(invalid="ignore"):
-        moves = np.nanmax(d.columns.values, axis=0, initial=-np.inf) > np.nanmin(d.columns.values, axis=0,
-                                                                                   initial=np.inf)
-    quaternion = re.compile(r".*_q[wxyz]")                  # says nothing to a person
-    return [name for name, m in zip(d.columns.names, moves, strict=True)
-            if m and not quaternion.fullmatch(name)][:PLOTTED]
+        moves = np.nanmax(d.columns.values, axis=0, initial=-np.inf) > np.nanmin(
+            d.columns.values, axis=0, initial=np.inf
+        )
+    quaternion = re.compile(r".*_q[wxyz]")  # says nothing to a person
+    return [
+        name for name, m in zip(d.columns.names, moves, strict=True) if m and not quaternion.fullmatch(name)
+    ][:PLOTTED]
 
 
-def _layer(scene: Scene, d: Drawn, i: int, meshes: list[dict[str, Any]], known: dict[int, int],
-           notes: list[str]) -> tuple[dict[str, Any], list[str]]:
+def _layer(
+    scene: Scene, d: Drawn, i: int, meshes: list[dict[str, Any]], known: dict[int, int], notes: list[str]
+) -> tuple[dict[str, Any], list[str]]:
     """A layer's part of the head, and its blocks."""
     m = len(d.t)
     strongest = max((line.strength for line in d.lines), default=0.0) or 1.0
     layer = {
-        "name": d.name, "frames": m, "bodies": d.bodies, "offset": list(d.offset), "shift": d.shift,
+        "name": d.name,
+        "frames": m,
+        "bodies": d.bodies,
+        "offset": list(d.offset),
+        "shift": d.shift,
         "ghost": i > 0,
         "parts": [_part(part, meshes, known, notes) for part in d.parts],
-        "lines": [{"name": n.name, "muscle": n.muscle, "bodies": n.bodies, "strength": n.strength,
-                   "width": 0.35 + np.sqrt(n.strength / strongest) if scene.strength else 1.0}
-                  for n in d.lines],
-        "points": sum(len(n.bodies) for n in d.lines), "painted": d.paint is not None,
+        "lines": [
+            {
+                "name": n.name,
+                "muscle": n.muscle,
+                "bodies": n.bodies,
+                "strength": n.strength,
+                "width": 0.35 + np.sqrt(n.strength / strongest) if scene.strength else 1.0,
+            }
+            for n in d.lines
+        ],
+        "points": sum(len(n.bodies) for n in d.lines),
+        "painted": d.paint is not None,
         "links": [vars(link) for link in d.links],
         "markers": [{"name": name, "body": body, "station": station} for name, body, station in d.markers],
         "measured": d.measured.names if d.measured else [],
         "arrows": [{"name": a.name, "unit": a.unit, "kind": a.kind} for a in d.arrows],
         "patches": [patch.name for patch in d.patches],
-        "pressures": [{"name": p.name, "body": p.body, "faces": len(p.corners),
-                       "mesh": _mesh(p.corners.reshape(-1, 3), np.arange(3 * len(p.corners)))}
-                      for p in d.pressures],
-        "columns": [{"name": name, "unit": "" if unit == "1" else unit, "of": of} for name, unit, of in
-                    zip(d.columns.names, d.columns.units, d.owners, strict=True)]}
+        "pressures": [
+            {
+                "name": p.name,
+                "body": p.body,
+                "faces": len(p.corners),
+                "mesh": _mesh(p.corners.reshape(-1, 3), np.arange(3 * len(p.corners))),
+            }
+            for p in d.pressures
+        ],
+        "columns": [
+            {"name": name, "unit": "" if unit == "1" else unit, "of": of}
+            for name, unit, of in zip(d.columns.names, d.columns.units, d.owners, strict=True)
+        ],
+    }
     length = LENGTH * min(scene.size, 1.0)
     poses = np.concatenate([d.p, d.quaternions()], axis=2).reshape(m, -1)
     groups: list[tuple[str, Array, Any]] = [
-        ("poses", poses, np.tile([length] * 3 + [TURN] * 4, len(d.bodies)))]
+        ("poses", poses, np.tile([length] * 3 + [TURN] * 4, len(d.bodies)))
+    ]
     if d.lines:
         groups.append(("points", np.concatenate([n.points.reshape(m, -1) for n in d.lines], axis=1), length))
     if d.paint is not None:
@@ -252,11 +322,13 @@ def _layer(scene: Scene, d: Drawn, i: int, meshes: list[dict[str, Any]], known: 
     if d.arrows:
         x = np.stack([a.at(d.t) for a in d.arrows], axis=1)
         largest = float(np.nanmax(np.abs(x[..., 3:]), initial=1e-9))
-        groups.append(("arrows", x.reshape(m, -1),
-                       np.tile([length] * 3 + [largest / 4000] * 3, len(d.arrows))))
+        groups.append(
+            ("arrows", x.reshape(m, -1), np.tile([length] * 3 + [largest / 4000] * 3, len(d.arrows)))
+        )
     if d.patches:
-        groups.append(("patches", np.concatenate([patch.numbers for patch in d.patches], axis=1),
-                       0.1 * length))
+        groups.append(
+            ("patches", np.concatenate([patch.numbers for patch in d.patches], axis=1), 0.1 * length)
+        )
     if d.pressures:
         part = np.concatenate([p.values for p in d.pressures], axis=1) / scene.pressure
         groups.append(("pressures", np.minimum(part, 1.0), PAINT))
@@ -272,12 +344,20 @@ def _layer(scene: Scene, d: Drawn, i: int, meshes: list[dict[str, Any]], known: 
 
 # ---- shapes ------------------------------------------------------------------------------------------------
 
-def _part(part: Part, meshes: list[dict[str, Any]], known: dict[int, int],
-          notes: list[str]) -> dict[str, Any]:
+
+def _part(
+    part: Part, meshes: list[dict[str, Any]], known: dict[int, int], notes: list[str]
+) -> dict[str, Any]:
     s: Any = part.shape
-    out: dict[str, Any] = {"kind": part.kind, "name": part.name, "body": part.body, "color": part.color,
-                           "opacity": part.opacity, "p": part.X_BS.p.tolist(),
-                           "q": quaternion_from_rotation(part.X_BS.R)[[1, 2, 3, 0]].tolist()}
+    out: dict[str, Any] = {
+        "kind": part.kind,
+        "name": part.name,
+        "body": part.body,
+        "color": part.color,
+        "opacity": part.opacity,
+        "p": part.X_BS.p.tolist(),
+        "q": quaternion_from_rotation(part.X_BS.R)[[1, 2, 3, 0]].tolist(),
+    }
     if isinstance(s, shapes.Sphere):
         return out | {"shape": "sphere", "size": [s.radius]}
     if isinstance(s, shapes.Ellipsoid):
@@ -306,9 +386,12 @@ def _mesh(vertices: Array, triangles: np.ndarray) -> dict[str, Any]:
     step = np.maximum((high - low) / 65535, 1e-12)
     codes = np.rint((vertices - low) / step).astype("<u2")
     corners = np.diff(triangles.ravel(), prepend=0).astype("<i4")
-    return {"low": low.tolist(), "step": step.tolist(),
-            "vertices": base64.b64encode(codes.tobytes()).decode(),
-            "triangles": base64.b64encode(corners.tobytes()).decode()}
+    return {
+        "low": low.tolist(),
+        "step": step.tolist(),
+        "vertices": base64.b64encode(codes.tobytes()).decode(),
+        "triangles": base64.b64encode(corners.tobytes()).decode(),
+    }
 
 
 def coarser(vertices: Array, triangles: np.ndarray, most: int) -> tuple[Array, np.ndarray]:

@@ -1,4 +1,5 @@
 """Paths of muscles, ligaments and springs as polygons whose points are in the frames of bodies."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -57,20 +58,29 @@ def lines(batch: Batch, R: Array, p: Array) -> list[Line]:
     number = {"ground": 0, **{b.name: b.index + 1 for b in system.bodies}}
     flat, at, out = batch.kernel("path_points"), 0, []
     for name, path in system.compiled.model.paths.items():
-        if not path.points:                                 # a function of coordinates has no places
+        if not path.points:  # a function of coordinates has no places
             continue
         count = numbers(path)
-        X, part = polygon_parts(path, flat[:, at:at + count], ALONG)
+        X, part = polygon_parts(path, flat[:, at : at + count], ALONG)
         at += count
-        owners = [*(point.body for point in path.points),
-                  *(w.body for span in path.length.spans for w in span.wraps)]
-        keep = np.ones(len(part), dtype=bool)               # points that coincide in all frames are one
+        owners = [
+            *(point.body for point in path.points),
+            *(w.body for span in path.length.spans for w in span.wraps),
+        ]
+        keep = np.ones(len(part), dtype=bool)  # points that coincide in all frames are one
         keep[1:] = ~((X[:, 1:] == X[:, :-1]).all(axis=2).all(axis=0))
         bodies = np.array([number[owners[k]] for k in part[keep]])
         own = np.einsum("tnji,tnj->tni", R[:, bodies], X[:, keep] - p[:, bodies])
         law: Any = system.force(name)
-        out.append(Line(name, name in system.muscles, bodies.tolist(), own,
-                        plain(getattr(law, "max_isometric_force", 0.0))))
+        out.append(
+            Line(
+                name,
+                name in system.muscles,
+                bodies.tolist(),
+                own,
+                plain(getattr(law, "max_isometric_force", 0.0)),
+            )
+        )
     return out
 
 
@@ -89,8 +99,17 @@ def surfaces(system: System, reach: float) -> list[Part]:
                 continue
             seen.add(key)
             R, p = (np.asarray(plain(x), dtype=float) for x in wrap.X_BS)
-            out.append(Part("surfaces", wrap.name or f"{name}'s surface", number[wrap.body], shape,
-                            Transform(R.reshape(3, 3), p.reshape(3)), SURFACE, 0.35))
+            out.append(
+                Part(
+                    "surfaces",
+                    wrap.name or f"{name}'s surface",
+                    number[wrap.body],
+                    shape,
+                    Transform(R.reshape(3, 3), p.reshape(3)),
+                    SURFACE,
+                    0.35,
+                )
+            )
     return out
 
 
@@ -116,8 +135,12 @@ def torus(circle: float, tube: float, around: int = 32, across: int = 12) -> sha
     vertices = np.stack([np.outer(np.cos(a), r), np.outer(np.sin(a), r), z], axis=-1).reshape(-1, 3)
     i, j = np.meshgrid(np.arange(around), np.arange(across), indexing="ij")
     corner = lambda di, dj: ((i + di) % around * across + (j + dj) % across).ravel()
-    triangles = np.concatenate([np.stack([corner(0, 0), corner(1, 0), corner(1, 1)], axis=1),
-                                np.stack([corner(0, 0), corner(1, 1), corner(0, 1)], axis=1)])
+    triangles = np.concatenate(
+        [
+            np.stack([corner(0, 0), corner(1, 0), corner(1, 1)], axis=1),
+            np.stack([corner(0, 0), corner(1, 1), corner(0, 1)], axis=1),
+        ]
+    )
     return shapes.Mesh((vertices, triangles))
 
 

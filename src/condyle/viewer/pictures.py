@@ -1,4 +1,5 @@
 """`cd.picture` and `cd.movie`: files to look at, made without a screen."""
+
 from __future__ import annotations
 
 import contextlib
@@ -38,8 +39,17 @@ def chromium() -> str | None:
 
 
 @answered({"frame": "it is t=, a time [s]"})
-def picture(what: Any, path: str | Path, *, t: float | None = None, size: tuple[int, int] = (1280, 720),
-            view: str = "any", dark: bool = False, renderer: str = "auto", **options: Any) -> Path:
+def picture(
+    what: Any,
+    path: str | Path,
+    *,
+    t: float | None = None,
+    size: tuple[int, int] = (1280, 720),
+    view: str = "any",
+    dark: bool = False,
+    renderer: str = "auto",
+    **options: Any,
+) -> Path:
     """Write one picture, without a screen.
 
     Args:
@@ -61,8 +71,9 @@ def picture(what: Any, path: str | Path, *, t: float | None = None, size: tuple[
     """
     path = _path("picture", path)
     if path.suffix.lower() not in (".png", ".svg"):
-        raise DescriptionError(f"picture: {str(path)!r}: it ends in .png or .svg; cd.show makes .html, "
-                               "cd.movie .mp4 and .gif")
+        raise DescriptionError(
+            f"picture: {str(path)!r}: it ends in .png or .svg; cd.show makes .html, cd.movie .mp4 and .gif"
+        )
     scene = scene_of(what, **options)
     frame = 0 if t is None else _frame(scene.layers[0].t, _time(t))
     how = _renderer(renderer if path.suffix.lower() == ".png" or renderer == "browser" else "matplotlib")
@@ -80,9 +91,18 @@ def picture(what: Any, path: str | Path, *, t: float | None = None, size: tuple[
 
 
 @answered({"fps": "it is rate=, pictures per second"})
-def movie(what: Any, path: str | Path, *, rate: float = 25.0, speed: float = 1.0,
-          size: tuple[int, int] = (1280, 720), view: str = "any", dark: bool = False, renderer: str = "auto",
-          **options: Any) -> Path:
+def movie(
+    what: Any,
+    path: str | Path,
+    *,
+    rate: float = 25.0,
+    speed: float = 1.0,
+    size: tuple[int, int] = (1280, 720),
+    view: str = "any",
+    dark: bool = False,
+    renderer: str = "auto",
+    **options: Any,
+) -> Path:
     """Write a movie, without a screen.
 
     Args:
@@ -126,8 +146,9 @@ def movie(what: Any, path: str | Path, *, rate: float = 25.0, speed: float = 1.0
 
 def _path(what: str, path: Any) -> Path:
     if not isinstance(path, (str, os.PathLike)):
-        raise DescriptionError(f"{what}: expected cd.{what}(what is shown, path), got {type(path).__name__} "
-                               "as the path")
+        raise DescriptionError(
+            f"{what}: expected cd.{what}(what is shown, path), got {type(path).__name__} as the path"
+        )
     return Path(path)
 
 
@@ -158,14 +179,17 @@ def _renderer(name: str) -> str:
     if name not in RENDERERS:
         raise DescriptionError(f"renderer: expected one of {', '.join(RENDERERS)}, got {name!r}")
     if name == "browser" and chromium() is None:
-        raise DescriptionError("renderer: there is no Chromium, or no playwright: python -m pip install "
-                               "'condyle[browser]'; renderer='matplotlib' needs neither")
+        raise DescriptionError(
+            "renderer: there is no Chromium, or no playwright: python -m pip install "
+            "'condyle[browser]'; renderer='matplotlib' needs neither"
+        )
     return ("browser" if chromium() else "matplotlib") if name == "auto" else name
 
 
 @contextlib.contextmanager
-def _drawn(scene: Scene, frames: list[int], view: str, size: tuple[int, int], dark: bool,
-           how: str) -> Iterator[Iterator[bytes]]:
+def _drawn(
+    scene: Scene, frames: list[int], view: str, size: tuple[int, int], dark: bool, how: str
+) -> Iterator[Iterator[bytes]]:
     """PNG files of some frames, one after the other."""
     if how == "matplotlib":
         yield (_png(figure_of(scene, frame, view, size, dark)) for frame in frames)
@@ -187,8 +211,11 @@ def _opened(page: Path, size: tuple[int, int], dark: bool) -> tuple[Any, Callabl
     playwright = sync_playwright().start()
     try:
         browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
-        tab = browser.new_context(viewport={"width": size[0], "height": size[1]}, offline=True,
-                                  color_scheme="dark" if dark else "light").new_page()
+        tab = browser.new_context(
+            viewport={"width": size[0], "height": size[1]},
+            offline=True,
+            color_scheme="dark" if dark else "light",
+        ).new_page()
         tab.goto(page.as_uri() + "#still")
         tab.wait_for_selector("html[data-ready]", state="attached", timeout=120_000)
     except BaseException:
@@ -229,8 +256,14 @@ def _gif(path: Path, pictures: Iterator[bytes], rate: float) -> Path:
 
     images = [Image.open(io.BytesIO(data)).convert("RGB").quantize(128) for data in pictures]
     with files.whole(path, "wb") as file:
-        images[0].save(file, format="GIF", save_all=True, append_images=images[1:],
-                       duration=max(20, round(1000 / rate)), loop=0)
+        images[0].save(
+            file,
+            format="GIF",
+            save_all=True,
+            append_images=images[1:],
+            duration=max(20, round(1000 / rate)),
+            loop=0,
+        )
     return path
 
 
@@ -241,8 +274,9 @@ def _ffmpeg() -> str:
         return str(imageio_ffmpeg.get_ffmpeg_exe())
     found = shutil.which("ffmpeg")
     if found is None:
-        raise DescriptionError("movie: .mp4 needs ffmpeg: python -m pip install 'condyle[movies]'; .gif and "
-                               ".png need nothing")
+        raise DescriptionError(
+            "movie: .mp4 needs ffmpeg: python -m pip install 'condyle[movies]'; .gif and .png need nothing"
+        )
     return found
 
 
@@ -250,9 +284,26 @@ def _mp4(path: Path, pictures: Iterator[bytes], rate: float, ffmpeg: str) -> Pat
     with tempfile.TemporaryDirectory(prefix="condyle-") as folder:
         _numbered(Path(folder) / "frame.png", pictures)
         made = Path(folder) / "movie.mp4"
-        run = subprocess.run([ffmpeg, "-y", "-loglevel", "error", "-framerate", str(rate), "-i",
-                              str(Path(folder) / "frame_%04d.png"), "-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2",
-                              "-pix_fmt", "yuv420p", str(made)], capture_output=True, text=True, check=False)
+        run = subprocess.run(
+            [
+                ffmpeg,
+                "-y",
+                "-loglevel",
+                "error",
+                "-framerate",
+                str(rate),
+                "-i",
+                str(Path(folder) / "frame_%04d.png"),
+                "-vf",
+                "pad=ceil(iw/2)*2:ceil(ih/2)*2",
+                "-pix_fmt",
+                "yuv420p",
+                str(made),
+            ],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         if run.returncode:
             raise CondyleError(f"movie: ffmpeg failed: {run.stderr.strip()[-300:]}")
         with files.whole(path, "wb") as file:

@@ -1,4 +1,5 @@
 """Pressure on the triangles of meshes that touch, over time."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -34,7 +35,7 @@ def pressures(layer: Layer) -> list[Pressure]:
     """Of all elastic foundations, where speeds are known: a layer's damping reads them."""
     if not layer.known:
         return []
-    system: Any = layer.system                               # takes the states' times and parameters too
+    system: Any = layer.system  # takes the states' times and parameters too
     batch = layer.batch
     number = {"ground": 0, **{b.name: b.index + 1 for b in system.bodies}}
     out = []

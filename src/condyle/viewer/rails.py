@@ -1,4 +1,5 @@
 """Joints with a shape of their own, on the parent: curves, surfaces and ellipsoids that a body moves on."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -24,8 +25,17 @@ def rails(system: System) -> list[Part]:
         shape = None if body.parent is None else _shape(body.mobilizer)
         if shape is not None and body.parent is not None:
             number = 0 if body.parent.is_ground else body.parent.index + 1
-            out.append(Part("joints", f"{body.name}'s way", number, shape, body.X_PF, JOINT,
-                            1.0 if isinstance(shape, shapes.Line) else 0.35))
+            out.append(
+                Part(
+                    "joints",
+                    f"{body.name}'s way",
+                    number,
+                    shape,
+                    body.X_PF,
+                    JOINT,
+                    1.0 if isinstance(shape, shapes.Line) else 0.35,
+                )
+            )
     return out
 
 

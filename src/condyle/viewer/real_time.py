@@ -1,4 +1,5 @@
 """RealTime: a simulation that keeps pace with the clock, and answers inputs while it runs."""
+
 from __future__ import annotations
 
 import threading
@@ -48,18 +49,28 @@ class RealTime:
         CondyleError: arguments that cannot be, or a state that cannot be simulated.
     """
 
-    def __init__(self, system: System, state: State, *, rate: float = 50.0, delay: float = 0.12,
-                 speed: float = 1.0, accuracy: float = 1e-3, integrator: str | Method = "merson") -> None:
+    def __init__(
+        self,
+        system: System,
+        state: State,
+        *,
+        rate: float = 50.0,
+        delay: float = 0.12,
+        speed: float = 1.0,
+        accuracy: float = 1e-3,
+        integrator: str | Method = "merson",
+    ) -> None:
         if state.system is not system:
-            raise DescriptionError("RealTime: the state belongs to another system; make it with "
-                                   "system.state()")
+            raise DescriptionError(
+                "RealTime: the state belongs to another system; make it with system.state()"
+            )
         self.system, self._state, self.shown = system, state, state
         self.rate, self.delay, self.speed = rate, delay, speed
         self.accuracy, self.integrator = accuracy, integrator
         self.failure: str | None = None
         self._changes: deque[tuple[float, dict[str, Any]]] = deque()
         self._lock, self._ending = threading.Lock(), threading.Event()
-        first = self._run(state, state.t + FIRST)            # compiles, and refuses what cannot be
+        first = self._run(state, state.t + FIRST)  # compiles, and refuses what cannot be
         self._run(first(state.t + FIRST / 2), state.t + FIRST)
         self._buffer = DelayBuffer(state.t, time.perf_counter(), rate, delay, speed)
         self._thread = threading.Thread(target=self._work, name="condyle-real-time", daemon=True)
@@ -92,7 +103,7 @@ class RealTime:
         Raises:
             CondyleError: names or values that cannot be.
         """
-        self._state.replace(**given)                         # refuses here what cannot be, not in the thread
+        self._state.replace(**given)  # refuses here what cannot be, not in the thread
         with self._lock:
             t = self._buffer.stamp(time.perf_counter())
             self._changes.append((t, dict(given)))
@@ -142,7 +153,7 @@ class RealTime:
                 continue
             try:
                 frames = self._advance(times)
-            except Exception as error:                       # whatever it is, the picture must say so
+            except Exception as error:  # whatever it is, the picture must say so
                 self.failure = str(error)
                 return
             with self._lock:
@@ -155,7 +166,7 @@ class RealTime:
             with self._lock:
                 change = self._changes[0] if self._changes else None
             end = float(times[-1]) if change is None else min(max(change[0], self._state.t), float(times[-1]))
-            wanted = times[len(frames):]
+            wanted = times[len(frames) :]
             if end > self._state.t:
                 traj = self._run(self._state, end)
                 frames += [self._state if t <= self._state.t else traj(t) for t in wanted[wanted <= end]]
@@ -170,7 +181,7 @@ class RealTime:
 
     def _run(self, state: State, end: float) -> Any:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")                  # jumps and domains would be said at every frame
+            warnings.simplefilter("ignore")  # jumps and domains would be said at every frame
             traj = simulate(self.system, state, end, accuracy=self.accuracy, integrator=self.integrator)
         if not np.isclose(traj.t[-1], end, rtol=0, atol=1e-12):
             raise CondyleError(str(traj.status))

@@ -1,4 +1,5 @@
 """Scene: all that is drawn, as numbers over frames. Pages, pictures and movies are made of it."""
+
 from __future__ import annotations
 
 from dataclasses import field, replace
@@ -143,8 +144,15 @@ class Scene:
         return 0.0 if -0.03 * self.size <= low <= 0.5 * self.size else float(low)
 
 
-def draw(layer: Layer, color: str | Table | Any, markers: Any = None, arrows: Any = (), plots: Any = (),
-         offset: Any = (0.0, 0.0, 0.0), live: bool = False) -> tuple[Drawn, tuple[str, str, float]]:
+def draw(
+    layer: Layer,
+    color: str | Table | Any,
+    markers: Any = None,
+    arrows: Any = (),
+    plots: Any = (),
+    offset: Any = (0.0, 0.0, 0.0),
+    live: bool = False,
+) -> tuple[Drawn, tuple[str, str, float]]:
     """A layer as numbers, and what its muscles are coloured by; a live one has no map of pressure."""
     system, batch, m = layer.system, layer.batch, len(layer.t)
     R, p = poses(layer)
@@ -154,7 +162,7 @@ def draw(layer: Layer, color: str | Table | Any, markers: Any = None, arrows: An
             x[~layer.good] = np.nan
     patches, pushes, touched = contacts.touching(layer, R)
     maps = [] if live else pressures(layer)
-    mapped = {found.contact for found in maps}               # a map says more than an ellipse
+    mapped = {found.contact for found in maps}  # a map says more than an ellipse
     patches = [patch for patch in patches if patch.name not in mapped]
     if layer.good is not None:
         for patch in patches:
@@ -163,8 +171,12 @@ def draw(layer: Layer, color: str | Table | Any, markers: Any = None, arrows: An
     paint, values, more = paint_of(layer, lines, color)
     more += [(touched, owners_of(touched))] if touched is not None else []
     if maps:
-        peaks = Table(layer.t, distinct([f"{p.name}.pressure" for p in maps]),
-                      np.stack([p.values.max(axis=1) for p in maps], axis=1), ["Pa"] * len(maps))
+        peaks = Table(
+            layer.t,
+            distinct([f"{p.name}.pressure" for p in maps]),
+            np.stack([p.values.max(axis=1) for p in maps], axis=1),
+            ["Pa"] * len(maps),
+        )
         more.append((peaks, [p.name for p in maps]))
     alone = isinstance(plots, Table) or is_frame(plots)
     for table, whose in (*more, *((t, None) for t in ([plots] if alone else plots))):
@@ -175,22 +187,40 @@ def draw(layer: Layer, color: str | Table | Any, markers: Any = None, arrows: An
     number = {"ground": 0, **{b.name: b.index + 1 for b in system.bodies}}
     own = [system.marker(name) for name in system.markers]
     drawn = Drawn(
-        layer.name, layer.t, ["ground", *(b.name for b in system.bodies)], R, p,
-        [*shapes, *rails(system), *constraint_parts(system, max(reach, _apart(p))),
-         *paths.surfaces(system, reach),
-         *contacts.parts(layer, max(reach, 1.2 * _way(p)), up_of(system))],
-        lines, values, marks.links(system),
+        layer.name,
+        layer.t,
+        ["ground", *(b.name for b in system.bodies)],
+        R,
+        p,
+        [
+            *shapes,
+            *rails(system),
+            *constraint_parts(system, max(reach, _apart(p))),
+            *paths.surfaces(system, reach),
+            *contacts.parts(layer, max(reach, 1.2 * _way(p)), up_of(system)),
+        ],
+        lines,
+        values,
+        marks.links(system),
         [(k.name, number[k.body], k.station) for k in own],
         None if markers is None else marks.measured(markers, layer.t),
-        [*marks.arrows(arrows, layer), *pushes], patches, columns, owners,
-        tuple(map(float, offset)), [*layer.notes, *said], pressures=maps,  # type: ignore[arg-type]
-        level=contacts.floor(touching, up_of(system)))
+        [*marks.arrows(arrows, layer), *pushes],
+        patches,
+        columns,
+        owners,
+        tuple(map(float, offset)),
+        [*layer.notes, *said],
+        pressures=maps,  # type: ignore[arg-type]
+        level=contacts.floor(touching, up_of(system)),
+    )
     bad = ~np.isfinite(p).reshape(m, -1).all(axis=1)
     if bad.all():
         raise DescriptionError("show: no frame can be drawn: every pose has a number that is not finite")
     if bad.any():
-        drawn.notes.append(f"{int(bad.sum())} of {m} frames cannot be drawn, the first at t = "
-                           f"{layer.t[np.argmax(bad)]:.4g} s: not a number. The last good pose is shown.")
+        drawn.notes.append(
+            f"{int(bad.sum())} of {m} frames cannot be drawn, the first at t = "
+            f"{layer.t[np.argmax(bad)]:.4g} s: not a number. The last good pose is shown."
+        )
     return drawn, paint
 
 
@@ -222,8 +252,9 @@ def moving(layer: Layer, drawn: Drawn, color: str) -> tuple[Drawn, Array]:
     return replace(drawn, t=layer.t, R=R, p=p, paint=paint, arrows=arrows, patches=patches), values
 
 
-def scene(drawn: list[Drawn], title: str, paint: tuple[str, str, float], system: System,
-          strength: bool = False) -> Scene:
+def scene(
+    drawn: list[Drawn], title: str, paint: tuple[str, str, float], system: System, strength: bool = False
+) -> Scene:
     """A scene around its layers."""
     low, high = np.full(3, np.inf), np.full(3, -np.inf)
     largest, outer = 0.0, []
@@ -251,9 +282,19 @@ def scene(drawn: list[Drawn], title: str, paint: tuple[str, str, float], system:
     if not np.isfinite(low).all():
         low, high = np.full(3, -0.5), np.full(3, 0.5)
     up = up_of(system)
-    out = Scene(title, drawn, up, low, high, paint, strength, 0.0, drawn[0].level,
-                usual([p for d in drawn for p in d.pressures]),
-                _outermost(np.concatenate(outer)) if outer else np.zeros((0, 3)))
+    out = Scene(
+        title,
+        drawn,
+        up,
+        low,
+        high,
+        paint,
+        strength,
+        0.0,
+        drawn[0].level,
+        usual([p for d in drawn for p in d.pressures]),
+        _outermost(np.concatenate(outer)) if outer else np.zeros((0, 3)),
+    )
     out.arrow_scale = LONGEST * out.size / largest if largest > 0 else 1.0
     out.outermost = _outermost(np.concatenate([out.outermost, *(_tips(d, out) for d in drawn)]))
     return out
@@ -282,7 +323,7 @@ def _corners(d: Drawn, frames: Array) -> Array:
     """Corners of the boxes around all shapes, in ground [m], shape (k, 3)."""
     out = [d.p[frames][:, 1:].reshape(-1, 3)]
     for part in d.parts:
-        if part.wide or part.kind in ("surfaces", "inertias"):      # as wide as anything, or hidden at first
+        if part.wide or part.kind in ("surfaces", "inertias"):  # as wide as anything, or hidden at first
             continue
         vertices = part.shape.surface()[0]
         vertices = vertices if len(vertices) else np.asarray(getattr(part.shape, "points", np.zeros((1, 3))))

@@ -3,6 +3,7 @@
 Messages of a page are a closed list; names are looked up and numbers must be finite and within bounds before
 anything happens. Nothing that a page sends is executed, and no file is touched.
 """
+
 from __future__ import annotations
 
 import threading
@@ -36,8 +37,9 @@ class Session:
         delay: of the picture behind the run [s].
     """
 
-    def __init__(self, system: System, state: State | None = None, *, rate: float = 50.0,
-                 delay: float = 0.12) -> None:
+    def __init__(
+        self, system: System, state: State | None = None, *, rate: float = 50.0, delay: float = 0.12
+    ) -> None:
         self.system, self.stiffness = hand.with_hand(system)
         given = system.state() if state is None else state
         self.state = self.first = _copied(self.system, given)
@@ -47,14 +49,24 @@ class Session:
         self.run: RealTime | None = None
         self.saved: list[dict[str, float]] = []
         self.said = ""
-        self._lock = threading.RLock()                       # orders come from another thread than frames go
+        self._lock = threading.RLock()  # orders come from another thread than frames go
         self.changed = threading.Event()
         self.changed.set()
         self._orders: dict[str, Callable[[Mapping[str, Any]], dict[str, Any] | None]] = {
-            "pose": self._pose, "parameter": self._parameter, "input": self._input, "play": self._play,
-            "pause": self._pause, "reset": self._reset, "speed": self._speed, "accuracy": self._accuracy,
-            "integrator": self._integrator, "grab": self._grab, "release": self._release,
-            "curve": self._curve, "save": self._save}
+            "pose": self._pose,
+            "parameter": self._parameter,
+            "input": self._input,
+            "play": self._play,
+            "pause": self._pause,
+            "reset": self._reset,
+            "speed": self._speed,
+            "accuracy": self._accuracy,
+            "integrator": self._integrator,
+            "grab": self._grab,
+            "release": self._release,
+            "curve": self._curve,
+            "save": self._save,
+        }
 
     # ---- what there is to control ------------------------------------------------------------------------
 
@@ -64,17 +76,34 @@ class Session:
         held = set(self.state.locked)
         coordinates = []
         for k, name in enumerate(s.coordinates):
-            if units[k] != "1":                              # parts of quaternions say nothing to a person
+            if units[k] != "1":  # parts of quaternions say nothing to a person
                 low, high = self._range(k)
-                coordinates.append({"name": name, "unit": units[k], "low": low, "high": high,
-                                    "value": float(self.state.q[k]), "held": name in held})
+                coordinates.append(
+                    {
+                        "name": name,
+                        "unit": units[k],
+                        "low": low,
+                        "high": high,
+                        "value": float(self.state.q[k]),
+                        "held": name in held,
+                    }
+                )
         own = self._inputs()
-        return {"coordinates": coordinates, "names": list(s.coordinates),
-                "parameters": [_slider(n, float(v)) for n, v in zip(s.parameters, self.state.parameters)],
-                "inputs": [_slider(n, float(self.state.inputs[s.inputs.index(n)]),
-                                   (0.0, 1.0) if n in s.muscles else None) for n in own],
-                "integrators": [m.name for m in METHODS.values() if m.adaptive], "paths": list(s.paths),
-                "moves": bool(s.nq), "constrained": bool(s.constraints)}
+        return {
+            "coordinates": coordinates,
+            "names": list(s.coordinates),
+            "parameters": [_slider(n, float(v)) for n, v in zip(s.parameters, self.state.parameters)],
+            "inputs": [
+                _slider(
+                    n, float(self.state.inputs[s.inputs.index(n)]), (0.0, 1.0) if n in s.muscles else None
+                )
+                for n in own
+            ],
+            "integrators": [m.name for m in METHODS.values() if m.adaptive],
+            "paths": list(s.paths),
+            "moves": bool(s.nq),
+            "constrained": bool(s.constraints),
+        }
 
     def _inputs(self) -> list[str]:
         """Those of the user's system: the hand has its own orders."""
@@ -88,8 +117,10 @@ class Session:
         wide = np.pi if unit == "rad" else hand.size(self.system)
         low, high = coordinate.range or (-wide, wide)
         value = float(self.state.q[k])
-        return (min(low, value) if np.isfinite(low) else value - wide,
-                max(high, value) if np.isfinite(high) else value + wide)
+        return (
+            min(low, value) if np.isfinite(low) else value - wide,
+            max(high, value) if np.isfinite(high) else value + wide,
+        )
 
     # ---- orders -----------------------------------------------------------------------------------------
 
@@ -103,7 +134,7 @@ class Session:
                 answer = self._orders[order](message)
         except (CondyleError, TypeError, ValueError, IndexError) as error:
             return {"error": str(error)}
-        except KeyError as error:                            # errors of names are CondyleErrors
+        except KeyError as error:  # errors of names are CondyleErrors
             return {"error": f"the page sent an order without {error}"}
         self.changed.set()
         return answer
@@ -117,10 +148,11 @@ class Session:
         q[k] = value
         if self.system.constraints:
             weights = scales.weights(self.system.bodies)[1].copy()
-            weights[self._speed_of(k)] *= 1e3                # the others give way
+            weights[self._speed_of(k)] *= 1e3  # the others give way
             now = self.state.replace(q=q, u=u)
-            q, u = self.system.project(q, u, weights=weights, t=now.t, parameters=now.parameters,
-                                       inputs=now.inputs, z=now.z)
+            q, u = self.system.project(
+                q, u, weights=weights, t=now.t, parameters=now.parameters, inputs=now.inputs, z=now.z
+            )
         self.state = _balanced(self.state.replace(q=q, u=u))
 
     def _speed_of(self, k: int) -> int:
@@ -146,8 +178,15 @@ class Session:
         if self.run is None and self.system.nq:
             self.said = "The first run compiles ..."
             self.changed.set()
-            self.run = RealTime(self.system, self.state, rate=self.rate, delay=self.delay, speed=self.speed,
-                                accuracy=self.accuracy, integrator=self.integrator)
+            self.run = RealTime(
+                self.system,
+                self.state,
+                rate=self.rate,
+                delay=self.delay,
+                speed=self.speed,
+                accuracy=self.accuracy,
+                integrator=self.integrator,
+            )
             self.said = ""
             self.run.start()
 
@@ -185,16 +224,25 @@ class Session:
 
     def _curve(self, m: Mapping[str, Any]) -> dict[str, Any]:
         """Length and moment arm of a path over a coordinate, the others as they are."""
-        path, k = _known("path", m["path"], self.system.paths), _known("coordinate", m["coordinate"],
-                                                                       self.system.coordinates)
+        path, k = (
+            _known("path", m["path"], self.system.paths),
+            _known("coordinate", m["coordinate"], self.system.coordinates),
+        )
         x = np.linspace(*self._range(k), SAMPLES)
         q = np.tile(self.state.q, (SAMPLES, 1))
         q[:, k] = x
         tail: dict[str, Any] = {"parameters": self.state.parameters, "t": self.state.t}
         length = self.system.path_lengths(q, **tail)[:, path]
         arm = self.system.moment_arms(q, **tail)[:, path, self._speed_of(k)]
-        return {"curve": {"path": m["path"], "coordinate": m["coordinate"], "x": x.tolist(),
-                          "length": _plain(length), "arm": _plain(arm)}}
+        return {
+            "curve": {
+                "path": m["path"],
+                "coordinate": m["coordinate"],
+                "x": x.tolist(),
+                "length": _plain(length),
+                "arm": _plain(arm),
+            }
+        }
 
     def _save(self, _: Mapping[str, Any]) -> dict[str, Any]:
         pose = dict(zip(self.system.coordinates, self.shown.q.tolist()))
@@ -243,13 +291,22 @@ class Session:
     def status(self) -> dict[str, Any]:
         """What a page says beside the picture."""
         run, state = self.run, self.shown
-        out: dict[str, Any] = {"t": state.t, "playing": run is not None, "said": self.said,
-                               "q": _plain(state.q)}
+        out: dict[str, Any] = {
+            "t": state.t,
+            "playing": run is not None,
+            "said": self.said,
+            "q": _plain(state.q),
+        }
         if run is not None:
             pace = run.pace
             slow = pace.speed < 0.999 * self.speed
-            out |= {"missed": pace.missed, "lag": pace.lag, "factor": min(pace.factor, 1e6),
-                    "speed": pace.speed, "slow": slow}
+            out |= {
+                "missed": pace.missed,
+                "lag": pace.lag,
+                "factor": min(pace.factor, 1e6),
+                "speed": pace.speed,
+                "slow": slow,
+            }
         return out
 
     def close(self) -> None:
@@ -260,9 +317,15 @@ class Session:
 
 def _copied(system: System, state: State) -> State:
     """The state of a system as one of its copy with a hand."""
-    out = system.state(t=state.t, q=state.q, u=state.u, z=state.z, discrete=state.discrete,
-                       parameters=dict(zip(state.system.parameters, state.parameters)),
-                       inputs=dict(zip(state.system.inputs, state.inputs)))
+    out = system.state(
+        t=state.t,
+        q=state.q,
+        u=state.u,
+        z=state.z,
+        discrete=state.discrete,
+        parameters=dict(zip(state.system.parameters, state.parameters)),
+        inputs=dict(zip(state.system.inputs, state.inputs)),
+    )
     return _balanced(out)
 
 
@@ -292,8 +355,9 @@ def _known(what: str, name: Any, names: Any) -> int:
 
 def _number(value: Any, low: float = -1e9, high: float = 1e9) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
-        raise DescriptionError(f"a number between {low:g} and {high:g} is needed, the page sent "
-                               f"{str(value)[:40]!r}")
+        raise DescriptionError(
+            f"a number between {low:g} and {high:g} is needed, the page sent {str(value)[:40]!r}"
+        )
     return float(value)
 
 

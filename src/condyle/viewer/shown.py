@@ -1,4 +1,5 @@
 """`cd.show`: a system, a state or a motion in the browser, as one file."""
+
 from __future__ import annotations
 
 import os
@@ -20,14 +21,37 @@ from condyle.viewer.page import Page
 from condyle.viewer.scene import Scene, draw, scene
 
 
-@answered({"table": "it is motion=", "filename": "it is path=", "muscles": "it is color=",
-           "colour": "it is color=", "loads": "they are arrows=", "external_loads": "they are arrows=",
-           "forces": "they are arrows=, of muscles color="})
-def show(what: Any, path: str | Path | None = None, *, motion: Any = None, compare: Any = None,
-         offset: Any = None, later: float = 0.0, color: Any = "activation", strength: bool = False,
-         markers: Any = None, arrows: Any = (), plots: Any = (), plot: list[str] | None = None,
-         title: str | None = None, frames: int = MOST, play: bool = True, view: str = "any",
-         open: bool | None = None) -> Page:
+@answered(
+    {
+        "table": "it is motion=",
+        "filename": "it is path=",
+        "muscles": "it is color=",
+        "colour": "it is color=",
+        "loads": "they are arrows=",
+        "external_loads": "they are arrows=",
+        "forces": "they are arrows=, of muscles color=",
+    }
+)
+def show(
+    what: Any,
+    path: str | Path | None = None,
+    *,
+    motion: Any = None,
+    compare: Any = None,
+    offset: Any = None,
+    later: float = 0.0,
+    color: Any = "activation",
+    strength: bool = False,
+    markers: Any = None,
+    arrows: Any = (),
+    plots: Any = (),
+    plot: list[str] | None = None,
+    title: str | None = None,
+    frames: int = MOST,
+    play: bool = True,
+    view: str = "any",
+    open: bool | None = None,
+) -> Page:
     """Show something in the browser: one HTML file that needs no network, with timeline, plots and picking.
 
     With a path the file is written there. Without one a notebook shows the result inline, and elsewhere a
@@ -62,10 +86,25 @@ def show(what: Any, path: str | Path | None = None, *, motion: Any = None, compa
     Raises:
         DescriptionError: something that cannot be shown.
     """
-    page = Page(scene_of(what, motion=motion, compare=compare, offset=offset, later=later, color=color,
-                         strength=strength, markers=markers, arrows=arrows, plots=plots, title=title,
-                         frames=frames),
-                play=play, view=view, plot=plot)
+    page = Page(
+        scene_of(
+            what,
+            motion=motion,
+            compare=compare,
+            offset=offset,
+            later=later,
+            color=color,
+            strength=strength,
+            markers=markers,
+            arrows=arrows,
+            plots=plots,
+            title=title,
+            frames=frames,
+        ),
+        play=play,
+        view=view,
+        plot=plot,
+    )
     if path is not None:
         page.save(path)
     elif open is not False and not in_notebook() and (open or has_screen()):
@@ -76,11 +115,25 @@ def show(what: Any, path: str | Path | None = None, *, motion: Any = None, compa
     return page
 
 
-@answered({"fps": "it is rate=, pictures per second", "frame": "it is t=, a time [s]",
-           "colour": "it is color="}, name="show")
-def scene_of(what: Any, *, motion: Any = None, compare: Any = None, offset: Any = None, later: float = 0.0,
-             color: Any = "activation", strength: bool = False, markers: Any = None, arrows: Any = (),
-             plots: Any = (), title: str | None = None, frames: int = MOST) -> Scene:
+@answered(
+    {"fps": "it is rate=, pictures per second", "frame": "it is t=, a time [s]", "colour": "it is color="},
+    name="show",
+)
+def scene_of(
+    what: Any,
+    *,
+    motion: Any = None,
+    compare: Any = None,
+    offset: Any = None,
+    later: float = 0.0,
+    color: Any = "activation",
+    strength: bool = False,
+    markers: Any = None,
+    arrows: Any = (),
+    plots: Any = (),
+    title: str | None = None,
+    frames: int = MOST,
+) -> Scene:
     """The scene that `show` and `picture` draw."""
     if isinstance(frames, bool) or not isinstance(frames, int) or frames < 1:
         raise DescriptionError(f"show: frames: expected a whole number above zero, got {frames!r}")
@@ -94,8 +147,11 @@ def scene_of(what: Any, *, motion: Any = None, compare: Any = None, offset: Any 
     out = [drawn, *(draw(layer, color)[0] for layer in first[1:])]
     if compare is not None:
         table = isinstance(compare, Table) or is_frame(compare)
-        others = layers(first[0].system, compare, frames, "other") if table else layers(compare, None, frames,
-                                                                                        "other")
+        others = (
+            layers(first[0].system, compare, frames, "other")
+            if table
+            else layers(compare, None, frames, "other")
+        )
         for layer in others:
             out.append(draw(layer, None if isinstance(color, Table) else color, offset=shift)[0])
             out[-1].shift = float(later)
@@ -104,7 +160,7 @@ def scene_of(what: Any, *, motion: Any = None, compare: Any = None, offset: Any 
     elif offset is not None and len(out) > 1:
         for k, d in enumerate(out):
             d.offset = tuple(k * x for x in shift)  # type: ignore[assignment]
-    for k, d in enumerate(out):                             # names in lists differ
+    for k, d in enumerate(out):  # names in lists differ
         if k and d.name in [other.name for other in out[:k]]:
             d.name = f"{d.name} {k + 1}"
     return scene(out, title or titled(first[0].system), paint, first[0].system, strength)

@@ -1,4 +1,5 @@
 """Stream: states as messages, numbers in the order in which the page keeps them (client/numbers.js)."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -38,8 +39,10 @@ class Stream:
         self.named = layer.table.names, layer.table.units
         self.polygons = Polygons(self.system.compiled.model.paths.values())
         points = self.polygons.split(self.polygons.of(layer))
-        lines = [replace(line, bodies=[0] * x.shape[1], points=x)
-                 for line, x in zip(drawn.lines, points, strict=True)]
+        lines = [
+            replace(line, bodies=[0] * x.shape[1], points=x)
+            for line, x in zip(drawn.lines, points, strict=True)
+        ]
         self.drawn: Drawn = replace(drawn, lines=lines)
 
     def scene(self, title: str) -> Scene:
@@ -51,10 +54,15 @@ class Stream:
         layer = of_state(state, "state", self.named)
         d, columns = moving(layer, self.drawn, self.color)
         poses = np.concatenate([d.p, d.quaternions()], axis=2)
-        parts = [[state.t], poses.ravel(), self.polygons.of(layer).ravel(),
-                 np.full(len(d.lines), np.nan) if d.paint is None else d.paint.ravel(),
-                 columns.ravel(), *(a.at(d.t).ravel() for a in d.arrows),
-                 *(patch.numbers.ravel() for patch in d.patches)]
+        parts = [
+            [state.t],
+            poses.ravel(),
+            self.polygons.of(layer).ravel(),
+            np.full(len(d.lines), np.nan) if d.paint is None else d.paint.ravel(),
+            columns.ravel(),
+            *(a.at(d.t).ravel() for a in d.arrows),
+            *(patch.numbers.ravel() for patch in d.patches),
+        ]
         return np.concatenate(parts).astype("<f4").tobytes()
 
 
@@ -107,12 +115,12 @@ class Polygons:
             rows = rows[on[rows]]
             if len(rows):
                 w = wraps[rows]
-                P, Q, e_in, e_out = (w[:, None, i:i + 3] for i in (2, 5, 8, 11))
+                P, Q, e_in, e_out = (w[:, None, i : i + 3] for i in (2, 5, 8, 11))
                 own = surface.along(P, Q, e_in, e_out, w[:, None, 14:15], ALONG_ARC[:, None])
                 arcs[rows] = w[:, None, 24:27] + own @ w[:, 15:24].reshape(-1, 3, 3)
         there = np.concatenate([flat[self.active] != 0, np.repeat(on, ALONG)])
         place = np.concatenate([self.place, np.repeat(wraps[:, 1] + 1 / 128, ALONG)])
-        order = np.lexsort((place, ~there, self.owner))      # what is not there comes last in its path
+        order = np.lexsort((place, ~there, self.owner))  # what is not there comes last in its path
         count = np.bincount(self.owner[there], minlength=len(self.sizes))
         shown = np.minimum(self.row, np.repeat(count, self.sizes) - 1) + np.repeat(self.start, self.sizes)
         points: Array = np.concatenate([flat[self.X], arcs.reshape(-1, 3)])[order[shown]]

@@ -1,13 +1,17 @@
 """Write opensim.json: values of OpenSim's functions, from the opensim package (4.6). Run by hand: python
 make.py"""
+
 import json
 from pathlib import Path
 
 import numpy as np
 import opensim
 
-AT = {"inside": (0.013, 0.37, 0.62, 0.98), "points": (0.0, 0.25, 0.5, 1.0),
-      "outside": (-0.7, -0.01, 1.02, 2.3)}
+AT = {
+    "inside": (0.013, 0.37, 0.62, 0.98),
+    "points": (0.0, 0.25, 0.5, 1.0),
+    "outside": (-0.7, -0.01, 1.02, 2.3),
+}
 
 
 def through(kind, x, y, degree=None):
@@ -36,14 +40,28 @@ for seed, n in enumerate((2, 3, 4, 5, 8, 12)):
     y = rng.normal(size=n)
     span = x[-1] - x[0]
     at = np.concatenate([x[0] + span * np.array([s for group in AT.values() for s in group]), x])
-    kinds = [("SimmSpline", opensim.SimmSpline, None, 3), ("PiecewiseLinear", opensim.PiecewiseLinearFunction,
-                                                           None, 1)]
+    kinds = [
+        ("SimmSpline", opensim.SimmSpline, None, 3),
+        ("PiecewiseLinear", opensim.PiecewiseLinearFunction, None, 1),
+    ]
     kinds += [("Spline", opensim.GCVSpline, k, 3) for k in (3, 5, 7) if n > k]
     for name, kind, degree, orders in kinds:
         f = through(kind, x, y, degree)
-        cases.append({"kind": name, "degree": degree, "x": x.tolist(), "y": y.tolist(), "at": at.tolist(),
-                      "values": sampled(f, at, orders)})
-document = {"source": f"opensim {opensim.GetVersion()}: SimmSpline, PiecewiseLinearFunction, GCVSpline "
-                      "(error variance 0)",
-            "made by": "tests/data/functions/make.py", "values": "[order of derivative][at]", "cases": cases}
+        cases.append(
+            {
+                "kind": name,
+                "degree": degree,
+                "x": x.tolist(),
+                "y": y.tolist(),
+                "at": at.tolist(),
+                "values": sampled(f, at, orders),
+            }
+        )
+document = {
+    "source": f"opensim {opensim.GetVersion()}: SimmSpline, PiecewiseLinearFunction, GCVSpline "
+    "(error variance 0)",
+    "made by": "tests/data/functions/make.py",
+    "values": "[order of derivative][at]",
+    "cases": cases,
+}
 Path(__file__).with_name("opensim.json").write_text(json.dumps(document, indent=None) + "\n")

@@ -7,6 +7,7 @@ states.json has coordinates, q and u and udot of each state in their order. Musc
 dynamics. Lengths [m], moment arms [m], poses of bodies (rotation by rows, then origin), the mass matrix,
 residual forces [N m, N].
 """
+
 import json
 import sys
 
@@ -22,7 +23,7 @@ def numbers(file, given):
     coordinates = [model.getCoordinateSet().get(name) for name in names]
     muscles = [model.getMuscles().get(i) for i in range(model.getMuscles().getSize())]
     bodies = [model.getBodySet().get(i) for i in range(model.getBodySet().getSize())]
-    where = []                                               # of each speed in OpenSim's vector
+    where = []  # of each speed in OpenSim's vector
     for c in coordinates:
         c.setSpeedValue(state, 1.0)
         where.append(int(np.argmax([state.getU().get(k) for k in range(len(names))])))
@@ -34,13 +35,23 @@ def numbers(file, given):
             c.setSpeedValue(state, speed)
         model.realizeVelocity(state)
 
-    out = {"bodies": [b.getName() for b in bodies], "muscles": [m.getName() for m in muscles], "poses": [],
-           "lengths": [], "moment_arms": [], "mass_matrix": [], "inverse_dynamics": []}
+    out = {
+        "bodies": [b.getName() for b in bodies],
+        "muscles": [m.getName() for m in muscles],
+        "poses": [],
+        "lengths": [],
+        "moment_arms": [],
+        "mass_matrix": [],
+        "inverse_dynamics": [],
+    }
     for q, u, udot in zip(given["q"], given["u"], given["udot"]):
         place(q, u)
-        out["poses"].append([[x.R().get(i, j) for i in range(3) for j in range(3)]
-                             + [x.p().get(i) for i in range(3)]
-                             for x in (b.getTransformInGround(state) for b in bodies)])
+        out["poses"].append(
+            [
+                [x.R().get(i, j) for i in range(3) for j in range(3)] + [x.p().get(i) for i in range(3)]
+                for x in (b.getTransformInGround(state) for b in bodies)
+            ]
+        )
         out["lengths"].append([m.getLength(state) for m in muscles])
         out["moment_arms"].append([[m.computeMomentArm(state, c) for c in coordinates] for m in muscles])
         place(q, u)

@@ -5,6 +5,7 @@ joints.json.
 
 OpenSim gives Ball, Free and Ellipsoid Euler angles for coordinates; their speeds are Simbody's, w_FM in F.
 """
+
 import json
 from pathlib import Path
 
@@ -45,14 +46,25 @@ def main():
                 joint.get_coordinates(i).setSpeedValue(state, float(u[i]))
             model.realizeAcceleration(state)
             X, V, udot = body.getTransformInGround(state), body.getVelocityInGround(state), state.getUDot()
-            joints[kind].append({
-                "q": q.tolist(), "u": u.tolist(),
-                "R": [[X.R().get(i, j) for j in range(3)] for i in range(3)],
-                "p": vector(X.p()), "V": vector(V.get(0)) + vector(V.get(1)),
-                "udot": [udot.get(i) for i in range(n)]})
-    record = {"source": f"OpenSim {osim.GetVersion()}, make_joints.py", "gravity": [1, -9, 2], "mass": 1.7,
-              "com": [0.1, -0.2, 0.3], "inertia": [0.4, 0.5, 0.6, 0.01, -0.02, 0.03], "radii": RADII,
-              "joints": joints}
+            joints[kind].append(
+                {
+                    "q": q.tolist(),
+                    "u": u.tolist(),
+                    "R": [[X.R().get(i, j) for j in range(3)] for i in range(3)],
+                    "p": vector(X.p()),
+                    "V": vector(V.get(0)) + vector(V.get(1)),
+                    "udot": [udot.get(i) for i in range(n)],
+                }
+            )
+    record = {
+        "source": f"OpenSim {osim.GetVersion()}, make_joints.py",
+        "gravity": [1, -9, 2],
+        "mass": 1.7,
+        "com": [0.1, -0.2, 0.3],
+        "inertia": [0.4, 0.5, 0.6, 0.01, -0.02, 0.03],
+        "radii": RADII,
+        "joints": joints,
+    }
     text = json.dumps(record, indent=None).replace('}, {"q"', '},\n{"q"').replace('], "', '],\n "')
     Path(__file__).with_name("joints.json").write_text(text + "\n", encoding="utf-8")
 

@@ -1,4 +1,5 @@
 """A function to try, its right answers, and a process to try it in."""
+
 from __future__ import annotations
 
 import casadi as ca
@@ -25,15 +26,22 @@ def expected(q: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def make(build=build, key: str = "test", **options) -> NativeFunction:
-    return NativeFunction("forward", build, key=key, inputs=[("q", 7), ("none", 0), ("u", 3)],
-                          outputs=[("force", 7), ("nothing", 0), ("rest", 3)], **options)
+    return NativeFunction(
+        "forward",
+        build,
+        key=key,
+        inputs=[("q", 7), ("none", 0), ("u", 3)],
+        outputs=[("force", 7), ("nothing", 0), ("rest", 3)],
+        **options,
+    )
 
 
 def add_one(key: str = "one") -> NativeFunction:
     """x + 1, of one vector."""
     x = ca.SX.sym("x", 5)
-    return NativeFunction("add_one", lambda: ca.Function("f", [x], [x + 1]), key=key, inputs=[("x", 5)],
-                          outputs=[("y", 5)])
+    return NativeFunction(
+        "add_one", lambda: ca.Function("f", [x], [x + 1]), key=key, inputs=[("x", 5)], outputs=[("y", 5)]
+    )
 
 
 def check(results, q, u) -> None:

@@ -1,4 +1,5 @@
 """The builtin: when it takes the short way, what it leaves behind, and what happens without it."""
+
 from __future__ import annotations
 
 import ctypes
@@ -28,9 +29,9 @@ def f() -> NativeFunction:
 
 def test_fast_becomes_a_builtin(f):
     g = make()
-    assert fastcall.works()                                 # on every Python and NumPy that we test with
+    assert fastcall.works()  # on every Python and NumPy that we test with
     check(g.fast(draw(40, 7), EMPTY, draw(3)), draw(40, 7), draw(3))
-    assert "fast" not in vars(g)                            # a batch compiles no scalar kernel
+    assert "fast" not in vars(g)  # a batch compiles no scalar kernel
     check(g.fast(draw(7), EMPTY, draw(3)), draw(7), draw(3))
     assert type(g.fast) is type(len)
     check(g.fast(draw(7), EMPTY, draw(3)), draw(7), draw(3))
@@ -43,15 +44,20 @@ def test_help_stays_when_a_builtin_takes_over():
     """The signature without annotations, and the docstring, of the method that it stands for."""
     system = cd.System()
     system.add_body("arm", mobilizer=cd.Pin(), mass=1.0, com=(0, -0.2, 0))
-    for name, arguments in (("forward_dynamics", 2), ("inverse_dynamics", 3), ("qdot", 2),
-                            ("gravity_forces", 1)):
+    for name, arguments in (
+        ("forward_dynamics", 2),
+        ("inverse_dynamics", 3),
+        ("qdot", 2),
+        ("gravity_forces", 1),
+    ):
         method = getattr(system, name)
         method(*np.zeros((arguments, 1)))
         builtin = getattr(system, name)
         assert type(builtin) is type(len)
         assert inspect.getdoc(builtin) == inspect.getdoc(method)
-        assert [(p.name, p.kind, p.default) for p in inspect.signature(builtin).parameters.values()] == \
-            [(p.name, p.kind, p.default) for p in inspect.signature(method).parameters.values()]
+        assert [(p.name, p.kind, p.default) for p in inspect.signature(builtin).parameters.values()] == [
+            (p.name, p.kind, p.default) for p in inspect.signature(method).parameters.values()
+        ]
 
 
 def test_builtin_takes_the_short_way(f, monkeypatch):
@@ -67,9 +73,22 @@ def test_builtin_takes_the_short_way(f, monkeypatch):
         np.testing.assert_array_equal(g.fast(a), a + 1)
     assert not slow
     odd = np.empty(57, np.uint8)[1:].view(np.float64)[:5]
-    others = [draw(10)[::2], draw(1, 5), draw(5, 1), draw(5, 5).T, draw(4), odd, x.astype(">f8"),
-              x.astype("f4"), x.view("i8"),
-              x.view("m8[s]"), x.view(type("Sub", (np.ndarray,), {})), x.tolist(), np.float64(1), None]
+    others = [
+        draw(10)[::2],
+        draw(1, 5),
+        draw(5, 1),
+        draw(5, 5).T,
+        draw(4),
+        odd,
+        x.astype(">f8"),
+        x.astype("f4"),
+        x.view("i8"),
+        x.view("m8[s]"),
+        x.view(type("Sub", (np.ndarray,), {})),
+        x.tolist(),
+        np.float64(1),
+        None,
+    ]
     for a in others:
         assert g.fast(a) == "slow"
     assert g.fast() == g.fast(x, x) == "slow"
@@ -105,8 +124,9 @@ def test_results_in_a_dict():
     results = [direct(q, EMPTY) for _ in range(100)]
     python = [{"a": draw(7)}]
     assert {sys.getrefcount(r) for r in results} == {sys.getrefcount(r) for r in python}
-    assert {sys.getrefcount(r[key]) for r in results for key in "abc"} == {sys.getrefcount(r["a"])
-                                                                           for r in python}
+    assert {sys.getrefcount(r[key]) for r in results for key in "abc"} == {
+        sys.getrefcount(r["a"]) for r in python
+    }
     assert all(type(r) is dict and list(r) == ["a", "b", "c"] for r in results)
     check(results[-1].values(), q, u)
     del results, python
@@ -118,13 +138,23 @@ def test_results_in_a_dict():
 def test_results_as_matrices():
     """Row by row, as many rows as were asked for."""
     x, A = ca.SX.sym("x", 3), ca.SX.sym("A", 2)
-    h = NativeFunction("h", lambda: ca.Function("h", [x, A], [ca.vertcat(x, x + 1), 2 * A, ca.SX(0, 1)]),
-                       key="h of test_results_as_matrices", inputs=[("x", 3), ("A", 2)],
-                       outputs=[("a", 6), ("b", 2), ("c", 0)], direct=True, keys=("a", "b", "c"), rows=2)
+    h = NativeFunction(
+        "h",
+        lambda: ca.Function("h", [x, A], [ca.vertcat(x, x + 1), 2 * A, ca.SX(0, 1)]),
+        key="h of test_results_as_matrices",
+        inputs=[("x", 3), ("A", 2)],
+        outputs=[("a", 6), ("b", 2), ("c", 0)],
+        direct=True,
+        keys=("a", "b", "c"),
+        rows=2,
+    )
     h(np.zeros(3), np.zeros(2))
     result = h.direct(lambda *given: None, np.array([1.0, 2.0]))(np.array([1.0, 2.0, 3.0]))
-    assert {name: y.tolist() for name, y in result.items()} == {"a": [[1, 2, 3], [2, 3, 4]], "b": [[2], [4]],
-                                                                "c": [[], []]}
+    assert {name: y.tolist() for name, y in result.items()} == {
+        "a": [[1, 2, 3], [2, 3, 4]],
+        "b": [[2], [4]],
+        "c": [[], []],
+    }
     assert all(y.flags.c_contiguous and y.flags.owndata for y in result.values())
 
 
@@ -175,9 +205,10 @@ def _failing_after(count: int, real: int) -> jit.Library:
     does."""
     no_memory = ctypes.cast(ctypes.pythonapi.PyErr_NoMemory, ctypes.c_void_p).value
     arguments = (
-        "ptr {0}a, i32 {0}b, ptr {0}c, i32 {0}d, ptr {0}e, ptr {0}f, i32 {0}g, i32 {0}h, ptr {0}i".format(
-            "%"))
-    return jit.Library(jit.compile_ir(f"""
+        "ptr {0}a, i32 {0}b, ptr {0}c, i32 {0}d, ptr {0}e, ptr {0}f, i32 {0}g, i32 {0}h, ptr {0}i".format("%")
+    )
+    return jit.Library(
+        jit.compile_ir(f"""
 @calls = internal global i64 0
 define ptr @make({arguments}) {{
   %n = load i64, ptr @calls
@@ -194,7 +225,8 @@ no:
   %none = inttoptr i64 {no_memory} to ptr
   %null = call ptr %none()
   ret ptr %null
-}}"""))
+}}""")
+    )
 
 
 @pytest.mark.parametrize("entry", ["array 0", "array 1", "array 2", "tuple_new", "dict_new"])
@@ -233,8 +265,14 @@ def test_no_memory_is_an_error(entry, monkeypatch):
 
 
 def test_builtin_needs_a_known_layout(monkeypatch):
-    for name, value in (("_DATA", 24), ("_DIMS", 40), ("_DESCR", 48), ("_NDIM", 28), ("_ARRAY_TYPE", 3),
-                        ("_KIND", 28)):
+    for name, value in (
+        ("_DATA", 24),
+        ("_DIMS", 40),
+        ("_DESCR", 48),
+        ("_NDIM", 28),
+        ("_ARRAY_TYPE", 3),
+        ("_KIND", 28),
+    ):
         fastcall._table.cache_clear()
         with monkeypatch.context() as patch:
             patch.setattr(fastcall, name, value)
@@ -260,17 +298,25 @@ def test_no_warnings_from_flags():
     """Neither in our own calls nor in NumPy's next ones, whatever flags the builtin leaves behind."""
     x = ca.SX.sym("x", 5)
     kernel = ca.vertcat(1 / x[0], ca.sqrt(x[1]), x[2] * x[3], x[4] * x[4], x[0] / x[0])
-    f = NativeFunction("flags", lambda: ca.Function("f", [x], [kernel]), key="flags", inputs=[("x", 5)],
-                       outputs=[("y", 5)])
+    f = NativeFunction(
+        "flags", lambda: ca.Function("f", [x], [kernel]), key="flags", inputs=[("x", 5)], outputs=[("y", 5)]
+    )
     bad = np.array([0.0, -1.0, 1e300, 1e300, 1e-300])
     ones = np.ones((2, 2))
     with np.errstate(all="raise"):
         for states in ((), (3,), (40,)):
             f(np.broadcast_to(bad, (*states, 5)), threads=2)
-        for after in (lambda: ones + 1, lambda: np.float64(1) / 3, lambda: np.linalg.inv(np.eye(3)),
-                      lambda: ones @ ones,
-                      lambda: ones.astype(np.float32), lambda: ones.astype(int), lambda: ones.sum(),
-                      lambda: np.interp(0.5, [0.0, 1.0], [0.0, 1.0]), lambda: np.float32(np.float64(1.1))):
+        for after in (
+            lambda: ones + 1,
+            lambda: np.float64(1) / 3,
+            lambda: np.linalg.inv(np.eye(3)),
+            lambda: ones @ ones,
+            lambda: ones.astype(np.float32),
+            lambda: ones.astype(int),
+            lambda: ones.sum(),
+            lambda: np.interp(0.5, [0.0, 1.0], [0.0, 1.0]),
+            lambda: np.float32(np.float64(1.1)),
+        ):
             f.fast(bad)
             y = f.fast(bad)
             after()
@@ -282,8 +328,9 @@ def chain(count: int = 2, time: bool = False) -> cd.System:
     system, parent = cd.System(), "ground"
     for k in range(count):
         mass = cd.Parameter("mass", 1.0) if k == 0 else 1.0
-        parent = system.add_body(f"b{k}", parent, cd.Pin(), X_PF=(0, -0.3, 0), mass=mass, com=(0, -0.1, 0),
-                                 inertia=(0.1, 0.1, 0.1))
+        parent = system.add_body(
+            f"b{k}", parent, cd.Pin(), X_PF=(0, -0.3, 0), mass=mass, com=(0, -0.1, 0), inertia=(0.1, 0.1, 0.1)
+        )
     system.add_force("push", cd.forces.MobilityForce("b0", cd.Input("push", 0.1)))
     if time:
         system.add_force("wind", cd.forces.Custom(lambda s: {"b1": np.sin(s.t)}))
@@ -305,9 +352,17 @@ def test_forward_dynamics_without_tau_takes_the_short_way(monkeypatch):
     np.testing.assert_array_equal(system.forward_dynamics(q, u, **given), pushed)
     np.testing.assert_array_equal(system.forward_dynamics(q, u, zero, **given), pushed)
     assert not slow
-    bad = [{"t": np.nan}, {"t": "now"}, {"inputs": np.array([np.nan])}, {"inputs": np.array([np.inf])},
-           {"inputs": np.zeros(2)},
-           {"inputs": [1.0]}, {"t": 1.0, "locked": ()}, {"other": 1}, {"threads": 1}]
+    bad = [
+        {"t": np.nan},
+        {"t": "now"},
+        {"inputs": np.array([np.nan])},
+        {"inputs": np.array([np.inf])},
+        {"inputs": np.zeros(2)},
+        {"inputs": [1.0]},
+        {"t": 1.0, "locked": ()},
+        {"other": 1},
+        {"threads": 1},
+    ]
     for options in bad:
         system.forward_dynamics(q, u, **options)
     with pytest.raises(cd.ArgumentError):
@@ -315,7 +370,7 @@ def test_forward_dynamics_without_tau_takes_the_short_way(monkeypatch):
     system.forward_dynamics(q, u, None)
     system.forward_dynamics(np.array([np.nan, 0.0]), u)
     system.forward_dynamics(q, np.array([np.nan, 0.0]))
-    assert len(slow) == len(bad) + 3                          # without u the call itself is refused
+    assert len(slow) == len(bad) + 3  # without u the call itself is refused
 
 
 def test_options_never_reach_python():
@@ -323,9 +378,16 @@ def test_options_never_reach_python():
     are not finite, go to the slow path, and nothing holds what was given."""
     x, tail = ca.SX.sym("x", 2), ca.SX.sym("tail", 5)
     options = [fastcall.Option("t", 0), fastcall.Option("z", 1, 3), fastcall.Option("none", 4, 0)]
-    h = NativeFunction("h", lambda: ca.Function("h", [x, tail], [ca.vertcat(x, tail, 1 / x[0])]),
-                       key="h of test_options_never_reach_python", inputs=[("x", 2), ("tail", 5)],
-                       outputs=[("y", 8)], direct=True, options=options, looked_at=True)
+    h = NativeFunction(
+        "h",
+        lambda: ca.Function("h", [x, tail], [ca.vertcat(x, tail, 1 / x[0])]),
+        key="h of test_options_never_reach_python",
+        inputs=[("x", 2), ("tail", 5)],
+        outputs=[("y", 8)],
+        direct=True,
+        options=options,
+        looked_at=True,
+    )
     fixed, slow = np.arange(5.0), []
     h(np.ones(2), fixed)
     direct = h.direct(lambda *given, **options: slow.append(options), fixed)
@@ -337,8 +399,16 @@ def test_options_never_reach_python():
         assert direct(q).tolist() == [2, 3, 0, 1, 2, 3, 4, 0.5]
     assert not slow
     assert [sys.getrefcount(v) for v in (q, t, z, fixed)] == held
-    bad = [{"t": 1}, {"t": np.nan}, {"t": np.float64(1.0)}, {"z": [7.0, 8.0, 9.0]}, {"z": z[:2]},
-           {"z": np.array([1.0, np.inf, 0.0])}, {"z": z, "other": 1.0}, {"z": None}]
+    bad = [
+        {"t": 1},
+        {"t": np.nan},
+        {"t": np.float64(1.0)},
+        {"z": [7.0, 8.0, 9.0]},
+        {"z": z[:2]},
+        {"z": np.array([1.0, np.inf, 0.0])},
+        {"z": z, "other": 1.0},
+        {"z": None},
+    ]
     for given in bad:
         direct(q, **given)
     direct(0 * q)
@@ -349,14 +419,16 @@ def test_the_short_way_refuses_as_the_method_does():
     system = chain(time=True)
     q, u = draw(2), draw(2)
     system.forward_dynamics(q, u)
-    for call in (lambda: system.forward_dynamics(q, np.array([np.nan, 0.0]), t=1.0),
-                 lambda: system.forward_dynamics(q[:1], u),
-                 lambda: system.forward_dynamics(q, u, t=np.inf), lambda: system.forward_dynamics(draw(3, 2),
-                                                                                                  u),
-                 lambda: system.forward_dynamics(system.state(), t=1.0),
-                 lambda: system.forward_dynamics(q, t=1.0),
-                 lambda: system.forward_dynamics(q, u, parameters=np.array([-1.0])),
-                 lambda: system.forward_dynamics(draw(3, 2), u, inputs=np.array([1.0]))):
+    for call in (
+        lambda: system.forward_dynamics(q, np.array([np.nan, 0.0]), t=1.0),
+        lambda: system.forward_dynamics(q[:1], u),
+        lambda: system.forward_dynamics(q, u, t=np.inf),
+        lambda: system.forward_dynamics(draw(3, 2), u),
+        lambda: system.forward_dynamics(system.state(), t=1.0),
+        lambda: system.forward_dynamics(q, t=1.0),
+        lambda: system.forward_dynamics(q, u, parameters=np.array([-1.0])),
+        lambda: system.forward_dynamics(draw(3, 2), u, inputs=np.array([1.0])),
+    ):
         with pytest.raises(Exception) as short:
             call()
         assert type(vars(system).pop("forward_dynamics")) is type(len)

@@ -1,4 +1,5 @@
 """NativeFunction: what it accepts, what it refuses, what it compiles, and its threads."""
+
 from __future__ import annotations
 
 import threading
@@ -64,26 +65,37 @@ def test_unaligned_and_subclass(f):
 
 
 @pytest.mark.parametrize("call", ["fast", "__call__"])
-@pytest.mark.parametrize(("arguments", "message"), [
-    ((draw(6), EMPTY, draw(3)), r"forward: q: expected \(..., 7\), got \(6,\)"),
-    ((draw(20, 7), EMPTY, draw(20, 4)), r"forward: u: expected \(..., 3\), got \(20, 4\)"),
-    ((1.0, EMPTY, draw(3)), r"forward: q: expected \(..., 7\), got \(\)"),
-    ((draw(7), draw(1), draw(3)), r"forward: none: expected \(..., 0\), got \(1,\)"),
-    ((draw(7), draw(3)), r"forward: expected 3 arrays \(q, none, u\), got 2"),
-    ((draw(7), EMPTY, draw(3), draw(3)), r"forward: expected 3 arrays .* got 4"),
-    ((), r"forward: expected 3 arrays .* got 0"),
-    ((draw(4, 7), EMPTY, draw(5, 3)), r"forward: shapes do not broadcast.*q \(4, 7\).*u \(5, 3\)"),
-    ((draw(7) * 1j, EMPTY, draw(3)), r"forward: q: expected real numbers of shape \(..., 7\), got ndarray of "
-                                     r"complex128"),
-    (("abc", EMPTY, draw(3)), r"forward: q: expected real numbers of shape \(..., 7\), got str: 'abc'"),
-    ((None, EMPTY, draw(3)), "forward: q: expected real numbers .* got NoneType: None"),
-    ((ca.SX.sym("q", 7), EMPTY, draw(3)), "forward: q: expected real numbers.* got SX"),
-        (({"hip": 1.0}, EMPTY, draw(3)), "forward: q: expected real numbers .* got dict: {'hip': 1.0}; .* "
-                                         "not by name"),
-        ((draw(7, 20), EMPTY, draw(3)), r"forward: q: expected \(..., 7\), got \(7, 20\); one row per state: "
-                                        r"transpose it"),
-    (([[1, 2], [1]], EMPTY, draw(3)), "forward: q: expected .* rows of different lengths"),
-])
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((draw(6), EMPTY, draw(3)), r"forward: q: expected \(..., 7\), got \(6,\)"),
+        ((draw(20, 7), EMPTY, draw(20, 4)), r"forward: u: expected \(..., 3\), got \(20, 4\)"),
+        ((1.0, EMPTY, draw(3)), r"forward: q: expected \(..., 7\), got \(\)"),
+        ((draw(7), draw(1), draw(3)), r"forward: none: expected \(..., 0\), got \(1,\)"),
+        ((draw(7), draw(3)), r"forward: expected 3 arrays \(q, none, u\), got 2"),
+        ((draw(7), EMPTY, draw(3), draw(3)), r"forward: expected 3 arrays .* got 4"),
+        ((), r"forward: expected 3 arrays .* got 0"),
+        ((draw(4, 7), EMPTY, draw(5, 3)), r"forward: shapes do not broadcast.*q \(4, 7\).*u \(5, 3\)"),
+        (
+            (draw(7) * 1j, EMPTY, draw(3)),
+            r"forward: q: expected real numbers of shape \(..., 7\), got ndarray of "
+            r"complex128",
+        ),
+        (("abc", EMPTY, draw(3)), r"forward: q: expected real numbers of shape \(..., 7\), got str: 'abc'"),
+        ((None, EMPTY, draw(3)), "forward: q: expected real numbers .* got NoneType: None"),
+        ((ca.SX.sym("q", 7), EMPTY, draw(3)), "forward: q: expected real numbers.* got SX"),
+        (
+            ({"hip": 1.0}, EMPTY, draw(3)),
+            "forward: q: expected real numbers .* got dict: {'hip': 1.0}; .* not by name",
+        ),
+        (
+            (draw(7, 20), EMPTY, draw(3)),
+            r"forward: q: expected \(..., 7\), got \(7, 20\); one row per state: "
+            r"transpose it",
+        ),
+        (([[1, 2], [1]], EMPTY, draw(3)), "forward: q: expected .* rows of different lengths"),
+    ],
+)
 def test_refusals(f, call, arguments, message):
     f.fast(draw(7), EMPTY, draw(3))
     with pytest.raises(ShapeError, match=message):
@@ -119,21 +131,27 @@ def test_out_of_other_kinds():
 @pytest.mark.parametrize("states", [4, 60])
 def test_out_may_overlap_the_inputs(states, count):
     f = add_one()
-    for first, second in ((slice(0, -1), slice(1, None)), (slice(1, None), slice(0, -1)),
-                          (slice(None), slice(None))):
+    for first, second in (
+        (slice(0, -1), slice(1, None)),
+        (slice(1, None), slice(0, -1)),
+        (slice(None), slice(None)),
+    ):
         room = draw(states, 5)
         want = room[first] + 1
         f(room[first], out=room[second], threads=count)
         np.testing.assert_array_equal(room[second], want)
 
 
-@pytest.mark.parametrize(("out", "message"), [
-    (np.empty((3, 4)), r"out y: expected \(3, 5\), got \(3, 4\)"),
-    ((np.empty((3, 5)),) * 2, "out: expected 1 arrays, got 2"),
-    ([0.0] * 5, "out y: expected an array, got list"),
-    (np.empty((3, 5), int), "out y: expected floating-point numbers, got int64"),
-    (np.broadcast_to(0.0, (3, 5)), "out y: the array is read-only"),
-])
+@pytest.mark.parametrize(
+    ("out", "message"),
+    [
+        (np.empty((3, 4)), r"out y: expected \(3, 5\), got \(3, 4\)"),
+        ((np.empty((3, 5)),) * 2, "out: expected 1 arrays, got 2"),
+        ([0.0] * 5, "out y: expected an array, got list"),
+        (np.empty((3, 5), int), "out y: expected floating-point numbers, got int64"),
+        (np.broadcast_to(0.0, (3, 5)), "out y: the array is read-only"),
+    ],
+)
 def test_bad_out(out, message):
     with pytest.raises(ShapeError, match=message):
         add_one()(np.zeros((3, 5)), out=out)
@@ -143,53 +161,77 @@ def test_bad_out(out, message):
 
 
 def test_no_inputs_and_no_outputs():
-    constant = NativeFunction("constant", lambda: ca.Function("f", [], [ca.SX([1, 2])]), key="c", inputs=[],
-                              outputs=[("y", 2)])
+    constant = NativeFunction(
+        "constant", lambda: ca.Function("f", [], [ca.SX([1, 2])]), key="c", inputs=[], outputs=[("y", 2)]
+    )
     for _ in range(3):
         np.testing.assert_array_equal(constant.fast(), [1, 2])
     z = ca.SX.sym("z", 0)
-    batch = NativeFunction("batch", lambda: ca.Function("f", [z], [ca.SX([1, 2]), ca.SX(0, 0)]), key="b",
-                           inputs=[("z", 0)], outputs=[("y", 2), ("none", 0)])
+    batch = NativeFunction(
+        "batch",
+        lambda: ca.Function("f", [z], [ca.SX([1, 2]), ca.SX(0, 0)]),
+        key="b",
+        inputs=[("z", 0)],
+        outputs=[("y", 2), ("none", 0)],
+    )
     for states in (3, 40):
         y, none = batch.fast(np.empty((states, 0)))
         np.testing.assert_array_equal(y, [[1, 2]] * states)
         assert none.shape == (states, 0)
     assert [r.shape for r in batch.fast(EMPTY)] == [(2,), (0,)]
-    nothing = NativeFunction("nothing", lambda: ca.Function("f", [ca.SX.sym("x", 2)], [ca.SX(0, 1)]), key="n",
-                             inputs=[("x", 2)], outputs=[("none", 0)])
+    nothing = NativeFunction(
+        "nothing",
+        lambda: ca.Function("f", [ca.SX.sym("x", 2)], [ca.SX(0, 1)]),
+        key="n",
+        inputs=[("x", 2)],
+        outputs=[("none", 0)],
+    )
     assert [nothing.fast(np.zeros(s)).shape for s in ((2,), (2,), (30, 2))] == [(0,), (0,), (30, 0)]
-    silent = NativeFunction("silent", lambda: ca.Function("f", [ca.SX.sym("x", 2)], []), key="s",
-                            inputs=[("x", 2)],
-                            outputs=[])
+    silent = NativeFunction(
+        "silent", lambda: ca.Function("f", [ca.SX.sym("x", 2)], []), key="s", inputs=[("x", 2)], outputs=[]
+    )
     assert [silent.fast(np.zeros(s)) for s in ((2,), (2,), (30, 2))] == [()] * 3
 
 
 def test_sparse_results_are_filled_with_zeros():
     x = ca.SX.sym("x", 2)
-    f = NativeFunction("f", lambda: ca.Function("f", [x], [ca.vertcat(x[0], ca.SX(1, 1), x[1])]),
-                       key="sparse",
-                       inputs=[("x", 2)], outputs=[("y", 3)])
+    f = NativeFunction(
+        "f",
+        lambda: ca.Function("f", [x], [ca.vertcat(x[0], ca.SX(1, 1), x[1])]),
+        key="sparse",
+        inputs=[("x", 2)],
+        outputs=[("y", 3)],
+    )
     np.testing.assert_array_equal(f.fast(np.array([1.0, 2.0])), [1, 0, 2])
 
 
-@pytest.mark.parametrize(("made", "message"), [
-    (lambda x: ca.Function("f", [x, ca.SX.sym("y")], [x]), "made 2 inputs, expected 1"),
-    (lambda x: ca.Function("f", [x], []), "made 0 outputs, expected 1"),
-    (lambda x: ca.Function("f", [x], [x[:2]]), r"made output y of shape \(2, 1\), expected \(5, 1\)"),
-    (lambda x: ca.Function("f", [x], [x.T]), r"made output y of shape \(1, 5\), expected \(5, 1\)"),
-    (lambda x: x, r"build\(\) returned SX, expected a casadi.Function"),
-])
+@pytest.mark.parametrize(
+    ("made", "message"),
+    [
+        (lambda x: ca.Function("f", [x, ca.SX.sym("y")], [x]), "made 2 inputs, expected 1"),
+        (lambda x: ca.Function("f", [x], []), "made 0 outputs, expected 1"),
+        (lambda x: ca.Function("f", [x], [x[:2]]), r"made output y of shape \(2, 1\), expected \(5, 1\)"),
+        (lambda x: ca.Function("f", [x], [x.T]), r"made output y of shape \(1, 5\), expected \(5, 1\)"),
+        (lambda x: x, r"build\(\) returned SX, expected a casadi.Function"),
+    ],
+)
 def test_build_is_checked(made, message):
-    f = NativeFunction("wrong", lambda: made(ca.SX.sym("x", 5)), key="wrong", inputs=[("x", 5)],
-                       outputs=[("y", 5)])
+    f = NativeFunction(
+        "wrong", lambda: made(ca.SX.sym("x", 5)), key="wrong", inputs=[("x", 5)], outputs=[("y", 5)]
+    )
     with pytest.raises(NativeError, match=f"wrong: .*{message}"):
         f.fast(np.zeros(5))
 
 
 def test_matrix_expressions_are_expanded():
     x = ca.MX.sym("x", 3)
-    f = NativeFunction("mx", lambda: ca.Function("f", [x], [ca.mtimes(ca.DM.eye(3) * 2, x)]), key="mx",
-                       inputs=[("x", 3)], outputs=[("y", 3)])
+    f = NativeFunction(
+        "mx",
+        lambda: ca.Function("f", [x], [ca.mtimes(ca.DM.eye(3) * 2, x)]),
+        key="mx",
+        inputs=[("x", 3)],
+        outputs=[("y", 3)],
+    )
     np.testing.assert_array_equal(f.fast(np.arange(3.0)), [0, 2, 4])
 
 
@@ -232,13 +274,21 @@ def test_error_in_build_is_not_kept():
 def test_contraction_is_a_choice():
     """x y + z rounded twice without, once with; the cache keeps them apart."""
     x = ca.SX.sym("x", 3)
-    f, g = (NativeFunction("fma", lambda: ca.Function("f", [x], [x[0] * x[1] + x[2]]), key="fma",
-                           inputs=[("x", 3)],
-                           outputs=[("y", 1)], contract=c) for c in (False, True))
+    f, g = (
+        NativeFunction(
+            "fma",
+            lambda: ca.Function("f", [x], [x[0] * x[1] + x[2]]),
+            key="fma",
+            inputs=[("x", 3)],
+            outputs=[("y", 1)],
+            contract=c,
+        )
+        for c in (False, True)
+    )
     e = 2.0**-30
     values = np.array([1 + e, 1 - e, -1.0])
     assert f.fast(values) == 0.0
-    assert g.fast(values) in (0.0, -e * e)                  # the latter where the processor can
+    assert g.fast(values) in (0.0, -e * e)  # the latter where the processor can
 
 
 def test_casadi_evaluator(monkeypatch):
@@ -274,8 +324,9 @@ def test_threads_change_nothing(f, states, count):
 def test_threads_are_used(f, monkeypatch):
     """A long batch is cut into as many pieces as there are threads to have; a short one is not."""
     pieces: list[int] = []
-    monkeypatch.setattr(threads, "run", lambda tasks: [pieces.append(len(tasks))]
-                        and [task() for task in tasks])
+    monkeypatch.setattr(
+        threads, "run", lambda tasks: [pieces.append(len(tasks))] and [task() for task in tasks]
+    )
     monkeypatch.setenv("CONDYLE_THREADS", "3")
     states = 4 * function.THREAD_WORK // build().n_instructions()
     check(f(draw(states, 7), EMPTY, draw(3)), draw(states, 7), draw(3))

@@ -1,4 +1,5 @@
 """The inner loop around a kernel: strides, tails, lanes, scratch memory, lifetime."""
+
 from __future__ import annotations
 
 import ctypes
@@ -21,8 +22,9 @@ EPS = np.finfo(float).eps
 
 def make_loop(W: int) -> gufunc.InnerLoop:
     x, none, y = ca.SX.sym("x", 11), ca.SX.sym("none", 0), ca.SX.sym("y", 3)
-    f = ca.Function("f", [x, none, y],
-                    [x * y[0] - x[0], ca.SX(0, 1), ca.vertcat(y[::-1] + x[:3], y[1] / x[10])])
+    f = ca.Function(
+        "f", [x, none, y], [x * y[0] - x[0], ca.SX(0, 1), ca.vertcat(y[::-1] + x[:3], y[1] / x[10])]
+    )
     module = Module(W)
     # several parts, so that the scratch memory is used
     work = add_kernel(module, f, "kernel", split=10)
@@ -32,8 +34,9 @@ def make_loop(W: int) -> gufunc.InnerLoop:
 
 
 def expected(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    return x * y[..., :1] - x[..., :1], np.concatenate([y[..., ::-1] + x[..., :3], y[..., 1:2] / x[..., 10:]],
-                                                       -1)
+    return x * y[..., :1] - x[..., :1], np.concatenate(
+        [y[..., ::-1] + x[..., :3], y[..., 1:2] / x[..., 10:]], -1
+    )
 
 
 @pytest.fixture(scope="module", params=[1, 2, 4, 8])
@@ -89,8 +92,10 @@ def test_scratch_memory_is_kept_and_released():
     loop = make_loop(4)
     context = loop._context
     assert not context[0]
-    arguments = [np.ones((5, 11)), np.empty((5, 0)), np.ones((5, 3))], [np.empty((5, 11)), np.empty((5, 0)),
-                                                                        np.empty((5, 4))]
+    arguments = (
+        [np.ones((5, 11)), np.empty((5, 0)), np.ones((5, 3))],
+        [np.empty((5, 11)), np.empty((5, 0)), np.empty((5, 4))],
+    )
     loop(*arguments)
     kept = context[0]
     assert kept
@@ -103,8 +108,10 @@ def test_scratch_memory_is_kept_and_released():
 
 def test_no_memory_is_an_error_and_not_for_ever():
     loop = make_loop(2)
-    arguments = [np.ones((5, 11)), np.empty((5, 0)), np.ones((5, 3))], [np.empty((5, 11)), np.empty((5, 0)),
-                                                                        np.empty((5, 4))]
+    arguments = (
+        [np.ones((5, 11)), np.empty((5, 0)), np.ones((5, 3))],
+        [np.empty((5, 11)), np.empty((5, 0)), np.empty((5, 4))],
+    )
     allocate = loop._context[1]
     nothing = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_size_t)(lambda size: None)
     loop._context[1] = ctypes.cast(nothing, ctypes.c_void_p).value
@@ -122,7 +129,7 @@ def test_ufunc_broadcasts_by_itself():
     x, y = np.random.default_rng(1).uniform(1, 2, (5, 1, 11)), np.random.default_rng(2).uniform(1, 2, (3, 3))
     a, b = ufunc(x, y)
     want = expected(np.broadcast_to(x, (5, 3, 11)), np.broadcast_to(y, (5, 3, 3)))
-    np.testing.assert_allclose(a, want[0], rtol=0, atol=8 * EPS)        # as above
+    np.testing.assert_allclose(a, want[0], rtol=0, atol=8 * EPS)  # as above
     np.testing.assert_allclose(b, want[1], rtol=0, atol=8 * EPS)
     with pytest.raises(ValueError, match="core dimension"):
         ufunc(x[..., :10], y)
@@ -158,7 +165,7 @@ assert all((r[1] == [2, 2, 2, 1]).all() for r in results)
 
 
 def test_self_test_decides(monkeypatch):
-    assert gufunc.gufuncs_work()                            # on every NumPy that we test with
+    assert gufunc.gufuncs_work()  # on every NumPy that we test with
     monkeypatch.setattr(np, "__version__", "3.0.0")
     assert not gufunc.gufuncs_work.__wrapped__()
     monkeypatch.undo()

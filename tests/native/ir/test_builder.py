@@ -1,4 +1,5 @@
 """The builder of control flow: each structure against the same loop in Python."""
+
 from __future__ import annotations
 
 import ctypes
@@ -80,8 +81,9 @@ def library():
 
 def _run(library: jit.Library, write, count: int) -> list[int]:
     out = np.zeros(4, np.int64)
-    ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(library.address(write.__name__))(out.ctypes.data,
-                                                                                             count)
+    ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(library.address(write.__name__))(
+        out.ctypes.data, count
+    )
     return out.tolist()
 
 
@@ -93,8 +95,12 @@ def test_loops(library, count):
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3])
 def test_choices(library, count):
-    assert _run(library, _choices, count) == [1 if count > 2 else 2, 7 if count else 0,
-                                              {0: 10, 1: 20}.get(count, 30), 0]
+    assert _run(library, _choices, count) == [
+        1 if count > 2 else 2,
+        7 if count else 0,
+        {0: 10, 1: 20}.get(count, 30),
+        0,
+    ]
 
 
 @pytest.mark.parametrize("count", [0, 5, 9, 25, 26])
@@ -123,6 +129,6 @@ def test_values_carry_their_type(W):
 
 
 def test_constants():
-    assert [constant(t, x) for t, x in ((DOUBLE, 1), (LONG, -3), (BOOL, 1), (INT, 7),
-                                        (wide(LONG, 4), 2))] == [
-        "0x3FF0000000000000", "-3", "true", "7", "splat (i64 2)"]
+    assert [
+        constant(t, x) for t, x in ((DOUBLE, 1), (LONG, -3), (BOOL, 1), (INT, 7), (wide(LONG, 4), 2))
+    ] == ["0x3FF0000000000000", "-3", "true", "7", "splat (i64 2)"]

@@ -1,4 +1,5 @@
 """The cache of machine code: hits, damage, crowds, limits, and places where it cannot be."""
+
 from __future__ import annotations
 
 import errno
@@ -40,9 +41,15 @@ def directory(tmp_path, monkeypatch) -> Path:
     return tmp_path / "cache"
 
 
-def twice(built: list[int] | None = None, key: str = "twice", allowed: bool = True, name: str = "twice",
-          contract: bool = True) -> NativeFunction:
+def twice(
+    built: list[int] | None = None,
+    key: str = "twice",
+    allowed: bool = True,
+    name: str = "twice",
+    contract: bool = True,
+) -> NativeFunction:
     """2 x + 1, noting in `built` each time its expressions are made."""
+
     def build() -> ca.Function:
         if not allowed:
             pytest.fail("built although the cache knows it")
@@ -84,7 +91,7 @@ def test_a_hit_builds_nothing(directory, monkeypatch):
     assert works(first)
     assert not first.report.cached
     assert first.report.from_cache == (False, False)
-    assert len(entries(directory)) == 2                     # one state, and lanes
+    assert len(entries(directory)) == 2  # one state, and lanes
     monkeypatch.setattr(jit, "compile_ir", lambda *a: pytest.fail("compiled"))
     monkeypatch.setattr(function, "Module", lambda *a: pytest.fail("emitted"))
     second = twice(allowed=False)
@@ -132,7 +139,7 @@ def test_what_surroundings_say(tmp_path, monkeypatch):
     monkeypatch.setattr(cache, "_started", time.time() - 1)
     assert now() is None
     long_ago, tomorrow = time.time() - 1e5, time.time() + 1e5
-    for path in package.rglob("*.py"):                      # a clock that runs ahead is no change
+    for path in package.rglob("*.py"):  # a clock that runs ahead is no change
         os.utime(path, (tomorrow,) * 2 if path.name == "c.py" else (long_ago,) * 2)
     assert now() is not None
 
@@ -149,16 +156,38 @@ def test_changed_sources_switch_it_off(directory, monkeypatch):
 
 def _damage(kind: str, data: bytes) -> bytes:
     if kind.startswith("flip"):
-        at = {"flip magic": 3, "flip length": 24, "flip header": 40, "flip code": len(data) // 2,
-              "flip checksum": len(data) - 5}[kind]
-        return data[:at] + bytes([data[at] ^ 1]) + data[at + 1:]
-    return {"empty": b"", "short": data[:20], "truncated": data[:-100], "longer": data + b"x",
-            "text": b"x" * 5000}[kind]
+        at = {
+            "flip magic": 3,
+            "flip length": 24,
+            "flip header": 40,
+            "flip code": len(data) // 2,
+            "flip checksum": len(data) - 5,
+        }[kind]
+        return data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]
+    return {
+        "empty": b"",
+        "short": data[:20],
+        "truncated": data[:-100],
+        "longer": data + b"x",
+        "text": b"x" * 5000,
+    }[kind]
 
 
-@pytest.mark.parametrize("kind", ["flip magic", "flip length", "flip header", "flip code", "flip checksum",
-                                  "empty",
-                                  "short", "truncated", "longer", "text"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "flip magic",
+        "flip length",
+        "flip header",
+        "flip code",
+        "flip checksum",
+        "empty",
+        "short",
+        "truncated",
+        "longer",
+        "text",
+    ],
+)
 def test_damaged_entries_are_made_anew(directory, kind):
     assert works(twice())
     before = {path: path.read_bytes() for path in entries(directory)}
@@ -209,7 +238,7 @@ def test_least_recently_used_goes_first(directory, monkeypatch):
         cache.store(name, code, {})
         newest = max(entries(directory), key=lambda p: p.stat().st_mtime)
         os.utime(newest, (1e9 + k,) * 2)
-    assert cache.fetch("a")                                 # used: now the most recent
+    assert cache.fetch("a")  # used: now the most recent
     cache.store("e", code, {})
     assert [name for name in "abcde" if cache.fetch(name)] == ["a", "c", "d", "e"]
     assert cache.info().bytes <= cache.info().limit == 45_000
@@ -222,7 +251,7 @@ def test_what_others_write_is_noticed_after_a_sixteenth_of_the_limit(directory, 
     monkeypatch.setattr(cache, "_files", lambda *args: [listed.append(args), *look(*args)][1:])
     cache.store("first", bytes(1000), {})
     assert len(listed) == 1
-    for k in range(3):                                      # another process
+    for k in range(3):  # another process
         (directory / f"{k}.code").write_bytes(bytes(50_000))
         os.utime(directory / f"{k}.code", (1e9,) * 2)
     for k in range(5):
@@ -245,10 +274,10 @@ def test_orphans_of_ended_processes_go(directory):
     # nothing that nobody counts
     assert before.bytes == sum(path.stat().st_size for path in directory.iterdir())
     assert "2 unfinished" in str(before)
-    cache._known.clear()                                    # as in a process that has not written yet
+    cache._known.clear()  # as in a process that has not written yet
     cache.store("b", b"code", FACTS)
     assert not old.exists()
-    assert new.exists()                                     # another process may be writing it
+    assert new.exists()  # another process may be writing it
     assert cache.info().unfinished == 1
     assert cache.clear() == 2
     assert not entries(directory)
@@ -272,15 +301,20 @@ cache.store("a", bytes(1000), {})
     # written a moment ago, perhaps from a container that we cannot see
     assert orphan.exists()
     os.utime(orphan, (time.time() - 60,) * 2)
-    cache._known.clear()                                    # the next process
+    cache._known.clear()  # the next process
     cache.store("c", b"code", FACTS)
     assert not orphan.exists()
 
 
 def test_info_and_clear(directory):
     info = cache.info()
-    assert (info.directory, info.entries, info.bytes, info.limit, info.note) == (directory, 0, 0, 512_000_000,
-                                                                                 "")
+    assert (info.directory, info.entries, info.bytes, info.limit, info.note) == (
+        directory,
+        0,
+        0,
+        512_000_000,
+        "",
+    )
     assert cache.clear() == 0
     for key in "abc":
         cache.store(key, b"code", FACTS)
@@ -311,12 +345,15 @@ def test_switched_off(directory, monkeypatch):
     assert cache.info().entries == 2
 
 
-@pytest.mark.parametrize(("name", "value", "message"), [
-    ("CONDYLE_CACHE", "no", "CONDYLE_CACHE=no: expected on or off"),
-    ("CONDYLE_CACHE_MB", "lots", "CONDYLE_CACHE_MB=lots: expected a number of megabytes"),
-    ("CONDYLE_CACHE_MB", "-1", "CONDYLE_CACHE_MB=-1: expected a number of megabytes"),
-    ("CONDYLE_CACHE_MB", "nan", "CONDYLE_CACHE_MB=nan: expected a number of megabytes"),
-])
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("CONDYLE_CACHE", "no", "CONDYLE_CACHE=no: expected on or off"),
+        ("CONDYLE_CACHE_MB", "lots", "CONDYLE_CACHE_MB=lots: expected a number of megabytes"),
+        ("CONDYLE_CACHE_MB", "-1", "CONDYLE_CACHE_MB=-1: expected a number of megabytes"),
+        ("CONDYLE_CACHE_MB", "nan", "CONDYLE_CACHE_MB=nan: expected a number of megabytes"),
+    ],
+)
 def test_bad_variables(monkeypatch, name, value, message):
     monkeypatch.setenv(name, value)
     with pytest.raises(DescriptionError, match=message):
@@ -343,6 +380,7 @@ def test_below_a_file(directory, monkeypatch):
 @pytest.mark.parametrize("number", [errno.EROFS, errno.ENOSPC, errno.EACCES])
 def test_disks_that_refuse(directory, monkeypatch, capfd, step, number):
     """Read-only, full or forbidden at any step: everything works, nothing is left behind, nothing is said."""
+
     def refuse(*a, **k):
         raise OSError(number, os.strerror(number))
 
@@ -353,7 +391,7 @@ def test_disks_that_refuse(directory, monkeypatch, capfd, step, number):
     elif step == "replace":
         monkeypatch.setattr(files.os, "replace", refuse)
     else:
-        real = os.fdopen                                    # store is the first to call it
+        real = os.fdopen  # store is the first to call it
 
         def full(*a, **k):
             file = real(*a, **k)
@@ -377,7 +415,7 @@ def test_entries_that_cannot_be_read(directory, monkeypatch):
     cache.store("a", b"code", {})
     (path,) = entries(directory)
     path.unlink()
-    path.mkdir()                                            # reading a directory is refused, even to root
+    path.mkdir()  # reading a directory is refused, even to root
     assert cache.fetch("a") is None
     assert not cache.store("a", b"code", {})
     assert cache.info().entries == 0
@@ -405,11 +443,11 @@ def test_a_directory_that_others_may_write_is_not_used(directory, mode, who):
     with pytest.warns(RuntimeWarning, match=f"{who} may write into it, .*chmod 700") as said:
         assert cache.fetch("a") is None
     assert len(said) == 1
-    assert works(twice())                                   # a second warning would be an error
+    assert works(twice())  # a second warning would be an error
     assert not cache.store("b", b"code", {})
     assert f"{who} may write" in cache.info().note
     assert cache.clear() == 0
-    directory.chmod(0o755)                                  # others may read it
+    directory.chmod(0o755)  # others may read it
     assert cache.fetch("a")
 
 
@@ -444,14 +482,16 @@ def _with_code(path: Path, code: bytes, facts: dict | None = None) -> None:
     """Write an entry that checks, with other code or facts."""
     data = path.read_bytes()
     digest = path.name.removesuffix(".code")
-    header = json.dumps({"key": digest, "facts": cache._open(data, digest)[1] if facts is None
-                         else facts}).encode()
+    header = json.dumps(
+        {"key": digest, "facts": cache._open(data, digest)[1] if facts is None else facts}
+    ).encode()
     body = cache._MAGIC + len(header).to_bytes(8, "little") + header + code
     path.write_bytes(body + hashlib.sha256(body).digest())
 
 
-@pytest.mark.parametrize(("code", "facts"), [(b"no object file", None), (b"", None), (None, {}),
-                                             (None, {"operations": "many"})])
+@pytest.mark.parametrize(
+    ("code", "facts"), [(b"no object file", None), (b"", None), (None, {}), (None, {"operations": "many"})]
+)
 def test_entries_that_cannot_be_loaded_are_made_anew(directory, code, facts):
     """The checksum is right; what it covers is of no use. Once it was an error at every start."""
     assert works(twice())
@@ -467,18 +507,27 @@ def test_entries_that_cannot_be_loaded_are_made_anew(directory, code, facts):
     assert (cache.info().hits, cache.info().misses) == (2, 4)
 
 
-@pytest.mark.parametrize("harm", [
-    {"code": b"no object file"}, {"code": b""}, {"facts": {}}, {"facts": {"layout": {}, "tables": {}}},
-    {"facts": {"layout": 3, "tables": []}}, {"tables": {"x": [[1], [2, 3]]}},
-    {"facts": "right", "code": b"wrong object"}])
+@pytest.mark.parametrize(
+    "harm",
+    [
+        {"code": b"no object file"},
+        {"code": b""},
+        {"facts": {}},
+        {"facts": {"layout": {}, "tables": {}}},
+        {"facts": {"layout": 3, "tables": []}},
+        {"tables": {"x": [[1], [2, 3]]}},
+        {"facts": "right", "code": b"wrong object"},
+    ],
+)
 def test_programs_that_cannot_be_loaded_are_made_anew(directory, harm):
     made = []
 
     def make():
         made.append(1)
         sizes = {"x": 1}
-        return Program(Scan("n", kernel(lambda x: x + 1, "x", "x", sizes)), sizes,
-                       counts=["n"]), {"x": np.ones((2, 1))}
+        return Program(Scan("n", kernel(lambda x: x + 1, "x", "x", sizes)), sizes, counts=["n"]), {
+            "x": np.ones((2, 1))
+        }
 
     def runs():
         program, tables = kept("counting", make)
@@ -491,7 +540,7 @@ def test_programs_that_cannot_be_loaded_are_made_anew(directory, harm):
     assert len(made) == 1
     (path,) = entries(directory)
     code, facts = cache._open(path.read_bytes(), path.name.removesuffix(".code"))
-    if harm.get("facts") == "right":                        # lengths agree, nothing else does
+    if harm.get("facts") == "right":  # lengths agree, nothing else does
         facts["layout"]["objects"] = [len(harm["code"])]
     elif "tables" in harm:
         facts["tables"] = harm["tables"]
@@ -508,8 +557,9 @@ def test_programs_that_cannot_be_loaded_are_made_anew(directory, harm):
 def test_somebody_elses_file_is_not_used(directory, monkeypatch):
     cache.store("a", b"code", {})
     real = os.fstat
-    monkeypatch.setattr(cache.os, "fstat",
-                        lambda fd: os.stat_result([*real(fd)[:4], real(fd).st_uid + 1, *real(fd)[5:]]))
+    monkeypatch.setattr(
+        cache.os, "fstat", lambda fd: os.stat_result([*real(fd)[:4], real(fd).st_uid + 1, *real(fd)[5:]])
+    )
     assert cache.fetch("a") is None
     assert len(entries(directory)) == 1
 
@@ -521,7 +571,7 @@ def test_default_directory(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
     assert cache.info().directory == tmp_path / "xdg" / "condyle"
-    monkeypatch.setenv("XDG_CACHE_HOME", "relative")        # to be ignored, says the standard
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")  # to be ignored, says the standard
     assert cache.info().directory == tmp_path / ".cache" / "condyle"
     monkeypatch.delenv("XDG_CACHE_HOME")
     assert works(twice())
@@ -577,7 +627,7 @@ def test_many_processes_at_once(directory):
         for process in crowd:
             done = finish(process)
             assert done.returncode == 0, done.stderr
-            assert sum(map(int, done.stdout.split())) == 12         # hits and misses, and no note
+            assert sum(map(int, done.stdout.split())) == 12  # hits and misses, and no note
     finally:
         for process in crowd:
             if process.poll() is None:

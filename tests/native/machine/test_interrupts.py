@@ -1,4 +1,5 @@
 """Ctrl-C is not lost inside CasADi, and never comes late."""
+
 from __future__ import annotations
 
 import signal
@@ -14,7 +15,7 @@ from condyle.native.machine.interrupts import patient
 from tests.ctrl_c import heard
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
-PATIENCE = 60.0                                              # [s]; it comes after some milliseconds
+PATIENCE = 60.0  # [s]; it comes after some milliseconds
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,5 @@
 """Compiling and loading: what is wrong is an error, never the death of the process."""
+
 from __future__ import annotations
 
 import ctypes
@@ -13,8 +14,10 @@ from tests.native.straight.kernels import Kernels
 from tests.native.straight.test_emit import chain
 
 GOOD = "define double @f(double %x) {\n%y = fadd double %x, 1.0\nret double %y\n}"
-CALLS = GOOD.replace("fadd double %x, 1.0",
-                     "call double @nowhere(double %x)") + "\ndeclare double @nowhere(double)"
+CALLS = (
+    GOOD.replace("fadd double %x, 1.0", "call double @nowhere(double %x)")
+    + "\ndeclare double @nowhere(double)"
+)
 
 
 def call(library: jit.Library, x: float) -> float:
@@ -37,9 +40,18 @@ def test_unknown_name():
         jit.Library(jit.compile_ir(GOOD)).address("g")
 
 
-@pytest.mark.parametrize("damage", [
-    lambda data: b"", lambda data: b"garbage" * 100, lambda data: data[:100], lambda data: data[:-40],
-    lambda data: data[:50], lambda data: data[:6] + b"\xff" * len(data), lambda data: b"\0" * len(data)])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda data: b"",
+        lambda data: b"garbage" * 100,
+        lambda data: data[:100],
+        lambda data: data[:-40],
+        lambda data: data[:50],
+        lambda data: data[:6] + b"\xff" * len(data),
+        lambda data: b"\0" * len(data),
+    ],
+)
 def test_torn_object(damage):
     with pytest.raises(NativeError, match="cannot be loaded"):
         jit.Library(damage(jit.compile_ir(GOOD)))
@@ -53,8 +65,10 @@ def test_function_that_exists_nowhere():
 
 def test_outside_function_by_address():
     double = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)(lambda x: 2 * x)
-    library = jit.Library(jit.compile_ir(CALLS.replace("nowhere", "condyle_test_double")),
-                          symbols={"condyle_test_double": ctypes.cast(double, ctypes.c_void_p).value})
+    library = jit.Library(
+        jit.compile_ir(CALLS.replace("nowhere", "condyle_test_double")),
+        symbols={"condyle_test_double": ctypes.cast(double, ctypes.c_void_p).value},
+    )
     assert call(library, 3.0) == 6.0
 
 
@@ -92,8 +106,9 @@ def test_long_modules_are_compiled_in_pieces(monkeypatch, W, threads):
 
 
 def test_joined_objects_that_are_torn():
-    data = parallel.join([jit.compile_ir(GOOD),
-                          jit.compile_ir(CALLS.replace("@f", "@h").replace("nowhere", "sin"))])
+    data = parallel.join(
+        [jit.compile_ir(GOOD), jit.compile_ir(CALLS.replace("@f", "@h").replace("nowhere", "sin"))]
+    )
     assert call(jit.Library(data), 1.0) == 2.0
     for torn in (data[:-1], data[:20], data[:18], data + b"\0"):
         with pytest.raises(NativeError, match="cannot be loaded"):
@@ -127,7 +142,7 @@ def test_long_tables_are_object_files_of_their_own(as_text, monkeypatch):
         module = reads_table(share)
         assert (len(module.text()) > TABLE.nbytes) == as_text and len(module.objects()) == (not as_text)
         assert len(parallel.divide(module.text())) == 1 + share
-        library = jit.Library(module.compile(), module.compile())       # twice, as two kernels have it
+        library = jit.Library(module.compile(), module.compile())  # twice, as two kernels have it
         assert [call(library, float(k)) for k in range(1000)] == TABLE.tolist()
 
 

@@ -1,5 +1,6 @@
 """LLVM ends the process when it gets no memory: near a limit another process compiles, and fails in its
 place."""
+
 from __future__ import annotations
 
 import sys
@@ -50,19 +51,34 @@ def test_the_error_names_what_is_compiled_the_limit_and_what_to_do(monkeypatch):
     """As where a limit ends the other process."""
     monkeypatch.setattr(memory, "_CHILD", "import sys; sys.exit('LLVM ERROR: out of memory')")
     monkeypatch.setattr(memory, "_limits_of_process", lambda: iter([(2_000_000, "9 MB of addresses", True)]))
-    with (pytest.raises(NativeError, match=r"^udot: LLVM .* 2 MB are left of 9 MB of addresses.*"
-                                           "LLVM ERROR: out of memory.*raise the limit, .*=looped.*=casadi"),
-          notice.compiling("udot")):
+    with (
+        pytest.raises(
+            NativeError,
+            match=r"^udot: LLVM .* 2 MB are left of 9 MB of addresses.*"
+            "LLVM ERROR: out of memory.*raise the limit, .*=looped.*=casadi",
+        ),
+        notice.compiling("udot"),
+    ):
         jit.compile_ir(TEXT + "; another text than that which is known already")
     with pytest.raises(NativeError, match="cannot be loaded: 2 MB are left of 9 MB of addresses"):
         memory.check_room([b"x" * 1000])
 
 
-@pytest.mark.parametrize(("kind", "files"), [
-    ("0::/a", {"a/memory.max": "50000000", "a/memory.current": "20000000",
-               "a/memory.stat": "inactive_file 5000000"}),
-    ("0::/a", {"memory.max": "50000000", "memory.current": "15000000"}),
-    ("4:memory:/a", {"a/memory.limit_in_bytes": "50000000", "a/memory.usage_in_bytes": "15000000"})])
+@pytest.mark.parametrize(
+    ("kind", "files"),
+    [
+        (
+            "0::/a",
+            {
+                "a/memory.max": "50000000",
+                "a/memory.current": "20000000",
+                "a/memory.stat": "inactive_file 5000000",
+            },
+        ),
+        ("0::/a", {"memory.max": "50000000", "memory.current": "15000000"}),
+        ("4:memory:/a", {"a/memory.limit_in_bytes": "50000000", "a/memory.usage_in_bytes": "15000000"}),
+    ],
+)
 def test_limits_of_containers(kind, files, tmp_path, monkeypatch):
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
@@ -74,4 +90,4 @@ def test_limits_of_containers(kind, files, tmp_path, monkeypatch):
     (left,) = [left for left, what, _ in memory._limits() if "container" in what]
     assert left == 35_000_000
     assert memory.is_near(["x" * 1_000_000], 1)
-    assert not memory.is_near(["x" * 1000], 1)               # not looked at for so little
+    assert not memory.is_near(["x" * 1000], 1)  # not looked at for so little

@@ -1,4 +1,5 @@
 """Machine code across forks, spawned workers, deletion and the end of the interpreter."""
+
 from __future__ import annotations
 
 import gc
@@ -29,7 +30,9 @@ def batch(seed, count=None):
 def test_fork():
     """Children forked after the parent used its threads compute, with one thread each; so do those that
     compile anew."""
-    program = PROLOGUE + """
+    program = (
+        PROLOGUE
+        + """
 import warnings
 warnings.simplefilter("ignore", DeprecationWarning)         # Python >= 3.12 warns of threads before a fork
 batch(0, 4)
@@ -58,6 +61,7 @@ other.join()
 batch(0, 4)
 print("good")
 """
+    )
     assert run(program, CONDYLE_THREADS="4").split() == ["good"]
 
 
@@ -65,17 +69,22 @@ def test_spawn(tmp_path):
     """Workers of multiprocessing use one thread, whatever the variable says, unless their call asks for
     more."""
     script = tmp_path / "workers.py"
-    script.write_text(PROLOGUE + """
+    script.write_text(
+        PROLOGUE
+        + """
 if __name__ == "__main__":
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         for counts in pool.starmap(batch, [(1, None), (2, 3)]):
             assert counts[:2] == (1, 4), counts
     assert batch(0)[0] == 3
     print("good")
-""", encoding="utf-8")
+""",
+        encoding="utf-8",
+    )
     path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
-    assert output(sys.executable, script, environment={"CONDYLE_THREADS": "3",
-                                                       "PYTHONPATH": path}).split() == ["good"]
+    assert output(
+        sys.executable, script, environment={"CONDYLE_THREADS": "3", "PYTHONPATH": path}
+    ).split() == ["good"]
 
 
 def test_deleted_at_once():
@@ -89,7 +98,7 @@ def test_deleted_at_once():
     gc.disable()
     try:
         del f, evaluator
-        assert all(w() is not None for w in watched)        # the builtin still needs them
+        assert all(w() is not None for w in watched)  # the builtin still needs them
         check(fast(draw(7), EMPTY, draw(3)), draw(7), draw(3))
         del fast
         assert all(w() is None for w in watched)
@@ -99,7 +108,9 @@ def test_deleted_at_once():
 
 def test_results_and_builtin_outlive_the_function():
     """In a process of its own, where a mistake is a crash; also at the end of the interpreter."""
-    program = PROLOGUE + """
+    program = (
+        PROLOGUE
+        + """
 import atexit
 fasts, results = [], []
 for k in range(20):
@@ -120,4 +131,5 @@ for k, r in enumerate(results):
     check(r, q, draw(3))
 atexit.register(lambda: (batch(1), batch(1, 3), print("good")))
 """
+    )
     assert run(program).split() == ["good"]

@@ -1,4 +1,5 @@
 """Small programs, and a way to run them, that several tests share."""
+
 import casadi as ca
 import numpy as np
 import pytest
@@ -22,11 +23,11 @@ def run(tree, sizes, inputs, W=1, streams=None, counts=None, **options):
     for start in range(0, lanes, W):
         workspace = program.workspace()
         for n, x in inputs.items():
-            workspace[n] = x[:, start:start + W] if W > 1 else x[:, start]
+            workspace[n] = x[:, start : start + W] if W > 1 else x[:, start]
         arrays = {n: a for n, (_, a) in (streams or {}).items()}
         program.run(workspace, arrays, counts)
         for n, x in results.items():
-            x[:, start:start + W] = workspace[n].reshape(-1, W)
+            x[:, start : start + W] = workspace[n].reshape(-1, W)
     return results
 
 

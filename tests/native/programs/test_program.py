@@ -1,4 +1,5 @@
 """Programs: control flow, masks, status, streams, tables, outside calls. One tree, scalar and in lanes."""
+
 import ctypes
 
 import casadi as ca
@@ -25,6 +26,7 @@ from tests.native.programs.programs import LANES, WIDE, halving, nested, run
 EPS = np.finfo(float).eps
 
 # Control flow
+
 
 @LANES
 def test_while_stops_each_lane_by_itself(W):
@@ -117,19 +119,21 @@ def test_lanes_equal_scalars_to_the_last_bit(seed):
     """The same operations in the same order: masks choose what is stored and never change a value."""
     sizes = {"x": 3, "y": 1, "busy": 1, "low": 1}
     look = kernel(lambda x, y: (ca.sumsqr(x) * y > 1e-3, ca.sum1(x) < 0), "x y", "busy low", sizes)
-    turn = kernel(lambda x, y: (0.95 * ca.vertcat(x[1], x[2] - x[0] / 3, 0.7 * x[0]), y * 0.99), "x y", "x y",
-                  sizes)
+    turn = kernel(
+        lambda x, y: (0.95 * ca.vertcat(x[1], x[2] - x[0] / 3, 0.7 * x[0]), y * 0.99), "x y", "x y", sizes
+    )
     flip = kernel(lambda x: -x / (1 + ca.sumsqr(x)), "x", "x", sizes)
     tree = [look, While("busy", [turn, If("low", flip), look], 60)]
     rng = np.random.default_rng(seed)
     inputs = {"x": rng.normal(size=(3, 16 * WIDE)), "y": rng.uniform(0.1, 9, (1, 16 * WIDE))}
     scalar, lanes = run(tree, sizes, inputs), run(tree, sizes, inputs, WIDE)
-    assert len(np.unique(scalar["y"] / inputs["y"])) > 3    # the lanes did leave at different times
+    assert len(np.unique(scalar["y"] / inputs["y"])) > 3  # the lanes did leave at different times
     for n in sizes:
         assert np.array_equal(scalar[n], lanes[n]), n
 
 
 # Streams and tables
+
 
 @LANES
 def test_scan_moves_streams_by_rows(W):
@@ -165,7 +169,7 @@ def test_get_stays_inside_its_table(W, kind):
     if kind == "slice":
         y = run(Get("table", "i", "x"), sizes, {"i": index, "table": np.tile(table.reshape(8, 1), 16)}, W)
     else:
-        memory = np.full((6, 2) + (W,) * (W > 1 and kind == "lanes"), np.nan)   # rows around the table
+        memory = np.full((6, 2) + (W,) * (W > 1 and kind == "lanes"), np.nan)  # rows around the table
         memory[1:5] = table if memory.ndim == 2 else table[:, :, None]
         streams = {"t": (Stream(2, shared=kind == "shared"), memory[1:5])}
         y = run(Get("t", "i", "x"), sizes, {"i": index}, W, streams)
@@ -195,9 +199,13 @@ def test_put_writes_only_rows_that_exist(W):
 def test_empty_table(W):
     sizes = {"i": 1, "x": 2}
     empty = np.empty((0, 2) + (W,) * (W > 1))
-    y = run([Get("t", "i", "x"), Put("x", "t", "i")], sizes,
-            {"i": np.zeros((1, 8)), "x": np.full((2, 8), 3.0)}, W,
-            {"t": (2, empty)})
+    y = run(
+        [Get("t", "i", "x"), Put("x", "t", "i")],
+        sizes,
+        {"i": np.zeros((1, 8)), "x": np.full((2, 8), 3.0)},
+        W,
+        {"t": (2, empty)},
+    )
     assert (y["x"] == 3).all()
     assert (y["status"] == LaneStatus.INDEX).all()
 
@@ -217,10 +225,11 @@ def test_put_per_lane_collects_results_that_come_at_different_times(W):
     program.run(workspace, {"out": out})
     for lane, bound in enumerate(bounds):
         powers = [2.0**k for k in range(12) if 2.0**k < bound]
-        assert out.reshape(20, W)[:len(powers) + 1, lane].tolist() == [*powers, 0]
+        assert out.reshape(20, W)[: len(powers) + 1, lane].tolist() == [*powers, 0]
 
 
 # Outside functions
+
 
 @LANES
 def test_dgesv_in_active_lanes_only(W):
@@ -229,7 +238,7 @@ def test_dgesv_in_active_lanes_only(W):
     sizes = {"f": 1, "A": n * n, "b": n, "pivots": n, "info": 1}
     tree = If("f", Call("dgesv", (n, 1, "A", n, Ints("pivots"), "b", n, Ints("info"))))
     A, b = rng.normal(size=(8, n, n)), rng.normal(size=(8, n))
-    A[5, :, 2] = 0                                          # singular: info says in which column
+    A[5, :, 2] = 0  # singular: info says in which column
     f = np.array([[1, 0, 1, 1, 1, 1, 0, 1.0]])
     inputs = {"f": f, "A": A.transpose(0, 2, 1).reshape(8, -1).T, "b": b.T, "info": np.full((1, 8), 9.0)}
     y = run(tree, sizes, inputs, W)
@@ -257,7 +266,7 @@ def test_dgelsy_gives_the_minimum_norm_solution(W):
         expected = np.linalg.lstsq(A[lane], b[lane], rcond=1e-10)[0]
         s = np.linalg.svd(A[lane], compute_uv=False)
         # b is not in the range of A: errors grow with the square of the condition of the part that is kept
-        tolerance = 10 * m * EPS * (s[0] / s[1])**2 * np.abs(b[lane]).max() / s[1]
+        tolerance = 10 * m * EPS * (s[0] / s[1]) ** 2 * np.abs(b[lane]).max() / s[1]
         np.testing.assert_allclose(y["b"][:, lane], expected, rtol=0, atol=tolerance)
 
 
@@ -298,17 +307,21 @@ def test_outside_function_by_address(W):
 
 # Functions compiled once
 
+
 @LANES
 def test_a_function_used_in_many_places_is_compiled_once(W):
     f = ca.Function("square_plus_one", [x := ca.SX.sym("x", 2)], [x * x + 1])
-    k = [Kernel(f, ("a",), ("b",)), Kernel(f, ("b",), ("a",)),
-         If("f", Kernel(ca.Function(f), ("a",), ("a",)))]
+    k = [
+        Kernel(f, ("a",), ("b",)),
+        Kernel(f, ("b",), ("a",)),
+        If("f", Kernel(ca.Function(f), ("a",), ("a",))),
+    ]
     program = Program(k, {"a": 2, "b": 2, "f": 1}, W=W)
     assert program.text.count("square_plus_one(") == 1 + 3  # one definition, three calls
     workspace = program.workspace()
     workspace["a"], workspace["f"] = [1, 2], 1
     program.run(workspace)
-    assert workspace["a"].reshape(2, W)[:, 0].tolist() == [26, 677]     # 1, 2, 5, 26 and 2, 5, 26, 677
+    assert workspace["a"].reshape(2, W)[:, 0].tolist() == [26, 677]  # 1, 2, 5, 26 and 2, 5, 26, 677
 
 
 @LANES
@@ -334,7 +347,7 @@ def test_large_kernels_share_one_scratch():
     slice."""
     x = ca.SX.sym("x", 3)
     y = [x]
-    for i in range(300):                                    # 2,700 operations: three parts
+    for i in range(300):  # 2,700 operations: three parts
         y.append(ca.sqrt(y[-1] * y[-1] + y[i // 2]))
     f = ca.Function("long", [x], [sum(y[1:]), y[-1]])
     tree = [Kernel(f, ("x",), ("y", "z")), Kernel(f, ("y",), ("x", "z"))]

@@ -1,4 +1,5 @@
 """Programs: pauses, threads, processes, packing, and what is refused."""
+
 import gc
 import json
 import os
@@ -19,15 +20,23 @@ from tests.process import output
 
 # Queues
 
+
 @LANES
 def test_lanes_and_threads_share_a_queue(W):
     """1000 members, taken by all lanes of three threads: each is served once, and its row is its own."""
     sizes = {"member": 1, "busy": 1, "x": 2, "count": 1}
     take = [Take("queue", "member"), kernel(lambda i, n: i < n, "member count", "busy", sizes, "some")]
-    work = [kernel(lambda i: ca.vertcat(i, i ** 2), "member", "x", sizes, "square"),
-            Put("x", "out", "member"), *take]
-    program = Program([*take, While("busy", work, 2000)], sizes, W=W, streams={"queue": Stream(1, True),
-                                                                               "out": Stream(2, True)})
+    work = [
+        kernel(lambda i: ca.vertcat(i, i**2), "member", "x", sizes, "square"),
+        Put("x", "out", "member"),
+        *take,
+    ]
+    program = Program(
+        [*take, While("busy", work, 2000)],
+        sizes,
+        W=W,
+        streams={"queue": Stream(1, True), "out": Stream(2, True)},
+    )
     queue, out = np.zeros((1, 1)), np.full((1000, 2), np.nan)
     workspaces = [program.workspace() for _ in range(3)]
 
@@ -41,18 +50,21 @@ def test_lanes_and_threads_share_a_queue(W):
     for thread in threads:
         thread.join()
     assert np.array_equal(out, np.arange(1000.0)[:, None] ** [1, 2])
-    assert queue[0, 0] == 1000 + 3 * W                      # each lane asked once more than it got
+    assert queue[0, 0] == 1000 + 3 * W  # each lane asked once more than it got
     assert not any(ws["status"].any() for ws in workspaces)
 
 
 # Pauses
 
+
 @LANES
 def test_a_run_in_single_rounds_equals_one_run(W):
     """Stopping at the head of every loop, inside If, While and nested Scans, changes nothing."""
     tree, sizes = nested()
-    tree = [Scan(2, tree, {"row": 0, "out": "rows"}),
-            If("first", Scan(3, kernel(lambda x: x + 1, "x", "x", sizes)))]
+    tree = [
+        Scan(2, tree, {"row": 0, "out": "rows"}),
+        If("first", Scan(3, kernel(lambda x: x + 1, "x", "x", sizes))),
+    ]
     program = Program(tree, sizes, W=W, streams={"row": 1, "out": 1}, counts=["rows"])
     shape = (10, 1) + (W,) * (W > 1)
     row = np.broadcast_to(np.reshape([7.0, 1, 6, 9, 3] * 2, (10,) + (1,) * (len(shape) - 1)), shape)
@@ -84,7 +96,7 @@ def counting():
     return Program([kernel(lambda: ca.SX(1), [], "busy", sizes), While("busy", step, 10**15)], sizes)
 
 
-FAR = 3e9                                                   # seconds away
+FAR = 3e9  # seconds away
 
 
 def test_interrupted_and_resumed():
@@ -103,11 +115,11 @@ def test_interrupted_and_resumed():
     assert 0 < before < FAR
     assert not program.advance(workspace, 1000)
     assert workspace["x"][0] == before + 1000
-    workspace["goal"] = before + 500_000                    # the memory is ours between pauses
+    workspace["goal"] = before + 500_000  # the memory is ours between pauses
     assert program.advance(workspace, 1_000_000)
     assert workspace["x"][0] == before + 500_000
     workspace["x"], workspace["goal"] = 0, 5
-    program.run(workspace)                                  # a new run starts at the beginning
+    program.run(workspace)  # a new run starts at the beginning
     assert workspace["x"][0] == 5
 
 
@@ -124,6 +136,7 @@ def test_ctrl_c_comes_through():
 
 
 # Threads, processes, packing
+
 
 def test_threads_with_workspaces_of_their_own():
     tree, sizes = halving()
@@ -160,8 +173,11 @@ def test_pack_goes_through_json_and_pickle():
     tree, sizes = halving()
     program = Program(tree, sizes, W=WIDE)
     data, layout = program.pack()
-    copies = [Program.unpack(data, json.loads(json.dumps(layout))), pickle.loads(pickle.dumps(program)),
-              Program.unpack(*pickle.loads(pickle.dumps((data, layout))))]
+    copies = [
+        Program.unpack(data, json.loads(json.dumps(layout))),
+        pickle.loads(pickle.dumps(program)),
+        Program.unpack(*pickle.loads(pickle.dumps((data, layout)))),
+    ]
     for copy in copies:
         assert copy.key() == program.key()
         workspace = copy.workspace()
@@ -221,6 +237,7 @@ def test_a_forked_child_runs_the_same_program():
 
 # What cannot be is refused
 
+
 def refused(tree, error, match, sizes=None, **options):
     with pytest.raises(error, match=match):
         Program(tree, {"x": 2, "flag": 1, "status": 1} | (sizes or {}), **options)
@@ -233,8 +250,11 @@ def identity(n, m=None):
 
 def test_wrong_trees_are_refused():
     body = Kernel(identity(2), ("x",), ("x",))
-    refused(Kernel(identity(2), ("xx",), ("x",)), UnknownNameError,
-            r"slice 'xx'; did you mean 'x'.*Kernel 'identity'")
+    refused(
+        Kernel(identity(2), ("xx",), ("x",)),
+        UnknownNameError,
+        r"slice 'xx'; did you mean 'x'.*Kernel 'identity'",
+    )
     refused(Kernel(identity(3), ("x",), ("x",)), DescriptionError, "has 3 elements, slice 'x' has 2")
     refused(Kernel(identity(2), ("x",), ("flag",)), DescriptionError, "o0 has 2 elements, slice 'flag' has 1")
     refused(Kernel(identity(2), ("x", "x"), ("x",)), DescriptionError, "has 1 inputs, but 2 slices")
@@ -245,17 +265,31 @@ def test_wrong_trees_are_refused():
     refused(While("x", body, 3), DescriptionError, "flag 'x' has size 2; it must be 1")
     refused(While("flag", body, 3, "x"), DescriptionError, "status 'x' has size 2")
     refused(If("flg", body), UnknownNameError, "did you mean 'flag'")
-    refused(Scan("count", body), UnknownNameError, "unknown count 'count'; did you mean 'counts'",
-            counts=["counts"])
+    refused(
+        Scan("count", body),
+        UnknownNameError,
+        "unknown count 'count'; did you mean 'counts'",
+        counts=["counts"],
+    )
     refused(Scan(3, body, ["y"]), UnknownNameError, "unknown stream 'y'")
-    refused(Scan(3, body, ["y"]), DescriptionError, "table 'y' cannot move",
-            streams={"y": Stream(2, shared=True)})
-    refused(Get("y", "flag", "x"), DescriptionError, "rows of 'y' have 3 elements, 'x' has 2",
-            streams={"y": 3})
-    refused(Kernel(identity(2), ("x",), ("y",)), DescriptionError, "is no slice",
-            streams={"y": Stream(2, shared=True)})
-    refused(Take("y", "flag"), DescriptionError, "'y' must be a shared stream of size 1",
-            streams={"y": Stream(2, shared=True)})
+    refused(
+        Scan(3, body, ["y"]), DescriptionError, "table 'y' cannot move", streams={"y": Stream(2, shared=True)}
+    )
+    refused(
+        Get("y", "flag", "x"), DescriptionError, "rows of 'y' have 3 elements, 'x' has 2", streams={"y": 3}
+    )
+    refused(
+        Kernel(identity(2), ("x",), ("y",)),
+        DescriptionError,
+        "is no slice",
+        streams={"y": Stream(2, shared=True)},
+    )
+    refused(
+        Take("y", "flag"),
+        DescriptionError,
+        "'y' must be a shared stream of size 1",
+        streams={"y": Stream(2, shared=True)},
+    )
     refused(Take("y", "flag"), DescriptionError, "'y' must be a shared stream of size 1", streams={"y": 1})
     refused(Take("y", "x"), DescriptionError, "result 'x' has size 2", streams={"y": Stream(1, shared=True)})
     refused(Scan(3, Get("y", "flag", "x"), ["y"]), DescriptionError, "moves with a Scan", streams={"y": 2})
@@ -270,23 +304,32 @@ def test_wrong_trees_are_refused():
     refused(body, DescriptionError, "one name for two", streams={"x": 2})
     refused(body, DescriptionError, "positive integer", W=0)
     x = ca.SX.sym("x", 2)
-    refused(Kernel(ca.Function("f", [x], [ca.vertcat(x[0], ca.SX(1, 1))]), ("x",), ("x",)), DescriptionError,
-            "sparse")
-    refused(Kernel(ca.Function("f", [x], [x * ca.SX.sym("k")], {"allow_free": True}), ("x",), ("x",)),
-            DescriptionError,
-            "depends on .*k")
+    refused(
+        Kernel(ca.Function("f", [x], [ca.vertcat(x[0], ca.SX(1, 1))]), ("x",), ("x",)),
+        DescriptionError,
+        "sparse",
+    )
+    refused(
+        Kernel(ca.Function("f", [x], [x * ca.SX.sym("k")], {"allow_free": True}), ("x",), ("x",)),
+        DescriptionError,
+        "depends on .*k",
+    )
 
 
 def test_errors_say_where_in_the_tree():
     body = Kernel(identity(3), ("x",), ("x",))
-    refused([Scan(2, [While("flag", [body], 3)])], DescriptionError,
-            r"Scan\(2\) > While\('flag'\) > Kernel 'identity'")
+    refused(
+        [Scan(2, [While("flag", [body], 3)])],
+        DescriptionError,
+        r"Scan\(2\) > While\('flag'\) > Kernel 'identity'",
+    )
 
 
 def test_wrong_arguments_are_refused():
     sizes = {"x": 2}
-    tree = Scan("n", kernel(lambda x, a: (x, x + a), "x a", "x out", sizes | {"a": 2, "out": 2}),
-                ["a", "out"])
+    tree = Scan(
+        "n", kernel(lambda x, a: (x, x + a), "x a", "x out", sizes | {"a": 2, "out": 2}), ["a", "out"]
+    )
     program = Program(tree, sizes, streams={"a": 2, "out": 2}, counts=["n"])
     workspace, good = program.workspace(), np.zeros((3, 2))
 

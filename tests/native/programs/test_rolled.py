@@ -1,4 +1,5 @@
 """Straight lines that repeat themselves, as loops: the same numbers from a few operations of machine code."""
+
 from __future__ import annotations
 
 import casadi as ca
@@ -18,12 +19,14 @@ def cases(n: int = N) -> dict[str, ca.Function]:
     together."""
     h, t, x, y = ca.SX.sym("h"), ca.SX.sym("t"), ca.SX.sym("x", n), ca.SX.sym("y", n)
     order = np.random.default_rng(1).permutation(n).tolist()
-    fours = [x[4 * k:4 * k + 4] for k in range(n // 4)]
+    fours = [x[4 * k : 4 * k + 4] for k in range(n // 4)]
     unit = [q / ca.sqrt(ca.sumsqr(q)) * ca.sin(t) for q in fours]
-    results = {"sums": [t + h / 2, x + h * (0.3 * y + 0.7 * x), ca.if_else(t > 0, y, x)],
-               "any order": [ca.exp(x) * y[order] - h * x + t * y],
-               "folds": [*folds(h, t, x, y), h + ca.dot(x, y)],
-               "together": [ca.vertcat(*unit, x[4 * len(unit):]), h * y + x]}
+    results = {
+        "sums": [t + h / 2, x + h * (0.3 * y + 0.7 * x), ca.if_else(t > 0, y, x)],
+        "any order": [ca.exp(x) * y[order] - h * x + t * y],
+        "folds": [*folds(h, t, x, y), h + ca.dot(x, y)],
+        "together": [ca.vertcat(*unit, x[4 * len(unit) :]), h * y + x],
+    }
     return {name: ca.Function("f", [h, t, x, y], z) for name, z in results.items()}
 
 
@@ -61,8 +64,12 @@ def test_in_a_program(name, W):
     x = values(f, 8)
     on = np.array([[1.0, 0, 1, 1, 0, 1, 0, 1]])
     before = {n: np.full((sizes[n], 8), 7.0) for n in outs}
-    found = run(If("on", kernel(lambda *a: f.call(a), ins, outs, sizes)), sizes,
-                dict(zip(ins, x, strict=True)) | before | {"on": on}, W)
+    found = run(
+        If("on", kernel(lambda *a: f.call(a), ins, outs, sizes)),
+        sizes,
+        dict(zip(ins, x, strict=True)) | before | {"on": on},
+        W,
+    )
     for n, y in zip(outs, f.map(8).call(x), strict=True):
         # Products are fused with sums, and terms added in another order.
         np.testing.assert_allclose(found[n], np.where(on, y.full(), 7.0), rtol=N * EPS, atol=N * EPS)

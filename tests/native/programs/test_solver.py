@@ -1,5 +1,6 @@
 """Solvers in the place of look-ups: loops in lanes and one by one, their status, and derivatives of what they
 find."""
+
 from __future__ import annotations
 
 import itertools
@@ -35,10 +36,14 @@ def evaluator(request, monkeypatch):
 
 def halvings(limit: int = 40) -> Solver:
     """How often p can be halved until it is at most 1: another number of rounds for every p."""
-    return Solver.of("halvings", 1, lambda p: (ca.vertcat(p, 0), p > 1),
-                     lambda p, x: (ca.vertcat(x[0] / 2, x[1] + 1), ca.if_else(x[0] == x[0], x[0] / 2 > 1,
-                                                                              np.nan)),
-                     lambda p, x: ca.vertcat(x[1], x[0]), limit)
+    return Solver.of(
+        "halvings",
+        1,
+        lambda p: (ca.vertcat(p, 0), p > 1),
+        lambda p, x: (ca.vertcat(x[0] / 2, x[1] + 1), ca.if_else(x[0] == x[0], x[0] / 2 > 1, np.nan)),
+        lambda p, x: ca.vertcat(x[1], x[0]),
+        limit,
+    )
 
 
 def fourth_root(x, p):
@@ -56,23 +61,29 @@ def compiled(solver: Solver, needs: int = 1) -> NativeFunction:
 
 # ---- The loop ----------------------------------------------------------------------------------------------
 
+
 def test_sums_and_idle_lanes(evaluator):
     """Newton's method on sum w (x - c)^3 = p over the rows of a table, seven, no multiple of four; negative p
     are idle, beside others in lanes and alone."""
     table = np.array([[0.2, -1.0], [0.15, 0.3], [0.25, 2.0], [0.1, 0.7], [0.1, -0.2], [0.1, 1.1], [0.1, 0.1]])
     solver = Solver.of(
-        "cubes", 1, lambda p: (ca.SX([3.0]), p >= 0),
+        "cubes",
+        1,
+        lambda p: (ca.SX([3.0]), p >= 0),
         lambda p, x, total: (x - (total[0] - p) / total[1], ca.fabs(total[0] - p) > 1e-12),
-        lambda p, x: ca.if_else(p >= 0, x, -1), 60,
-        term=lambda p, x, c: c[0] * ca.vertcat((x - c[1])**3, 3 * (x - c[1])**2), table=table,
-        idle=lambda p: (ca.SX(-1), p >= 0))
+        lambda p, x: ca.if_else(p >= 0, x, -1),
+        60,
+        term=lambda p, x, c: c[0] * ca.vertcat((x - c[1]) ** 3, 3 * (x - c[1]) ** 2),
+        table=table,
+        idle=lambda p: (ca.SX(-1), p >= 0),
+    )
     f, p = compiled(solver), np.array([1.0, -1, 2, -3, 0.5, -2, -2, -2, -2, -1, -1, -1, -1, -1, -1, 40, 5])
     rows = f(p[:, None])
     x, status = rows.T
     np.testing.assert_array_equal(status, 0)
     np.testing.assert_array_equal(x[p < 0], -1)
     solved = p >= 0
-    found = (table[:, 0] * (x[solved, None] - table[:, 1])**3).sum(1)
+    found = (table[:, 0] * (x[solved, None] - table[:, 1]) ** 3).sum(1)
     np.testing.assert_allclose(found, p[solved], rtol=0, atol=1e-12)
     np.testing.assert_array_equal(np.concatenate([f([value]) for value in p]).reshape(rows.shape), rows)
 
@@ -80,9 +91,17 @@ def test_sums_and_idle_lanes(evaluator):
 def test_a_solver_may_ask_another(evaluator):
     """Numbers are halved, p + 1, p + 2, ... of them, until more than 12 halvings were needed in all."""
     inner = halvings()
-    outer = Solver.of("asks", 1, lambda p: (ca.SX([0, 0]), ca.SX(1)),
-                      lambda p, x: (ca.vertcat(x[0] + get(inner, p + x[1])[0], x[1] + 1),
-                                    x[0] + get(inner, p + x[1])[0] <= 12), lambda p, x: x, 30)
+    outer = Solver.of(
+        "asks",
+        1,
+        lambda p: (ca.SX([0, 0]), ca.SX(1)),
+        lambda p, x: (
+            ca.vertcat(x[0] + get(inner, p + x[1])[0], x[1] + 1),
+            x[0] + get(inner, p + x[1])[0] <= 12,
+        ),
+        lambda p, x: x,
+        30,
+    )
     p = np.array([1.0, 3, 100, 1e6, 2, 2, 7, 9, 1])[:, None]
     rows = compiled(outer)(p)
 
@@ -116,13 +135,14 @@ def test_status_and_nan_where_nothing_was_found(evaluator):
     p = np.tile([[100.0], [np.nan], [8.0], [np.inf], [9.0]], (5, 1))
     f = compiled(halvings(3))
     for rows in (f(p), np.stack([f(x) for x in p])):
-        np.testing.assert_array_equal(rows[:5, 2], [codes.LIMIT, codes.OK, codes.OK, codes.LIMIT,
-                                                    codes.LIMIT])
+        np.testing.assert_array_equal(
+            rows[:5, 2], [codes.LIMIT, codes.OK, codes.OK, codes.LIMIT, codes.LIMIT]
+        )
         np.testing.assert_array_equal(rows[2], [3, 1, 0])
         assert np.isnan(rows[[0, 3, 4], :2]).all()
         np.testing.assert_array_equal(rows[:5], rows[20:])
     g = compiled(ROOT)
-    p[3] = -2.0                                              # no root in the bracket
+    p[3] = -2.0  # no root in the bracket
     for rows in (g(p), np.stack([g(x) for x in p])):
         np.testing.assert_array_equal(rows[:5, 1], [codes.OK, codes.NAN, codes.OK, codes.NAN, codes.OK])
         assert np.isnan(rows[[1, 3], 0]).all()
@@ -130,15 +150,17 @@ def test_status_and_nan_where_nothing_was_found(evaluator):
 
 def test_a_busy_that_becomes_nan_ends_the_loop(evaluator):
     """Without the guard it would run to its limit of 2^60 rounds."""
-    forever = Solver.of("forever", 1, lambda p: (p, 1), lambda p, x: (x / 2, ca.log(x - 1)), lambda p, x: x,
-                        2**60)
+    forever = Solver.of(
+        "forever", 1, lambda p: (p, 1), lambda p, x: (x / 2, ca.log(x - 1)), lambda p, x: x, 2**60
+    )
     for p in (np.full((20, 1), 5.0), np.array([5.0])):
         np.testing.assert_array_equal(compiled(forever)(p)[..., 1], codes.NAN)
 
 
 def test_no_round_at_all(evaluator):
-    np.testing.assert_array_equal(compiled(halvings(0))(np.array([[0.5], [3.0]]))[:, 2],
-                                  [codes.OK, codes.LIMIT])
+    np.testing.assert_array_equal(
+        compiled(halvings(0))(np.array([[0.5], [3.0]]))[:, 2], [codes.OK, codes.LIMIT]
+    )
 
 
 def test_codes_are_those_of_programs():
@@ -146,6 +168,7 @@ def test_codes_are_those_of_programs():
 
 
 # ---- In stages ---------------------------------------------------------------------------------------------
+
 
 def test_equal_solvers_are_called_in_a_loop_and_sorted_by_name(evaluator):
     """Made anew each time, in any order, among tables, some that need what others found."""
@@ -165,7 +188,9 @@ def test_equal_solvers_are_called_in_a_loop_and_sorted_by_name(evaluator):
     given = np.random.default_rng(1).uniform(0, 60, (37, 3))
     a, b, c = given.T
     found = np.array([10.0, 20, 30])[np.minimum(np.floor(a**0.25), 2).astype(int)]
-    expected = np.stack([a**0.25, b**(1 / 3), c**0.25, a**(1 / 3), found, (c**0.25 + found)**0.25], axis=1)
+    expected = np.stack(
+        [a**0.25, b ** (1 / 3), c**0.25, a ** (1 / 3), found, (c**0.25 + found) ** 0.25], axis=1
+    )
     # Roots stop at steps of 1e-10, whose square is nothing; then two powers.
     np.testing.assert_allclose(f(given), expected, rtol=20 * EPS)
 
@@ -174,7 +199,7 @@ def test_solvers_of_one_state_side_by_side():
     """Thirteen of one kind, no multiple of any number of lanes, some without a root, each with its own number
     of rounds: to the last bit what each gives alone; and one stage takes what another has computed."""
     x = ca.SX.sym("x", 13)
-    shared = ca.exp(ca.sin(x))                              # needed by both stages and at last
+    shared = ca.exp(ca.sin(x))  # needed by both stages and at last
 
     def build():
         rows = [get(halvings(9), shared[k] * x[k]) for k in range(13)]
@@ -184,8 +209,11 @@ def test_solvers_of_one_state_side_by_side():
     given = np.geomspace(0.1, 2000, 13)[np.random.default_rng(3).permutation(13)]
     stages, main = build().shared
     assert stages.carried is not None and stages.carried[0] >= 13
-    assert not any(code in (ca.OP_EXP, ca.OP_SIN) for f in (stages.stages[1][0], main)
-                   for code in map(f.instruction_id, range(f.n_instructions())))
+    assert not any(
+        code in (ca.OP_EXP, ca.OP_SIN)
+        for f in (stages.stages[1][0], main)
+        for code in map(f.instruction_id, range(f.n_instructions()))
+    )
     f = native(build, [("x", 13)], [("rows", 39), ("again", 13), ("y", 13)])
     rows, again, y = f(given)
     alone = compiled(halvings(9))
@@ -233,12 +261,15 @@ def test_refusals():
 
 # ---- Derivatives -------------------------------------------------------------------------------------------
 
+
 def newton2(r, tol=1e-9) -> Solver:
     """Two equations by plain Newton steps from (1, 1)."""
+
     def step(p, x):
         dx = ca.solve(ca.jacobian(r(x, p), x), r(x, p))
         size = ca.norm_1(dx)
         return x - dx, ca.if_else(size < np.inf, size > tol, np.nan)
+
     return Solver.of("newton2", 2, lambda p: (ca.SX([1, 1]), 1), step, lambda p, x: x, 30)
 
 
@@ -253,35 +284,44 @@ def test_derivatives_of_a_root_against_its_closed_form(evaluator):
     given = np.random.default_rng(2).uniform(0.5, 20, (21, 1))
     expected = np.hstack([given**0.25, given**-0.75 / 4, -3 / 16 * given**-1.75])
     one, two = (native(lambda n=n: build(n), [("p", 1)], [("x", 3)])(given) for n in (1, 2))
-    np.testing.assert_allclose(two, expected, rtol=1e-14)     # some ten operations
+    np.testing.assert_allclose(two, expected, rtol=1e-14)  # some ten operations
     np.testing.assert_allclose(one[:, :2], expected[:, :2], rtol=1e-14)
     assert (np.abs(one[:, 2] - expected[:, 2]) > 0.1 * np.abs(expected[:, 2])).all()
 
 
 def test_derivatives_of_two_unknowns_against_mpmath():
     """Jacobian, its product with a direction, and Hessian of a system without a closed form."""
-    r = lambda x, p: ca.vertcat(x[0] + 0.3 * ca.sin(x[1] * p[0]) - p[1],
-                                x[1] + 0.2 * ca.exp(x[0]) - p[0] * p[1])
+    r = lambda x, p: ca.vertcat(
+        x[0] + 0.3 * ca.sin(x[1] * p[0]) - p[1], x[1] + 0.2 * ca.exp(x[0]) - p[0] * p[1]
+    )
     solver, p, w = newton2(r), ca.SX.sym("p", 2), ca.SX.sym("w", 2)
     x = implicit(solver, r, p, 2)[:2]
     J = ca.jacobian(x, p)
     H = ca.jacobian(ca.vec(J), p)
     outputs = [x, ca.vec(J), ca.vec(H), ca.jtimes(x, p, w), ca.jtimes(x, p, w, True)]
-    f = native(lambda: Staged("two", [p, w], outputs), [("p", 2), ("w", 2)],
-               [("x", 2), ("J", 4), ("H", 8), ("a", 2), ("b", 2)])
+    f = native(
+        lambda: Staged("two", [p, w], outputs),
+        [("p", 2), ("w", 2)],
+        [("x", 2), ("J", 4), ("H", 8), ("a", 2), ("b", 2)],
+    )
     at, along = np.array([0.7, 1.3]), np.array([0.4, -1.1])
     x, J, H, forward, reverse = f(at, along)
     # H[i, j, k] = d2 x_i / dp_j dp_k
     J, H = J.reshape(2, 2).T, H.reshape(2, 2, 2).transpose(2, 1, 0)
     with mpmath.workdps(50):
+
         def exact(i):
             def root(a, b):
                 g = lambda y, z: (y + 0.3 * mpmath.sin(z * a) - b, z + 0.2 * mpmath.exp(y) - a * b)
                 return mpmath.findroot(g, (mpmath.mpf(x[0]), mpmath.mpf(x[1])))[i]
+
             return root
+
         point = tuple(mpmath.mpf(float(v)) for v in at)
-        value = [[mpmath.diff(exact(i), point, n) for n in ((0, 0), (1, 0), (0, 1), (2, 0), (1, 1), (0, 2))]
-                 for i in range(2)]
+        value = [
+            [mpmath.diff(exact(i), point, n) for n in ((0, 0), (1, 0), (0, 1), (2, 0), (1, 1), (0, 2))]
+            for i in range(2)
+        ]
     value = np.array(value, dtype=float)
     # Values near 1 from some fifty operations.
     np.testing.assert_allclose(x, value[:, 0], rtol=0, atol=20 * EPS)

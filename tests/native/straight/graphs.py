@@ -1,5 +1,6 @@
 """Random expression graphs over every scalar operation, and how far two honest evaluations of one may
 differ."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -10,36 +11,89 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-SPECIAL = (0.0, -0.0, 1.0, -1.0, 0.5, 2.0, np.pi, 1e300, -1e300, 1e-300, 5e-324, -5e-324, 1e-310, np.inf,
-           -np.inf,
-           np.nan)
-EXACT: dict[str, Callable] = {                              # rounded correctly by everyone
-    "+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b, "sqrt": lambda a,
-    b: ca.sqrt(a),
-    "sq": lambda a, b: a * a, "twice": lambda a, b: 2 * a, "neg": lambda a, b: -a,
+SPECIAL = (
+    0.0,
+    -0.0,
+    1.0,
+    -1.0,
+    0.5,
+    2.0,
+    np.pi,
+    1e300,
+    -1e300,
+    1e-300,
+    5e-324,
+    -5e-324,
+    1e-310,
+    np.inf,
+    -np.inf,
+    np.nan,
+)
+EXACT: dict[str, Callable] = {  # rounded correctly by everyone
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "sqrt": lambda a, b: ca.sqrt(a),
+    "sq": lambda a, b: a * a,
+    "twice": lambda a, b: 2 * a,
+    "neg": lambda a, b: -a,
 }
 LOGIC: dict[str, Callable] = {
-    "<": lambda a, b: a < b, "<=": lambda a, b: a <= b, "==": lambda a, b: a == b, "!=": lambda a, b: a != b,
-    "not": lambda a, b: ca.logic_not(a), "and": ca.logic_and, "or": ca.logic_or,
-    "if_else": lambda a, b: ca.if_else(a < b, a, b + 1), "if_else_zero": lambda a, b: ca.if_else(a, b, 0),
-    "floor": lambda a, b: ca.floor(a), "ceil": lambda a, b: ca.ceil(a), "fabs": lambda a, b: ca.fabs(a),
-    "sign": lambda a, b: ca.sign(a), "copysign": ca.copysign, "fmin": ca.fmin, "fmax": ca.fmax,
+    "<": lambda a, b: a < b,
+    "<=": lambda a, b: a <= b,
+    "==": lambda a, b: a == b,
+    "!=": lambda a, b: a != b,
+    "not": lambda a, b: ca.logic_not(a),
+    "and": ca.logic_and,
+    "or": ca.logic_or,
+    "if_else": lambda a, b: ca.if_else(a < b, a, b + 1),
+    "if_else_zero": lambda a, b: ca.if_else(a, b, 0),
+    "floor": lambda a, b: ca.floor(a),
+    "ceil": lambda a, b: ca.ceil(a),
+    "fabs": lambda a, b: ca.fabs(a),
+    "sign": lambda a, b: ca.sign(a),
+    "copysign": ca.copysign,
+    "fmin": ca.fmin,
+    "fmax": ca.fmax,
 }
 OTHER: dict[str, Callable] = {
-    "/": lambda a, b: a / b, "inv": lambda a, b: 1 / a, "norm": lambda a,
-    b: (a / (d := a - b)) * (b / d) + 1 / d,
-    "pow": lambda a, b: a**b, "constpow": lambda a, b: a**1.7,
-    **{n: (lambda fn: lambda a, b: fn(a, b))(getattr(ca, n)) for n in ("atan2", "fmod", "remainder",
-                                                                       "hypot")},
-    **{n: (lambda fn: lambda a, b: fn(a))(getattr(ca, n)) for n in (
-        "sin", "cos", "tan", "asin", "acos", "atan", "exp", "log", "sinh", "cosh", "tanh", "asinh", "acosh",
-        "atanh",
-        "erf", "erfinv", "log1p", "expm1")},
+    "/": lambda a, b: a / b,
+    "inv": lambda a, b: 1 / a,
+    "norm": lambda a, b: (a / (d := a - b)) * (b / d) + 1 / d,
+    "pow": lambda a, b: a**b,
+    "constpow": lambda a, b: a**1.7,
+    **{
+        n: (lambda fn: lambda a, b: fn(a, b))(getattr(ca, n)) for n in ("atan2", "fmod", "remainder", "hypot")
+    },
+    **{
+        n: (lambda fn: lambda a, b: fn(a))(getattr(ca, n))
+        for n in (
+            "sin",
+            "cos",
+            "tan",
+            "asin",
+            "acos",
+            "atan",
+            "exp",
+            "log",
+            "sinh",
+            "cosh",
+            "tanh",
+            "asinh",
+            "acosh",
+            "atanh",
+            "erf",
+            "erfinv",
+            "log1p",
+            "expm1",
+        )
+    },
 }
 
 
-def random_graph(rng: np.random.Generator, tables: tuple[dict[str, Callable], ...], size: int,
-                 inputs: int = 4) -> ca.Function:
+def random_graph(
+    rng: np.random.Generator, tables: tuple[dict[str, Callable], ...], size: int, inputs: int = 4
+) -> ca.Function:
     """A function of one vector with up to three outputs; `size` operations, later ones mostly on recent
     results."""
     x = ca.SX.sym("x", inputs)
@@ -47,8 +101,9 @@ def random_graph(rng: np.random.Generator, tables: tuple[dict[str, Callable], ..
 
     def pick() -> ca.SX:
         recent = rng.random() < 0.6
-        return (pool[max(-len(pool), -1 - int(rng.exponential(4)))] if recent
-                else pool[rng.integers(len(pool))])
+        return (
+            pool[max(-len(pool), -1 - int(rng.exponential(4)))] if recent else pool[rng.integers(len(pool))]
+        )
 
     for _ in range(size):
         table = tables[rng.integers(len(tables))]
@@ -68,34 +123,60 @@ def random_inputs(rng: np.random.Generator, states: int, inputs: int = 4) -> Arr
 # NumPy has functions of its own, right to 4 units at worst
 _LIBRARY = 4
 _EVALUATE: dict[int, tuple[Callable, float]] = {
-    ca.OP_ASSIGN: (lambda a, b: a, 0), ca.OP_ADD: (np.add, 0), ca.OP_SUB: (np.subtract, 0),
+    ca.OP_ASSIGN: (lambda a, b: a, 0),
+    ca.OP_ADD: (np.add, 0),
+    ca.OP_SUB: (np.subtract, 0),
     ca.OP_MUL: (np.multiply, 0),
-    ca.OP_NEG: (lambda a, b: -a, 0), ca.OP_SQ: (lambda a, b: a * a, 0), ca.OP_TWICE: (lambda a, b: a + a, 0),
+    ca.OP_NEG: (lambda a, b: -a, 0),
+    ca.OP_SQ: (lambda a, b: a * a, 0),
+    ca.OP_TWICE: (lambda a, b: a + a, 0),
     ca.OP_SQRT: (lambda a, b: np.sqrt(a), 0),
-    ca.OP_LT: (lambda a, b: (a < b) * 1.0, 0), ca.OP_LE: (lambda a, b: (a <= b) * 1.0, 0),
-    ca.OP_EQ: (lambda a, b: (a == b) * 1.0, 0), ca.OP_NE: (lambda a, b: (a != b) * 1.0, 0),
-    ca.OP_NOT: (lambda a, b: (a == 0) * 1.0, 0), ca.OP_AND: (lambda a, b: ((a != 0) & (b != 0)) * 1.0, 0),
+    ca.OP_LT: (lambda a, b: (a < b) * 1.0, 0),
+    ca.OP_LE: (lambda a, b: (a <= b) * 1.0, 0),
+    ca.OP_EQ: (lambda a, b: (a == b) * 1.0, 0),
+    ca.OP_NE: (lambda a, b: (a != b) * 1.0, 0),
+    ca.OP_NOT: (lambda a, b: (a == 0) * 1.0, 0),
+    ca.OP_AND: (lambda a, b: ((a != 0) & (b != 0)) * 1.0, 0),
     ca.OP_OR: (lambda a, b: ((a != 0) | (b != 0)) * 1.0, 0),
     ca.OP_IF_ELSE_ZERO: (lambda a, b: np.where(a == 0, 0.0, b), 0),
-    ca.OP_FLOOR: (lambda a, b: np.floor(a), 0), ca.OP_CEIL: (lambda a, b: np.ceil(a), 0),
-    ca.OP_FABS: (lambda a, b: np.abs(a), 0), ca.OP_COPYSIGN: (np.copysign, 0),
+    ca.OP_FLOOR: (lambda a, b: np.floor(a), 0),
+    ca.OP_CEIL: (lambda a, b: np.ceil(a), 0),
+    ca.OP_FABS: (lambda a, b: np.abs(a), 0),
+    ca.OP_COPYSIGN: (np.copysign, 0),
     ca.OP_SIGN: (lambda a, b: np.where(a < 0, -1.0, np.where(a > 0, 1.0, a)), 0),
     ca.OP_FMIN: (lambda a, b: np.where((b < a) | np.isnan(a), b, a), 0),
     ca.OP_FMAX: (lambda a, b: np.where((b > a) | np.isnan(a), b, a), 0),
-    ca.OP_DIV: (np.divide, 2), ca.OP_INV: (lambda a, b: 1 / a, 2),
-    ca.OP_POW: (np.power, _LIBRARY), ca.OP_CONSTPOW: (np.power, _LIBRARY),
+    ca.OP_DIV: (np.divide, 2),
+    ca.OP_INV: (lambda a, b: 1 / a, 2),
+    ca.OP_POW: (np.power, _LIBRARY),
+    ca.OP_CONSTPOW: (np.power, _LIBRARY),
     ca.OP_ATAN2: (np.arctan2, _LIBRARY),
-    ca.OP_FMOD: (np.fmod, 0), ca.OP_HYPOT: (np.hypot, _LIBRARY),
-    ca.OP_REMAINDER: (lambda a, b: _REMAINDER(a, b), 0), ca.OP_ERF: (lambda a, b: _ERF(a), _LIBRARY),
-    ca.OP_ERFINV: (lambda a, b: _ERFINV(a), 1e12),          # CasADi's own is right to four digits only
-    **{getattr(ca, f"OP_{n.upper()}"): ((lambda fn: lambda a, b: fn(a))(getattr(np, numpy_name)), _LIBRARY)
-       for n, numpy_name in (("sin", "sin"), ("cos", "cos"), ("tan", "tan"), ("asin", "arcsin"),
-                             ("acos", "arccos"),
-                             ("atan", "arctan"), ("exp", "exp"), ("log", "log"), ("sinh", "sinh"),
-                             ("cosh", "cosh"),
-                             ("tanh", "tanh"), ("asinh", "arcsinh"), ("acosh", "arccosh"),
-                             ("atanh", "arctanh"),
-                             ("log1p", "log1p"), ("expm1", "expm1"))},
+    ca.OP_FMOD: (np.fmod, 0),
+    ca.OP_HYPOT: (np.hypot, _LIBRARY),
+    ca.OP_REMAINDER: (lambda a, b: _REMAINDER(a, b), 0),
+    ca.OP_ERF: (lambda a, b: _ERF(a), _LIBRARY),
+    ca.OP_ERFINV: (lambda a, b: _ERFINV(a), 1e12),  # CasADi's own is right to four digits only
+    **{
+        getattr(ca, f"OP_{n.upper()}"): ((lambda fn: lambda a, b: fn(a))(getattr(np, numpy_name)), _LIBRARY)
+        for n, numpy_name in (
+            ("sin", "sin"),
+            ("cos", "cos"),
+            ("tan", "tan"),
+            ("asin", "arcsin"),
+            ("acos", "arccos"),
+            ("atan", "arctan"),
+            ("exp", "exp"),
+            ("log", "log"),
+            ("sinh", "sinh"),
+            ("cosh", "cosh"),
+            ("tanh", "tanh"),
+            ("asinh", "arcsinh"),
+            ("acosh", "arccosh"),
+            ("atanh", "arctanh"),
+            ("log1p", "log1p"),
+            ("expm1", "expm1"),
+        )
+    },
 }
 _PERIODIC = (ca.OP_SIN, ca.OP_COS, ca.OP_TAN, ca.OP_FMOD, ca.OP_REMAINDER, ca.OP_POW, ca.OP_CONSTPOW)
 _CHOPS = (ca.OP_FMOD, ca.OP_REMAINDER, ca.OP_SIN, ca.OP_COS, ca.OP_TAN)
@@ -145,8 +226,9 @@ def _step(op: int, operands: list, contract: bool) -> tuple[Array, Array, NDArra
     (a, e_a, known, op_a), (b, e_b, known_b, op_b) = operands[0], operands[-1]
     known = known & known_b
     v = fn(a, b)
-    corners = [fn(a + s * e_a, b + t * e_b) for s in (-1, 1) for t in ((-1, 1) if len(operands) > 1
-                                                                       else (s,))]
+    corners = [
+        fn(a + s * e_a, b + t * e_b) for s in (-1, 1) for t in ((-1, 1) if len(operands) > 1 else (s,))
+    ]
     change = np.zeros(len(v))
     for c in corners:
         known = known & ((c == v) | np.isfinite(c - v) | (np.isnan(c) & np.isnan(v)))
@@ -157,8 +239,9 @@ def _step(op: int, operands: list, contract: bool) -> tuple[Array, Array, NDArra
     if units:
         e = e + units * np.spacing(np.abs(v))
     if op in _PERIODIC:
-        known = known & (box <= 1e-3 * np.maximum(1.0, np.minimum(np.abs(a), np.abs(b) if op in _CHOPS[:2]
-                                                                  else 1.0)))
+        known = known & (
+            box <= 1e-3 * np.maximum(1.0, np.minimum(np.abs(a), np.abs(b) if op in _CHOPS[:2] else 1.0))
+        )
     if contract and op in (ca.OP_MUL, ca.OP_SQ):
         e = e + np.spacing(np.abs(v))
         known = known & ~(np.isinf(v) & np.isfinite(a) & np.isfinite(b))

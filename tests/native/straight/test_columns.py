@@ -1,4 +1,5 @@
 """CasADi's evaluator on arrays, against its evaluator on its own matrices."""
+
 import casadi as ca
 import numpy as np
 import pytest
@@ -22,8 +23,9 @@ def test_the_same_numbers(name, states):
     given = [rng.normal(size=(f.size1_in(k), states)) for k in range(f.n_in())]
     given[0][1, -1], given[0][2, 0], given[-1][0, 0] = np.nan, np.inf, 0.0
     before = [a.copy() for a in given]
-    expected = [y.full() for y in f.map(states).call([ca.DM(a) if a.size else ca.DM(0, states)
-                                                      for a in given])]
+    expected = [
+        y.full() for y in f.map(states).call([ca.DM(a) if a.size else ca.DM(0, states) for a in given])
+    ]
     turned = [np.asfortranarray(a) for a in given]
     fixed = [a.copy() for a in given]
     for a in fixed:

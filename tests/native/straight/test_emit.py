@@ -1,5 +1,6 @@
 """Kernels against CasADi's own evaluator: every operation at special values, cuts, masks, arguments that
 overlap."""
+
 from __future__ import annotations
 
 import ctypes
@@ -20,9 +21,25 @@ from tests.native.straight.graphs import EXACT, LOGIC, OTHER, SPECIAL
 from tests.native.straight.kernels import Kernels, evaluate
 
 WIDTHS = sorted({1, 2, jit.lane_width()})
-VALUES = (*SPECIAL, -0.5, -3.0, 0.7, 1e-8, 1e5, -2.5, 709.7, 709.79, -745.1, -745.2, -708.5, 1e9, -1e22,
-          1 - 2.0**-53,
-          1 + 2.0**-52, 1.7976931348623157e308)
+VALUES = (
+    *SPECIAL,
+    -0.5,
+    -3.0,
+    0.7,
+    1e-8,
+    1e5,
+    -2.5,
+    709.7,
+    709.79,
+    -745.1,
+    -745.2,
+    -708.5,
+    1e9,
+    -1e22,
+    1 - 2.0**-53,
+    1 + 2.0**-52,
+    1.7976931348623157e308,
+)
 PAIRS = np.array(list(itertools.product(VALUES, VALUES)))
 OPERATIONS = EXACT | LOGIC | OTHER
 # not the C library's: up to 2 units in the last place
@@ -36,8 +53,9 @@ def of_two(operation) -> ca.Function:
 
 def same(got: np.ndarray, expected: np.ndarray) -> np.ndarray:
     """Equal with the sign of zero; every NaN is like every other."""
-    return ((np.isnan(got) & np.isnan(expected))
-            | ((got == expected) & (np.signbit(got) == np.signbit(expected))))
+    return (np.isnan(got) & np.isnan(expected)) | (
+        (got == expected) & (np.signbit(got) == np.signbit(expected))
+    )
 
 
 @pytest.fixture(scope="module", params=WIDTHS)
@@ -55,14 +73,18 @@ def test_operation_at_special_values(operations, name):
         with np.errstate(invalid="ignore"):
             right |= np.isfinite(expected) & (np.abs(got - expected) <= 2 * np.spacing(np.abs(expected)))
     if name == "copysign":
-        right |= np.isnan(PAIRS[:, 1:])                     # the sign of a NaN is not kept
+        right |= np.isnan(PAIRS[:, 1:])  # the sign of a NaN is not kept
     where = np.flatnonzero(~right)
     assert not len(where), f"{name}{tuple(PAIRS[where[0]])}: {got[where[0]]} instead of {expected[where[0]]}"
 
 
 def test_every_scalar_operation_of_casadi_is_tested():
-    tested = {f.instruction_id(k) for o in OPERATIONS.values() for f in [of_two(o)]
-              for k in range(f.n_instructions())}
+    tested = {
+        f.instruction_id(k)
+        for o in OPERATIONS.values()
+        for f in [of_two(o)]
+        for k in range(f.n_instructions())
+    }
     known = set(emit._EMIT) - {emit.CHOICE}
     assert known <= tested
     assert tested - known == {ca.OP_INPUT, ca.OP_OUTPUT, ca.OP_CONST}
@@ -99,7 +121,7 @@ def test_if_else_is_one_selection():
     assert text.count("select i1") <= 3
     got = Kernels([f], 1)(0, *PAIRS.T)[0].ravel()
     expected = np.where(PAIRS[:, 0] < PAIRS[:, 1], PAIRS[:, 0], PAIRS[:, 1])
-    assert same(got, expected).all()                        # -0.0 and NaN included
+    assert same(got, expected).all()  # -0.0 and NaN included
 
 
 def test_if_else_with_a_number_as_condition():
@@ -187,9 +209,9 @@ def test_work_is_enough_at_any_alignment(W):
     for start in range(8, 16):
         buffer = np.full(need + 32, 7.0)
         outputs = [np.zeros(n * W) for n in (40, 5, 2)]
-        call(kernels, np.ones(5 * W), *outputs, buffer[start:start + need])
+        call(kernels, np.ones(5 * W), *outputs, buffer[start : start + need])
         assert (buffer[:start] == 7).all()
-        assert (buffer[start + need:] == 7).all()
+        assert (buffer[start + need :] == 7).all()
         assert not (outputs[0] == 0).all()
 
 
@@ -217,8 +239,9 @@ def test_mask_leaves_other_lanes_alone(W, split):
     square, total = Kernels([f], W, split=split, masked=True)(0, values, mask=mask, fill=-7.0)
     np.testing.assert_array_equal(square, np.where(np.array(mask)[:, None], values**2, -7.0))
     # Sums of three in either order differ by less than 4 units in the last place of the largest.
-    np.testing.assert_allclose(total[mask, 0], values[mask].sum(axis=1), rtol=0,
-                               atol=1e-15 * np.abs(values).max() * 4)
+    np.testing.assert_allclose(
+        total[mask, 0], values[mask].sum(axis=1), rtol=0, atol=1e-15 * np.abs(values).max() * 4
+    )
     assert (total[~np.array(mask)] == -7).all()
 
 
@@ -244,7 +267,7 @@ def test_sparse_and_empty_arguments():
 
 def test_functions_of_mx_are_expanded():
     x = ca.MX.sym("x", 2)
-    got, = Kernels([ca.Function("f", [x], [ca.mtimes(x, x.T)])])(0, np.array([[2.0, 3.0]]))
+    (got,) = Kernels([ca.Function("f", [x], [ca.mtimes(x, x.T)])])(0, np.array([[2.0, 3.0]]))
     np.testing.assert_array_equal(got, [[4, 6, 6, 9]])
 
 

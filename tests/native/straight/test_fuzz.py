@@ -1,4 +1,5 @@
 """Random expression graphs through machine code and through CasADi's evaluator."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -9,7 +10,7 @@ from condyle.native.straight import emit
 from tests.native.straight.graphs import EXACT, LOGIC, OTHER, random_graph, random_inputs, spread
 from tests.native.straight.kernels import Kernels, evaluate
 
-BATCH = 100                                                 # graphs in one module
+BATCH = 100  # graphs in one module
 STATES = 16
 
 
@@ -36,8 +37,9 @@ def check_exact(seed: int, W: int) -> None:
     kernels = Kernels(functions, W, contract=False, split=25)
     for i, (f, x) in enumerate(zip(functions, inputs)):
         got, expected = kernels(i, x)[0], evaluate(f, x)[0]
-        assert same(got, expected).all(), (f"seed {seed}, graph {i}, W = {W}: {got} instead of "
-                                           f"{expected}\n{f.str(True)}")
+        assert same(got, expected).all(), (
+            f"seed {seed}, graph {i}, W = {W}: {got} instead of {expected}\n{f.str(True)}"
+        )
 
 
 def check_close(seed: int, contract: bool) -> tuple[int, int]:
@@ -54,12 +56,17 @@ def check_close(seed: int, contract: bool) -> tuple[int, int]:
         with np.errstate(all="ignore"):
             allowed, known = spread(f, x, contract)
             # Each of the two may lie this far from the exact one.
-            right = (np.isnan(got) & np.isnan(expected)) | (got == expected) | (np.abs(got - expected) <= 2
-                                                                                * allowed)
+            right = (
+                (np.isnan(got) & np.isnan(expected))
+                | (got == expected)
+                | (np.abs(got - expected) <= 2 * allowed)
+            )
         where = f"seed {seed}, graph {i}, contract {contract}"
         bad = np.argwhere(known & ~right)
-        assert not len(bad), (f"{where}: at {x[bad[0, 0]]}: {got[bad[0, 0]]} instead of "
-                              f"{expected[bad[0, 0]]}, allowed {allowed[bad[0, 0]]}\n{f.str(True)}")
+        assert not len(bad), (
+            f"{where}: at {x[bad[0, 0]]}: {got[bad[0, 0]]} instead of "
+            f"{expected[bad[0, 0]]}, allowed {allowed[bad[0, 0]]}\n{f.str(True)}"
+        )
         lanes = wide(i, x)[0]
         # of a NaN: either sign
         alike = same(got, lanes) | (~known if "copysign" in f.str(True) else False)

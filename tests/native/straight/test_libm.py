@@ -1,5 +1,6 @@
 """Our own mathematical functions: error in units in the last place against mpmath, and the special values of
 libm."""
+
 from __future__ import annotations
 
 import math
@@ -34,19 +35,32 @@ def near_quarter_turns(rng: np.random.Generator, largest: int) -> np.ndarray:
 def arguments(name: str) -> dict[str, np.ndarray]:
     rng = np.random.default_rng(20)
     if name in ("sin", "cos"):
-        return {"a turn": rng.uniform(-7, 7, N), "small": 10 ** rng.uniform(-20, 0, N),
-                "below 1e9": rng.uniform(-1e9, 1e9, N), "any size": 10 ** rng.uniform(0, 9, N),
-                "near few quarter turns": near_quarter_turns(rng, 1000),
-                "near many quarter turns": near_quarter_turns(rng, int(1e9 / 1.58))}
+        return {
+            "a turn": rng.uniform(-7, 7, N),
+            "small": 10 ** rng.uniform(-20, 0, N),
+            "below 1e9": rng.uniform(-1e9, 1e9, N),
+            "any size": 10 ** rng.uniform(0, 9, N),
+            "near few quarter turns": near_quarter_turns(rng, 1000),
+            "near many quarter turns": near_quarter_turns(rng, int(1e9 / 1.58)),
+        }
     if name == "exp":
-        return {"ordinary": rng.uniform(-2, 2, N), "all": rng.uniform(-708, 709.7, N),
-                "subnormal": rng.uniform(-745, -708, N),
-                "small": rng.choice([-1, 1], N) * 10 ** rng.uniform(-20, -1, N)}
+        return {
+            "ordinary": rng.uniform(-2, 2, N),
+            "all": rng.uniform(-708, 709.7, N),
+            "subnormal": rng.uniform(-745, -708, N),
+            "small": rng.choice([-1, 1], N) * 10 ** rng.uniform(-20, -1, N),
+        }
     if name == "log":
-        return {"near 1": 1 + rng.uniform(-0.9, 1, N) * 10 ** rng.uniform(-15, 0, N),
-                "all": 10 ** rng.uniform(-307, 308, N), "subnormal": 10 ** rng.uniform(-323, -308, N)}
-    return {"all": rng.uniform(-1, 1, 200), "near 1": 1 - 10 ** rng.uniform(-16, 0, 200),
-            "small": 10 ** rng.uniform(-300, 0, 200)}
+        return {
+            "near 1": 1 + rng.uniform(-0.9, 1, N) * 10 ** rng.uniform(-15, 0, N),
+            "all": 10 ** rng.uniform(-307, 308, N),
+            "subnormal": 10 ** rng.uniform(-323, -308, N),
+        }
+    return {
+        "all": rng.uniform(-1, 1, 200),
+        "near 1": 1 - 10 ** rng.uniform(-16, 0, 200),
+        "small": 10 ** rng.uniform(-300, 0, 200),
+    }
 
 
 def worst_error(name: str, x: np.ndarray, got: np.ndarray) -> tuple[float, float]:
@@ -73,28 +87,66 @@ def test_error_in_units_in_the_last_place(functions, name):
 
 
 def test_far_arguments_are_the_c_library(functions):
-    x = np.array([1e9, -1e9, 1.1e9, 1e15, -3e22, 1.7976931348623157e308,
-                  float.fromhex("0x1.6ac5b262ca1ffp+849")])
+    x = np.array(
+        [1e9, -1e9, 1.1e9, 1e15, -3e22, 1.7976931348623157e308, float.fromhex("0x1.6ac5b262ca1ffp+849")]
+    )
     np.testing.assert_array_equal(functions("sin", x), [math.sin(v) for v in x])
     np.testing.assert_array_equal(functions("cos", x), [math.cos(v) for v in x])
 
 
 INF, NAN, TINY = math.inf, math.nan, 5e-324
 SPECIAL = {
-    "sin": [(0.0, 0.0), (-0.0, -0.0), (TINY, TINY), (-TINY, -TINY), (1e-310, 1e-310), (2e-9, 2e-9),
-            (INF, NAN),
-            (-INF, NAN), (NAN, NAN)],
+    "sin": [
+        (0.0, 0.0),
+        (-0.0, -0.0),
+        (TINY, TINY),
+        (-TINY, -TINY),
+        (1e-310, 1e-310),
+        (2e-9, 2e-9),
+        (INF, NAN),
+        (-INF, NAN),
+        (NAN, NAN),
+    ],
     "cos": [(0.0, 1.0), (-0.0, 1.0), (TINY, 1.0), (1e-310, 1.0), (INF, NAN), (-INF, NAN), (NAN, NAN)],
-    "exp": [(0.0, 1.0), (-0.0, 1.0), (TINY, 1.0), (INF, INF), (-INF, 0.0), (NAN, NAN),
-            (709.0, math.exp(709.0)),
-            (709.7827128933841, INF), (710.0, INF), (1e308, INF), (-745.1332191019411, TINY),
-            (-745.1332191019412, 0.0),
-            (-1e308, 0.0), (-708.3964185322641, 2.2250738585072626e-308)],
-    "log": [(0.0, -INF), (-0.0, -INF), (1.0, 0.0), (INF, INF), (-INF, NAN), (-1.0, NAN), (-TINY, NAN),
-            (NAN, NAN),
-            (TINY, math.log(TINY)), (1e-310, math.log(1e-310)), (2.0**-1022, math.log(2.0**-1022))],
-    "erfinv": [(0.0, 0.0), (-0.0, -0.0), (1.0, INF), (-1.0, -INF), (1.5, NAN), (-2.0, NAN), (NAN, NAN),
-               (INF, NAN)],
+    "exp": [
+        (0.0, 1.0),
+        (-0.0, 1.0),
+        (TINY, 1.0),
+        (INF, INF),
+        (-INF, 0.0),
+        (NAN, NAN),
+        (709.0, math.exp(709.0)),
+        (709.7827128933841, INF),
+        (710.0, INF),
+        (1e308, INF),
+        (-745.1332191019411, TINY),
+        (-745.1332191019412, 0.0),
+        (-1e308, 0.0),
+        (-708.3964185322641, 2.2250738585072626e-308),
+    ],
+    "log": [
+        (0.0, -INF),
+        (-0.0, -INF),
+        (1.0, 0.0),
+        (INF, INF),
+        (-INF, NAN),
+        (-1.0, NAN),
+        (-TINY, NAN),
+        (NAN, NAN),
+        (TINY, math.log(TINY)),
+        (1e-310, math.log(1e-310)),
+        (2.0**-1022, math.log(2.0**-1022)),
+    ],
+    "erfinv": [
+        (0.0, 0.0),
+        (-0.0, -0.0),
+        (1.0, INF),
+        (-1.0, -INF),
+        (1.5, NAN),
+        (-2.0, NAN),
+        (NAN, NAN),
+        (INF, NAN),
+    ],
 }
 
 
@@ -104,8 +156,9 @@ def test_special_values(functions, name):
     got = functions(name, x)
     for value, result, wish in zip(x, got, expected):
         alike = result == wish and math.copysign(1, result) == math.copysign(1, wish)
-        assert alike or (math.isnan(result)
-                         and math.isnan(wish)), f"{name}({value!r}) is {result!r}, not {wish!r}"
+        assert alike or (math.isnan(result) and math.isnan(wish)), (
+            f"{name}({value!r}) is {result!r}, not {wish!r}"
+        )
 
 
 def test_erfinv_agrees_with_casadi(functions):
@@ -119,7 +172,8 @@ def test_lanes_have_the_bits_of_the_scalar():
     x = ca.SX.sym("x")
     f = ca.Function("f", [x], [getattr(ca, n)(x) for n in NAMES])
     rng = np.random.default_rng(21)
-    values = np.concatenate([rng.uniform(-1, 1, 500), 10 ** rng.uniform(-320, 300, 500),
-                             -(10 ** rng.uniform(-3, 12, 500))])
+    values = np.concatenate(
+        [rng.uniform(-1, 1, 500), 10 ** rng.uniform(-320, 300, 500), -(10 ** rng.uniform(-3, 12, 500))]
+    )
     for scalar, lanes in zip(Kernels([f], 1)(0, values), Kernels([f], max(WIDTHS))(0, values)):
         np.testing.assert_array_equal(lanes, scalar)

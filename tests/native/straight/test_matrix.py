@@ -1,4 +1,5 @@
 """Matrices of linear functions, one unit vector at a time."""
+
 from __future__ import annotations
 
 import casadi as ca
@@ -18,11 +19,15 @@ def whole(q, x, f):
 
 
 def run(matrix: Matrix, q: np.ndarray, how: str) -> np.ndarray:
-    f = NativeFunction("matrix", lambda: matrix, key=f"{np.random.default_rng().integers(2**62)}",
-                       inputs=[("q", q.shape[-1])],
-                       outputs=[("A", matrix.m * matrix.n)])
+    f = NativeFunction(
+        "matrix",
+        lambda: matrix,
+        key=f"{np.random.default_rng().integers(2**62)}",
+        inputs=[("q", q.shape[-1])],
+        outputs=[("A", matrix.m * matrix.n)],
+    )
     f._evaluator._casadi = how == "casadi"
-    many = f(np.repeat(q, 2, axis=0))[::2]                   # enough states for lanes
+    many = f(np.repeat(q, 2, axis=0))[::2]  # enough states for lanes
     np.testing.assert_array_equal(f(q[0]), many[0])
     return many.reshape(len(q), matrix.m, matrix.n)
 
@@ -38,8 +43,9 @@ def test_linear_functions(how, offset):
     one = np.ones(STATES)
     expected = [[at[:, 0], one, at[:, 1] * at[:, 2]], [0 * one, np.sin(at[:, 3]), at[:, 0]]]
     # Of b = 5 some bits are lost when it is taken away again.
-    np.testing.assert_allclose(found, np.moveaxis(np.array(expected), -1, 0), rtol=0,
-                               atol=10 * np.finfo(float).eps)
+    np.testing.assert_allclose(
+        found, np.moveaxis(np.array(expected), -1, 0), rtol=0, atol=10 * np.finfo(float).eps
+    )
 
 
 @HOW

@@ -1,5 +1,6 @@
 """Trees of choices over constants as tables: the same numbers as CasADi's evaluator, in every width, and one
 index for all."""
+
 from __future__ import annotations
 
 import casadi as ca
@@ -20,8 +21,9 @@ def tree(x, breaks, leaves, first=0, last=None):
     if first == last:
         return leaves[first]
     middle = (first + last) // 2
-    return ca.if_else(x < breaks[middle], tree(x, breaks, leaves, first, middle),
-                      tree(x, breaks, leaves, middle + 1, last))
+    return ca.if_else(
+        x < breaks[middle], tree(x, breaks, leaves, first, middle), tree(x, breaks, leaves, middle + 1, last)
+    )
 
 
 def columns(x, rng, n, count, zeros=()):
@@ -44,20 +46,25 @@ CASES = {
     "too many": lambda x, rng: columns(x, rng, 25, 3),
     "too few": lambda x, rng: columns(x, rng, 4, 3),
     "alone": lambda x, rng: columns(x, rng, 11, 1),
-    "leaves that are no constants": lambda x, rng: [tree(x, [-1, 0, 1, 1.5, 2], [x, 1, 2, 3, 4, k])
-                                                    for k in (1, 2)],
-    "a part of it used elsewhere": lambda x,
-    rng: [y for c in columns(x, rng, 8, 2) for y in (c, ca.if_else(x < 3, c, 2.0))],
-    "negations": lambda x, rng: [ca.if_else(ca.logic_not(x < 0), a, b) for a, b in zip(
-        columns(x, rng, 6, 2), columns(-x, rng, 6, 2), strict=True)],
+    "leaves that are no constants": lambda x, rng: [
+        tree(x, [-1, 0, 1, 1.5, 2], [x, 1, 2, 3, 4, k]) for k in (1, 2)
+    ],
+    "a part of it used elsewhere": lambda x, rng: [
+        y for c in columns(x, rng, 8, 2) for y in (c, ca.if_else(x < 3, c, 2.0))
+    ],
+    "negations": lambda x, rng: [
+        ca.if_else(ca.logic_not(x < 0), a, b)
+        for a, b in zip(columns(x, rng, 6, 2), columns(-x, rng, 6, 2), strict=True)
+    ],
     "used far away": lambda x, rng: [powers(ca.sin(x * k), columns(x, rng, 11, 4)) for k in range(1, 6)],
 }
 
 
 def function(name: str, seed: int = 0) -> ca.Function:
     x = ca.SX.sym("x")
-    return ca.Function("f", [x], [ca.densify(ca.SX(y)) for y in CASES[name](x, np.random.default_rng(seed))],
-                       {"cse": True})
+    return ca.Function(
+        "f", [x], [ca.densify(ca.SX(y)) for y in CASES[name](x, np.random.default_rng(seed))], {"cse": True}
+    )
 
 
 @pytest.mark.parametrize("split", [1000, 7], ids=["whole", "cut"])
@@ -68,31 +75,48 @@ def test_equal_to_casadi(W, split):
     for i, (name, f) in enumerate(zip(CASES, functions, strict=True)):
         for got, expected in zip(kernels(i, X), evaluate(f, X), strict=True):
             # sin is within two units in the last place of CasADi's; all else is exact.
-            np.testing.assert_allclose(got, expected, rtol=1e-14 if "far" in name else 0, atol=0,
-                                       err_msg=name)
+            np.testing.assert_allclose(
+                got, expected, rtol=1e-14 if "far" in name else 0, atol=0, err_msg=name
+            )
 
 
-@pytest.mark.parametrize(("name", "tables"), [("one register", 3), ("two registers", 3),
-                                              ("ends that are zero", 4),
-                                              ("too few", 0), ("alone", 0), ("leaves that are no constants",
-                                                                             0)])
+@pytest.mark.parametrize(
+    ("name", "tables"),
+    [
+        ("one register", 3),
+        ("two registers", 3),
+        ("ends that are zero", 4),
+        ("too few", 0),
+        ("alone", 0),
+        ("leaves that are no constants", 0),
+    ],
+)
 def test_what_becomes_a_table(name, tables):
     graph = Graph(function(name), fuse=False, tables=True)
     assert len([k for k in graph.selections.at if graph.uses[k]]) == tables
     shapes = {graph.selections.at[k].shape for k in graph.selections.at if graph.uses[k]}
-    assert len(shapes) == (tables > 0)                       # one index for all
+    assert len(shapes) == (tables > 0)  # one index for all
     assert not Graph(function(name), fuse=False).selections.at
 
 
 @pytest.mark.parametrize("W", [w for w in (1, jit.permuted_lanes()) if w])
 def test_selections_become_few(W):
     """Ten for the index of eleven leaves, whatever the number of columns."""
-    lines = [line for line in Kernels([function("ends that are zero")], W).text.splitlines()
-             if "select " in line]
+    lines = [
+        line for line in Kernels([function("ends that are zero")], W).text.splitlines() if "select " in line
+    ]
     assert len([line for line in lines if "i64" in line]) == 10
-    assert all("i64" in line or line.endswith(("double 0x0000000000000000",
-                                               # truths as numbers
-                                               "splat (double 0x0000000000000000)")) for line in lines)
+    assert all(
+        "i64" in line
+        or line.endswith(
+            (
+                "double 0x0000000000000000",
+                # truths as numbers
+                "splat (double 0x0000000000000000)",
+            )
+        )
+        for line in lines
+    )
 
 
 def test_tables_go_with_the_parts_of_a_long_module(monkeypatch):

@@ -1,5 +1,6 @@
 """Table look-ups in expressions: Closure, Staged, machine code in lanes and one by one, CasADi's evaluator,
 and cache keys."""
+
 from __future__ import annotations
 
 import itertools
@@ -18,20 +19,45 @@ from tests.process import ROOT, output
 
 EPS = np.finfo(float).eps
 RNG = np.random.default_rng(0)
-LINES = Table.of(RNG.uniform(-1, 1, (7, 2)))                 # rows a, b of a + b x
-JUMPS = Table.of(np.array([[3.0], [0.0], [6.0], [1.0]]))     # indices into LINES
-ONE = Table.of([[5.0, 6.0, 7.0]])                            # a table of one row
-INDICES = np.array([0.0, 0.4, 1.0, 2.999999, 3.0, 6.0, 6.5, 7.0, 1e3, 1e300, np.inf, -0.0, -0.3, -1.0, -1e300,
-                    -np.inf, np.nan,
-                    2.0, 5.0])
+LINES = Table.of(RNG.uniform(-1, 1, (7, 2)))  # rows a, b of a + b x
+JUMPS = Table.of(np.array([[3.0], [0.0], [6.0], [1.0]]))  # indices into LINES
+ONE = Table.of([[5.0, 6.0, 7.0]])  # a table of one row
+INDICES = np.array(
+    [
+        0.0,
+        0.4,
+        1.0,
+        2.999999,
+        3.0,
+        6.0,
+        6.5,
+        7.0,
+        1e3,
+        1e300,
+        np.inf,
+        -0.0,
+        -0.3,
+        -1.0,
+        -1e300,
+        -np.inf,
+        np.nan,
+        2.0,
+        5.0,
+    ]
+)
 
 _keys = itertools.count()
 
 
 def row_number(index, count):
     """What an index means: rounded down, kept in range; not a number is the first row."""
-    return 0 if np.isnan(index) else int(min(max(np.floor(index), 0), count - 1)) if np.isfinite(index) else (
-        count - 1 if index > 0 else 0)
+    return (
+        0
+        if np.isnan(index)
+        else int(min(max(np.floor(index), 0), count - 1))
+        if np.isfinite(index)
+        else (count - 1 if index > 0 else 0)
+    )
 
 
 def native(build, inputs, outputs) -> NativeFunction:
@@ -50,6 +76,7 @@ def evaluator(request, monkeypatch):
 
 
 # ---- Rows --------------------------------------------------------------------------------------------------
+
 
 @pytest.mark.parametrize("table", [LINES, JUMPS, ONE], ids=["7 rows", "4 rows", "1 row"])
 def test_every_index_gives_its_row(table, evaluator):
@@ -92,7 +119,7 @@ def test_equal_look_ups_of_a_closure_are_one():
     table."""
     x = ca.SX.sym("x")
     tables = [Table.of(np.random.default_rng(k).normal(size=(4, 2))) for k in range(3)]
-    jump = lambda: get(Table.of(JUMPS.rows), 1 + ca.floor(x / 0.7))          # expressions of their own
+    jump = lambda: get(Table.of(JUMPS.rows), 1 + ca.floor(x / 0.7))  # expressions of their own
     y = [get(tables[k], jump()[0])[1] * x for k in (0, 1, 2, 1)]
     closure = Closure("f", [x], [*y, get(tables[0], x)[0]])
     assert [table.width for table in closure.tables] == [1, 2, 6]
@@ -152,15 +179,18 @@ def test_independent_look_ups_share_a_stage():
 
 def test_a_large_table_costs_what_a_small_one_costs():
     x = ca.SX.sym("x")
-    counts = {n: Staged("f", [x], [ca.sum1(get(Table.of(np.ones((n, 3))), x))]).n_instructions()
-              for n in (2, 20_000)}
+    counts = {
+        n: Staged("f", [x], [ca.sum1(get(Table.of(np.ones((n, 3))), x))]).n_instructions()
+        for n in (2, 20_000)
+    }
     assert counts[2] == counts[20_000]
 
 
 def test_values_travel_exactly(evaluator):
     """Subnormals, signed zeros, infinities and NaN in a table come out bit by bit."""
-    values = np.array([[5e-324], [-0.0], [0.0], [np.inf], [-np.inf], [np.nan], [1.7976931348623157e308],
-                       [0.1]])
+    values = np.array(
+        [[5e-324], [-0.0], [0.0], [np.inf], [-np.inf], [np.nan], [1.7976931348623157e308], [0.1]]
+    )
     x = ca.SX.sym("x")
     f = native(lambda: Staged("bits", [x], [get(Table.of(values), x)]), [("x", 1)], [("y", 1)])
     found = f(np.arange(8.0)[:, None])
@@ -178,6 +208,7 @@ def test_tables_do_not_change():
 
 
 # ---- Closures ----------------------------------------------------------------------------------------------
+
 
 def test_a_closure_can_be_called_again(evaluator):
     """Each call has rows of its own; a sum of two calls is a sum of two look-ups."""
@@ -197,8 +228,9 @@ def test_a_closure_at_numbers():
     closure = Closure("nested", [x], list(nested(x)))
     for row in np.random.default_rng(4).uniform(-1, 4, (20, 2)):
         np.testing.assert_allclose(np.ravel(closure.at(row)), nested_reference(row), rtol=0, atol=20 * EPS)
-    np.testing.assert_allclose(np.ravel(closure.at([np.nan, 0.2])), nested_reference([np.nan, 0.2]), rtol=0,
-                               atol=20 * EPS)
+    np.testing.assert_allclose(
+        np.ravel(closure.at([np.nan, 0.2])), nested_reference([np.nan, 0.2]), rtol=0, atol=20 * EPS
+    )
 
 
 def test_symbols_from_outside():
@@ -214,7 +246,7 @@ def test_symbols_from_outside():
     y = ca.SX.sym("y")
     f = native(lambda: Staged("f", [y, p], closure(y)), [("y", 1), ("p", 2)], [("f", 1)])
     np.testing.assert_allclose(f([2.5], [3.0, 2.0]), [expected], rtol=10 * EPS)
-    other = ca.SX.sym("other", 2)                            # in the order of closure.outside
+    other = ca.SX.sym("other", 2)  # in the order of closure.outside
     renamed = Staged("g", [y, other], closure(y, outside=other))
     found = renamed.evaluate([np.array([[2.5]]), outside[:, None]])[0]
     np.testing.assert_allclose(found, [[expected]], rtol=10 * EPS)
@@ -260,12 +292,16 @@ PLACES = ("function", "custom", "force", "potential")
 def with_spline(place, values) -> cd.System:
     curve = cd.Spline(X, values)
     system = cd.System(gravity=(0, -9.81, 0))
-    joint = {"function": lambda: cd.FunctionBased(("q",), (None, None, lambda q: q),
-                                                  (lambda q: curve(q), None, None)),
-             "custom": lambda: cd.Custom(("q",), lambda q: (np.eye(3), (q, curve(q), 0.0)))}
+    joint = {
+        "function": lambda: cd.FunctionBased(
+            ("q",), (None, None, lambda q: q), (lambda q: curve(q), None, None)
+        ),
+        "custom": lambda: cd.Custom(("q",), lambda q: (np.eye(3), (q, curve(q), 0.0))),
+    }
     joint = joint.get(place, cd.Pin)()
-    system.add_body("b", mobilizer=joint, mass=1.0, com=(0.1, 0.2, 0), inertia=(0.1, 0.1, 0.1),
-                    coordinates=("q",))
+    system.add_body(
+        "b", mobilizer=joint, mass=1.0, com=(0.1, 0.2, 0), inertia=(0.1, 0.1, 0.1), coordinates=("q",)
+    )
     if place == "force":
         system.add_force("law", cd.forces.Custom(lambda s: {"q": curve(s.q("q"))}))
     if place == "potential":
@@ -307,8 +343,9 @@ def test_the_cache_on_disk_tells_them_apart(tmp_path):
     environment = {"CONDYLE_CACHE_DIR": str(tmp_path / "cache"), "CONDYLE_EVALUATOR": "native"}
 
     def run(bump):
-        value, cached = output("-c", SCRIPT.format(root=str(ROOT)), str(bump),
-                               environment=environment).split()
+        value, cached = output(
+            "-c", SCRIPT.format(root=str(ROOT)), str(bump), environment=environment
+        ).split()
         return float(value), cached == "True"
 
     first, other, last = run(0.0), run(1e-6), run(0.0)

@@ -1,4 +1,5 @@
 """Many columns of a system with the sparsity of a tree, against numpy.linalg."""
+
 from __future__ import annotations
 
 import casadi as ca
@@ -16,7 +17,7 @@ def problem(before, widths, rng, states):
     """M of such a sparsity, its entries in order, and b."""
     n, size = len(before), sum(widths)
     M = np.zeros((states, n, n))
-    for k, b in enumerate(before):                          # M = L' D L for some L and D keeps the sparsity
+    for k, b in enumerate(before):  # M = L' D L for some L and D keeps the sparsity
         M[:, k, [k, *b]] = rng.uniform(-1, 1, (states, 1 + len(b)))
         M[:, k, k] = rng.uniform(1, 2, states)
     M = np.einsum("ski,skj->sij", M, M)
@@ -36,9 +37,13 @@ def test_solutions(before, widths):
     """As one state and in lanes, and by CasADi's evaluator."""
     M, entries, b = problem(before, widths, np.random.default_rng(0), 37)
     made, n = solver(before, widths), len(before)
-    f = NativeFunction("solve", lambda: made, key=f"{before} {widths}",
-                       inputs=[("m", entries.shape[1]), ("b", n * sum(widths))],
-                       outputs=[*((f"x{i}", n * w) for i, w in enumerate(widths)), ("more", 1)])
+    f = NativeFunction(
+        "solve",
+        lambda: made,
+        key=f"{before} {widths}",
+        inputs=[("m", entries.shape[1]), ("b", n * sum(widths))],
+        outputs=[*((f"x{i}", n * w) for i, w in enumerate(widths)), ("more", 1)],
+    )
     expected = np.split(np.linalg.solve(M, b), np.cumsum(widths)[:-1], axis=2)
     flat = b.reshape(len(b), -1)
     interpreted = [x.T for x in made.evaluate([entries.T, flat.T])]
@@ -60,5 +65,6 @@ def test_infinite_entries_answer_zero():
     x = solver(before, (2,)).evaluate([entries.T, b.reshape(1, -1).T])[0].reshape(len(before), 2)
     free = [k for k in range(len(before)) if k != held]
     assert (x[held] == 0).all()
-    np.testing.assert_allclose(x[free], np.linalg.solve(M[0][np.ix_(free, free)], b[0, free]), rtol=0,
-                               atol=1e-12)
+    np.testing.assert_allclose(
+        x[free], np.linalg.solve(M[0][np.ix_(free, free)], b[0, free]), rtol=0, atol=1e-12
+    )

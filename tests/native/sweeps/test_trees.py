@@ -1,4 +1,5 @@
 """Sums over trees, searches in them, and rows with slopes."""
+
 from __future__ import annotations
 
 import casadi as ca
@@ -20,6 +21,7 @@ def ball(P: np.ndarray):
     def of(items):
         centre = (P[items].max(axis=0) + P[items].min(axis=0)) / 2
         return np.append(centre, 1e-12 + np.linalg.norm(P[items] - centre, axis=1).max())
+
     return of
 
 
@@ -30,7 +32,7 @@ def above(p: ca.SX, y: ca.SX) -> ca.SX:
 
 def term(p: ca.SX, c: ca.SX) -> ca.SX:
     x = above(p, c[:3])
-    return ca.if_else(x <= 0, 0, c[3] * ca.vertcat(x ** 2, ca.sin(x)))
+    return ca.if_else(x <= 0, 0, c[3] * ca.vertcat(x**2, ca.sin(x)))
 
 
 def plane_sum(n: int, slopes: bool = False, telling: bool = False) -> TreeSum:
@@ -40,17 +42,32 @@ def plane_sum(n: int, slopes: bool = False, telling: bool = False) -> TreeSum:
     if telling:
         both = lambda p, c: ca.vertcat(reach(p, c), above(p, c[:3]) - c[3] * ca.norm_2(p[:3]))
         quick = lambda p, c: ca.if_else(reach(p, c) < 0.3, reach(p, c), ca.inf)
-        return TreeSum.of("plane_telling", 4, tree, both, term, tree.nodes(ball(P), [0, 0, 0, -np.inf]),
-                          tree.blocks(np.column_stack([P, np.ones(n)]), [0, 0, 0, 0]), quick)
+        return TreeSum.of(
+            "plane_telling",
+            4,
+            tree,
+            both,
+            term,
+            tree.nodes(ball(P), [0, 0, 0, -np.inf]),
+            tree.blocks(np.column_stack([P, np.ones(n)]), [0, 0, 0, 0]),
+            quick,
+        )
     f = (lambda p, c: ca.vec(ca.densify(ca.jacobian(term(p, c), p)))) if slopes else term
-    return TreeSum.of("plane_slopes" if slopes else "plane", 4, tree, reach, f,
-                      tree.nodes(ball(P), [0, 0, 0, -np.inf]),
-                      tree.blocks(np.column_stack([P, np.ones(n)]), [0, 0, 0, 0]))
+    return TreeSum.of(
+        "plane_slopes" if slopes else "plane",
+        4,
+        tree,
+        reach,
+        f,
+        tree.nodes(ball(P), [0, 0, 0, -np.inf]),
+        tree.blocks(np.column_stack([P, np.ones(n)]), [0, 0, 0, 0]),
+    )
 
 
 def native(f, inputs, outputs, key: str) -> NativeFunction:
-    return NativeFunction("f", lambda: assembled("f", *f()), key=f"test_trees {key}", inputs=inputs,
-                          outputs=outputs)
+    return NativeFunction(
+        "f", lambda: assembled("f", *f()), key=f"test_trees {key}", inputs=inputs, outputs=outputs
+    )
 
 
 @pytest.mark.parametrize("n", [1, 4, 5, 16, 17, 300])
@@ -75,7 +92,7 @@ def test_sum(n, telling):
     f = native(lambda: ([p], [get(total, p)]), [("p", 4)], [("y", 2)], f"sum {n} {telling}")
     at = np.random.default_rng(0).normal(size=(23, 4))
     x = np.maximum(at[:, 3:] - at[:, :3] @ points(n).T, 0)
-    expected = np.stack([(x ** 2).sum(axis=1), np.sin(x).sum(axis=1)], axis=1)
+    expected = np.stack([(x**2).sum(axis=1), np.sin(x).sum(axis=1)], axis=1)
     found = f(at)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * n)
     np.testing.assert_array_equal(found, [f(a) for a in at])
@@ -112,11 +129,20 @@ def test_frozen_numbers():
 @pytest.mark.parametrize("n", [1, 17, 300])
 def test_best(n, together):
     P, tree, q = points(n), Tree.of(points(n)), ca.SX.sym("q", 3)
-    best = TreeBest.of("nearest", 4, tree, lambda p, c: ca.fmax(ca.norm_2(p[:3] - c[:3]) - c[3], 0) ** 2,
-                       lambda p, c: ca.sumsqr(p[:3] - c), tree.nodes(ball(P), np.full(4, np.nan)),
-                       tree.blocks(P), np.column_stack([P, np.arange(n)]), together)
-    f = native(lambda: ([q], [get(best, ca.vertcat(q, ca.inf))]), [("q", 3)], [("row", 4)],
-               f"best {n} {together}")
+    best = TreeBest.of(
+        "nearest",
+        4,
+        tree,
+        lambda p, c: ca.fmax(ca.norm_2(p[:3] - c[:3]) - c[3], 0) ** 2,
+        lambda p, c: ca.sumsqr(p[:3] - c),
+        tree.nodes(ball(P), np.full(4, np.nan)),
+        tree.blocks(P),
+        np.column_stack([P, np.arange(n)]),
+        together,
+    )
+    f = native(
+        lambda: ([q], [get(best, ca.vertcat(q, ca.inf))]), [("q", 3)], [("row", 4)], f"best {n} {together}"
+    )
     at = np.random.default_rng(1).normal(size=(23, 3))
     found = f(at)
     np.testing.assert_array_equal(found[:, 3], ((at[:, None] - P) ** 2).sum(-1).argmin(axis=1))

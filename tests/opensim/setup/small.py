@@ -1,4 +1,5 @@
 """A small model with its setup files, written as text."""
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -20,8 +21,10 @@ LOADS = """<OpenSimDocument Version="40600"><ExternalLoads name="loads"><objects
 
 def document(tool: str, inside: str, name: str = "small", version: int = 40600) -> str:
     """Text of a setup file."""
-    return (f'<OpenSimDocument Version="{version}"><{tool} name="{name}">\n'
-            f"<model_file>model.osim</model_file>\n{inside}\n</{tool}></OpenSimDocument>")
+    return (
+        f'<OpenSimDocument Version="{version}"><{tool} name="{name}">\n'
+        f"<model_file>model.osim</model_file>\n{inside}\n</{tool}></OpenSimDocument>"
+    )
 
 
 def written(folder: Path, more: str = "") -> cd.Table:

@@ -1,4 +1,5 @@
 """Setup files of OpenSim's AnalyzeTool."""
+
 from __future__ import annotations
 
 from xml.etree import ElementTree
@@ -12,7 +13,9 @@ from tests.opensim.files import copied, reference
 from tests.opensim.setup.small import document, written
 
 COMMON = "<on>true</on><step_interval>2</step_interval><in_degrees>true</in_degrees>"
-ANALYZE = document("AnalyzeTool", f"""<results_directory>out</results_directory>
+ANALYZE = document(
+    "AnalyzeTool",
+    f"""<results_directory>out</results_directory>
 <initial_time>0.2</initial_time><final_time>0.8</final_time><output_precision>12</output_precision>
 <external_loads_file>loads.xml</external_loads_file><coordinates_file>motion.mot</coordinates_file>
 <AnalysisSet><objects>
@@ -29,7 +32,8 @@ ANALYZE = document("AnalyzeTool", f"""<results_directory>out</results_directory>
 <ForceReporter name="FR">{COMMON}</ForceReporter><Actuation name="Act">{COMMON}</Actuation>
 <Probes name="P">{COMMON}</Probes>
 <Kinematics name="Off"><on>false</on></Kinematics>
-</objects></AnalysisSet>""")
+</objects></AnalysisSet>""",
+)
 ACTUATOR = """<OpenSimDocument Version="40600"><ForceSet name="reserves"><objects>
 <CoordinateActuator name="motor"><coordinate>angle</coordinate><optimal_force>10</optimal_force>
 </CoordinateActuator></objects></ForceSet></OpenSimDocument>"""
@@ -41,8 +45,11 @@ def ran(tmp_path_factory):
     folder = tmp_path_factory.mktemp("analyze")
     motion = written(folder)
     (folder / "reserves.xml").write_text(ACTUATOR)
-    (folder / "a.xml").write_text(ANALYZE.replace(
-        "<results_directory>", "<force_set_files>reserves.xml</force_set_files><results_directory>"))
+    (folder / "a.xml").write_text(
+        ANALYZE.replace(
+            "<results_directory>", "<force_set_files>reserves.xml</force_set_files><results_directory>"
+        )
+    )
     report = run_setup(folder / "a.xml")
     system = cd.read_osim(folder / "model.osim")
     return folder / "out", report, cd.Motion.of(system, motion, as_opensim=True)[8:33:2]
@@ -53,10 +60,15 @@ def test_files(ran):
     assert {p.name for p in folder.iterdir()} == {
         *(f"small_Kinematics_{x}.sto" for x in ("q", "u", "dudt")),
         *(f"small_BodyKinematics_{x}_global.sto" for x in ("pos", "vel", "acc")),
-        *(f"small_Point_tip_{x}.sto" for x in ("pos", "vel", "acc")), "small_JR_ReactionLoads.sto",
-        "small_SO_activation.sto", "small_SO_force.sto", "small_SO_controls.xml", "small_FR_forces.sto",
+        *(f"small_Point_tip_{x}.sto" for x in ("pos", "vel", "acc")),
+        "small_JR_ReactionLoads.sto",
+        "small_SO_activation.sto",
+        "small_SO_force.sto",
+        "small_SO_controls.xml",
+        "small_FR_forces.sto",
         *(f"small_IA_{x}.sto" for x in ("angle", "rod", "center_of_mass")),
-        *(f"small_Act_{x}.sto" for x in ("force", "speed", "power"))}
+        *(f"small_Act_{x}.sto" for x in ("force", "speed", "power")),
+    }
     assert any("analysis Probes is not there" in text for text in report.check)
     assert report.qualities[0]["frames that failed"].verdict == "ok"
 
@@ -69,8 +81,11 @@ def test_reactions_of_joints_that_there_are_not(tmp_path):
     reactions = f"""<JointReaction name="JR">{COMMON}<joint_names>knee {joint}</joint_names>
 <apply_on_bodies>parent child</apply_on_bodies><express_in_frame>rod ground</express_in_frame>
 </JointReaction>"""
-    text = document("AnalyzeTool", f"""<results_directory>out</results_directory>
-<coordinates_file>motion.mot</coordinates_file><AnalysisSet><objects>{reactions}</objects></AnalysisSet>""")
+    text = document(
+        "AnalyzeTool",
+        f"""<results_directory>out</results_directory>
+<coordinates_file>motion.mot</coordinates_file><AnalysisSet><objects>{reactions}</objects></AnalysisSet>""",
+    )
     (tmp_path / "a.xml").write_text(text)
     report = run_setup(tmp_path / "a.xml")
     assert any("there is no knee in the model" in line for line in report.check)
@@ -91,19 +106,25 @@ def test_kinematics(ran):
     system = motion.system
     q = cd.read_table(folder / "small_Kinematics_q.sto")
     assert q.degrees and q.names == ("angle",)
-    np.testing.assert_allclose(q["angle"], np.degrees(motion.q[:, 0]), atol=1e-11)      # printed digits
+    np.testing.assert_allclose(q["angle"], np.degrees(motion.q[:, 0]), atol=1e-11)  # printed digits
     speeds, rates = (cd.read_table(folder / f"small_Kinematics_{x}.sto")["angle"] for x in ("u", "dudt"))
     np.testing.assert_allclose(speeds, np.degrees(motion.u[:, 0]), atol=1e-11)
     np.testing.assert_allclose(rates, np.degrees(motion.udot[:, 0]), atol=1e-9)
     body = cd.read_table(folder / "small_BodyKinematics_vel_global.sto")
     com = system.body("rod").mass_properties.com
-    np.testing.assert_allclose(body[["rod_X", "rod_Y", "rod_Z"]].values,
-                               system.station_velocity(motion.q, motion.u, "rod", com), atol=1e-11)
+    np.testing.assert_allclose(
+        body[["rod_X", "rod_Y", "rod_Z"]].values,
+        system.station_velocity(motion.q, motion.u, "rod", com),
+        atol=1e-11,
+    )
     np.testing.assert_allclose(body["rod_Oz"], np.degrees(motion.u[:, 0]), atol=1e-11)
     np.testing.assert_allclose(body["center_of_mass_X"], body["rod_X"], atol=1e-11)
     tip = cd.read_table(folder / "small_Point_tip_acc.sto")
-    np.testing.assert_allclose(tip.values, system.station_acceleration(
-        motion.q, motion.u, motion.udot, "rod", (0, -1, 0)), atol=1e-10)
+    np.testing.assert_allclose(
+        tip.values,
+        system.station_acceleration(motion.q, motion.u, motion.udot, "rod", (0, -1, 0)),
+        atol=1e-10,
+    )
 
 
 def test_forces(ran):
@@ -112,16 +133,17 @@ def test_forces(ran):
     found = cd.read_table(folder / "small_JR_ReactionLoads.sto")
     assert found.names[0] == "hinge_on_rod_in_rod_fx"
     system, need = motion.system, cd.inverse_dynamics(motion.system, motion, load)
-    udot = motion.udot - system.solve_mass_matrix(motion.q, need.values)       # nobody exerts that moment
+    udot = motion.udot - system.solve_mass_matrix(motion.q, need.values)  # nobody exerts that moment
     free = cd.Motion(system, motion.t, motion.q, motion.u, udot)
     expected = cd.joint_reactions(system, free, None, load, frame="child")
     np.testing.assert_allclose(found.values, expected.values, atol=1e-10)
     moment = cd.inverse_dynamics(motion.system, motion, load)["angle"]
     force = cd.read_table(folder / "small_SO_force.sto")["motor"]
-    np.testing.assert_allclose(force, moment, atol=0.02)    # accelerations of the spline through the speeds
-    np.testing.assert_allclose(cd.read_table(folder / "small_SO_activation.sto")["motor"], force / 10,
-                               atol=1e-11)
-    assert "<ControlLinear name=\"motor\">" in (folder / "small_SO_controls.xml").read_text()
+    np.testing.assert_allclose(force, moment, atol=0.02)  # accelerations of the spline through the speeds
+    np.testing.assert_allclose(
+        cd.read_table(folder / "small_SO_activation.sto")["motor"], force / 10, atol=1e-11
+    )
+    assert '<ControlLinear name="motor">' in (folder / "small_SO_controls.xml").read_text()
 
 
 def test_forces_and_what_they_induce(ran):
@@ -151,8 +173,9 @@ def test_joint_reactions_of_a_walking_trial(tmp_path, evidence):
     assert found.names == stored.names
     np.testing.assert_allclose(found.time, stored.time, atol=1e-14)
     error = np.abs(found.values - stored.values).max() / np.abs(stored.values).max()
-    evidence("file of a joint-reaction setup against OpenSim's, gait10dof18musc walking, relative", error,
-             1e-9)
+    evidence(
+        "file of a joint-reaction setup against OpenSim's, gait10dof18musc walking, relative", error, 1e-9
+    )
     assert error < 1e-9
 
 
@@ -160,9 +183,15 @@ def test_columns_as_asked_for_and_no_names(tmp_path):
     """OpenSim's order is that of the list, with the mass centre last; a tool or analysis without a name has
     none in its files."""
     written(tmp_path)
-    (tmp_path / "a.xml").write_text(document("AnalyzeTool", """<coordinates_file>motion.mot</coordinates_file>
+    (tmp_path / "a.xml").write_text(
+        document(
+            "AnalyzeTool",
+            """<coordinates_file>motion.mot</coordinates_file>
 <AnalysisSet><objects><BodyKinematics><bodies>center_of_mass rod</bodies></BodyKinematics></objects>
-</AnalysisSet>""", name=""))
+</AnalysisSet>""",
+            name="",
+        )
+    )
     files = run_setup(tmp_path / "a.xml").files
     assert [p.name for p in files] == ["__pos_global.sto", "__vel_global.sto", "__acc_global.sto"]
     names = cd.read_table(files[0]).names

@@ -1,4 +1,5 @@
 """Where files of setup files differ from OpenSim's, and why: each cause by an experiment."""
+
 from __future__ import annotations
 
 import warnings
@@ -40,8 +41,9 @@ def test_brachialis_over_a_cylinder(evidence):
     for elbow, theirs in ((0.0, 0.14735269), (0.2, 0.14441841), (0.4, 0.14165087)):
         q = np.array([0.0, elbow])
         X = arm.body_pose(q, "r_humerus")
-        points = [R.T @ (X.R.T @ (arm.station_position(q, *end) - X.p) - [0.0028, -0.2919, -0.0069])
-                  for end in ends]
+        points = [
+            R.T @ (X.R.T @ (arm.station_position(q, *end) - X.p) - [0.0028, -0.2919, -0.0069]) for end in ends
+        ]
         exact, ours = helix(*points, 0.016), arm.path_lengths(q)[arm.paths.index("BRA")]
         error = max(error, abs(ours - exact))
         assert 5e-6 < theirs - exact < 2.5e-5
@@ -56,7 +58,7 @@ class AsOpenSim(Millard2012):
 
     def active_force(self, s, a):
         fibre = self.rigid_fibre(s, a)
-        cos = ca.sqrt(1 - (self._height / fibre.l_n)**2)
+        cos = ca.sqrt(1 - (self._height / fibre.l_n) ** 2)
         return self.known(s, sx(self.max_isometric_force) * a * fibre.f_L * fibre.f_V * cos)
 
 
@@ -75,8 +77,11 @@ def test_pennation_in_static_optimisation(tmp_path, evidence):
         found = cd.static_optimization(system, own, trial.loads).activations
         errors.append(max(float(np.abs(found[n] - stored[n]).max()) for n in system.muscles))
     assert 0.02 < errors[0] < 0.04
-    evidence("activations against OpenSim's, gait10dof18musc walking, with OpenSim's pennation angle",
-             errors[1], 1e-2)
+    evidence(
+        "activations against OpenSim's, gait10dof18musc walking, with OpenSim's pennation angle",
+        errors[1],
+        1e-2,
+    )
     assert errors[1] < 1e-2
 
 
@@ -87,11 +92,15 @@ def test_thelens_fibres_in_motion(evidence):
     q, u = np.radians([[0.0, 14.6772]]), np.radians([[0.0, 119.07]])
     motion = cd.Motion(arm, [0.3], q, u, np.zeros((1, 2)))
     z = dict(zip(arm.state_variables, opensim_equilibrium(motion, motion.start.z[None])[0], strict=True))
-    theirs = {"TRIlong": 0.141472772272, "TRIlat": 0.075516289759, "TRImed": 0.070598828581,
-              "BICshort": 0.144138726591}
+    theirs = {
+        "TRIlong": 0.141472772272,
+        "TRIlat": 0.075516289759,
+        "TRImed": 0.070598828581,
+        "BICshort": 0.144138726591,
+    }
     error = max(abs(z[f"{name}.fiber_length"] - x) for name, x in theirs.items())
     evidence("Thelen2003 fibres in equilibrium in motion against OpenSim's [m]", error, 1e-9)
-    assert error < 1e-9                                     # its iteration stops at 1e-8 of the force
+    assert error < 1e-9  # its iteration stops at 1e-8 of the force
     still = dict(zip(arm.state_variables, arm.muscle_equilibrium(q[0]), strict=True))
     assert abs(still["TRIlat.fiber_length"] - z["TRIlat.fiber_length"]) > 1e-5
 
@@ -99,8 +108,9 @@ def test_thelens_fibres_in_motion(evidence):
 def test_controls_in_steps():
     """Behind a node the value of the next one, at it its own, as OpenSim's ControlLinear says."""
     f = _steps(np.array([0.1, 0.2, 0.3]), np.array([1.0, 2.0, 3.0]))
-    np.testing.assert_array_equal(f(np.array([0.0, 0.1, 0.1001, 0.2, 0.2001, 0.3, 9.0])),
-                                  [1.0, 1.0, 2.0, 2.0, 3.0, 3.0, 3.0])
+    np.testing.assert_array_equal(
+        f(np.array([0.0, 0.1, 0.1001, 0.2, 0.2001, 0.3, 9.0])), [1.0, 1.0, 2.0, 2.0, 3.0, 3.0, 3.0]
+    )
 
 
 def test_forces_without_a_document(tmp_path):

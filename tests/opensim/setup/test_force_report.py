@@ -1,4 +1,5 @@
 """ForceReporter: every class of force in OpenSim's columns, beside OpenSim itself."""
+
 from __future__ import annotations
 
 from importlib.util import find_spec
@@ -22,10 +23,12 @@ CONTACT = """<HuntCrossleyForce::ContactParametersSet name="contact_parameters">
 <HuntCrossleyForce::ContactParameters><geometry>ball floor</geometry><stiffness>1e5</stiffness>
 <dissipation>0.5</dissipation><static_friction>0.8</static_friction><dynamic_friction>0.4</dynamic_friction>
 </HuntCrossleyForce::ContactParameters></objects></HuntCrossleyForce::ContactParametersSet>"""
-TIMES = "<FunctionSet name=\"{}Functions\"><objects>{}</objects></FunctionSet>"
+TIMES = '<FunctionSet name="{}Functions"><objects>{}</objects></FunctionSet>'
 LINE = "<LinearFunction><coefficients>{} {}</coefficients></LinearFunction>"
-MULTIPLIED = ("<MultiplierFunction><function><LinearFunction><coefficients>1 2</coefficients>"
-              "</LinearFunction></function><scale>1.5</scale></MultiplierFunction>")
+MULTIPLIED = (
+    "<MultiplierFunction><function><LinearFunction><coefficients>1 2</coefficients>"
+    "</LinearFunction></function><scale>1.5</scale></MultiplierFunction>"
+)
 MORE = f"""<ContactGeometrySet name="contactgeometryset"><objects>
 <ContactSphere name="ball"><socket_frame>/bodyset/rod</socket_frame><location>0 -0.9 0</location>
 <radius>0.25</radius></ContactSphere>
@@ -64,8 +67,8 @@ MORE = f"""<ContactGeometrySet name="contactgeometryset"><objects>
 <viscous_friction>0.5</viscous_friction></SmoothSphereHalfSpaceForce>
 <PrescribedForce name="given"><socket_frame>/bodyset/rod</socket_frame><forceIsGlobal>false</forceIsGlobal>
 {TIMES.format("force", LINE.format(1, 2) + LINE.format(-3, 0) + MULTIPLIED)}
-{TIMES.format("point", LINE.format(0, .1) + LINE.format(.1, -.2) + LINE.format(0, .05))}
-{TIMES.format("torque", LINE.format(0, 1) + LINE.format(.5, 0) + LINE.format(0, -1))}</PrescribedForce>
+{TIMES.format("point", LINE.format(0, 0.1) + LINE.format(0.1, -0.2) + LINE.format(0, 0.05))}
+{TIMES.format("torque", LINE.format(0, 1) + LINE.format(0.5, 0) + LINE.format(0, -1))}</PrescribedForce>
 <CoordinateActuator name="off"><appliesForce>false</appliesForce><coordinate>angle</coordinate>
 <optimal_force>4</optimal_force></CoordinateActuator>
 </objects></ForceSet>"""
@@ -75,7 +78,9 @@ CONTROLS = """<ControllerSet><objects><PrescribedController name="p">
 <LinearFunction><coefficients>2 0</coefficients></LinearFunction><Constant><value>0.3</value></Constant>
 </objects></FunctionSet></PrescribedController></objects></ControllerSet>"""
 COMMON = "<on>true</on><step_interval>3</step_interval><in_degrees>true</in_degrees>"
-ANALYZE = document("AnalyzeTool", f"""<results_directory>OUT</results_directory>
+ANALYZE = document(
+    "AnalyzeTool",
+    f"""<results_directory>OUT</results_directory>
 <initial_time>0.2</initial_time><final_time>0.8</final_time><output_precision>12</output_precision>
 <external_loads_file>loads.xml</external_loads_file><coordinates_file>motion.mot</coordinates_file>{CONTROLS}
 <AnalysisSet><objects><ForceReporter name="FR">{COMMON}</ForceReporter>
@@ -84,7 +89,8 @@ ANALYZE = document("AnalyzeTool", f"""<results_directory>OUT</results_directory>
 </express_results_in_body_local_frame><bodies>rod center_of_mass</bodies></BodyKinematics>
 <PointKinematics name="PK">{COMMON}<body_name>rod</body_name><relative_to_body_name>NONE
 </relative_to_body_name><point_name>tip</point_name><point>0 -1 0</point></PointKinematics>
-<JointReaction name="JR">{COMMON}</JointReaction></objects></AnalysisSet>""")
+<JointReaction name="JR">{COMMON}</JointReaction></objects></AnalysisSet>""",
+)
 
 
 @pytest.mark.skipif(find_spec("opensim") is None, reason="OpenSim is not installed")
@@ -100,8 +106,10 @@ def test_every_class_beside_opensim(tmp_path, evidence):
     worst = 0.0
     for file in report.files:
         other = tmp_path / "theirs" / file.name
-        mine, his = ([line.rstrip() for line in p.read_text().partition("endheader")[0].splitlines()]
-                     for p in (file, other))
+        mine, his = (
+            [line.rstrip() for line in p.read_text().partition("endheader")[0].splitlines()]
+            for p in (file, other)
+        )
         assert mine == his, file.name
         a, b = (cd.read_table(p, degrees=False) for p in (file, other))
         assert a.names == b.names, file.name
@@ -109,7 +117,10 @@ def test_every_class_beside_opensim(tmp_path, evidence):
             error = np.abs(a.values - b.values) / np.maximum(np.abs(b.values), 1)
             worst = max(worst, float(error.max()))
             assert worst < 1e-9, (file.name, a.names[int(error.max(axis=0).argmax())])
-    evidence("files of ForceReporter, Actuation, JointReaction against OpenSim's, 17 classes of forces, "
-             "relative", worst, 1e-9)
+    evidence(
+        "files of ForceReporter, Actuation, JointReaction against OpenSim's, 17 classes of forces, relative",
+        worst,
+        1e-9,
+    )
     names = cd.read_table(tmp_path / "ours" / "small_FR_forces.sto").names
     assert "rod_push_Fx" in names and "off" not in names

@@ -1,4 +1,5 @@
 """A body that floats, and constraints, in setup files: beside OpenSim itself."""
+
 from __future__ import annotations
 
 from importlib.util import find_spec
@@ -46,13 +47,15 @@ MODEL = f"""<OpenSimDocument Version="40600"><Model name="m"><BodySet name="body
 STATES = """<results_directory>OUT</results_directory><states_file>states.sto</states_file>
 <output_precision>12</output_precision><initial_time>0</initial_time><final_time>0.02</final_time>"""
 SETUPS = {
-    "AnalyzeTool": STATES + """<AnalysisSet><objects><ForceReporter name="FR">
+    "AnalyzeTool": STATES
+    + """<AnalysisSet><objects><ForceReporter name="FR">
 <include_constraint_forces>true</include_constraint_forces></ForceReporter>
 <Kinematics name="K"><in_degrees>false</in_degrees></Kinematics></objects></AnalysisSet>""",
     "ForwardTool": STATES + "<integrator_error_tolerance>1e-8</integrator_error_tolerance>",
     "InverseDynamicsTool": """<results_directory>OUT</results_directory><time_range>0 0.2</time_range>
 <coordinates_file>motion.mot</coordinates_file><output_gen_force_file>id.sto</output_gen_force_file>
-<forces_to_exclude>ALL</forces_to_exclude>"""}
+<forces_to_exclude>ALL</forces_to_exclude>""",
+}
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +70,8 @@ def ran(tmp_path_factory):
     cd.Table(np.arange(3) / 100, labels, np.array(found), degrees=False).save(folder / "states.sto")
     t = np.arange(21) / 100
     cd.Table(t, system.coordinates, np.sin(np.outer(t, np.arange(1, 9))), degrees=False).save(
-        folder / "motion.mot")
+        folder / "motion.mot"
+    )
     out = {}
     for tool, inside in SETUPS.items():
         for name in ("ours", "theirs"):
@@ -76,8 +80,13 @@ def ran(tmp_path_factory):
         run_in_opensim(folder / f"{tool}_theirs.xml")
         report = run_setup(folder / f"{tool}_ours.xml")
         assert not report.check or tool == "InverseDynamicsTool", report.check
-        out[tool] = {p.name: tuple(cd.read_table(folder / f"{tool}_{name}" / p.name, degrees=False)
-                                   for name in ("ours", "theirs")) for p in report.files}
+        out[tool] = {
+            p.name: tuple(
+                cd.read_table(folder / f"{tool}_{name}" / p.name, degrees=False)
+                for name in ("ours", "theirs")
+            )
+            for p in report.files
+        }
     return out
 
 
@@ -90,21 +99,27 @@ def test_speeds_and_constraints_of_states(ran, evidence):
     worst = 0.0
     for ours, theirs in ran["AnalyzeTool"].values():
         assert ours.names == theirs.names
-        worst = max(worst, float((np.abs(ours.values - theirs.values)
-                                  / np.maximum(np.abs(theirs.values), 1)).max()))
+        worst = max(
+            worst, float((np.abs(ours.values - theirs.values) / np.maximum(np.abs(theirs.values), 1)).max())
+        )
     assert worst < 1e-7
-    evidence("speeds, accelerations and forces of constraints against OpenSim's files, a body that floats, "
-             "relative", worst, 1e-7)
+    evidence(
+        "speeds, accelerations and forces of constraints against OpenSim's files, a body that floats, "
+        "relative",
+        worst,
+        1e-7,
+    )
 
 
 def test_forward_runs_start_from_these_speeds(ran):
     for ours, theirs in ran["ForwardTool"].values():
         assert ours.names == theirs.names
-        if ours.names:                              # the same motion at the accuracy of both
-            np.testing.assert_allclose(ours.values[-1], theirs.values[-1], rtol=0, atol=1e-5 * max(
-                1, np.abs(theirs.values).max()))
+        if ours.names:  # the same motion at the accuracy of both
+            np.testing.assert_allclose(
+                ours.values[-1], theirs.values[-1], rtol=0, atol=1e-5 * max(1, np.abs(theirs.values).max())
+            )
 
 
 def test_columns_of_inverse_dynamics(ran):
     ours, theirs = ran["InverseDynamicsTool"]["id.sto"]
-    assert ours.names == theirs.names                       # F_rx_moment, not of the speed's name here
+    assert ours.names == theirs.names  # F_rx_moment, not of the speed's name here

@@ -1,4 +1,5 @@
 """IMUInverseKinematicsTool: what cd.inverse_kinematics gives, in OpenSim's files."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -13,9 +14,12 @@ SENSOR = """<components><PhysicalOffsetFrame name="rod_imu"><socket_parent>..</s
 <translation>0 -0.2 0</translation><orientation>0.3 -0.2 0.5</orientation></PhysicalOffsetFrame>
 </components>"""
 ROTATIONS = (-0.4, 0.7, 0.2)
-IMU = document("IMUInverseKinematicsTool", f"""<results_directory>out</results_directory>
+IMU = document(
+    "IMUInverseKinematicsTool",
+    f"""<results_directory>out</results_directory>
 <time_range>0.1 0.5</time_range><orientations_file>walk.sto</orientations_file>
-<sensor_to_opensim_rotations>{' '.join(map(str, ROTATIONS))}</sensor_to_opensim_rotations>""")
+<sensor_to_opensim_rotations>{" ".join(map(str, ROTATIONS))}</sensor_to_opensim_rotations>""",
+)
 
 
 def rotation(axis, angle):
@@ -35,13 +39,15 @@ def recorded(folder):
     (folder / "model.osim").write_text(pendulum(inside=PIN, body=SENSOR))
     t = np.arange(7) / 10
     angle = 0.5 * np.sin(3 * t)
-    R_BS = rotation("x", 0.3) @ rotation("y", -0.2) @ rotation("z", 0.5)               # fixed to the body
+    R_BS = rotation("x", 0.3) @ rotation("y", -0.2) @ rotation("z", 0.5)  # fixed to the body
     R_GW = rotation("z", ROTATIONS[2]) @ rotation("y", ROTATIONS[1]) @ rotation("x", ROTATIONS[0])
     q = [quaternion(R_GW.T @ rotation("z", 0.2 + a) @ R_BS) for a in angle]
-    rows = "\n".join(f"{s!r}\t{','.join(repr(float(w)) for w in x)}"
-                     for s, x in zip(t.tolist(), q, strict=True))
-    (folder / "walk.sto").write_text("DataRate=10\nDataType=Quaternion\nversion=3\nOpenSimVersion=4.6\n"
-                                     f"endheader\ntime\trod_imu\n{rows}\n")
+    rows = "\n".join(
+        f"{s!r}\t{','.join(repr(float(w)) for w in x)}" for s, x in zip(t.tolist(), q, strict=True)
+    )
+    (folder / "walk.sto").write_text(
+        f"DataRate=10\nDataType=Quaternion\nversion=3\nOpenSimVersion=4.6\nendheader\ntime\trod_imu\n{rows}\n"
+    )
     return t, angle
 
 
@@ -56,7 +62,7 @@ def test_a_pendulum(tmp_path, evidence):
     np.testing.assert_allclose(motion.time, t[1:6], atol=1e-12)
     error = np.abs(motion["angle"] - np.degrees(angle[1:6])).max()
     evidence("angles from the setup of an IMU inverse kinematics, a pendulum [deg]", error, 1e-6)
-    assert error < 1e-6                                                     # accuracy 1e-6 rad, exact data
+    assert error < 1e-6  # accuracy 1e-6 rad, exact data
     errors = cd.read_table(tmp_path / "out" / "ik_walk_orientationErrors.sto", degrees=False)
     assert errors.names == ("rod_imu",) and np.abs(errors.values).max() < 1e-7
 
@@ -74,9 +80,13 @@ def test_as_the_study(tmp_path):
     np.testing.assert_allclose(np.radians(found["angle"]), expected["angle"], atol=1e-8)
 
 
-@pytest.mark.parametrize(("change", "words"), [
-    (("0.1 0.5", "2 3"), "has no row of the orientations, which go from 0 to 0.6 s"),
-    (("walk.sto", "wolk.sto"), "no file 'wolk.sto'.*is it walk.sto")])
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (("0.1 0.5", "2 3"), "has no row of the orientations, which go from 0 to 0.6 s"),
+        (("walk.sto", "wolk.sto"), "no file 'wolk.sto'.*is it walk.sto"),
+    ],
+)
 def test_what_is_wrong_is_said(tmp_path, change, words):
     recorded(tmp_path)
     (tmp_path / "imu.xml").write_text(IMU.replace(*change))

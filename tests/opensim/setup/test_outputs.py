@@ -1,4 +1,5 @@
 """OutputReporter and potentials of induced accelerations, beside OpenSim itself."""
+
 from __future__ import annotations
 
 from importlib.util import find_spec
@@ -19,18 +20,24 @@ MORE = f"""<ForceSet name="forceset"><objects><Thelen2003Muscle name="pull">{PAT
 </CoordinateActuator></objects></ForceSet>
 <MarkerSet name="markerset"><objects><Marker name="tip"><socket_parent_frame>/bodyset/rod
 </socket_parent_frame><location>0 -1 0.1</location></Marker></objects></MarkerSet>"""
-OUTPUTS = {"/jointset/hinge/angle": "value speed acceleration", "/forceset/motor": "actuation speed power",
-           "/forceset/pull": "actuation fiber_length tendon_force activation muscle_power power tension "
-                             "passive_fiber_force speed(alias)",
-           "/forceset/pull/path": "length lengthening_speed",
-           "/bodyset/rod": "position angular_velocity linear_velocity velocity acceleration "
-                           "angular_acceleration linear_acceleration",
-           "/ground": "position", "/markerset/tip": "location velocity acceleration",
-           "/jointset/hinge": "reaction_on_child reaction_on_parent",
-           "/": "com_position com_velocity com_acceleration kinetic_energy"}
+OUTPUTS = {
+    "/jointset/hinge/angle": "value speed acceleration",
+    "/forceset/motor": "actuation speed power",
+    "/forceset/pull": "actuation fiber_length tendon_force activation muscle_power power tension "
+    "passive_fiber_force speed(alias)",
+    "/forceset/pull/path": "length lengthening_speed",
+    "/bodyset/rod": "position angular_velocity linear_velocity velocity acceleration "
+    "angular_acceleration linear_acceleration",
+    "/ground": "position",
+    "/markerset/tip": "location velocity acceleration",
+    "/jointset/hinge": "reaction_on_child reaction_on_parent",
+    "/": "com_position com_velocity com_acceleration kinetic_energy",
+}
 ASKED = " ".join(f"{path}|{output}" for path, outputs in OUTPUTS.items() for output in outputs.split())
 COMMON = "<on>true</on><step_interval>3</step_interval><in_degrees>true</in_degrees>"
-ANALYZE = document("AnalyzeTool", f"""<results_directory>OUT</results_directory>
+ANALYZE = document(
+    "AnalyzeTool",
+    f"""<results_directory>OUT</results_directory>
 <initial_time>0.2</initial_time><final_time>0.8</final_time><output_precision>12</output_precision>
 <solve_for_equilibrium_for_auxiliary_states>true</solve_for_equilibrium_for_auxiliary_states>
 <coordinates_file>motion.mot</coordinates_file><AnalysisSet><objects>
@@ -38,7 +45,8 @@ ANALYZE = document("AnalyzeTool", f"""<results_directory>OUT</results_directory>
 <body_names>rod center_of_mass</body_names><compute_potentials_only>true</compute_potentials_only>
 </InducedAccelerations>
 <OutputReporter name="OR">{COMMON}<output_paths>{ASKED} MORE</output_paths></OutputReporter>
-</objects></AnalysisSet>""")
+</objects></AnalysisSet>""",
+)
 
 
 @pytest.mark.skipif(find_spec("opensim") is None, reason="OpenSim is not installed")
@@ -58,5 +66,6 @@ def test_beside_opensim(tmp_path, evidence):
         # OpenSim's fibres are in equilibrium to 1e-8 of the greatest force
         assert error.max() < (1e-12 if "_IA_" in file.name else 2e-6), file.name
         worst = max(worst, float(error.max()))
-    evidence("files of OutputReporter and potentials of accelerations against OpenSim's, relative", worst,
-             2e-6)
+    evidence(
+        "files of OutputReporter and potentials of accelerations against OpenSim's, relative", worst, 2e-6
+    )

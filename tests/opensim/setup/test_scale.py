@@ -1,4 +1,5 @@
 """Setup files of OpenSim's ScaleTool."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -45,24 +46,29 @@ def test_a_subject_of_twice_the_size(tmp_path):
     cd.Markers([0.0, 1.0], ["top", "tip"], np.stack([places, places])).save(tmp_path / "static.trc")
     (tmp_path / "scale.xml").write_text(SCALE)
     report = run_setup(tmp_path / "scale.xml")
-    assert [p.name for p in report.files] == ["scaled.osim", "factors.xml", "placed.osim", "moved.xml",
-                                              "pose.mot"]
+    assert [p.name for p in report.files] == [
+        "scaled.osim",
+        "factors.xml",
+        "placed.osim",
+        "moved.xml",
+        "pose.mot",
+    ]
     assert any("measurement arm is left out: no marker hand" in text for text in report.check)
     scaled = cd.read_osim(tmp_path / "scaled.osim")
     body = scaled.body("rod")
-    np.testing.assert_allclose(body.mass_properties.com, (0, -1, 0), atol=1e-12)        # twice as far
+    np.testing.assert_allclose(body.mass_properties.com, (0, -1, 0), atol=1e-12)  # twice as far
     np.testing.assert_allclose(body.mass, 3)
     np.testing.assert_allclose(scaled.marker("tip").station, (0, -2, 0), atol=1e-12)
     text = (tmp_path / "factors.xml").read_text()
     factors = [float(x) for x in text.split("<scales>")[1].split("<")[0].split()]
     np.testing.assert_allclose(factors, 2, rtol=1e-12)
     pose = cd.read_table(tmp_path / "pose.mot")
-    value, speed = pose.names                               # all states, in radians, as OpenSim has them
+    value, speed = pose.names  # all states, in radians, as OpenSim has them
     assert value.endswith("/angle/value") and speed.endswith("/angle/speed") and not pose.degrees
     assert len(pose) == 1 and abs(pose[value][0] - 0.3) < 0.2 and pose[speed][0] == 0
     placed = cd.read_osim(tmp_path / "placed.osim")
     now = placed.station_position(pose[value], "rod", placed.marker("tip").station)
-    np.testing.assert_allclose(now, places[1], atol=1e-7)   # where it was seen; the file has 8 decimals
+    np.testing.assert_allclose(now, places[1], atol=1e-7)  # where it was seen; the file has 8 decimals
     moved = read_document(tmp_path / "moved.xml", "MarkerSet").object
     places = {m.name: [float(x) for x in m.child("location").text.split()] for m in moved.every("Marker")}
     assert places == {name: list(placed.marker(name).station) for name in placed.markers}

@@ -1,4 +1,5 @@
 """A path of frames like a knee's, with known control frames, and noise."""
+
 import numpy as np
 
 from condyle.spatial import Transform, exp_se3
@@ -13,12 +14,22 @@ def control_frames(n, closed=False):
     """n control frames: a turn by 115 degrees that rolls and slides, or a loop."""
     if closed:
         a = 2 * np.pi * np.arange(n) / n
-        return exp_se3(np.stack([.3 * np.sin(a), .2 * np.cos(a), .5 * np.cos(2 * a), .1 * np.cos(a),
-                                 .1 * np.sin(a),
-                                 0 * a], axis=1))
+        return exp_se3(
+            np.stack(
+                [
+                    0.3 * np.sin(a),
+                    0.2 * np.cos(a),
+                    0.5 * np.cos(2 * a),
+                    0.1 * np.cos(a),
+                    0.1 * np.sin(a),
+                    0 * a,
+                ],
+                axis=1,
+            )
+        )
     a = np.linspace(0, -2, n)
-    R = exp_se3(np.stack([.075 * a * a, .1 * np.sin(2 * a), a, 0 * a, 0 * a, 0 * a], axis=1)).R
-    return Transform(R, np.stack([.02 * np.sin(2 * a), -.4 + .02 * np.cos(a), .008 * a], axis=1))
+    R = exp_se3(np.stack([0.075 * a * a, 0.1 * np.sin(2 * a), a, 0 * a, 0 * a, 0 * a], axis=1)).R
+    return Transform(R, np.stack([0.02 * np.sin(2 * a), -0.4 + 0.02 * np.cos(a), 0.008 * a], axis=1))
 
 
 def noisy(X, rng, size=1.0):

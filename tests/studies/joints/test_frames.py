@@ -1,4 +1,5 @@
 """Measured frames: what is refused by name, what is repaired with a warning, what comes back unchanged."""
+
 import re
 
 import numpy as np
@@ -23,14 +24,14 @@ def test_every_form_of_frames_is_the_same():
     matrices = np.zeros((N, 4, 4))
     matrices[:, :3, :3], matrices[:, :3, 3], matrices[:, 3, 3] = R, p, 1
     quaternions = np.roll(Rotation.from_matrix(R).as_quat(), 1, axis=1)
-    quaternions[::3] *= -1                                          # jumps of sign mean nothing
+    quaternions[::3] *= -1  # jumps of sign mean nothing
     forms = [cd.Transform(R, p), (R, p), matrices, [cd.Transform(*X) for X in zip(R, p)], (quaternions, p)]
     for form in forms:
         frames = check_frames("fit", form, ANGLES)
-        np.testing.assert_allclose(frames.R, R, atol=4e-16)         # rounding of one quaternion
+        np.testing.assert_allclose(frames.R, R, atol=4e-16)  # rounding of one quaternion
         np.testing.assert_array_equal(frames.p, p)
         np.testing.assert_array_equal(frames.q, ANGLES)
-    assert check_frames("fit", frames) == frames                    # q of the frames themselves
+    assert check_frames("fit", frames) == frames  # q of the frames themselves
     assert len(frames[2:5]) == 3 and (frames[2:5].source == [2, 3, 4]).all()
     assert "20 frames; q from -1.5 to 0.1" in repr(frames)
 
@@ -78,13 +79,20 @@ def copies(R, p):
     return {"q": None}
 
 
-@pytest.mark.parametrize(("spoil", "message"), [
-    (reflected, "all frames are reflections"), (one_reflected, "frame 7: reflections"),
-    (scaled, "frame .*its axes have length 1000"), (skewed, "frame 4: R is not a rotation"),
-    (millimetres, "frame 18 is 400 m from F: are they in millimetres"),
-    (wrong_column, "frames 0 and 18 both have q = 0.1.*is q the right column"),
-    (still, "q is 0.3 in all 20 frames"), (half_a_turn, "from frame 8 to frame 9 the rotation is 17. deg"),
-    (copies, "all 20 frames are the same pose")])
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (reflected, "all frames are reflections"),
+        (one_reflected, "frame 7: reflections"),
+        (scaled, "frame .*its axes have length 1000"),
+        (skewed, "frame 4: R is not a rotation"),
+        (millimetres, "frame 18 is 400 m from F: are they in millimetres"),
+        (wrong_column, "frames 0 and 18 both have q = 0.1.*is q the right column"),
+        (still, "q is 0.3 in all 20 frames"),
+        (half_a_turn, "from frame 8 to frame 9 the rotation is 17. deg"),
+        (copies, "all 20 frames are the same pose"),
+    ],
+)
 def test_frames_that_cannot_be_right_are_refused_by_name(spoil, message):
     R, p = knee()
     options = {"q": ANGLES} | spoil(R, p)
@@ -96,8 +104,10 @@ def test_shapes_and_counts_are_refused():
     R, p = knee()
     with pytest.raises(cd.DescriptionError, match=r"got 20 frame.s., needs at least 30"):
         check_frames("fit", (R, p), ANGLES, fewest=30)
-    for frames, message in (((R, p[:5]), re.escape("p of shape (5, 3)")),
-                            (R, re.escape("got shape (20, 3, 3)"))):
+    for frames, message in (
+        ((R, p[:5]), re.escape("p of shape (5, 3)")),
+        (R, re.escape("got shape (20, 3, 3)")),
+    ):
         with pytest.raises(cd.ShapeError, match=message):
             check_frames("fit", frames)
     with pytest.raises(cd.ShapeError, match=re.escape("q has shape (5,); 20 frames need (20,)")):
@@ -113,9 +123,10 @@ def test_what_can_be_repaired_is_repaired_with_a_warning():
     few_digits = np.round(R, 3)
     with pytest.warns(UserWarning, match="not quite orthogonal.*the worst is frame"):
         frames = check_frames("fit", (few_digits, p), ANGLES)
-    np.testing.assert_allclose(frames.R, R, atol=1e-3)              # three digits were given
-    np.testing.assert_allclose(np.swapaxes(frames.R, 1, 2) @ frames.R, np.tile(np.eye(3), (N, 1, 1)),
-                               atol=1e-14)
+    np.testing.assert_allclose(frames.R, R, atol=1e-3)  # three digits were given
+    np.testing.assert_allclose(
+        np.swapaxes(frames.R, 1, 2) @ frames.R, np.tile(np.eye(3), (N, 1, 1)), atol=1e-14
+    )
 
     gone = p.copy()
     gone[[3, 8]] = np.nan
@@ -131,7 +142,7 @@ def test_what_can_be_repaired_is_repaired_with_a_warning():
     twice = np.r_[0:N, 4]
     with pytest.warns(UserWarning, match="1 frames occur twice"):
         check_frames("fit", (R[twice], p[twice]), ANGLES[twice])
-    cycles = np.tile(np.r_[0:N, N - 2:0:-1], 5)                     # there and back five times is an order
+    cycles = np.tile(np.r_[0:N, N - 2 : 0 : -1], 5)  # there and back five times is an order
     check_frames("fit", (R[cycles], p[cycles]))
 
 

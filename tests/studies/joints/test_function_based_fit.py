@@ -1,4 +1,5 @@
 """fit_function_based: known joints come back; which function is the coordinate; what noise does."""
+
 import numpy as np
 import pytest
 
@@ -9,7 +10,7 @@ from condyle.spatial import exp_se3, exp_so3, log_se3
 
 DOMAIN = (-2.0, 0.2)
 KNOTS = np.r_[[-2.0] * 3, np.linspace(-2.0, 0.2, 6), [0.2] * 3]
-GREVILLE = np.array([KNOTS[j + 1:j + 4].mean() for j in range(8)])
+GREVILLE = np.array([KNOTS[j + 1 : j + 4].mean() for j in range(8)])
 SIGMA = np.r_[np.full(3, np.radians(0.5)), np.full(3, 1e-3)]
 METRIC = 1e-3 / np.radians(0.5)
 
@@ -20,8 +21,10 @@ def spline(f):
 
 def poses(mobilizer, q):
     """R(a1, theta1) R(a2, theta2) R(a3, theta3) and p, seth2010 (18), from the functions themselves."""
-    f = [np.zeros(len(q)) if law is None else np.broadcast_to(law(q) if callable(law) else law, len(q))
-         for law in (*mobilizer.angles, *mobilizer.translations)]
+    f = [
+        np.zeros(len(q)) if law is None else np.broadcast_to(law(q) if callable(law) else law, len(q))
+        for law in (*mobilizer.angles, *mobilizer.translations)
+    ]
     a = np.array(mobilizer.axes)
     R1, R2, R3 = (exp_so3(f[j][:, None] * a[j]) for j in range(3))
     return cd.Transform(R1 @ R2 @ R3, np.stack(f[3:], 1) @ a[3:])
@@ -37,10 +40,15 @@ def apart(X, Y):
 def knee():
     axes = [(0.1, 0.05, 1.0), "x", "y"]
     mobilizer = cd.FunctionBased(
-        ("knee",), (Linear(1.0), spline(lambda x: 0.1 * np.sin(x)), spline(lambda x: 0.2 * x + 0.05 * x * x)),
-        (spline(lambda x: -0.4 + 0.01 * x), spline(lambda x: 0.005 * np.cos(2 * x)),
-         spline(lambda x: 0.003 * x * x)),
-        axes=axes)
+        ("knee",),
+        (Linear(1.0), spline(lambda x: 0.1 * np.sin(x)), spline(lambda x: 0.2 * x + 0.05 * x * x)),
+        (
+            spline(lambda x: -0.4 + 0.01 * x),
+            spline(lambda x: 0.005 * np.cos(2 * x)),
+            spline(lambda x: 0.003 * x * x),
+        ),
+        axes=axes,
+    )
     q = np.sort(np.random.default_rng(1).uniform(*DOMAIN, 150))
     q[[0, -1]] = DOMAIN
     return mobilizer, axes, q, poses(mobilizer, q)
@@ -50,8 +58,11 @@ def knee():
 def test_a_known_joint_comes_back(knee, given, evidence):
     truth, axes, q, X = knee
     fit = cd.fit_function_based(X, q if given else None, 8, axes=axes, domain=DOMAIN, coordinate="knee")
-    evidence("a knee of six functions fitted to its own frames, with and without q: error of poses [rad, m]",
-             max(apart(poses(fit.mobilizer, q), X)), 1e-13)                     # rounding
+    evidence(
+        "a knee of six functions fitted to its own frames, with and without q: error of poses [rad, m]",
+        max(apart(poses(fit.mobilizer, q), X)),
+        1e-13,
+    )  # rounding
     assert np.abs(fit.q - q).max() < 1e-13
     assert max(fit.rms) < 1e-10 and fit.status == "finished"
     at, there = (motion_at(m, 0.0, [-1.2], [0.7]) for m in (fit.mobilizer, truth))
@@ -67,7 +78,7 @@ def test_axes_are_a_choice_with_six_splines(knee):
     turned = X @ cd.Transform(exp_so3(np.array([0.3, -0.9, 0.4])))
     for frames in (X, turned):
         fit = cd.fit_function_based(frames, q, 12)
-        assert max(fit.rms) < 1e-3                                              # deg, mm: error of 12 cubics
+        assert max(fit.rms) < 1e-3  # deg, mm: error of 12 cubics
         a = np.array(fit.mobilizer.axes)
         assert abs(a[0] @ a[1]) < 1e-12 and abs(a[1] @ a[2]) < 1e-12
         second = fit.mobilizer.angles[1](q)
@@ -79,24 +90,33 @@ def test_axes_are_a_choice_with_six_splines(knee):
 def test_fixed_functions_make_the_axes_known(knee):
     *_, q, _ = knee
     axes = [(0.1, 0.05, 1.0), "x", "y", (1, 0.1, 0.2), (0, 1, 0.1), "z"]
-    pin = cd.FunctionBased(("q",), (Linear(1.0), None, None), (spline(lambda x: -0.4 + 0.01 * x),
-                                                               spline(lambda x: 0.005 * np.cos(2 * x)), None),
-                           axes=axes)
+    pin = cd.FunctionBased(
+        ("q",),
+        (Linear(1.0), None, None),
+        (spline(lambda x: -0.4 + 0.01 * x), spline(lambda x: 0.005 * np.cos(2 * x)), None),
+        axes=axes,
+    )
     X = poses(pin, q)
     for given in (q, None):
-        fit = cd.fit_function_based(X, given, 8, domain=DOMAIN, angles=("spline", None, None),
-                                    translations=("spline", "spline", None))
+        fit = cd.fit_function_based(
+            X, given, 8, domain=DOMAIN, angles=("spline", None, None), translations=("spline", "spline", None)
+        )
         assert max(apart(poses(fit.mobilizer, fit.q), X)) < 1e-13
         np.testing.assert_allclose(fit.mobilizer.axes[0], pin.axes[0], atol=1e-12)
         assert fit.mobilizer.angles[1] is None and fit.mobilizer.translations[2] is None
     offset = X @ cd.Transform(exp_so3(np.array([0.3, -0.2, 0.4])))
     fit = cd.fit_function_based(offset, q, 8, domain=DOMAIN, angles=("spline", "constant", "constant"))
     assert max(apart(poses(fit.mobilizer, q), offset)) < 1e-13
-    universal = cd.FunctionBased(("q",), (Linear(1.0), spline(lambda x: 0.6 * np.sin(x)), None), (None,) * 3,
-                                 axes=[(0.1, 0.05, 1), (1, 0.2, 0.3), "y"])
+    universal = cd.FunctionBased(
+        ("q",),
+        (Linear(1.0), spline(lambda x: 0.6 * np.sin(x)), None),
+        (None,) * 3,
+        axes=[(0.1, 0.05, 1), (1, 0.2, 0.3), "y"],
+    )
     X = poses(universal, q)
-    fit = cd.fit_function_based(X, None, 8, domain=DOMAIN, angles=("spline", "spline", None),
-                                translations=(None,) * 3)
+    fit = cd.fit_function_based(
+        X, None, 8, domain=DOMAIN, angles=("spline", "spline", None), translations=(None,) * 3
+    )
     np.testing.assert_allclose(fit.mobilizer.axes[:2], universal.axes[:2], atol=1e-9)
     assert max(apart(poses(fit.mobilizer, fit.q), X)) < 1e-12
 
@@ -112,9 +132,12 @@ def test_the_flexion_angle_is_the_best_coordinate(knee):
     assert fit.mobilizer.angles[0] == Linear(1.0) and fit.mobilizer.units == ("rad",)
     with pytest.raises(cd.DescriptionError, match="angle2 is not fit to be the coordinate"):
         cd.fit_function_based(noisy, independent="angle2")
-    along = cd.fit_function_based(X, n=8, independent="translation1")           # noise-free it grows too
-    assert (along.mobilizer.units == ("m",) and along.mobilizer.translations[0] == Linear(1.0)
-            and max(along.rms) < 0.1)
+    along = cd.fit_function_based(X, n=8, independent="translation1")  # noise-free it grows too
+    assert (
+        along.mobilizer.units == ("m",)
+        and along.mobilizer.translations[0] == Linear(1.0)
+        and max(along.rms) < 0.1
+    )
 
 
 def test_no_coordinate_for_a_path_that_turns_back_in_all_functions():
@@ -139,7 +162,7 @@ def test_noise_at_the_cramer_rao_level(knee, given):
             z = z - s * ((z * s).sum(1) / (s * s).sum(1))[:, None]
         errors.append((z * z).sum(1).mean())
     bound = (6 if given else 5) * 8 / len(q)
-    assert np.sqrt(np.mean(errors) / bound) == pytest.approx(1, abs=0.1)        # scatter of 8 draws: 0.03
+    assert np.sqrt(np.mean(errors) / bound) == pytest.approx(1, abs=0.1)  # scatter of 8 draws: 0.03
 
 
 def test_outliers_count_less_by_hubers_loss(knee):
@@ -154,7 +177,7 @@ def test_outliers_count_less_by_hubers_loss(knee):
         z = np.asarray(log_se3(poses(fit.mobilizer, q).inverse() @ X)) / SIGMA
         error[loss] = np.sqrt((z * z).sum(1).mean())
     assert error["huber"] < 0.4 * error["squares"]
-    assert error["huber"] < 1.5 * np.sqrt(6 * 8 / len(q))                       # as if there were none
+    assert error["huber"] < 1.5 * np.sqrt(6 * 8 / len(q))  # as if there were none
     assert "Huber" in " ".join(fit.notes)
 
 
@@ -163,18 +186,27 @@ def test_an_interval_without_frames_is_named(knee):
     keep = (q < -1.5) | (q > -0.4)
     with pytest.warns(UserWarning, match=r"do not determine the functions in \d interval.*\[-1.\d+, -"):
         fit = cd.fit_function_based((X.R[keep], X.p[keep]), q[keep], 12, domain=DOMAIN)
-    assert max(apart(poses(fit.mobilizer, q), X)) < 0.1                         # bridged smoothly
+    assert max(apart(poses(fit.mobilizer, q), X)) < 0.1  # bridged smoothly
 
 
-@pytest.mark.parametrize(("arguments", "message"), [
-    ({"n": 3}, "n, the number of coefficients"), ({"order": 3}, "order at least 4"),
-    ({"angles": ("spline", "spline")}, "must be three"), ({"angles": ("spline", "splin", None)}, "spline"),
-    ({"translations": (None, True, None)}, r"translations\[1\]"), ({"domain": (1, 1)}, "domain must be"),
-    ({"independent": "angle4"}, "angle4"), ({"independent": "angle3", "angles": ("spline", "spline", None)},
-                                            "is fixed"),
-    ({"axes": ("x",)}, "axes must be three"), ({"splines": 4}, "it is n"), ({"metric": -1.0}, "length > 0"),
-    ({"loss": "hubr"}, "'squares' or 'huber'"), ({"scale": 1.0}, "for loss='huber'"),
-])
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"n": 3}, "n, the number of coefficients"),
+        ({"order": 3}, "order at least 4"),
+        ({"angles": ("spline", "spline")}, "must be three"),
+        ({"angles": ("spline", "splin", None)}, "spline"),
+        ({"translations": (None, True, None)}, r"translations\[1\]"),
+        ({"domain": (1, 1)}, "domain must be"),
+        ({"independent": "angle4"}, "angle4"),
+        ({"independent": "angle3", "angles": ("spline", "spline", None)}, "is fixed"),
+        ({"axes": ("x",)}, "axes must be three"),
+        ({"splines": 4}, "it is n"),
+        ({"metric": -1.0}, "length > 0"),
+        ({"loss": "hubr"}, "'squares' or 'huber'"),
+        ({"scale": 1.0}, "for loss='huber'"),
+    ],
+)
 def test_mistakes(knee, arguments, message):
     with pytest.raises(cd.CondyleError, match=message):
         cd.fit_function_based(knee[3], **arguments)

@@ -1,5 +1,6 @@
 """Bones from clusters of markers: exact without noise, the frame that SciPy finds with it, gaps, exchanged
 markers."""
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -24,7 +25,7 @@ def measured(noise=0.0):
 def test_clusters_give_the_frames_that_moved_them():
     R, p = knee()
     frames = cd.relative_frames(*measured(), reference_parent=THIGH, reference_child=SHANK, time=np.arange(N))
-    np.testing.assert_allclose(frames.R, R, atol=1e-13)             # rounding over the size of a cluster
+    np.testing.assert_allclose(frames.R, R, atol=1e-13)  # rounding over the size of a cluster
     np.testing.assert_allclose(frames.p, p, atol=1e-13)
     assert frames.residuals.values.max() < 1e-12
     # other frames on the bones: the same motion
@@ -37,19 +38,22 @@ def test_with_noise_it_is_the_least_squares_of_scipy_and_the_residual_tells_the_
     thigh, shank = measured(noise=1e-3)
     frames = cd.relative_frames(thigh, shank, reference_parent=THIGH, reference_child=SHANK)
     k = 7
-    R_F, R_M = (Rotation.align_vectors(x[k] - x[k].mean(0), r - r.mean(0))[0].as_matrix()
-                for x, r in ((thigh, THIGH), (shank, SHANK)))
+    R_F, R_M = (
+        Rotation.align_vectors(x[k] - x[k].mean(0), r - r.mean(0))[0].as_matrix()
+        for x, r in ((thigh, THIGH), (shank, SHANK))
+    )
     np.testing.assert_allclose(frames.R[k], R_F.T @ R_M, atol=1e-12)
     # 3 m numbers less 6 fitted, over m: rms of the distances 1 mm sqrt((3 m - 6) / m), 20 frames: within 15 %
-    np.testing.assert_allclose(np.sqrt((frames.residuals.values**2).mean(0)), np.sqrt([6 / 4, 9 / 5]),
-                               rtol=0.15)
+    np.testing.assert_allclose(
+        np.sqrt((frames.residuals.values**2).mean(0)), np.sqrt([6 / 4, 9 / 5]), rtol=0.15
+    )
 
 
 def test_markers_that_are_missing_and_frames_with_too_few():
     R, p = knee()
     thigh, shank = measured()
-    thigh[3, 1] = shank[3, :2] = np.nan                             # three are left
-    shank[8, :3] = np.nan                                           # two
+    thigh[3, 1] = shank[3, :2] = np.nan  # three are left
+    shank[8, :3] = np.nan  # two
     thigh[11, :2] = np.nan
     with pytest.warns(UserWarning, match="2 of 20 frames have fewer than three markers.*frames 8, 11"):
         frames = cd.relative_frames(thigh, shank, reference_parent=THIGH, reference_child=SHANK)
@@ -64,12 +68,14 @@ def test_markers_that_cannot_be_right():
     line = THIGH.copy()
     line[:] = np.outer([0, 1, 2, 3], (0.01, 0.02, 0.0))
     for arguments, message in (
-            (((1e3 * thigh, shank), {}), "markers_parent are .* m apart: are positions in millimetres"),
-            (((line + np.zeros((N, 1, 1)), shank), {}), "markers_parent are on one line"),
-            (((thigh, shank), {"reference_child": SHANK * (1, 1, -1)}), "markers_child are a mirror image"),
-            (((thigh * np.where(np.arange(4) == np.arange(N)[:, None] % 4, np.nan, 1)[:, :, None], shank),
-              {}),
-             "markers_parent: no frame has all 4 markers")):
+        (((1e3 * thigh, shank), {}), "markers_parent are .* m apart: are positions in millimetres"),
+        (((line + np.zeros((N, 1, 1)), shank), {}), "markers_parent are on one line"),
+        (((thigh, shank), {"reference_child": SHANK * (1, 1, -1)}), "markers_child are a mirror image"),
+        (
+            ((thigh * np.where(np.arange(4) == np.arange(N)[:, None] % 4, np.nan, 1)[:, :, None], shank), {}),
+            "markers_parent: no frame has all 4 markers",
+        ),
+    ):
         with pytest.raises(cd.DescriptionError, match=message):
             cd.relative_frames(*arguments[0], **arguments[1])
     with pytest.raises(cd.ShapeError, match=r"shape \(T, m, 3\) of m >= 3"):

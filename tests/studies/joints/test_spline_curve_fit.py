@@ -1,4 +1,5 @@
 """`cd.fit_spline_curve`: known joints are found again."""
+
 import numpy as np
 import pytest
 
@@ -31,16 +32,22 @@ def test_a_known_curve_is_found_again(order, closed, evidence):
     q = np.random.default_rng(1).uniform(0, 1, 70)
     q[:2] = 0, 1 - 1e-3 * closed
     truth = cd.SplineCurve(control_frames(9, closed), order, closed)
-    fit = cd.fit_spline_curve(sampled(truth, q), q, n=9, order=order, closed=closed,
-                              domain=(0, 1) if closed else None)
+    fit = cd.fit_spline_curve(
+        sampled(truth, q), q, n=9, order=order, closed=closed, domain=(0, 1) if closed else None
+    )
     worst = max(np.abs(a - b).max() for a, b in zip(fit.mobilizer.frames, truth.frames))
     # rounding of 70 frames, and the condition of the splines, about 100 for order 5
     assert len(fit.steps) <= 5 and fit.status == cd.Status.FINISHED
     assert fit.residuals["distance"].max() < 1e-10 and fit.residuals["angle"].max() < 1e-10
     # the joint has the frames that the fit had
     np.testing.assert_allclose(sampled(fit.mobilizer, q[:5]).p, fit.frames.p[:5], atol=1e-13)
-    evidence(f"{'a closed' if closed else 'an open'} spline curve of order {order} fitted to its own frames: "
-             "error of control frames [m, 1]", worst, 1e-12, headline="spline fits")
+    evidence(
+        f"{'a closed' if closed else 'an open'} spline curve of order {order} fitted to its own frames: "
+        "error of control frames [m, 1]",
+        worst,
+        1e-12,
+        headline="spline fits",
+    )
 
 
 def test_scatter_is_at_the_cramer_rao_bound(knee, evidence):
@@ -51,9 +58,10 @@ def test_scatter_is_at_the_cramer_rao_bound(knee, evidence):
 
     def moves(at):
         """How far frames of the path go as control frames move, by differences, shape (m, 6, 54)."""
-        ahead, back = ([poses(knots, CurveProblem.moved(G, 1e-6 * s * u.reshape(9, 6)), at)
-                        for u in np.eye(54)]
-                       for s in (1, -1))
+        ahead, back = (
+            [poses(knots, CurveProblem.moved(G, 1e-6 * s * u.reshape(9, 6)), at) for u in np.eye(54)]
+            for s in (1, -1)
+        )
         return np.stack([log_se3(b.inverse() @ a) / 2e-6 for a, b in zip(ahead, back)], axis=-1)
 
     sigma, at = np.repeat([DEGREE, MILLIMETRE], 3), np.linspace(0, 1, 15)
@@ -63,12 +71,17 @@ def test_scatter_is_at_the_cramer_rao_bound(knee, evidence):
     fits = [cd.fit_spline_curve(noisy(X, rng), q, n=9, metric=LENGTH).mobilizer for _ in range(80)]
     truth = poses(knots, G, at)
     errors = np.array([log_se3(truth.inverse() @ poses(knots, local.numbers(f.frames), at)) for f in fits])
-    ratio = np.array([np.sqrt((errors[..., part] ** 2).mean() / bound[:, part].mean())
-                      for part in (slice(3), slice(3, 6))])
+    ratio = np.array(
+        [np.sqrt((errors[..., part] ** 2).mean() / bound[:, part].mean()) for part in (slice(3), slice(3, 6))]
+    )
     # 80 draws of 27 numbers each: the scatter itself scatters by 1.5 %; seed 2
-    evidence("noise of fitted spline curves against the Cramer-Rao bound, relative, the larger of rotation "
-             "and position", np.abs(ratio - 1).max(), 0.05,
-             headline="spline noise")
+    evidence(
+        "noise of fitted spline curves against the Cramer-Rao bound, relative, the larger of rotation "
+        "and position",
+        np.abs(ratio - 1).max(),
+        0.05,
+        headline="spline noise",
+    )
 
 
 def test_derivatives_of_the_kernels_are_exact(knee):
@@ -101,11 +114,16 @@ def test_result(knee, tmp_path):
     _, q, X = knee
     fit = cd.fit_spline_curve(noisy(X, np.random.default_rng(4)), q, n=9, coordinate="flexion", unit="rad")
     table = fit.residuals
-    assert table.names == ("flexion", "angle", "distance", "size") and table.units == ("rad", "deg", "mm",
-                                                                                       "mm")
+    assert table.names == ("flexion", "angle", "distance", "size") and table.units == (
+        "rad",
+        "deg",
+        "mm",
+        "mm",
+    )
     left = sampled(fit.mobilizer, q)
-    np.testing.assert_allclose(table["distance"], 1e3 * np.linalg.norm(fit.frames.p - left.p, axis=1),
-                               atol=1e-9)
+    np.testing.assert_allclose(
+        table["distance"], 1e3 * np.linalg.norm(fit.frames.p - left.p, axis=1), atol=1e-9
+    )
     worst = fit.worst(3)
     assert list(worst["size"]) == sorted(table["size"], reverse=True)[:3]
     assert list(worst.time) == list(np.argsort(-table["size"])[:3])
@@ -139,8 +157,9 @@ def test_unknown_q_without_noise(natural, evidence):
     # [mm]; the path is found, and q but for its direction
     assert worst < 1e-9
     assert min(np.abs(fit.q - q).max(), np.abs(1 - fit.q - q).max()) < 2e-2
-    evidence("frames on a spline curve, without their q: distance of the fitted curve from them [mm]", worst,
-             1e-9)
+    evidence(
+        "frames on a spline curve, without their q: distance of the fitted curve from them [mm]", worst, 1e-9
+    )
 
 
 @pytest.mark.filterwarnings("ignore:fit_spline_curve. the frames seem to be in no order")
@@ -151,7 +170,7 @@ def test_unknown_q_with_noise(natural):
     expected = 1e3 * MILLIMETRE * np.sqrt(5) * np.sqrt(1 - 42 / 1000)
     assert np.sqrt((fit.residuals["size"] ** 2).mean()) == pytest.approx(expected, rel=0.1)
     speed = fit.mobilizer.speed(np.linspace(0.05, 0.95, 50))
-    assert np.ptp(speed) < 0.1 * speed.mean()                # natural parameter
+    assert np.ptp(speed) < 0.1 * speed.mean()  # natural parameter
     assert abs(np.corrcoef(fit.q, q)[0, 1]) > 0.999
 
 
@@ -163,11 +182,13 @@ def test_unknown_q_of_paths_that_turn_far(closed):
     a = 2 * np.pi * (t + 0.03 * np.sin(2 * np.pi * t))
     zero = 0 * a
     z = np.stack([zero, zero, zero, 0.1 * np.cos(a), 0.1 * np.sin(a), 0.02 * np.cos(2 * a)], axis=1)
-    X = exp_se3(z) @ exp_se3(np.stack([zero, zero, (2 - closed) * a, zero, zero, 0.01 * a * (1 - closed)],
-                                      axis=1))
+    X = exp_se3(z) @ exp_se3(
+        np.stack([zero, zero, (2 - closed) * a, zero, zero, 0.01 * a * (1 - closed)], axis=1)
+    )
     fit = cd.fit_spline_curve(noisy(X, np.random.default_rng(11)), n=20, closed=closed, metric=LENGTH)
-    assert np.sqrt((fit.residuals["size"] ** 2).mean()) == pytest.approx(1e3 * MILLIMETRE * np.sqrt(5),
-                                                                         rel=0.1)
+    assert np.sqrt((fit.residuals["size"] ** 2).mean()) == pytest.approx(
+        1e3 * MILLIMETRE * np.sqrt(5), rel=0.1
+    )
     speed = fit.mobilizer.speed(np.linspace(0.1, 0.9, 50))
     assert np.ptp(speed) < 0.1 * speed.mean()
 
@@ -188,19 +209,20 @@ def test_outliers(knee):
     assert error["huber"] < 0.5 * error["squares"], error
     assert set(fit.worst(4).time) == set(hit)
     assert "Huber loss, linear from" in fit.report()
-    free = cd.fit_spline_curve(frames, n=6, metric=LENGTH, loss="huber")        # q unknown
+    free = cd.fit_spline_curve(frames, n=6, metric=LENGTH, loss="huber")  # q unknown
     assert set(free.worst(4).time) == set(hit) and abs(np.corrcoef(free.q, q)[0, 1]) > 0.99
     tight = cd.fit_spline_curve(frames, q, n=6, metric=LENGTH, loss="huber", scale=1e3)
     plain = cd.fit_spline_curve(frames, q, n=6, metric=LENGTH)
-    np.testing.assert_allclose(tight.mobilizer.frames.p, plain.mobilizer.frames.p, atol=1e-9)   # never linear
+    np.testing.assert_allclose(tight.mobilizer.frames.p, plain.mobilizer.frames.p, atol=1e-9)  # never linear
 
 
 def test_geometric_iteration_ends_at_the_same_curve(knee):
     """lee2008 (32)-(36) comes near, in more steps; Gauss-Newton does the rest."""
     _, q, X = knee
     frames = noisy(X, np.random.default_rng(8))
-    fit, other = (cd.fit_spline_curve(frames, q, n=7, method=method) for method in ("gauss-newton",
-                                                                                    "geometric"))
+    fit, other = (
+        cd.fit_spline_curve(frames, q, n=7, method=method) for method in ("gauss-newton", "geometric")
+    )
     np.testing.assert_allclose(fit.mobilizer.frames.p, other.mobilizer.frames.p, atol=1e-10)
     assert not other.steps["exact"].all() and fit.steps["exact"].all()
     assert (np.diff(other.steps["cost"]) <= 0).all()
@@ -220,8 +242,14 @@ def test_smoothing_bends_less_and_less(knee):
 def test_cross_validation(knee):
     _, q, X = knee
     shares = []
-    fit = cd.fit_spline_curve(noisy(X, np.random.default_rng(10)), q, n=(5, 12), smoothing=(0, 1e-3, 0.1),
-                              metric=LENGTH, progress=shares.append)
+    fit = cd.fit_spline_curve(
+        noisy(X, np.random.default_rng(10)),
+        q,
+        n=(5, 12),
+        smoothing=(0, 1e-3, 0.1),
+        metric=LENGTH,
+        progress=shares.append,
+    )
     table = fit.cross_validation
     assert table.names == ("n", "smoothing", "error", "median") and len(table) == 6 and table.over == "trial"
     best = int(table["error"].argmin())
@@ -229,9 +257,16 @@ def test_cross_validation(knee):
     assert f"smoothing {table['smoothing'][best]:g}" in fit.report()
     assert shares == sorted(shares) and shares[-1] == 1.0
     # what was chosen is near the best that could be known from the truth
-    errors = [Metric.of(LENGTH).norm(log_se3(sampled(f.mobilizer, q).inverse() @ X)).mean() for f in (
-        fit, *(cd.fit_spline_curve(fit.frames, q, n=int(n), smoothing=w, metric=LENGTH)
-               for n, w in table.values[:, :2]))]
+    errors = [
+        Metric.of(LENGTH).norm(log_se3(sampled(f.mobilizer, q).inverse() @ X)).mean()
+        for f in (
+            fit,
+            *(
+                cd.fit_spline_curve(fit.frames, q, n=int(n), smoothing=w, metric=LENGTH)
+                for n, w in table.values[:, :2]
+            ),
+        )
+    ]
     assert errors[0] < 1.3 * min(errors)
 
 
@@ -245,21 +280,24 @@ def test_interrupted(knee):
         cd.fit_spline_curve(X, q, n=(5, 6), progress=stop)
 
 
-@pytest.mark.parametrize(("options", "words"), [
-    ({"n": 55}, "do not determine control frame"),
-    ({"n": 3}, "n: expected a whole number from 4, at most as many as there are frames, 60, got 3"),
-    ({"n": 61}, "at most as many as there are frames"),
-    ({"order": 3}, "order: expected a whole number from 4 to 12, got 3"),
-    ({"closed": True}, "a closed curve needs its period: domain="),
-    ({"domain": (0.1, 1)}, "q goes from 0 to 1, beyond the domain from 0.1 to 1"),
-    ({"loss": "hubert"}, "loss: expected 'squares' or 'huber', got 'hubert'"),
-    ({"scale": 0.1}, "scale = 0.1 must be a length > 0"),
-    ({"smoothing": -1.0}, "smoothing: expected a number >= 0"),
-    ({"smoothing": "much"}, "smoothing: expected a number >= 0"),
-    ({"knots": [0, 1, 2]}, "knots: expected at least 8 numbers"),
-    ({"control_frames": 5}, "it is n="),
-    ({"metric": -1}, "metric"),
-])
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"n": 55}, "do not determine control frame"),
+        ({"n": 3}, "n: expected a whole number from 4, at most as many as there are frames, 60, got 3"),
+        ({"n": 61}, "at most as many as there are frames"),
+        ({"order": 3}, "order: expected a whole number from 4 to 12, got 3"),
+        ({"closed": True}, "a closed curve needs its period: domain="),
+        ({"domain": (0.1, 1)}, "q goes from 0 to 1, beyond the domain from 0.1 to 1"),
+        ({"loss": "hubert"}, "loss: expected 'squares' or 'huber', got 'hubert'"),
+        ({"scale": 0.1}, "scale = 0.1 must be a length > 0"),
+        ({"smoothing": -1.0}, "smoothing: expected a number >= 0"),
+        ({"smoothing": "much"}, "smoothing: expected a number >= 0"),
+        ({"knots": [0, 1, 2]}, "knots: expected at least 8 numbers"),
+        ({"control_frames": 5}, "it is n="),
+        ({"metric": -1}, "metric"),
+    ],
+)
 def test_mistakes(knee, options, words):
     _, q, X = knee
     with pytest.raises(cd.DescriptionError, match=words.replace("(", r"\(")):

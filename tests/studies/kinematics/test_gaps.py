@@ -1,4 +1,5 @@
 """Coordinates that the markers of some frames do not determine: named, filled or NaN by one rule."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -32,8 +33,10 @@ def test_a_long_gap_is_nan(loop):
     np.testing.assert_array_equal(np.isnan(result.motion.values), lost)
     assert np.abs(result.motion.values - q)[~lost].max() < 1e-8
     assert not result.filled.any() and np.isfinite(result.frames.q).all()
-    assert {(g.coordinate, g.frames, g.filled) for g in result.gaps} == {("knee", (15, 44), False),
-                                                                        ("ankle", (15, 44), False)}
+    assert {(g.coordinate, g.frames, g.filled) for g in result.gaps} == {
+        ("knee", (15, 44), False),
+        ("ankle", (15, 44), False),
+    }
     assert result.status == cd.Status.SOME_FAILED and list(result.failures) == list(range(15, 45))
     assert result.frame_status[20] == cd.Status.UNDETERMINED and "knee, ankle" in result.failures[20]
     assert "knee, ankle from 0.15 to 0.44 s, NaN" in result.report()
@@ -42,8 +45,10 @@ def test_a_long_gap_is_nan(loop):
 
 
 @pytest.mark.parametrize("loop", [False, True])
-@pytest.mark.parametrize(("bodies", "names"), [(("shank", "foot"), {"knee", "ankle"}),
-                                               (("pelvis",), {"pelvis_rx", "pelvis_tx", "hip_x", "hip_z"})])
+@pytest.mark.parametrize(
+    ("bodies", "names"),
+    [(("shank", "foot"), {"knee", "ankle"}), (("pelvis",), {"pelvis_rx", "pelvis_tx", "hip_x", "hip_z"})],
+)
 def test_a_short_gap_is_filled(loop, bodies, names):
     """By continuity, so that markers that were seen still fit, and constraints hold."""
     system = walker(loop)
@@ -55,12 +60,12 @@ def test_a_short_gap_is_filled(loop, bodies, names):
     # a cubic over 0.07 s of sines of 0.8 Hz and 0.3 rad: h^4/384 of the fourth derivative is 1.2e-6; slopes
     # by parabolas of 0.07 s are off by 0.3 (5 rad/s)^3 (0.02 s)^2, 0.07 s / 4 of that is 2e-4
     assert np.abs(result.motion.values - q).max() < 2e-3
-    assert np.nanmax(result.errors.values) < 1e-8            # what was seen fits, to the accuracy
+    assert np.nanmax(result.errors.values) < 1e-8  # what was seen fits, to the accuracy
     if system.constraints:
         assert np.abs(system.constraint_errors(result.frames.q, 0 * q)[0]).max() < 1e-8
 
 
-@pytest.mark.filterwarnings("ignore::condyle.errors.QualityWarning")       # nothing carries it
+@pytest.mark.filterwarnings("ignore::condyle.errors.QualityWarning")  # nothing carries it
 def test_the_knee_does_not_jump_where_a_gap_is_filled():
     """Moments of a filled motion are near those of the whole one."""
     system = walker()
@@ -76,8 +81,9 @@ def test_the_knee_does_not_jump_where_a_gap_is_filled():
 def test_gaps_at_the_ends_are_nan():
     system = walker()
     q = motion(system)
-    markers = hidden(hidden(seen(system, q), slice(0, 3), "foot"), slice(57, 60), "pelvis", "thigh", "shank",
-                     "foot")
+    markers = hidden(
+        hidden(seen(system, q), slice(0, 3), "foot"), slice(57, 60), "pelvis", "thigh", "shank", "foot"
+    )
     with pytest.warns(RuntimeWarning) as said:
         result = cd.inverse_kinematics(system, markers)
     assert any("ankle from 0 to 0.02 s, NaN" in str(w.message) for w in said)
@@ -104,8 +110,8 @@ def test_what_no_marker_tells_keeps_its_value():
         cd.inverse_kinematics(system, misspelled, state=start)
     assert len(said) == 1
     for options in ({"locked": ["ankle"]}, {"coordinates": {"ankle": 0.1}, "coordinate_weights": 1e-8}):
-        assert cd.inverse_kinematics(system, markers, **options).held == ()     # no warning
-    part = np.where(T < 0.3, 0.1, np.nan)                    # a value in half of the frames
+        assert cd.inverse_kinematics(system, markers, **options).held == ()  # no warning
+    part = np.where(T < 0.3, 0.1, np.nan)  # a value in half of the frames
     with pytest.warns(RuntimeWarning, match=r"ankle from 0\.3 to 0\.59 s, NaN"):
         cd.inverse_kinematics(system, markers, None, {"ankle": part})
 
@@ -116,7 +122,7 @@ def test_markers_without_a_weight_tell_nothing():
     none = {f"foot{k}": np.where((T > 0.195) & (T < 0.405), 0.0, 1.0) for k in range(4)}
     with pytest.warns(RuntimeWarning, match=r"ankle from 0\.2 to 0\.4 s, NaN"):
         cd.inverse_kinematics(system, markers, none)
-    small = dict.fromkeys(none, 1e-4)                        # one tells as much, whatever it is
+    small = dict.fromkeys(none, 1e-4)  # one tells as much, whatever it is
     assert not cd.inverse_kinematics(system, markers, small).undetermined.any()
 
 
@@ -138,7 +144,7 @@ def test_collinear_markers_of_a_free_body(coordinates):
         assert {g.coordinate for g in result.gaps} == set(turned)
         assert {g.filled for g in result.gaps} == {filled} and np.isnan(result.motion.values).any() != filled
         off = np.abs(result.motion.values - whole)
-        assert np.nanmax(off) < 1e-3                         # as in test_a_short_gap_is_filled
+        assert np.nanmax(off) < 1e-3  # as in test_a_short_gap_is_filled
         assert np.nanmax(result.errors.values) < 1e-8
     with pytest.warns(RuntimeWarning, match="from 0 to 0.59 s, NaN"):
         always = cd.inverse_kinematics(system, cd.Markers(T, system.markers[:3], p[:, :3]))
@@ -150,11 +156,11 @@ def test_coincident_markers_and_short_trials():
     system.add_body("arm", mobilizer=cd.Pin(), mass=1, inertia=(0.1, 0.1, 0.1))
     system.add_body("hand", "arm", cd.Pin(), X_PF=(0.3, 0, 0), mass=1, inertia=(0.1, 0.1, 0.1))
     for k in range(3):
-        system.add_marker(f"wrist{k}", "hand", (0.0, 0.0, 0.0))      # on the axis
+        system.add_marker(f"wrist{k}", "hand", (0.0, 0.0, 0.0))  # on the axis
     places = np.tile([0.0, 0.3, 0.0], (2, 3, 1))
     with pytest.warns(RuntimeWarning, match="tells hand in any frame"):
         result = cd.inverse_kinematics(system, cd.Markers([0.0, 0.1], system.markers, places))
-    np.testing.assert_allclose(result.motion["arm"], np.pi / 2, atol=1e-6)       # the accuracy
+    np.testing.assert_allclose(result.motion["arm"], np.pi / 2, atol=1e-6)  # the accuracy
     assert result.held == ("hand",) and (result.motion["hand"] == 0).all()
 
 

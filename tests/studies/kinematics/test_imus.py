@@ -1,4 +1,5 @@
 """Sensors of orientation: calibration and inverse kinematics on data whose truth is known."""
+
 from __future__ import annotations
 
 from dataclasses import replace
@@ -19,7 +20,7 @@ def worn(system, q, heading, noise=0.0):
     """R_WS of sensors that sit askew on the bodies; that of the pelvis has z forward and level at q = 0."""
     rng = np.random.default_rng(5)
     R_BS = {f"{b}_imu": exp_so3(rng.normal(size=3)) for b in BODIES} | {"pelvis_imu": rotation_y(np.pi / 2)}
-    W = rotation_y(-heading) @ rotation_x(ROTATION[0])      # R_GW
+    W = rotation_y(-heading) @ rotation_x(ROTATION[0])  # R_GW
     out = {}
     for name, R in R_BS.items():
         error = exp_so3(rng.normal(scale=noise, size=(len(q), 3)) if noise else np.zeros((len(q), 3)))
@@ -44,8 +45,11 @@ def test_a_known_motion_comes_back(heading, evidence):
         np.testing.assert_allclose(R, R_BS[name], atol=1e-12)
     # of no importance: where the pelvis is
     result = cd.inverse_kinematics(system, orientations=data, imus=imus, t=T).check()
-    evidence("inverse kinematics of IMUs: a known motion comes back, whatever the heading [rad]",
-             np.abs(result.motion.values - q)[:, angles(system)].max(), 1e-9)   # rounding; see test_markers
+    evidence(
+        "inverse kinematics of IMUs: a known motion comes back, whatever the heading [rad]",
+        np.abs(result.motion.values - q)[:, angles(system)].max(),
+        1e-9,
+    )  # rounding; see test_markers
     assert np.nanmax(result.orientation_errors.values) < 1e-10
     assert (result.motion["pelvis_tx"] == 0).all()
 
@@ -55,8 +59,9 @@ def test_without_heading_the_model_walks_as_the_world_of_the_sensors():
     system = walker()
     q = motion(system)
     data = worn(system, q, 0.8)[1]
-    imus = cd.calibrate_imus(system, data, state=system.state(q=q[0]), rotation=ROTATION, base="pelvis_imu",
-                             axis="z")
+    imus = cd.calibrate_imus(
+        system, data, state=system.state(q=q[0]), rotation=ROTATION, base="pelvis_imu", axis="z"
+    )
     result = cd.inverse_kinematics(system, orientations=data, imus=replace(imus, heading=0.0), t=T)
     joints = [k for k, name in enumerate(system.coordinates) if not name.startswith("pelvis")]
     assert np.abs(result.motion.values - q)[:, joints].max() < 1e-9
@@ -69,15 +74,21 @@ def test_noise_weights_and_gaps():
     q = motion(system)
     data = worn(system, q, 0.3, noise=0.02)[1]
     still = worn(system, q, 0.3)[1]
-    imus = cd.calibrate_imus(system, {k: R[:1] for k, R in still.items()}, state=system.state(q=q[0]),
-                             rotation=ROTATION, base="pelvis_imu", axis="z")
+    imus = cd.calibrate_imus(
+        system,
+        {k: R[:1] for k, R in still.items()},
+        state=system.state(q=q[0]),
+        rotation=ROTATION,
+        base="pelvis_imu",
+        axis="z",
+    )
     data["foot_imu"][10:20] = np.nan
-    data["shank_imu"][40:] = data["shank_imu"][40:] @ rotation_z(0.5)       # it slipped
+    data["shank_imu"][40:] = data["shank_imu"][40:] @ rotation_z(0.5)  # it slipped
     weights = {"shank_imu": np.where(T < 0.395, 1.0, 0.0)}
     words = r"ankle from 0\.1 to 0\.19 s, filled; knee, ankle from 0\.4 to 0\.59 s, NaN"
     with pytest.warns(RuntimeWarning, match=words):
         result = cd.inverse_kinematics(system, orientations=data, imus=imus, t=T, orientation_weights=weights)
-    assert result.held == ("pelvis_tx", "pelvis_ty", "pelvis_tz")    # no sensor tells a place: no warning
+    assert result.held == ("pelvis_tx", "pelvis_ty", "pelvis_tz")  # no sensor tells a place: no warning
     assert np.isnan(result.orientation_errors["shank_imu"][40:]).all()
     assert np.isnan(result.orientation_errors["foot_imu"][10:20]).all()
     hip = [system.coordinates.index(name) for name in ("hip_x", "hip_y", "hip_z")]
@@ -90,7 +101,7 @@ def test_noise_weights_and_gaps():
     for name, R_BS in zip(imus.names, imus.R_BS, strict=True):
         C = (R[name[:-4]] @ R_BS).T @ imus.R_GW @ data[name][i]
         total += np.arccos((np.trace(C) - 1) / 2) ** 2
-    assert result.cost[i] == pytest.approx(total / (2 * 4), rel=1e-9)       # arccos loses half the digits
+    assert result.cost[i] == pytest.approx(total / (2 * 4), rel=1e-9)  # arccos loses half the digits
     assert "sensors" in repr(result) and "worst sensors" in result.report()
     result.plot()
 
@@ -100,53 +111,63 @@ def test_tables_of_quaternions(tmp_path):
     system = walker()
     q = motion(system)
     data = worn(system, q, 0.4)[1]
-    lines = ["DataRate=100.000000", "DataType=Quaternion", "version=3", "OpenSimVersion=4.1", "endheader",
-             "\t".join(["time", *data])]
+    lines = [
+        "DataRate=100.000000",
+        "DataType=Quaternion",
+        "version=3",
+        "OpenSimVersion=4.1",
+        "endheader",
+        "\t".join(["time", *data]),
+    ]
     flat = {name: quaternion_from_rotation(R) for name, R in data.items()}
     for i, t in enumerate(T):
         lines.append("\t".join([f"{t:.2f}", *(",".join(f"{x:.5f}" for x in flat[n][i]) for n in data)]))
     path = tmp_path / "walk_orientations.sto"
     path.write_text("\n".join(lines) + "\n")
     table = cd.read_table(path)
-    imus = cd.calibrate_imus(system, table, state=system.state(q=q[0]), rotation=ROTATION, base="pelvis_imu",
-                             axis="z")
+    imus = cd.calibrate_imus(
+        system, table, state=system.state(q=q[0]), rotation=ROTATION, base="pelvis_imu", axis="z"
+    )
     result = cd.inverse_kinematics(system, orientations=table, imus=imus)
     assert np.abs(result.motion.values - q)[:, angles(system)].max() < 1e-3
-    with_markers = cd.inverse_kinematics(system, {"foot0": np.zeros((60, 3))}, orientations=table, imus=imus,
-                                         t=T)
-    assert np.abs(with_markers.errors["foot0"]).max() < 1e-3    # the free pelvis carries it there
+    with_markers = cd.inverse_kinematics(
+        system, {"foot0": np.zeros((60, 3))}, orientations=table, imus=imus, t=T
+    )
+    assert np.abs(with_markers.errors["foot0"]).max() < 1e-3  # the free pelvis carries it there
 
 
 def test_a_mean_over_a_quiet_stance():
     system = walker()
     q = np.tile(motion(system)[:1], (60, 1))
     R_BS, data = worn(system, q, 0.0, noise=0.05)
-    imus = cd.calibrate_imus(system, data, state=system.state(q=q[0]), rotation=ROTATION,
-                             time=(0, 1), t=T)
+    imus = cd.calibrate_imus(system, data, state=system.state(q=q[0]), rotation=ROTATION, time=(0, 1), t=T)
     off = [np.linalg.norm(np.array(R - R_BS[name])) for name, R in zip(imus.names, imus.R_BS, strict=True)]
-    assert max(off) < 0.05                                  # 0.05 sqrt(6/60), with room
+    assert max(off) < 0.05  # 0.05 sqrt(6/60), with room
     assert (np.abs(imus.spread - 0.05 * np.sqrt(3)) < 0.02).all()
     assert "pelvis_imu on pelvis" in repr(imus) and "<table>" in imus._repr_html_()
 
 
-@pytest.mark.parametrize(("change", "error", "words"), [
-    ({"orientations": cd.Table([0.0], ["a"], [[1.0]])}, cd.DescriptionError, "NAME_1 to NAME_4"),
-    ({"orientations": "walk.sto"}, cd.DescriptionError, r"cd\.read_table"),
-    ({"orientations": {"foot_imu": [[2.0, 0, 0, 0]]}}, cd.ShapeError, "length 2; expected 1"),
-    ({"orientations": {"foot_imu": [[1.0, 0, 0]]}}, cd.ShapeError, r"\(1, 4\)"),
-    ({"orientations": {"foot_imu": [np.diag([1.0, 1, -1])]}}, cd.ShapeError, "reflection"),
-    ({"orientations": {"foot_imu": [[np.nan] * 4]}}, cd.DescriptionError, "no orientation then"),
-    ({"orientations": {"hand_imu": [[1.0, 0, 0, 0]]}}, cd.UnknownNameError, "bodies="),
-    ({"bodies": {"foot_imu": "hand"}}, cd.UnknownNameError, "body 'hand'"),
-    ({"bodies": {"hand_imu": "foot"}}, cd.UnknownNameError, "sensor 'hand_imu'"),
-    ({"base": "hand_imu"}, cd.UnknownNameError, "did you mean"),
-    ({"base": "foot_imu", "axis": "w"}, cd.UnknownNameError, "axis 'w'"),
-    ({"base": "foot_imu", "axis": "y"}, cd.DescriptionError, "points up or down"),
-    ({"rotation": (1, 2)}, cd.ShapeError, "three angles"),
-    ({"time": (3, 4)}, cd.DescriptionError, "no rows between 3 and 4"),
-    ({"time": 3}, cd.ShapeError, "first and last"),
-    ({"base_imu_label": "foot_imu"}, cd.ArgumentError, "it is base="),
-])
+@pytest.mark.parametrize(
+    ("change", "error", "words"),
+    [
+        ({"orientations": cd.Table([0.0], ["a"], [[1.0]])}, cd.DescriptionError, "NAME_1 to NAME_4"),
+        ({"orientations": "walk.sto"}, cd.DescriptionError, r"cd\.read_table"),
+        ({"orientations": {"foot_imu": [[2.0, 0, 0, 0]]}}, cd.ShapeError, "length 2; expected 1"),
+        ({"orientations": {"foot_imu": [[1.0, 0, 0]]}}, cd.ShapeError, r"\(1, 4\)"),
+        ({"orientations": {"foot_imu": [np.diag([1.0, 1, -1])]}}, cd.ShapeError, "reflection"),
+        ({"orientations": {"foot_imu": [[np.nan] * 4]}}, cd.DescriptionError, "no orientation then"),
+        ({"orientations": {"hand_imu": [[1.0, 0, 0, 0]]}}, cd.UnknownNameError, "bodies="),
+        ({"bodies": {"foot_imu": "hand"}}, cd.UnknownNameError, "body 'hand'"),
+        ({"bodies": {"hand_imu": "foot"}}, cd.UnknownNameError, "sensor 'hand_imu'"),
+        ({"base": "hand_imu"}, cd.UnknownNameError, "did you mean"),
+        ({"base": "foot_imu", "axis": "w"}, cd.UnknownNameError, "axis 'w'"),
+        ({"base": "foot_imu", "axis": "y"}, cd.DescriptionError, "points up or down"),
+        ({"rotation": (1, 2)}, cd.ShapeError, "three angles"),
+        ({"time": (3, 4)}, cd.DescriptionError, "no rows between 3 and 4"),
+        ({"time": 3}, cd.ShapeError, "first and last"),
+        ({"base_imu_label": "foot_imu"}, cd.ArgumentError, "it is base="),
+    ],
+)
 def test_refusals(change, error, words):
     system = walker()
     arguments = {"orientations": {"foot_imu": [[1.0, 0, 0, 0]]}} | change

@@ -1,5 +1,6 @@
 """Inverse kinematics of markers: known motions come back, and each frame is at the least of OpenSim's
 objective."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -35,8 +36,11 @@ def test_a_known_motion_comes_back(loop, evidence):
     # at a residual of zero Gauss-Newton squares the error: what is left is rounding of positions of 1 m over
     # arms of 0.1 m
     what = "a closed loop" if loop else "a tree"
-    evidence(f"inverse kinematics: a known motion of {what} comes back [rad, m]",
-             np.abs(result.motion.values - q).max(), 1e-9)
+    evidence(
+        f"inverse kinematics: a known motion of {what} comes back [rad, m]",
+        np.abs(result.motion.values - q).max(),
+        1e-9,
+    )
     assert np.nanmax(result.errors.values) < 1e-10
 
 
@@ -47,17 +51,22 @@ def test_frames_are_at_the_least_of_the_objective(loop):
     markers.positions[3:9, 2] = np.nan
     weights = {"pelvis1": 10.0, "foot2": 0.1}
     tasks = {"ankle": (0.2, 0.5)}
-    result = cd.inverse_kinematics(system, markers, weights, {"ankle": 0.2}, coordinate_weights=0.5,
-                                   accuracy=1e-9)
+    result = cd.inverse_kinematics(
+        system, markers, weights, {"ankle": 0.2}, coordinate_weights=0.5, accuracy=1e-9
+    )
     for i in (0, 5):
         mine = objective(system, markers, result.frames.q[i], i, weights, tasks)
-        assert result.cost[i] == pytest.approx(mine, rel=1e-12)     # two sums of the same terms
+        assert result.cost[i] == pytest.approx(mine, rel=1e-12)  # two sums of the same terms
         if loop:
             continue
-        other = minimize(lambda q: objective(system, markers, q, i, weights, tasks),  # noqa: B023
-                         result.frames.q[i] + 1e-3, method="BFGS", options={"gtol": 1e-9})
-        assert mine <= other.fun + 1e-14                    # rounding of sums of 1e-4
-        np.testing.assert_allclose(other.x, result.frames.q[i], atol=2e-5)   # BFGS by differences
+        other = minimize(
+            lambda q: objective(system, markers, q, i, weights, tasks),  # noqa: B023
+            result.frames.q[i] + 1e-3,
+            method="BFGS",
+            options={"gtol": 1e-9},
+        )
+        assert mine <= other.fun + 1e-14  # rounding of sums of 1e-4
+        np.testing.assert_allclose(other.x, result.frames.q[i], atol=2e-5)  # BFGS by differences
 
 
 def test_the_slope_vanishes_along_a_loop(evidence):
@@ -68,14 +77,21 @@ def test_the_slope_vanishes_along_a_loop(evidence):
     for i in (0, 30, 59):
         q = result.frames.q[i]
         G = system.constraint_jacobian(q, np.zeros(system.nu), "position")
-        free = np.linalg.svd(G)[2][len(G):]
-        slope = [(objective(system, markers, q + h * d, i) - objective(system, markers, q - h * d, i))
-                 / (2 * h) for d in free for h in (1e-5,)]
+        free = np.linalg.svd(G)[2][len(G) :]
+        slope = [
+            (objective(system, markers, q + h * d, i) - objective(system, markers, q - h * d, i)) / (2 * h)
+            for d in free
+            for h in (1e-5,)
+        ]
         worst = max(worst, float(np.abs(slope).max()))
         assert np.abs(system.constraint_errors(q, np.zeros(system.nu))[0]).max() < 1e-10
     # central differences of 1e-5 of a cost of 1e-4 have this rounding
-    evidence("inverse kinematics of a closed loop with noise: slope of the objective along the constraints "
-             "[m^2/rad]", worst, 1e-9)
+    evidence(
+        "inverse kinematics of a closed loop with noise: slope of the objective along the constraints "
+        "[m^2/rad]",
+        worst,
+        1e-9,
+    )
 
 
 def test_missing_markers_and_frames():
@@ -83,13 +99,13 @@ def test_missing_markers_and_frames():
     q = motion(system)
     markers = seen(system, q)
     markers.positions[10:20, 5] = np.nan
-    markers.positions[30, 7, 1] = np.nan                    # one number is enough
+    markers.positions[30, 7, 1] = np.nan  # one number is enough
     markers.positions[40] = np.nan
     with pytest.warns(RuntimeWarning, match="1 of 60 frames, the first frame 40"):
         filled = cd.inverse_kinematics(system, markers).check()
     good = np.arange(60) != 40
     assert np.abs(filled.motion.values - q)[good].max() < 1e-9
-    assert np.abs(filled.motion.values - q)[40].max() < 1e-4         # a cubic over 0.02 s of 0.8 Hz
+    assert np.abs(filled.motion.values - q)[40].max() < 1e-4  # a cubic over 0.02 s of 0.8 Hz
     assert filled.filled[40].all() and not filled.filled[good].any()
     with pytest.warns(RuntimeWarning, match="NaN in 1 of them"):
         result = cd.inverse_kinematics(system, markers, fill_gaps=0.0)
@@ -122,7 +138,7 @@ def test_all_weights_times_ten_change_nothing():
     markers = seen(system, motion(system), noise=0.01)
     once = cd.inverse_kinematics(system, markers, None, {"ankle": 0.2})
     tenfold = cd.inverse_kinematics(system, markers, dict.fromkeys(markers.names, 10.0), {"ankle": 0.2})
-    np.testing.assert_allclose(tenfold.motion.values, once.motion.values, atol=1e-6)    # the accuracy
+    np.testing.assert_allclose(tenfold.motion.values, once.motion.values, atol=1e-6)  # the accuracy
 
 
 def test_locked_prescribed_and_limited():
@@ -136,12 +152,16 @@ def test_locked_prescribed_and_limited():
     np.testing.assert_array_equal(in_state.motion.values, locked.motion.values)
     bound = cd.inverse_kinematics(system, markers, limits={"knee": (-0.6, 0.1)})
     assert bound.motion["knee"].min() == -0.6 and (bound.motion["knee"] == -0.6).any()
-    assert (cd.inverse_kinematics(system, markers, limits=True).motion.values
-            == pytest.approx(q, abs=1e-9))
+    assert cd.inverse_kinematics(system, markers, limits=True).motion.values == pytest.approx(q, abs=1e-9)
 
     clamped = cd.System()
-    clamped.add_body("arm", mobilizer=cd.Pin(), mass=1, inertia=(1, 1, 1),
-                     coordinates=[cd.Coordinate("elbow", range=(0.0, 1.0), clamped=True)])
+    clamped.add_body(
+        "arm",
+        mobilizer=cd.Pin(),
+        mass=1,
+        inertia=(1, 1, 1),
+        coordinates=[cd.Coordinate("elbow", range=(0.0, 1.0), clamped=True)],
+    )
     clamped.add_marker("tip", "arm", (0.2, 0, 0))
     up = {"tip": np.tile([0.0, 0.2, 0.0], (3, 1))}
     with pytest.warns(RuntimeWarning, match="11 cm from the model"):
@@ -150,8 +170,9 @@ def test_locked_prescribed_and_limited():
     np.testing.assert_allclose(free.motion["elbow"], np.pi / 2, atol=1e-9)
 
     driven = cd.System()
-    driven.add_body("arm", mobilizer=cd.Pin(), mass=1, inertia=(1, 1, 1),
-                    motion=cd.Prescribed(lambda t: 0.5 * t))
+    driven.add_body(
+        "arm", mobilizer=cd.Pin(), mass=1, inertia=(1, 1, 1), motion=cd.Prescribed(lambda t: 0.5 * t)
+    )
     driven.add_body("hand", "arm", cd.Pin(), X_PF=(0.3, 0, 0), mass=1, inertia=(1, 1, 1))
     driven.add_marker("tip", "hand", (0.2, 0, 0))
     places = np.tile([0.5, 0.0, 0.0], (60, 1))
@@ -182,15 +203,18 @@ def test_coordinate_tasks():
 def test_other_goals_take_part():
     system = walker()
     markers = seen(system, motion(system))[["pelvis0", "pelvis1", "pelvis2", "thigh0", "thigh1"]]
-    level = cd.goals.Custom(lambda s: s.station_position("foot", (0, 0, 0))[1], -0.6 * np.ones(60),
-                            name="level")
+    level = cd.goals.Custom(
+        lambda s: s.station_position("foot", (0, 0, 0))[1], -0.6 * np.ones(60), name="level"
+    )
     result = cd.inverse_kinematics(system, markers, goals=level, locked=["ankle"])
-    np.testing.assert_allclose(result.frames.station_position("foot", (0, 0, 0)).values[:, 1], -0.6,
-                               atol=1e-8)
+    np.testing.assert_allclose(
+        result.frames.station_position("foot", (0, 0, 0)).values[:, 1], -0.6, atol=1e-8
+    )
 
 
-@pytest.mark.parametrize("turn", [(0, np.pi, 0), (np.pi, 0, 0), (0, 0, -np.pi / 2), (2.0, -1.0, 2.0),
-                                  (0, 2.5, 0.3)])
+@pytest.mark.parametrize(
+    "turn", [(0, np.pi, 0), (np.pi, 0, 0), (0, 0, -np.pi / 2), (2.0, -1.0, 2.0), (0, 2.5, 0.3)]
+)
 def test_a_subject_that_looks_elsewhere(turn):
     """The start is half a turn away; the right pose is found, without whole turns."""
     system = walker()
@@ -199,7 +223,7 @@ def test_a_subject_that_looks_elsewhere(turn):
     R = exp_so3(np.array(turn))
     moved = cd.Markers(here.time, here.names, here.positions @ R.T + np.array([1.0, 2.0, -3.0]))
     result = cd.inverse_kinematics(system, moved)
-    assert result.rms.max() < 0.008                         # noise in three directions is 0.0052
+    assert result.rms.max() < 0.008  # noise in three directions is 0.0052
     np.testing.assert_allclose(result.motion["knee"], q[:, system.coordinates.index("knee")], atol=0.05)
 
 
@@ -212,9 +236,10 @@ def test_errors_as_opensim_writes_them():
     assert isinstance(model, cd.Markers) and model.names == markers.names
     e = np.linalg.norm(model.positions - markers.positions, axis=2)
     np.testing.assert_array_equal(result.errors.values, e)
-    np.testing.assert_allclose(result.totals["total_squared_error"], np.nansum(e ** 2, axis=1), rtol=1e-14)
-    np.testing.assert_allclose(result.totals["marker_error_RMS"], np.sqrt(np.nanmean(e ** 2, axis=1)),
-                               rtol=1e-14)
+    np.testing.assert_allclose(result.totals["total_squared_error"], np.nansum(e**2, axis=1), rtol=1e-14)
+    np.testing.assert_allclose(
+        result.totals["marker_error_RMS"], np.sqrt(np.nanmean(e**2, axis=1)), rtol=1e-14
+    )
     np.testing.assert_array_equal(result.totals["marker_error_max"], np.nanmax(e, axis=1))
     p = system.station_position(result.frames.q, "foot", system.marker("foot0").station)
     np.testing.assert_allclose(model["foot0"], p, atol=1e-15)
@@ -235,7 +260,7 @@ def test_results_do_not_depend_on_where_a_run_begins():
     system = walker()
     markers = seen(system, motion(system), noise=0.01)
     whole = cd.inverse_kinematics(system, markers)
-    parts = [cd.inverse_kinematics(system, markers[k:k + 20]) for k in (0, 20, 40)]
+    parts = [cd.inverse_kinematics(system, markers[k : k + 20]) for k in (0, 20, 40)]
     apart = np.concatenate([part.motion.values for part in parts])
     # the last change is at most 1e-6, and each change is a fraction of the one before
     assert np.abs(apart - whole.motion.values).max() < 1e-6
@@ -252,7 +277,7 @@ def test_report_plot_and_repr(tmp_path):
     assert "worst markers" in text and "OpenSim's guidelines" in text
     assert repr(result).startswith("InverseKinematics(60 frames from 0 to 0.59 s: 15 markers, RMS 1")
     assert "<table>" in result._repr_html_()
-    assert len(result.plot().get_lines()) == 4              # two curves, two thresholds
+    assert len(result.plot().get_lines()) == 4  # two curves, two thresholds
     result.plot("knee", "ankle")
     result.plot("foot0")
     with pytest.raises(cd.UnknownNameError, match="did you mean 'knee'"):
@@ -280,35 +305,49 @@ def test_names_are_matched():
         cd.inverse_kinematics(system, markers.renamed({"foot0": "FOOT.0"}))
 
 
-@pytest.mark.parametrize(("change", "error", "words"), [
-    ({"markers": None}, cd.DescriptionError, "nothing to follow"),
-    ({"markers": "walk.trc"}, cd.DescriptionError, r"cd\.read_markers"),
-    ({"markers": {"foot0": np.zeros((60, 2))}}, cd.ShapeError, r"\(T, 3\)"),
-    ({"markers": {"foot0": np.zeros((60, 3))}}, cd.DescriptionError, "need times"),
-    ({"markers": {"foot0": np.zeros((60, 3))}, "t": T[::-1]}, cd.ShapeError, "must increase"),
-    ({"markers": {"foot0": np.zeros((60, 3)), "foot1": np.zeros((6, 3))}, "t": T}, cd.ShapeError,
-     "different numbers of frames"),
-    ({"markers": {"foot0": np.full((60, 3), np.nan)}, "t": T}, cd.ShapeError, "no marker was seen"),
-    ({"markers": {"foot0": np.full((60, 3), np.inf)}, "t": T}, cd.ShapeError, "infinite"),
-    ({"t": T}, cd.DescriptionError, "times of their own"),
-    ({"weights": {"foo0": 1.0}}, cd.UnknownNameError, "did you mean 'foot0'"),
-    ({"weights": {"foot0": -1.0}}, cd.ShapeError, "zero or more"),
-    ({"weights": {"foot0": np.ones(7)}}, cd.ShapeError, "one number or 60"),
-    ({"weights": [1, 2]}, cd.DescriptionError, "by name"),
-    ({"weights": cd.Table([0, 0.1], ["foot0"], [[1], [1]])}, cd.DescriptionError, "covers from 0 to 0.1 s"),
-    ({"coordinates": {"kne": 1.0}}, cd.UnknownNameError, "did you mean 'knee'"),
-    ({"coordinates": {"knee": [1.0, 2.0]}}, cd.ShapeError, "one finite number or 60"),
-    ({"coordinates": 3.0}, cd.DescriptionError, "by name"),
-    ({"coordinates": {"knee": 0.1}, "coordinate_weights": {"kne": 1.0}}, cd.UnknownNameError, "knee"),
-    ({"coordinate_weights": 2.0}, cd.DescriptionError, "needs coordinates="),
-    ({"names": {"foot9": "foot0"}}, cd.UnknownNameError, "marker of the data"),
-    ({"names": {"foot0": "foot9"}}, cd.UnknownNameError, "marker of the model"),
-    ({"names": ["foot0"]}, cd.DescriptionError, "name in the data"),
-    ({"names": {"foot0": "foot1", "foot2": "foot1"}}, cd.DescriptionError, "'foot1' twice"),
-    ({"orientations": {"foot_imu": np.tile(np.eye(3), (60, 1, 1))}}, cd.DescriptionError, "calibrate_imus"),
-    ({"imus": 3}, cd.DescriptionError, "need orientations="),
-    ({"marker_weights": {}}, cd.ArgumentError, "they are weights="),
-])
+@pytest.mark.parametrize(
+    ("change", "error", "words"),
+    [
+        ({"markers": None}, cd.DescriptionError, "nothing to follow"),
+        ({"markers": "walk.trc"}, cd.DescriptionError, r"cd\.read_markers"),
+        ({"markers": {"foot0": np.zeros((60, 2))}}, cd.ShapeError, r"\(T, 3\)"),
+        ({"markers": {"foot0": np.zeros((60, 3))}}, cd.DescriptionError, "need times"),
+        ({"markers": {"foot0": np.zeros((60, 3))}, "t": T[::-1]}, cd.ShapeError, "must increase"),
+        (
+            {"markers": {"foot0": np.zeros((60, 3)), "foot1": np.zeros((6, 3))}, "t": T},
+            cd.ShapeError,
+            "different numbers of frames",
+        ),
+        ({"markers": {"foot0": np.full((60, 3), np.nan)}, "t": T}, cd.ShapeError, "no marker was seen"),
+        ({"markers": {"foot0": np.full((60, 3), np.inf)}, "t": T}, cd.ShapeError, "infinite"),
+        ({"t": T}, cd.DescriptionError, "times of their own"),
+        ({"weights": {"foo0": 1.0}}, cd.UnknownNameError, "did you mean 'foot0'"),
+        ({"weights": {"foot0": -1.0}}, cd.ShapeError, "zero or more"),
+        ({"weights": {"foot0": np.ones(7)}}, cd.ShapeError, "one number or 60"),
+        ({"weights": [1, 2]}, cd.DescriptionError, "by name"),
+        (
+            {"weights": cd.Table([0, 0.1], ["foot0"], [[1], [1]])},
+            cd.DescriptionError,
+            "covers from 0 to 0.1 s",
+        ),
+        ({"coordinates": {"kne": 1.0}}, cd.UnknownNameError, "did you mean 'knee'"),
+        ({"coordinates": {"knee": [1.0, 2.0]}}, cd.ShapeError, "one finite number or 60"),
+        ({"coordinates": 3.0}, cd.DescriptionError, "by name"),
+        ({"coordinates": {"knee": 0.1}, "coordinate_weights": {"kne": 1.0}}, cd.UnknownNameError, "knee"),
+        ({"coordinate_weights": 2.0}, cd.DescriptionError, "needs coordinates="),
+        ({"names": {"foot9": "foot0"}}, cd.UnknownNameError, "marker of the data"),
+        ({"names": {"foot0": "foot9"}}, cd.UnknownNameError, "marker of the model"),
+        ({"names": ["foot0"]}, cd.DescriptionError, "name in the data"),
+        ({"names": {"foot0": "foot1", "foot2": "foot1"}}, cd.DescriptionError, "'foot1' twice"),
+        (
+            {"orientations": {"foot_imu": np.tile(np.eye(3), (60, 1, 1))}},
+            cd.DescriptionError,
+            "calibrate_imus",
+        ),
+        ({"imus": 3}, cd.DescriptionError, "need orientations="),
+        ({"marker_weights": {}}, cd.ArgumentError, "they are weights="),
+    ],
+)
 def test_refusals(change, error, words):
     system = walker()
     arguments = {"markers": seen(system, motion(system))} | change
@@ -340,7 +379,7 @@ def test_markers_on_ground_count_in_the_mean():
     result = cd.inverse_kinematics(system, data, t=[0.0])
     assert result.motion["arm"][0] == pytest.approx(np.pi / 2, abs=1e-6)
     np.testing.assert_allclose(result.errors.values, [[0.03, 0.03]], atol=1e-12)
-    system.add_marker("elbow", "arm", (0.1, 0, 0))          # a system in use takes more
+    system.add_marker("elbow", "arm", (0.1, 0, 0))  # a system in use takes more
     more = cd.inverse_kinematics(system, data | {"elbow": np.array([[0.0, 0.15, 0.0]])}, t=[0.0])
     np.testing.assert_allclose(more.errors.values, [[0.03, 0.03, 0.05]], atol=1e-12)
 
@@ -350,10 +389,10 @@ def test_another_axis_that_points_up_is_asked_about():
     system = walker()
     q = 0.1 * motion(system, 5)
     upright = seen(system, q)
-    cd.inverse_kinematics(system, upright)                   # no warning
+    cd.inverse_kinematics(system, upright)  # no warning
     z_up = cd.Markers(upright.time, upright.names, np.asarray(upright.positions)[..., [2, 0, 1]])
     with pytest.warns(RuntimeWarning, match=r"lies along z in most frames.*vertical='z'"):
         found = cd.inverse_kinematics(system, z_up)
-    assert found.rms.max() < 1e-6                            # it fits
+    assert found.rms.max() < 1e-6  # it fits
     with pytest.warns(RuntimeWarning, match="lies along z"):
         cd.scale(system, z_up)

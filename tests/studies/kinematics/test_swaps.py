@@ -1,4 +1,5 @@
 """Markers that are exchanged, for some frames or the whole trial, are named; noise and bad models are not."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -26,11 +27,11 @@ def test_a_pair_in_part_or_all_of_a_trial(rows, pair):
     words = f"'{pair[0]}' and '{pair[1]}' look exchanged in .* lowers the RMS from"
     with pytest.warns(RuntimeWarning, match=words):
         result = cd.inverse_kinematics(system, markers)
-    swap, = result.swaps
+    (swap,) = result.swaps
     assert swap.markers == pair and swap.frames == tuple(rows)
-    assert swap.rms[0] > 0.1 and swap.rms[1] < 0.006         # noise in three directions is 0.0052
+    assert swap.rms[0] > 0.1 and swap.rms[1] < 0.006  # noise in three directions is 0.0052
     others = np.delete(result.rms, rows)
-    assert others.max(initial=0.0) < 0.008                   # frames after them find back
+    assert others.max(initial=0.0) < 0.008  # frames after them find back
 
 
 def test_two_pairs():
@@ -48,8 +49,11 @@ def test_no_pair_is_named_in_vain():
     system = walker()
     markers = seen(system, motion(system))
     rng = np.random.default_rng(1)
-    for change in (rng.normal(scale=0.02, size=markers.positions.shape), 0.1 * markers.positions,
-                   np.where(np.arange(16)[:, None] == 5, 0.12, 0.0)):
+    for change in (
+        rng.normal(scale=0.02, size=markers.positions.shape),
+        0.1 * markers.positions,
+        np.where(np.arange(16)[:, None] == 5, 0.12, 0.0),
+    ):
         other = cd.Markers(markers.time, markers.names, markers.positions + change)
         assert cd.inverse_kinematics(system, other).swaps == ()
 
@@ -59,8 +63,9 @@ def test_left_and_right():
     system = cd.System()
     system.add_body("pelvis", mobilizer=cd.Free(coordinates="euler"), mass=10, inertia=(0.1, 0.1, 0.1))
     for side, z in (("r", 0.1), ("l", -0.1)):
-        system.add_body(f"thigh_{side}", "pelvis", cd.Pin(), X_PF=(0, -0.1, z), mass=7,
-                        inertia=(0.1, 0.02, 0.1))
+        system.add_body(
+            f"thigh_{side}", "pelvis", cd.Pin(), X_PF=(0, -0.1, z), mass=7, inertia=(0.1, 0.02, 0.1)
+        )
         for k, place in enumerate([(0.05, -0.05, z / 2), (0.06, -0.3, z / 3)]):
             system.add_marker(f"{side.upper()}.Thigh{k}", f"thigh_{side}", place)
         system.add_marker(f"{side.upper()}.ASIS", "pelvis", (0.1, 0.05, 1.3 * z))
@@ -69,7 +74,14 @@ def test_left_and_right():
     q[:, 6], q[:, 7] = 0.4 * np.sin(np.arange(20) / 5), -0.3 * np.sin(np.arange(20) / 5)
     markers = seen(system, q, noise=0.002)
     assert [markers.names[k] for k in _sides(markers.names)] == [
-        "L.Thigh0", "L.Thigh1", "L.ASIS", "R.Thigh0", "R.Thigh1", "R.ASIS", "Sacrum"]
+        "L.Thigh0",
+        "L.Thigh1",
+        "L.ASIS",
+        "R.Thigh0",
+        "R.Thigh1",
+        "R.ASIS",
+        "Sacrum",
+    ]
     wrong = cd.Markers(markers.time, markers.names, np.array(markers.positions)[:, _sides(markers.names)])
     with pytest.warns(RuntimeWarning) as said:
         result = cd.inverse_kinematics(system, wrong)
@@ -78,9 +90,15 @@ def test_left_and_right():
     assert len(result.swaps[0].markers) == 6 and result.swaps[0].rms[1] < 0.01
 
 
-@pytest.mark.parametrize(("names", "order"), [
-    (("RKNE", "LKNE", "SACR"), [1, 0, 2]), (("knee_r", "knee_l", "head"), [1, 0, 2]),
-    (("RightKnee", "LeftKnee"), [1, 0]), (("Rib", "Lid"), [0, 1])])
+@pytest.mark.parametrize(
+    ("names", "order"),
+    [
+        (("RKNE", "LKNE", "SACR"), [1, 0, 2]),
+        (("knee_r", "knee_l", "head"), [1, 0, 2]),
+        (("RightKnee", "LeftKnee"), [1, 0]),
+        (("Rib", "Lid"), [0, 1]),
+    ],
+)
 def test_sides_by_their_names(names, order):
     assert _sides(names).tolist() == order
 
@@ -92,13 +110,13 @@ def test_frames_find_back_after_bad_ones():
     markers = seen(system, q, noise=0.002)
     p = np.array(markers.positions)
     R = exp_so3(np.array([0.0, 0.0, 3.0]))
-    p[10:14] = p[10:14] @ R.T                                # a few frames upside down
+    p[10:14] = p[10:14] @ R.T  # a few frames upside down
     p[14:16] = np.random.default_rng(0).uniform(-1, 1, p[14:16].shape)
     with pytest.warns(RuntimeWarning):
         result = cd.inverse_kinematics(system, cd.Markers(markers.time, markers.names, p))
     assert result.rms[16:].max() < 0.006
     knee = q[16:, system.coordinates.index("knee")]
-    np.testing.assert_allclose(result.motion["knee"][16:], knee, atol=0.05)     # of 2 mm of noise
+    np.testing.assert_allclose(result.motion["knee"][16:], knee, atol=0.05)  # of 2 mm of noise
 
 
 def test_markers_far_from_the_model_are_told_once():

@@ -26,6 +26,7 @@ Groups of contacts that do not act on each other are problems of their own:
 
     W_ij = 0 for i, j of two groups                                                                       (15)
 """
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -113,8 +114,13 @@ class ContactProblem:
     def part(self, some: np.ndarray) -> ContactProblem:
         """That of some of the contacts, the others doing nothing."""
         rows = (3 * some[:, None] + np.arange(3)).ravel()
-        return ContactProblem(self.W[np.ix_(rows, rows)], self.b[rows], self.mu[some],
-                              [self.directions[i] for i in some], self.c[some])
+        return ContactProblem(
+            self.W[np.ix_(rows, rows)],
+            self.b[rows],
+            self.mu[some],
+            [self.directions[i] for i in some],
+            self.c[some],
+        )
 
     @property
     def cones(self) -> list[int]:
@@ -127,7 +133,7 @@ class ContactProblem:
         for i, d in enumerate(self.directions):
             F[3 * i, i] = 1.0
             if d is not None:
-                F[3 * i + 1:3 * i + 3, i] = -self.mu[i] * d
+                F[3 * i + 1 : 3 * i + 3, i] = -self.mu[i] * d
         return F
 
     def own(self) -> np.ndarray:
@@ -142,8 +148,12 @@ class ContactProblem:
         # a contact's own: beside those of heavy bodies any force of a light one would be small
         own = np.diag(self.W).reshape(-1, 3).max(axis=1, initial=0.0)
         size_l = np.maximum(np.abs(lam).max(axis=1, initial=1e-300), size_v / np.where(own > 0, own, np.inf))
-        bad = [0.0, *(-lam[:, 0] / size_l), *(-v[:, 0] / size_v),
-               *(np.minimum(np.abs(lam[:, 0]) / size_l, np.abs(v[:, 0]) / size_v))]
+        bad = [
+            0.0,
+            *(-lam[:, 0] / size_l),
+            *(-v[:, 0] / size_v),
+            *(np.minimum(np.abs(lam[:, 0]) / size_l, np.abs(v[:, 0]) / size_v)),
+        ]
         for i in range(self.k):
             d, reach = self.directions[i], self.mu[i] * (lam[i, 0] + self.c[i])
             if d is not None:
@@ -174,8 +184,10 @@ class ContactProblem:
         If there is no such answer, what was given."""
         size = max(float(np.abs(self.b).max(initial=0.0)), 1e-300)
         slip = np.hypot(*found.v[:, 1:].T)
-        ways = [d if d is not None else v[1:] / s if s > 1e-7 * size and mu > 0 else None
-                for d, v, s, mu in zip(self.directions, found.v, slip, self.mu, strict=True)]
+        ways = [
+            d if d is not None else v[1:] / s if s > 1e-7 * size and mu > 0 else None
+            for d, v, s, mu in zip(self.directions, found.v, slip, self.mu, strict=True)
+        ]
         parts = (found.v[:, 0] > 1e-7 * size) & (found.lambda_[:, 0] * np.diag(self.W)[::3] <= 1e-9 * size)
         if self.c.any() or parts.all():
             return found
@@ -186,8 +198,12 @@ class ContactProblem:
             made = self.answer(lam.ravel())
             if made.error <= max(TOLERANCE, found.error):
                 return made
-            beyond = np.array([np.hypot(*x[1:]) - mu * x[0] if d is None else 0.0 for d, x, mu in
-                               zip(ways, lam, self.mu, strict=True)])
+            beyond = np.array(
+                [
+                    np.hypot(*x[1:]) - mu * x[0] if d is None else 0.0
+                    for d, x, mu in zip(ways, lam, self.mu, strict=True)
+                ]
+            )
             worst = int(np.argmax(beyond))
             if not beyond[worst] > 0:
                 break
@@ -196,15 +212,22 @@ class ContactProblem:
 
     def _all_hold(self) -> Answer:
         """Nothing opens and nothing slips but what slides already."""
-        rows = np.array([r for i in range(self.k) for r in (
-            (3 * i, 3 * i + 1, 3 * i + 2) if i in self.cones else (3 * i,))], dtype=int)
+        rows = np.array(
+            [
+                r
+                for i in range(self.k)
+                for r in ((3 * i, 3 * i + 1, 3 * i + 2) if i in self.cones else (3 * i,))
+            ],
+            dtype=int,
+        )
         F = self.pushing()
         P = np.zeros((3 * self.k, len(rows)))
         for column, r in enumerate(rows):
             P[:, column] = F[:, r // 3] if r % 3 == 0 else np.eye(3 * self.k)[r]
         A = self.W[rows] @ P
-        scale = 1 / np.sqrt(np.maximum(np.abs(np.diag(A)), 1e-12 * max(np.abs(np.diag(A)).max(initial=0.0),
-                                                                       1e-300)))
+        scale = 1 / np.sqrt(
+            np.maximum(np.abs(np.diag(A)), 1e-12 * max(np.abs(np.diag(A)).max(initial=0.0), 1e-300))
+        )
         x = np.linalg.lstsq(scale[:, None] * A * scale, -scale * self.b[rows], rcond=1e-11)[0]
         return self.answer(P @ (scale * x))
 
@@ -212,11 +235,16 @@ class ContactProblem:
         """(13), then (14)."""
         k, cones, F = self.k, self.cones, self.pushing()
         planar = np.diag(self.W).reshape(-1, 3)
-        D: list[np.ndarray] = []                             # directions of each cone, (3 k, N)
+        D: list[np.ndarray] = []  # directions of each cone, (3 k, N)
         for i in cones:
             flat = planar[i, 1:] <= 1e-12 * max(planar[i].max(), 1e-300)
-            angles = ([0, np.pi] if flat[1] else [np.pi / 2, -np.pi / 2] if flat[0]
-                      else np.arange(SIDES) * 2 * np.pi / SIDES)
+            angles = (
+                [0, np.pi]
+                if flat[1]
+                else [np.pi / 2, -np.pi / 2]
+                if flat[0]
+                else np.arange(SIDES) * 2 * np.pi / SIDES
+            )
             mine = np.zeros((3 * k, len(angles)))
             mine[3 * i + 1], mine[3 * i + 2] = np.cos(angles), np.sin(angles)
             D.append(mine)
@@ -224,7 +252,7 @@ class ContactProblem:
         E = np.zeros((all_D.shape[1], len(cones)))
         start = 0
         for j, mine in enumerate(D):
-            E[start:start + mine.shape[1], j] = 1.0
+            E[start : start + mine.shape[1], j] = 1.0
             start += mine.shape[1]
         N = np.eye(3 * k)[::3]
         mu = np.zeros((len(cones), k))
@@ -234,9 +262,13 @@ class ContactProblem:
         unit = 1 / np.sqrt(np.where(own > 0, own, max(float(own.max(initial=0.0)), 1e-300)))
         each = np.repeat(unit, 3)
         W, b_all = each[:, None] * self.W * each + RIDGE * np.eye(3 * k), each * self.b
-        A = np.block([[N @ W @ F, N @ W @ all_D, np.zeros((k, len(cones)))],
-                      [all_D.T @ W @ F, all_D.T @ W @ all_D, E],
-                      [mu, -E.T, np.zeros((len(cones), len(cones)))]])
+        A = np.block(
+            [
+                [N @ W @ F, N @ W @ all_D, np.zeros((k, len(cones)))],
+                [all_D.T @ W @ F, all_D.T @ W @ all_D, E],
+                [mu, -E.T, np.zeros((len(cones), len(cones)))],
+            ]
+        )
         b = np.concatenate([b_all[::3], all_D.T @ b_all, mu @ (self.c / unit)])
         s = max(float(np.abs(b).max(initial=0.0)), 1e-300)
         scaled = b / s
@@ -246,7 +278,7 @@ class ContactProblem:
         z = next((z for beside in BESIDE if (z := lemke(A, scaled + beside * uneven)) is not None), None)
         if z is None:
             return None
-        lambda_ = s * each * (F @ z[:k] + all_D @ z[k:k + all_D.shape[1]])
+        lambda_ = s * each * (F @ z[:k] + all_D @ z[k : k + all_D.shape[1]])
         rough = self.answer(lambda_)
         exact = self._newton(rough)
         return exact if exact.error < rough.error else rough
@@ -257,7 +289,7 @@ class ContactProblem:
         own = np.diag(self.W).reshape(-1, 3).max(axis=1, initial=0.0)
         unit = 1 / np.sqrt(np.where(own > 0, own, max(float(own.max(initial=0.0)), 1e-300)))
         each, size = np.repeat(unit, 3), max(float(np.abs(np.repeat(unit, 3) * self.b).max()), 1e-300)
-        to = each * size                                     # lambda = to x: each answers itself by one
+        to = each * size  # lambda = to x: each answers itself by one
         made = replace(self, W=each[:, None] * self.W * each, b=each * self.b / size, c=self.c / to[::3])
         rng, best = np.random.default_rng(0), rough
         first = [made._swept(), np.zeros(3 * k)]
@@ -265,10 +297,10 @@ class ContactProblem:
         for i in range(STARTS[all(d is None for d in self.directions)]):
             if i < len(first):
                 x = first[i]
-            else:                                            # light bodies between heavy ones: many decades
+            else:  # light bodies between heavy ones: many decades
                 x = rng.standard_normal((k, 3)) * 10.0 ** rng.uniform(0, 3, (k, 1))
                 x[:, 0] = np.abs(x[:, 0])
-            share = SHARES[i % len(SHARES)]                  # (14a) holds with any share of v
+            share = SHARES[i % len(SHARES)]  # (14a) holds with any share of v
             found = self.answer(to * replace(made, W=share * made.W, b=share * made.b)._descended(x.ravel()))
             if best is None or found.error < best.error:
                 best = found
@@ -301,8 +333,14 @@ class ContactProblem:
             for damping in (0.0, 1e-6, 1e-3):
                 A = np.vstack([J, np.sqrt(damping * off) * np.eye(len(x))]) if damping else J
                 more = np.linalg.lstsq(A, np.append(-r, np.zeros(len(A) - len(r))), rcond=1e-13)[0]
-                far = next((a for a in 0.5 ** np.arange(12) if np.linalg.norm(self._off(x + a * more)[0])
-                            < (1 - 1e-4 * a) * off), 0.0)
+                far = next(
+                    (
+                        a
+                        for a in 0.5 ** np.arange(12)
+                        if np.linalg.norm(self._off(x + a * more)[0]) < (1 - 1e-4 * a) * off
+                    ),
+                    0.0,
+                )
                 if far:
                     break
             if not far:
@@ -333,8 +371,11 @@ class ContactProblem:
                 continue
             d = rub / length
             r[t] = x[t] - reach * d
-            J[t] = one[t] - mu * np.outer(d, d_push) - reach / length * (np.eye(2) - np.outer(d, d)) @ (
-                one[t] - self.W[t])
+            J[t] = (
+                one[t]
+                - mu * np.outer(d, d_push)
+                - reach / length * (np.eye(2) - np.outer(d, d)) @ (one[t] - self.W[t])
+            )
         return r, J
 
     def _newton(self, rough: Answer) -> Answer:
@@ -358,7 +399,7 @@ class ContactProblem:
                 if i in slides:
                     speed = max(float(np.hypot(*v[t])), 1e-300)
                     d, reach = v[t] / speed, self.mu[i] * (lam[n] + self.c[i])
-                    r[t] = lam[t] + reach * d                                                # (14)
+                    r[t] = lam[t] + reach * d  # (14)
                     J[t] = reach * (np.eye(2) - np.outer(d, d)) / speed @ self.W[t]
                     J[t, n] += self.mu[i] * d
                     J[t, t] += np.eye(2)

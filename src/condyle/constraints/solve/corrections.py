@@ -11,6 +11,7 @@ motion. Of an estimated error (e_q, e_u) projection removes what is normal, to f
 
 and of a quaternion's part what is along the quaternion.
 """
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -33,23 +34,26 @@ def rows_of(rows: ConstraintEquations, *levels: str) -> list[int]:
     return [i for _, part, at in rows.parts if part.level in levels for i in range(at.start, at.stop)]
 
 
-def turns(rows: ConstraintEquations, P: ca.SX, lock: ca.SX, weights: ca.SX,
-          errors: Sequence[ca.SX]) -> tuple[list[ca.SX], ca.SX]:
+def turns(
+    rows: ConstraintEquations, P: ca.SX, lock: ca.SX, weights: ca.SX, errors: Sequence[ca.SX]
+) -> tuple[list[ca.SX], ca.SX]:
     """du of (1) for each of some errors of position rows P, shape (nu,), and whether these are delicate."""
-    return _changes(rows, P, ca.sparsify(ca.diag(1 / (weights ** 2 + lock)) @ P.T), lock, errors)
+    return _changes(rows, P, ca.sparsify(ca.diag(1 / (weights**2 + lock)) @ P.T), lock, errors)
 
 
-def impulses(rows: ConstraintEquations, V: ca.SX, lock: ca.SX, weights: ca.SX,
-             errors: Sequence[ca.SX]) -> list[ca.SX]:
+def impulses(
+    rows: ConstraintEquations, V: ca.SX, lock: ca.SX, weights: ca.SX, errors: Sequence[ca.SX]
+) -> list[ca.SX]:
     """du of (1) for each of some errors of the rows V of speeds, shape (nu,). Weights serve as masses where
     there are none."""
-    factor, solve = factorisation(rows.tree, mass_matrix(rows.tree, rows.kin), lock + MASSLESS * weights ** 2)
+    factor, solve = factorisation(rows.tree, mass_matrix(rows.tree, rows.kin), lock + MASSLESS * weights**2)
     columns = [solve.call([factor, ca.densify(V[i, :].T)], True, False)[0] for i in range(V.shape[0])]
     return _changes(rows, V, ca.sparsify(ca.horzcat(ca.SX(rows.tree.nu, 0), *columns)), lock, errors)[0]
 
 
-def _changes(rows: ConstraintEquations, G: ca.SX, Z: ca.SX, lock: ca.SX,
-             errors: Sequence[ca.SX]) -> tuple[list[ca.SX], ca.SX]:
+def _changes(
+    rows: ConstraintEquations, G: ca.SX, Z: ca.SX, lock: ca.SX, errors: Sequence[ca.SX]
+) -> tuple[list[ca.SX], ca.SX]:
     found = Blocks(rows, G, Z, lock)
     met = found.meet(ca.SX(rows.tree.nu, len(errors)), ca.horzcat(*errors))
     return ca.horzsplit(ca.densify(met.x)), found.delicate
@@ -58,15 +62,17 @@ def _changes(rows: ConstraintEquations, G: ca.SX, Z: ca.SX, lock: ca.SX,
 def position_change(rows: ConstraintEquations, lock: ca.SX, weights: ca.SX) -> tuple[ca.SX, ca.SX]:
     """du that takes q towards the constraints, shape (nu,): q <- q + N du, then quaternions are normalised;
     and whether the constraints are delicate."""
-    (du,), delicate = turns(rows, rows.jacobian()[rows_of(rows, "position"), :], lock, weights,
-                            [rows.errors()[0]])
+    (du,), delicate = turns(
+        rows, rows.jacobian()[rows_of(rows, "position"), :], lock, weights, [rows.errors()[0]]
+    )
     return du, delicate
 
 
 def velocity_change(rows: ConstraintEquations, lock: ca.SX, weights: ca.SX) -> ca.SX:
     """du that takes u to the constraints, shape (nu,): in one step where they are linear in u."""
-    return impulses(rows, rows.jacobian()[rows_of(rows, "position", "velocity"), :], lock, weights,
-                    [rows.errors()[1]])[0]
+    return impulses(
+        rows, rows.jacobian()[rows_of(rows, "position", "velocity"), :], lock, weights, [rows.errors()[1]]
+    )[0]
 
 
 def jump(rows: ConstraintEquations, du: ca.SX, lock: ca.SX) -> list[ca.SX]:
@@ -107,8 +113,9 @@ def across_quaternions(tree: Tree, q: ca.SX, e: ca.SX) -> ca.SX:
     return across
 
 
-def tangential(rows: ConstraintEquations, lock: ca.SX, weights: ca.SX, errors: Sequence[tuple[ca.SX, ca.SX]]
-               ) -> tuple[ca.SX, ca.SX, ca.SX, list[tuple[ca.SX, ca.SX]]]:
+def tangential(
+    rows: ConstraintEquations, lock: ca.SX, weights: ca.SX, errors: Sequence[tuple[ca.SX, ca.SX]]
+) -> tuple[ca.SX, ca.SX, ca.SX, list[tuple[ca.SX, ca.SX]]]:
     """What a state near the position constraints needs: du of its speeds, what of v that leaves, du to the
     position constraints, and (e_q, e_u) by (2)."""
     view, G = rows.view, rows.jacobian()
@@ -118,7 +125,9 @@ def tangential(rows: ConstraintEquations, lock: ca.SX, weights: ca.SX, errors: S
     along = impulses(rows, V, lock, weights, [v, *(V @ e_u for _, e_u in errors)])
     rates = [p, *(ca.jtimes(p, view.q, e_q) for e_q, _ in errors)]
     du = turns(rows, P, lock, weights, rates)[0] if held else [ca.SX(rows.tree.nu, 1)] * len(rates)
-    out = [(e_q + moved(rows.tree, view.t, view.q, turn), e_u + change)
-           for (e_q, e_u), turn, change in zip(errors, du[1:], along[1:], strict=True)]
+    out = [
+        (e_q + moved(rows.tree, view.t, view.q, turn), e_u + change)
+        for (e_q, e_u), turn, change in zip(errors, du[1:], along[1:], strict=True)
+    ]
     linear = not ca.depends_on(V, view.u)
     return along[0], v + V @ along[0] if linear else v, du[0], out

@@ -17,6 +17,7 @@ and a row's force on it goes to the body or the speeds that carry it:
 so that G' is what forces of unit multipliers do to the speeds, and equals (dp/dq N)' (sherman2011 (13)-(16)).
 A disabled constraint has zeros for all of this.
 """
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -137,8 +138,11 @@ class ConstraintEquations:
 
     def position_errors(self) -> ca.SX:
         """p of all position rows alone."""
-        each = (self._if_enabled(i, c.zeroth(*(leaf.at(self.view) for leaf in c.leaves))[0])
-                for i, c, _ in self.parts if c.level == "position")
+        each = (
+            self._if_enabled(i, c.zeroth(*(leaf.at(self.view) for leaf in c.leaves))[0])
+            for i, c, _ in self.parts
+            if c.level == "position"
+        )
         return ca.vertcat(ca.SX(0, 1), *each)
 
     def bias(self) -> ca.SX:

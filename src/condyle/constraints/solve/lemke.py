@@ -6,6 +6,7 @@ is solved by Lemke's method, with the lexicographic rule: it ends, at a solution
 there is none if A is copositive-plus, as in impacts. No maintained package for it fits: SciPy has none, QP
 solvers (daqp) take symmetric A, and friction's is not.
 """
+
 from __future__ import annotations
 
 import numpy as np
@@ -34,7 +35,7 @@ def lemke(A: np.ndarray, b: np.ndarray, limit: int | None = None) -> np.ndarray 
             rows = rows[ratio <= ratio.min() + 1e-12 * max(1.0, abs(ratio.min()))]
             if len(rows) == 1:
                 break
-        first = [r for r in rows if basis[r] == 2 * n]       # z0 leaves as soon as it may
+        first = [r for r in rows if basis[r] == 2 * n]  # z0 leaves as soon as it may
         return int(first[0] if first else rows[0])
 
     def pivot(row: int, column: int) -> int:
@@ -52,12 +53,12 @@ def lemke(A: np.ndarray, b: np.ndarray, limit: int | None = None) -> np.ndarray 
         entering = out + n if out < n else out - n
         allowed = np.flatnonzero(T[:, entering] > 1e-11 * size)
         if not len(allowed):
-            return None                                      # a ray
+            return None  # a ray
         row = leaving(entering, allowed)
         assert row is not None
         out = pivot(row, entering)
         if out == 2 * n:
             z = np.zeros(2 * n + 1)
             z[basis] = np.maximum(T[:, -1], 0.0)
-            return z[n:2 * n]
+            return z[n : 2 * n]
     return None

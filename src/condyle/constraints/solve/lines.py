@@ -1,4 +1,5 @@
 """The solution of multipliers.py (3)-(7) for a block of few rows, in straight lines."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -43,7 +44,7 @@ class _Solver:
         more = ca.vec(_power(of(LD), e)) if m <= SMALL else e
         self.factor = ca.Function("factor", [Y, lengths], [ca.vertcat(LD, more), delicate])
         factors = ca.SX.sym("factors", LD.numel() + more.numel())
-        K, more = of(factors[:LD.numel()]), factors[LD.numel():]
+        K, more = of(factors[: LD.numel()]), factors[LD.numel() :]
 
         def kept(x: ca.SX) -> ca.SX:
             if m <= SMALL:
@@ -51,10 +52,10 @@ class _Solver:
             return x - reduce(lambda w, _: K(more * w), range(POWER), x)
 
         x = K(g)
-        self.last = ca.Function("last", [factors, g], [kept(x)])                             # (5)
+        self.last = ca.Function("last", [factors, g], [kept(x)])  # (5)
         for _ in range(REFINEMENTS):
-            x = x + K(g - Y @ x)                                                             # (3)
-        self.least = ca.Function("least", [Y, factors, g], [kept(kept(x))])                  # (4)
+            x = x + K(g - Y @ x)  # (3)
+        self.least = ca.Function("least", [Y, factors, g], [kept(kept(x))])  # (4)
 
 
 solver = lru_cache(maxsize=32)(_Solver)
@@ -76,9 +77,12 @@ def _doubts(own: ca.SX, lengths: ca.SX, e: ca.SX, D: ca.SX) -> ca.SX:
 def rules(m: int) -> Rules:
     """The same for loops.py."""
     own, lengths, e, D = (ca.SX.sym(name, m) for name in ("own", "lengths", "e", "D"))
-    return Rules(ca.Function("scales", [own, lengths], [_scales(own, lengths)]),
-                 ca.Function("doubts", [own, lengths, e, D], [_doubts(own, lengths, e, D)]),
-                 REFINEMENTS, POWER)
+    return Rules(
+        ca.Function("scales", [own, lengths], [_scales(own, lengths)]),
+        ca.Function("doubts", [own, lengths, e, D], [_doubts(own, lengths, e, D)]),
+        REFINEMENTS,
+        POWER,
+    )
 
 
 def _factors(Y: ca.SX, e: ca.SX) -> tuple[ca.SX, ca.SX]:

@@ -9,6 +9,7 @@ Origins of rows in expressions (native/sweeps/lookup.py), one for each of what i
 
 All factor Y + E = L D U, symmetric or not, without pivots: E keeps D above zero. routines.py has the loops.
 """
+
 from __future__ import annotations
 
 from dataclasses import field
@@ -72,8 +73,10 @@ class Rows:
     @cached_property
     def text(self) -> str:
         rules = self.rules
-        return (f"{type(self).__name__} {self.m} {self.n} {self.columns} {rules.refinements} {rules.power} "
-                f"{rules.scales.serialize()} {rules.doubts.serialize()}")
+        return (
+            f"{type(self).__name__} {self.m} {self.n} {self.columns} {rules.refinements} {rules.power} "
+            f"{rules.scales.serialize()} {rules.doubts.serialize()}"
+        )
 
     @property
     def solutions(self) -> int:
@@ -95,8 +98,10 @@ class Rows:
     def _write(self, module: Module, symbol: str) -> int:
         block = Routines(module, symbol, self.m, self.rules)
         with block.function(symbol, 3) as (w, (index, row, own)):
-            ins, outs = ([w.at(p, start) for start in np.cumsum([0, *sizes[:-1]]).tolist()]
-                         for p, sizes in ((index, self.ins), (row, self.outs)))
+            ins, outs = (
+                [w.at(p, start) for start in np.cumsum([0, *sizes[:-1]]).tolist()]
+                for p, sizes in ((index, self.ins), (row, self.outs))
+            )
             self._loops(w, block, own, ins, outs)
         return block.size + block.work
 
@@ -142,8 +147,10 @@ class Meet(Rows):
         self._product(w, Y, G, Z)
         w.b.call(block.prepare(), own, lengths, delicate)
         with w.b.loop(self.columns) as j:
-            (x, y), (b, mine, rest, sizes) = ([w.at(p, j * padded(k)) for p in each] for k, each in (
-                (n, (X, out)), (m, (g, lambda_, left, size))))
+            (x, y), (b, mine, rest, sizes) = (
+                [w.at(p, j * padded(k)) for p in each]
+                for k, each in ((n, (X, out)), (m, (g, lambda_, left, size)))
+            )
             w.times(rest, b, G, (m, n), x)
             w.b.call(block.least(), own, rest, mine)
             w.times(y, x, Z, (n, m), mine, minus=True)
@@ -155,8 +162,9 @@ class Meet(Rows):
 
     def _numbers(self, *parts: np.ndarray) -> list[np.ndarray]:
         m, n, c = self.m, self.n, self.columns
-        G, Z, X, g = (_matrix(parts[i], *shape) for i, shape in ((0, (m, n)), (1, (n, m)), (3, (n, c)),
-                                                                 (4, (m, c))))
+        G, Z, X, g = (
+            _matrix(parts[i], *shape) for i, shape in ((0, (m, n)), (1, (n, m)), (3, (n, c)), (4, (m, c)))
+        )
         block = _Block(G @ Z, parts[2][:m], self.rules)
         lambda_ = block.least(G @ X + g)
         x = X - Z @ lambda_
@@ -191,7 +199,7 @@ class Inverse(Rows):
 
     def _numbers(self, *parts: np.ndarray) -> list[np.ndarray]:
         G, Z = _matrix(parts[0], self.m, self.n), _matrix(parts[1], self.n, self.m)
-        block = _Block(G @ Z, parts[2][:self.m], self.rules)
+        block = _Block(G @ Z, parts[2][: self.m], self.rules)
         return [_vector(block.least(block.met(np.eye(self.m))))]
 
 
@@ -214,7 +222,7 @@ class Least(Rows):
             w.b.call(block.least(), own, *(w.at(p, j * padded(self.m)) for p in (g, lambda_)))
 
     def _numbers(self, *parts: np.ndarray) -> list[np.ndarray]:
-        block = _Block(_matrix(parts[0], self.m, self.m), parts[1][:self.m], self.rules)
+        block = _Block(_matrix(parts[0], self.m, self.m), parts[1][: self.m], self.rules)
         return [_vector(block.least(_matrix(parts[2], self.m, self.columns))), block.delicate]
 
 
@@ -240,7 +248,7 @@ class Last(Rows):
             w.times(rest, b, Y, (m, m), x, minus=True)
 
     def _numbers(self, *parts: np.ndarray) -> list[np.ndarray]:
-        block = _Block(_matrix(parts[0], self.m, self.m), parts[1][:self.m], self.rules)
+        block = _Block(_matrix(parts[0], self.m, self.m), parts[1][: self.m], self.rules)
         r = _matrix(parts[2], self.m, self.columns)
         return [_vector(last := block.last(r)), _vector(r - block.Y @ last)]
 
@@ -253,8 +261,8 @@ class _Block:
         self.e = rules.scales(own, lengths).full()
         self.LU = np.array(Y + np.diag(self.e[:, 0]))
         for k in range(len(Y)):
-            self.LU[k + 1:, k] /= self.LU[k, k]
-            self.LU[k + 1:, k + 1:] -= np.outer(self.LU[k + 1:, k], self.LU[k, k + 1:])
+            self.LU[k + 1 :, k] /= self.LU[k, k]
+            self.LU[k + 1 :, k + 1 :] -= np.outer(self.LU[k + 1 :, k], self.LU[k, k + 1 :])
         self.delicate = rules.doubts(own, lengths, self.e, np.diag(self.LU)).full()[:, 0]
 
     def K(self, b: np.ndarray) -> np.ndarray:
@@ -262,7 +270,7 @@ class _Block:
         for k in range(len(x)):
             x[k] -= self.LU[k, :k] @ x[:k]
         for k in reversed(range(len(x))):
-            x[k] = (x[k] - self.LU[k, k + 1:] @ x[k + 1:]) / self.LU[k, k]
+            x[k] = (x[k] - self.LU[k, k + 1 :] @ x[k + 1 :]) / self.LU[k, k]
         return x
 
     def kept(self, x: np.ndarray) -> np.ndarray:

@@ -67,6 +67,7 @@ than their load needs (four points of a body, not three) are 1 or 2 % of the lar
 Rosenbrock's methods need fifty times the steps. `system.jacobian` and its like differentiate (2) by another
 way, without (10), and refuse these.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
@@ -130,13 +131,20 @@ class Pseudoinverse:
         delicate: 0/1, (7); of blocks in loops once they are solved.
     """
 
-    def __init__(self, blocks: Sequence[list[int]], Y: ca.SX, lengths: ca.SX,
-                 factors: Sequence[ca.SX] | None = None, symmetric: bool = True,
-                 longest: float | None = None) -> None:
+    def __init__(
+        self,
+        blocks: Sequence[list[int]],
+        Y: ca.SX,
+        lengths: ca.SX,
+        factors: Sequence[ca.SX] | None = None,
+        symmetric: bool = True,
+        longest: float | None = None,
+    ) -> None:
         self.blocks, self.Y, self.lengths, self.delicate = blocks, Y, lengths, ca.SX(0)
         longest = LINES if longest is None else longest
-        self._lines, self._loops = ([block for block in blocks if (len(block) <= longest) == short]
-                                    for short in (True, False))
+        self._lines, self._loops = (
+            [block for block in blocks if (len(block) <= longest) == short] for short in (True, False)
+        )
         self._solvers = {m: solver(m, symmetric) for m in {len(block) for block in self._lines}}
         self.factors = list(factors or ())
         for block in self._lines if factors is None else ():
@@ -174,32 +182,48 @@ class Pseudoinverse:
         out, left = self._last_lines(r)
         for block in self._loops:
             row = self._row(Last, block, r)
-            out[block, :], left[block, :] = (columns_of(x, len(block), r.shape[1])
-                                             for x in ca.vertsplit(row, row.numel() // 2))
+            out[block, :], left[block, :] = (
+                columns_of(x, len(block), r.shape[1]) for x in ca.vertsplit(row, row.numel() // 2)
+            )
         return out, left
 
     def _solve_lines(self, g: ca.SX) -> ca.SX:
         out = ca.SX(*g.shape)
         for block, factors in zip(self._lines, self.factors, strict=True):
             least, Y = self._solvers[len(block)].least, self._own(block)
-            out[block, :] = ca.horzcat(*(least.call([Y, factors, ca.densify(column)], True, False)[0]
-                                         for column in ca.horzsplit(g[block, :])))
+            out[block, :] = ca.horzcat(
+                *(
+                    least.call([Y, factors, ca.densify(column)], True, False)[0]
+                    for column in ca.horzsplit(g[block, :])
+                )
+            )
         return out
 
     def _last_lines(self, r: ca.SX) -> tuple[ca.SX, ca.SX]:
         out = ca.SX(*r.shape)
         for block, factors in zip(self._lines, self.factors, strict=True):
             last = self._solvers[len(block)].last
-            out[block, :] = ca.horzcat(*(last.call([factors, ca.densify(column)], True, False)[0]
-                                         for column in ca.horzsplit(r[block, :])))
+            out[block, :] = ca.horzcat(
+                *(
+                    last.call([factors, ca.densify(column)], True, False)[0]
+                    for column in ca.horzsplit(r[block, :])
+                )
+            )
         return out, r - self.Y @ out
 
     def _row(self, kind: type[Rows], block: list[int], g: ca.SX) -> ca.SX:
         origin = kind(len(block), g.shape[1], rules(len(block)))
         return get(origin, ca.vertcat(*map(filled, (self._own(block), self.lengths[block], g[block, :]))))
 
-    def unmet(self, r: ca.SX, size: ca.SX, whole: ca.SX, terms: ca.SX, short: float = ROUNDING,
-              rubbing: Iterable[int] = ()) -> ca.SX:
+    def unmet(
+        self,
+        r: ca.SX,
+        size: ca.SX,
+        whole: ca.SX,
+        terms: ca.SX,
+        short: float = ROUNDING,
+        rubbing: Iterable[int] = (),
+    ) -> ca.SX:
         """Whether a row is unmet (8): 0/1.
 
         Args:
@@ -215,8 +239,9 @@ class Pseudoinverse:
             length = ca.sqrt(ca.sum1(whole[block])) * terms
             mine = sorted(rubs & {*block})
             rounding = ca.if_else(ca.sum1(whole[mine]) > 0, RUBBING, ROUNDING) if mine else ca.SX(ROUNDING)
-            share = ca.if_else(whole[block] <= NOISE * ca.sum1(whole[block]), ca.fmax(short, rounding),
-                               rounding)
+            share = ca.if_else(
+                whole[block] <= NOISE * ca.sum1(whole[block]), ca.fmax(short, rounding), rounding
+            )
             fine += [ca.fabs(r[i]) <= UNMET * size[i] + share[k] * length for k, i in enumerate(block)]
         return ca.sum1(ca.vertcat(ca.SX(0, 1), *fine)) < len(fine)
 
@@ -232,8 +257,15 @@ class Blocks(Pseudoinverse):
         derived: whether somebody may differentiate what `meet` gives.
     """
 
-    def __init__(self, rows: ConstraintEquations, G: ca.SX, Z: ca.SX, lock: ca.SX, symmetric: bool = True,
-                 derived: bool = False) -> None:
+    def __init__(
+        self,
+        rows: ConstraintEquations,
+        G: ca.SX,
+        Z: ca.SX,
+        lock: ca.SX,
+        symmetric: bool = True,
+        derived: bool = False,
+    ) -> None:
         self.G, self.Z, self.symmetric, self.derived = G, Z, symmetric, derived
         coupled = blocks(rows.tree, [G[i, :].sparsity().get_triplet()[1] for i in range(G.shape[0])])
         longest = G.shape[0] if rows.view.straight else LINES
@@ -241,14 +273,14 @@ class Blocks(Pseudoinverse):
         for block in coupled:
             if len(block) <= longest:
                 self._multiply(Y, block)
-        super().__init__(coupled, Y, G ** 2 @ free, symmetric=symmetric, longest=longest)
+        super().__init__(coupled, Y, G**2 @ free, symmetric=symmetric, longest=longest)
 
     def _multiply(self, Y: ca.SX, block: list[int]) -> None:
         """Y <- G Z of a block."""
         G, Z = self.G, self.Z
         for a, i in enumerate(block):
-            for j in block[:a + 1]:
-                Y[i, j] = G[i, :] @ Z[:, j]                                                  # (2)
+            for j in block[: a + 1]:
+                Y[i, j] = G[i, :] @ Z[:, j]  # (2)
                 Y[j, i] = Y[i, j] if self.symmetric else G[j, :] @ Z[:, i]
 
     def scaled(self) -> ca.SX:
@@ -283,15 +315,16 @@ class Blocks(Pseudoinverse):
                 W = ca.repmat(ca.sum2(G * Z.T), 1, c)
                 v = _frozen(inverse @ (W * known))
                 share = _change(G @ (Z @ v) - W * known) * ca.if_else(W > 0, 1 / W, 0)
-                lambda_ = lambda_ + share - inverse @ (G @ (Z @ share))                      # (10)
+                lambda_ = lambda_ + share - inverse @ (G @ (Z @ share))  # (10)
             y = y + _change(x - Z @ lambda_)
         met.x[speeds, :], met.lambda_[block, :] = y, lambda_
         met.r[block, :], met.size[block, :] = left, size
 
-    def left(self, met: Correction, rows: ConstraintEquations, udot0: ca.SX, short: float = ROUNDING
-             ) -> ca.SX:
+    def left(
+        self, met: Correction, rows: ConstraintEquations, udot0: ca.SX, short: float = ROUNDING
+    ) -> ca.SX:
         """Whether a row is unmet (8): 0/1; `short` as for `unmet`."""
-        return self.unmet(met.r, met.size, ca.sum2(self.G ** 2), terms(rows, udot0), short, rubbing(rows))
+        return self.unmet(met.r, met.size, ca.sum2(self.G**2), terms(rows, udot0), short, rubbing(rows))
 
 
 def _frozen(x: ca.SX) -> ca.SX:
@@ -326,15 +359,22 @@ class Multipliers(Blocks):
         transposed: the equations' transpose, where friction makes a difference: G + S takes the place of G.
     """
 
-    def __init__(self, rows: ConstraintEquations, lock: ca.SX, transposed: bool = False,
-                 derived: bool = False) -> None:
+    def __init__(
+        self, rows: ConstraintEquations, lock: ca.SX, transposed: bool = False, derived: bool = False
+    ) -> None:
         G = rows.jacobian()
         self._factor, self._solve = factorisation(rows.tree, mass_matrix(rows.tree, rows.kin), lock)
         F = rows.pushes() if rows.drags else G
         G, F = (F, G) if transposed else (G, F)
         columns = [self.solve_mass_matrix(F[i, :].T) for i in range(G.shape[0])]
-        super().__init__(rows, G, ca.sparsify(ca.horzcat(ca.SX(rows.tree.nu, 0), *columns)), lock,
-                         symmetric=not rows.drags, derived=derived)
+        super().__init__(
+            rows,
+            G,
+            ca.sparsify(ca.horzcat(ca.SX(rows.tree.nu, 0), *columns)),
+            lock,
+            symmetric=not rows.drags,
+            derived=derived,
+        )
 
     def solve_mass_matrix(self, f: ca.SX) -> ca.SX:
         """M^-1 f."""
@@ -358,8 +398,9 @@ class Accelerations:
     unmet: ca.SX
 
 
-def constrained(rows: ConstraintEquations, udot0: ca.SX, lock: ca.SX,
-                short: float = ROUNDING) -> Accelerations:
+def constrained(
+    rows: ConstraintEquations, udot0: ca.SX, lock: ca.SX, short: float = ROUNDING
+) -> Accelerations:
     """From the accelerations without constraints (1). short: as in Blocks.unmet."""
     found = Multipliers(rows, lock, derived=not rows.view.plain)
     met = found.meet(udot0, rows.bias())
@@ -380,5 +421,9 @@ def terms(rows: ConstraintEquations, udot0: ca.SX) -> ca.SX:
 def rubbing(rows: ConstraintEquations) -> list[int]:
     """Numbers of the rows of contacts with friction."""
     laws = [*rows.constraints.values()]
-    return [k for i, _, at in rows.parts if isinstance(law := laws[i], Unilateral) and law.rubs
-            for k in range(at.start, at.stop)]
+    return [
+        k
+        for i, _, at in rows.parts
+        if isinstance(law := laws[i], Unilateral) and law.rubs
+        for k in range(at.start, at.stop)
+    ]

@@ -7,6 +7,7 @@ P are the rows of G of position level, v holds pdot too. Steps come from correct
 loop do: redundant constraints do no harm, locked speeds take no part. A Newton step that makes the error
 larger is halved.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
@@ -46,28 +47,52 @@ class Problem:
         return [label for level, label in self.rows if level in levels]
 
 
-def project(problem: Problem, q: np.ndarray, u: np.ndarray, tolerance: float, slow: float | None = None,
-            strict: bool = True
-            ) -> tuple[np.ndarray, np.ndarray]:
+def project(
+    problem: Problem,
+    q: np.ndarray,
+    u: np.ndarray,
+    tolerance: float,
+    slow: float | None = None,
+    strict: bool = True,
+) -> tuple[np.ndarray, np.ndarray]:
     """q and u on the constraints: every |p| at most `tolerance`, every |v| at most `slow`, which is the
     tolerance times the largest speed or 1 if not given. Where that fails: ConstraintError, or the best that
     was found if not `strict`."""
     q, u = problem.step(q, np.zeros_like(u)), u.copy()
-    q = _newton(q, lambda q: problem.errors(q, u)[0], lambda q: problem.nearer(q, u), problem.step, tolerance,
-                problem.labels("position"), "position" if strict else "", problem.undefined)  # (1)
+    q = _newton(
+        q,
+        lambda q: problem.errors(q, u)[0],
+        lambda q: problem.nearer(q, u),
+        problem.step,
+        tolerance,
+        problem.labels("position"),
+        "position" if strict else "",
+        problem.undefined,
+    )  # (1)
     slow = tolerance * max(1.0, float(np.abs(u).max(initial=0.0))) if slow is None else slow
-    u = _newton(u, lambda u: problem.errors(q, u)[1], lambda u: problem.slower(q, u), lambda u, du: u + du,
-                slow,
-                problem.labels("position", "velocity"), "velocity" if strict else "",
-                problem.undefined)  # (2)
+    u = _newton(
+        u,
+        lambda u: problem.errors(q, u)[1],
+        lambda u: problem.slower(q, u),
+        lambda u, du: u + du,
+        slow,
+        problem.labels("position", "velocity"),
+        "velocity" if strict else "",
+        problem.undefined,
+    )  # (2)
     return q, u
 
 
-def _newton(x: np.ndarray, error: Callable[[np.ndarray], np.ndarray],
-            move: Callable[[np.ndarray], np.ndarray],
-            step: Callable[[np.ndarray, np.ndarray], np.ndarray], tolerance: float, labels: list[str],
-            level: str,
-            undefined: Mapping[str, str]) -> np.ndarray:
+def _newton(
+    x: np.ndarray,
+    error: Callable[[np.ndarray], np.ndarray],
+    move: Callable[[np.ndarray], np.ndarray],
+    step: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    tolerance: float,
+    labels: list[str],
+    level: str,
+    undefined: Mapping[str, str],
+) -> np.ndarray:
     """x with |error(x)| <= tolerance, each state of a batch at its own pace; without a level the best that
     was found."""
     size = lambda x: np.abs(error(x)).max(axis=-1, initial=0.0)
@@ -94,12 +119,17 @@ def _newton(x: np.ndarray, error: Callable[[np.ndarray], np.ndarray],
     worst = error(x)[where]
     order = [i for i in np.argsort(-np.abs(worst)) if not abs(worst[i]) <= tolerance][:5]
     amounts = ", ".join(f"{labels[i]} by {worst[i]:.3g}" for i in order)
-    words = next((undefined[labels[i]] for i in order if np.isnan(worst[i]) and undefined.get(labels[i])),
-                 None)
+    words = next(
+        (undefined[labels[i]] for i in order if np.isnan(worst[i]) and undefined.get(labels[i])), None
+    )
     batch = f" (state {tuple(map(int, where))} of the batch)" if where else ""
     raise ConstraintError(
         f"no state nearby satisfies the constraints at {level} level{batch}; violated: {amounts}; allowed "
         f"{tolerance:.3g}. "
-        + (words or "Start nearer, free locked speeds, or check whether the constraints contradict each "
-                    "other"),
-        {labels[i]: float(worst[i]) for i in order}, x)
+        + (
+            words
+            or "Start nearer, free locked speeds, or check whether the constraints contradict each other"
+        ),
+        {labels[i]: float(worst[i]) for i in order},
+        x,
+    )

@@ -4,6 +4,7 @@ Vectors fill up to a multiple of 8 numbers with zeros, matrices are columns of s
 other, and every loop adds columns: for one state the lanes of a register are rows, for many they are states.
 So a sum has its terms in the same order either way, and lanes equal one state to the last bit.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
@@ -86,8 +87,11 @@ class Writer:
 
     def put(self, x: Value | float, p: Value, i: Value) -> None:
         if self.W == 1:
-            x = (self.b.put(DOUBLE, f"extractelement {x}, i64 0") if isinstance(x, Value)
-                 else self.b.number(x, DOUBLE))
+            x = (
+                self.b.put(DOUBLE, f"extractelement {x}, i64 0")
+                if isinstance(x, Value)
+                else self.b.number(x, DOUBLE)
+            )
         self.b.store(x, self.at(p, i))
 
     def plus(self, z: Value, x: Value, y: Value) -> Value:
@@ -114,13 +118,27 @@ class Writer:
 
     def add(self, out: Value, first: Value | int, last: Value | int, column: Value, factor: Value) -> None:
         """out <- out + factor times a column, in rounds from the first to before the last."""
-        with self.b.loop(last - first) as k:                # type: ignore[arg-type]
+        with self.b.loop(last - first) as k:  # type: ignore[arg-type]
             c = k + first
-            self.store([self.plus(x, factor, y) for x, y in zip(self.load(out, c), self.load(column, c),
-                                                                strict=True)], out, c)
+            self.store(
+                [
+                    self.plus(x, factor, y)
+                    for x, y in zip(self.load(out, c), self.load(column, c), strict=True)
+                ],
+                out,
+                c,
+            )
 
-    def times(self, out: Value, start: Value, A: Value, shape: tuple[int, int], x: Value, minus: bool = False,
-              sizes: bool = False) -> None:
+    def times(
+        self,
+        out: Value,
+        start: Value,
+        A: Value,
+        shape: tuple[int, int],
+        x: Value,
+        minus: bool = False,
+        sizes: bool = False,
+    ) -> None:
         """out <- start + A x, or start - A x, or |start| + |A| |x|."""
         b, (n, count) = self.b, shape
         size = (lambda x: b.intrinsic("fabs", x)) if sizes else (lambda x: x)
@@ -145,8 +163,12 @@ class Routines:
     def __init__(self, module: Module, symbol: str, m: int, rules: Rules) -> None:
         self.module, self.symbol, self.m, self.rules, self.work = module, symbol, m, rules, 0
         square, vector = m * padded(m), padded(m)
-        sizes = {"Y": square, "L": square, "U": square, **dict.fromkeys(("own", "e", "D", "inverse", "t", "s",
-                                                                       "r"), vector)}
+        sizes = {
+            "Y": square,
+            "L": square,
+            "U": square,
+            **dict.fromkeys(("own", "e", "D", "inverse", "t", "s", "r"), vector),
+        }
         ends = np.cumsum([0, *sizes.values()]).tolist()
         self.start, self.size = dict(zip(sizes, ends[:-1], strict=True)), ends[-1]
 
@@ -169,6 +191,7 @@ class Routines:
 
     def prepare(self) -> str:
         """(memory, lengths, delicate): e, and L, 1 / D and U of Y + E."""
+
         def write(w: Writer, own: Value, lengths: Value, delicate: Value) -> None:
             b, m = w.b, self.m
             Y, diagonal, e, D, inverse = self.places(w, own, "Y", "own", "e", "D", "inverse")
@@ -176,7 +199,7 @@ class Routines:
             names = {f: f"{self.symbol}.{f.name()}" for f in (self.rules.scales, self.rules.doubts)}
             self.work = max(add_kernel(self.module, f, name) for f, name in names.items())
             for vector in (diagonal, e, D):
-                w.make(vector, m, lambda: b.number(1.0))    # the numbers that fill it up do no harm
+                w.make(vector, m, lambda: b.number(1.0))  # the numbers that fill it up do no harm
             with b.loop(m) as k:
                 w.put(w.number(Y, k * (padded(m) + 1)), diagonal, k)
             b.call(names[self.rules.scales], diagonal, lengths, e, rest)
@@ -188,6 +211,7 @@ class Routines:
 
     def factor(self) -> str:
         """(memory): L below and U above their unit diagonals, and D. What is left to eliminate is in U."""
+
         def write(w: Writer, own: Value) -> None:
             b, m, M, full = w.b, self.m, padded(self.m), padded(self.m) // w.rows
             Y, L, A, e, D = self.places(w, own, "Y", "L", "U", "e", "D")
@@ -203,7 +227,7 @@ class Routines:
                 with b.loop(full - first) as i:
                     c = i + first
                     w.store([x / d for x in w.load(mine, c)], column, c)
-                with b.loop(after - first * w.rows) as i:   # on the diagonal and above it
+                with b.loop(after - first * w.rows) as i:  # on the diagonal and above it
                     w.put(0.0, column, i + first * w.rows)
                 with b.loop(m - after) as j:
                     other = w.at(A, (j + after) * M)
@@ -217,6 +241,7 @@ class Routines:
 
     def solve(self) -> str:
         """(memory, x): x <- K x."""
+
         def write(w: Writer, own: Value, x: Value) -> None:
             b, m, M = w.b, self.m, padded(self.m)
             L, U, inverse = self.places(w, own, "L", "U", "inverse")
@@ -231,6 +256,7 @@ class Routines:
 
     def kept(self) -> str:
         """(memory, x): x <- x - (K E)^4 x."""
+
         def write(w: Writer, own: Value, x: Value) -> None:
             e, t = self.places(w, own, "e", "t")
             w.copy(t, x, self.m)
@@ -243,6 +269,7 @@ class Routines:
 
     def met(self) -> str:
         """(memory, g): g <- g - (E K)^4 g, four times: only what Y lambda can be is left, to rounding."""
+
         def write(w: Writer, own: Value, g: Value) -> None:
             e, t = self.places(w, own, "e", "t")
             with w.b.loop(MET):
@@ -256,6 +283,7 @@ class Routines:
 
     def least(self) -> str:
         """(memory, g, lambda): (3), (4)."""
+
         def write(w: Writer, own: Value, g: Value, x: Value) -> None:
             Y, s = self.places(w, own, "Y", "s")
             w.copy(x, g, self.m)
@@ -263,14 +291,15 @@ class Routines:
             with w.b.loop(self.rules.refinements):
                 w.times(s, g, Y, (self.m, self.m), x, minus=True)
                 w.b.call(self.solve(), own, s)
-                w.make(x, self.m, lambda x, s: x + s, x, s)                                  # (3)
+                w.make(x, self.m, lambda x, s: x + s, x, s)  # (3)
             for _ in range(2):
-                w.b.call(self.kept(), own, x)                                                # (4)
+                w.b.call(self.kept(), own, x)  # (4)
 
         return self._define("least", 3, write)
 
     def last(self) -> str:
         """(memory, r, x): x <- K r of (5), without what (4) takes away."""
+
         def write(w: Writer, own: Value, r: Value, x: Value) -> None:
             w.copy(x, r, self.m)
             w.b.call(self.solve(), own, x)

@@ -28,6 +28,7 @@ p = -gap) they hold where the discrete variables of a state say so (NAME.closed,
 _z); in default states all are open. Equality constraints and locks are in `system.impulses(q, u, f)` and
 `solve_mass_matrix(q, f, locked=...)`.
 """
+
 from condyle.constraints.unilateral.base import Unilateral
 from condyle.constraints.unilateral.contact import RigidContact
 from condyle.constraints.unilateral.limits import Rope, Stop

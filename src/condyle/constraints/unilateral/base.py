@@ -19,6 +19,7 @@ counts; above it s / |s| does, as long as it is not opposite:
 so that the motion goes on smoothly past the instant at which sliding ends, where an event looks for it, and a
 slip of nearly zero has a direction that does not turn at every instant.
 """
+
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence

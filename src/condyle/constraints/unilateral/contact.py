@@ -1,4 +1,5 @@
 """Rigid contact of two surfaces: docs/theory/rigid_contact.md (2)-(7)."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -66,8 +67,9 @@ class Touching(Composed):
     def _functions(self) -> dict[str, Closure]:
         """Closest points that a solver finds have first derivatives alone: the second one of the depth is
         that of its rate, n . (v_a - v_b) at the point."""
-        y, ydot, yddot = ([ca.SX.sym(f"{n}{i}", p.size) for i, p in enumerate(self.parts)]
-                          for n in ("y", "dy", "ddy"))
+        y, ydot, yddot = (
+            [ca.SX.sym(f"{n}{i}", p.size) for i, p in enumerate(self.parts)] for n in ("y", "dy", "ddy")
+        )
         shaped = lambda x: [p.shaped(v) for p, v in zip(self.parts, x, strict=True)]
         (R_a, p_a, R_b, p_b), (W_a, v_a, W_b, v_b) = shaped(y), shaped(ydot)
         x = ca.densify(self.of(R_a, p_a, R_b, p_b))
@@ -75,12 +77,15 @@ class Touching(Composed):
         own = ca.jtimes(x, at, rate)
         own[0] = ca.dot(n, v_a + W_a @ R_a.T @ (P - p_a) - v_b - W_b @ R_b.T @ (P - p_b))
         more = ca.jtimes(own[0], at, rate) + ca.jtimes(own[0], rate, ca.vertcat(*yddot))
-        more = ca.vertcat(more, ca.SX.nan(6))                # nobody asks for second rates of n and P
+        more = ca.vertcat(more, ca.SX.nan(6))  # nobody asks for second rates of n and P
         given = [ca.SX(0, 1), *y]
-        return {"rows": Closure("touching_rows", y, [ca.SX(0, 1)]), "value": Closure("touching", given, [x]),
-                "rate": Closure("touching_rate", [*given, *ydot], [own]),
-                "bias": Closure("touching_bias", [*given, *ydot, *yddot], [more]),
-                "gradient": Closure("touching_gradient", given, [ca.densify(ca.jacobian(x, v)) for v in y])}
+        return {
+            "rows": Closure("touching_rows", y, [ca.SX(0, 1)]),
+            "value": Closure("touching", given, [x]),
+            "rate": Closure("touching_rate", [*given, *ydot], [own]),
+            "bias": Closure("touching_bias", [*given, *ydot, *yddot], [more]),
+            "gradient": Closure("touching_gradient", given, [ca.densify(ca.jacobian(x, v)) for v in y]),
+        }
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -110,24 +115,38 @@ class RigidContact(Unilateral):
         check_pair(a, b, what)
         for surface in (a, b):
             if not isinstance(surface.made_of, Rigid):
-                raise DescriptionError(f"{what}: {type(surface).__name__} on {surface.body!r} is made of "
-                                       f"{surface.made_of!r}; both surfaces need a cd.contact.Rigid")
+                raise DescriptionError(
+                    f"{what}: {type(surface).__name__} on {surface.body!r} is made of "
+                    f"{surface.made_of!r}; both surfaces need a cd.contact.Rigid"
+                )
         one, other = a.made_of, b.made_of
         assert isinstance(one, Rigid) and isinstance(other, Rigid)
         if one.law != other.law:
-            raise DescriptionError(f"{what}: restitution by {one.law!r} on {a.body!r} and by {other.law!r} "
-                                   f"on {b.body!r}; give both materials the same law")
-        made = {"a": a, "b": b, "restitution": combined(one, other, "restitution", f"{what}: restitution"),
-                "friction": combined(one, other, "friction", f"{what}: friction"), "law": one.law,
-                "closed": 0.0, "stick": 0.0, "slide": (0.0, 0.0, 0.0)}
+            raise DescriptionError(
+                f"{what}: restitution by {one.law!r} on {a.body!r} and by {other.law!r} "
+                f"on {b.body!r}; give both materials the same law"
+            )
+        made = {
+            "a": a,
+            "b": b,
+            "restitution": combined(one, other, "restitution", f"{what}: restitution"),
+            "friction": combined(one, other, "friction", f"{what}: friction"),
+            "law": one.law,
+            "closed": 0.0,
+            "stick": 0.0,
+            "slide": (0.0, 0.0, 0.0),
+        }
         for f, value in made.items():
             object.__setattr__(self, f, value)
         self.__post_init__()
 
     def __repr__(self) -> str:
         a, b = (f"{type(s).__name__} on {s.body!r}" for s in (self.a, self.b))
-        numbers = "".join(f", {f}={x:g}" for f in ("restitution", "friction")
-                          if isinstance(x := getattr(self, f), float) and x)
+        numbers = "".join(
+            f", {f}={x:g}"
+            for f in ("restitution", "friction")
+            if isinstance(x := getattr(self, f), float) and x
+        )
         return f"{type(self).__name__}({a}, {b}{numbers})"
 
     def surfaces(self) -> tuple[Surface, Surface]:
@@ -169,8 +188,14 @@ class RigidContact(Unilateral):
     @cached_property
     def moving(self) -> tuple[Leaf, ...]:
         """The quantities that slip is of."""
-        return (*self.places, *(leaf for s in (self.a, self.b) for leaf in (
-            StationPosition(s.body), StationVelocity(s.body), AngularVelocity(s.body))))
+        return (
+            *self.places,
+            *(
+                leaf
+                for s in (self.a, self.b)
+                for leaf in (StationPosition(s.body), StationVelocity(s.body), AngularVelocity(s.body))
+            ),
+        )
 
     def slip(self, x: Sequence[ca.SX]) -> ca.SX:
         """Velocity of b's material at P less that of a's, along the tangent plane, in ground [m/s]."""
@@ -183,7 +208,7 @@ class RigidContact(Unilateral):
         n = x[0][1:4]
         axis = ca.if_else(ca.fabs(n[2]) < STEEP, ca.SX([0, 0, 1]), ca.SX([1, 0, 0]))
         t = ca.cross(axis, n)
-        t_1 = t / ca.sqrt(ca.fmax(ca.sumsqr(t), 1e-30))      # where there is no normal there is no tangent
+        t_1 = t / ca.sqrt(ca.fmax(ca.sumsqr(t), 1e-30))  # where there is no normal there is no tangent
         return t_1, ca.cross(n, t_1)
 
     def sliding(self) -> ca.SX:
@@ -198,4 +223,4 @@ class RigidContact(Unilateral):
         square = ca.sumsqr(s)
         speed = ca.sqrt(ca.fmax(square, 1e-40))
         follows = ca.logic_and(square > ca.sumsqr(kept), ca.dot(s, D) > -speed / 2)
-        return ca.if_else(follows, s / speed, D)                                             # (7)
+        return ca.if_else(follows, s / speed, D)  # (7)

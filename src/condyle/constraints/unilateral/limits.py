@@ -1,8 +1,9 @@
 """Stops of coordinates, and ropes: docs/theory/rigid_contact.md (8), (9).
 
-    stop    g = q - lower,  or  upper - q                                                                 (8)
-    rope    g = length - |p_b - p_a|                                                                      (9)
+stop    g = q - lower,  or  upper - q                                                                 (8)
+rope    g = length - |p_b - p_a|                                                                      (9)
 """
+
 from __future__ import annotations
 
 import math
@@ -46,8 +47,10 @@ class Stop(Unilateral):
     def __post_init__(self) -> None:
         super().__post_init__()
         if (self.lower is None) == (self.upper is None):
-            raise DescriptionError(f"Stop of {self.coordinate!r}: give one of lower= and upper= [rad, m]; "
-                                   "two limits are two stops")
+            raise DescriptionError(
+                f"Stop of {self.coordinate!r}: give one of lower= and upper= [rad, m]; "
+                "two limits are two stops"
+            )
         side = "lower" if self.upper is None else "upper"
         kept = LIMIT.take(getattr(self, side), f"Stop: {side}")
         object.__setattr__(self, side, kept)
@@ -63,10 +66,13 @@ class Stop(Unilateral):
         limit = getattr(self, side)
         angle = unit_of(tree, self.coordinate) == "rad"
         large = angle and isinstance(limit, float) and abs(limit) > 2 * math.pi
-        if large and not self.__dict__.get("_told"):         # once, though a system in use checks again
+        if large and not self.__dict__.get("_told"):  # once, though a system in use checks again
             self.__dict__["_told"] = True
-            warn(f"Stop: {side} = {limit:g} rad of {self.coordinate!r} is more than a turn; if it "
-                 f"is in degrees, give np.radians({limit:g})", RuntimeWarning)
+            warn(
+                f"Stop: {side} = {limit:g} rad of {self.coordinate!r} is more than a turn; if it "
+                f"is in degrees, give np.radians({limit:g})",
+                RuntimeWarning,
+            )
 
     def measures(self, tree: Tree) -> list[str]:
         return [unit_of(tree, self.coordinate)]
@@ -76,7 +82,7 @@ class Stop(Unilateral):
         return (Coordinate(self.coordinate),)
 
     def depth(self, x: Sequence[ca.SX]) -> ca.SX:
-        return x[0] - sx(self.upper) if self.lower is None else sx(self.lower) - x[0]        # (8)
+        return x[0] - sx(self.upper) if self.lower is None else sx(self.lower) - x[0]  # (8)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -115,4 +121,4 @@ class Rope(Unilateral):
     def depth(self, x: Sequence[ca.SX]) -> ca.SX:
         d = x[1] - x[0]
         near = ca.sumsqr(d) <= (COINCIDENT * sx(self.length)) ** 2
-        return ca.if_else(near, 0, ca.sqrt(ca.if_else(near, 1, ca.sumsqr(d)))) - sx(self.length)   # (9)
+        return ca.if_else(near, 0, ca.sqrt(ca.if_else(near, 1, ca.sumsqr(d)))) - sx(self.length)  # (9)

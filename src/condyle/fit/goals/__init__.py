@@ -6,6 +6,7 @@ Targets are those of one frame, or have a leading dimension of T frames. A NaN i
 was measured: the goal has no weight in that frame. A goal of one's own is a subclass of `cd.goals.Goal` with
 a method `residual`.
 """
+
 from __future__ import annotations
 
 from condyle.arguments import missing, spoken
@@ -21,7 +22,11 @@ __all__ = ["Coordinate", "Custom", "Distance", "Goal", "Orientation", "Station"]
 spoken(Coordinate, Custom, Distance, Orientation, Station)
 
 _ELSEWHERE = {
-    "Marker": "Station", "Point": "Station", "Rotation": "Orientation", "Pose": "Station and Orientation"}
+    "Marker": "Station",
+    "Point": "Station",
+    "Rotation": "Orientation",
+    "Pose": "Station and Orientation",
+}
 """What other libraries call it."""
 
 

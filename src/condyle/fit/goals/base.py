@@ -1,10 +1,11 @@
 """What all goals share, and all that the rest of assembly asks of a goal.
 
-    describe    fields, name, unit, target, weight; `check` refuses what a system does not have
-    compute     `residual`, or for more speed `linearised` or `add`; `numbers` that the machine code reads;
-                `code`, its text
-    report      `errors`: how far the target was missed in each frame
+describe    fields, name, unit, target, weight; `check` refuses what a system does not have
+compute     `residual`, or for more speed `linearised` or `add`; `numbers` that the machine code reads;
+            `code`, its text
+report      `errors`: how far the target was missed in each frame
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -127,17 +128,20 @@ class Goal:
         what, shape, target = f"goal {self.name!r}", self.shape, self.about
         weight = numbers_of(self.weight, f"{what}: weight")
         if weight.ndim > 1 or not (np.isfinite(weight) & (weight >= 0)).all():
-            raise ShapeError(f"{what}: weight must be zero or more, one number or one per frame, got "
-                             f"{self.weight!r}")
+            raise ShapeError(
+                f"{what}: weight must be zero or more, one number or one per frame, got {self.weight!r}"
+            )
         weight.flags.writeable = False
         self._set(weight=weight)
         if not target:
             return
         value = numbers_of(getattr(self, target), f"{what}: {target}")
-        if (shape and value.shape[-len(shape):] != shape) or value.ndim - len(shape) not in (0, 1):
+        if (shape and value.shape[-len(shape) :] != shape) or value.ndim - len(shape) not in (0, 1):
             numbers = ", ".join(map(str, shape))
-            raise ShapeError(f"{what}: {target} has shape {value.shape}; expected ({numbers}) for one frame "
-                             f"or ({', '.join(['T', *map(str, shape)])}) for T frames")
+            raise ShapeError(
+                f"{what}: {target} has shape {value.shape}; expected ({numbers}) for one frame "
+                f"or ({', '.join(['T', *map(str, shape)])}) for T frames"
+            )
         if value.ndim > len(shape) and not len(value):
             raise ShapeError(f"{what}: {target} has no frames, shape {value.shape}")
         if np.isinf(value).any():
@@ -163,8 +167,10 @@ class Goal:
         self.law.check(tree)
         for p in self.law.parameters():
             if p.name not in tree.parameters.names:
-                raise DescriptionError(f"goal {self.name!r}: asks for parameter {p.name!r}, which the system "
-                                       f"does not have; it has {list(tree.parameters.names)}")
+                raise DescriptionError(
+                    f"goal {self.name!r}: asks for parameter {p.name!r}, which the system "
+                    f"does not have; it has {list(tree.parameters.names)}"
+                )
 
     def unit_in(self, system: System) -> str:
         """The unit of its error."""
@@ -186,11 +192,13 @@ class Goal:
     @property
     def frames(self) -> int | None:
         """T, or None for a goal that is the same in all frames."""
-        counts = {len(x) for x, n in ((self.target, len(self.shape)), (np.asarray(self.weight), 0))
-                  if x.ndim > n}
+        counts = {
+            len(x) for x, n in ((self.target, len(self.shape)), (np.asarray(self.weight), 0)) if x.ndim > n
+        }
         if len(counts) > 1:
-            raise ShapeError(f"goal {self.name!r}: target and weight have different numbers of frames: "
-                             f"{sorted(counts)}")
+            raise ShapeError(
+                f"goal {self.name!r}: target and weight have different numbers of frames: {sorted(counts)}"
+            )
         return counts.pop() if counts else None
 
     def frame(self, i: int) -> Self:
@@ -205,8 +213,11 @@ class Goal:
 
     def weights(self, frames: int) -> NDArray[np.float64]:
         """Shape (frames,), zero where the target has a NaN."""
-        absent = np.isnan(self.target).reshape(*self.target.shape[:self.target.ndim - len(self.shape)],
-                                               -1).any(axis=-1)
+        absent = (
+            np.isnan(self.target)
+            .reshape(*self.target.shape[: self.target.ndim - len(self.shape)], -1)
+            .any(axis=-1)
+        )
         return np.broadcast_to(np.where(absent, 0.0, self.weight), (frames,))
 
     def targets(self, frames: int) -> NDArray[np.float64]:
@@ -223,8 +234,10 @@ class Goal:
                 p), s.body_pose("foot"), s.rotation, s.t, s.parameter. Traced once, as laws are; its Jacobian
                 is exact.
         """
-        raise TypeError(f"{type(self).__name__} does not say what should be near its target: it needs a "
-                        "method residual(s)")
+        raise TypeError(
+            f"{type(self).__name__} does not say what should be near its target: it needs a "
+            "method residual(s)"
+        )
 
     @property
     def constants(self) -> NDArray[np.float64]:
@@ -257,13 +270,14 @@ class Goal:
         Returns:
             Shapes (T, width) and (T,).
         """
-        goal, = goals
+        (goal,) = goals
         w, x, same = goal.weights(frames), goal.targets(frames).reshape(frames, -1), goal.constants
         return np.column_stack([np.broadcast_to(same, (frames, same.size)), x, w]), goal.size(w, x)
 
     @classmethod
-    def all_numbers(cls, blocks: Sequence[Sequence[Self]],
-                    frames: int) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    def all_numbers(
+        cls, blocks: Sequence[Sequence[Self]], frames: int
+    ) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
         """`numbers` of several blocks."""
         return [cls.numbers(goals, frames) for goals in blocks]
 
@@ -279,10 +293,12 @@ class Goal:
             numbers: constants, then the target.
         """
         if self.law is None:
-            raise TypeError(f"{type(self).__name__} has no method residual(s), and none that does without: "
-                            "linearised or add")
+            raise TypeError(
+                f"{type(self).__name__} has no method residual(s), and none that does without: "
+                "linearised or add"
+            )
         rows = ConstraintEquations({"goal": self.law}, view, ca.SX.ones(1))
-        return rows.errors()[0] - numbers[len(self.constants):], rows.jacobian()
+        return rows.errors()[0] - numbers[len(self.constants) :], rows.jacobian()
 
     def add(self, cost: Cost, block: ca.SX) -> None:
         """Add to the cost, its gradient and its Gauss-Newton matrix.
@@ -305,8 +321,9 @@ class Goal:
         T, tree = len(at), at.system.compiled.model.tree
         x = targets.reshape(T, -1)
         numbers = np.column_stack([np.broadcast_to(self.constants, (T, len(self.constants))), x])
-        found = at.evaluate(self.code(tree), lambda s, x: self.linearised(s.view(s.kinematics()), x)[0],
-                            numbers, x.shape[1])
+        found = at.evaluate(
+            self.code(tree), lambda s, x: self.linearised(s.view(s.kinematics()), x)[0], numbers, x.shape[1]
+        )
         return np.linalg.norm(found, axis=-1)
 
 

@@ -1,4 +1,5 @@
 """A coordinate with a value: its row of the Jacobian is its row of N."""
+
 from __future__ import annotations
 
 from typing import ClassVar

@@ -1,4 +1,5 @@
 """A goal that a user writes as a function in Python."""
+
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -3,6 +3,7 @@
 The goal pulls along the line between its points: with e the direction from a to b, J = e' (J_b - J_a), zero
 where they coincide.
 """
+
 from __future__ import annotations
 
 from typing import ClassVar
@@ -55,14 +56,16 @@ class Distance(Goal):
             self._set(**{f: point(getattr(self, f), f"goal {self.name!r}: {f}")})
         super().__post_init__()
         if (self.target < 0).any():
-            raise ShapeError(f"goal {self.name!r}: distance must be zero or more, got "
-                             f"{np.nanmin(self.target):g}")
+            raise ShapeError(
+                f"goal {self.name!r}: distance must be zero or more, got {np.nanmin(self.target):g}"
+            )
 
     def check(self, tree: Tree) -> None:
         a, b = (known_body(tree, str(body), f"goal {self.name!r}") for body in (self.a, self.b))
         if a is b:
-            raise DescriptionError(f"goal {self.name!r}: both points are on {self.a!r}; their distance never "
-                                   "changes")
+            raise DescriptionError(
+                f"goal {self.name!r}: both points are on {self.a!r}; their distance never changes"
+            )
 
     @property
     def points(self) -> dict[str, NDArray[np.float64]]:
@@ -92,6 +95,8 @@ class Distance(Goal):
         return ca.if_else(square > 0, length, 0) - numbers[6], e.T @ (jacobians[1] - jacobians[0])
 
     def errors(self, at: Configurations, targets: NDArray[np.float64]) -> NDArray[np.float64]:
-        a, b = (at.station_position(str(body), np.asarray(p)) for body,
-                p in ((self.a, self.p_a), (self.b, self.p_b)))
+        a, b = (
+            at.station_position(str(body), np.asarray(p))
+            for body, p in ((self.a, self.p_a), (self.b, self.p_b))
+        )
         return np.abs(np.linalg.norm(b - a, axis=-1) - targets)

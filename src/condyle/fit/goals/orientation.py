@@ -3,6 +3,7 @@
 The error is phi = log(R_target R'), the rotation that is missing. It adds w phi to the moments and w 1 to the
 inertias of the body; the gradient w phi is exact at any angle.
 """
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
@@ -53,8 +54,10 @@ class Orientation(Goal):
         R = self.targets(len(self.target) if self.target.ndim > 2 else 1)
         off = np.abs(R @ np.swapaxes(R, -1, -2) - np.eye(3)).max()
         if off > UNIT_TOLERANCE or (np.linalg.det(R) < 0).any():
-            raise ShapeError(f"goal {self.name!r}: R is no rotation: R R' differs from 1 by {off:.3g}, or it "
-                             "is a reflection")
+            raise ShapeError(
+                f"goal {self.name!r}: R is no rotation: R R' differs from 1 by {off:.3g}, or it "
+                "is a reflection"
+            )
 
     def check(self, tree: Tree) -> None:
         check_moves(tree, str(self.body), self.name)
@@ -62,8 +65,9 @@ class Orientation(Goal):
     def targets(self, frames: int) -> NDArray[np.float64]:
         """Shape (frames, 3, 3), the identity where the target has a NaN."""
         R = self.target
-        return np.broadcast_to(np.where(np.isnan(R).any(axis=(-2, -1), keepdims=True), np.eye(3), R),
-                               (frames, 3, 3))
+        return np.broadcast_to(
+            np.where(np.isnan(R).any(axis=(-2, -1), keepdims=True), np.eye(3), R), (frames, 3, 3)
+        )
 
     def size(self, w: NDArray[np.float64], x: NDArray[np.float64]) -> NDArray[np.float64]:
         return w

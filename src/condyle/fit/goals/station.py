@@ -12,6 +12,7 @@ ground, with R = R_GB, p = p_GB, y = xm - p,
     force   f = W y - R m,     moment about p  n = a(R C) + R m x y,    a(A)_i = sum_jk e_ijk A_jk         (2)
     cost      = 1/2 (W |y|^2 + k) - y . R m - tr(R C)                                                      (3)
 """
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -68,8 +69,14 @@ class Station(Goal):
         super().__post_init__()
 
     @classmethod
-    def made(cls, body: str, station: NDArray[np.float64], position: NDArray[np.float64],
-             weight: NDArray[np.float64], name: str) -> Self:
+    def made(
+        cls,
+        body: str,
+        station: NDArray[np.float64],
+        position: NDArray[np.float64],
+        weight: NDArray[np.float64],
+        name: str,
+    ) -> Self:
         """A goal of arrays that are known to fit, station (3,), position (T, 3), weight (T,): quick where
         there are many."""
         out = object.__new__(cls)
@@ -95,8 +102,9 @@ class Station(Goal):
         return _sums([goals], frames)[0]
 
     @classmethod
-    def all_numbers(cls, blocks: Sequence[Sequence[Self]],
-                    frames: int) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    def all_numbers(
+        cls, blocks: Sequence[Sequence[Self]], frames: int
+    ) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
         return _sums(blocks, frames) if cls is Station else super().all_numbers(blocks, frames)
 
     def add(self, cost: Cost, block: ca.SX) -> None:
@@ -114,12 +122,14 @@ class Station(Goal):
         cost.add_points(B, W, m, S)
 
     def errors(self, at: Configurations, targets: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.linalg.norm(at.station_position(str(self.body), np.asarray(self.station)) - targets,
-                              axis=-1)
+        return np.linalg.norm(
+            at.station_position(str(self.body), np.asarray(self.station)) - targets, axis=-1
+        )
 
 
-def _sums(blocks: Sequence[Sequence[Station]],
-          frames: int) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+def _sums(
+    blocks: Sequence[Sequence[Station]], frames: int
+) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
     """(1) of each block, all bodies at once: a row per station and a column per body make sums a product."""
     goals = [g for block in blocks for g in block]
     n, B = len(goals), len(blocks)
@@ -139,11 +149,19 @@ def _sums(blocks: Sequence[Sequence[Station]],
     stations[np.arange(n), body] = np.column_stack([s, six, (s * s).sum(axis=1)])
     W = w @ ones
     sums = (w @ stations.reshape(n, -1)).reshape(frames, B, 10)
-    xm = (w * x) @ ones / np.where(W > 0, W, 1.0)           # (3, frames, B)
+    xm = (w * x) @ ones / np.where(W > 0, W, 1.0)  # (3, frames, B)
     off = x - xm[:, :, body]
     pull = w * off
     C = (pull @ stations[..., :3].reshape(n, -1)).reshape(3, frames, B, 3)
     k = sums[..., 9] + (pull * off).sum(axis=0) @ ones
-    out = np.concatenate([W[..., None], sums[..., :9], np.moveaxis(xm, 0, -1),
-                          np.moveaxis(C, 0, -1).reshape(frames, B, 9), k[..., None]], axis=2)
+    out = np.concatenate(
+        [
+            W[..., None],
+            sums[..., :9],
+            np.moveaxis(xm, 0, -1),
+            np.moveaxis(C, 0, -1).reshape(frames, B, 9),
+            k[..., None],
+        ],
+        axis=2,
+    )
     return [(out[:, b], k[:, b]) for b in range(B)]

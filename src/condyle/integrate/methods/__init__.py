@@ -3,6 +3,7 @@
 
 A family of methods is one file here; a method is one object.
 """
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -30,9 +31,24 @@ if TYPE_CHECKING:
 
 __all__ = ["Explicit", "Method", "Rosenbrock", "TimeStepping"]
 
-METHODS: dict[str, Method] = {m.name: m for m in (
-    EULER, SemiExplicitEuler(), Verlet(), RK2, RKC, RK3, RK4, MERSON, FEHLBERG, DORMAND_PRINCE,
-    DORMAND_PRINCE_8, RODAS, RODAS5P)}
+METHODS: dict[str, Method] = {
+    m.name: m
+    for m in (
+        EULER,
+        SemiExplicitEuler(),
+        Verlet(),
+        RK2,
+        RKC,
+        RK3,
+        RK4,
+        MERSON,
+        FEHLBERG,
+        DORMAND_PRINCE,
+        DORMAND_PRINCE_8,
+        RODAS,
+        RODAS5P,
+    )
+}
 """By the names that `cd.simulate(..., integrator=...)` takes."""
 
 _ELSEWHERE = {"Tableau": "Explicit", "RungeKutta": "Explicit", "Rodas": "Rosenbrock"}
@@ -40,7 +56,7 @@ _ELSEWHERE = {"Tableau": "Explicit", "RungeKutta": "Explicit", "Rodas": "Rosenbr
 
 
 def __getattr__(name: str) -> object:
-    if name == "TimeStepping":                               # it knows states and runs, which know methods
+    if name == "TimeStepping":  # it knows states and runs, which know methods
         from condyle.integrate.stepping.method import TimeStepping
 
         return TimeStepping

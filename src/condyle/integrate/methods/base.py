@@ -15,6 +15,7 @@ Between steps, with x from 0 to 1 and Delta = y+ - y, every method gives
 F1 = h f - Delta and F2 = 2 Delta - h (f + f+) make Hermite's cubic, of order 3; a method may give what
 follows, or F1, F2 of its own.
 """
+
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
@@ -130,7 +131,7 @@ def polynomial(y: Sequence[ca.SX], h: ca.SX, x: ca.SX, dense: ca.SX, hermite: bo
     F = [delta]
     if hermite:
         F += [h * f - delta, 2 * delta - h * (f + f_end)]
-    F += [dense[k * n:(k + 1) * n] for k in range(dense.numel() // n)]
+    F += [dense[k * n : (k + 1) * n] for k in range(dense.numel() // n)]
     total = ca.SX.zeros(n)
     for k in reversed(range(len(F))):
         total = (total + F[k]) * (1 - x if k % 2 else x)

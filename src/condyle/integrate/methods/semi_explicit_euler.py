@@ -1,4 +1,5 @@
 """Semi-explicit Euler: the new speeds move the coordinates."""
+
 from __future__ import annotations
 
 import casadi as ca
@@ -22,7 +23,7 @@ class SemiExplicitEuler(Method):
 
         def advance(t: ca.SX, y: ca.SX, h: ca.SX, k0: ca.SX) -> ca.SX:
             y_next = y + h * k0
-            u = y_next[nq:nq + nu]
-            return ca.vertcat(y[:nq] + h * qdot(t, y[:nq], u), u, y_next[nq + nu:])
+            u = y_next[nq : nq + nu]
+            return ca.vertcat(y[:nq] + h * qdot(t, y[:nq], u), u, y_next[nq + nu :])
 
         return Step([kernel(advance, "t y h_try k0", "y_next", sizes)], 0)

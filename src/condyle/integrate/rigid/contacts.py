@@ -10,6 +10,7 @@
 
 4. The state goes on from there with the discrete variables that say so.
 """
+
 from __future__ import annotations
 
 from dataclasses import field
@@ -82,12 +83,17 @@ class Contacts:
 
     def _check_laws(self) -> None:
         """Refuse rebounds by two laws: all that touches at an instant is one impact, which follows one."""
-        named = {c.law: name for name, c in zip(self.modes.names, self.modes.constraints, strict=True)
-                 if not (isinstance(c.restitution, float) and c.restitution == 0)}
+        named = {
+            c.law: name
+            for name, c in zip(self.modes.names, self.modes.constraints, strict=True)
+            if not (isinstance(c.restitution, float) and c.restitution == 0)
+        }
         if len(named) > 1:
-            raise DescriptionError(f"simulate: {named['newton']!r} rebounds by law='newton' and "
-                                   f"{named['poisson']!r} by law='poisson'; an impact follows one law: give "
-                                   "all that rebounds the same")
+            raise DescriptionError(
+                f"simulate: {named['newton']!r} rebounds by law='newton' and "
+                f"{named['poisson']!r} by law='poisson'; an impact follows one law: give "
+                "all that rebounds the same"
+            )
 
     @staticmethod
     def of(system: System, accuracy: float, window: float) -> Contacts | None:
@@ -114,10 +120,17 @@ class Contacts:
     def _projected(self, state: State) -> State:
         """On its constraints to rounding."""
         compiled, tail = state.system.compiled, state.tail
-        problem = compiled.projection(tail[None], np.maximum(compiled.weights[state.q.size:state.q.size
-                                                                              + state.u.size], 1e-6))
-        q, u = project(problem, state.q[None].copy(), state.u[None].copy(), ON * max(1.0, self.length),
-                       10 * ON * max(1.0, self.length), strict=False)
+        problem = compiled.projection(
+            tail[None], np.maximum(compiled.weights[state.q.size : state.q.size + state.u.size], 1e-6)
+        )
+        q, u = project(
+            problem,
+            state.q[None].copy(),
+            state.u[None].copy(),
+            ON * max(1.0, self.length),
+            10 * ON * max(1.0, self.length),
+            strict=False,
+        )
         return state.replace(q=q[0], u=u[0])
 
     # ---- what happens --------------------------------------------------------------------------------------
@@ -152,11 +165,11 @@ class Contacts:
         pressed = np.maximum(-now.accelerations()[:, 0], 0.0)
         leaves = np.maximum(self.kept, FLIGHT * self.window * pressed / 2)
         # what an impact lifts no higher than gaps are known to would fall again and lift the next one
-        leaves = np.where(held, np.maximum(leaves, np.sqrt(4 * self.close * pressed)), leaves)          # (25)
+        leaves = np.where(held, np.maximum(leaves, np.sqrt(4 * self.close * pressed)), leaves)  # (25)
         stays = np.flatnonzero(touching & (now.rate <= leaves))
         gives_way = sticks & found & (impact is None)
         closed, stick, slide = self._forces(state, now, stays, gives_way)
-        if len(stays):                                       # what has no force is brought back too
+        if len(stays):  # what has no force is brought back too
             near = np.isin(np.arange(len(closed)), stays)
             state = self._projected(self.set(state, near, stick, slide))
         state = self.set(state, closed, stick, slide)
@@ -170,7 +183,8 @@ class Contacts:
                 f"simulate: at t = {state.t:.9g} s {self.modes.names[i]!r} is violated by {-now.gap[i]:.3g} "
                 "[m, rad]: rigid surfaces do not overlap, coordinates do not pass stops and ropes are not "
                 f"longer than they are. Allowed is the accuracy {self.accuracy:g} of the length "
-                f"{self.length:g} m; start with a gap, or leave it out by disabled=[...]")
+                f"{self.length:g} m; start with a gap, or leave it out by disabled=[...]"
+            )
 
     def _matrix(self, now: Numbers, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """W of some, (3 k, 3 k), and changes of speeds by unit impulses, (3 k, nu)."""
@@ -186,7 +200,8 @@ class Contacts:
         e = now.e[which]
         rebound = e * np.maximum(-v[:, 0], 0.0)
         short = (2 * rebound <= FLIGHT * self.window * pressed) | (
-            rebound ** 2 <= 2 * RESOLVED * self.length * pressed)
+            rebound**2 <= 2 * RESOLVED * self.length * pressed
+        )
         stays = short | (-v[:, 0] <= self.kept)
         law = "poisson" if any(m.constraints[i].law == "poisson" and now.e[i] for i in which) else "newton"
         impulses, energy, laws = np.zeros_like(v), 0.0, {law}
@@ -196,12 +211,18 @@ class Contacts:
             rows = (3 * some[:, None] + np.arange(3)).ravel()
             # Poisson's impulses of compression are also those of contacts that did not approach, (19)
             dead = stays[some].all() if law == "poisson" else stays[some]
-            done = blow(W[np.ix_(rows, rows)], v[some], np.where(dead, 0.0, e[some]), now.mu[which[some]],
-                        law)
+            done = blow(
+                W[np.ix_(rows, rows)], v[some], np.where(dead, 0.0, e[some]), now.mu[which[some]], law
+            )
             if done is None:
                 names = ", ".join(repr(m.names[i]) for i in which[some])
-                raise Jam(Outcome(Status.PAINLEVE, f"stopped at t = {state.t:.9g} s: no impulses of {names} "
-                                                   f"are found that part them; {Status.PAINLEVE.advice}"))
+                raise Jam(
+                    Outcome(
+                        Status.PAINLEVE,
+                        f"stopped at t = {state.t:.9g} s: no impulses of {names} "
+                        f"are found that part them; {Status.PAINLEVE.advice}",
+                    )
+                )
             impulses[some], energy = done.lambda_, energy + done.energy
             laws.add(done.law)
         state = state.replace(u=state.u + impulses.ravel() @ Z)
@@ -209,8 +230,9 @@ class Contacts:
         law = next(x for x in ("plastic", "poisson", "newton") if x in laws)
         return state, Numbers(state, m), Impact(state.t, pushed, energy, law)
 
-    def _forces(self, state: State, now: Numbers, which: np.ndarray, gives_way: np.ndarray
-                ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _forces(
+        self, state: State, now: Numbers, which: np.ndarray, gives_way: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Which are closed from now on, which of these stick, and whither the others slide. Those that give
         way slide as soon as friction is all it can be: they stuck until now, and their slip has no
         acceleration yet."""
@@ -220,24 +242,33 @@ class Contacts:
             return closed, stick, slide
         W, _ = self._matrix(now, which)
         speed = np.hypot(*now.slip[which].T)
-        directions = [now.slip[i] / s if s > self.kept and self.modes.rubs[i] else None
-                      for i, s in zip(which, speed, strict=True)]
-        whole = ContactProblem(W, now.accelerations()[which].ravel(), now.mu[which], directions,
-                               np.zeros(len(which)))
-        self.margin[which] = MARGIN * self.accuracy * self.length / scales.TIME_SCALE ** 2 / np.maximum(
-            np.diag(W)[::3], 1e-300)
+        directions = [
+            now.slip[i] / s if s > self.kept and self.modes.rubs[i] else None
+            for i, s in zip(which, speed, strict=True)
+        ]
+        whole = ContactProblem(
+            W, now.accelerations()[which].ravel(), now.mu[which], directions, np.zeros(len(which))
+        )
+        self.margin[which] = (
+            MARGIN * self.accuracy * self.length / scales.TIME_SCALE**2 / np.maximum(np.diag(W)[::3], 1e-300)
+        )
         for some in groups(W):
             problem = whole.part(some)
-            found = None if (problem.own() < JAMMED).any() else problem.solve()              # (21)
+            found = None if (problem.own() < JAMMED).any() else problem.solve()  # (21)
             if found is None:
                 names = ", ".join(repr(self.modes.names[i]) for i in which[some])
-                raise Jam(Outcome(Status.PAINLEVE, f"stopped at t = {state.t:.9g} s: no forces of {names} "
-                                                   f"are found that keep them apart; "
-                                                   f"{Status.PAINLEVE.advice}"))
+                raise Jam(
+                    Outcome(
+                        Status.PAINLEVE,
+                        f"stopped at t = {state.t:.9g} s: no forces of {names} "
+                        f"are found that keep them apart; "
+                        f"{Status.PAINLEVE.advice}",
+                    )
+                )
             found = problem.shared(found)
             lam, a = found.lambda_, found.v
             most = max(float(np.abs(problem.b).max()), 1e-300)
-            pushes = lam[:, 0] * np.diag(problem.W)[::3] > 1e-9 * most    # light bodies have small forces
+            pushes = lam[:, 0] * np.diag(problem.W)[::3] > 1e-9 * most  # light bodies have small forces
             for j, (i, way) in enumerate(zip(which[some], problem.directions, strict=True)):
                 closed[i] = pushes[j]
                 if not closed[i] or not self.modes.rubs[i]:
@@ -255,12 +286,14 @@ class Contacts:
                     stick[i] = True
         return closed, stick, slide
 
-    def _words(self, before: tuple[np.ndarray, ...], after: tuple[np.ndarray, ...], impact: Impact | None
-               ) -> list[str]:
+    def _words(
+        self, before: tuple[np.ndarray, ...], after: tuple[np.ndarray, ...], impact: Impact | None
+    ) -> list[str]:
         out, slid = [], lambda x: np.abs(x[2]).max(axis=1) > 0
         for i, name in enumerate(self.modes.names):
             if (impact is not None and name in impact.impulses and not before[0][i]) or (
-                    after[0][i] and not before[0][i]):
+                after[0][i] and not before[0][i]
+            ):
                 out.append(f"{name} touches")
             if before[0][i] and not after[0][i]:
                 out.append(f"{name} opens")
@@ -278,13 +311,20 @@ class Contacts:
             return None
         now = Numbers(state, self.modes)
         W, _ = self._matrix(now, which)
-        directions = [now.slip[i] / max(float(np.hypot(*now.slip[i])), 1e-300) if now.mu[i] > 0
-                      and not stick[i] else None for i in which]
+        directions = [
+            now.slip[i] / max(float(np.hypot(*now.slip[i])), 1e-300)
+            if now.mu[i] > 0 and not stick[i]
+            else None
+            for i in which
+        ]
         nothing = np.zeros(3 * len(which))
         own = ContactProblem(W, nothing, now.mu[which], directions, nothing[::3]).own()
         if own.min() > 0.1:
             return None
         name = self.modes.names[int(which[np.argmin(own)])]
-        return Outcome(Status.PAINLEVE, f"stopped at t = {state.t:.9g} s: the force of {name!r} grows "
-                                        "without limit as friction takes its effect away; "
-                                        f"{Status.PAINLEVE.advice}")
+        return Outcome(
+            Status.PAINLEVE,
+            f"stopped at t = {state.t:.9g} s: the force of {name!r} grows "
+            "without limit as friction takes its effect away; "
+            f"{Status.PAINLEVE.advice}",
+        )

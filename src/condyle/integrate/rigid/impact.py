@@ -8,6 +8,7 @@
 Newton's law with friction can make energy (Kane's pendulum): then Poisson's takes its place, and if that does
 too, one without rebound. An impact says which law it followed.
 """
+
 from __future__ import annotations
 
 import numpy as np
@@ -63,8 +64,8 @@ def blow(W: np.ndarray, v: np.ndarray, e: np.ndarray, mu: np.ndarray, law: str) 
         made = {"newton": _newton, "poisson": _poisson, "plastic": _plastic}[one](W, v, e, mu)
         if made is None:
             continue
-        after = v + (W @ made.ravel()).reshape(-1, 3)                                        # (17)
-        energy = float((made * (after + v)).sum()) / 2                                       # (20)
+        after = v + (W @ made.ravel()).reshape(-1, 3)  # (17)
+        energy = float((made * (after + v)).sum()) / 2  # (20)
         if energy <= MADE * float((np.abs(made) * (np.abs(after) + np.abs(v))).sum()):
             return Blow(made, after, min(energy, 0.0), one if e.any() else law)
     return None
@@ -77,7 +78,7 @@ def _solved(W: np.ndarray, b: np.ndarray, mu: np.ndarray, c: np.ndarray | None =
 
 def _newton(W: np.ndarray, v: np.ndarray, e: np.ndarray, mu: np.ndarray) -> np.ndarray | None:
     b = v.copy()
-    b[:, 0] += e * np.minimum(v[:, 0], 0.0)                                                  # (18)
+    b[:, 0] += e * np.minimum(v[:, 0], 0.0)  # (18)
     found = _solved(W, b, mu)
     return None if found is None else found.lambda_
 
@@ -89,7 +90,7 @@ def _poisson(W: np.ndarray, v: np.ndarray, e: np.ndarray, mu: np.ndarray) -> np.
     c = e * first.lambda_[:, 0]
     back = np.zeros_like(v)
     back[:, 0] = c
-    b = first.v + (W @ back.ravel()).reshape(-1, 3)                                          # (19)
+    b = first.v + (W @ back.ravel()).reshape(-1, 3)  # (19)
     second = _solved(W, b, mu, c)
     return None if second is None else first.lambda_ + back + second.lambda_
 

@@ -1,9 +1,10 @@
 """Gaps, rows and the matrix W of constraints that act one way, at a state: docs/theory/rigid_contact.md.
 
-    Z = M^-1 G',   W = G Z   with equality constraints and locks: what is left of impulses after theirs
+Z = M^-1 G',   W = G Z   with equality constraints and locks: what is left of impulses after theirs
 
-        Z <- Z - Z_e (G_e Z_e)^+ G_e Z,   Z_e = M^-1 G_e'                                                 (16)
+    Z <- Z - Z_e (G_e Z_e)^+ G_e Z,   Z_e = M^-1 G_e'                                                 (16)
 """
+
 from __future__ import annotations
 
 from functools import cached_property
@@ -18,7 +19,9 @@ from condyle.system.system import System
 
 def in_few(f: NativeFunction, *given: np.ndarray) -> list[np.ndarray]:
     """Results of f for some rows, by its kernel for one state: that for lanes is not worth compiling."""
-    parts = [f.fast(*(x[i:i + SIMD_FROM - 1] for x in given)) for i in range(0, len(given[0]), SIMD_FROM - 1)]
+    parts = [
+        f.fast(*(x[i : i + SIMD_FROM - 1] for x in given)) for i in range(0, len(given[0]), SIMD_FROM - 1)
+    ]
     each = [p if isinstance(p, tuple) else (p,) for p in parts]
     return [np.concatenate(column) for column in zip(*each, strict=True)]
 
@@ -48,7 +51,7 @@ class Modes:
             start += each.size
         first = [rows[list(model.constraints).index(name)] for name in self.names]
         self.normal = np.array([s.start for s in first], int)
-        self.mine = np.zeros(start, bool)                    # rows of constraints that act one way
+        self.mine = np.zeros(start, bool)  # rows of constraints that act one way
         for s in first:
             self.mine[s] = True
 
@@ -100,22 +103,26 @@ class Numbers:
         Y = G @ Z
         scale = 1 / np.sqrt(np.maximum(np.diag(Y), 1e-300))
         scale[np.diag(Y) <= 1e-14 * np.diag(Y).max(initial=0.0)] = 0.0
-        return G, Z, scale[:, None] * np.linalg.pinv(scale[:, None] * Y * scale, rcond=1e-12,
-                                                     hermitian=True) * scale
+        return (
+            G,
+            Z,
+            scale[:, None] * np.linalg.pinv(scale[:, None] * Y * scale, rcond=1e-12, hermitian=True) * scale,
+        )
 
     def solve(self, f: np.ndarray) -> np.ndarray:
         """M^-1 f of rows (m, nu), locked speeds held."""
         if not len(f):
             return np.zeros_like(f)
         m, function = len(f), self.compiled.function("solve_mass_matrix")
-        return in_few(function, np.tile(self.q, (m, 1)), np.ascontiguousarray(f),
-                      np.tile(self.tail, (m, 1)))[0]
+        return in_few(function, np.tile(self.q, (m, 1)), np.ascontiguousarray(f), np.tile(self.tail, (m, 1)))[
+            0
+        ]
 
     def response(self, rows: np.ndarray) -> np.ndarray:
         """Z of (16) of rows G (m, nu): changes of speeds by unit impulses, shape (m, nu)."""
         Z = self.solve(rows)
         G_e, Z_e, inverse = self._equality
-        return Z - (Z @ G_e.T) @ inverse @ Z_e.T if len(G_e) else Z                          # (16)
+        return Z - (Z @ G_e.T) @ inverse @ Z_e.T if len(G_e) else Z  # (16)
 
     @cached_property
     def free(self) -> np.ndarray:

@@ -12,6 +12,7 @@ one of them reaches zero before the other, the run looks there too, a window pas
 
     t_a - g_a / gdot_a + window < t_b,   t_b - g_b / gdot_b - window > t_a                                (24)
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -44,8 +45,11 @@ class RigidWitnesses(Witnesses):
     def __init__(self, own: Witnesses, contacts: Contacts) -> None:
         self._own, self.contacts = own, contacts
         never = lambda s: 1.0
-        made = [Transition(never, traced=False, name=f"{name} {what}") for name in contacts.modes.names
-                for what in ("touches", "opens", "changes friction")]
+        made = [
+            Transition(never, traced=False, name=f"{name} {what}")
+            for name in contacts.modes.names
+            for what in ("touches", "opens", "changes friction")
+        ]
         self.events = [*own.events, *made]
 
     def __call__(self, like: State, t: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -67,7 +71,7 @@ class RigidWitnesses(Witnesses):
         enabled = like.tail[m.enabled][m.switch] > 0.5
         rows = in_few(compiled.function("unilateral_rows"), q, u, tails)
         gap, slip, mu = rows[0], rows[2].reshape(-1, k, 2), rows[6]
-        out[:, :, 0] = np.where(enabled & ~closed, gap + c.close, 1.0)                       # (22)
+        out[:, :, 0] = np.where(enabled & ~closed, gap + c.close, 1.0)  # (22)
         if (closed & enabled).any():
             try:
                 held = compiled.function("held_accelerations")
@@ -90,8 +94,8 @@ class RigidWitnesses(Witnesses):
         """q, u and tails at times t (m,) and y (m, n)."""
         nq, nu, where = like.q.size, like.u.size, like.system.compiled.model.tail
         tails = np.tile(like.tail, (len(t), 1))
-        tails[:, where["t"]], tails[:, where["z"]] = t[:, None], y[:, nq + nu:]
-        return np.ascontiguousarray(y[:, :nq]), np.ascontiguousarray(y[:, nq:nq + nu]), tails
+        tails[:, where["t"]], tails[:, where["z"]] = t[:, None], y[:, nq + nu :]
+        return np.ascontiguousarray(y[:, :nq]), np.ascontiguousarray(y[:, nq : nq + nu]), tails
 
     def hidden(self, like: State, t: np.ndarray, y_at: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
         """(24): times between looks at which gaps that are open may be closed."""
@@ -111,7 +115,7 @@ class RigidWitnesses(Witnesses):
             with np.errstate(all="ignore"):
                 on = np.where(apart & (v[:-1] < 0), a - g[:-1] / v[:-1] + c.window, np.nan)
                 back = np.where(apart & (v[1:] > 0), b - g[1:] / v[1:] - c.window, np.nan)
-                new = np.r_[on[(on > a) & (on < b)], back[(back > a) & (back < b)]]          # (24)
+                new = np.r_[on[(on > a) & (on < b)], back[(back > a) & (back < b)]]  # (24)
             new = np.setdiff1d(new, known)
             if not len(new):
                 break

@@ -1,4 +1,5 @@
 """Blocks of speeds, and kernels of steps of systems with joints: tree_step.py."""
+
 from __future__ import annotations
 
 import casadi as ca
@@ -52,8 +53,11 @@ class Blocks:
                 root[find(k)] = find(some[0])
         names, of = np.unique([find(k) for k in range(nu)], return_inverse=True)
         place = np.array([int((of[:k] == of[k]).sum()) for k in range(nu)], dtype=int)
-        return Blocks(of, place, np.array([*(of[some[0]] if some else len(names) for some in own),
-                                           len(names)], dtype=int))
+        return Blocks(
+            of,
+            place,
+            np.array([*(of[some[0]] if some else len(names) for some in own), len(names)], dtype=int),
+        )
 
     def spread(self, x: ca.SX) -> ca.SX:
         """Columns (nu, m) as rows of blocks and ground, ((count + 1) n, m)."""
@@ -76,7 +80,7 @@ def masses(M: ca.SX, blocks: Blocks) -> ca.SX:
     for a in range(blocks.count):
         mine = np.flatnonzero(blocks.of == a).tolist()
         one = ca.SX.eye(n)
-        one[:len(mine), :len(mine)] = M[mine, mine]
+        one[: len(mine), : len(mine)] = M[mine, mine]
         out.append(ca.vec(ca.densify(one)))
     return ca.vertcat(*out)
 
@@ -92,7 +96,7 @@ def bodies_of(s: Symbols, system: System, blocks: Blocks) -> list[ca.SX]:
         J = ca.SX(6, n)
         if a < blocks.count:
             mine = np.flatnonzero(blocks.of == a).tolist()
-            J[:, :len(mine)] = frame_jacobian(tree, kin, body.index, kin.placed[body.index].p_MB)[:, mine]
+            J[:, : len(mine)] = frame_jacobian(tree, kin, body.index, kin.placed[body.index].p_MB)[:, mine]
         rows.append(ca.vec(J.T))
     ground = [ca.vec(ca.SX.eye(3)), ca.SX(3, 1)]
     return [ca.vertcat(*poses, *ground), ca.vertcat(*V, ca.SX(6, 1)), ca.vertcat(*rows, ca.SX(6 * n, 1))]
@@ -123,42 +127,82 @@ def substituted(n: int, L: ca.SX, G: ca.SX) -> ca.SX:
     return ca.vertcat(*out)
 
 
-def entered(V: ca.SX, body: ca.SX, h: ca.SX, reach: ca.SX, budget: ca.SX, stale: ca.SX
-             ) -> tuple[ca.SX, ca.SX]:
+def entered(
+    V: ca.SX, body: ca.SX, h: ca.SX, reach: ca.SX, budget: ca.SX, stale: ca.SX
+) -> tuple[ca.SX, ca.SX]:
     """A body has its reach from its origin, the room around it, and its block."""
     travel = h * (ca.norm_2(V[3:]) + ca.norm_2(V[:3]) * body[0])
     return ca.vertcat(body[1] + 2 * travel, reach[1]), ca.fmax(stale, reach[1] + 2 * travel > budget)
 
 
-def spent(n: int, V: ca.SX, J: ca.SX, before: ca.SX, u: ca.SX, shift: ca.SX, body: ca.SX, reach: ca.SX,
-          h: ca.SX) -> ca.SX:
+def spent(
+    n: int, V: ca.SX, J: ca.SX, before: ca.SX, u: ca.SX, shift: ca.SX, body: ca.SX, reach: ca.SX, h: ca.SX
+) -> ca.SX:
     """How far a body went since lists were made; V is not J u alone where it moves with time."""
     V = V + ca.reshape(J, n, 6).T @ (u + shift - before)
     return ca.vertcat(reach[0], reach[1] + h * (ca.norm_2(V[3:]) + ca.norm_2(V[:3]) * body[0]))
 
 
-def met(n: int, ground: int, pair: ca.SX, normal: ca.SX, P: ca.SX, pose_a: ca.SX, pose_b: ca.SX, V_a: ca.SX,
-        V_b: ca.SX, J_a: ca.SX, J_b: ca.SX, body_a: ca.SX, body_b: ca.SX) -> tuple[ca.SX, ...]:
+def met(
+    n: int,
+    ground: int,
+    pair: ca.SX,
+    normal: ca.SX,
+    P: ca.SX,
+    pose_a: ca.SX,
+    pose_b: ca.SX,
+    V_a: ca.SX,
+    V_b: ca.SX,
+    J_a: ca.SX,
+    J_b: ca.SX,
+    body_a: ca.SX,
+    body_b: ca.SX,
+) -> tuple[ca.SX, ...]:
     """Rows of a pair that is found, its velocities, restitution and friction, and its blocks."""
     D = ca.horzcat(normal, *tangents(normal)).T
 
-    def rows(J: ca.SX, pose: ca.SX) -> ca.SX:                                                # (5a)
+    def rows(J: ca.SX, pose: ca.SX) -> ca.SX:  # (5a)
         r, J = P - pose[9:12], ca.reshape(J, n, 6).T
         return D @ (J[3:, :] - ca.skew(r) @ J[:3, :])
 
     at = lambda V, pose: V[3:] + ca.cross(V[:3], P - pose[9:12])
     G_a, G_b = -rows(J_a, pose_a), rows(J_b, pose_b)
     a, b = body_a[2], body_b[2]
-    alone = ca.logic_or(a == b, a == ground)                 # then a is the one block that moves
+    alone = ca.logic_or(a == b, a == ground)  # then a is the one block that moves
     flat = lambda G: ca.vec(G.T)
-    return (flat(ca.if_else(alone, G_a + G_b, G_a)), flat(ca.if_else(alone, 0, G_b)),
-            D @ (at(V_b, pose_b) - at(V_a, pose_a)), pair[2:4], ca.if_else(alone, b, a),
-            ca.if_else(alone, ground, b))
+    return (
+        flat(ca.if_else(alone, G_a + G_b, G_a)),
+        flat(ca.if_else(alone, 0, G_b)),
+        D @ (at(V_b, pose_b) - at(V_a, pose_a)),
+        pair[2:4],
+        ca.if_else(alone, b, a),
+        ca.if_else(alone, ground, b),
+    )
 
 
-def ready(n: int, G_a: ca.SX, G_b: ca.SX, Z_a: ca.SX, Z_b: ca.SX, rate: ca.SX, gap: ca.SX, e_mu: ca.SX,
-          before_a: ca.SX, before_b: ca.SX, free_a: ca.SX, free_b: ca.SX, h: ca.SX, soft: ca.SX, k: ca.SX,
-          d: ca.SX, correction: ca.SX, slop: ca.SX, a: ca.SX, b: ca.SX, place: ca.SX) -> ca.SX:
+def ready(
+    n: int,
+    G_a: ca.SX,
+    G_b: ca.SX,
+    Z_a: ca.SX,
+    Z_b: ca.SX,
+    rate: ca.SX,
+    gap: ca.SX,
+    e_mu: ca.SX,
+    before_a: ca.SX,
+    before_b: ca.SX,
+    free_a: ca.SX,
+    free_b: ca.SX,
+    h: ca.SX,
+    soft: ca.SX,
+    k: ca.SX,
+    d: ca.SX,
+    correction: ca.SX,
+    slop: ca.SX,
+    a: ca.SX,
+    b: ca.SX,
+    place: ca.SX,
+) -> ca.SX:
     """A contact as sweeps read it."""
     square = lambda x: ca.reshape(x, n, 3).T
     v = square(G_a) @ before_a + square(G_b) @ before_b
@@ -170,5 +214,5 @@ def ready(n: int, G_a: ca.SX, G_b: ca.SX, Z_a: ca.SX, Z_b: ca.SX, rate: ca.SX, g
     rows = [slice(n * i, n * i + n) for i in range(3)]
     W = [ca.dot(G_a[r], Z_a[r]) + ca.dot(G_b[r], Z_b[r]) for r in rows]
     w_n, w_t = 1 / ca.fmax(W[0] + s, 1e-300), 1 / ca.fmax(W[1] + W[2], 1e-300)
-    first, hard, push = (ca.if_else(W[0] > 0, c, -np.inf) for c in (first, hard, push))     # cannot move
+    first, hard, push = (ca.if_else(W[0] > 0, c, -np.inf) for c in (first, hard, push))  # cannot move
     return ca.vertcat(G_a, G_b, Z_a, Z_b, e_mu[1], w_n, w_t, first, hard, push, s, beside, a, b, place)

@@ -8,6 +8,7 @@ is the normal, faces before edges by a margin. With a face the contact is where 
 other box that looks at it lie over each other, seen along n: corners of each within the other, and crossings
 of their edges; the gap of each point is its height over the face. With edges it is where the two are closest.
 """
+
 from __future__ import annotations
 
 import numpy as np
@@ -21,9 +22,15 @@ POINTS = 24
 _SIGNS = np.array([(1, 1), (-1, 1), (-1, -1), (1, -1)], float)
 
 
-def touching(R_a: np.ndarray, c_a: np.ndarray, half_a: np.ndarray, R_b: np.ndarray, c_b: np.ndarray,
-             half_b: np.ndarray, reach: np.ndarray
-             ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def touching(
+    R_a: np.ndarray,
+    c_a: np.ndarray,
+    half_a: np.ndarray,
+    R_b: np.ndarray,
+    c_b: np.ndarray,
+    half_b: np.ndarray,
+    reach: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Points of k pairs of boxes: which pair (m,), which of its POINTS (m,), gaps (m,) [m], normals from a to
     b (m, 3) and points (m, 3) [m].
 
@@ -32,14 +39,15 @@ def touching(R_a: np.ndarray, c_a: np.ndarray, half_a: np.ndarray, R_b: np.ndarr
         reach: gaps up to which points count, shape (k,) [m].
     """
     d, margin = c_b - c_a, MARGIN * np.minimum(half_a.min(axis=1), half_b.min(axis=1))
-    ax, bx = np.swapaxes(R_a, 1, 2), np.swapaxes(R_b, 1, 2)                # rows are axes
+    ax, bx = np.swapaxes(R_a, 1, 2), np.swapaxes(R_b, 1, 2)  # rows are axes
     cross = np.cross(ax[:, :, None], bx[:, None]).reshape(-1, 9, 3)
     size = np.linalg.norm(cross, axis=2)
     flat = size < PARALLEL
     axes = np.concatenate([ax, bx, cross / np.where(flat, 1.0, size)[..., None]], axis=1)
     along = np.einsum("kni,ki->kn", axes, d)
-    g = np.abs(along) - sum((np.abs(axes @ R) * half[:, None]).sum(axis=2)
-                            for R, half in ((R_a, half_a), (R_b, half_b)))             # (13)
+    g = np.abs(along) - sum(
+        (np.abs(axes @ R) * half[:, None]).sum(axis=2) for R, half in ((R_a, half_a), (R_b, half_b))
+    )  # (13)
     g[:, 6:] -= np.where(flat, np.inf, margin[:, None])
     best = np.argmax(g, axis=1)
     k = np.arange(len(d))
@@ -48,27 +56,56 @@ def touching(R_a: np.ndarray, c_a: np.ndarray, half_a: np.ndarray, R_b: np.ndarr
     faces, edges = np.flatnonzero(near & (best < 6)), np.flatnonzero(near & (best >= 6))
     own = best[faces] < 3
     pick = lambda x, y: np.where(own.reshape(-1, *(1,) * (x.ndim - 1)), x[faces], y[faces])
-    made = _faces(np.where(own[:, None], n[faces], -n[faces]), pick(R_a, R_b), pick(c_a, c_b),
-                  pick(half_a, half_b), pick(R_b, R_a), pick(c_b, c_a), pick(half_b, half_a), best[faces] % 3,
-                  reach[faces])
+    made = _faces(
+        np.where(own[:, None], n[faces], -n[faces]),
+        pick(R_a, R_b),
+        pick(c_a, c_b),
+        pick(half_a, half_b),
+        pick(R_b, R_a),
+        pick(c_b, c_a),
+        pick(half_b, half_a),
+        best[faces] % 3,
+        reach[faces],
+    )
     pair, point, gap, P = faces[made[0]], made[1], made[2], made[3]
-    one = _edges(n[edges], best[edges] - 6, R_a[edges], c_a[edges], half_a[edges], R_b[edges], c_b[edges],
-                 half_b[edges])
+    one = _edges(
+        n[edges],
+        best[edges] - 6,
+        R_a[edges],
+        c_a[edges],
+        half_a[edges],
+        R_b[edges],
+        c_b[edges],
+        half_b[edges],
+    )
     gap_e = (g[k, best] + margin)[edges]
-    return (np.append(pair, edges), np.append(point, np.zeros(len(edges), int)), np.append(gap, gap_e),
-            np.concatenate([n[pair], n[edges]]), np.concatenate([P, one]))
+    return (
+        np.append(pair, edges),
+        np.append(point, np.zeros(len(edges), int)),
+        np.append(gap, gap_e),
+        np.concatenate([n[pair], n[edges]]),
+        np.concatenate([P, one]),
+    )
 
 
-def _faces(n: np.ndarray, R: np.ndarray, c: np.ndarray, half: np.ndarray, R_2: np.ndarray, c_2: np.ndarray,
-           half_2: np.ndarray, axis: np.ndarray, reach: np.ndarray
-           ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def _faces(
+    n: np.ndarray,
+    R: np.ndarray,
+    c: np.ndarray,
+    half: np.ndarray,
+    R_2: np.ndarray,
+    c_2: np.ndarray,
+    half_2: np.ndarray,
+    axis: np.ndarray,
+    reach: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """A face with the normal n out of its box, along one of its axes, against another box: which pair, which
     point, gap, and the point halfway between both faces."""
     k = np.arange(len(n))
     u, v = (axis + 1) % 3, (axis + 2) % 3
     x, y, h = R[k, :, u], R[k, :, v], np.stack([half[k, u], half[k, v]], axis=1)
     top = c + half[k, axis, None] * n
-    into = np.einsum("kji,kj->ki", R_2, n)                   # the face that looks most against n
+    into = np.einsum("kji,kj->ki", R_2, n)  # the face that looks most against n
     axis_2 = np.argmax(np.abs(into), axis=1)
     out = -np.sign(into[k, axis_2])
     u_2, v_2 = (axis_2 + 1) % 3, (axis_2 + 2) % 3
@@ -76,16 +113,20 @@ def _faces(n: np.ndarray, R: np.ndarray, c: np.ndarray, half: np.ndarray, R_2: n
     h_2 = np.stack([half_2[k, u_2], half_2[k, v_2]], axis=1)
     n_2 = R_2[k, :, axis_2] * out[:, None]
     top_2 = c_2 + half_2[k, axis_2, None] * n_2
-    corners = top_2[:, None] + (_SIGNS[:, 0] * h_2[:, :1])[..., None] * x_2[:, None] + (
-        _SIGNS[:, 1] * h_2[:, 1:])[..., None] * y_2[:, None]
+    corners = (
+        top_2[:, None]
+        + (_SIGNS[:, 0] * h_2[:, :1])[..., None] * x_2[:, None]
+        + (_SIGNS[:, 1] * h_2[:, 1:])[..., None] * y_2[:, None]
+    )
     seen = corners - top[:, None]
-    flat = np.stack([np.einsum("kmi,ki->km", seen, a) for a in (x, y)], axis=2)          # (k, 4, 2)
+    flat = np.stack([np.einsum("kmi,ki->km", seen, a) for a in (x, y)], axis=2)  # (k, 4, 2)
     slack = 1e-9 * h.max(axis=1)[:, None, None]
     within = (np.abs(flat) <= h[:, None] + slack).all(axis=2)
     # corners of the first face within the second, seen along n: p = top_2 + s x_2 + t y_2, same shadow
     mine = _SIGNS * h[:, None]
-    shadow = np.stack([np.stack([np.einsum("ki,ki->k", a, b) for b in (x_2, y_2)], axis=1)
-                       for a in (x, y)], axis=1)             # (k, 2, 2): shadows of x_2, y_2 on x, y
+    shadow = np.stack(
+        [np.stack([np.einsum("ki,ki->k", a, b) for b in (x_2, y_2)], axis=1) for a in (x, y)], axis=1
+    )  # (k, 2, 2): shadows of x_2, y_2 on x, y
     centre = np.stack([np.einsum("ki,ki->k", top_2 - top, a) for a in (x, y)], axis=1)
     st = np.einsum("kij,kmj->kmi", np.linalg.inv(shadow), mine - centre[:, None])
     under = (np.abs(st) < h_2[:, None]).all(axis=2)
@@ -100,7 +141,7 @@ def _faces(n: np.ndarray, R: np.ndarray, c: np.ndarray, half: np.ndarray, R_2: n
         a, b = turn(apart, s[:, None]) / safe, turn(apart, q[:, :, None]) / safe
         crosses = ((a > 0) & (a < 1) & (b > 0) & (b < 1)).reshape(-1, 16)
     cut = (p[:, :, None] + np.nan_to_num(a)[..., None] * q[:, :, None]).reshape(-1, 16, 2)
-    shape = np.concatenate([flat, mine, cut], axis=1)        # (k, POINTS, 2): places seen along n
+    shape = np.concatenate([flat, mine, cut], axis=1)  # (k, POINTS, 2): places seen along n
     st = np.einsum("kij,kmj->kmi", np.linalg.inv(shadow), shape - centre[:, None])
     low = top_2[:, None] + st[..., :1] * x_2[:, None] + st[..., 1:] * y_2[:, None]
     gap = np.einsum("kmi,ki->km", low - top[:, None], n)
@@ -110,8 +151,16 @@ def _faces(n: np.ndarray, R: np.ndarray, c: np.ndarray, half: np.ndarray, R_2: n
     return pair, point, gap, low[pair, point] - gap[:, None] / 2 * n[pair]
 
 
-def _edges(n: np.ndarray, which: np.ndarray, R_a: np.ndarray, c_a: np.ndarray, half_a: np.ndarray,
-           R_b: np.ndarray, c_b: np.ndarray, half_b: np.ndarray) -> np.ndarray:
+def _edges(
+    n: np.ndarray,
+    which: np.ndarray,
+    R_a: np.ndarray,
+    c_a: np.ndarray,
+    half_a: np.ndarray,
+    R_b: np.ndarray,
+    c_b: np.ndarray,
+    half_b: np.ndarray,
+) -> np.ndarray:
     """Halfway between the closest points of the edge of a that is furthest along n and that of b."""
     k, (i, j) = np.arange(len(n)), np.divmod(which, 3)
     ends = []

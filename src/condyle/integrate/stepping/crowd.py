@@ -4,6 +4,7 @@ Spheres and points are found by k-d trees of their centres (SciPy's), one for ea
 they reach; half-spaces and boxes are few and are compared with all of them. Closest points are found in each
 step, by nearest.py; those of two boxes by boxes.py.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
@@ -55,11 +56,14 @@ class Crowd:
                 kinds = ", ".join(k.__name__ for k in KINDS)
                 raise DescriptionError(f"TimeStepping: among: expected {kinds} of cd.contact, got {s!r}")
             if not isinstance(s.made_of, Rigid):
-                raise DescriptionError(f"TimeStepping: among: {type(s).__name__} on {s.body!r} is made of "
-                                       f"{s.made_of!r}; surfaces here need a cd.contact.Rigid")
+                raise DescriptionError(
+                    f"TimeStepping: among: {type(s).__name__} on {s.body!r} is made of "
+                    f"{s.made_of!r}; surfaces here need a cd.contact.Rigid"
+                )
             if s.body not in index:
-                raise UnknownNameError("body", s.body, index,
-                                       f"{type(s).__name__} among those of TimeStepping")
+                raise UnknownNameError(
+                    "body", s.body, index, f"{type(s).__name__} among those of TimeStepping"
+                )
         floor = next((s for s in given if isinstance(s, HalfSpace)), None)
         blocks = [s for s in given if isinstance(s, Box)]
         corners = [c for b in blocks for c in b.pieces(floor).values()] if floor is not None else []
@@ -70,12 +74,15 @@ class Crowd:
         self.body = np.array([index[s.body] for s in everyone], int)
         self.cliques = np.array([[c in s.cliques for c in names] for s in everyone], dtype=bool)
         self.cliques = self.cliques.reshape(len(everyone), len(names))
-        self.e, self.mu = (np.array([_plain(getattr(s.made_of, f), f"{f} of Rigid") for s in everyone])
-                           for f in ("restitution", "friction"))
+        self.e, self.mu = (
+            np.array([_plain(getattr(s.made_of, f), f"{f} of Rigid") for s in everyone])
+            for f in ("restitution", "friction")
+        )
         self.spheres, self.balls = len(round_), len(round_) + len(corners)
         balls: Sequence[Any] = [*round_, *corners]
-        self.centre = np.array([_plain(b.centre if isinstance(b, Sphere) else b.station, "a centre")
-                                for b in balls]).reshape(-1, 3)
+        self.centre = np.array(
+            [_plain(b.centre if isinstance(b, Sphere) else b.station, "a centre") for b in balls]
+        ).reshape(-1, 3)
         self.radius = np.array([_plain(b.radius, "a radius") for b in balls])
         self.normal = np.array([_plain(s.normal, "a normal") for s in self.planes]).reshape(-1, 3)
         self.height = np.array([_plain(s.height, "a height") for s in self.planes])
@@ -94,25 +101,34 @@ class Crowd:
             p: positions of their origins [m], shape (n + 1, 3).
             reach: of all bodies and ground [m], shape (n + 1,).
         """
-        mine = self.body[:self.balls]
+        mine = self.body[: self.balls]
         c = p[mine] + np.einsum("mij,mj->mi", R[mine], self.centre)
-        pairs, planes, boxes_ = (self._spheres(c[:self.spheres], reach), self._planes(c, R, p, reach),
-                                 self._boxes(c[:self.spheres], R, p, reach))
+        pairs, planes, boxes_ = (
+            self._spheres(c[: self.spheres], reach),
+            self._planes(c, R, p, reach),
+            self._boxes(c[: self.spheres], R, p, reach),
+        )
         plane, box = planes[:, 0] - self.balls, boxes_[:, 0] - self.balls - len(self.normal)
-        turned = np.swapaxes(self.R_BS, 1, 2).reshape(-1, 9)                   # by columns
+        turned = np.swapaxes(self.R_BS, 1, 2).reshape(-1, 9)  # by columns
         zero = lambda x: np.zeros((len(x), 1))
         ball = lambda x: np.column_stack([zero(x), x[:, 1], self.radius[x[:, 1]]])
-        return {"pairs": self._listed(pairs, pairs, self.radius[pairs]),
-                "planes": self._listed(planes, ball(planes), self.normal[plane], self.height[plane]),
-                "boxes": self._listed(boxes_, ball(boxes_), self.core[box], self.edge[box], turned[box],
-                                      self.p_BS[box]),
-                "given": Listed(np.empty((0, NARROW["given"])), np.empty(0, int))}
+        return {
+            "pairs": self._listed(pairs, pairs, self.radius[pairs]),
+            "planes": self._listed(planes, ball(planes), self.normal[plane], self.height[plane]),
+            "boxes": self._listed(
+                boxes_, ball(boxes_), self.core[box], self.edge[box], turned[box], self.p_BS[box]
+            ),
+            "given": Listed(np.empty((0, NARROW["given"])), np.empty(0, int)),
+        }
 
     def _listed(self, pair: np.ndarray, *more: np.ndarray, point: np.ndarray | int = 0) -> Listed:
         i, j = pair.T
-        return Listed(np.column_stack([self.body[pair], _mean(self.e[i], self.e[j]),
-                                       _mean(self.mu[i], self.mu[j]), *more]),
-                      (i * len(self.body) + j) * boxes.POINTS + point)
+        return Listed(
+            np.column_stack(
+                [self.body[pair], _mean(self.e[i], self.e[j]), _mean(self.mu[i], self.mu[j]), *more]
+            ),
+            (i * len(self.body) + j) * boxes.POINTS + point,
+        )
 
     def _kept(self, i: np.ndarray, j: np.ndarray, gap: np.ndarray, reach: np.ndarray) -> np.ndarray:
         """Which pairs count."""
@@ -129,8 +145,8 @@ class Crowd:
 
         # by halves of reach, each with itself and with all that reach less: one that is large or fast is not
         # what all others are searched with
-        mine = self.body[:self.spheres]
-        far = self.radius[:self.spheres] + reach[mine]
+        mine = self.body[: self.spheres]
+        far = self.radius[: self.spheres] + reach[mine]
         level = np.floor(np.log2(np.maximum(far / max(float(far.max()), 1e-300), 1e-12))).astype(int)
         found, smaller = [], np.empty(0, int)
         for one in np.unique(level):
@@ -153,7 +169,7 @@ class Crowd:
         """Half-spaces of bodies that move are listed with all: they have no end."""
         if not len(self.normal) or not len(c):
             return np.empty((0, 2), int)
-        owner = self.body[self.balls:self.balls + len(self.normal)]
+        owner = self.body[self.balls : self.balls + len(self.normal)]
         n = np.einsum("mij,mj->mi", R[owner], self.normal)
         height = self.height + np.einsum("mi,mi->m", n, p[owner])
         gap = np.where(owner[:, None] < 0, n @ c.T - height[:, None] - self.radius, -np.inf)
@@ -166,8 +182,11 @@ class Crowd:
         R_GS, centre = self._placed(R, p)
         y = np.einsum("bji,bmj->bmi", R_GS, c[None] - centre[:, None])
         core = self.core[:, None]
-        gap = (np.linalg.norm(y - np.clip(y, -core, core), axis=2) - self.edge[:, None]
-               - self.radius[:self.spheres])
+        gap = (
+            np.linalg.norm(y - np.clip(y, -core, core), axis=2)
+            - self.edge[:, None]
+            - self.radius[: self.spheres]
+        )
         return self._all(self.balls + len(self.normal), gap, reach)
 
     def _all(self, first: int, gap: np.ndarray, reach: np.ndarray) -> np.ndarray:
@@ -178,7 +197,7 @@ class Crowd:
 
     def _placed(self, R: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Axes and centres of all boxes, in ground."""
-        owner = self.body[self.balls + len(self.normal):]
+        owner = self.body[self.balls + len(self.normal) :]
         return R[owner] @ self.R_BS, p[owner] + np.einsum("mij,mj->mi", R[owner], self.p_BS)
 
     def two_boxes(self, R: np.ndarray, p: np.ndarray, reach: np.ndarray) -> Listed:
@@ -187,7 +206,7 @@ class Crowd:
         R_GS, centre = self._placed(R, p)
         half = self.core + self.edge[:, None]
         i, j = np.triu_indices(len(centre), 1)
-        round_ = np.linalg.norm(half, axis=1)                # spheres around them
+        round_ = np.linalg.norm(half, axis=1)  # spheres around them
         apart = np.linalg.norm(centre[j] - centre[i], axis=1) - round_[i] - round_[j]
         keep = self._kept(first + i, first + j, apart, reach)
         i, j = i[keep], j[keep]

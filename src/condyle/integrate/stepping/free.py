@@ -1,4 +1,5 @@
 """A run of many free bodies: what its native program (step.py) reads."""
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -34,7 +35,7 @@ class FreeBodies(ListedRun):
         self.count = count = len(system.bodies)
         values = dict(zip(system.parameters, start.parameters, strict=True))
         mass = [b.mass_properties_at(values) for b in system.bodies]
-        if (bad := next((b.name for b, m in zip(system.bodies, mass, strict=True) if m.mass <= 0), None)):
+        if bad := next((b.name for b, m in zip(system.bodies, mass, strict=True) if m.mass <= 0), None):
             raise DescriptionError(f"TimeStepping: body {bad!r} has no mass")
         self.turns = np.array([b.u.stop - b.u.start == 6 for b in system.bodies], dtype=bool)
         self.size, self.far = sizes_of(system, self.crowd)
@@ -46,7 +47,7 @@ class FreeBodies(ListedRun):
         inverse = np.zeros_like(inertia)
         inverse[self.turns] = np.linalg.inv(inertia[self.turns])
         for first, X in ((4, inertia), (10, inverse)):
-            table[:-1, first:first + 6] = X[:, [0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
+            table[:-1, first : first + 6] = X[:, [0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
         table[:, 16], table[:, 17] = self.far, self.room
         self.program, self.tables = _program(system, not self.turns.all())
         self.ws = self.program.workspace()
@@ -60,30 +61,44 @@ class FreeBodies(ListedRun):
         poses = rows(POSE)
         poses[-1, :9] = np.eye(3).ravel()
         self.streams = self.tables | {
-            "bodies": table, "poses": poses, "inertias": rows(7), "reaches": rows(2), "budgets": rows(1),
-            **{name: rows(6) for name in ("U_before", "U_free", "U", "plastic", "shift")}}
+            "bodies": table,
+            "poses": poses,
+            "inertias": rows(7),
+            "reaches": rows(2),
+            "budgets": rows(1),
+            **{name: rows(6) for name in ("U_before", "U_free", "U", "plastic", "shift")},
+        }
         y, f = ws["y"], ws["f"]
         if self.turns.all():
-            self.streams |= {"Q": y[:nq].reshape(-1, 7), "V": y[nq:nq + nu].reshape(-1, 6),
-                             "A": f[nq:nq + nu].reshape(-1, 6)}
+            self.streams |= {
+                "Q": y[:nq].reshape(-1, 7),
+                "V": y[nq : nq + nu].reshape(-1, 6),
+                "A": f[nq : nq + nu].reshape(-1, 6),
+            }
         else:
             padded, places = _places(system)
             one, two, three = 7 * n, 13 * n, 19 * n
-            self.streams |= {"Q": padded[:one].reshape(-1, 7), "V": padded[one:two].reshape(-1, 6),
-                             "A": padded[two:three].reshape(-1, 6), "padded": padded[:, None],
-                             "y_flat": y[:, None], "f_flat": f[:, None], "places": places,
-                             "rates": places[nq:] + [0, 6 * n]}
+            self.streams |= {
+                "Q": padded[:one].reshape(-1, 7),
+                "V": padded[one:two].reshape(-1, 6),
+                "A": padded[two:three].reshape(-1, 6),
+                "padded": padded[:, None],
+                "y_flat": y[:, None],
+                "f_flat": f[:, None],
+                "places": places,
+                "rates": places[nq:] + [0, 6 * n],
+            }
         self.counts = {"most_sweeps": int(self.method.sweeps)}
         self._balls()
         if not self.turns.all():
             self.counts |= {"moved": nq + nu, "rated": nu}
         if len(y) > nq + nu:
-            self.streams |= {"z": y[nq + nu:, None], "zdot": f[nq + nu:, None]}
+            self.streams |= {"z": y[nq + nu :, None], "zdot": f[nq + nu :, None]}
             self.counts["auxiliaries"] = len(y) - nq - nu
 
     def _begin(self, step: float) -> None:
-        self.ws["p"] = self.start.tail[self.system.compiled.model.tail["inputs"].start:]
-        if not self.turns.all():                             # before the first step
+        self.ws["p"] = self.start.tail[self.system.compiled.model.tail["inputs"].start :]
+        if not self.turns.all():  # before the first step
             padded, y = self.streams["padded"], self.streams["y_flat"]
             source, target = self.streams["places"].astype(int).T
             padded[target] = y[source]
@@ -107,15 +122,21 @@ def all_free(system: System) -> bool:
     """Whether all bodies are free, or only translate, and nothing but surfaces acts one way."""
     plain = lambda X: np.array_equal(X.R, np.eye(3)) and not np.any(X.p)
     return not system.constraints and all(
-        type(b.mobilizer) in (Free, Translation) and b.parent is not None and b.parent.is_ground
-        and plain(b.X_PF) and plain(b.X_BM) and b.q.stop - b.q.start in (3, 7) for b in system.bodies)
+        type(b.mobilizer) in (Free, Translation)
+        and b.parent is not None
+        and b.parent.is_ground
+        and plain(b.X_PF)
+        and plain(b.X_BM)
+        and b.q.stop - b.q.start in (3, 7)
+        for b in system.bodies
+    )
 
 
 def _places(system: System) -> tuple[np.ndarray, np.ndarray]:
     """Coordinates and speeds of bodies as if all were free, and where those that there are come from."""
     n = len(system.bodies)
     padded, places = np.zeros(19 * n), np.zeros((system.nq + system.nu, 2))
-    padded[:7 * n:7] = 1.0
+    padded[: 7 * n : 7] = 1.0
     for b in system.bodies:
         for x, offset, size, first in ((b.q, 0, 7, 0), (b.u, system.nq, 6, 7 * n)):
             k = np.arange(x.start, x.stop)

@@ -3,6 +3,7 @@
 Each body may travel so far until lists are made anew (its budget); pairs are listed whose gap is at most what
 both may travel, and the room around them.
 """
+
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
@@ -49,7 +50,7 @@ class ListedRun(ABC):
 
     def __init__(self, start: State, method: TimeStepping, crowd: Crowd) -> None:
         self.start, self.method, self.crowd, self.system = start, method, crowd, start.system
-        self.by_hand = len(crowd.boxes) > 1                  # two boxes are looked at in Python
+        self.by_hand = len(crowd.boxes) > 1  # two boxes are looked at in Python
         self.keys = np.zeros(0, int)
         self.lists: dict[str, Listed] = {}
 
@@ -70,8 +71,14 @@ class ListedRun(ABC):
     def rebounds(self) -> bool:
         """Whether something has a restitution."""
 
-    def go(self, t_final: float, step: float, count: int, report: Callable[[float], object] | None,
-           started: Callable[[float], object]) -> bool:
+    def go(
+        self,
+        t_final: float,
+        step: float,
+        count: int,
+        report: Callable[[float], object] | None,
+        started: Callable[[float], object],
+    ) -> bool:
         """Take all steps; whether all of it is finite. What is done so far, after an interrupt too, is
         `kept`.
 
@@ -82,11 +89,25 @@ class ListedRun(ABC):
         m, ws, start = self.method, self.ws, self.start
         ws["y"] = np.concatenate([start.q, start.u, start.z])
         soft = m.stiffness is not None
-        for name, value in {"t_0": start.t, "t_final": t_final, "step": step, "count": count,
-                            "every": int(m.every), "k": 0, "row": 1, "total": 0, "bad": 0, "loosened": 0,
-                            "tolerance": m.tolerance, "sweeps": int(m.sweeps), "soft": soft,
-                            "stiffness": m.stiffness or 0.0, "damping": m.damping,
-                            "correction": m.correction, "slop": m.slop}.items():
+        for name, value in {
+            "t_0": start.t,
+            "t_final": t_final,
+            "step": step,
+            "count": count,
+            "every": int(m.every),
+            "k": 0,
+            "row": 1,
+            "total": 0,
+            "bad": 0,
+            "loosened": 0,
+            "tolerance": m.tolerance,
+            "sweeps": int(m.sweeps),
+            "soft": soft,
+            "stiffness": m.stiffness or 0.0,
+            "damping": m.damping,
+            "correction": m.correction,
+            "slop": m.slop,
+        }.items():
             ws[name] = value
         kept = 2 + count // int(m.every)
         self.T, self.Y = np.empty((kept, 1)), np.empty((kept, len(ws["y"])))
@@ -136,8 +157,9 @@ class ListedRun(ABC):
     def _balls(self) -> None:
         """Streams of spheres, points and corners."""
         crowd = self.crowd
-        balls = np.column_stack([crowd.body[:crowd.balls] % (len(self.system.bodies) + 1), crowd.centre,
-                                 crowd.radius])
+        balls = np.column_stack(
+            [crowd.body[: crowd.balls] % (len(self.system.bodies) + 1), crowd.centre, crowd.radius]
+        )
         self.streams |= {"balls": balls, "centres": np.zeros((len(balls), 3))}
         self.counts |= {"n_bodies": len(self.system.bodies), "n_balls": len(balls)}
 
@@ -147,7 +169,7 @@ class ListedRun(ABC):
         budget = 2 * travel + np.maximum(BUDGET * np.maximum(self.size, self.far / 10), STEPS * travel)
         budget[-1] = 0.0
         streams["budgets"][:, 0], streams["reaches"][:, 1] = budget, 0.0
-        given = {"given": self.lists["given"]} if self.lists else {}    # of boxes: impulses are kept
+        given = {"given": self.lists["given"]} if self.lists else {}  # of boxes: impulses are kept
         self.lists = self.crowd.near(*self._placed(), self.room + budget) | given
         for kind in self.lists:
             self._take(kind)
@@ -155,7 +177,7 @@ class ListedRun(ABC):
 
     def _take(self, kind: str) -> None:
         rows = self.lists[kind].rows
-        rows[:, :2] %= len(self.system.bodies) + 1           # ground is the last
+        rows[:, :2] %= len(self.system.bodies) + 1  # ground is the last
         self.streams[kind], self.counts[f"n_{kind}"] = rows, len(rows)
 
     def _boxes(self, step: float) -> None:
@@ -180,15 +202,19 @@ class ListedRun(ABC):
             W[:-1] = carried(self.keys, self.streams["W"], keys)
         self.keys, m = keys, len(keys) + 1
         self.counts["capacity"] = m
-        self.streams |= {"W": W, "contacts": np.zeros((m, len(self.ws["contact"]))),
-                         "impulses": np.zeros((m, 3)), "again": np.zeros((m, 3))}
+        self.streams |= {
+            "W": W,
+            "contacts": np.zeros((m, len(self.ws["contact"]))),
+            "impulses": np.zeros((m, 3)),
+            "again": np.zeros((m, 3)),
+        }
 
 
 def sizes_of(system: System, crowd: Crowd) -> tuple[np.ndarray, np.ndarray]:
     """How large the surfaces of each body and ground are, and how far they reach from its origin [m], shape
     (n + 1,)."""
     size, far = np.zeros(len(system.bodies) + 1), np.zeros(len(system.bodies) + 1)
-    some = crowd.body[:crowd.balls]
+    some = crowd.body[: crowd.balls]
     np.maximum.at(size, some[some >= 0], crowd.radius[some >= 0])
     np.maximum.at(far, some, np.linalg.norm(crowd.centre, axis=1))
     for box, half, p in zip(crowd.boxes, crowd.core + crowd.edge[:, None], crowd.p_BS, strict=True):

@@ -41,6 +41,7 @@ Constraints that act both ways take their part of what forces and impulses do: u
 velocities by the least kinetic energy, Z is that of docs/theory/rigid_contact.md (16), and q+, u+ are brought
 to them after (9).
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
@@ -100,22 +101,30 @@ class TimeStepping:
     damping: float = 0.0
 
     name: ClassVar[str] = "time-stepping"
-    hermite: ClassVar[bool] = False                          # between steps y is a straight line
+    hermite: ClassVar[bool] = False  # between steps y is a straight line
     stiff: ClassVar[bool] = True
     unknown: ClassVar[str] = (
         "a run by TimeStepping has impulses of contacts over its steps, and no accelerations or contact "
         "forces at an instant. From row to row the mean force on a free body is its mass times the change of "
         "its velocity, np.diff(traj.u, axis=0) / np.diff(traj.t)[:, None], less its weight. For forces at an "
-        "instant simulate contacts of system.add_contact without integrator=TimeStepping(...)")
+        "instant simulate contacts of system.add_contact without integrator=TimeStepping(...)"
+    )
 
     def __post_init__(self) -> None:
         if isinstance(self.among, str) or not isinstance(self.among, Iterable):
-            raise DescriptionError("TimeStepping: among: expected a list of surfaces, such as [floor, ball], "
-                                   f"got {self.among!r}")
+            raise DescriptionError(
+                f"TimeStepping: among: expected a list of surfaces, such as [floor, ball], got {self.among!r}"
+            )
         object.__setattr__(self, "among", tuple(self.among))
-        for name, low, high in (("sweeps", 1, np.inf), ("tolerance", 0, np.inf), ("correction", 0, 1),
-                                ("slop", 0, np.inf), ("every", 1, np.inf), ("damping", 0, np.inf),
-                                ("stiffness", -np.inf, np.inf)):
+        for name, low, high in (
+            ("sweeps", 1, np.inf),
+            ("tolerance", 0, np.inf),
+            ("correction", 0, 1),
+            ("slop", 0, np.inf),
+            ("every", 1, np.inf),
+            ("damping", 0, np.inf),
+            ("stiffness", -np.inf, np.inf),
+        ):
             given = getattr(self, name)
             if given is None and name == "stiffness":
                 continue
@@ -123,26 +132,43 @@ class TimeStepping:
             if not low <= value <= high:
                 raise DescriptionError(f"TimeStepping: {name} = {value:g} must be from {low:g} to {high:g}")
         if self.stiffness is not None and not (np.isfinite(self.stiffness) and self.stiffness > 0):
-            raise DescriptionError(f"TimeStepping: stiffness = {self.stiffness:g} N/m must be above zero and "
-                                   "finite; None is a hard contact")
+            raise DescriptionError(
+                f"TimeStepping: stiffness = {self.stiffness:g} N/m must be above zero and "
+                "finite; None is a hard contact"
+            )
         if self.stiffness is None and self.damping:
-            raise DescriptionError(f"TimeStepping: damping = {self.damping:g} N s/m is of soft contacts: "
-                                   "give a stiffness too")
+            raise DescriptionError(
+                f"TimeStepping: damping = {self.damping:g} N s/m is of soft contacts: give a stiffness too"
+            )
 
     def __repr__(self) -> str:
         among = cut(f"{type(s).__name__} on {getattr(s, 'body', s)!r}" for s in self.among)
-        given = [f"{f.name}={value!r}" for f in fields(self)[1:]
-                 if (value := getattr(self, f.name)) != f.default]
+        given = [
+            f"{f.name}={value!r}" for f in fields(self)[1:] if (value := getattr(self, f.name)) != f.default
+        ]
         return f"TimeStepping({', '.join([f'[{among}]'] * bool(among) + given)})"
 
-    def run(self, start: State, t_final: float, step: float, weights: np.ndarray, accuracy: float,
-            report: Callable[[float], object] | None) -> Trajectory:
+    def run(
+        self,
+        start: State,
+        t_final: float,
+        step: float,
+        weights: np.ndarray,
+        accuracy: float,
+        report: Callable[[float], object] | None,
+    ) -> Trajectory:
         """A run of one state; see `cd.simulate`."""
         return _Run(self, start, t_final, step, Manifold.of(start.system, weights, accuracy), report).go()
 
 
-spoken(TimeStepping, answers={"surfaces": "it is among=, or the first argument", "step": "the step is "
-                              "cd.simulate(..., step=1e-3)", "iterations": "it is sweeps="})
+spoken(
+    TimeStepping,
+    answers={
+        "surfaces": "it is among=, or the first argument",
+        "step": "the step is cd.simulate(..., step=1e-3)",
+        "iterations": "it is sweeps=",
+    },
+)
 
 
 @dataclass
@@ -160,21 +186,29 @@ class _Run:
         self.start = open_state(self.start)
         system = self.start.system
         if self.start.locked or system.motions:
-            raise DescriptionError("TimeStepping: locked coordinates and prescribed motions are not there: "
-                                   "weld the body, or use another integrator")
+            raise DescriptionError(
+                "TimeStepping: locked coordinates and prescribed motions are not there: "
+                "weld the body, or use another integrator"
+            )
         if sampled := [*samples(system)]:
-            raise DescriptionError(f"TimeStepping: {sampled[0]!r} is sampled while a run goes on, which this "
-                                   "method does not; use another integrator")
+            raise DescriptionError(
+                f"TimeStepping: {sampled[0]!r} is sampled while a run goes on, which this "
+                "method does not; use another integrator"
+            )
         if not self.method.among and not system.unilateral:
-            raise DescriptionError("TimeStepping: nothing can touch: give it surfaces, TimeStepping([floor, "
-                                   "ball]), or the system a rigid contact by system.add_contact; without "
-                                   "contacts take another integrator, such as 'merson'")
+            raise DescriptionError(
+                "TimeStepping: nothing can touch: give it surfaces, TimeStepping([floor, "
+                "ball]), or the system a rigid contact by system.add_contact; without "
+                "contacts take another integrator, such as 'merson'"
+            )
         self._check_twice()
         kind = FreeBodies if self.method.among and all_free(system) else Trees
         self.steps: ListedRun = kind(self.start, self.method)
         if self.method.stiffness is not None and self.steps.rebounds:
-            raise DescriptionError("TimeStepping: soft contacts rebound by their stiffness and damping; give "
-                                   "their materials restitution 0")
+            raise DescriptionError(
+                "TimeStepping: soft contacts rebound by their stiffness and damping; give "
+                "their materials restitution 0"
+            )
 
     def _check_twice(self) -> None:
         """Refuse a pair of `among` that is a contact of the system too."""
@@ -185,9 +219,11 @@ class _Run:
                 continue
             a, b = (s.whole for s in law.surfaces())
             if {id(a), id(b)} <= mine and not {*a.cliques} & {*b.cliques}:
-                raise DescriptionError(f"TimeStepping: among: {type(a).__name__} on {a.body!r} and "
-                                       f"{type(b).__name__} on {b.body!r} touch by system.add_contact too, "
-                                       f"as {name!r}, and would push twice; leave them out of one")
+                raise DescriptionError(
+                    f"TimeStepping: among: {type(a).__name__} on {a.body!r} and "
+                    f"{type(b).__name__} on {b.body!r} touch by system.add_contact too, "
+                    f"as {name!r}, and would push twice; leave them out of one"
+                )
 
     def go(self) -> Trajectory:
         count = max(1, int(np.ceil((self.t_final - self.start.t) / self.step - 1e-9)))
@@ -200,19 +236,25 @@ class _Run:
         except KeyboardInterrupt:
             status = Outcome(Status.INTERRUPTED)
         if run.loosened:
-            warn(f"TimeStepping: in {run.loosened} of {run.steps} steps bodies turn by so much, more than "
-                 "about 1 rad, or a joint is so near to gimbal lock, that gyroscopic forces cannot be solved "
-                 "for: energy is not kept there; take a shorter step, or a Ball joint", RuntimeWarning)
+            warn(
+                f"TimeStepping: in {run.loosened} of {run.steps} steps bodies turn by so much, more than "
+                "about 1 rad, or a joint is so near to gimbal lock, that gyroscopic forces cannot be solved "
+                "for: energy is not kept there; take a shorter step, or a Ball joint",
+                RuntimeWarning,
+            )
         times, y = run.kept()
         method: Any = self.method
         rows = StepRows(times, y, np.zeros_like(y), np.empty((len(y), 0, y.shape[1])), method)
-        return Trajectory(self.start, rows, status, Statistics(run.steps, 0, run.steps, 0, run.sweeps),
-                          self.manifold)
+        return Trajectory(
+            self.start, rows, status, Statistics(run.steps, 0, run.steps, 0, run.sweeps), self.manifold
+        )
 
     def _warn_of_overlaps(self, gap: float) -> None:
         """Warn of a start that is no start: a body behind a floor, a joint beyond its stop."""
         if self.method.stiffness is None and gap < -DEEP:
-            warn(f"TimeStepping: at t = {self.start.t:g} s surfaces overlap, or stops are passed, by up to "
-                 f"{-gap:.3g} [m, rad]; they are pushed apart within some steps, which adds energy: a body "
-                 "that is lifted out of the floor gains its weight times the depth; start with gaps",
-                 RuntimeWarning)
+            warn(
+                f"TimeStepping: at t = {self.start.t:g} s surfaces overlap, or stops are passed, by up to "
+                f"{-gap:.3g} [m, rad]; they are pushed apart within some steps, which adds energy: a body "
+                "that is lifted out of the floor gains its weight times the depth; start with gaps",
+                RuntimeWarning,
+            )

@@ -3,6 +3,7 @@ normal from a to b, and the point halfway between.
 
 A row of a pair begins with its bodies a and b, restitution and friction.
 """
+
 from __future__ import annotations
 
 import casadi as ca
@@ -39,8 +40,9 @@ def box(c: ca.SX, pose: ca.SX, row: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
     inside = core - ca.fabs(y)
     x_first, y_first = (ca.logic_and(inside[0] <= inside[1], inside[0] <= inside[2]), inside[1] <= inside[2])
     sign = ca.if_else(y < 0, -1, 1)
-    face = sign * ca.if_else(x_first, ca.SX([1, 0, 0]), ca.if_else(y_first, ca.SX([0, 1, 0]),
-                                                                    ca.SX([0, 0, 1])))
+    face = sign * ca.if_else(
+        x_first, ca.SX([1, 0, 0]), ca.if_else(y_first, ca.SX([0, 1, 0]), ca.SX([0, 0, 1]))
+    )
     out = length > 0
     n = R @ ca.if_else(out, away / ca.if_else(out, length, 1), face)
     gap = ca.if_else(out, length, -ca.mmin(inside)) - edge - row[6]
@@ -49,5 +51,6 @@ def box(c: ca.SX, pose: ca.SX, row: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
 
 def symmetric(x: ca.SX) -> ca.SX:
     """Of xx, yy, zz, xy, xz, yz."""
-    return ca.vertcat(ca.horzcat(x[0], x[3], x[4]), ca.horzcat(x[3], x[1], x[5]),
-                      ca.horzcat(x[4], x[5], x[2]))
+    return ca.vertcat(
+        ca.horzcat(x[0], x[3], x[4]), ca.horzcat(x[3], x[1], x[5]), ca.horzcat(x[4], x[5], x[2])
+    )

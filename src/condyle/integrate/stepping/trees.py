@@ -1,4 +1,5 @@
 """A run of a system with joints: what its native program (tree_step.py) reads."""
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -42,26 +43,39 @@ class Trees(ListedRun):
         L = np.zeros((count + 1, n * n))
         L[-1] = np.eye(n).ravel()
         self.streams = self.tables | {
-            "U_before": rows("all_before"), "U_free": rows("all_free"), "U": rows("all_U"),
-            "shift": rows("all_shift"), "plastic": np.zeros((count + 1, n)), "L": L,
-            "M": ws["all_M"].reshape(count, n * n)}
+            "U_before": rows("all_before"),
+            "U_free": rows("all_free"),
+            "U": rows("all_U"),
+            "shift": rows("all_shift"),
+            "plastic": np.zeros((count + 1, n)),
+            "L": L,
+            "M": ws["all_M"].reshape(count, n * n),
+        }
         self.counts = {"n_blocks": count, "most_sweeps": int(method.sweeps)}
         self.fixed = np.arange(self.described)
         if self.described:
             k = self.described
             acting = np.array([[name not in start.disabled] for name in system.unilateral], dtype=float)
-            self.streams |= {"gaps": ws["all_gaps"][:, None], "speeds": ws["all_speeds"].reshape(k, 3),
-                             "numbers": ws["all_numbers"].reshape(k, 2), "acting": acting,
-                             "rows_a": ws["all_a"].reshape(k, -1), "rows_b": ws["all_b"].reshape(k, -1)}
+            self.streams |= {
+                "gaps": ws["all_gaps"][:, None],
+                "speeds": ws["all_speeds"].reshape(k, 3),
+                "numbers": ws["all_numbers"].reshape(k, 2),
+                "acting": acting,
+                "rows_a": ws["all_a"].reshape(k, -1),
+                "rows_b": ws["all_b"].reshape(k, -1),
+            }
             self.counts["described"] = k
         if self.surfaces:
             self.size, self.far = sizes_of(system, self.crowd)
             self.room = ROOM * self.size
             self.streams |= {
-                "poses": ws["all_poses"].reshape(-1, POSE), "V": ws["all_V"].reshape(-1, 6),
-                "J": ws["all_J"].reshape(-1, 6 * n), "reaches": np.zeros((len(of), 2)),
+                "poses": ws["all_poses"].reshape(-1, POSE),
+                "V": ws["all_V"].reshape(-1, 6),
+                "J": ws["all_J"].reshape(-1, 6 * n),
+                "reaches": np.zeros((len(of), 2)),
                 "budgets": np.zeros((len(of), 1)),
-                "bodies": np.column_stack([self.far, self.room, of])}
+                "bodies": np.column_stack([self.far, self.room, of]),
+            }
             self._balls()
         y = ws["y"]
         if nz := len(y) - system.nq - system.nu:
@@ -80,12 +94,19 @@ class Trees(ListedRun):
 
     def _begin(self, step: float) -> None:
         ws, start, bare = self.ws, self.start, self.bare
-        same = bare.state(t=start.t, q=start.q, u=start.u, z=start.z, inputs=start.inputs,
-                          parameters=start.parameters, discrete=start.discrete,
-                          disabled=[name for name in start.disabled if name not in self.system.unilateral])
-        ws["p"] = same.tail[bare.compiled.model.tail["inputs"].start:]
+        same = bare.state(
+            t=start.t,
+            q=start.q,
+            u=start.u,
+            z=start.z,
+            inputs=start.inputs,
+            parameters=start.parameters,
+            discrete=start.discrete,
+            disabled=[name for name in start.disabled if name not in self.system.unilateral],
+        )
+        ws["p"] = same.tail[bare.compiled.model.tail["inputs"].start :]
         if self.described:
-            ws["p_all"] = start.tail[self.system.compiled.model.tail["inputs"].start:]
+            ws["p_all"] = start.tail[self.system.compiled.model.tail["inputs"].start :]
         ws["room"], ws["accuracy"] = ROOM * self.system.compiled.length, NEAREST
         ws["weights"] = np.maximum(bare.compiled.weights, 1e-6)
         ws["look"] = self.by_hand
@@ -94,7 +115,7 @@ class Trees(ListedRun):
             return
         for kind, size in NARROW.items():
             self.streams[kind], self.counts[f"n_{kind}"] = np.empty((0, size)), 0
-        self.streams["budgets"][:] = -1.0                    # so that it takes no step: where bodies are
+        self.streams["budgets"][:] = -1.0  # so that it takes no step: where bodies are
         self._carried()
         ws["until"] = 0
         self.program.run(ws, self.streams, self.counts | {"limit": 1})
@@ -111,11 +132,17 @@ class Trees(ListedRun):
 def open_state(state: State) -> State:
     """With every constraint that acts one way open: this method asks for all of them in each step."""
     system: System = state.system
-    flags = {flag: 0.0 for name in system.unilateral
-             for flag in [*system.compiled.model.unilateral[name].flags(name).values()]
-             if flag in system.discrete}
-    return state.replace(discrete={**dict(zip(system.discrete, state.discrete, strict=True)), **flags}
-                         ) if flags else state
+    flags = {
+        flag: 0.0
+        for name in system.unilateral
+        for flag in [*system.compiled.model.unilateral[name].flags(name).values()]
+        if flag in system.discrete
+    }
+    return (
+        state.replace(discrete={**dict(zip(system.discrete, state.discrete, strict=True)), **flags})
+        if flags
+        else state
+    )
 
 
 def _bare(system: System) -> System:

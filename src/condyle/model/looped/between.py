@@ -1,5 +1,6 @@
 """Force laws of a looped tree: one straight line between two passes, over the fields of the rows that it asks
 for."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
@@ -34,13 +35,16 @@ class StraightLine:
         self.looped, model = looped, looped.model
         self.symbols = Symbols(model)
         names = [name for name, _ in looped.arguments if name in self.symbols.arguments]
-        self.reads: dict[Any, ca.SX] = {name: self.symbols[name] for name in names
-                                        if self.symbols[name].numel()}
-        self.owner = {k: (b.index, k - b.u.start) for b in model.tree.owners for k in range(b.u.start,
-                                                                                           b.u.stop)}
+        self.reads: dict[Any, ca.SX] = {
+            name: self.symbols[name] for name in names if self.symbols[name].numel()
+        }
+        self.owner = {
+            k: (b.index, k - b.u.start) for b in model.tree.owners for k in range(b.u.start, b.u.stop)
+        }
         ask = lambda name: OnDemand(lambda B: self.read(B, name))
-        self.kin = Kinematics(model.placed, R_GM=ask("R"), p_GM=ask("p"), p_PM=ask("r"), V_GM=ask("V"),
-                              H=ask("H"))
+        self.kin = Kinematics(
+            model.placed, R_GM=ask("R"), p_GM=ask("p"), p_PM=ask("r"), V_GM=ask("V"), H=ask("H")
+        )
 
     def read(self, B: int, name: str) -> Any:
         """A field of a body; -1 is ground."""

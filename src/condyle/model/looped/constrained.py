@@ -7,6 +7,7 @@ All of them meet G x + g = 0 from some x, in steps of multipliers.py (5):
 
 where M^-1 G' lambda is taken from eps, and an outward pass makes x of it (visits.py (4)).
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -46,6 +47,7 @@ _lock = _held_of("lock")
 
 def _start(looped: Looped, moving: bool = True, mass: bool = True, forces: bool = False) -> None:
     """Kinematics, and if asked for P, and z with the accelerations A_0 of aba.py (1)."""
+
     def prepare(d: Draft) -> None:
         new = d.kinematics(moving, positions=True)
         if mass:
@@ -88,9 +90,8 @@ class Solve:
             taus = with_laws(d, self.tau, generalised)
             lock = of_held(d, "lock")
             if self.lighten:
-                lock = [x + MASSLESS * w ** 2 for x, w in zip(lock, d.of_speeds("weights"), strict=True)]
-            aba.inward_pass(d, taus, lock, of_held(d, "held") if self.forces else None,
-                            acts=self.acts)
+                lock = [x + MASSLESS * w**2 for x, w in zip(lock, d.of_speeds("weights"), strict=True)]
+            aba.inward_pass(d, taus, lock, of_held(d, "held") if self.forces else None, acts=self.acts)
             if self.acts:
                 d.keep("eps", [ca.densify(eps) for eps in d.kind.kept["eps"]])
 
@@ -99,6 +100,7 @@ class Solve:
     def outward(self, result: str | None = None, first: bool = False) -> None:
         """x of eps, as a field, or as the last one as a result. `first`: the sum of |x| + u^2 is left in the
         root."""
+
         def outward(d: Draft) -> None:
             x, _ = aba.outward_pass(d)
             if result is not None:
@@ -106,21 +108,30 @@ class Solve:
             else:
                 d.keep("x", [ca.densify(value) for value in x])
             if first and x:
-                d.add("terms", sum((ca.fabs(value) + u ** 2 for value,
-                                    u in zip(x, d.of_speeds("u"), strict=True)), ca.SX(0)))
+                d.add(
+                    "terms",
+                    sum(
+                        (ca.fabs(value) + u**2 for value, u in zip(x, d.of_speeds("u"), strict=True)),
+                        ca.SX(0),
+                    ),
+                )
 
         self.looped.outward(outward, nothing)
 
     def motions(self, columns: int) -> None:
         """x of some columns of eps, from rest and without forces."""
+
         def outward(d: Draft) -> None:
             U_D, eps, x, A = d.kept("U_D"), d.kept("eps"), [], []
             above = ca.reshape(d.read("parent.Xs", 6 * columns), 6, columns)
             for j in range(columns):
                 P = above[:3, j], above[3:, j]
-                mine, a = aba.outward(P, d.kept("r"), d.kept("H"),
-                                      list(zip(U_D, ca.vertsplit(eps[:, j]), strict=True))
-                                      if U_D else [])
+                mine, a = aba.outward(
+                    P,
+                    d.kept("r"),
+                    d.kept("H"),
+                    list(zip(U_D, ca.vertsplit(eps[:, j]), strict=True)) if U_D else [],
+                )
                 x.append(ca.vertcat(ca.SX(0, 1), *mine))
                 A.append(ca.vertcat(*a))
             d.writes["me.Xs"] = ca.vec(ca.densify(ca.horzcat(*A)))
@@ -142,8 +153,10 @@ class LoopedEquations:
         Y, lengths = self.visits.Y(reads), self.visits.home(reads, "lengths")
         factors = None
         if known:
-            factors = [reads.setdefault((0, f"factors{i}"), ca.SX.sym("factors", n)) for i,
-                       n in enumerate(self._sizes)]
+            factors = [
+                reads.setdefault((0, f"factors{i}"), ca.SX.sym("factors", n))
+                for i, n in enumerate(self._sizes)
+            ]
         return Pseudoinverse(self.visits.blocks, Y, lengths, factors)
 
     def solve(self, result: Callable[[Pseudoinverse, ca.SX], dict[Any, ca.SX]], gathered: bool) -> None:
@@ -166,8 +179,11 @@ class LoopedEquations:
         of it."""
         reads: dict[Any, ca.SX] = {}
         found = self._inverse(reads, known=True)
-        g = self.visits.home(reads, "bias") if self.columns == 1 else self.visits.home(reads, "g",
-                                                                                       self.columns)
+        g = (
+            self.visits.home(reads, "bias")
+            if self.columns == 1
+            else self.visits.home(reads, "g", self.columns)
+        )
         g += self.visits.home(reads, "Gx", self.columns)
         last, left = found.last(g)
         writes: dict[Any, ca.SX] = {}
@@ -226,6 +242,7 @@ def _columns(looped: Looped) -> int:
 
 def _given(looped: Looped, columns: int, name: str) -> None:
     """Bodies' x: zero, then the columns of an argument."""
+
     def write(d: Draft) -> None:
         nu = d.mobilizer.nu
         more = [d.read(f"{name}{j}", nu) for j in range(columns - 1)] if nu else []
@@ -250,14 +267,16 @@ def position_changes(looped: Looped) -> None:
     visits.begin(p)
     if "p" in wanted:
         visits.line.write({"p": ca.densify(p)})
-    visits.inward(_lock, lambda d: [w ** 2 + lock for w, lock in zip(d.of_speeds("weights"), _lock(d),
-                                                                     strict=True)])
+    visits.inward(
+        _lock, lambda d: [w**2 + lock for w, lock in zip(d.of_speeds("weights"), _lock(d), strict=True)]
+    )
     equations = LoopedEquations(looped, visits, columns)
     _given(looped, columns, "along")
     if columns > 1:
         visits.gather(columns)
-    equations.solve(lambda found, _: {"delicate": found.delicate} if "delicate" in wanted else {},
-                    gathered=columns > 1)
+    equations.solve(
+        lambda found, _: {"delicate": found.delicate} if "delicate" in wanted else {}, gathered=columns > 1
+    )
     _no_change(looped, columns, "x")
     visits.scatter("x", columns)
     visits.gather(columns)
@@ -268,6 +287,7 @@ def position_changes(looped: Looped) -> None:
 
 def _report(looped: Looped, columns: int) -> None:
     """x of all bodies as `du`."""
+
     def write(d: Draft) -> None:
         x = d.kept("x")
         for j in range(columns if d.mobilizer.nu else 0):
@@ -296,8 +316,9 @@ def velocity_changes(looped: Looped) -> None:
     visits.scatter("eps", columns)
     solve.motions(columns)
     visits.gather(columns)
-    equations.correct(lambda reads, found, r: {"left": ca.densify(r[:, 0])} if "left" in wanted and linear
-                      else {})
+    equations.correct(
+        lambda reads, found, r: {"left": ca.densify(r[:, 0])} if "left" in wanted and linear else {}
+    )
     if "left" in wanted and not linear:
         reads: dict[Any, ca.SX] = {}
         looped.line(reads, {"left": visits.home(reads, "bias")})
@@ -311,8 +332,13 @@ def forward_dynamics(looped: Looped) -> None:
     (accelerations if looped.model.constraints else passes.forward_dynamics)(looped)
 
 
-LEVELS: dict[str, tuple[str, ...]] = {"forward_dynamics": (), "multipliers": (), "held_accelerations": (),
-                                      "constraint_matrix": (), "position_change": ("position",),
-                                      "velocity_change": ("position", "velocity")}
+LEVELS: dict[str, tuple[str, ...]] = {
+    "forward_dynamics": (),
+    "multipliers": (),
+    "held_accelerations": (),
+    "constraint_matrix": (),
+    "position_change": ("position",),
+    "velocity_change": ("position", "velocity"),
+}
 """Operators that solve for multipliers here, and levels of the equations that they take; all if there are
 none."""

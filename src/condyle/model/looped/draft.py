@@ -1,5 +1,6 @@
 """Draft: one kernel being written. Symbols stand for the fields of a row that it reads; what it writes are
 expressions, packed into columns."""
+
 from __future__ import annotations
 
 from dataclasses import field, fields
@@ -22,11 +23,23 @@ Structure = Any
 
 PAIR = (ca.SX.ones(3, 1), ca.SX.ones(3, 1))
 INERTIA = (ca.SX.ones(ca.Sparsity.lower(3)), ca.SX.ones(3, 3), ca.SX.ones(ca.Sparsity.lower(3)))
-COMMON: dict[str, Structure] = {"R": ca.SX.ones(3, 3), "p": ca.SX.ones(3, 1), "w": ca.SX.ones(3, 1),
-                                "V": PAIR, "A": PAIR, "P": INERTIA, "z": PAIR,
-                                "F": PAIR, "X": PAIR, "z_f": PAIR, "Y": PAIR, "A_bar": PAIR,
-                                "w_bar": ca.SX.ones(3, 1),
-                                "v_bar": ca.SX.ones(3, 1), "T": PAIR}
+COMMON: dict[str, Structure] = {
+    "R": ca.SX.ones(3, 3),
+    "p": ca.SX.ones(3, 1),
+    "w": ca.SX.ones(3, 1),
+    "V": PAIR,
+    "A": PAIR,
+    "P": INERTIA,
+    "z": PAIR,
+    "F": PAIR,
+    "X": PAIR,
+    "z_f": PAIR,
+    "Y": PAIR,
+    "A_bar": PAIR,
+    "w_bar": ca.SX.ones(3, 1),
+    "v_bar": ca.SX.ones(3, 1),
+    "T": PAIR,
+}
 """Fields that other rows may read, dense: pose and velocity of M, acceleration, articulated or composite
 inertia, bias force, force of the mobilizer, motion under some speeds; then what gradient.py needs."""
 
@@ -51,7 +64,7 @@ def unpacked(structure: Structure, column: ca.SX) -> Structure:
         nonlocal start
         if isinstance(part, ca.SX):
             start += part.nnz()
-            return ca.SX(part.sparsity(), column[start - part.nnz():start])
+            return ca.SX(part.sparsity(), column[start - part.nnz() : start])
         return type(part)(build(x) for x in part)
 
     return build(structure)
@@ -60,8 +73,9 @@ def unpacked(structure: Structure, column: ca.SX) -> Structure:
 def _packed_common(name: str, value: Structure) -> ca.SX:
     if name == "P":
         value = ca.tril(value[0]), value[1], ca.tril(value[2])
-    return packed([ca.project(x, like.sparsity()) for x, like in zip(flat(value), flat(COMMON[name]),
-                                                                     strict=True)])
+    return packed(
+        [ca.project(x, like.sparsity()) for x, like in zip(flat(value), flat(COMMON[name]), strict=True)]
+    )
 
 
 @dataclass(eq=False)
@@ -155,10 +169,11 @@ class Draft:
         return BodyConstants(*(self._constant(f.name) for f in fields(BodyConstants)))
 
     def _constant(self, name: str) -> Any:
-        if name in self.kind.varying:                       # the body's own part of the table of Parameters
+        if name in self.kind.varying:  # the body's own part of the table of Parameters
             sizes = {other: len(LOWER) if other == "I" else SIZES[other] for other in self.kind.varying}
-            parts = ca.vertsplit(self.read("table", sum(sizes.values())),
-                                 np.cumsum([0, *sizes.values()]).tolist())
+            parts = ca.vertsplit(
+                self.read("table", sum(sizes.values())), np.cumsum([0, *sizes.values()]).tolist()
+            )
             values = parts[self.kind.varying.index(name)]
             if name == "I":
                 return ca.tril2symm(ca.SX(ca.Sparsity.lower(3), values))

@@ -1,6 +1,7 @@
 """The gradient of w . udot (gradient.py) in the looped layout: kinematics out; both right-hand sides of
 aba.py in; accelerations and the bars of each body by itself out; sums of bars, and what each mobilizer makes
 of them, in."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -83,8 +84,13 @@ def forward_gradient(looped: Looped) -> None:
     apply_motions(looped, True)
 
     def inward(d: Draft) -> None:
-        aba.inward_pass(d, with_laws(d, "tau", generalised), of_held(d, "lock"), of_held(d, "held"),
-                        d.of_speeds("cotangent"))
+        aba.inward_pass(
+            d,
+            with_laws(d, "tau", generalised),
+            of_held(d, "lock"),
+            of_held(d, "held"),
+            d.of_speeds("cotangent"),
+        )
 
     looped.inward(inward, nothing)
 
@@ -95,9 +101,14 @@ def forward_gradient(looped: Looped) -> None:
         _put_bars(d, "me", Bars(*own(ca.tril2symm(I), p_c, d.body.mass, d.get("me", "V")[0], A, X)), forces)
         d.put("me", "A", A)
         nu = d.mobilizer.nu
-        for name, kept in (("udot", udot), ("x", x), ("r_bar", ca.SX.zeros(3, 1)),
-                           ("H_bar", [_dense(ZERO)] * nu),
-                           ("q_bar", ca.SX.zeros(nu, 1)), ("u_bar", ca.SX.zeros(nu, 1))):
+        for name, kept in (
+            ("udot", udot),
+            ("x", x),
+            ("r_bar", ca.SX.zeros(3, 1)),
+            ("H_bar", [_dense(ZERO)] * nu),
+            ("q_bar", ca.SX.zeros(nu, 1)),
+            ("u_bar", ca.SX.zeros(nu, 1)),
+        ):
             d.keep(name, kept)
         if "d_tau" in wanted:
             d.writes["d_tau"] = ca.vertcat(ca.SX(0, 1), *x)
@@ -112,15 +123,34 @@ def forward_gradient(looped: Looped) -> None:
     pulled = bool(loads.F or loads.V or loads.T or looped.tabled)
 
     def back(d: Draft) -> None:
-        nu, plain, parent = d.mobilizer.nu, is_plain(d.mobilizer), [d.get("parent", name)[0]
-                                                                    for name in ("V", "A", "X")]
+        nu, plain, parent = (
+            d.mobilizer.nu,
+            is_plain(d.mobilizer),
+            [d.get("parent", name)[0] for name in ("V", "A", "X")],
+        )
         at = BodyMotion(d.get("me", "V"), d.get("me", "A"), d.get("me", "X"), *parent)
         bars = _bars(d, "me", pulled)
-        u, udot, x = (ca.vertcat(ca.SX(0, 1), *values) for values in (
-            d.of_speeds("u"), *([ca.SX(0)] * nu if plain else d.kept(name) for name in ("udot", "x"))))
-        dq, du = of_mobilizer(d.mobilizer, d.t, d.q, u, udot, x, None if plain else d.kept("R_GF"),
-                              d.kept("H"), at, bars,
-                              d.kept("r_bar") if loads.r else 0, d.kept("H_bar") if loads.H else ())
+        u, udot, x = (
+            ca.vertcat(ca.SX(0, 1), *values)
+            for values in (
+                d.of_speeds("u"),
+                *([ca.SX(0)] * nu if plain else d.kept(name) for name in ("udot", "x")),
+            )
+        )
+        dq, du = of_mobilizer(
+            d.mobilizer,
+            d.t,
+            d.q,
+            u,
+            udot,
+            x,
+            None if plain else d.kept("R_GF"),
+            d.kept("H"),
+            at,
+            bars,
+            d.kept("r_bar") if loads.r else 0,
+            d.kept("H_bar") if loads.H else (),
+        )
         for name, value, more in (("q", dq, loads.q), ("u", du, loads.u)):
             if f"d_{name}" in wanted:
                 d.writes[f"d_{name}"] = -ca.densify(value + d.kept(f"{name}_bar") if more else value)
@@ -146,15 +176,23 @@ def _apply_load_gradient(looped: Looped) -> LoadGradient | None:
 def _along_paths(paths: PathRows) -> None:
     """The same of laws along paths: -psi is T(L, v, z) w, with the rate w of the length under X.
 
-        spans: w += sum of W_i . X_i | laws: L_bar = w dT/dL, v_bar = w dT/dv | spans: load_gradient.py (3)
+    spans: w += sum of W_i . X_i | laws: L_bar = w dT/dL, v_bar = w dT/dv | spans: load_gradient.py (3)
     """
+
     def begin(kind: PathKind, d: Draft, law: PathLaw, view: LawView) -> None:
         d.writes["me.w"] = ca.SX.zeros(1, 1)
 
     def rate(kind: SpanKind, d: Draft, numbers: ca.SX) -> dict[str, ca.SX]:
         W = d.read("me.W", 6 * len(kind.links))
-        return {"law.w": sum((ca.dot(W[6 * i:6 * i + 6], ca.vertcat(*d.get(link, "X")))
-                              for i, link in enumerate(kind.links)), ca.SX(0))}
+        return {
+            "law.w": sum(
+                (
+                    ca.dot(W[6 * i : 6 * i + 6], ca.vertcat(*d.get(link, "X")))
+                    for i, link in enumerate(kind.links)
+                ),
+                ca.SX(0),
+            )
+        }
 
     def bars(kind: PathKind, d: Draft, law: PathLaw, view: LawView) -> None:
         T, w = tension(d, law, view), d.read("me.w", 1)
@@ -182,8 +220,10 @@ def _put_load_gradient(looped: Looped, line: StraightLine, loads: LoadGradient) 
     writes: dict[Any, ca.SX] = {}
     for B in {*loads.F, *loads.V, *loads.T}:
         bars = added(Bars(line.read(B, "F"), ZERO, line.read(B, "w_bar")), of_loads(loads, B))
-        writes |= {(B + 1, name): packed(_dense(value)) for name, value in (
-            ("F", bars.F), ("w_bar", bars.w), ("v_bar", bars.v), ("T", bars.T))}
+        writes |= {
+            (B + 1, name): packed(_dense(value))
+            for name, value in (("F", bars.F), ("w_bar", bars.w), ("v_bar", bars.v), ("T", bars.T))
+        }
     for name, values in (("r_bar", loads.r), ("q_bar", loads.q), ("u_bar", loads.u)):
         writes |= {(B + 1, name): ca.densify(value) for B, value in values.items()}
     writes |= {(B + 1, "H_bar"): packed([_dense(h) for h in H_bar]) for B, H_bar in loads.H.items()}

@@ -5,6 +5,7 @@ speeds, inward; then one row for every two speeds of different bodies on one pat
 bodies reach theirs by the links speed0, speed1 and so on, and a pair reaches its two by near and far, the one
 closer to ground. M is factored and solved afterwards (condyle.native.sweeps.tree_solve).
 """
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -86,8 +87,10 @@ def _is_local(model: Model) -> bool:
     if loads.bodies:
         return False
     f = ca.vertcat(*(loads.mobility.get(k, ca.SX(0)) for k in range(tree.nu)))
-    owner = {name: np.array([b.index for b in tree.bodies for _ in range(part(b).start, part(b).stop)])
-             for name, part in (("q", lambda b: b.q), ("u", lambda b: b.u))}
+    owner = {
+        name: np.array([b.index for b in tree.bodies for _ in range(part(b).start, part(b).stop)])
+        for name, part in (("q", lambda b: b.q), ("u", lambda b: b.u))
+    }
     for name in ("q", "u"):
         entries, of = ca.jacobian_sparsity(f, s[name]).get_triplet()
         if np.any(owner[name][of] != owner["u"][entries]):
@@ -120,13 +123,14 @@ def build_looped_jvp(model: Model, wrt: Sequence[str]) -> Product:
 class _Jacobian:
     """The passes being written."""
 
-    def __init__(self, looped: Looped, wrt: Sequence[str], before: list[list[int]],
-                 widths: Sequence[int]) -> None:
+    def __init__(
+        self, looped: Looped, wrt: Sequence[str], before: list[list[int]], widths: Sequence[int]
+    ) -> None:
         self.looped, self.tree = looped, looped.model.tree
         self.loaded, self.pulled = has_forces(looped.model), bool(path_kinds(looped.model))
         self.width = padded(sum(widths))
         self.place = dict(zip(wrt, np.cumsum([0, *widths]).tolist(), strict=False))
-        self.wrt = [name for name in wrt if name != "z"]     # of bodies
+        self.wrt = [name for name in wrt if name != "z"]  # of bodies
         self._tables(before)
 
     def _tables(self, before: list[list[int]]) -> None:
@@ -135,29 +139,45 @@ class _Jacobian:
         bodies, width, place = len(looped.types), self.width, self.place
         start = np.cumsum([0, *(1 + len(b) for b in before)])
         owner = [b.index for b in tree.bodies for _ in tree.speeds_of(b.index)]
-        pairs = np.array([(j, k, i) for j, others in enumerate(before) for i,
-                          k in enumerate(others, start=int(start[j]) + 1)
-                          if owner[j] != owner[k]], dtype=np.int64).reshape(-1, 3)
+        pairs = np.array(
+            [
+                (j, k, i)
+                for j, others in enumerate(before)
+                for i, k in enumerate(others, start=int(start[j]) + 1)
+                if owner[j] != owner[k]
+            ],
+            dtype=np.int64,
+        ).reshape(-1, 3)
         self.speeds, first, kind = bodies, bodies + nu, looped.fresh_type
         speeds = self.speeds
         near, far, entry = pairs.T
-        leads = {f"speed{k}": {1 + b.index: speeds + b.u.start + k for b in tree.bodies if b.mobilizer.nu > k}
-                 for k in range(max(b.mobilizer.nu for b in tree.bodies))}
-        leads |= {name: dict(enumerate((speeds + x).tolist(), start=first)) for name,
-                  x in (("near", near), ("far", far))}
+        leads = {
+            f"speed{k}": {1 + b.index: speeds + b.u.start + k for b in tree.bodies if b.mobilizer.nu > k}
+            for k in range(max(b.mobilizer.nu for b in tree.bodies))
+        }
+        leads |= {
+            name: dict(enumerate((speeds + x).tolist(), start=first))
+            for name, x in (("near", near), ("far", far))
+        }
         self.pairs = kind + 1 if len(pairs) else None
-        looped.add_rows(np.repeat([kind, kind + 1], [nu, len(pairs)]),
-                        np.zeros(nu + len(pairs), dtype=np.int64), leads)
+        looped.add_rows(
+            np.repeat([kind, kind + 1], [nu, len(pairs)]), np.zeros(nu + len(pairs), dtype=np.int64), leads
+        )
         looped.constants["inner"] = np.zeros((len(looped.types), 1))
-        looped.constants["inner"][1:bodies, 0] = [b.parent is not None and not b.parent.is_ground
-                                                  for b in tree.bodies]
+        looped.constants["inner"][1:bodies, 0] = [
+            b.parent is not None and not b.parent.is_ground for b in tree.bodies
+        ]
         u = np.array([0, *(b.u.start for b in tree.bodies)])
         for k in range(max(b.mobilizer.nu for b in tree.bodies)):
             row = np.minimum(u + k, nu - 1)
             self._window(f"own_M{k}", "entries", 0, start[row])
             for name in self.wrt:
-                self._window(f"own_{name}{k}", "columns", 0,
-                             row * width + place[name] + u + (k if name == "tau" else 0))
+                self._window(
+                    f"own_{name}{k}",
+                    "columns",
+                    0,
+                    row * width + place[name] + u + (k if name == "tau" else 0),
+                )
         self._window("pair_M", "entries", first, entry)
         for name in (name for name in self.wrt if name != "tau"):
             self._window(f"up_{name}", "columns", first, far * width + place[name] + near)
@@ -166,7 +186,7 @@ class _Jacobian:
     def _window(self, name: str, result: str, first: int, at: np.ndarray) -> None:
         """A window whose rows from `first` on begin at these places."""
         places = np.zeros(len(self.looped.types), dtype=np.int64)
-        places[first:first + len(at)] = at
+        places[first : first + len(at)] = at
         self.looped.windows[name] = result, places
 
     def write(self) -> None:
@@ -235,11 +255,14 @@ class _Jacobian:
         if not nu:
             return
         plain = is_plain(mobilizer)
-        u, udot = (ca.vertcat(ca.SX(0, 1), *x) for x in (d.of_speeds("u"), [ca.SX(nu, 1)] if plain
-                                                         else [d.kept("udot")]))
+        u, udot = (
+            ca.vertcat(ca.SX(0, 1), *x)
+            for x in (d.of_speeds("u"), [ca.SX(nu, 1)] if plain else [d.kept("udot")])
+        )
         X_MF = (ca.SX.eye(3), ca.SX(3, 1)) if plain else d.kept("X_MF")
-        joint = Joint(d.kept("H"), X_MF, shift_motion(d.get("parent", "V"), r), d.get("me", "V"),
-                      d.read("me.p_O", 3))
+        joint = Joint(
+            d.kept("H"), X_MF, shift_motion(d.get("parent", "V"), r), d.get("me", "V"), d.read("me.p_O", 3)
+        )
         made, dq, du, M = columns(mobilizer, d.t, d.q, u, udot, joint, d.kept("a"), carried)
         if self.loaded:
             dq, du = dq - d.kept("f_q"), du - d.kept("f_u")
@@ -247,11 +270,13 @@ class _Jacobian:
         for k, column in enumerate(made):
             d.writes[f"own_M{k}"] = ca.vertcat(*(M[k, k - i] + (0 if i else locks[k]) for i in range(k + 1)))
             for name in self.wrt:
-                d.writes[f"own_{name}{k}"] = ca.densify(own[name][k, :].T) if name in own else ca.SX.ones(1,
-                                                                                                          1)
-            d.writes |= {f"speed{k}.motion": packed(_dense((column.S, column.g, column.E, column.K))),
-                         f"speed{k}.force": packed(_dense((column.row_I, column.row_Q, column.dF_q,
-                                                           column.dF_u)))}
+                d.writes[f"own_{name}{k}"] = (
+                    ca.densify(own[name][k, :].T) if name in own else ca.SX.ones(1, 1)
+                )
+            d.writes |= {
+                f"speed{k}.motion": packed(_dense((column.S, column.g, column.E, column.K))),
+                f"speed{k}.force": packed(_dense((column.row_I, column.row_Q, column.dF_q, column.dF_u))),
+            }
             if self.pulled:
                 d.writes |= {f"speed{k}.S": packed(_dense(column.S)), f"speed{k}.G": packed(_dense(column.G))}
 
@@ -260,8 +285,10 @@ class _Jacobian:
         S, g, E, K = unpacked(_FAR, d.read("far.motion", packed(_FAR).numel()))
         row_I, row_Q, dF_q, dF_u = unpacked(_NEAR, d.read("near.force", packed(_NEAR).numel()))
         none = S
-        up_q, up_u, down_q, down_u, M = of_pair(Column(none, g, none, none, row_I, row_Q, dF_q, dF_u, none),
-                                                Column(S, g, E, K, none, row_Q, none, none, none))
+        up_q, up_u, down_q, down_u, M = of_pair(
+            Column(none, g, none, none, row_I, row_Q, dF_q, dF_u, none),
+            Column(S, g, E, K, none, row_Q, none, none, none),
+        )
         d.writes["pair_M"] = M
         for name, up, down in (("q", up_q, down_q), ("u", up_u, down_u)):
             if name in self.wrt:

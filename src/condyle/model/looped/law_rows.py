@@ -5,6 +5,7 @@ A law says that it is `tabular` if its equations ask for poses and velocities of
 then become the columns of a table, its bodies become links, and `apply`, the same as everywhere, is traced
 once over symbols for these. Fields of its parts (surfaces of a contact) are called PART/FIELD.
 """
+
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
@@ -54,8 +55,11 @@ def numbers_of(law: Law) -> dict[str, tuple[tuple[int, ...], list[float]]] | Non
     out: dict[str, tuple[tuple[int, ...], list[float]]] = {}
     for name, role, value in entries(law):
         if role.kind == "frame":
-            parts = {f"{name}.R": value[0], f"{name}.p": value[1]} if isinstance(value, tuple) else {
-                f"{name}.R": value.R, f"{name}.p": value.p}
+            parts = (
+                {f"{name}.R": value[0], f"{name}.p": value[1]}
+                if isinstance(value, tuple)
+                else {f"{name}.R": value.R, f"{name}.p": value.p}
+            )
         elif role.kind == "quantity":
             parts = {name: value}
         else:
@@ -134,8 +138,9 @@ def _twin(law: Any, data: Mapping[str, Datum], within: str) -> Any:
         elif role.kind == "folded":
             continue
         else:
-            kept = {"body": name, "frame": (data.get(f"{name}.R"), data.get(f"{name}.p"))}.get(role.kind,
-                                                                                               data.get(name))
+            kept = {"body": name, "frame": (data.get(f"{name}.R"), data.get(f"{name}.p"))}.get(
+                role.kind, data.get(name)
+            )
         object.__setattr__(twin, field, kept)
     return twin
 
@@ -153,20 +158,31 @@ def frame_of(model: Model, body: str) -> tuple[np.ndarray, np.ndarray]:
 
 def law_kinds(model: Model) -> list[LawKind]:
     """Kinds that are tables; the laws in none of them remain a straight line."""
-    varying = {b.name for b, placed in zip(model.tree.bodies, model.placed, strict=True)
-               if isinstance(placed.R_MB, ca.SX) or isinstance(placed.p_MB, ca.SX)}
+    varying = {
+        b.name
+        for b, placed in zip(model.tree.bodies, model.placed, strict=True)
+        if isinstance(placed.R_MB, ca.SX) or isinstance(placed.p_MB, ca.SX)
+    }
     found: dict[Hashable, list[tuple[int, Law]]] = {}
     for i, law in enumerate(model.forces.values()):
-        if isinstance(law, Law) and law.tabular and numbers_of(law) is not None and not varying & {
-                value for _, role, value in entries(law) if role.kind == "body"}:
+        if (
+            isinstance(law, Law)
+            and law.tabular
+            and numbers_of(law) is not None
+            and not varying & {value for _, role, value in entries(law) if role.kind == "body"}
+        ):
             key = type(law), tuple(name for name, _ in law.states), law.form
             found.setdefault(key, []).append((i, law))
     out = []
     for members in found.values():
         if len(members) >= FEWEST:
             kind = LawKind(members[0][1], tuple(members), frozenset())
-            turned = {link for link in kind.links for _, law in members
-                      if not np.array_equal(frame_of(model, at(law, link))[0], np.eye(3))}
+            turned = {
+                link
+                for link in kind.links
+                for _, law in members
+                if not np.array_equal(frame_of(model, at(law, link))[0], np.eye(3))
+            }
             out.append(LawKind(kind.law, kind.members, frozenset(turned)))
     return out
 

@@ -5,6 +5,7 @@ line of the unrolled layout too (dynamics/row.py). Many forces of one kind are a
 (law_rows.py); all others but gravity are one straight line between two passes, which sees the rows that it
 asks for.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -47,6 +48,7 @@ def nothing(d: Draft) -> None:
 
 def sines(looped: Looped) -> None:
     """A pass for the sines and cosines of all coordinates."""
+
     def write(d: Draft) -> None:
         if (split := sines_first(d.mobilizer)) is not None:
             d.keep("sines", split[0](d.t, d.q)[0])
@@ -91,8 +93,10 @@ def apply_loads(looped: Looped, into: str, sign: int, gravity: bool = True) -> b
 
 def write_loads(line: StraightLine, loads: Loads, into: str, sign: int) -> None:
     """Add sign times some loads to a field of the rows, and keep generalised forces as "f"."""
-    writes = {(B + 1, into): packed([ca.densify(x) for x in add_scaled(line.read(B, into), load, sign)])
-              for B, load in loads.bodies.items()}
+    writes = {
+        (B + 1, into): packed([ca.densify(x) for x in add_scaled(line.read(B, into), load, sign)])
+        for B, load in loads.bodies.items()
+    }
     for B in {line.owner[k][0] for k in loads.mobility}:
         speeds = line.looped.model.tree.speeds_of(B)
         writes[B + 1, "f"] = ca.densify(ca.vertcat(*(loads.mobility.get(k, ca.SX(0)) for k in speeds)))
@@ -138,6 +142,7 @@ def _report_status(d: Draft) -> None:
 
 # ---- operators ---------------------------------------------------------------------------------------------
 
+
 def _write_qdot(d: Draft) -> None:
     u = ca.vertcat(ca.SX(0, 1), *d.of_speeds("u"))
     d.writes["qdot"] = ca.densify(motion(d.mobilizer, d.t, d.q, u).qdot)
@@ -150,10 +155,15 @@ def qdot(looped: Looped) -> None:
     looped.outward(nothing, _report_status)
 
 
-def solve(looped: Looped, moving: bool, tau: str, prepared: Callable[[Draft, BodyKinematics, Inertia, ca.SX],
-                                                                     None] | None = None,
-          ground: Callable[[Draft], None] = nothing, found: Callable[[Draft, list[ca.SX], Pair], None]
-          | None = None, applied: Callable[[], None] | None = None) -> None:
+def solve(
+    looped: Looped,
+    moving: bool,
+    tau: str,
+    prepared: Callable[[Draft, BodyKinematics, Inertia, ca.SX], None] | None = None,
+    ground: Callable[[Draft], None] = nothing,
+    found: Callable[[Draft, list[ca.SX], Pair], None] | None = None,
+    applied: Callable[[], None] | None = None,
+) -> None:
     """aba.py. Forces act only if bodies move.
 
     Args:
@@ -187,8 +197,9 @@ def solve(looped: Looped, moving: bool, tau: str, prepared: Callable[[Draft, Bod
     apply_motions(looped, moving)
 
     def inward(d: Draft) -> None:
-        aba.inward_pass(d, with_laws(d, tau, generalised), of_held(d, "lock"),
-                        of_held(d, "held") if moving else None)
+        aba.inward_pass(
+            d, with_laws(d, tau, generalised), of_held(d, "lock"), of_held(d, "held") if moving else None
+        )
 
     looped.inward(inward, nothing)
 
@@ -204,6 +215,7 @@ def solve(looped: Looped, moving: bool, tau: str, prepared: Callable[[Draft, Bod
 
 def _solve_shared(looped: Looped, moving: bool, tau: str, forces: bool) -> None:
     """The same by dynamics/sharing.py."""
+
     def prepare(d: Draft) -> None:
         new = d.kinematics(moving, positions=forces, linear=forces)
         if moving:
@@ -231,9 +243,14 @@ def solve_mass_matrix(looped: Looped) -> None:
     solve(looped, False, "f")
 
 
-def _newton_euler(looped: Looped, moving: bool, udot: str | None, ground: Callable[[Draft], None],
-                  result: str,
-                  forces: bool = False) -> None:
+def _newton_euler(
+    looped: Looped,
+    moving: bool,
+    udot: str | None,
+    ground: Callable[[Draft], None],
+    result: str,
+    forces: bool = False,
+) -> None:
     """rnea.py: `result` is the generalised forces, or "F" for the reactions, or "F" and these after it."""
     forces = forces and has_forces(looped.model)
 
@@ -291,6 +308,7 @@ def gravity_forces(looped: Looped) -> None:
     def prepare(d: Draft) -> None:
         new = d.kinematics(False)
         d.put("me", "F", energy.weight_of(d.body, new.R_GM, d.gravity))
+
     looped.outward(prepare, at_rest)
     line = StraightLine(looped)
     write_loads(line, line.loads(True, range(1, len(looped.model.forces))), "F", 1)
@@ -302,6 +320,7 @@ def applied_forces(looped: Looped) -> None:
         d.kinematics(True, positions=True)
         d.put("me", "F", ZERO)
         make_room(d)
+
     looped.outward(prepare, at_rest)
     generalised = apply_loads(looped, "F", 1, gravity=False)
     _project(looped, "f", 1 if generalised else 0)
@@ -312,6 +331,7 @@ def poses(looped: Looped) -> None:
         new = d.kinematics(False, positions=True)
         R, p = body_pose(d.body, new.R_GM, new.p_GM)
         d.writes["X_GB"] = ca.densify(ca.vertcat(rows(R), p))
+
     looped.outward(write, at_rest)
 
 
@@ -319,6 +339,7 @@ def velocities(looped: Looped) -> None:
     def write(d: Draft) -> None:
         new = d.kinematics(True)
         d.writes["V_GB"] = ca.densify(ca.vertcat(*body_velocity(d.body, new.R_GM, new.V_GM)))
+
     looped.outward(write, at_rest)
 
 
@@ -328,6 +349,7 @@ def accelerations(looped: Looped) -> None:
         A = acceleration(d.get("parent", "A"), new.p_PM, new.c, new.H, d.of_speeds("udot"))
         d.put("me", "A", A)
         d.writes["A_GB"] = ca.densify(ca.vertcat(*body_acceleration(d.body, new.R_GM, new.V_GM, A)))
+
     looped.outward(write, at_rest)
 
 
@@ -348,18 +370,23 @@ def composite_inertias(looped: Looped) -> None:
 
 def _sum(looped: Looped, moving: bool, size: int, terms: Callable[[Draft, Any], list[ca.SX]]) -> StraightLine:
     """One pass that adds up terms of each body; the line that may use the sum comes next."""
+
     def ground(d: Draft) -> None:
         at_rest(d)
         d.writes["me.total"] = ca.SX.zeros(size, 1)
-    looped.outward(lambda d: d.add("total", ca.vertcat(*terms(d, d.kinematics(moving, positions=True)))),
-                   ground)
+
+    looped.outward(
+        lambda d: d.add("total", ca.vertcat(*terms(d, d.kinematics(moving, positions=True)))), ground
+    )
     return StraightLine(looped)
 
 
 def energies(looped: Looped) -> None:
     def terms(d: Draft, new: Any) -> list[ca.SX]:
-        return [energy.kinetic_of(d.body, new.R_GM, new.V_GM), energy.potential_of(d.body, new.R_GM, new.p_GM,
-                                                                                   d.gravity)]
+        return [
+            energy.kinetic_of(d.body, new.R_GM, new.V_GM),
+            energy.potential_of(d.body, new.R_GM, new.p_GM, d.gravity),
+        ]
 
     line = _sum(looped, True, 2, terms)
     tabled = looped.path_rows.members if looped.path_rows else frozenset[int]()
@@ -374,21 +401,32 @@ def energies(looped: Looped) -> None:
 
 
 def momentum(looped: Looped) -> None:
-    line = _sum(looped, True, 6, lambda d,
-                new: list(energy.momentum_of(d.body, new.R_GM, new.p_GM, new.V_GM)))
+    line = _sum(
+        looped, True, 6, lambda d, new: list(energy.momentum_of(d.body, new.R_GM, new.p_GM, new.V_GM))
+    )
     line.write({"h": line.total("total", 6)})
 
 
 def mass_centre(looped: Looped) -> None:
-    line = _sum(looped, False, 4, lambda d, new: [d.body.mass * x for x in (
-        *energy.centre_of(d.body, new.R_GM, new.p_GM), ca.SX(1))])
+    line = _sum(
+        looped,
+        False,
+        4,
+        lambda d, new: [d.body.mass * x for x in (*energy.centre_of(d.body, new.R_GM, new.p_GM), ca.SX(1))],
+    )
     total = line.total("total", 4)
     line.write({"p": total[:3] / total[3]})
 
 
 def mass_centre_velocity(looped: Looped) -> None:
-    line = _sum(looped, True, 4, lambda d, new: [d.body.mass * x for x in (
-        energy.centre_of(d.body, new.R_GM, new.p_GM, new.V_GM)[1], ca.SX(1))])
+    line = _sum(
+        looped,
+        True,
+        4,
+        lambda d, new: [
+            d.body.mass * x for x in (energy.centre_of(d.body, new.R_GM, new.p_GM, new.V_GM)[1], ca.SX(1))
+        ],
+    )
     total = line.total("total", 4)
     line.write({"v": total[:3] / total[3]})
 
@@ -397,8 +435,9 @@ def mass_centre_acceleration(looped: Looped) -> None:
     def terms(d: Draft, new: Any) -> list[ca.SX]:
         A = acceleration(d.get("parent", "A"), new.p_PM, new.c, new.H, d.of_speeds("udot"))
         d.put("me", "A", A)
-        return [d.body.mass * x for x in (energy.centre_of(d.body, new.R_GM, new.p_GM, new.V_GM, A)[2],
-                                          ca.SX(1))]
+        return [
+            d.body.mass * x for x in (energy.centre_of(d.body, new.R_GM, new.p_GM, new.V_GM, A)[2], ca.SX(1))
+        ]
 
     line = _sum(looped, True, 4, terms)
     total = line.total("total", 4)
@@ -406,8 +445,9 @@ def mass_centre_acceleration(looped: Looped) -> None:
 
 
 def power(looped: Looped) -> None:
-    line = _sum(looped, True, 1, lambda d, new: [inner(
-        energy.weight_of(d.body, new.R_GM, d.gravity), new.V_GM)])
+    line = _sum(
+        looped, True, 1, lambda d, new: [inner(energy.weight_of(d.body, new.R_GM, d.gravity), new.V_GM)]
+    )
     tabled = looped.path_rows.members if looped.path_rows else frozenset[int]()
     powers = []
     for i, (enabled, force, view) in enumerate(line.laws()):
@@ -416,7 +456,9 @@ def power(looped: Looped) -> None:
         if i not in tabled:
             force.apply(view, loads)
         powers.append(energy.power(line.kin, loads, line.symbols["u"]))
-    line.write({"power": ca.vertcat(powers[0] + line.total("total", 1), *powers[1:len(looped.model.acting)])})
+    line.write(
+        {"power": ca.vertcat(powers[0] + line.total("total", 1), *powers[1 : len(looped.model.acting)])}
+    )
     if looped.path_rows is not None:
         looped.path_rows.lengths()
         looped.path_rows.powers("power")
@@ -425,6 +467,7 @@ def power(looped: Looped) -> None:
 def zdot(looped: Looped) -> None:
     def prepare(d: Draft) -> None:
         d.kinematics(True, positions=True)
+
     looped.outward(prepare, at_rest)
     line = StraightLine(looped)
     write_rates(line)
@@ -447,11 +490,12 @@ def write_rates(line: StraightLine) -> None:
 
 def frame_velocity(looped: Looped, body: int) -> None:
     """Spatial velocity of a frame on one body, at a station; its last three where no more are asked for."""
+
     def prepare(d: Draft) -> None:
         d.kinematics(True)
+
     looped.outward(prepare, at_rest)
     line, placed = StraightLine(looped), looped.model.placed[body]
     r = line.read(body, "R") @ (placed.R_MB @ line.symbols["station"] + placed.p_MB)
     V = ca.vertcat(*shift_motion(line.read(body, "V"), r))
-    line.write({"V": V[-looped.results[0][1]:]})
-
+    line.write({"V": V[-looped.results[0][1] :]})

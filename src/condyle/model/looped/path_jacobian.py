@@ -14,6 +14,7 @@ every speed j, and S_k times the sum is what f_k changes by.
 Rows: an *arm* for each law and speed, with (2); a *turn* for each span and speed that it crosses; a *cell*
 for each body and speed, with sums of (3).
 """
+
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -43,8 +44,9 @@ class PathColumns:
         speeds: the row of the first speed.
     """
 
-    def __init__(self, looped: Looped, paths: PathRows, place: Mapping[str, int], width: int,
-                 speeds: int) -> None:
+    def __init__(
+        self, looped: Looped, paths: PathRows, place: Mapping[str, int], width: int, speeds: int
+    ) -> None:
         self.looped, self.paths, self.place, self.width, self.speeds = looped, paths, place, width, speeds
         self.tree = looped.model.tree
         self._add_rows()
@@ -54,8 +56,10 @@ class PathColumns:
         law, parent = looped.links["law"], tree.parent
         crossed = [(row, j, sides) for row, B, sides in paths.crossed() for j in tree.speeds_of(B)]
         arms = sorted({(int(law[row]), j) for row, j, _ in crossed})
-        touched = {(row, j): [int(looped.links[f"end{i}"][row]) - 1 for i in range(len(sides))]
-                   for row, j, sides in crossed}
+        touched = {
+            (row, j): [int(looped.links[f"end{i}"][row]) - 1 for i in range(len(sides))]
+            for row, j, sides in crossed
+        }
         wanted = {(A, j) for (_, j), ends in touched.items() for B in ends if B >= 0 for A in tree.path(B)}
         cells = [(B, j) for B in tree.tip_to_base for j in range(tree.nu) if (B, j) in wanted]
         types, first, fresh = list[int](), len(looped.types), looped.fresh_type
@@ -88,8 +92,17 @@ class PathColumns:
             ends = {f"end{i}": B + 1 for i, B in enumerate(bodies)}
             to = {f"cell{i}": where[B, j] for i, B in enumerate(bodies)}
             r = int(law[row])
-            turns.append(new(of_type("turn", int(looped.types[row])), span=row, law=r, arm=arm[r, j],
-                             speed=self.speeds + j, **ends, **to))
+            turns.append(
+                new(
+                    of_type("turn", int(looped.types[row])),
+                    span=row,
+                    law=r,
+                    arm=arm[r, j],
+                    speed=self.speeds + j,
+                    **ends,
+                    **to,
+                )
+            )
         looped.add_rows(np.array(types, dtype=np.int64), np.zeros(len(types), dtype=np.int64), links)
         self.types = known
         self._tables(crossed, turns, cells, where, arm)
@@ -101,8 +114,14 @@ class PathColumns:
     def _span_kind(self, t: int) -> int:
         return t - int(self.paths.types[len(self.paths.kinds)])
 
-    def _tables(self, crossed: Sequence[Any], turns: Sequence[int], cells: Sequence[tuple[int, int]],
-                where: Mapping[tuple[int, int], int], arm: Mapping[tuple[int, int], int]) -> None:
+    def _tables(
+        self,
+        crossed: Sequence[Any],
+        turns: Sequence[int],
+        cells: Sequence[tuple[int, int]],
+        where: Mapping[tuple[int, int], int],
+        arm: Mapping[tuple[int, int], int],
+    ) -> None:
         """Constants of turns, and where results of cells and arms are."""
         looped, tree, n = self.looped, self.tree, len(self.looped.types)
         for t in {int(looped.types[row]) for row, _, _ in crossed}:
@@ -166,8 +185,11 @@ class PathColumns:
         k = self._span_kind(t)
         kind = self.paths.spans[k]
         assert kind.span.numbers is not None
-        return kind, d.read(f"constant.turn{k}.numbers", len(kind.span.numbers)), d.read(
-            f"constant.turn{k}.sides", len(kind.links))
+        return (
+            kind,
+            d.read(f"constant.turn{k}.numbers", len(kind.span.numbers)),
+            d.read(f"constant.turn{k}.sides", len(kind.links)),
+        )
 
     def _turn(self, d: Draft, t: int) -> dict[str, ca.SX]:
         """(1), and dW of each end."""
@@ -181,16 +203,17 @@ class PathColumns:
             steps |= {f"{link}.R": ca.vec(sides[i] * ca.skew(S[0]) @ R), f"{link}.p": step}
             moves.append((step, sides[i]))
         seen = [place for place in steps if place in d.reads]
-        dW = ca.jtimes(W, ca.vertcat(*(d.reads[place] for place in seen)),
-                       ca.vertcat(*(steps[place] for place in seen)))
+        dW = ca.jtimes(
+            W, ca.vertcat(*(d.reads[place] for place in seen)), ca.vertcat(*(steps[place] for place in seen))
+        )
         r = s = ca.SX(0)
         for i, (link, (step, side)) in enumerate(zip(kind.links, moves, strict=True)):
-            n, f = found[6 * i:6 * i + 3], found[6 * i + 3:6 * i + 6]
+            n, f = found[6 * i : 6 * i + 3], found[6 * i + 3 : 6 * i + 6]
             (w, v), p = d.get(link, "V"), d.read(f"{link}.p_O", 3)
             dw = side * (cross(S[0], w) + G[0])
             dv = side * (cross(S[0], v + cross(p, w)) + cross(S[1], w) + G[1]) + cross(dw, p) + cross(w, step)
-            r += side * ca.dot(n, S[0]) + ca.dot(f, step)                                    # (1)
-            s += ca.dot(dW[6 * i:6 * i + 6], ca.vertcat(w, v)) + ca.dot(n, dw) + ca.dot(f, dv)
+            r += side * ca.dot(n, S[0]) + ca.dot(f, step)  # (1)
+            s += ca.dot(dW[6 * i : 6 * i + 6], ca.vertcat(w, v)) + ca.dot(n, dw) + ca.dot(f, dv)
         d.writes["me.dW"] = ca.densify(dW)
         return {"arm.r": ca.densify(r), "arm.s": ca.densify(s)}
 

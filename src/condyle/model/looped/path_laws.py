@@ -1,5 +1,6 @@
 """Laws along paths that one kernel serves: kinds of laws, and a law with symbols for its numbers and its
 length (path_rows.py)."""
+
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
@@ -87,8 +88,12 @@ class PathKind:
 
     def columns(self) -> dict[str, np.ndarray]:
         """The numbers that differ, by field, shape (members, size)."""
-        return {f: np.array([np.ravel(np.asarray(getattr(law, f), dtype=float), order="F")
-                             for _, law in self.members]) for f in self.numbers}
+        return {
+            f: np.array(
+                [np.ravel(np.asarray(getattr(law, f), dtype=float), order="F") for _, law in self.members]
+            )
+            for f in self.numbers
+        }
 
     def twin(self, given: Mapping[str, ca.SX], L: ca.SX, v: ca.SX) -> PathLaw:
         """The law over symbols for its numbers, its length and the rate of that."""
@@ -109,7 +114,7 @@ class PathKind:
 def is_row(model: Model, law: PathLaw) -> bool:
     """Whether the path of a law is a sum of spans that may be rows."""
     length = law.path.length
-    if not hasattr(length, "constant"):                      # a function of coordinates, or a path of a user
+    if not hasattr(length, "constant"):  # a function of coordinates, or a path of a user
         return False
     placed = [model.placed[B] for body in length.bodies if (B := model.tree.body(body).index) >= 0]
     varying = any(isinstance(x, ca.SX) for body in placed for x in (body.R_MB, body.p_MB))
@@ -172,11 +177,14 @@ def kinds_among(model: Model, names: Collection[str], fewest: int) -> list[PathK
     """Tables of some forces, each of `fewest` or more laws along paths."""
     found: dict[Any, list[tuple[int, PathLaw]]] = {}
     for i, (name, law) in enumerate(model.forces.items()):
-        if (name in names and isinstance(law, PathLaw) and type(law).apply is PathLaw.apply
-                and is_row(model, law)):
+        if (
+            name in names
+            and isinstance(law, PathLaw)
+            and type(law).apply is PathLaw.apply
+            and is_row(model, law)
+        ):
             found.setdefault(_key(law), []).append((i, law))
-    return [kind for members in found.values() if len(members) >= fewest
-            and _traces(kind := _kind(members))]
+    return [kind for members in found.values() if len(members) >= fewest and _traces(kind := _kind(members))]
 
 
 def _kind(members: list[tuple[int, PathLaw]]) -> PathKind:
@@ -191,8 +199,10 @@ def _kind(members: list[tuple[int, PathLaw]]) -> PathKind:
 
 def _traces(kind: PathKind) -> bool:
     """Whether the law's equations ask for nothing that a table does not have."""
-    given = {f: ca.SX.sym(f, int(np.size(getattr(kind.law, f))) if f in kind.numbers else 1)
-             for f in (*kind.numbers, *kind.symbols, *kind.signals)}
+    given = {
+        f: ca.SX.sym(f, int(np.size(getattr(kind.law, f))) if f in kind.numbers else 1)
+        for f in (*kind.numbers, *kind.symbols, *kind.signals)
+    }
     view = LawView(ca.SX.sym("z", len(kind.law.states)), [name for name, _ in kind.law.states])
     try:
         twin = kind.twin(given, ca.SX.sym("L"), ca.SX.sym("v"))

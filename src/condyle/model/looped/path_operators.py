@@ -6,6 +6,7 @@ and some are not. With W_i, what a unit force on the span's length exerts on bod
 
     R_k -= H_k . (sum of W_i over bodies at or beyond B)                                                   (1)
 """
+
 from __future__ import annotations
 
 from typing import Any
@@ -52,7 +53,7 @@ class AllPaths:
         looped.add_rows(np.full(len(others), self._type), np.zeros(len(others), dtype=np.int64), {})
         names = list(model.forces)
         self.loose = {names[i]: first + k for k, i in enumerate(others)}
-        self.numbers = np.zeros(len(looped.types), dtype=np.int64)      # of the paths, by row
+        self.numbers = np.zeros(len(looped.types), dtype=np.int64)  # of the paths, by row
         if self.rows is not None:
             self.numbers[self.rows.rows] = [number[i] for i, _ in tabled]
             self.rows.lengths(moving)
@@ -63,8 +64,12 @@ class AllPaths:
         if self.loose:
             line = StraightLine(self.looped)
             view = line.symbols.view(line.kin)
-            line.write({(row, field): ca.densify(value(view, self.looped.model.paths[name]))
-                        for name, row in self.loose.items()})
+            line.write(
+                {
+                    (row, field): ca.densify(value(view, self.looped.model.paths[name]))
+                    for name, row in self.loose.items()
+                }
+            )
 
     def report(self, field: str, result: str) -> None:
         """A field of all paths as a result."""
@@ -108,8 +113,11 @@ def unit_tensions(looped: Looped) -> None:
     places, names = list(model.paths), list(model.controlled_paths)
     forces = list(model.forces)
     laws = [forces[i] for kind in rows.kinds for i, _ in kind.members]
-    for window, argument, among in (("given_L", "L", places), ("given_v", "Ldot", places),
-                                    *((f"unit_{r}", r, names) for r in ("active", "passive", "isometric"))):
+    for window, argument, among in (
+        ("given_L", "L", places),
+        ("given_v", "Ldot", places),
+        *((f"unit_{r}", r, names) for r in ("active", "passive", "isometric")),
+    ):
         at = np.zeros(len(looped.types), dtype=np.int64)
         at[rows.rows] = [among.index(name) for name in laws]
         looped.windows[window] = argument, at
@@ -168,8 +176,10 @@ class _Crossings:
         for _, B, sides in self.crossed:
             key = len(sides), int(looped.types[B + 1])
             types.append(self.kinds.setdefault(key, fresh + len(self.kinds)))
-        links = {"span": {first + k: row for k, (row, _, _) in enumerate(self.crossed)},
-                 "crossed": {first + k: B + 1 for k, (_, B, _) in enumerate(self.crossed)}}
+        links = {
+            "span": {first + k: row for k, (row, _, _) in enumerate(self.crossed)},
+            "crossed": {first + k: B + 1 for k, (_, B, _) in enumerate(self.crossed)},
+        }
         looped.add_rows(np.array(types, dtype=np.int64), np.zeros(len(types), dtype=np.int64), links)
         for ends in {len(sides) for _, _, sides in self.crossed}:
             looped.constants[f"sides{ends}"] = table = np.zeros((len(looped.types), ends))
@@ -200,4 +210,4 @@ class _Crossings:
         n = F[:3] + ca.cross(d.read("span.p_0", 3) - d.read("crossed.p", 3), F[3:])
         H = unpacked(like, d.read("crossed.H", packed(like).numel()))
         arms = ca.vertcat(*(inner(h, (n, F[3:])) for h in H))
-        d.writes["arms"] = ca.densify(d.read("arms", arms.numel()) - arms)                   # (1)
+        d.writes["arms"] = ca.densify(d.read("arms", arms.numel()) - arms)  # (1)

@@ -10,6 +10,7 @@ span exerts on body i, about M's origin, and V_i, the velocity of that body,
 A law is traced once for all of its class over symbols for its numbers, its length and its rate; a span is
 traced once for all of its signature.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -48,8 +49,10 @@ class PathRows:
         self.looped, self.kinds, model = looped, list(kinds), looped.model
         laws = [(i, law) for kind in kinds for i, law in kind.members]
         self.members = frozenset(i for i, _ in laws)
-        frame = {body: frame_of(model, body) for body in dict.fromkeys(
-            body for _, law in laws for body in law.path.length.bodies)}
+        frame = {
+            body: frame_of(model, body)
+            for body in dict.fromkeys(body for _, law in laws for body in law.path.length.bodies)
+        }
         found: dict[Any, list[tuple[int, Span]]] = {}
         for k, (_, law) in enumerate(laws):
             for span in law.path.length.spans:
@@ -64,13 +67,13 @@ class PathRows:
         self.types = looped.fresh_type + np.arange(len(counts))
         self.first_law, self.rows = int(first[0]), slice(int(first[0]), int(first[0]) + len(laws))
         links: dict[str, dict[int, int]] = {"law": {}}
-        for kind, start in zip(self.spans, first[len(self.kinds):], strict=False):
+        for kind, start in zip(self.spans, first[len(self.kinds) :], strict=False):
             for r, (k, span) in enumerate(kind.members, start=int(start)):
                 links["law"][r] = self.first_law + k
                 for link, body in zip(kind.links, span.bodies, strict=True):
                     links.setdefault(link, {})[r] = model.tree.body(body).index + 1
         looped.add_rows(np.repeat(self.types, counts), np.zeros(sum(counts), dtype=np.int64), links)
-        for kind, start in zip(self.spans, first[len(self.kinds):], strict=False):
+        for kind, start in zip(self.spans, first[len(self.kinds) :], strict=False):
             for name, k in zip(kind.coordinates, range(len(kind.coordinates)), strict=True):
                 at = [model.tree.coordinate_index(span.coordinates[k]) for _, span in kind.members]
                 self._window(name, "q", int(start), at)
@@ -83,22 +86,29 @@ class PathRows:
             for f, x in alike.columns().items():
                 self._constant(f"path{k}.{f}", int(first[k]), x)
             for f in alike.symbols:
-                self._window(f"path{k}_{f}", "tail", int(first[k]),
-                             [_place(model, getattr(law, f).parameters[0]) for _, law in alike.members])
+                self._window(
+                    f"path{k}_{f}",
+                    "tail",
+                    int(first[k]),
+                    [_place(model, getattr(law, f).parameters[0]) for _, law in alike.members],
+                )
         constant = [[float(ca.evalf(ca.SX(law.path.length.constant)))] for _, law in laws]
         self._constant("path.constant", self.first_law, np.array(constant))
         for k, kind in enumerate(self.spans):
-            self._constant(f"span{k}.numbers", int(first[len(self.kinds) + k]),
-                           np.array([span.numbers for _, span in kind.members]))
+            self._constant(
+                f"span{k}.numbers",
+                int(first[len(self.kinds) + k]),
+                np.array([span.numbers for _, span in kind.members]),
+            )
 
     def _constant(self, name: str, first: int, x: np.ndarray) -> None:
         self.looped.constants[name] = table = np.zeros((len(self.looped.types), x.shape[1]))
-        table[first:first + len(x)] = x
+        table[first : first + len(x)] = x
 
     def _window(self, name: str, argument: str, first: int, at: Any) -> None:
         """Where rows from `first` on begin in an argument; a window of this name may have others already."""
         known = self.looped.windows.get(name, (argument, np.zeros(len(self.looped.types), dtype=np.int64)))
-        known[1][first:first + len(at)] = at
+        known[1][first : first + len(at)] = at
         self.looped.windows[name] = known
 
     # ---- passes
@@ -120,7 +130,7 @@ class PathRows:
     def span_pass(self, write: Callable[[SpanKind, Draft, ca.SX], dict[str, ca.SX]]) -> None:
         """A pass over the spans; `write` says what one adds to which field of its links, by place."""
         kernels = {}
-        for k, (kind, t) in enumerate(zip(self.spans, self.types[len(self.kinds):], strict=True)):
+        for k, (kind, t) in enumerate(zip(self.spans, self.types[len(self.kinds) :], strict=True)):
             d = self.looped.draft()
             assert kind.span.numbers is not None
             adds = write(kind, d, d.read(f"constant.span{k}.numbers", len(kind.span.numbers)))
@@ -130,6 +140,7 @@ class PathRows:
     def lengths(self, moving: bool = True) -> None:
         """(1): lengths, and if bodies move their rates. Spans keep W and the rows of their solvers; W_0 is W
         about one point p_0."""
+
         def begin(kind: PathKind, d: Draft, law: PathLaw, view: LawView) -> None:
             d.writes |= {"me.L": d.read("constant.path.constant", 1), "me.v": ca.SX.zeros(1, 1)}
 
@@ -149,6 +160,7 @@ class PathRows:
 
     def tensions(self, forces: bool = True, rates: bool = False) -> None:
         """T and zdot of (2); of a law that is disabled both are zero."""
+
         def write(kind: PathKind, d: Draft, law: PathLaw, view: LawView) -> None:
             if forces:
                 d.writes["me.tension"] = tension(d, law, view)
@@ -161,6 +173,7 @@ class PathRows:
 
     def potentials(self, total: str, size: int) -> None:
         """Add potential energies to the last of a sum over all bodies."""
+
         def write(kind: PathKind, d: Draft, law: PathLaw, view: LawView) -> None:
             if (stored := law.potential(view)) is not None:  # type: ignore[arg-type]
                 d.add(total, ca.vertcat(ca.SX(size - 1, 1), ca.if_else(d.read("law_on", 1), stored, 0)))
@@ -170,6 +183,7 @@ class PathRows:
 
     def powers(self, result: str) -> None:
         """-T v of each law, as a result with one number per force."""
+
         def write(kind: PathKind, d: Draft, law: PathLaw, view: LawView) -> None:
             d.writes["law_power"] = -tension(d, law, view) * d.read("me.v", 1)
 
@@ -182,30 +196,33 @@ class PathRows:
         """A straight line for what laws have of expressions and of functions of time or of the state."""
         from condyle.model.looped.between import StraightLine
 
-        row = {i: (self.first_law + r, kind) for r, (i, kind) in enumerate(
-            (i, kind) for kind in self.kinds for i, _ in kind.members)}
+        row = {
+            i: (self.first_law + r, kind)
+            for r, (i, kind) in enumerate((i, kind) for kind in self.kinds for i, _ in kind.members)
+        }
         line, writes = StraightLine(self.looped), dict[Any, ca.SX]()
         for i, (_, law, view) in enumerate(line.laws()):
             if i in row:
-                writes |= {(row[i][0], f): ca.densify(_signal(getattr(law, f), view))
-                           for f in row[i][1].signals}
+                writes |= {
+                    (row[i][0], f): ca.densify(_signal(getattr(law, f), view)) for f in row[i][1].signals
+                }
         line.write(writes)
 
     def push(self, into: str, sign: int) -> None:
         """Add sign times the loads of (2) to a field of the bodies."""
+
         def span(kind: SpanKind, d: Draft, numbers: ca.SX) -> dict[str, ca.SX]:
             T, W = d.read("law.tension", 1), d.read("me.W", 6 * len(kind.links))
-            return {f"{link}.{into}": -sign * T * W[6 * i:6 * i + 6] for i, link in enumerate(kind.links)}
+            return {f"{link}.{into}": -sign * T * W[6 * i : 6 * i + 6] for i, link in enumerate(kind.links)}
 
         self.span_pass(span)
-
 
     def crossed(self) -> Iterator[tuple[int, int, list[float]]]:
         """Each row of a span with a body that has speeds and that it crosses, and for each of its ends 1 if
         that is on the body or beyond, else 0: not all are equal."""
         tree = self.looped.model.tree
         beyond = {B: frozenset(tree.path(B)) for B in tree.base_to_tip} | {-1: frozenset[int]()}
-        for kind, t in zip(self.spans, self.types[len(self.kinds):], strict=True):
+        for kind, t in zip(self.spans, self.types[len(self.kinds) :], strict=True):
             rows = np.flatnonzero(self.looped.types == t).tolist()
             for row, (_, span) in zip(rows, kind.members, strict=True):
                 ends = [beyond[tree.body(body).index] for body in span.bodies]
@@ -242,5 +259,6 @@ def _place(model: Model, parameter: Parameter) -> int:
     """Where a parameter, an input or a discrete variable is in the tail."""
     tree = model.tree
     name, registry = {Input: ("inputs", tree.inputs), Discrete: ("discrete", tree.discrete)}.get(
-        type(parameter), ("parameters", tree.parameters))
+        type(parameter), ("parameters", tree.parameters)
+    )
     return model.tail[name].start + registry.names.index(parameter.name)

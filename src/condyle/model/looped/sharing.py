@@ -3,6 +3,7 @@
 Kinematics, forces and their sums go over the rows as ever. The mass matrix, its factors and the solution are
 one straight line over the hinge matrices that the rows keep.
 """
+
 from __future__ import annotations
 
 import casadi as ca
@@ -17,6 +18,7 @@ from condyle.model.looped.tables import Looped
 
 def force_shares(looped: Looped) -> None:
     """Inward: F of rnea.py, of which each row keeps what its speeds have, as "share"."""
+
     def inward(d: Draft) -> None:
         F = rnea.sum_pass(d)
         d.keep("share", [ca.densify(inner(h, F)) for h in d.kept("H")])

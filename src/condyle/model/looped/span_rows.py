@@ -1,4 +1,5 @@
 """Spans of paths that one kernel serves: kinds of spans, and what a span sees in its row (path_rows.py)."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -44,18 +45,23 @@ class SpanView:
 def has_row(span: Span) -> bool:
     """Whether a span may be a row: plain numbers, and it depends on poses of bodies alone."""
     return span.numbers is not None and all(
-        isinstance(part, (StationPosition, Rotation, Coordinate)) for part in span.parts)
+        isinstance(part, (StationPosition, Rotation, Coordinate)) for part in span.parts
+    )
 
 
 def in_M(span: Span, frame: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> Span:
     """The span with places in the bodies' frames M; R_MB and p_MB by body."""
+
     def moved(body: str, p: Any) -> np.ndarray:
         R, o = frame[body]
         return o + R @ np.asarray(p)
 
     points = [_changed(p, p=moved(p.body, p.p)) for p in span.points]
-    wraps = [_changed(w, X_BS=(frame[w.body][0] @ np.asarray(R), moved(w.body, p)))
-             for w in span.wraps for R, p in (w.X_BS,)]
+    wraps = [
+        _changed(w, X_BS=(frame[w.body][0] @ np.asarray(R), moved(w.body, p)))
+        for w in span.wraps
+        for R, p in (w.X_BS,)
+    ]
     return _changed(span, points=tuple(points), wraps=tuple(wraps))
 
 
@@ -96,7 +102,7 @@ class SpanKind:
             return self._closed_form(twin, view)
         loads = RowLoads(view)  # type: ignore[arg-type]
         for part, J in twin.gradient(view):  # type: ignore[arg-type]
-            if not isinstance(part, Coordinate):            # a coordinate switches, it does not move points
+            if not isinstance(part, Coordinate):  # a coordinate switches, it does not move points
                 part.load(view, J.T, loads)  # type: ignore[arg-type]
         return twin.at(view), loads.bodies, twin.found(view)  # type: ignore[arg-type]
 
@@ -118,12 +124,12 @@ class SpanKind:
         if not twin.wraps:
             W = {a.body: (ca.cross(r_A, -e_in), -e_in), b.body: (ca.cross(r_B, e_out), e_out)}
             return L, W, rows
-        wrap, = twin.wraps
+        (wrap,) = twin.wraps
         segment, R_GS = Segment.of(rows[1:]), view.rotation(wrap.body) @ placed(wrap.X_BS)[0]
         wrapped = segment.wrapped != 0
         e_in, e_out = (ca.if_else(wrapped, R_GS @ x, e_in) for x in (segment.e_in, segment.e_out))
         for end, at, r, f in ((a, A, r_A, -e_in), (b, B, r_B, e_out)):
-            if end.body != wrap.body:                        # else both forces are on one body
+            if end.body != wrap.body:  # else both forces are on one body
                 other = ca.cross(at - view.d.get(wrap.body, "p"), -f), -f
                 for link, F in ((end.body, (ca.cross(r, f), f)), (wrap.body, other)):
                     W[link] = add(W[link], F) if link in W else F

@@ -8,6 +8,7 @@ the unrolled layout, from the same functions, traced once per type over symbols 
 row. (A type of its own for frames that are not turned, R_PF = 1, was measured: 2 % faster for one state, not
 for many.)
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
@@ -38,39 +39,55 @@ class Looped:
         results: the same.
     """
 
-    def __init__(self, model: Model, arguments: Sequence[tuple[str, int]],
-                 results: Sequence[tuple[str, int]]) -> None:
+    def __init__(
+        self, model: Model, arguments: Sequence[tuple[str, int]], results: Sequence[tuple[str, int]]
+    ) -> None:
         self.model, self.arguments, self.results = model, arguments, results
         tree = model.tree
         part = model.tail
-        self.outside = {name: registry.symbols for name, registry in (
-            ("parameters", tree.parameters), ("inputs", tree.inputs), ("discrete", tree.discrete))
-                        if len(registry)}
+        self.outside = {
+            name: registry.symbols
+            for name, registry in (
+                ("parameters", tree.parameters),
+                ("inputs", tree.inputs),
+                ("discrete", tree.discrete),
+            )
+            if len(registry)
+        }
         self.parents = np.array([0, *(0 if b.parent is None else b.parent.index + 1 for b in tree.bodies)])
-        q, u, bodies = (np.array([0, *x], dtype=np.int64) for x in (
-            [b.q.start for b in tree.bodies], [b.u.start for b in tree.bodies], tree.base_to_tip))
-        self.windows: dict[str, tuple[str, Any]] = {name: ("tail", part[name].start) for name in (
-            "t", "enabled", "parameters", "inputs", "discrete")}
+        q, u, bodies = (
+            np.array([0, *x], dtype=np.int64)
+            for x in ([b.q.start for b in tree.bodies], [b.u.start for b in tree.bodies], tree.base_to_tip)
+        )
+        self.windows: dict[str, tuple[str, Any]] = {
+            name: ("tail", part[name].start) for name in ("t", "enabled", "parameters", "inputs", "discrete")
+        }
         self.windows |= {name: ("tail", part[name].start + u) for name in ("lock", "held")}
         if len(tree.parameters):
-            self.windows["table"] = "tail", part["table"].start + np.array([0, *model.tabulated.starts],
-                                                                           dtype=np.int64)
+            self.windows["table"] = (
+                "tail",
+                part["table"].start + np.array([0, *model.tabulated.starts], dtype=np.int64),
+            )
         for name, size in (*arguments, *results):
             if name in ("q", "qdot"):
                 self.windows[name] = name, q
             elif name in _PER_BODY:
                 self.windows[name] = name, _PER_BODY[name] * bodies
             elif name in _SIDE_BY_SIDE:
-                self.windows |= {f"{name}{j}": (name, j * tree.nu + u)
-                                 for j in range(size // max(tree.nu, 1))}
-            elif name == "ydot":                            # rates of q, u and z below each other
-                self.windows |= {"qdot": (name, q), "udot": (name, tree.nq + u),
-                                 "zdot": (name, tree.nq + tree.nu)}
+                self.windows |= {
+                    f"{name}{j}": (name, j * tree.nu + u) for j in range(size // max(tree.nu, 1))
+                }
+            elif name == "ydot":  # rates of q, u and z below each other
+                self.windows |= {
+                    "qdot": (name, q),
+                    "udot": (name, tree.nq + u),
+                    "zdot": (name, tree.nq + tree.nu),
+                }
             elif name != "tail":
                 self.windows[name] = name, u if name in _PER_SPEED else 0
         self._sort()
         self.links: dict[str, np.ndarray] = {}
-        self.cleared: tuple[str, ...] = ()                  # results that begin with zeros
+        self.cleared: tuple[str, ...] = ()  # results that begin with zeros
         self._steps: list[Pass | Line] = []
 
     def _sort(self) -> None:
@@ -81,14 +98,16 @@ class Looped:
         self.constants["number"] = np.zeros((n, 1))
         self.kinds, self.types = [Kind(None)], np.zeros(n, dtype=np.int64)
         found: dict[Any, list[int]] = {}
-        for row, (body, pattern, placed) in enumerate(zip(bodies, model.patterns, model.placed, strict=True),
-                                                      start=1):
+        for row, (body, pattern, placed) in enumerate(
+            zip(bodies, model.patterns, model.placed, strict=True), start=1
+        ):
             varying = tuple(name for name in SIZES if isinstance(getattr(placed, name), ca.SX))
             for name in SIZES:
                 value = getattr(placed, name)
                 if name not in varying:
-                    self.constants[name][row] = np.hstack(value) if name == "I" else np.ravel(value,
-                                                                                              order="F")
+                    self.constants[name][row] = (
+                        np.hstack(value) if name == "I" else np.ravel(value, order="F")
+                    )
             found.setdefault((pattern.key, varying, body.motion is not None), []).append(row)
             self.constants["number"][row] = body.u.start + 1
         for (_, varying, driven), rows in found.items():
@@ -96,8 +115,9 @@ class Looped:
             mobilizer = bodies[rows[0] - 1].mobilizer
             kind = Kind(mobilizer, varying, driven)
             if len({model.mobilizers[row - 1] for row in rows}) > 1:
-                numbered = kind.mobilizer = NumberedMobilizer(mobilizer,
-                                                              [model.patterns[row - 1] for row in rows])
+                numbered = kind.mobilizer = NumberedMobilizer(
+                    mobilizer, [model.patterns[row - 1] for row in rows]
+                )
                 name = f"numbers{len(self.kinds)}"
                 self.constants[name] = np.zeros((n, numbered.table.shape[1]))
                 self.constants[name][rows] = numbered.table
@@ -130,9 +150,17 @@ class Looped:
         if (short := on_levels(steps)) is not None:
             steps = short
             self._add_levels()
-        return Sweep(self.types, self.parents, self.constants, self.windows, list(self.arguments),
-                     list(self.results),
-                     steps, self.links, self.cleared)
+        return Sweep(
+            self.types,
+            self.parents,
+            self.constants,
+            self.windows,
+            list(self.arguments),
+            list(self.results),
+            steps,
+            self.links,
+            self.cleared,
+        )
 
     def _add_levels(self) -> None:
         """A row for each level of the tree, and links to a row's level and to its parent's."""
@@ -143,8 +171,10 @@ class Looped:
         levels = int(depth.max()) + 1
         none = np.full(levels, -1)
         self.links = {name: np.concatenate([link, none]) for name, link in self.links.items()}
-        self.links |= {"level": np.concatenate([n + depth, none]),
-                       "above": np.concatenate([n + depth[self.parents], none])}
+        self.links |= {
+            "level": np.concatenate([n + depth, none]),
+            "above": np.concatenate([n + depth[self.parents], none]),
+        }
         self._add_rows(np.full(levels, self.fresh_type))
 
     def _add_rows(self, types: np.ndarray) -> None:
@@ -152,11 +182,13 @@ class Looped:
         more = len(types)
         self.types = np.concatenate([self.types, types])
         self.parents = np.concatenate([self.parents, np.zeros(more, dtype=np.int64)])
-        self.windows = {name: (argument, np.concatenate([at, np.zeros(more, dtype=np.int64)]) if np.ndim(at)
-                               else at)
-                        for name, (argument, at) in self.windows.items()}
-        self.constants = {name: np.concatenate([x, np.zeros((more, x.shape[1]))]) for name,
-                          x in self.constants.items()}
+        self.windows = {
+            name: (argument, np.concatenate([at, np.zeros(more, dtype=np.int64)]) if np.ndim(at) else at)
+            for name, (argument, at) in self.windows.items()
+        }
+        self.constants = {
+            name: np.concatenate([x, np.zeros((more, x.shape[1]))]) for name, x in self.constants.items()
+        }
 
     # ---- laws that are rows
 
@@ -168,11 +200,21 @@ class Looped:
         if not kinds:
             return kinds
         bodies, first = len(self.types), np.cumsum([len(self.types), *counts])
-        rows = {link: {int(first[k]) + i: int(row) for k, kind in enumerate(kinds) if link in kind.links
-                       for i, row in enumerate(kind.rows(self.model, link))} for kind in kinds
-                for link in kind.links}
-        self.add_rows(np.repeat(self.fresh_type + np.arange(len(kinds)), counts),
-                      np.zeros(sum(counts), dtype=np.int64), rows)
+        rows = {
+            link: {
+                int(first[k]) + i: int(row)
+                for k, kind in enumerate(kinds)
+                if link in kind.links
+                for i, row in enumerate(kind.rows(self.model, link))
+            }
+            for kind in kinds
+            for link in kind.links
+        }
+        self.add_rows(
+            np.repeat(self.fresh_type + np.arange(len(kinds)), counts),
+            np.zeros(sum(counts), dtype=np.int64),
+            rows,
+        )
         switches = np.array([i for kind in kinds for i, _ in kind.members])
         start = self.model.tail["enabled"].start
         self.windows["on"] = "tail", np.concatenate([np.zeros(bodies, dtype=np.int64), start + switches])
@@ -182,7 +224,7 @@ class Looped:
         for k, kind in enumerate(kinds):
             for name, x in kind.columns(self.model).items():
                 self.constants[f"law{k}.{name}"] = np.zeros((len(self.types), x.shape[1]))
-                self.constants[f"law{k}.{name}"][first[k]:first[k + 1]] = x
+                self.constants[f"law{k}.{name}"][first[k] : first[k + 1]] = x
         return kinds
 
     def of_states(self, *names: str) -> dict[str, tuple[str, int]]:
@@ -207,8 +249,10 @@ class Looped:
         more = len(types)
         self.types = np.concatenate([self.types, types])
         self.parents = np.concatenate([self.parents, np.zeros(more, dtype=np.int64)])
-        self.windows = {name: (argument, np.concatenate([at, at[like]]) if np.ndim(at) else at)
-                        for name, (argument, at) in self.windows.items()}
+        self.windows = {
+            name: (argument, np.concatenate([at, at[like]]) if np.ndim(at) else at)
+            for name, (argument, at) in self.windows.items()
+        }
         self.links = {name: np.concatenate([link, np.full(more, -1)]) for name, link in self.links.items()}
         for name, leads in links.items():
             link = self.links.setdefault(name, np.full(len(self.types), -1))
@@ -219,8 +263,9 @@ class Looped:
         if kernels:
             self._steps.append(Pass([kernels.get(t) for t in range(1 + max(kernels))], backwards))
 
-    def law_pass(self, add: Callable[[LawKind, Draft, Mapping[str, ca.SX]],
-                                     dict[str, ca.SX]]) -> frozenset[int]:
+    def law_pass(
+        self, add: Callable[[LawKind, Draft, Mapping[str, ca.SX]], dict[str, ca.SX]]
+    ) -> frozenset[int]:
         """A pass of the laws in tables, in which add(kind, draft, numbers) says what one adds to which field
         of the rows of its bodies, by place; which laws these are."""
         kernels: list[RowKernel | None] = [None] * len(self.kinds)
@@ -237,7 +282,7 @@ class Looped:
     @cached_property
     def path_rows(self) -> PathRows | None:
         """Laws along paths in tables; asking for them gives them rows."""
-        self.law_kinds                                       # noqa: B018  these have the first types
+        self.law_kinds  # noqa: B018  these have the first types
         kinds = path_kinds(self.model)
         return PathRows(self, kinds) if kinds else None
 
@@ -249,14 +294,18 @@ class Looped:
     def tabled(self) -> frozenset[int]:
         """Laws in tables, by their places among the forces."""
         return frozenset(i for kind in self.law_kinds for i, _ in kind.members) | (
-            self.path_rows.members if self.path_rows else frozenset())
+            self.path_rows.members if self.path_rows else frozenset()
+        )
 
     def apply_law_rows(self, into: str, sign: int, rates: bool = False) -> frozenset[int]:
         """Passes that add sign times the loads of the laws in tables to a field, and with `rates` write the
         rates of auxiliary states of those along paths; which laws these are."""
-        self.law_pass(lambda kind, d, column: {
-            f"{link}.{into}": ca.densify(ca.vertcat(sign * n, sign * f)) for link,
-            (n, f) in kind.loads(d, column).items()})
+        self.law_pass(
+            lambda kind, d, column: {
+                f"{link}.{into}": ca.densify(ca.vertcat(sign * n, sign * f))
+                for link, (n, f) in kind.loads(d, column).items()
+            }
+        )
         if (paths := self.path_rows) is not None:
             paths.lengths()
             paths.tensions(rates=rates)
@@ -274,6 +323,7 @@ class Looped:
             if kind.law.states:
                 d.writes["own_zdot"] = ca.densify(kind.rates(d, column))
             return {}
+
         self.law_pass(write)
 
 
@@ -285,7 +335,7 @@ _PER_SPEED = ("u", "weights", "g", "tau", "udot", "f", "Mf", "cotangent", "d_q",
 
 def _needed(steps: Sequence[Pass | Line], types: np.ndarray, links: Mapping[str, Any]) -> list[Pass | Line]:
     """The steps without fields that nobody reads."""
-    used: set[tuple[Any, str]] = set()                      # (type, field), or (None, field) for all types
+    used: set[tuple[Any, str]] = set()  # (type, field), or (None, field) for all types
     for s in steps:
         if isinstance(s, Line):
             used |= {(types[p[0]], p[1]) for p in s.reads if isinstance(p, tuple)}
@@ -293,15 +343,21 @@ def _needed(steps: Sequence[Pass | Line], types: np.ndarray, links: Mapping[str,
         for t, kernel in enumerate(s.kernels):
             for place in kernel.reads if kernel else ():
                 where, _, name = place.partition(".")
-                used.add(({"me": t, "parent": None, "root": types[0], **dict.fromkeys(links)}.get(where, t),
-                          name))
+                used.add(
+                    ({"me": t, "parent": None, "root": types[0], **dict.fromkeys(links)}.get(where, t), name)
+                )
 
     def keep(t: int, kernel: RowKernel | None) -> RowKernel | None:
         if kernel is None:
             return None
-        writes = {place: x for place, x in kernel.writes.items() if not place.startswith("me.")
-                  or (t, place[3:]) in used or (None, place[3:]) in used}
+        writes = {
+            place: x
+            for place, x in kernel.writes.items()
+            if not place.startswith("me.") or (t, place[3:]) in used or (None, place[3:]) in used
+        }
         return RowKernel(kernel.reads, writes, kernel.adds) if writes or kernel.adds else None
 
-    return [s if isinstance(s, Line) else Pass([keep(t, k) for t, k in enumerate(s.kernels)], s.backwards)
-            for s in steps]
+    return [
+        s if isinstance(s, Line) else Pass([keep(t, k) for t, k in enumerate(s.kernels)], s.backwards)
+        for s in steps
+    ]

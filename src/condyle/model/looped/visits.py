@@ -19,6 +19,7 @@ more row, its
 one *meeting* for each such body. Machine code grows with the types of bodies and with the sizes of parts, not
 with their number.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
@@ -85,8 +86,9 @@ class Visits:
         symbols = self.line.symbols
         view = symbols.view(self.line.kin)
         view.biases = OnDemand(self._bias)
-        self.equations = ConstraintEquations(looped.model.constraints, view,
-                                             symbols.enabled[len(looped.model.forces):])
+        self.equations = ConstraintEquations(
+            looped.model.constraints, view, symbols.enabled[len(looped.model.forces) :]
+        )
         self.parts = [(i, part) for i, part, _ in self.equations.parts if not levels or part.level in levels]
         ends = np.cumsum([0, *(part.size for _, part in self.parts)])
         self.places = [slice(int(a), int(b)) for a, b in pairwise(ends)]
@@ -102,7 +104,7 @@ class Visits:
 
     def _add_rows(self) -> None:
         looped, tree = self.looped, self.looped.model.tree
-        looped.law_kinds                                     # noqa: B018  laws in tables come first
+        looped.law_kinds  # noqa: B018  laws in tables come first
         touched = [sorted({*w.bodies, *(self.line.owner[k][0] for k in w.speeds)}) for w in self._wrenches]
         ways = [sorted({A for B in each for A in tree.path(B)}) for each in touched]
         sizes = [part.size for _, part in self.parts]
@@ -122,7 +124,7 @@ class Visits:
             types.append(of_type("home", sizes[c]))
             like.append(0)
             visits.append({})
-            for B in way:                                    # a parent comes before its children
+            for B in way:  # a parent comes before its children
                 row = first + len(types)
                 visits[c][B] = row
                 P = tree.parent(B)
@@ -145,17 +147,26 @@ class Visits:
                     a[row], b[row], pair[row] = visits[c][B], visits[d][B], pairs[c, d]
                     types.append(of_type("meeting", sizes[c], sizes[d], len(tree.speeds_of(B))))
                     like.append(B + 1)
-        looped.add_rows(np.array(types, dtype=np.int64), np.array(like, dtype=np.int64),
-                        {"up": up, "body": body, "home": home, "a": a, "b": b, "pair": pair})
+        looped.add_rows(
+            np.array(types, dtype=np.int64),
+            np.array(like, dtype=np.int64),
+            {"up": up, "body": body, "home": home, "a": a, "b": b, "pair": pair},
+        )
         speeds = [[k for B in way for k in tree.speeds_of(B)] for way in ways]
         self.blocks = blocks(tree, [speeds[c] for c, size in enumerate(sizes) for _ in range(size)])
 
     def linear(self) -> bool:
         """Whether G does not depend on u."""
-        moving = [x for place, x in self.line.reads.items() if place == "u"
-                  or (isinstance(place, tuple) and place[1] == "V")]
-        each = [x for w in self._wrenches for x in (*(y for F in w.bodies.values() for y in F),
-                                                    *w.speeds.values())]
+        moving = [
+            x
+            for place, x in self.line.reads.items()
+            if place == "u" or (isinstance(place, tuple) and place[1] == "V")
+        ]
+        each = [
+            x
+            for w in self._wrenches
+            for x in (*(y for F in w.bodies.values() for y in F), *w.speeds.values())
+        ]
         return not each or not moving or not ca.depends_on(ca.veccat(*each), ca.veccat(*moving))
 
     # ---- passes
@@ -178,47 +189,54 @@ class Visits:
     def begin(self, bias: ca.SX, more: Mapping[Any, ca.SX] | None = None) -> None:
         """Wrenches of unit multipliers on the bodies that they act on, `bias` (m,) in the homes, and zeros
         elsewhere. `more` is written by the same line."""
+
         def visit(d: Visit) -> None:
             for name, rows in (("F", 6), ("z", 6), ("f", d.nu)):
                 d.write(f"me.{name}", ca.SX.zeros(rows, d.k))
 
         def home(d: Sizes) -> None:
-            k, = d.sizes
+            (k,) = d.sizes
             for name, size in (("F", 6 * k), ("z", 6 * k), ("Y", k * k), ("lengths", k), ("whole", k)):
                 d.write(f"me.{name}", ca.SX.zeros(size, 1))
 
-        self._pass(visit=visit, home=home,
-                   pair=lambda d: d.write("me.Y", ca.SX.zeros(d.sizes[0] * d.sizes[1], 1)))
-        writes: dict[Any, ca.SX] = {(row, "bias"): ca.densify(bias[at]) for row,
-                                    at in zip(self.homes, self.places, strict=True)}
+        self._pass(
+            visit=visit, home=home, pair=lambda d: d.write("me.Y", ca.SX.zeros(d.sizes[0] * d.sizes[1], 1))
+        )
+        writes: dict[Any, ca.SX] = {
+            (row, "bias"): ca.densify(bias[at]) for row, at in zip(self.homes, self.places, strict=True)
+        }
         for c, wrenches in enumerate(self._wrenches):
             for B, F in wrenches.bodies.items():
                 writes[self.visits[c][B], "F"] = ca.vec(ca.densify(ca.vertcat(*F)))
             for B in {self.line.owner[k][0] for k in wrenches.speeds}:
                 k, none = self.parts[c][1].size, ca.SX(self.parts[c][1].size, 1)
-                mine = [ca.reshape(wrenches.speeds.get(s, none), k, 1)
-                        for s in self.looped.model.tree.speeds_of(B)]
+                mine = [
+                    ca.reshape(wrenches.speeds.get(s, none), k, 1)
+                    for s in self.looped.model.tree.speeds_of(B)
+                ]
                 writes[self.visits[c][B], "f"] = ca.vec(ca.densify(ca.horzcat(*mine).T))
         self.line.write(writes | dict(more or {}))
 
-    def inward(self, lock: Callable[[Visit], list[ca.SX]], weigh: Callable[[Visit], list[ca.SX]]
-               | None = None) -> None:
+    def inward(
+        self, lock: Callable[[Visit], list[ca.SX]], weigh: Callable[[Visit], list[ca.SX]] | None = None
+    ) -> None:
         """G, E and S of (1) and (2), the sums (3), and |G_i|^2.
 
         Args:
             lock: 0, or infinity, of each speed.
             weigh: W^2 of each speed in place of the mass matrix.
         """
+
         def visit(d: Visit) -> None:
             F, f, H, r = d.matrix("me.F", 6), d.matrix("me.f", d.nu), d.of_body("H"), d.of_body("r")
             rows_G, rows_E, rows_S = [], [], []
             z = d.matrix("me.z", 6) if weigh is None else ca.SX(6, d.k)
             for j, h in enumerate(H):
                 h = ca.vertcat(*h).T
-                rows_G.append(h @ F + f[j, :])                                               # (1)
+                rows_G.append(h @ F + f[j, :])  # (1)
                 E, D = rows_G[j] - h @ z, d.of_body("D")[j] if weigh is None else weigh(d)[j]
                 if weigh is None:
-                    z = z + ca.vertcat(*d.of_body("U_D")[j]) @ E                             # (2)
+                    z = z + ca.vertcat(*d.of_body("U_D")[j]) @ E  # (2)
                 rows_E.append(E)
                 rows_S.append(E / D)
             if weigh is None:
@@ -230,17 +248,19 @@ class Visits:
             d.write("me.G", G)
             d.write(f"me.E{d.nu}", E)
             d.write(f"me.S{d.nu}", S)
-            d.add_to("home.Y", ca.vec(ca.tril2symm(ca.tril(E.T @ S))))                       # (3)
+            d.add_to("home.Y", ca.vec(ca.tril2symm(ca.tril(E.T @ S))))  # (3)
             free = ca.vertcat(*(x == 0 for x in lock(d)))
-            d.add_to("home.whole", ca.sum1(G ** 2).T)
-            d.add_to("home.lengths", (G ** 2).T @ free)
+            d.add_to("home.whole", ca.sum1(G**2).T)
+            d.add_to("home.lengths", (G**2).T @ free)
 
         self._pass(backwards=True, visit=visit)
 
         def meeting(d: Sizes) -> None:
             k, l, nu = d.sizes
-            E, S = (ca.reshape(d.read(place, nu * size), nu, size) for place,
-                    size in ((f"a.E{nu}", k), (f"b.S{nu}", l)))
+            E, S = (
+                ca.reshape(d.read(place, nu * size), nu, size)
+                for place, size in ((f"a.E{nu}", k), (f"b.S{nu}", l))
+            )
             d.write("pair.Y", d.read("pair.Y", k * l) + ca.vec(E.T @ S))
 
         self._pass(meeting=meeting)
@@ -258,7 +278,7 @@ class Visits:
             F, f, H = d.matrix("me.F", 6), d.matrix("me.f", d.nu), d.of_body("H")
             d.add_to("up.F", shifted(F, d.of_body("r")))
             if d.nu:
-                G = ca.vertcat(*(ca.vertcat(*h).T @ F for h in H)) + f                       # (1)
+                G = ca.vertcat(*(ca.vertcat(*h).T @ F for h in H)) + f  # (1)
                 for e in range(d.k):
                     d.writes[f"{result}{e}"] = ca.densify(G[:, e])
 
@@ -267,6 +287,7 @@ class Visits:
     def gather(self, columns: int = 1) -> None:
         """G x in the homes, "Gx", and the sums of the absolute terms, "size", of the bodies' x, (nu,
         columns)."""
+
         def visit(d: Visit) -> None:
             if d.nu:
                 G, x = d.matrix("me.G", d.nu), d.matrix("body.x", d.nu, columns)
@@ -282,6 +303,7 @@ class Visits:
 
     def scatter(self, into: str, columns: int = 1) -> None:
         """Take S lambda (4) from a body's field, (nu, columns), lambda of the homes."""
+
         def visit(d: Visit) -> None:
             if d.nu:
                 lambda_ = d.matrix("home.lambda", d.k, columns)
@@ -302,8 +324,10 @@ class Visits:
 
     def put(self, writes: dict[Any, ca.SX], name: str, value: ca.SX) -> None:
         """The same as a line writes it."""
-        writes |= {(row, name): ca.vec(ca.densify(value[at, :])) for row, at in zip(self.homes, self.places,
-                                                                                    strict=True)}
+        writes |= {
+            (row, name): ca.vec(ca.densify(value[at, :]))
+            for row, at in zip(self.homes, self.places, strict=True)
+        }
 
     def Y(self, reads: dict[Any, ca.SX]) -> ca.SX:
         """(3), (m, m), as a line reads it."""

@@ -1,4 +1,5 @@
 """The operators of a system: one record each."""
+
 from __future__ import annotations
 
 from condyle.model.operators import (
@@ -16,7 +17,19 @@ from condyle.model.operators import (
 from condyle.model.operators.record import Operator
 
 OPERATORS: dict[str, Operator] = {
-    operator.name: operator for topic in (rates, dynamics, constraints, bodies, paths, actuators, muscles,
-                                                      contacts, unilateral, reports)
-    for operator in topic.OPERATORS}
+    operator.name: operator
+    for topic in (
+        rates,
+        dynamics,
+        constraints,
+        bodies,
+        paths,
+        actuators,
+        muscles,
+        contacts,
+        unilateral,
+        reports,
+    )
+    for operator in topic.OPERATORS
+}
 """Records by name, those of kernels that other operators need among them."""

@@ -3,6 +3,7 @@
 The forces of a path depend on its length and the rate of that alone, which come from the operators of paths:
 these kernels are small however the paths run.
 """
+
 from __future__ import annotations
 
 import copy
@@ -47,8 +48,10 @@ def along(law: PathLaw, L: ca.SX, Ldot: ca.SX) -> Any:
 def _unit_tensions(s: Symbols) -> list[ca.SX]:
     """Of every path with an activation or control, three tensions: `tensions_at_one`."""
     view, places = s.view(s.kinematics(moving=False)), list(s.model.paths)
-    each = [looped.tensions_at_one(along(law, s["L"][k], s["Ldot"][k]), view)
-            for k, law in ((places.index(name), law) for name, law in s.model.controlled_paths.items())]
+    each = [
+        looped.tensions_at_one(along(law, s["L"][k], s["Ldot"][k]), view)
+        for k, law in ((places.index(name), law) for name, law in s.model.controlled_paths.items())
+    ]
     return [column(tensions) for tensions in zip(*each, strict=True)] if each else [ca.SX(0, 1)] * 3
 
 
@@ -64,9 +67,24 @@ def _unit_loads(s: Symbols) -> list[ca.SX]:
 
 _PATHS = "controlled_paths"
 OPERATORS = (
-    Operator("unit_tensions", Stage.VELOCITY, takes="q L Ldot", results={"active": _PATHS, "passive": _PATHS,
-             "isometric": _PATHS}, expressions=_unit_tensions, looped=looped.unit_tensions,
-             serves="static_optimization", differentiable=False, watched=False),
-    Operator("unit_loads", Stage.POSITION, "q", results={"f": "actuators nu"}, expressions=_unit_loads,
-             serves="static_optimization", differentiable=False),
+    Operator(
+        "unit_tensions",
+        Stage.VELOCITY,
+        takes="q L Ldot",
+        results={"active": _PATHS, "passive": _PATHS, "isometric": _PATHS},
+        expressions=_unit_tensions,
+        looped=looped.unit_tensions,
+        serves="static_optimization",
+        differentiable=False,
+        watched=False,
+    ),
+    Operator(
+        "unit_loads",
+        Stage.POSITION,
+        "q",
+        results={"f": "actuators nu"},
+        expressions=_unit_loads,
+        serves="static_optimization",
+        differentiable=False,
+    ),
 )

@@ -1,5 +1,6 @@
 """Poses, velocities, accelerations, inertias and Jacobians of bodies, mass centre and momentum of all:
 records."""
+
 from __future__ import annotations
 
 import casadi as ca
@@ -23,15 +24,25 @@ def _poses(s: Symbols) -> list[ca.SX]:
 
 def _velocities(s: Symbols) -> list[ca.SX]:
     kin = s.kinematics()
-    return [column(x for B in s.model.tree.base_to_tip for x in body_velocity(kin.placed[B], kin.R_GM[B],
-                                                                              kin.V_GM[B]))]
+    return [
+        column(
+            x
+            for B in s.model.tree.base_to_tip
+            for x in body_velocity(kin.placed[B], kin.R_GM[B], kin.V_GM[B])
+        )
+    ]
 
 
 def _accelerations(s: Symbols) -> list[ca.SX]:
     kin = s.kinematics()
     A = accelerations(s.model.tree, kin, s["udot"])
-    return [column(x for B in s.model.tree.base_to_tip
-                   for x in body_acceleration(kin.placed[B], kin.R_GM[B], kin.V_GM[B], A[B]))]
+    return [
+        column(
+            x
+            for B in s.model.tree.base_to_tip
+            for x in body_acceleration(kin.placed[B], kin.R_GM[B], kin.V_GM[B], A[B])
+        )
+    ]
 
 
 def _frame_jacobian(s: Symbols, body: int) -> list[ca.SX]:
@@ -42,13 +53,14 @@ def _frame_jacobian(s: Symbols, body: int) -> list[ca.SX]:
 
 
 def _station_jacobian(s: Symbols, body: int) -> list[ca.SX]:
-    return [_frame_jacobian(s, body)[0][3 * s.model.tree.nu:]]
+    return [_frame_jacobian(s, body)[0][3 * s.model.tree.nu :]]
 
 
 def _system_jacobian(s: Symbols) -> list[ca.SX]:
     tree, kin = s.model.tree, s.kinematics(moving=False)
-    return [column(rows(jacobians.frame_jacobian(tree, kin, B, kin.placed[B].p_MB))
-                   for B in tree.base_to_tip)]
+    return [
+        column(rows(jacobians.frame_jacobian(tree, kin, B, kin.placed[B].p_MB)) for B in tree.base_to_tip)
+    ]
 
 
 def _composite_inertias(s: Symbols) -> list[ca.SX]:
@@ -77,49 +89,127 @@ AT_GROUND = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
 """R row by row, then p."""
 
 OPERATORS = (
-    Operator("body_pose", Stage.POSITION, "q", results={"X_GB": "bodies 12"}, per_body="row",
-             ground=AT_GROUND,
-             expressions=_poses, looped=passes.poses),
-    Operator("body_velocity", Stage.VELOCITY, "q u", results={"V_GB": "bodies 6"}, per_body="row",
-             expressions=_velocities,
-             columns=of_body(*VELOCITY), looped=passes.velocities),
-    Operator("body_acceleration", Stage.ACCELERATION, "q u udot", results={"A_GB": "bodies 6"},
-             per_body="row",
-             expressions=_accelerations, columns=of_body(*ACCELERATION), looped=passes.accelerations),
-    Operator("composite_inertia", Stage.POSITION, "q", results={"C": "bodies 6 6"}, per_body="row",
-             expressions=_composite_inertias, looped=passes.composite_inertias),
-    Operator("articulated_inertia", Stage.ACCELERATION, "q", results={"P": "bodies 6 6"}, per_body="row",
-             status="rank",
-             expressions=_articulated_inertias),
+    Operator(
+        "body_pose",
+        Stage.POSITION,
+        "q",
+        results={"X_GB": "bodies 12"},
+        per_body="row",
+        ground=AT_GROUND,
+        expressions=_poses,
+        looped=passes.poses,
+    ),
+    Operator(
+        "body_velocity",
+        Stage.VELOCITY,
+        "q u",
+        results={"V_GB": "bodies 6"},
+        per_body="row",
+        expressions=_velocities,
+        columns=of_body(*VELOCITY),
+        looped=passes.velocities,
+    ),
+    Operator(
+        "body_acceleration",
+        Stage.ACCELERATION,
+        "q u udot",
+        results={"A_GB": "bodies 6"},
+        per_body="row",
+        expressions=_accelerations,
+        columns=of_body(*ACCELERATION),
+        looped=passes.accelerations,
+    ),
+    Operator(
+        "composite_inertia",
+        Stage.POSITION,
+        "q",
+        results={"C": "bodies 6 6"},
+        per_body="row",
+        expressions=_composite_inertias,
+        looped=passes.composite_inertias,
+    ),
+    Operator(
+        "articulated_inertia",
+        Stage.ACCELERATION,
+        "q",
+        results={"P": "bodies 6 6"},
+        per_body="row",
+        status="rank",
+        expressions=_articulated_inertias,
+    ),
     Operator("frame_pose", Stage.POSITION, "q"),
     Operator("station_position", Stage.POSITION, "q", columns=of_body(*xyz("", "m"))),
     Operator("frame_velocity", Stage.VELOCITY, "q u", columns=of_body(*VELOCITY)),
     Operator("station_velocity", Stage.VELOCITY, "q u", columns=of_body(*VELOCITY[3:])),
     Operator("frame_acceleration", Stage.ACCELERATION, "q u udot", columns=of_body(*ACCELERATION)),
     Operator("station_acceleration", Stage.ACCELERATION, "q u udot", columns=of_body(*ACCELERATION[3:])),
-    Operator("station_jacobian", Stage.POSITION, "q", takes="q station", results={"J": "3 nu"},
-             per_body="kernel",
-             expressions=_station_jacobian, looped=ByColumns(passes.frame_velocity, "q u station", "V",
-                                                             offset=True)),
-    Operator("frame_jacobian", Stage.POSITION, "q", takes="q station", results={"J": "6 nu"},
-             per_body="kernel",
-             expressions=_frame_jacobian, looped=ByColumns(passes.frame_velocity, "q u station", "V",
-                                                           offset=True)),
-    Operator("system_jacobian", Stage.POSITION, "q", results={"J": "bodies 6 nu"},
-             expressions=_system_jacobian,
-             looped=ByColumns(passes.velocities, "q u", "V_GB", offset=True)),
+    Operator(
+        "station_jacobian",
+        Stage.POSITION,
+        "q",
+        takes="q station",
+        results={"J": "3 nu"},
+        per_body="kernel",
+        expressions=_station_jacobian,
+        looped=ByColumns(passes.frame_velocity, "q u station", "V", offset=True),
+    ),
+    Operator(
+        "frame_jacobian",
+        Stage.POSITION,
+        "q",
+        takes="q station",
+        results={"J": "6 nu"},
+        per_body="kernel",
+        expressions=_frame_jacobian,
+        looped=ByColumns(passes.frame_velocity, "q u station", "V", offset=True),
+    ),
+    Operator(
+        "system_jacobian",
+        Stage.POSITION,
+        "q",
+        results={"J": "bodies 6 nu"},
+        expressions=_system_jacobian,
+        looped=ByColumns(passes.velocities, "q u", "V_GB", offset=True),
+    ),
     Operator("frame_bias", Stage.VELOCITY, "q u", columns=of_body(*ACCELERATION)),
     Operator("station_bias", Stage.VELOCITY, "q u", columns=of_body(*ACCELERATION[3:])),
-    Operator("mass_centre", Stage.POSITION, "q", results={"p": "3"}, looped=passes.mass_centre, direct=True,
-             expressions=lambda s: energy.mass_centre(s.kinematics(moving=False)),
-             columns=fixed(*xyz("mass_centre_", "m"))),
-    Operator("mass_centre_velocity", Stage.VELOCITY, "q u", results={"v": "3"},
-             looped=passes.mass_centre_velocity, direct=True,
-             expressions=lambda s: energy.mass_centre(s.kinematics())[-1:],
-             columns=fixed(*xyz("mass_centre_v", "m/s"))),
-    Operator("mass_centre_acceleration", Stage.ACCELERATION, "q u udot", results={"a": "3"}, direct=True,
-             expressions=_mass_centre_acceleration, columns=fixed(*xyz("mass_centre_a", "m/s^2")),
-             looped=passes.mass_centre_acceleration),
-    Operator("momentum", Stage.VELOCITY, "q u", results={"h": "6"}, columns=columns.fixed(*MOMENTUM),
-             expressions=lambda s: [column(energy.momentum(s.kinematics()))], looped=passes.momentum),
+    Operator(
+        "mass_centre",
+        Stage.POSITION,
+        "q",
+        results={"p": "3"},
+        looped=passes.mass_centre,
+        direct=True,
+        expressions=lambda s: energy.mass_centre(s.kinematics(moving=False)),
+        columns=fixed(*xyz("mass_centre_", "m")),
+    ),
+    Operator(
+        "mass_centre_velocity",
+        Stage.VELOCITY,
+        "q u",
+        results={"v": "3"},
+        looped=passes.mass_centre_velocity,
+        direct=True,
+        expressions=lambda s: energy.mass_centre(s.kinematics())[-1:],
+        columns=fixed(*xyz("mass_centre_v", "m/s")),
+    ),
+    Operator(
+        "mass_centre_acceleration",
+        Stage.ACCELERATION,
+        "q u udot",
+        results={"a": "3"},
+        direct=True,
+        expressions=_mass_centre_acceleration,
+        columns=fixed(*xyz("mass_centre_a", "m/s^2")),
+        looped=passes.mass_centre_acceleration,
+    ),
+    Operator(
+        "momentum",
+        Stage.VELOCITY,
+        "q u",
+        results={"h": "6"},
+        columns=columns.fixed(*MOMENTUM),
+        expressions=lambda s: [column(energy.momentum(s.kinematics()))],
+        looped=passes.momentum,
+    ),
 )

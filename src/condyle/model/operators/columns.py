@@ -3,6 +3,7 @@
 Each operator's record has one of these; they are asked for when a Table is made. An operator without columns
 gives a matrix or a pose per state, and no Table.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
@@ -42,8 +43,10 @@ def xyz(name: str, unit: str) -> list[str]:
 
 
 def coordinate_rates(model: Model, given: Mapping[str, Any]) -> list[Column]:
-    return [(name, rate(unit)) for name, unit in zip(model.tree.coordinates,
-                                                     scales.units(model.tree.bodies)[0], strict=True)]
+    return [
+        (name, rate(unit))
+        for name, unit in zip(model.tree.coordinates, scales.units(model.tree.bodies)[0], strict=True)
+    ]
 
 
 def coordinate_accelerations(model: Model, given: Mapping[str, Any]) -> list[Column]:
@@ -60,14 +63,19 @@ def state_rates(model: Model, given: Mapping[str, Any]) -> list[Column]:
 
 def accelerations(model: Model, given: Mapping[str, Any]) -> list[Column]:
     """One per speed."""
-    return [(name, rate(unit)) for name, unit in zip(model.tree.speeds, scales.units(model.tree.bodies)[1],
-                                                     strict=True)]
+    return [
+        (name, rate(unit))
+        for name, unit in zip(model.tree.speeds, scales.units(model.tree.bodies)[1], strict=True)
+    ]
 
 
 def all_rates(model: Model, given: Mapping[str, Any]) -> list[Column]:
     """Of q, u and z; accelerations are called after their speeds, with a dot."""
-    return [*coordinate_rates(model, given), *((f"{name}_dot", unit) for name, unit in accelerations(
-        model, given)), *state_rates(model, given)]
+    return [
+        *coordinate_rates(model, given),
+        *((f"{name}_dot", unit) for name, unit in accelerations(model, given)),
+        *state_rates(model, given),
+    ]
 
 
 def generalised_forces(model: Model, given: Mapping[str, Any]) -> list[Column]:
@@ -103,6 +111,7 @@ def of_body(*columns: str) -> Columns:
         names = [b.name for b in model.tree.bodies] if which is None else [model.tree.body(which).name]
         seen = "" if given.get("relative_to") is None else f"_in_{model.tree.body(given['relative_to']).name}"
         return [(f"{name}{seen}_{column}", unit) for name in names for column, unit in mine(model, given)]
+
     return made
 
 
@@ -115,8 +124,10 @@ MOMENTUM = (*xyz("angular_", "kg m^2/s"), *xyz("linear_", "kg m/s"))
 def _by_unit(units: Mapping[str, str]) -> Columns:
     """One per constraint equation: the constraint's name, with [k] after it where it has several; units from
     those of what the equations keep, none where nobody knows."""
-    return lambda model, given: [(name, units.get(unit, "")) for (name, _), unit in zip(
-        model.equation_names(), model.equation_units(), strict=True)]
+    return lambda model, given: [
+        (name, units.get(unit, ""))
+        for (name, _), unit in zip(model.equation_names(), model.equation_units(), strict=True)
+    ]
 
 
 multipliers = _by_unit({"m": "N", "rad": "N m", "1": "J"})
@@ -128,11 +139,18 @@ equation_accelerations = _by_unit({"m": "m/s^2", "rad": "rad/s^2", "1": "1/s^2"}
 def equation_errors(model: Model, given: Mapping[str, Any]) -> list[Column]:
     """Those of position, then those of velocity, which are called NAME_rate where they are rates of the
     first."""
-    named = [(name, level, unit) for (name, level), unit in zip(model.equation_names(),
-                                                                model.equation_units(), strict=True)]
-    return [*((name, unit) for name, level, unit in named if level == "position"),
-            *((f"{name}_rate" if level == "position" else name, unit and rate(unit)) for name, level, unit
-              in named if level != "acceleration")]
+    named = [
+        (name, level, unit)
+        for (name, level), unit in zip(model.equation_names(), model.equation_units(), strict=True)
+    ]
+    return [
+        *((name, unit) for name, level, unit in named if level == "position"),
+        *(
+            (f"{name}_rate" if level == "position" else name, unit and rate(unit))
+            for name, level, unit in named
+            if level != "acceleration"
+        ),
+    ]
 
 
 def constraint_wrenches(model: Model, given: Mapping[str, Any]) -> list[Column]:

@@ -1,5 +1,6 @@
 """Constraints, their multipliers and forces: records. FORCE is the earliest stage, which disabling one
 undoes."""
+
 from __future__ import annotations
 
 import casadi as ca
@@ -22,8 +23,9 @@ def solved_multipliers(s: Symbols, tau: ca.SX) -> list[ca.SX]:
 def _held(s: Symbols, tau: ca.SX) -> list[ca.SX]:
     """udot, lambda, and the status."""
     kin = s.kinematics()
-    udot, status = aba.forward_dynamics(s.model.tree, kin, tau, s.lock, s.gravity, s.loads(kin),
-                                        s.motions.held())
+    udot, status = aba.forward_dynamics(
+        s.model.tree, kin, tau, s.lock, s.gravity, s.loads(kin), s.motions.held()
+    )
     found = constrained(s.rows(kin), udot, s.lock)
     return [found.udot, found.lambda_, with_unmet(status, s.model.tree, found.unmet)]
 
@@ -42,8 +44,12 @@ def _forces(s: Symbols) -> list[ca.SX]:
 def _power(s: Symbols) -> list[ca.SX]:
     kin = s.kinematics()
     equations = s.rows(kin)
-    return [column(energy.power(kin, equations.loads(s["lambda_"], only=i), s["u"])
-                   for i in range(len(s.model.constraints)))]
+    return [
+        column(
+            energy.power(kin, equations.loads(s["lambda_"], only=i), s["u"])
+            for i in range(len(s.model.constraints))
+        )
+    ]
 
 
 def _impulses(s: Symbols) -> list[ca.SX]:
@@ -55,45 +61,133 @@ def _impulses(s: Symbols) -> list[ca.SX]:
 READS = "joints constraints"
 
 OPERATORS = (
-    Operator("multipliers", Stage.ACCELERATION, "q u", takes="q u tau", results={"lambda_": "m"},
-             status="accelerations",
-             reads="joints forces constraints motions",
-             expressions=lambda s: solved_multipliers(s, s["tau"]), columns=columns.multipliers,
-             looped=looped.accelerations, direct=True),
-    Operator("held_accelerations", Stage.ACCELERATION, takes="q u tau",
-             results={"udot": "nu", "lambda_": "m"},
-             status="accelerations", reads="joints forces constraints motions",
-             expressions=lambda s: _held(s, s["tau"]), looped=looped.accelerations, serves="simulate",
-             differentiable=False, watched=False, plain=True),
-    Operator("constraint_errors", Stage.FORCE, "q u", results={"p": "m_p", "v": "m_v"}, reads=READS,
-             expressions=lambda s: list(s.rows(s.kinematics()).errors()), columns=columns.equation_errors),
-    Operator("constraint_jacobian", Stage.FORCE, "q u", results={"G": "m nu"}, reads=READS,
-             expressions=lambda s: [rows(s.rows(s.kinematics()).jacobian())]),
-    Operator("constraint_bias", Stage.FORCE, "q u", results={"g": "m"}, reads=READS,
-             expressions=lambda s: [s.rows(s.kinematics()).bias()], columns=columns.equation_accelerations),
+    Operator(
+        "multipliers",
+        Stage.ACCELERATION,
+        "q u",
+        takes="q u tau",
+        results={"lambda_": "m"},
+        status="accelerations",
+        reads="joints forces constraints motions",
+        expressions=lambda s: solved_multipliers(s, s["tau"]),
+        columns=columns.multipliers,
+        looped=looped.accelerations,
+        direct=True,
+    ),
+    Operator(
+        "held_accelerations",
+        Stage.ACCELERATION,
+        takes="q u tau",
+        results={"udot": "nu", "lambda_": "m"},
+        status="accelerations",
+        reads="joints forces constraints motions",
+        expressions=lambda s: _held(s, s["tau"]),
+        looped=looped.accelerations,
+        serves="simulate",
+        differentiable=False,
+        watched=False,
+        plain=True,
+    ),
+    Operator(
+        "constraint_errors",
+        Stage.FORCE,
+        "q u",
+        results={"p": "m_p", "v": "m_v"},
+        reads=READS,
+        expressions=lambda s: list(s.rows(s.kinematics()).errors()),
+        columns=columns.equation_errors,
+    ),
+    Operator(
+        "constraint_jacobian",
+        Stage.FORCE,
+        "q u",
+        results={"G": "m nu"},
+        reads=READS,
+        expressions=lambda s: [rows(s.rows(s.kinematics()).jacobian())],
+    ),
+    Operator(
+        "constraint_bias",
+        Stage.FORCE,
+        "q u",
+        results={"g": "m"},
+        reads=READS,
+        expressions=lambda s: [s.rows(s.kinematics()).bias()],
+        columns=columns.equation_accelerations,
+    ),
     Operator("constraint_rank", Stage.ACCELERATION, "q u", columns=columns.fixed("rank", "condition")),
-    Operator("constraint_matrix", Stage.ACCELERATION, takes="q u", results={"Y": "m m"}, reads=READS,
-             expressions=_matrix,
-             looped=looped.constraint_matrix, serves="constraint_rank"),
-    Operator("constraint_forces", Stage.ACCELERATION, "q u", takes="q u lambda_", results={"f": "nu"},
-             reads=READS,
-             expressions=_forces, columns=columns.generalised_forces),
-    Operator("constraint_power", Stage.ACCELERATION, "q u", takes="q u lambda_",
-             results={"power": "constraints"}, reads=READS,
-             expressions=_power, columns=columns.constraint_powers, differentiable=False),
-    Operator("impulses", Stage.ACCELERATION, "q u", takes="q u f",
-             results={"du": "nu", "lambda_": "m", "left": "m", "allowed": "m"}, status="rank", reads=READS,
-             expressions=_impulses, columns=columns.jumps, differentiable=False),
-    Operator("constraint_reactions", Stage.ACCELERATION, "q u", takes="q u lambda_",
-             results={"F": "wrenches 6"}, reads=READS,
-             expressions=lambda s: [column(s.rows(s.kinematics()).reactions(s["lambda_"]))],
-             columns=columns.constraint_wrenches),
-    Operator("position_change", Stage.ACCELERATION, takes="q u weights", results={"du": "nu"},
-             reads="joints constraints motions", serves="project", watched=False,
-             looped=looped.position_changes,
-             expressions=lambda s: [position_change(s.rows(s.kinematics()), s.lock, s["weights"])[0]]),
-    Operator("velocity_change", Stage.ACCELERATION, takes="q u weights", results={"du": "nu"}, reads=READS,
-             serves="project",
-             watched=False, looped=looped.velocity_changes,
-             expressions=lambda s: [velocity_change(s.rows(s.kinematics()), s.lock, s["weights"])]),
+    Operator(
+        "constraint_matrix",
+        Stage.ACCELERATION,
+        takes="q u",
+        results={"Y": "m m"},
+        reads=READS,
+        expressions=_matrix,
+        looped=looped.constraint_matrix,
+        serves="constraint_rank",
+    ),
+    Operator(
+        "constraint_forces",
+        Stage.ACCELERATION,
+        "q u",
+        takes="q u lambda_",
+        results={"f": "nu"},
+        reads=READS,
+        expressions=_forces,
+        columns=columns.generalised_forces,
+    ),
+    Operator(
+        "constraint_power",
+        Stage.ACCELERATION,
+        "q u",
+        takes="q u lambda_",
+        results={"power": "constraints"},
+        reads=READS,
+        expressions=_power,
+        columns=columns.constraint_powers,
+        differentiable=False,
+    ),
+    Operator(
+        "impulses",
+        Stage.ACCELERATION,
+        "q u",
+        takes="q u f",
+        results={"du": "nu", "lambda_": "m", "left": "m", "allowed": "m"},
+        status="rank",
+        reads=READS,
+        expressions=_impulses,
+        columns=columns.jumps,
+        differentiable=False,
+    ),
+    Operator(
+        "constraint_reactions",
+        Stage.ACCELERATION,
+        "q u",
+        takes="q u lambda_",
+        results={"F": "wrenches 6"},
+        reads=READS,
+        expressions=lambda s: [column(s.rows(s.kinematics()).reactions(s["lambda_"]))],
+        columns=columns.constraint_wrenches,
+    ),
+    Operator(
+        "position_change",
+        Stage.ACCELERATION,
+        takes="q u weights",
+        results={"du": "nu"},
+        reads="joints constraints motions",
+        serves="project",
+        watched=False,
+        looped=looped.position_changes,
+        expressions=lambda s: [position_change(s.rows(s.kinematics()), s.lock, s["weights"])[0]],
+    ),
+    Operator(
+        "velocity_change",
+        Stage.ACCELERATION,
+        takes="q u weights",
+        results={"du": "nu"},
+        reads=READS,
+        serves="project",
+        watched=False,
+        looped=looped.velocity_changes,
+        expressions=lambda s: [velocity_change(s.rows(s.kinematics()), s.lock, s["weights"])],
+    ),
 )

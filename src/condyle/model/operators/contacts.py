@@ -1,4 +1,5 @@
 """Where contacts are and what they exert: records."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
@@ -77,9 +78,11 @@ def _slips(s: Symbols) -> list[ca.SX]:
 
 def _of(quantity: Callable[[Forces], ca.SX]) -> Callable[[Symbols], list[ca.SX]]:
     """A quantity of what each contact exerts, zero of those that are disabled; and the status."""
+
     def expressions(s: Symbols) -> list[ca.SX]:
         lambda_, status = _lambda(s)
         return [column(ca.if_else(on, quantity(done), 0) for on, _, done in _forces(s, lambda_)), status]
+
     return expressions
 
 
@@ -97,27 +100,43 @@ def _wrenches(s: Symbols) -> list[ca.SX]:
 def _springs(s: Symbols) -> list[ca.SX]:
     """What the springs of all meshes need, one side after the other."""
     view = s.view(s.kinematics())
-    return [column(side.numbers(view)[2] for _, force in s.laws(view) if isinstance(force, ContactLaw)
-                   for side in getattr(force, "sides", ()))]
+    return [
+        column(
+            side.numbers(view)[2]
+            for _, force in s.laws(view)
+            if isinstance(force, ContactLaw)
+            for side in getattr(force, "sides", ())
+        )
+    ]
 
 
 def _energies(s: Symbols) -> list[ca.SX]:
     """What the springs of each contact of meshes store [J], zero of those that are disabled."""
     view = s.view(s.kinematics(moving=False))
-    return [column(ca.if_else(on, force.potential(view), 0) for on, force in s.laws(view)
-                   if isinstance(force, ElasticFoundation))]
+    return [
+        column(
+            ca.if_else(on, force.potential(view), 0)
+            for on, force in s.laws(view)
+            if isinstance(force, ElasticFoundation)
+        )
+    ]
 
 
 def _each(*columns: str) -> Columns:
     """Columns of `fixed` after each contact's name."""
     mine = fixed(*columns)
-    return lambda model, given: [(f"{name}_{c}", unit) for name in model.all_contacts
-                                 for c, unit in mine(model, given)]
+    return lambda model, given: [
+        (f"{name}_{c}", unit) for name in model.all_contacts for c, unit in mine(model, given)
+    ]
 
 
 def _on_bodies(model, given):  # type: ignore[no-untyped-def]
-    return [(f"{name}_{surface.body}_{c}", unit) for name, law in model.all_contacts.items()
-            for surface in law.surfaces() for c, unit in fixed(*WRENCH)(model, given)]
+    return [
+        (f"{name}_{surface.body}_{c}", unit)
+        for name, law in model.all_contacts.items()
+        for surface in law.surfaces()
+        for c, unit in fixed(*WRENCH)(model, given)
+    ]
 
 
 def _of_group(model, given):  # type: ignore[no-untyped-def]
@@ -128,33 +147,111 @@ READS = "joints forces constraints motions"
 """Of what contacts exert: rigid ones push by multipliers."""
 
 OPERATORS = (
-    Operator("contact_depths", Stage.POSITION, "q", results={"x": "contacts"}, direct=True,
-             expressions=_at(lambda law, where: where.x), columns=_each("depth [m]")),
-    Operator("contact_points", Stage.POSITION, "q", results={"P": "contacts 3"},
-             expressions=_at(lambda law, where: where.at(ca.SX(0.5) if law is None else law.share)),
-             columns=_each(*xyz("p", "m"))),
-    Operator("contact_normals", Stage.POSITION, "q", results={"n": "contacts 3"},
-             expressions=_at(lambda law, where: where.n), columns=_each(*xyz("n", ""))),
-    Operator("contact_patches", Stage.POSITION, "q", results={"axes": "contacts 2"},
-             expressions=_at(lambda law, where: ca.SX(2, 1) if law is None else patch(where)),
-             columns=_each("major [m]", "minor [m]")),
-    Operator("contact_slips", Stage.VELOCITY, "q u", results={"v_t": "contacts 3"},
-             reads="joints forces constraints", expressions=_slips, columns=_each(*xyz("v", "m/s"))),
-    Operator("contact_forces", Stage.ACCELERATION, "q u", results={"f": "contacts 3"}, status="accelerations",
-             reads=READS, expressions=_of(lambda done: done.f), columns=_each(*xyz("f", "N"))),
-    Operator("contact_losses", Stage.ACCELERATION, "q u", results={"lost": "contacts"}, direct=True,
-             status="accelerations", reads=READS, expressions=_of(lambda done: done.lost),
-             columns=_each("lost [W]")),
-    Operator("contact_springs", Stage.FORCE, "q u", results={"p": "springs"}, reads="joints forces",
-             expressions=_springs, differentiable=False, serves="contact_pressures"),
+    Operator(
+        "contact_depths",
+        Stage.POSITION,
+        "q",
+        results={"x": "contacts"},
+        direct=True,
+        expressions=_at(lambda law, where: where.x),
+        columns=_each("depth [m]"),
+    ),
+    Operator(
+        "contact_points",
+        Stage.POSITION,
+        "q",
+        results={"P": "contacts 3"},
+        expressions=_at(lambda law, where: where.at(ca.SX(0.5) if law is None else law.share)),
+        columns=_each(*xyz("p", "m")),
+    ),
+    Operator(
+        "contact_normals",
+        Stage.POSITION,
+        "q",
+        results={"n": "contacts 3"},
+        expressions=_at(lambda law, where: where.n),
+        columns=_each(*xyz("n", "")),
+    ),
+    Operator(
+        "contact_patches",
+        Stage.POSITION,
+        "q",
+        results={"axes": "contacts 2"},
+        expressions=_at(lambda law, where: ca.SX(2, 1) if law is None else patch(where)),
+        columns=_each("major [m]", "minor [m]"),
+    ),
+    Operator(
+        "contact_slips",
+        Stage.VELOCITY,
+        "q u",
+        results={"v_t": "contacts 3"},
+        reads="joints forces constraints",
+        expressions=_slips,
+        columns=_each(*xyz("v", "m/s")),
+    ),
+    Operator(
+        "contact_forces",
+        Stage.ACCELERATION,
+        "q u",
+        results={"f": "contacts 3"},
+        status="accelerations",
+        reads=READS,
+        expressions=_of(lambda done: done.f),
+        columns=_each(*xyz("f", "N")),
+    ),
+    Operator(
+        "contact_losses",
+        Stage.ACCELERATION,
+        "q u",
+        results={"lost": "contacts"},
+        direct=True,
+        status="accelerations",
+        reads=READS,
+        expressions=_of(lambda done: done.lost),
+        columns=_each("lost [W]"),
+    ),
+    Operator(
+        "contact_springs",
+        Stage.FORCE,
+        "q u",
+        results={"p": "springs"},
+        reads="joints forces",
+        expressions=_springs,
+        differentiable=False,
+        serves="contact_pressures",
+    ),
     Operator("contact_pressures", Stage.FORCE, "q u"),
-    Operator("foundation_energies", Stage.FORCE, takes="q", results={"V": "foundations"}, serves="simulate",
-             reads="joints forces", expressions=_energies, differentiable=False, watched=False),
-    Operator("contact_wrenches", Stage.ACCELERATION, "q u", results={"F": "contacts 2 6"},
-             status="accelerations", reads=READS, expressions=_wrenches, columns=_on_bodies),
-    Operator("contact_centres", Stage.ACCELERATION, "q u", results={"fP": "contacts 4"},
-             status="accelerations", reads=READS,
-             expressions=_of(lambda done: ca.vertcat(done.f_n * done.P, done.f_n)),
-             differentiable=False, serves="centre_of_pressure"),
+    Operator(
+        "foundation_energies",
+        Stage.FORCE,
+        takes="q",
+        results={"V": "foundations"},
+        serves="simulate",
+        reads="joints forces",
+        expressions=_energies,
+        differentiable=False,
+        watched=False,
+    ),
+    Operator(
+        "contact_wrenches",
+        Stage.ACCELERATION,
+        "q u",
+        results={"F": "contacts 2 6"},
+        status="accelerations",
+        reads=READS,
+        expressions=_wrenches,
+        columns=_on_bodies,
+    ),
+    Operator(
+        "contact_centres",
+        Stage.ACCELERATION,
+        "q u",
+        results={"fP": "contacts 4"},
+        status="accelerations",
+        reads=READS,
+        expressions=_of(lambda done: ca.vertcat(done.f_n * done.P, done.f_n)),
+        differentiable=False,
+        serves="centre_of_pressure",
+    ),
     Operator("centre_of_pressure", Stage.ACCELERATION, "q u", columns=_of_group),
 )

@@ -1,4 +1,5 @@
 """Forward and inverse dynamics, the mass matrix, generalised forces and reactions: records."""
+
 from __future__ import annotations
 
 import casadi as ca
@@ -21,8 +22,9 @@ def forward_dynamics(s: Symbols, short: float = ROUNDING) -> tuple[ca.SX, ca.SX,
     """udot, the status, and with constraints whether these are delicate (multipliers.py). short: what runs
     let pass there."""
     kin = s.kinematics()
-    udot, status = aba.forward_dynamics(s.model.tree, kin, s["tau"], s.lock, s.gravity, s.loads(kin),
-                                        s.motions.held())
+    udot, status = aba.forward_dynamics(
+        s.model.tree, kin, s["tau"], s.lock, s.gravity, s.loads(kin), s.motions.held()
+    )
     if not s.model.constraints:
         return udot, status, None
     found = constrained(s.rows(kin), udot, s.lock, short)
@@ -86,13 +88,13 @@ def _applied_forces(s: Symbols) -> list[ca.SX]:
 
 def _each_force(s: Symbols) -> list[ca.SX]:
     kin = s.kinematics()
-    each = each_force(s, kin)[:len(s.model.acting)]
+    each = each_force(s, kin)[: len(s.model.acting)]
     return [column(rnea.generalised(s.model.tree, kin, loads) for loads in each)]
 
 
 def _power(s: Symbols) -> list[ca.SX]:
     kin = s.kinematics()
-    each = each_force(s, kin)[:len(s.model.acting)]
+    each = each_force(s, kin)[: len(s.model.acting)]
     return [column(energy.power(kin, loads, s["u"]) for loads in each)]
 
 
@@ -137,53 +139,182 @@ def _reactions_with_constraints(s: Symbols) -> list[ca.SX]:
 
 
 OPERATORS = (
-    Operator("forward_dynamics", Stage.ACCELERATION, "q u", takes="q u tau", results={"udot": "nu"},
-             status="accelerations",
-             reads="joints forces constraints motions", expressions=lambda s: list(forward_dynamics(s)[:2]),
-             columns=columns.accelerations, looped=looped.forward_dynamics, direct=True, plain=True),
-    Operator("ydot", Stage.ACCELERATION, "q u", takes="q u tau", results={"ydot": "ny"},
-             status="accelerations", reads="joints forces constraints motions", expressions=_ydot,
-             columns=columns.all_rates, looped=passes.ydot, direct=True, plain=True),
-    Operator("inverse_dynamics", Stage.FORCE, "q u", takes="q u udot", results={"tau": "nu"},
-             reads="joints forces",
-             expressions=_inverse_dynamics, columns=columns.generalised_forces,
-             looped=passes.inverse_dynamics, direct=True, plain=True),
-    Operator("mass_matrix", Stage.POSITION, "q", results={"M": "nu nu"}, expressions=_mass_matrix,
-             looped=ByColumns(passes.multiply_mass_matrix, "q f", "Mf", symmetric=True)),
-    Operator("multiply_mass_matrix", Stage.POSITION, "q", takes="q f", results={"Mf": "nu"},
-             expressions=_multiply_mass_matrix,
-             columns=columns.generalised_forces, looped=passes.multiply_mass_matrix, direct=True),
-    Operator("solve_mass_matrix", Stage.ACCELERATION, "q", takes="q f", results={"udot": "nu"}, status="rank",
-             expressions=_solve_mass_matrix, columns=columns.accelerations, looped=passes.solve_mass_matrix,
-             direct=True),
+    Operator(
+        "forward_dynamics",
+        Stage.ACCELERATION,
+        "q u",
+        takes="q u tau",
+        results={"udot": "nu"},
+        status="accelerations",
+        reads="joints forces constraints motions",
+        expressions=lambda s: list(forward_dynamics(s)[:2]),
+        columns=columns.accelerations,
+        looped=looped.forward_dynamics,
+        direct=True,
+        plain=True,
+    ),
+    Operator(
+        "ydot",
+        Stage.ACCELERATION,
+        "q u",
+        takes="q u tau",
+        results={"ydot": "ny"},
+        status="accelerations",
+        reads="joints forces constraints motions",
+        expressions=_ydot,
+        columns=columns.all_rates,
+        looped=passes.ydot,
+        direct=True,
+        plain=True,
+    ),
+    Operator(
+        "inverse_dynamics",
+        Stage.FORCE,
+        "q u",
+        takes="q u udot",
+        results={"tau": "nu"},
+        reads="joints forces",
+        expressions=_inverse_dynamics,
+        columns=columns.generalised_forces,
+        looped=passes.inverse_dynamics,
+        direct=True,
+        plain=True,
+    ),
+    Operator(
+        "mass_matrix",
+        Stage.POSITION,
+        "q",
+        results={"M": "nu nu"},
+        expressions=_mass_matrix,
+        looped=ByColumns(passes.multiply_mass_matrix, "q f", "Mf", symmetric=True),
+    ),
+    Operator(
+        "multiply_mass_matrix",
+        Stage.POSITION,
+        "q",
+        takes="q f",
+        results={"Mf": "nu"},
+        expressions=_multiply_mass_matrix,
+        columns=columns.generalised_forces,
+        looped=passes.multiply_mass_matrix,
+        direct=True,
+    ),
+    Operator(
+        "solve_mass_matrix",
+        Stage.ACCELERATION,
+        "q",
+        takes="q f",
+        results={"udot": "nu"},
+        status="rank",
+        expressions=_solve_mass_matrix,
+        columns=columns.accelerations,
+        looped=passes.solve_mass_matrix,
+        direct=True,
+    ),
     Operator("inverse_mass_matrix", Stage.ACCELERATION, "q"),
-    Operator("gravity_forces", Stage.FORCE, "q", results={"f": "nu"}, expressions=_gravity_forces,
-             columns=columns.generalised_forces, looped=passes.gravity_forces, direct=True),
-    Operator("coriolis_forces", Stage.VELOCITY, "q u", results={"f": "nu"}, expressions=_coriolis_forces,
-             columns=columns.generalised_forces, looped=passes.coriolis_forces, direct=True),
-    Operator("applied_forces", Stage.FORCE, "q u", results={"f": "nu"}, reads="joints forces",
-             expressions=_applied_forces,
-             columns=columns.generalised_forces, looped=passes.applied_forces, direct=True),
-    Operator("each_force", Stage.FORCE, takes="q u", results={"f": "forces nu"}, reads="joints forces",
-             expressions=_each_force, serves="induced_accelerations", differentiable=False),
+    Operator(
+        "gravity_forces",
+        Stage.FORCE,
+        "q",
+        results={"f": "nu"},
+        expressions=_gravity_forces,
+        columns=columns.generalised_forces,
+        looped=passes.gravity_forces,
+        direct=True,
+    ),
+    Operator(
+        "coriolis_forces",
+        Stage.VELOCITY,
+        "q u",
+        results={"f": "nu"},
+        expressions=_coriolis_forces,
+        columns=columns.generalised_forces,
+        looped=passes.coriolis_forces,
+        direct=True,
+    ),
+    Operator(
+        "applied_forces",
+        Stage.FORCE,
+        "q u",
+        results={"f": "nu"},
+        reads="joints forces",
+        expressions=_applied_forces,
+        columns=columns.generalised_forces,
+        looped=passes.applied_forces,
+        direct=True,
+    ),
+    Operator(
+        "each_force",
+        Stage.FORCE,
+        takes="q u",
+        results={"f": "forces nu"},
+        reads="joints forces",
+        expressions=_each_force,
+        serves="induced_accelerations",
+        differentiable=False,
+    ),
     Operator("motion_forces", Stage.ACCELERATION, "q u", columns=columns.generalised_forces),
     Operator("motion_power", Stage.ACCELERATION, "q u", columns=columns.speed_powers),
-    Operator("timed_power", Stage.ACCELERATION, takes="q u udot lambda_", results={"power": "nu"},
-             reads="joints forces constraints", expressions=_timed_power, serves="motion_power"),
-    Operator("power", Stage.FORCE, "q u", results={"power": "forces"}, reads="joints forces",
-             expressions=_power,
-             columns=columns.force_powers, looped=passes.power, direct=True),
-    Operator("energy", Stage.FORCE, "q u", results={"kinetic": "", "potential": ""}, reads="joints forces",
-             expressions=_energy, columns=columns.fixed("kinetic [J]", "potential [J]"),
-             looped=passes.energies),
-    Operator("reactions", Stage.ACCELERATION, "q u udot", results={"F": "bodies 6"}, reads="joints forces",
-             per_body="row",
-             expressions=_reactions, columns=columns.of_body(*columns.WRENCH), looped=passes.reactions),
-    Operator("joint_loads", Stage.ACCELERATION, takes="q u udot", results={"F": "bodies 6", "tau": "nu"},
-             reads="joints forces", expressions=_joint_loads, looped=passes.joint_loads,
-             serves="joint_reactions", differentiable=False),
-    Operator("reactions_with_constraints", Stage.ACCELERATION, takes="q u udot lambda_",
-             results={"F": "bodies 6"},
-             reads="joints forces constraints", per_body="row", expressions=_reactions_with_constraints,
-             serves="reactions"),
+    Operator(
+        "timed_power",
+        Stage.ACCELERATION,
+        takes="q u udot lambda_",
+        results={"power": "nu"},
+        reads="joints forces constraints",
+        expressions=_timed_power,
+        serves="motion_power",
+    ),
+    Operator(
+        "power",
+        Stage.FORCE,
+        "q u",
+        results={"power": "forces"},
+        reads="joints forces",
+        expressions=_power,
+        columns=columns.force_powers,
+        looped=passes.power,
+        direct=True,
+    ),
+    Operator(
+        "energy",
+        Stage.FORCE,
+        "q u",
+        results={"kinetic": "", "potential": ""},
+        reads="joints forces",
+        expressions=_energy,
+        columns=columns.fixed("kinetic [J]", "potential [J]"),
+        looped=passes.energies,
+    ),
+    Operator(
+        "reactions",
+        Stage.ACCELERATION,
+        "q u udot",
+        results={"F": "bodies 6"},
+        reads="joints forces",
+        per_body="row",
+        expressions=_reactions,
+        columns=columns.of_body(*columns.WRENCH),
+        looped=passes.reactions,
+    ),
+    Operator(
+        "joint_loads",
+        Stage.ACCELERATION,
+        takes="q u udot",
+        results={"F": "bodies 6", "tau": "nu"},
+        reads="joints forces",
+        expressions=_joint_loads,
+        looped=passes.joint_loads,
+        serves="joint_reactions",
+        differentiable=False,
+    ),
+    Operator(
+        "reactions_with_constraints",
+        Stage.ACCELERATION,
+        takes="q u udot lambda_",
+        results={"F": "bodies 6"},
+        reads="joints forces constraints",
+        per_body="row",
+        expressions=_reactions_with_constraints,
+        serves="reactions",
+    ),
 )

@@ -1,5 +1,6 @@
 """What muscles report of themselves, and how far fibres are from equilibrium with their tendons: records.
 Lengths of their paths come from the operators of paths."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -36,16 +37,33 @@ def _imbalance(s: Symbols) -> list[ca.SX]:
         if muscle.tendon == "elastic":
             l_M = muscle.tendon_state(view)
             f_T, r = muscle.imbalance(view, l_M)
-            out.append(ca.horzcat(r, ca.jacobian(r, l_M), *muscle.bounds(view),
-                                  muscle.tendon_state_at(l_M, f_T)))
+            out.append(
+                ca.horzcat(r, ca.jacobian(r, l_M), *muscle.bounds(view), muscle.tendon_state_at(l_M, f_T))
+            )
     return [rows(ca.vertcat(ca.SX(0, 5), *out))]
 
 
 OPERATORS = (
-    Operator("muscle_reports", Stage.FORCE, takes="q u L Ldot", results={"report": "muscles reported"},
-             reads="joints forces", expressions=_reports, serves="muscle_analysis", differentiable=False,
-             watched=False),
-    Operator("imbalance", Stage.FORCE, takes="q u L Ldot", results={"imbalance": "tendons 5"},
-             reads="joints forces", expressions=_imbalance, serves="muscle_equilibrium", differentiable=False,
-             watched=False),
+    Operator(
+        "muscle_reports",
+        Stage.FORCE,
+        takes="q u L Ldot",
+        results={"report": "muscles reported"},
+        reads="joints forces",
+        expressions=_reports,
+        serves="muscle_analysis",
+        differentiable=False,
+        watched=False,
+    ),
+    Operator(
+        "imbalance",
+        Stage.FORCE,
+        takes="q u L Ldot",
+        results={"imbalance": "tendons 5"},
+        reads="joints forces",
+        expressions=_imbalance,
+        serves="muscle_equilibrium",
+        differentiable=False,
+        watched=False,
+    ),
 )

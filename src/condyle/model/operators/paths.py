@@ -1,4 +1,5 @@
 """Lengths, speeds and moment arms of the paths of forces: records."""
+
 from __future__ import annotations
 
 import casadi as ca
@@ -42,17 +43,55 @@ def _points(s: Symbols) -> list[ca.SX]:
 
 
 OPERATORS = (
-    Operator("path_lengths", Stage.POSITION, "q", results={"L": "paths"}, direct=True, expressions=_lengths,
-             columns=_each("m"), looped=looped.path_lengths, plain=True),
-    Operator("path_speeds", Stage.VELOCITY, "q u", results={"Ldot": "paths"}, direct=True,
-             expressions=_speeds,
-             columns=_each("m/s"), looped=looped.path_speeds, plain=True),
-    Operator("moment_arms", Stage.POSITION, "q", results={"R": "paths nu"}, expressions=_moment_arms,
-             looped=looped.moment_arms, plain=True),
+    Operator(
+        "path_lengths",
+        Stage.POSITION,
+        "q",
+        results={"L": "paths"},
+        direct=True,
+        expressions=_lengths,
+        columns=_each("m"),
+        looped=looped.path_lengths,
+        plain=True,
+    ),
+    Operator(
+        "path_speeds",
+        Stage.VELOCITY,
+        "q u",
+        results={"Ldot": "paths"},
+        direct=True,
+        expressions=_speeds,
+        columns=_each("m/s"),
+        looped=looped.path_speeds,
+        plain=True,
+    ),
+    Operator(
+        "moment_arms",
+        Stage.POSITION,
+        "q",
+        results={"R": "paths nu"},
+        expressions=_moment_arms,
+        looped=looped.moment_arms,
+        plain=True,
+    ),
     # both, with each path found once
-    Operator("path_geometry", Stage.POSITION, "q", results={"L": "paths", "R": "paths nu"},
-             expressions=lambda s: [*_lengths(s), *_moment_arms(s)], looped=looped.path_geometry,
-             serves="static_optimization", differentiable=False, plain=True),
-    Operator("path_points", Stage.POSITION, "q", results={"X": "path_numbers"}, expressions=_points,
-             differentiable=False),
+    Operator(
+        "path_geometry",
+        Stage.POSITION,
+        "q",
+        results={"L": "paths", "R": "paths nu"},
+        expressions=lambda s: [*_lengths(s), *_moment_arms(s)],
+        looped=looped.path_geometry,
+        serves="static_optimization",
+        differentiable=False,
+        plain=True,
+    ),
+    Operator(
+        "path_points",
+        Stage.POSITION,
+        "q",
+        results={"X": "path_numbers"},
+        expressions=_points,
+        differentiable=False,
+    ),
 )

@@ -1,4 +1,5 @@
 """Rates of coordinates, and what motions prescribe: records."""
+
 from __future__ import annotations
 
 import casadi as ca
@@ -15,15 +16,17 @@ from condyle.model.symbols import Symbols
 def qdot(s: Symbols) -> tuple[ca.SX, ca.SX]:
     """N(q) u, and the status of rates."""
     bodies = s.model.tree.owners
-    return column(motion(b.mobilizer, s.t, s["q"][b.q], s["u"][b.u]).qdot for b in bodies
-                  if b.mobilizer.nq), _lost(s)
+    return column(
+        motion(b.mobilizer, s.t, s["q"][b.q], s["u"][b.u]).qdot for b in bodies if b.mobilizer.nq
+    ), _lost(s)
 
 
 def zdot(s: Symbols) -> ca.SX:
     """Rates of the auxiliary states of forces."""
     view = s.view(s.kinematics())
-    return column(ca.if_else(enabled, rate, 0) for enabled, force in s.laws(view)
-                  for rate in force.rates(view))
+    return column(
+        ca.if_else(enabled, rate, 0) for enabled, force in s.laws(view) for rate in force.rates(view)
+    )
 
 
 def _lost(s: Symbols) -> ca.SX:
@@ -56,28 +59,91 @@ def _Ndot(s: Symbols) -> list[ca.SX]:
 
 
 OPERATORS = (
-    Operator("instance", Stage.INSTANCE, takes="parameters", results={"instance": "instance"},
-             status="parameters",
-             reads="", expressions=lambda s: [ca.vertcat(s["parameters"], s.model.table[1]),
-                                              s.model.parameter_check.status()],
-             serves="parameters", watched=False),
-    Operator("prescribed", Stage.VELOCITY, "q u", results={"q": "nq", "u": "nu"}, reads="joints motions",
-             expressions=lambda s: list(s.motions.state()), serves="prescribe", watched=False),
+    Operator(
+        "instance",
+        Stage.INSTANCE,
+        takes="parameters",
+        results={"instance": "instance"},
+        status="parameters",
+        reads="",
+        expressions=lambda s: [
+            ca.vertcat(s["parameters"], s.model.table[1]),
+            s.model.parameter_check.status(),
+        ],
+        serves="parameters",
+        watched=False,
+    ),
+    Operator(
+        "prescribed",
+        Stage.VELOCITY,
+        "q u",
+        results={"q": "nq", "u": "nu"},
+        reads="joints motions",
+        expressions=lambda s: list(s.motions.state()),
+        serves="prescribe",
+        watched=False,
+    ),
     # N is of q alone: time in joints does not count.
-    Operator("qdot", Stage.VELOCITY, "q u", results={"qdot": "nq"}, status="rates", reads="", direct=True,
-             expressions=lambda s: list(qdot(s)), columns=columns.coordinate_rates, looped=passes.qdot),
-    Operator("qddot", Stage.ACCELERATION, "q u udot", results={"qddot": "nq"}, status="rates", reads="",
-             direct=True,
-             expressions=_qddot, columns=columns.coordinate_accelerations),
-    Operator("u_from_qdot", Stage.POSITION, "q", takes="q qdot", results={"u": "nu"}, reads="", direct=True,
-             expressions=_u_from_qdot, columns=columns.speeds),
-    Operator("udot_from_qddot", Stage.VELOCITY, "q u", takes="q u qddot", results={"udot": "nu"},
-             status="rates", reads="",
-             direct=True, expressions=_udot_from_qddot, columns=columns.accelerations),
+    Operator(
+        "qdot",
+        Stage.VELOCITY,
+        "q u",
+        results={"qdot": "nq"},
+        status="rates",
+        reads="",
+        direct=True,
+        expressions=lambda s: list(qdot(s)),
+        columns=columns.coordinate_rates,
+        looped=passes.qdot,
+    ),
+    Operator(
+        "qddot",
+        Stage.ACCELERATION,
+        "q u udot",
+        results={"qddot": "nq"},
+        status="rates",
+        reads="",
+        direct=True,
+        expressions=_qddot,
+        columns=columns.coordinate_accelerations,
+    ),
+    Operator(
+        "u_from_qdot",
+        Stage.POSITION,
+        "q",
+        takes="q qdot",
+        results={"u": "nu"},
+        reads="",
+        direct=True,
+        expressions=_u_from_qdot,
+        columns=columns.speeds,
+    ),
+    Operator(
+        "udot_from_qddot",
+        Stage.VELOCITY,
+        "q u",
+        takes="q u qddot",
+        results={"udot": "nu"},
+        status="rates",
+        reads="",
+        direct=True,
+        expressions=_udot_from_qddot,
+        columns=columns.accelerations,
+    ),
     Operator("N", Stage.POSITION, "q", results={"N": "nq nu"}, status="rates", reads="", expressions=_N),
-    Operator("Ndot", Stage.VELOCITY, "q u", results={"Ndot": "nq nu"}, status="rates", reads="",
-             expressions=_Ndot),
-    Operator("zdot", Stage.FORCE, "q u", results={"zdot": "nz"}, reads="joints forces", direct=True,
-             expressions=lambda s: [zdot(s)], columns=columns.state_rates, looped=passes.zdot,
-             plain=True),
+    Operator(
+        "Ndot", Stage.VELOCITY, "q u", results={"Ndot": "nq nu"}, status="rates", reads="", expressions=_Ndot
+    ),
+    Operator(
+        "zdot",
+        Stage.FORCE,
+        "q u",
+        results={"zdot": "nz"},
+        reads="joints forces",
+        direct=True,
+        expressions=lambda s: [zdot(s)],
+        columns=columns.state_rates,
+        looped=passes.zdot,
+        plain=True,
+    ),
 )

@@ -16,6 +16,7 @@ so that one compiled program serves every time, every parameter and every set of
 constraints and motions. The INSTANCE kernel derives the table from the parameters and gives both. Matrices
 are flattened row by row.
 """
+
 from __future__ import annotations
 
 import enum
@@ -167,9 +168,10 @@ class Operator:
 
     def shapes(self, model: Model) -> dict[str, tuple[int, ...]]:
         """Shapes of the results for one state."""
-        return {name: tuple(int(word) if word.isdigit() else DIMENSIONS[word](model)
-                            for word in shape.split())
-                for name, shape in self.results.items()}
+        return {
+            name: tuple(int(word) if word.isdigit() else DIMENSIONS[word](model) for word in shape.split())
+            for name, shape in self.results.items()
+        }
 
     def outputs(self, model: Model) -> list[tuple[str, int]]:
         """Names and sizes of the kernel's results, the status last."""
@@ -212,12 +214,14 @@ DIMENSIONS: dict[str, Callable[[Model], int]] = {
     "controlled_paths": lambda model: len(model.controlled_paths),
     "actuators": lambda model: len(model.actuators),
     "muscles": lambda model: len(model.muscles),
-    "tendons": lambda model: sum(getattr(model.forces[name], "tendon", "") == "elastic"
-                                 for name in model.muscles),
+    "tendons": lambda model: sum(
+        getattr(model.forces[name], "tendon", "") == "elastic" for name in model.muscles
+    ),
     "contacts": lambda model: len(model.all_contacts),
     "foundations": lambda model: len(model.foundations),
-    "springs": lambda model: sum(side.size for law in model.contacts.values()
-                                 for side in getattr(law, "sides", ())),
+    "springs": lambda model: sum(
+        side.size for law in model.contacts.values() for side in getattr(law, "sides", ())
+    ),
     "unilateral": lambda model: len(model.unilateral),
     "reported": lambda model: len(model.reported),
 }

@@ -1,4 +1,5 @@
 """What each force exerts by itself, for reports of forces: records."""
+
 from __future__ import annotations
 
 import casadi as ca
@@ -25,7 +26,7 @@ def _wrenches(s: Symbols) -> list[ca.SX]:
     """Moment about the origin of each body and force, in ground, of each force."""
     kin = s.kinematics()
     view, tree, out = s.view(kin), s.model.tree, []
-    for loads in each_force(s, kin)[:len(s.model.acting)]:
+    for loads in each_force(s, kin)[: len(s.model.acting)]:
         for B, body in enumerate(tree.bodies):
             m, f = loads.bodies.get(B, (ca.SX(3, 1), ca.SX(3, 1)))
             out.append(ca.vertcat(m - ca.cross(view.from_M(body.name, ca.SX(3, 1)), f), f))
@@ -43,10 +44,35 @@ def _potentials(s: Symbols) -> list[ca.SX]:
 
 
 OPERATORS = (
-    Operator("tensions", Stage.FORCE, takes="q u L Ldot", results={"T": "paths"}, reads="joints forces",
-             expressions=_tensions, serves="force_report", differentiable=False, watched=False),
-    Operator("force_wrenches", Stage.FORCE, takes="q u", results={"F": "forces bodies 6"},
-             reads="joints forces", expressions=_wrenches, serves="force_report", differentiable=False),
-    Operator("force_potentials", Stage.FORCE, takes="q u", results={"V": "forces"}, reads="joints forces",
-             expressions=_potentials, serves="force_report", differentiable=False),
+    Operator(
+        "tensions",
+        Stage.FORCE,
+        takes="q u L Ldot",
+        results={"T": "paths"},
+        reads="joints forces",
+        expressions=_tensions,
+        serves="force_report",
+        differentiable=False,
+        watched=False,
+    ),
+    Operator(
+        "force_wrenches",
+        Stage.FORCE,
+        takes="q u",
+        results={"F": "forces bodies 6"},
+        reads="joints forces",
+        expressions=_wrenches,
+        serves="force_report",
+        differentiable=False,
+    ),
+    Operator(
+        "force_potentials",
+        Stage.FORCE,
+        takes="q u",
+        results={"V": "forces"},
+        reads="joints forces",
+        expressions=_potentials,
+        serves="force_report",
+        differentiable=False,
+    ),
 )

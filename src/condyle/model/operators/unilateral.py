@@ -1,4 +1,5 @@
 """Constraints that act one way, as solvers of impacts and contact forces need them: one record."""
+
 from __future__ import annotations
 
 import casadi as ca
@@ -27,8 +28,10 @@ def _rows(s: Symbols) -> list[ca.SX]:
         bias.append(ca.vertcat(-a[0], a[1:, :], ca.SX(3 - n, 1)))
         numbers.append(ca.horzcat(sx(c.restitution), sx(getattr(c, "friction", 0.0))))
     made = ca.vertcat(ca.SX(0, 2), *numbers)
-    return [ca.densify(x) for x in (column(gap), column(rate), column(slip), column(G), column(bias),
-                                    made[:, 0], made[:, 1])]
+    return [
+        ca.densify(x)
+        for x in (column(gap), column(rate), column(slip), column(G), column(bias), made[:, 0], made[:, 1])
+    ]
 
 
 def _tangents(s: Symbols) -> list[ca.SX]:
@@ -36,18 +39,42 @@ def _tangents(s: Symbols) -> list[ca.SX]:
     view = s.view(s.kinematics(moving=False))
     out: list[ca.SX] = []
     for c in s.model.unilateral.values():
-        t = c.across([leaf.at(view) for leaf in c.places]) if isinstance(c, RigidContact) and c.rubs else (
-            ca.SX(3, 1), ca.SX(3, 1))
+        t = (
+            c.across([leaf.at(view) for leaf in c.places])
+            if isinstance(c, RigidContact) and c.rubs
+            else (ca.SX(3, 1), ca.SX(3, 1))
+        )
         out += t
     return [ca.densify(column(out))]
 
 
 OPERATORS = (
-    Operator("unilateral_rows", Stage.VELOCITY, takes="q u",
-             results={"gap": "unilateral", "rate": "unilateral", "slip": "unilateral 2",
-                      "G": "unilateral 3 nu", "bias": "unilateral 3", "restitution": "unilateral",
-                      "friction": "unilateral"},
-             reads="joints constraints", serves="simulate", expressions=_rows, watched=False),
-    Operator("unilateral_tangents", Stage.POSITION, takes="q u", results={"T": "unilateral 2 3"},
-             reads="joints constraints", serves="simulate", expressions=_tangents, watched=False),
+    Operator(
+        "unilateral_rows",
+        Stage.VELOCITY,
+        takes="q u",
+        results={
+            "gap": "unilateral",
+            "rate": "unilateral",
+            "slip": "unilateral 2",
+            "G": "unilateral 3 nu",
+            "bias": "unilateral 3",
+            "restitution": "unilateral",
+            "friction": "unilateral",
+        },
+        reads="joints constraints",
+        serves="simulate",
+        expressions=_rows,
+        watched=False,
+    ),
+    Operator(
+        "unilateral_tangents",
+        Stage.POSITION,
+        takes="q u",
+        results={"T": "unilateral 2 3"},
+        reads="joints constraints",
+        serves="simulate",
+        expressions=_tangents,
+        watched=False,
+    ),
 )

@@ -10,6 +10,7 @@ use. It holds the interpreter's lock throughout, hence its scratch memory may be
 floating-point flags as the kernel does: NumPy clears them before its own loops. Addresses of Python's and
 NumPy's functions come through a table that `make_builtin` binds; none is part of the machine code.
 """
+
 from __future__ import annotations
 
 import ctypes
@@ -37,14 +38,24 @@ _NUMBER, _LENGTH, _ITEMS = 16, 16, 24
 _DATA, _NDIM, _DIMS, _STRIDES, _DESCR = 16, 24, 32, 40, 56
 # in a dtype: kind, char, byte order, flags, type number
 _KIND = 24
-_DOUBLE = 12                                                # NPY_DOUBLE
-_ARRAY_TYPE, _ARRAY_NEW = 2, 93                             # entries of NumPy 2's table of functions
-_FASTCALL = 0x80 | 0x02                                     # METH_FASTCALL | METH_KEYWORDS
+_DOUBLE = 12  # NPY_DOUBLE
+_ARRAY_TYPE, _ARRAY_NEW = 2, 93  # entries of NumPy 2's table of functions
+_FASTCALL = 0x80 | 0x02  # METH_FASTCALL | METH_KEYWORDS
 
 # Entries of our own table, in order.
-_TABLE = ("array_type", "double_kind", "array_new", "vectorcall", "tuple_new", "tuple_set", "decref",
-          "dict_new", "dict_set",
-          "tuple_get", "float_type")
+_TABLE = (
+    "array_type",
+    "double_kind",
+    "array_new",
+    "vectorcall",
+    "tuple_new",
+    "tuple_set",
+    "decref",
+    "dict_new",
+    "dict_set",
+    "tuple_get",
+    "float_type",
+)
 
 
 @dataclass(frozen=True)
@@ -62,12 +73,23 @@ class Option:
     size: int | None = None
 
 
-def add_call(module: Module, name: str, kernel: str, inputs: Sequence[int], outputs: Sequence[int], work: int,
-             *,
-             fixed: bool = False, status: bool = False, named: bool = False, optional: bool = False,
-             rows: int = 0,
-             watched: Sequence[FiniteArgument] = (), options: Sequence[Option] = (),
-             looked_at: bool = False) -> None:
+def add_call(
+    module: Module,
+    name: str,
+    kernel: str,
+    inputs: Sequence[int],
+    outputs: Sequence[int],
+    work: int,
+    *,
+    fixed: bool = False,
+    status: bool = False,
+    named: bool = False,
+    optional: bool = False,
+    rows: int = 0,
+    watched: Sequence[FiniteArgument] = (),
+    options: Sequence[Option] = (),
+    looked_at: bool = False,
+) -> None:
     """Define the builtin `@name` around the scalar kernel `@kernel`, and `@name.bind`, which gives it its
     table.
 
@@ -84,9 +106,11 @@ def add_call(module: Module, name: str, kernel: str, inputs: Sequence[int], outp
         options: keywords that take the place of parts of the fixed input, finite too.
         looked_at: a result that is not finite sends to the slow path.
     """
-    asked, results = len(inputs) - fixed, outputs[:len(outputs) - status]
-    variables = {part: module.variable(f"{name}.{part}", size) for part, size in (
-        ("table", 8), ("fixed", 8), ("keys", 8), ("status", 8), ("work", 8 * max(work, 1)))}
+    asked, results = len(inputs) - fixed, outputs[: len(outputs) - status]
+    variables = {
+        part: module.variable(f"{name}.{part}", size)
+        for part, size in (("table", 8), ("fixed", 8), ("keys", 8), ("status", 8), ("work", 8 * max(work, 1)))
+    }
     with module.function(f"{name}.bind", [POINTER] * 3, internal=False) as b:
         for part, value in zip(("table", "fixed", "keys"), b.arguments):
             b.store(value, b.symbol(variables[part]))
@@ -94,8 +118,10 @@ def add_call(module: Module, name: str, kernel: str, inputs: Sequence[int], outp
         owner, arguments, count, keywords = b.arguments
         memory = {part: b.symbol(symbol) for part, symbol in variables.items()}
         table = b.load(memory["table"], POINTER)
-        api = {entry: b.load(b.at(table, k, POINTER), LONG if entry == "double_kind" else POINTER)
-               for k, entry in enumerate(_TABLE)}
+        api = {
+            entry: b.load(b.at(table, k, POINTER), LONG if entry == "double_kind" else POINTER)
+            for k, entry in enumerate(_TABLE)
+        }
         slow, out_of_memory = b.label("slow"), b.label("out_of_memory")
         complete = b.compare("eq", count, asked)
         b.require(complete | b.compare("eq", count, asked - optional), slow)
@@ -126,9 +152,19 @@ def add_call(module: Module, name: str, kernel: str, inputs: Sequence[int], outp
         for size in results:
             shape = np.array([rows, size // rows] if rows else [size], np.int64)
             sizes = b.symbol(module.table(f"{name}.shape{len(made)}", shape))
-            array = b.call(api["array_new"], api["array_type"], b.number(len(shape), INT), sizes,
-                           b.number(_DOUBLE, INT),
-                           b.null(), b.null(), b.number(0, INT), b.number(0, INT), b.null(), result=POINTER)
+            array = b.call(
+                api["array_new"],
+                api["array_type"],
+                b.number(len(shape), INT),
+                sizes,
+                b.number(_DOUBLE, INT),
+                b.null(),
+                b.null(),
+                b.number(0, INT),
+                b.number(0, INT),
+                b.null(),
+                result=POINTER,
+            )
             b.require(b.compare("ne", array, b.null()), dropped[-1])
             made.append(array)
             dropped.append(b.label("drop"))
@@ -164,8 +200,16 @@ def add_call(module: Module, name: str, kernel: str, inputs: Sequence[int], outp
         b.give(b.call(api["vectorcall"], other, arguments, count, keywords, result=POINTER))
 
 
-def _take(b: Builder, values: Value, keywords: Value, keys: Value, options: Sequence[Option], into: Value,
-          api: Mapping[str, Value], slow: str) -> None:
+def _take(
+    b: Builder,
+    values: Value,
+    keywords: Value,
+    keys: Value,
+    options: Sequence[Option],
+    into: Value,
+    api: Mapping[str, Value],
+    slow: str,
+) -> None:
     """Copy the values of keywords to where they belong; for unknown ones go to the slow path. Names that are
     equal are the same object, as those of Python's calls are; others go the slow way too."""
     with b.loop(b.load(b.at(keywords, _LENGTH, BYTE), LONG)) as j:
@@ -190,8 +234,9 @@ def _take(b: Builder, values: Value, keywords: Value, keys: Value, options: Sequ
         b.place(following)
 
 
-def _give_dict(b: Builder, api: Mapping[str, Value], keys: Value, made: Sequence[Value],
-               no_memory: str) -> None:
+def _give_dict(
+    b: Builder, api: Mapping[str, Value], keys: Value, made: Sequence[Value], no_memory: str
+) -> None:
     """Return the results in a dict, which takes its own references."""
     answer = b.call(api["dict_new"], result=POINTER)
     b.require(b.compare("ne", answer, b.null()), no_memory)
@@ -206,9 +251,11 @@ def _give_dict(b: Builder, api: Mapping[str, Value], keys: Value, made: Sequence
     b.give(b.null())
 
 
-def _vector(b: Builder, arguments: Value, k: Value | int, size: int, api: Mapping[str, Value],
-            slow: str) -> Value:
+def _vector(
+    b: Builder, arguments: Value, k: Value | int, size: int, api: Mapping[str, Value], slow: str
+) -> Value:
     """The data of argument k, a plain float64 vector of the right size; for any other go to the slow path."""
+
     def read(base: Value, offset: int, type: str = POINTER, align: int = 8) -> Value:
         return b.load(b.at(base, offset, BYTE), type, align)
 
@@ -225,9 +272,15 @@ def _vector(b: Builder, arguments: Value, k: Value | int, size: int, api: Mappin
     return data
 
 
-def make_builtin(library: Library, symbol: str, name: str, slow: Callable[..., Any],
-                 fixed: np.ndarray | None = None,
-                 like: Callable[..., Any] | None = None, keys: Sequence[str] = ()) -> Callable[..., Any]:
+def make_builtin(
+    library: Library,
+    symbol: str,
+    name: str,
+    slow: Callable[..., Any],
+    fixed: np.ndarray | None = None,
+    like: Callable[..., Any] | None = None,
+    keys: Sequence[str] = (),
+) -> Callable[..., Any]:
     """A builtin function over `symbol` of the library, made by `add_call`. Only where `works` is true.
 
     What it needs is in a tuple that it owns. The garbage collector takes neither tuples nor arrays apart
@@ -247,15 +300,18 @@ def make_builtin(library: Library, symbol: str, name: str, slow: Callable[..., A
     bind = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 3)(library.address(f"{symbol}.bind"))
     texts = name.encode(), None if like is None else _documentation(name, like)
     starts = [ctypes.cast(ctypes.c_char_p(text), ctypes.c_void_p).value or 0 for text in texts]
-    definition = np.array([starts[0], library.address(symbol), _FASTCALL, starts[1]],
-                          np.uint64)  # PyMethodDef
+    definition = np.array(
+        [starts[0], library.address(symbol), _FASTCALL, starts[1]], np.uint64
+    )  # PyMethodDef
     table = np.array([id(key) for key in keys], np.uint64)
     functions = _table()
     bind(functions, None if fixed is None else fixed.ctypes.data, table.ctypes.data)
     new = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)(
-        ("PyCFunction_NewEx", ctypes.pythonapi))
-    return new(definition.ctypes.data, (slow, library, functions, fixed, keys, table, definition, texts),
-               None)
+        ("PyCFunction_NewEx", ctypes.pythonapi)
+    )
+    return new(
+        definition.ctypes.data, (slow, library, functions, fixed, keys, table, definition, texts), None
+    )
 
 
 def _documentation(name: str, like: Callable[..., Any]) -> bytes:
@@ -269,12 +325,19 @@ def _documentation(name: str, like: Callable[..., Any]) -> bytes:
 def _table() -> ctypes.Array:
     api, functions = ctypes.pythonapi, numpy_api("_ARRAY_API")
     address = lambda f: ctypes.cast(f, ctypes.c_void_p).value
-    values = {"array_type": functions[_ARRAY_TYPE], "double_kind": _word(id(np.dtype(np.float64)) + _KIND),
-              "array_new": functions[_ARRAY_NEW], "vectorcall": address(api.PyObject_Vectorcall),
-              "tuple_new": address(api.PyTuple_New), "tuple_set": address(api.PyTuple_SetItem),
-              "decref": address(api.Py_DecRef), "dict_new": address(api.PyDict_New),
-              "dict_set": address(api.PyDict_SetItem),
-              "tuple_get": address(api.PyTuple_GetItem), "float_type": id(float)}
+    values = {
+        "array_type": functions[_ARRAY_TYPE],
+        "double_kind": _word(id(np.dtype(np.float64)) + _KIND),
+        "array_new": functions[_ARRAY_NEW],
+        "vectorcall": address(api.PyObject_Vectorcall),
+        "tuple_new": address(api.PyTuple_New),
+        "tuple_set": address(api.PyTuple_SetItem),
+        "decref": address(api.Py_DecRef),
+        "dict_new": address(api.PyDict_New),
+        "dict_set": address(api.PyDict_SetItem),
+        "tuple_get": address(api.PyTuple_GetItem),
+        "float_type": id(float),
+    }
     return (ctypes.c_void_p * len(_TABLE))(*(values[entry] for entry in _TABLE))
 
 
@@ -295,33 +358,52 @@ def works() -> bool:
     try:
         table = _table()
         square = np.arange(20.0).reshape(4, 5)
-        known = all(_layout_holds(a) for a in (square[0], square[1, 1:4], square[:, 2], square,
-                                               square.view(np.int64)))
+        known = all(
+            _layout_holds(a) for a in (square[0], square[1, 1:4], square[:, 2], square, square.view(np.int64))
+        )
         pair = (square, 1.5)
         known = known and _word(id(pair) + _LENGTH) == 2 and _word(id(pair) + _ITEMS + 8) == id(pair[1])
         known = known and ctypes.c_double.from_address(id(pair[1]) + _NUMBER).value == 1.5
         kind = bytes((ctypes.c_char * 8).from_address(id(square.dtype) + _KIND))
-        if not known or table[0] != id(np.ndarray) or kind[:3] != b"fd=" or kind[4:] != _DOUBLE.to_bytes(4,
-                                                                                                         "little"):
+        if (
+            not known
+            or table[0] != id(np.ndarray)
+            or kind[:3] != b"fd="
+            or kind[4:] != _DOUBLE.to_bytes(4, "little")
+        ):
             return False
-        new = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p,
-                                ctypes.c_int,
-                                *[ctypes.c_void_p] * 2, *[ctypes.c_int] * 2, ctypes.c_void_p)(table[2])
+        new = ctypes.PYFUNCTYPE(
+            ctypes.py_object,
+            ctypes.c_void_p,
+            ctypes.c_int,
+            ctypes.c_void_p,
+            ctypes.c_int,
+            *[ctypes.c_void_p] * 2,
+            *[ctypes.c_int] * 2,
+            ctypes.c_void_p,
+        )(table[2])
         made = new(table[0], 1, ctypes.addressof(ctypes.c_ssize_t(7)), _DOUBLE, None, None, 0, 0, None)
-        return (type(made) is np.ndarray and made.shape == (7,) and made.dtype == np.float64
-                and made.flags.owndata)
+        return (
+            type(made) is np.ndarray
+            and made.shape == (7,)
+            and made.dtype == np.float64
+            and made.flags.owndata
+        )
     except (AttributeError, ImportError, TypeError, ValueError, SystemError):
         return False
 
 
 def _layout_holds(a: np.ndarray) -> bool:
     at, d = id(a), a.ndim
-    if _word(at + _TYPE) != id(np.ndarray) or _word(at + _DATA) != a.ctypes.data or _word(at
-                                                                                          + _DESCR) != id(
-                                                                                              a.dtype):
+    if (
+        _word(at + _TYPE) != id(np.ndarray)
+        or _word(at + _DATA) != a.ctypes.data
+        or _word(at + _DESCR) != id(a.dtype)
+    ):
         return False
     if ctypes.c_int.from_address(at + _NDIM).value != d:
         return False
     fields = ((_DIMS, a.shape), (_STRIDES, a.strides))
-    return all(tuple((ctypes.c_ssize_t * d).from_address(_word(at + offset))) == values for offset,
-               values in fields)
+    return all(
+        tuple((ctypes.c_ssize_t * d).from_address(_word(at + offset))) == values for offset, values in fields
+    )

@@ -5,6 +5,7 @@
 is zero if every number is finite and no quaternion is zero, else NaN. Four sums run side by side, so that
 none waits for another.
 """
+
 from __future__ import annotations
 
 import hashlib
@@ -22,7 +23,7 @@ SUMS = 4
 LOOP_FROM = 512
 # quaternions from which a loop is: LLVM takes a time that grows with the square of a straight line
 TURNS_FROM = 24
-_CHUNK = 16                                                 # doubles that one turn of the loop reads
+_CHUNK = 16  # doubles that one turn of the loop reads
 
 
 @dataclass(frozen=True)
@@ -40,8 +41,8 @@ def is_finite(b: Builder, arguments: Sequence[tuple[Value, FiniteArgument]]) -> 
     W = b.lanes.W
     V = W if W > 1 else 4
     vector = wide(DOUBLE, V)
-    one: list[Value] = []                                   # scalars that must be zero
-    many: list[Value] = []                                  # and vectors of V
+    one: list[Value] = []  # scalars that must be zero
+    many: list[Value] = []  # and vectors of V
 
     for pointer, watched in arguments:
         count = watched.size * W
@@ -89,7 +90,7 @@ def _add_turns(module: Module, starts: Sequence[int]) -> str:
         W = module.lanes.W
         table = module.table(f"{name}.starts", W * np.asarray(starts, np.int32))
         with module.function(name, [POINTER], result=wide(DOUBLE, W), attributes="noinline nounwind") as b:
-            x, = b.arguments
+            (x,) = b.arguments
             with b.loop(len(starts)) as i:
                 total = b.carry(b.number(0.0, wide(DOUBLE, W)))
                 b.hand_on(total, total + _turn(b, b.at(x, b.entry(table, i))))
@@ -101,6 +102,7 @@ def _add_turns(module: Module, starts: Sequence[int]) -> str:
 def _add_scan(module: Module) -> str:
     """Define scan(x, last), the sum of 0 x over last + 16 numbers, sixteen at a time; those at the end may be
     read twice."""
+
     def write(name: str) -> None:
         vector = wide(DOUBLE, _CHUNK // SUMS)
         with module.function(name, [POINTER, LONG], result=DOUBLE, attributes="noinline nounwind") as b:

@@ -5,6 +5,7 @@ kernel for W lanes. Either may come from the cache on disk, and then the express
 CONDYLE_EVALUATOR=casadi nothing is compiled: CasADi's own evaluator runs the expressions, for debugging and
 as a second opinion.
 """
+
 from __future__ import annotations
 
 import contextlib
@@ -89,18 +90,43 @@ class NativeFunction:
             ShapeError names the first entry that is not, and holds the results of the other states.
     """
 
-    def __init__(self, name: str, build: Callable[[], ca.Function | Composite], *, key: str,
-                 inputs: Sequence[tuple[str, int]],
-                 outputs: Sequence[tuple[str, int]], contract: bool = True,
-                 refuse: Refusal | None = None, direct: bool = False, optional: bool = False,
-                 keys: Sequence[str] = (),
-                 rows: int = 0, wide: Callable[[], ca.Function | Composite] | None = None,
-                 options: Sequence[fastcall.Option] = (), looked_at: bool = False,
-                 entries: Mapping[str, Entries] = MappingProxyType({})) -> None:
+    def __init__(
+        self,
+        name: str,
+        build: Callable[[], ca.Function | Composite],
+        *,
+        key: str,
+        inputs: Sequence[tuple[str, int]],
+        outputs: Sequence[tuple[str, int]],
+        contract: bool = True,
+        refuse: Refusal | None = None,
+        direct: bool = False,
+        optional: bool = False,
+        keys: Sequence[str] = (),
+        rows: int = 0,
+        wide: Callable[[], ca.Function | Composite] | None = None,
+        options: Sequence[fastcall.Option] = (),
+        looked_at: bool = False,
+        entries: Mapping[str, Entries] = MappingProxyType({}),
+    ) -> None:
         self.name, self.inputs, self.outputs, self.optional = name, tuple(inputs), tuple(outputs), optional
-        self._evaluator = _Evaluator(name, build, key, self.inputs, self.outputs, contract, refuse, direct,
-                                     optional,
-                                     tuple(keys), rows, wide, tuple(options), looked_at, entries)
+        self._evaluator = _Evaluator(
+            name,
+            build,
+            key,
+            self.inputs,
+            self.outputs,
+            contract,
+            refuse,
+            direct,
+            optional,
+            tuple(keys),
+            rows,
+            wide,
+            tuple(options),
+            looked_at,
+            entries,
+        )
 
     def __repr__(self) -> str:
         ins, outs = (", ".join(f"{n}({s})" for n, s in side) for side in (self.inputs, self.outputs))
@@ -136,8 +162,9 @@ class NativeFunction:
         longer to compile than it saves."""
         return self._evaluator(*arrays, threads=1, lanes=False)
 
-    def direct(self, slow: Callable[..., Any], last: np.ndarray, like: Callable[..., Any] | None = None
-               ) -> Callable[..., Any] | None:
+    def direct(
+        self, slow: Callable[..., Any], last: np.ndarray, like: Callable[..., Any] | None = None
+    ) -> Callable[..., Any] | None:
         """A builtin like `fast` that takes the last input from `last` and leaves what it cannot do, keywords
         too, to `slow`. None until the scalar kernel exists."""
         return self._evaluator.builtin(slow, last, like)
@@ -152,20 +179,34 @@ class _Evaluator:
     """What a NativeFunction and its builtin both need; it knows neither, so that no cycle keeps machine code
     alive."""
 
-    def __init__(self, name: str, build: Callable[[], ca.Function | Composite], key: str,
-                 inputs: tuple[tuple[str, int], ...],
-                 outputs: tuple[tuple[str, int], ...], contract: bool,
-                 refuse: Refusal | None, direct: bool, optional: bool, keys: tuple[str, ...],
-                 rows: int, wide: Callable[[], ca.Function | Composite] | None,
-                 options: tuple[fastcall.Option, ...], looked_at: bool,
-                 entries: Mapping[str, Entries]) -> None:
+    def __init__(
+        self,
+        name: str,
+        build: Callable[[], ca.Function | Composite],
+        key: str,
+        inputs: tuple[tuple[str, int], ...],
+        outputs: tuple[tuple[str, int], ...],
+        contract: bool,
+        refuse: Refusal | None,
+        direct: bool,
+        optional: bool,
+        keys: tuple[str, ...],
+        rows: int,
+        wide: Callable[[], ca.Function | Composite] | None,
+        options: tuple[fastcall.Option, ...],
+        looked_at: bool,
+        entries: Mapping[str, Entries],
+    ) -> None:
         self.name, self._key, self._contract, self._refuse = name, key, contract, refuse
         self._direct, self._optional, self._keys, self._rows = direct, optional, keys, rows
         self._options, self._looked_at = options, looked_at
         self._inputs, self._outputs = inputs, outputs
         self._entries = [entries.get(name) for name, _ in inputs]
-        self._watched = [FiniteArgument(k, size, tuple(part.start for _, part in e.quaternions))
-                         for k, ((_, size), e) in enumerate(zip(inputs, self._entries)) if e is not None]
+        self._watched = [
+            FiniteArgument(k, size, tuple(part.start for _, part in e.quaternions))
+            for k, ((_, size), e) in enumerate(zip(inputs, self._entries))
+            if e is not None
+        ]
         self._build, self._wide = build, wide or build
         self._function: ca.Function | Composite | None = None
         self._loops: dict[int, InnerLoop] = {}
@@ -181,10 +222,14 @@ class _Evaluator:
         results = [np.empty((*batch, size)) for _, size in self._outputs]
         targets = None if out is None else self._targets(out, batch)
         if targets is not None:
-            results[:len(targets)] = [t if _usable(t, rows) else r for t, r in zip(targets, results)]
-        fine = not states or self._run([_flat(a, batch, states) for a in rows],
-                                       [r.reshape(states, r.shape[-1]) for r in results], states, threads,
-                                       lanes)
+            results[: len(targets)] = [t if _usable(t, rows) else r for t, r in zip(targets, results)]
+        fine = not states or self._run(
+            [_flat(a, batch, states) for a in rows],
+            [r.reshape(states, r.shape[-1]) for r in results],
+            states,
+            threads,
+            lanes,
+        )
         status = results.pop() if self._refuse is not None else None
         if not fine:
             self._check_finite(rows, batch, results)
@@ -202,10 +247,16 @@ class _Evaluator:
         if len(arrays) != len(self._inputs):
             names = ", ".join(name for name, _ in self._inputs)
             raise ShapeError(f"{self.name}: expected {len(self._inputs)} arrays ({names}), got {len(arrays)}")
-        rows = [x if type(x) is np.ndarray and x.dtype == np.float64 and x.ndim and x.shape[-1] == size
-                and x.flags.aligned else
-                np.require(vector(f"{self.name}: {name}", x, size, e), np.float64, "A")
-                for (name, size), x, e in zip(self._inputs, arrays, self._entries)]
+        rows = [
+            x
+            if type(x) is np.ndarray
+            and x.dtype == np.float64
+            and x.ndim
+            and x.shape[-1] == size
+            and x.flags.aligned
+            else np.require(vector(f"{self.name}: {name}", x, size, e), np.float64, "A")
+            for (name, size), x, e in zip(self._inputs, arrays, self._entries)
+        ]
         shapes = {a.shape[:-1] for a in rows} - {()}
         if len(shapes) < 2:
             return rows, shapes.pop() if shapes else ()
@@ -213,17 +264,26 @@ class _Evaluator:
             return rows, np.broadcast_shapes(*shapes)
         except ValueError:
             called = {"tail": "t, parameters and other options"}
-            got = ", ".join(f"{name} {a.shape}" if name not in called else f"{called[name]} {a.shape[:-1]}"
-                            for (name, _), a in zip(self._inputs, rows) if a.ndim > 1)
-            raise ShapeError(f"{self.name}: shapes do not broadcast before their last dimension: {got}; give "
-                             "as many rows of each, or one") from None
+            got = ", ".join(
+                f"{name} {a.shape}" if name not in called else f"{called[name]} {a.shape[:-1]}"
+                for (name, _), a in zip(self._inputs, rows)
+                if a.ndim > 1
+            )
+            raise ShapeError(
+                f"{self.name}: shapes do not broadcast before their last dimension: {got}; give "
+                "as many rows of each, or one"
+            ) from None
 
-    def _check_finite(self, rows: list[np.ndarray], batch: tuple[int, ...],
-                      results: list[np.ndarray]) -> None:
+    def _check_finite(
+        self, rows: list[np.ndarray], batch: tuple[int, ...], results: list[np.ndarray]
+    ) -> None:
         """Raise ShapeError if some watched argument is not finite in some state; the results there become
         NaN."""
-        looked = [(self._inputs[w.place][0], rows[w.place], e) for w in self._watched
-                  if (e := self._entries[w.place]) is not None]
+        looked = [
+            (self._inputs[w.place][0], rows[w.place], e)
+            for w in self._watched
+            if (e := self._entries[w.place]) is not None
+        ]
         bad = np.zeros(batch, dtype=bool)
         for _, a, e in looked:
             bad |= unusable(a, e)
@@ -234,8 +294,10 @@ class _Evaluator:
             result[bad] = np.nan
         for name, a, e in looked:
             if text := complaint(np.broadcast_to(a, (*batch, a.shape[-1]))[where], e):
-                raise ShapeError(f"{self.name}: {name}: {text}{place(where, bad)}",
-                                 results[0] if len(results) == 1 else tuple(results))
+                raise ShapeError(
+                    f"{self.name}: {name}: {text}{place(where, bad)}",
+                    results[0] if len(results) == 1 else tuple(results),
+                )
 
     def _targets(self, out: Any, batch: tuple[int, ...]) -> list[np.ndarray]:
         targets = list(out) if isinstance(out, tuple) else [out]
@@ -251,12 +313,14 @@ class _Evaluator:
             if not target.flags.writeable:
                 raise ShapeError(f"{self.name}: out {name}: the array is read-only")
             if target.dtype.kind != "f":
-                raise ShapeError(f"{self.name}: out {name}: expected floating-point numbers, got "
-                                 f"{target.dtype}")
+                raise ShapeError(
+                    f"{self.name}: out {name}: expected floating-point numbers, got {target.dtype}"
+                )
         return targets
 
-    def _run(self, rows: list[np.ndarray], results: list[np.ndarray], states: int, asked: int | None,
-             lanes: bool) -> bool:
+    def _run(
+        self, rows: list[np.ndarray], results: list[np.ndarray], states: int, asked: int | None, lanes: bool
+    ) -> bool:
         """Fill results (states, size) from rows (states, size), or (size,) where one state serves all.
         Whether all that is watched is surely finite."""
         count = threads.thread_count(asked) if asked is not None else 0
@@ -279,8 +343,9 @@ class _Evaluator:
 
     # -- making machine code
 
-    def builtin(self, slow: Any = None, last: np.ndarray | None = None, like: Callable[..., Any] | None = None
-                ) -> Callable[..., Any] | None:
+    def builtin(
+        self, slow: Any = None, last: np.ndarray | None = None, like: Callable[..., Any] | None = None
+    ) -> Callable[..., Any] | None:
         """The builtin over the scalar kernel, if that exists; with the last input fixed, if it is given."""
         if 1 not in self._loops or not fastcall.works():
             return None
@@ -292,12 +357,14 @@ class _Evaluator:
 
     def _compile(self, W: int) -> InnerLoop:
         with _compiling:
-            if W in self._loops:                            # another thread was quicker
+            if W in self._loops:  # another thread was quicker
                 return self._loops[W]
             ins, outs = [size for _, size in self._inputs], [size for _, size in self._outputs]
-            entries = (f"status={self._refuse is not None} direct={self._direct} optional={self._optional} "
-                       f"named={bool(self._keys)} rows={self._rows} {self._watched} {self._options} "
-                       f"looked_at={self._looked_at}")
+            entries = (
+                f"status={self._refuse is not None} direct={self._direct} optional={self._optional} "
+                f"named={bool(self._keys)} rows={self._rows} {self._watched} {self._options} "
+                f"looked_at={self._looked_at}"
+            )
             key = f"{self.name}\n{ins} -> {outs}\nW={W} contract={self._contract} {entries}\n{self._key}"
             start = time.perf_counter()
 
@@ -312,8 +379,13 @@ class _Evaluator:
                 start = time.perf_counter()
             loop, operations = found or load(code, facts)
             old = self.report
-            self.report = replace(old, load=old.load + time.perf_counter() - start, kernels=(*old.kernels, W),
-                                  from_cache=(*old.from_cache, found is not None), operations=operations)
+            self.report = replace(
+                old,
+                load=old.load + time.perf_counter() - start,
+                kernels=(*old.kernels, W),
+                from_cache=(*old.from_cache, found is not None),
+                operations=operations,
+            )
             self._loops[W] = loop
             if len(self._loops) == 2:
                 self._function = None
@@ -329,15 +401,28 @@ class _Evaluator:
             status = self._refuse is not None
             fastcall.add_call(module, "call", "kernel", ins, outs, work, status=status, watched=self._watched)
             if self._direct:
-                fastcall.add_call(module, "direct", "kernel", ins, outs, work, fixed=True, status=status,
-                                  named=bool(self._keys),
-                                  optional=self._optional, rows=self._rows, watched=self._watched,
-                                  options=self._options, looked_at=self._looked_at)
+                fastcall.add_call(
+                    module,
+                    "direct",
+                    "kernel",
+                    ins,
+                    outs,
+                    work,
+                    fixed=True,
+                    status=status,
+                    named=bool(self._keys),
+                    optional=self._optional,
+                    rows=self._rows,
+                    watched=self._watched,
+                    options=self._options,
+                    looked_at=self._looked_at,
+                )
         emitted = time.perf_counter()
         code = module.compile()
         old = self.report
-        self.report = replace(old, emit=old.emit + emitted - start,
-                              compile=old.compile + time.perf_counter() - emitted)
+        self.report = replace(
+            old, emit=old.emit + emitted - start, compile=old.compile + time.perf_counter() - emitted
+        )
         return code, {"operations": f.n_instructions()}
 
     def _expressions(self, build: Callable[[], ca.Function | Composite]) -> ca.Function | Composite:
@@ -349,27 +434,34 @@ class _Evaluator:
         if not isinstance(f, ca.Function):
             sizes = [[size for _, size in side] for side in (self._inputs, self._outputs)]
             if not hasattr(f, "emit"):
-                raise NativeError(f"{self.name}: build() returned {type(f).__name__}, expected a "
-                                  "casadi.Function")
+                raise NativeError(
+                    f"{self.name}: build() returned {type(f).__name__}, expected a casadi.Function"
+                )
             if [f.inputs, f.outputs] != sizes:
-                raise NativeError(f"{self.name}: build() made {f.inputs} -> {f.outputs}, expected {sizes[0]} "
-                                  f"-> {sizes[1]}")
+                raise NativeError(
+                    f"{self.name}: build() made {f.inputs} -> {f.outputs}, expected {sizes[0]} -> {sizes[1]}"
+                )
             self.report = replace(self.report, build=self.report.build + time.perf_counter() - start)
             self._function = f
             return f
-        for word, args, shapes in (("input", self._inputs, [f.size_in(k) for k in range(f.n_in())]),
-                                   ("output", self._outputs, [f.size_out(k) for k in range(f.n_out())])):
+        for word, args, shapes in (
+            ("input", self._inputs, [f.size_in(k) for k in range(f.n_in())]),
+            ("output", self._outputs, [f.size_out(k) for k in range(f.n_out())]),
+        ):
             if len(args) != len(shapes):
-                raise NativeError(f"{self.name}: build() made {len(shapes)} {word}s, expected {len(args)}: "
-                                  f"{args}")
+                raise NativeError(
+                    f"{self.name}: build() made {len(shapes)} {word}s, expected {len(args)}: {args}"
+                )
             for (name, size), shape in zip(args, shapes):
                 if shape != (size, 1) and not (size == 0 and 0 in shape):
-                    raise NativeError(f"{self.name}: build() made {word} {name} of shape {shape}, expected "
-                                      f"{(size, 1)}")
+                    raise NativeError(
+                        f"{self.name}: build() made {word} {name} of shape {shape}, expected {(size, 1)}"
+                    )
         if not f.is_a("SXFunction"):
             f = f.expand()
-        dense = [f.sparsity_in(k).is_dense() for k in range(f.n_in())] + \
-                [f.sparsity_out(k).is_dense() for k in range(f.n_out())]
+        dense = [f.sparsity_in(k).is_dense() for k in range(f.n_in())] + [
+            f.sparsity_out(k).is_dense() for k in range(f.n_out())
+        ]
         if not all(dense):
             arguments = [ca.SX.sym(f"i{k}", *f.size_in(k)) for k in range(f.n_in())]
             f = ca.Function(f.name(), arguments, [ca.densify(y) for y in f.call(arguments)])
@@ -402,13 +494,15 @@ class _Evaluator:
 class _Piece:
     """A loop over some of the states, to be run in a thread."""
 
-    def __init__(self, loop: InnerLoop, rows: list[np.ndarray], results: list[np.ndarray],
-                 part: slice) -> None:
+    def __init__(
+        self, loop: InnerLoop, rows: list[np.ndarray], results: list[np.ndarray], part: slice
+    ) -> None:
         self.loop, self.rows, self.results, self.part = loop, rows, results, part
 
     def __call__(self) -> None:
-        self.loop([a if a.ndim == 1 else a[self.part] for a in self.rows],
-                  [r[self.part] for r in self.results])
+        self.loop(
+            [a if a.ndim == 1 else a[self.part] for a in self.rows], [r[self.part] for r in self.results]
+        )
 
 
 def _flat(a: np.ndarray, batch: tuple[int, ...], states: int) -> np.ndarray:
@@ -424,5 +518,10 @@ def _flat(a: np.ndarray, batch: tuple[int, ...], states: int) -> np.ndarray:
 def _usable(target: np.ndarray, rows: list[np.ndarray]) -> bool:
     """True if native code may write straight into the array."""
     flags = target.flags
-    return target.dtype == np.float64 and target.dtype.isnative and flags.c_contiguous and flags.aligned and \
-        not any(np.may_share_memory(target, a) for a in rows)
+    return (
+        target.dtype == np.float64
+        and target.dtype.isnative
+        and flags.c_contiguous
+        and flags.aligned
+        and not any(np.may_share_memory(target, a) for a in rows)
+    )

@@ -10,6 +10,7 @@ empty allocates), because fresh pages cost more than a small batch. `spoiled` co
 watched argument was not finite: whoever finds it higher after a call than before looks at the arguments. No
 address is part of the machine code, so that the code can be kept on disk.
 """
+
 from __future__ import annotations
 
 import ctypes
@@ -30,11 +31,18 @@ from condyle.records import dataclass
 
 # bytes: a cache line, and the widest vector register
 _ALIGN = 64
-_FE_ALL = 63                                                # every bit that any platform's FE_ALL_EXCEPT has
+_FE_ALL = 63  # every bit that any platform's FE_ALL_EXCEPT has
 
 
-def add_loop(module: Module, name: str, kernel: str, inputs: Sequence[int], outputs: Sequence[int], work: int,
-             watched: Sequence[FiniteArgument] = ()) -> None:
+def add_loop(
+    module: Module,
+    name: str,
+    kernel: str,
+    inputs: Sequence[int],
+    outputs: Sequence[int],
+    work: int,
+    watched: Sequence[FiniteArgument] = (),
+) -> None:
     """Define the inner loop `@name` around `@kernel`, which the module has.
 
     Args:
@@ -60,16 +68,22 @@ def add_loop(module: Module, name: str, kernel: str, inputs: Sequence[int], outp
         number = b.convert("ptrtoint", block, LONG)
         base = b.convert("inttoptr", (number + (_ALIGN - 1)) & -_ALIGN, POINTER)
         workspace = b.at(base, end, BYTE)
-        rows = {k: _Strided(b.load(b.at(arrays, a, POINTER), POINTER), b.load(b.at(steps, a, LONG), LONG),
-                         b.load(b.at(steps, len(native) + a, LONG), LONG), b.at(base, offsets[k], BYTE),
-                            sizes[k])
-                for a, k in enumerate(native)}
+        rows = {
+            k: _Strided(
+                b.load(b.at(arrays, a, POINTER), POINTER),
+                b.load(b.at(steps, a, LONG), LONG),
+                b.load(b.at(steps, len(native) + a, LONG), LONG),
+                b.at(base, offsets[k], BYTE),
+                sizes[k],
+            )
+            for a, k in enumerate(native)
+        }
         direct = {k: b.compare("eq", r.inner, 8) for k, r in rows.items()} if W == 1 else {}
         with b.loop(n, W) as i:
-            where = [base] * len(sizes)                     # an argument of size zero is never read
+            where = [base] * len(sizes)  # an argument of size zero is never read
             for k, r in rows.items():
                 where[k] = r.buffer
-                if W == 1:                                  # a contiguous row needs no copy
+                if W == 1:  # a contiguous row needs no copy
                     where[k] = b.select(direct[k], b.at(r.array, i * r.outer, BYTE), r.buffer)
                 if k < len(inputs):
                     r.copy(b, "gather", i, last)
@@ -133,7 +147,7 @@ def _add_copies(module: Module) -> None:
     """
     W, T = module.lanes.W, module.lanes.T
     for name in ("gather", "scatter"):
-        order = 1 if name == "gather" else -1               # from rows to lanes, or back
+        order = 1 if name == "gather" else -1  # from rows to lanes, or back
         with module.function(name, [*[POINTER] * 2, *[LONG] * 5], attributes="noinline nounwind") as b:
             lanes, array, outer, inner, size, i, last = b.arguments
             done = b.label("done")
@@ -149,8 +163,9 @@ def _add_copies(module: Module) -> None:
                 with b.when(b.compare("eq", inner, 8) & b.compare("sge", end, 0)):
                     with b.overlapping(end, W) as j:
                         first = j * W
-                        places = [(b.at(row, j), b.at(lanes, first + l * W))[::order] for l,
-                                  row in enumerate(rows)]
+                        places = [
+                            (b.at(row, j), b.at(lanes, first + l * W))[::order] for l, row in enumerate(rows)
+                        ]
                         x = _transposed(b, [b.load(source, T) for source, _ in places])
                         for value, (_, target) in zip(x, places):
                             b.store(value, target)
@@ -175,8 +190,9 @@ def _transposed(b: Builder, rows: list[Value]) -> list[Value]:
             high = [c + h if not c & h else W + c for c in range(W)]
             for row, order in ((r, low), (r + h, high)):
                 mask = ", ".join(f"i32 {m}" for m in order)
-                result[row] = b.put(rows[r].type,
-                                    f"shufflevector {rows[r]}, {rows[r + h]}, <{W} x i32> <{mask}>")
+                result[row] = b.put(
+                    rows[r].type, f"shufflevector {rows[r]}, {rows[r + h]}, <{W} x i32> <{mask}>"
+                )
         rows, h = result, 2 * h
     return rows
 
@@ -191,18 +207,22 @@ class InnerLoop:
         outputs: sizes of the results.
     """
 
-    def __init__(self, library: Library, symbol: str, name: str, inputs: Sequence[int],
-                 outputs: Sequence[int]) -> None:
+    def __init__(
+        self, library: Library, symbol: str, name: str, inputs: Sequence[int], outputs: Sequence[int]
+    ) -> None:
         self.library, self.name = library, name
         self._in = [k for k, size in enumerate(inputs) if size]
         self._out = [k for k, size in enumerate(outputs) if size]
         self._address = library.address(symbol)
         self._context = (ctypes.c_void_p * 5)(None, *_memory_functions(), None, None)
         weakref.finalize(self, _release, self._context).atexit = False
-        self.ufunc: np.ufunc | None = None                  # not made where it cannot be, nor without inputs
+        self.ufunc: np.ufunc | None = None  # not made where it cannot be, nor without inputs
         if self._in and self._out and gufuncs_work():
-            signature = ",".join(f"({inputs[k]})" for k in self._in) + "->" + \
-                        ",".join(f"({outputs[k]})" for k in self._out)
+            signature = (
+                ",".join(f"({inputs[k]})" for k in self._in)
+                + "->"
+                + ",".join(f"({outputs[k]})" for k in self._out)
+            )
             owner = _Owner(library, self._context)
             self.ufunc = make_ufunc(self._address, ctypes.addressof(self._context), signature, name, owner)
 
@@ -251,8 +271,7 @@ _LOOP = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)
 def _memory_functions() -> tuple[int, int]:
     """Addresses of Python's raw allocator, which needs no lock."""
     api = ctypes.pythonapi
-    return tuple(ctypes.cast(f, ctypes.c_void_p).value or 0
-                 for f in (api.PyMem_RawMalloc, api.PyMem_RawFree))  # type: ignore[return-value]
+    return tuple(ctypes.cast(f, ctypes.c_void_p).value or 0 for f in (api.PyMem_RawMalloc, api.PyMem_RawFree))  # type: ignore[return-value]
 
 
 def _release(context: ctypes.Array) -> None:
@@ -265,13 +284,14 @@ def numpy_api(name: str) -> Any:
     """The function pointers in one of NumPy's API capsules."""
     capsule = getattr(importlib.import_module("numpy._core._multiarray_umath"), name)
     get = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
-        ("PyCapsule_GetPointer", ctypes.pythonapi))
+        ("PyCapsule_GetPointer", ctypes.pythonapi)
+    )
     return ctypes.cast(get(capsule, None), ctypes.POINTER(ctypes.c_void_p))
 
 
 # PyUFunc_FromFuncAndDataAndSignature in NumPy 2's table
 _FROM_SIGNATURE = 31
-_DOUBLE = 12                                                # NPY_DOUBLE
+_DOUBLE = 12  # NPY_DOUBLE
 
 
 def make_ufunc(loop: int, data: int, signature: str, name: str, owner: object) -> np.ufunc:
@@ -281,12 +301,27 @@ def make_ufunc(loop: int, data: int, signature: str, name: str, owner: object) -
     types = ctypes.create_string_buffer(bytes([_DOUBLE] * (ins + outs)))
     text = ctypes.create_string_buffer(name.encode())
     doc = ctypes.create_string_buffer(f"{name}{signature}".encode())
-    make = ctypes.PYFUNCTYPE(ctypes.py_object, *[ctypes.c_void_p] * 3, *[ctypes.c_int] * 4,
-                             *[ctypes.c_void_p] * 2,
-                             ctypes.c_int, ctypes.c_char_p)(numpy_api("_UFUNC_API")[_FROM_SIGNATURE])
-    ufunc = make(ctypes.addressof(functions), ctypes.addressof(datas), ctypes.addressof(types), 1, ins, outs,
-                 -1,
-                 ctypes.addressof(text), ctypes.addressof(doc), 0, signature.encode())
+    make = ctypes.PYFUNCTYPE(
+        ctypes.py_object,
+        *[ctypes.c_void_p] * 3,
+        *[ctypes.c_int] * 4,
+        *[ctypes.c_void_p] * 2,
+        ctypes.c_int,
+        ctypes.c_char_p,
+    )(numpy_api("_UFUNC_API")[_FROM_SIGNATURE])
+    ufunc = make(
+        ctypes.addressof(functions),
+        ctypes.addressof(datas),
+        ctypes.addressof(types),
+        1,
+        ins,
+        outs,
+        -1,
+        ctypes.addressof(text),
+        ctypes.addressof(doc),
+        0,
+        signature.encode(),
+    )
     known = {32: functions, 40: datas, 56: text, 64: types, 72: doc, 80: None, 88: None}
     _give_owner(ufunc, known, _Owner(owner, functions, datas, types, text, doc))
     return ufunc
@@ -300,7 +335,7 @@ def _give_owner(ufunc: np.ufunc, known: dict[int, object], owner: object) -> Non
     """
     for offset, thing in known.items():
         found = ctypes.c_void_p.from_address(id(ufunc) + offset).value
-        if found != (None if thing is None else ctypes.addressof(thing)):       # type: ignore[arg-type]
+        if found != (None if thing is None else ctypes.addressof(thing)):  # type: ignore[arg-type]
             _for_ever.append(owner)
             return
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(owner))

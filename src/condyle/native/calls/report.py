@@ -1,4 +1,5 @@
 """What it took to make machine code."""
+
 from __future__ import annotations
 
 from condyle.records import dataclass

@@ -10,6 +10,7 @@ Instructions go to the end of the current block. `loop` and `when` open blocks a
 leaves a structure, as early exits do, `label`, `place`, `require` and `jump` say so. Nothing else in Condyle
 writes labels, phis or addresses.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -32,7 +33,7 @@ class _Loop:
     line: int
     before: str
     out: str
-    carried: list[list[Value]] = field(default_factory=list)     # phi, first value, next value
+    carried: list[list[Value]] = field(default_factory=list)  # phi, first value, next value
 
 
 class Builder:
@@ -53,21 +54,30 @@ class Builder:
         lines: instructions so far.
     """
 
-    def __init__(self, module: Module, name: str, arguments: Sequence[str], *, result: str = VOID,
-                 internal: bool = True,
-                 attributes: str = "nounwind", note: str = "") -> None:
+    def __init__(
+        self,
+        module: Module,
+        name: str,
+        arguments: Sequence[str],
+        *,
+        result: str = VOID,
+        internal: bool = True,
+        attributes: str = "nounwind",
+        note: str = "",
+    ) -> None:
         self.module, self.lanes = module, module.lanes
         self.name, self.result, self.internal = name, result, internal
         self.attributes, self.note = attributes, note
-        self.arguments = [Value(self, type.removesuffix(" noalias"), f"%a{k}") for k,
-                          type in enumerate(arguments)]
+        self.arguments = [
+            Value(self, type.removesuffix(" noalias"), f"%a{k}") for k, type in enumerate(arguments)
+        ]
         self._head = ", ".join(f"{type} %a{k}" for k, type in enumerate(arguments))
         self.lines: list[str] = []
         self.block = "entry"
         self._entry: list[str] = []
         self._count, self._jump, self._ended, self._fma = 0, -1, False, ""
         self._loops: list[_Loop] = []
-        self._results: dict[str, Value] = {}                # of carried values, after their loops
+        self._results: dict[str, Value] = {}  # of carried values, after their loops
 
     def close(self) -> None:
         """Add the function to the module; one that returns nothing ends here by itself."""
@@ -103,9 +113,9 @@ class Builder:
         return x if isinstance(x, Value) else self.number(x, None if isinstance(x, float) else LONG)
 
     def binary(self, word: str, a: Number, b: Number) -> Value:
-        if a.__class__ is b.__class__ is Value:                 # as a rule, hence written out
-            return self.put(a.type, f"{word} {a.type} {a.text}, {b.text}")      # type: ignore[union-attr]
-        type = a.type if isinstance(a, Value) else b.type       # type: ignore[union-attr]
+        if a.__class__ is b.__class__ is Value:  # as a rule, hence written out
+            return self.put(a.type, f"{word} {a.type} {a.text}, {b.text}")  # type: ignore[union-attr]
+        type = a.type if isinstance(a, Value) else b.type  # type: ignore[union-attr]
         return self.put(type, f"{word} {type} {_text(a, type)}, {_text(b, type)}")
 
     def fma(self, a: Number, b: Number, c: Number) -> Value:
@@ -115,8 +125,7 @@ class Builder:
             name = self._fma = f"llvm.fma.{self.lanes.suffix}"
             self.module.declare(name, T, [T, T, T])
         if a.__class__ is b.__class__ is c.__class__ is Value:
-            return (self.put(T,
-                             f"call {T} @{name}({T} {a.text}, {T} {b.text}, {T} {c.text})"))   # type: ignore[union-attr]
+            return self.put(T, f"call {T} @{name}({T} {a.text}, {T} {b.text}, {T} {c.text})")  # type: ignore[union-attr]
         return self.put(T, f"call {T} @{name}({T} {_text(a, T)}, {T} {_text(b, T)}, {T} {_text(c, T)})")
 
     def spread(self, x: Value) -> Value:
@@ -297,7 +306,7 @@ class Builder:
     def loop(self, count: Value | int, step: int = 1) -> Iterator[Value]:
         """Run the body for i = 0, step, 2 step, .. below count."""
         skip, before = "", self.block
-        if not (isinstance(count, int) and count > 0):      # perhaps no round at all
+        if not (isinstance(count, int) and count > 0):  # perhaps no round at all
             skip = self.label("skip")
             self.require(self.compare("sgt", self.operand(count), 0), skip)
         with self._rounds(lambda i: i + step, lambda i, after: self.compare("slt", after, count)) as loop:
@@ -311,6 +320,7 @@ class Builder:
     @contextmanager
     def overlapping(self, last: Value, step: int) -> Iterator[Value]:
         """Run the body for i = 0, step, 2 step, .. below last and, at the end, for `last` itself."""
+
         def following(i: Value) -> Value:
             far = i + step
             return self.select(self.compare("slt", far, last), far, last)
@@ -344,8 +354,9 @@ class Builder:
         return self._results[carried.text]
 
     @contextmanager
-    def _rounds(self, following: Callable[[Value], Value], more: Callable[[Value, Value], Value]
-                | None) -> Iterator[_Loop]:
+    def _rounds(
+        self, following: Callable[[Value], Value], more: Callable[[Value, Value], Value] | None
+    ) -> Iterator[_Loop]:
         """The body of a loop: index i, then following(i), while more(i, following(i)) or, for None, until it
         is left."""
         head, out = self.label("loop"), self.label("out")
@@ -369,7 +380,7 @@ class Builder:
 
 
 def _text(x: Number, type: str) -> str:
-    return x.text if x.__class__ is Value else constant(type, x)    # type: ignore[union-attr, arg-type]
+    return x.text if x.__class__ is Value else constant(type, x)  # type: ignore[union-attr, arg-type]
 
 
 def _phi(sources: Sequence[tuple[Value, str]]) -> str:

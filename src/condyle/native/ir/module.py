@@ -1,4 +1,5 @@
 """A module of LLVM IR: functions, tables, and declarations of what is outside."""
+
 from __future__ import annotations
 
 import hashlib
@@ -12,7 +13,7 @@ from condyle.native.ir.builder import Builder
 from condyle.native.ir.values import VOID, Lanes
 from condyle.native.machine import elf, jit
 
-_LINE = 64                                                  # bytes that memory moves at once
+_LINE = 64  # bytes that memory moves at once
 _LONG = 4096
 """Bytes from which a table is an object file of its own: as text, a million bytes take half a second."""
 
@@ -109,5 +110,6 @@ class Module:
 
     def _all(self, what: str) -> dict[str, Any]:
         """What is declared or linked here, and in the parts for other lanes."""
-        return {name: x for each in (self, *self._abreast.values())
-                for name, x in getattr(each, what).items()}
+        return {
+            name: x for each in (self, *self._abreast.values()) for name, x in getattr(each, what).items()
+        }

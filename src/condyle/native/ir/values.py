@@ -2,6 +2,7 @@
 
 A type is LLVM's own word for it: "double", "<4 x double>", "i64", "ptr".
 """
+
 from __future__ import annotations
 
 import struct
@@ -48,7 +49,7 @@ class Lanes:
     def __init__(self, W: int) -> None:
         self.W = W
         self.T, self.B, self.I = wide(DOUBLE, W), wide(BOOL, W), wide(LONG, W)
-        self.suffix = "f64" if W == 1 else f"v{W}f64"       # as the names of LLVM's own functions end
+        self.suffix = "f64" if W == 1 else f"v{W}f64"  # as the names of LLVM's own functions end
 
 
 class Value:
@@ -70,6 +71,7 @@ class Value:
         return self.builder.put(self.type, f"fneg {self.type} {self.text}")
 
     if TYPE_CHECKING:
+
         def __add__(self, other: Number) -> Value: ...
         def __radd__(self, other: Number) -> Value: ...
         def __sub__(self, other: Number) -> Value: ...
@@ -97,10 +99,17 @@ def _operator(of_doubles: str, of_integers: str, swapped: bool = False) -> Calla
     return operate
 
 
-for _name, _words in {"add": ("fadd", "add"), "sub": ("fsub", "sub"), "mul": ("fmul", "mul"),
-                      "truediv": ("fdiv", ""),
-                      "and": ("", "and"), "or": ("", "or"), "xor": ("", "xor"), "lshift": ("", "shl"),
-                      "rshift": ("", "lshr")}.items():
+for _name, _words in {
+    "add": ("fadd", "add"),
+    "sub": ("fsub", "sub"),
+    "mul": ("fmul", "mul"),
+    "truediv": ("fdiv", ""),
+    "and": ("", "and"),
+    "or": ("", "or"),
+    "xor": ("", "xor"),
+    "lshift": ("", "shl"),
+    "rshift": ("", "lshr"),
+}.items():
     setattr(Value, f"__{_name}__", _operator(*_words))
     if _words[0]:
         setattr(Value, f"__r{_name}__", _operator(*_words, swapped=True))

@@ -21,6 +21,7 @@ everything works without it, and `info` says why.
     CONDYLE_CACHE_DIR        the directory; default: condyle in the platform's directory for caches
     CONDYLE_CACHE_MB         largest size, default 512: the least recently used entries go first
 """
+
 from __future__ import annotations
 
 import contextlib
@@ -46,8 +47,9 @@ from condyle.records import dataclass
 
 _MAGIC = b"condyle machine code 1\n"
 _SUFFIX = ".code"
-_NO_LINKS_NO_WAITING = sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC",
-                                                             "O_BINARY"))
+_NO_LINKS_NO_WAITING = sum(
+    getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY")
+)
 _started = loading.STARTED
 _log = logging.getLogger(__name__)
 _count = {"hits": 0, "misses": 0}
@@ -84,11 +86,15 @@ class Info:
     note: str
 
     def __str__(self) -> str:
-        head = (f"{self.directory or 'no directory'}: {self.entries} entries, {self.bytes / 1e6:.1f} MB of "
-                f"at most {self.limit / 1e6:.0f} MB")
+        head = (
+            f"{self.directory or 'no directory'}: {self.entries} entries, {self.bytes / 1e6:.1f} MB of "
+            f"at most {self.limit / 1e6:.0f} MB"
+        )
         if self.unfinished:
-            head += (f"\n{self.unfinished} unfinished, of processes at work or killed; `condyle cache clear` "
-                     "removes them too")
+            head += (
+                f"\n{self.unfinished} unfinished, of processes at work or killed; `condyle cache clear` "
+                "removes them too"
+            )
         return head + (f"\nnot used: {self.note}" if self.note else "")
 
 
@@ -145,8 +151,16 @@ def info() -> Info:
     entries = list(_files(directory, _SUFFIX)) if directory else []
     unfinished = list(_files(directory, files.UNFINISHED)) if directory else []
     total = sum(size for _, size, _ in entries + unfinished)
-    return Info(directory, len(entries), total, len(unfinished), settings.cache_limit(), _count["hits"],
-                _count["misses"], note)
+    return Info(
+        directory,
+        len(entries),
+        total,
+        len(unfinished),
+        settings.cache_limit(),
+        _count["hits"],
+        _count["misses"],
+        note,
+    )
 
 
 def clear() -> int:
@@ -180,7 +194,7 @@ def _read(directory: Path, digest: str) -> tuple[bytes, dict[str, Any]] | None:
         files.remove(path)
         return None
     with contextlib.suppress(OSError):
-        os.utime(path)                                      # most recently used
+        os.utime(path)  # most recently used
     return found
 
 
@@ -191,7 +205,7 @@ def _open(data: bytes, digest: str) -> tuple[bytes, dict[str, Any]]:
     if not body.startswith(_MAGIC) or hashlib.sha256(body).digest() != checksum:
         raise ValueError("checksum")
     start = len(_MAGIC) + 8
-    end = start + int.from_bytes(body[len(_MAGIC):start], "little")
+    end = start + int.from_bytes(body[len(_MAGIC) : start], "little")
     header = json.loads(body[start:end])
     if header["key"] != digest:
         raise ValueError("another key")
@@ -205,8 +219,11 @@ def _place(key: str, create: bool = False) -> tuple[Path, str] | None:
     directory, note = _directory(create)
     if directory is not None and note.endswith(_RUN) and directory not in _warned:
         _warned.add(directory)
-        warn(f"the cache of machine code {directory} is not used: {note}. Everything works, and is "
-             "compiled anew in every process", RuntimeWarning)
+        warn(
+            f"the cache of machine code {directory} is not used: {note}. Everything works, and is "
+            "compiled anew in every process",
+            RuntimeWarning,
+        )
     if directory is None or note or (fixed := _surroundings()) is None:
         return None
     return directory, hashlib.sha256(f"{fixed}\n{key}".encode()).hexdigest()
@@ -251,7 +268,7 @@ def _files(directory: Path, suffix: str) -> Iterator[tuple[str, int, float]]:
     """Path, size and time of last use of each entry, or of each unfinished file."""
     with contextlib.suppress(OSError), os.scandir(directory) as found:
         for entry in found:
-            with contextlib.suppress(OSError):              # another process has just removed it
+            with contextlib.suppress(OSError):  # another process has just removed it
                 if entry.name.endswith(suffix) and entry.is_file(follow_symlinks=False):
                     facts = entry.stat(follow_symlinks=False)
                     yield entry.path, facts.st_size, facts.st_mtime
@@ -289,8 +306,12 @@ def _surroundings() -> str | None:
     digest = hashlib.sha256()
     root = str(next(p for p in Path(__file__).parents if p.name == "condyle"))
     # paths as text and plain reads: half the time of pathlib's, in which every process waits for 600 files
-    for path in sorted(os.path.join(folder, name) for folder, _, names in os.walk(root) for name in names
-                       if name.endswith(".py")):
+    for path in sorted(
+        os.path.join(folder, name)
+        for folder, _, names in os.walk(root)
+        for name in names
+        if name.endswith(".py")
+    ):
         try:
             with open(path, "rb", buffering=0) as file:
                 data = file.read()
@@ -300,6 +321,6 @@ def _surroundings() -> str | None:
         if changed:
             _log.debug("not used: %s has changed since this process started", path)
             return None
-        digest.update(f"{path[len(root):].replace(os.sep, '/')}\0{len(data)}\0".encode())
+        digest.update(f"{path[len(root) :].replace(os.sep, '/')}\0{len(data)}\0".encode())
         digest.update(data)
     return f"{digest.hexdigest()}\ncasadi {ca.CasadiMeta.version()}\n{jit.versions()}"

@@ -4,6 +4,7 @@ CasADi tries one type after another for each argument, some of them by Python fu
 whatever error these raise. A KeyboardInterrupt that happens to come there is lost or becomes another error:
 one in five of those that come while expressions are built. `patient` waits until Python is outside of CasADi.
 """
+
 from __future__ import annotations
 
 import _thread
@@ -49,11 +50,11 @@ def patient() -> Iterator[None]:
         signal.signal(signal.SIGINT, interrupt)
         yield
     finally:
-        leaving = True                                      # from here on `interrupt` only takes note
+        leaving = True  # from here on `interrupt` only takes note
         for attempt in attempts:
             attempt.cancel()
-            attempt.join()                                  # it has been sent, or never will be
-        signal.signal(signal.SIGINT, old)                   # after `interrupt` has seen what was sent
+            attempt.join()  # it has been sent, or never will be
+        signal.signal(signal.SIGINT, old)  # after `interrupt` has seen what was sent
         if put_off:
             raise KeyboardInterrupt
 

@@ -1,4 +1,5 @@
 """LLVM IR to machine code in this process, for this processor. Nothing here knows what the code computes."""
+
 from __future__ import annotations
 
 import ctypes
@@ -69,7 +70,8 @@ def versions() -> str:
 def _target_machine(optimise: int) -> llvm.TargetMachine:
     triple, cpu, features = host()
     return llvm.Target.from_triple(triple).create_target_machine(
-        cpu=cpu, features=features, opt=optimise, reloc="pic", codemodel="default")
+        cpu=cpu, features=features, opt=optimise, reloc="pic", codemodel="default"
+    )
 
 
 def compile_ir(text: str, optimise: int = 1) -> bytes:
@@ -92,7 +94,7 @@ def _compile(text: str, optimise: int) -> bytes:
 # What does not depend on numbers of a system, such as the check of Parameters where it has none, is the same
 # text for many systems.
 _compile_once = functools.lru_cache(maxsize=64)(_compile)
-_SHORT = 50_000                                             # characters: 64 of them are 3 MB
+_SHORT = 50_000  # characters: 64 of them are 3 MB
 
 
 def join(objects: Sequence[bytes]) -> bytes:
@@ -134,8 +136,9 @@ class Library:
 
 def _separate(objects: tuple[bytes, ...]) -> list[bytes]:
     try:
-        return list(dict.fromkeys(single for data in objects
-                                  for single in parallel.separate(data)))  # each once
+        return list(
+            dict.fromkeys(single for data in objects for single in parallel.separate(data))
+        )  # each once
     except ValueError as error:
         raise NativeError(f"a string of object files cannot be loaded: {error}; compile it again") from None
 
@@ -146,17 +149,20 @@ def _check(objects: list[bytes], symbols: Mapping[str, int]) -> None:
     needed: set[str] = set()
     for data in objects:
         if data[:4] == b"\xcf\xfa\xed\xfe" or data[:2] in (b"\x64\x86", b"\x64\xaa"):
-            continue                                        # Mach-O and COFF are taken on trust
+            continue  # Mach-O and COFF are taken on trust
         try:
             has, wants = elf.symbols(data)
         except ValueError as error:
             raise NativeError(
-                f"an object file of {len(data)} bytes cannot be loaded: {error}; compile again") from None
+                f"an object file of {len(data)} bytes cannot be loaded: {error}; compile again"
+            ) from None
         defined |= has
         needed |= wants
     if missing := sorted(name for name in needed - defined if not _in_process(name)):
-        raise NativeError(f"the compiled code calls functions that exist nowhere: {', '.join(missing)}; give "
-                          "their addresses in `symbols`")
+        raise NativeError(
+            f"the compiled code calls functions that exist nowhere: {', '.join(missing)}; give "
+            "their addresses in `symbols`"
+        )
 
 
 @functools.cache

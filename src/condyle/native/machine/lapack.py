@@ -1,5 +1,6 @@
 """Addresses of LAPACK and BLAS routines, as SciPy exports them to C. SciPy is imported when the first is
 asked for."""
+
 from __future__ import annotations
 
 import contextlib
@@ -21,8 +22,9 @@ def _capsules() -> dict[str, object]:
 def _signature(name: str) -> tuple[object, bytes]:
     capsules = _capsules()
     if name not in capsules:
-        raise UnknownNameError("LAPACK routine", name, capsules,
-                               "or give its address to Program by `symbols`")
+        raise UnknownNameError(
+            "LAPACK routine", name, capsules, "or give its address to Program by `symbols`"
+        )
     capsule_name = ctypes.pythonapi.PyCapsule_GetName
     capsule_name.restype, capsule_name.argtypes = ctypes.c_char_p, [ctypes.py_object]
     return capsules[name], capsule_name(capsules[name])
@@ -35,8 +37,9 @@ def argument_kinds(name: str) -> tuple[str, ...]:
     known = {"char *": "char", "int *": "int"}
     kinds = tuple(known.get(a, "double" if a.endswith("_d *") else "") for a in inside.split(", "))
     if result.strip() != "void" or "" in kinds:
-        raise NativeError(f"{name} has C signature {text!r}; allowed are routines of doubles that return "
-                          "nothing")
+        raise NativeError(
+            f"{name} has C signature {text!r}; allowed are routines of doubles that return nothing"
+        )
     return kinds
 
 
@@ -53,8 +56,11 @@ def _thread_counts() -> list[tuple[Callable[[], int], Callable[[int], None]]]:
     is no such one."""
     _capsules()
     maps = Path("/proc/self/maps")
-    paths = {line.split()[-1] for line in maps.read_text().splitlines()
-             if "openblas" in line} if maps.exists() else set()
+    paths = (
+        {line.split()[-1] for line in maps.read_text().splitlines() if "openblas" in line}
+        if maps.exists()
+        else set()
+    )
     found = []
     for path in sorted(paths):
         library = ctypes.CDLL(path)

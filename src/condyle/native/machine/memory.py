@@ -3,6 +3,7 @@
 Where a limit is near, a process of its own compiles (`apart`): it has an address space of its own, and where
 it is ended, this one goes on and raises an error.
 """
+
 from __future__ import annotations
 
 import contextlib
@@ -21,11 +22,17 @@ MEGABYTE = 1_000_000
 # addresses, nearly all of them for nothing. These bounds are 2 to 3 times what was measured.
 ALONE, ADDRESSES = 32 * MEGABYTE, 250 * MEGABYTE
 BYTES_OF_CHARACTER, BYTES_OF_WHOLE = 120, 10
-BYTES_OF_OBJECT = 4                                         # to load one byte of machine code
+BYTES_OF_OBJECT = 4  # to load one byte of machine code
 # by the name of the controller: folder, files of limit and use, what of the use can be given back
-CONTAINERS = {"": ("/sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"),
-              "memory": ("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
-                         "total_inactive_file")}
+CONTAINERS = {
+    "": ("/sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"),
+    "memory": (
+        "/sys/fs/cgroup/memory",
+        "memory.limit_in_bytes",
+        "memory.usage_in_bytes",
+        "total_inactive_file",
+    ),
+}
 
 _CHILD = """
 import struct, sys
@@ -60,9 +67,11 @@ def check_room(objects: Sequence[bytes]) -> None:
     size = sum(map(len, objects))
     for left, what, _ in _limits_of_process():
         if left < BYTES_OF_OBJECT * size + 4 * MEGABYTE:
-            raise NativeError(f"{size / 1e6:.1f} MB of machine code cannot be loaded: "
-                              f"{max(left, 0) / 1e6:.0f} MB are left of {what}; raise the limit, or free "
-                              "memory")
+            raise NativeError(
+                f"{size / 1e6:.1f} MB of machine code cannot be loaded: "
+                f"{max(left, 0) / 1e6:.0f} MB are left of {what}; raise the limit, or free "
+                "memory"
+            )
 
 
 def apart(texts: Sequence[str], host: tuple[str, str, str], level: int) -> list[bytes]:
@@ -70,25 +79,30 @@ def apart(texts: Sequence[str], host: tuple[str, str, str], level: int) -> list[
     memory."""
     try:
         data = [text.encode() for text in texts]
-        done = subprocess.run([sys.executable, "-c", _CHILD, *host, str(level), *(str(len(d)) for d in data)],
-                              input=b"".join(data), capture_output=True,
-                              env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))})
+        done = subprocess.run(
+            [sys.executable, "-c", _CHILD, *host, str(level), *(str(len(d)) for d in data)],
+            input=b"".join(data),
+            capture_output=True,
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        )
         said = done.stderr.decode(errors="replace").strip().splitlines()
         ended = said[-1] if said else f"status {done.returncode}"
         if not done.returncode:
             out, objects = memoryview(done.stdout), []
             while out:
                 size = struct.unpack_from("<Q", out)[0]
-                objects.append(bytes(out[8:8 + size]))
-                out = out[8 + size:]
+                objects.append(bytes(out[8 : 8 + size]))
+                out = out[8 + size :]
             return objects
     except (MemoryError, OSError) as error:
         ended = repr(error)
     left, what, _ = min(_limits(), default=(0, "all memory", False))
-    raise NativeError(f"LLVM needs more memory than there is to compile {sum(map(len, texts)) / 1e6:.1f} MB "
-                      f"of code: {max(left, 0) / 1e6:.0f} MB are left of {what}, and a process of its own "
-                      f"ended with {ended!r}; raise the limit, set CONDYLE_LAYOUT=looped, whose code hardly "
-                      "grows with the bodies, or CONDYLE_EVALUATOR=casadi, which compiles nothing")
+    raise NativeError(
+        f"LLVM needs more memory than there is to compile {sum(map(len, texts)) / 1e6:.1f} MB "
+        f"of code: {max(left, 0) / 1e6:.0f} MB are left of {what}, and a process of its own "
+        f"ended with {ended!r}; raise the limit, set CONDYLE_LAYOUT=looped, whose code hardly "
+        "grows with the bodies, or CONDYLE_EVALUATOR=casadi, which compiles nothing"
+    )
 
 
 def _limits() -> Iterator[tuple[int, str, bool]]:
@@ -101,9 +115,9 @@ def _limits() -> Iterator[tuple[int, str, bool]]:
         _, kind, path = line.split(":", 2)
         if kind in CONTAINERS:
             root, limit, used, cached = CONTAINERS[kind]
-            for folder in {Path(root + path), Path(root)}:   # what a container sees is one or the other
+            for folder in {Path(root + path), Path(root)}:  # what a container sees is one or the other
                 with contextlib.suppress(OSError, ValueError):
-                    most = int((folder / limit).read_text())         # "max" where there is none
+                    most = int((folder / limit).read_text())  # "max" where there is none
                     cache = dict(x.split() for x in _lines(folder / "memory.stat")).get(cached, "0")
                     left = most - int((folder / used).read_text()) + int(cache)
                     yield left, f"{most / 1e6:.0f} MB for this container (cgroup)", False
@@ -115,8 +129,10 @@ def _limits_of_process() -> Iterator[tuple[int, str, bool]]:
         import resource
 
         used = [int(x) * resource.getpagesize() for x in Path("/proc/self/statm").read_text().split()]
-        for limit, part, what in ((resource.RLIMIT_AS, used[0], "addresses (ulimit -v)"),
-                                  (resource.RLIMIT_DATA, used[5], "data (ulimit -d)")):
+        for limit, part, what in (
+            (resource.RLIMIT_AS, used[0], "addresses (ulimit -v)"),
+            (resource.RLIMIT_DATA, used[5], "data (ulimit -d)"),
+        ):
             most = resource.getrlimit(limit)[0]
             if most != resource.RLIM_INFINITY:
                 yield most - part, f"{most / 1e6:.0f} MB of {what}", True

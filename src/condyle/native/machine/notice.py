@@ -1,4 +1,5 @@
 """Who is told that machine code is being made: it may take seconds, in which a bar does not move."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator

@@ -4,6 +4,7 @@ llvmlite lets one thread at a time into LLVM; code generation itself is safe in 
 context, a module and a target machine of its own. Here it is called through a second handle on llvmlite's
 library, which has no lock. Where that cannot be had, all goes through the first.
 """
+
 from __future__ import annotations
 
 import ctypes
@@ -19,9 +20,10 @@ from condyle.errors import NativeError
 
 # before a definition that may move to a module of its own
 PART = "; part\n"
-HELPER = "; helper\n"                                       # before one that may be copied into such modules
-_PIECE = re.compile(rf"^({PART}|{HELPER})(define internal ([^@]*@([\w.$]+)\([^\n]*\))[^\n]*\{{\n.*?^\}}$)",
-                    re.M | re.S)
+HELPER = "; helper\n"  # before one that may be copied into such modules
+_PIECE = re.compile(
+    rf"^({PART}|{HELPER})(define internal ([^@]*@([\w.$]+)\([^\n]*\))[^\n]*\{{\n.*?^\}}$)", re.M | re.S
+)
 _CALLED = re.compile(r"@([\w.$]+)\(")
 _NAMED = re.compile(r"@([\w.$]+)")
 _TABLE = re.compile(r"^(@([\w.$]+) = (?:private|external) constant .*)$", re.M)
@@ -34,7 +36,7 @@ def divide(text: str) -> list[str]:
     """The module as several that call each other. How many depends on nothing but its length."""
     if len(text) < 2 * _CHUNK:
         return [text]
-    parts: list[tuple[str, str]] = []                       # head and definition
+    parts: list[tuple[str, str]] = []  # head and definition
     helpers: dict[str, str] = {}
     for kind, definition, head, name in _PIECE.findall(text):
         if kind == PART:
@@ -42,8 +44,9 @@ def divide(text: str) -> list[str]:
         else:
             helpers[name] = definition
     helpers |= {name: line for line, name in _TABLE.findall(text)}
-    declared = {match[1]: line for line in re.findall(r"^declare .*$", text, re.M)
-                if (match := _CALLED.search(line))}
+    declared = {
+        match[1]: line for line in re.findall(r"^declare .*$", text, re.M) if (match := _CALLED.search(line))
+    }
     total = sum(len(definition) for _, definition in parts)
     chunks: list[list[str]] = [[] for _ in range(max(1, round(total / _CHUNK)))]
     size = 0
@@ -76,8 +79,9 @@ def join(objects: list[bytes]) -> bytes:
     """Several object files as one string of bytes; one stays as it is."""
     if len(objects) == 1:
         return objects[0]
-    return b"".join([_MAGIC, struct.pack("<I", len(objects)), *(struct.pack("<Q", len(o)) for o in objects),
-                     *objects])
+    return b"".join(
+        [_MAGIC, struct.pack("<I", len(objects)), *(struct.pack("<Q", len(o)) for o in objects), *objects]
+    )
 
 
 def separate(data: bytes) -> list[bytes]:
@@ -94,7 +98,7 @@ def separate(data: bytes) -> list[bytes]:
         raise ValueError(f"its table speaks of {start + sum(sizes)} bytes")
     objects = []
     for size in sizes:
-        objects.append(data[start:start + size])
+        objects.append(data[start : start + size])
         start += size
     return objects
 
@@ -139,8 +143,9 @@ def _emitter() -> Callable[[llvm.TargetMachine, llvm.ModuleRef], bytes]:
 
     def unlocked(target: llvm.TargetMachine, module: llvm.ModuleRef) -> bytes:
         message = ctypes.c_char_p()
-        buffer = emit(ctypes.cast(target._ptr, pointer), ctypes.cast(module._ptr, pointer), 1,
-                      ctypes.byref(message))
+        buffer = emit(
+            ctypes.cast(target._ptr, pointer), ctypes.cast(module._ptr, pointer), 1, ctypes.byref(message)
+        )
         if not buffer:
             raise NativeError(f"LLVM makes no machine code: {(message.value or b'').decode()}")
         try:

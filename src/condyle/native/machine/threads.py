@@ -1,4 +1,5 @@
 """Threads that share large batches. Made when first needed, never carried across a fork."""
+
 from __future__ import annotations
 
 import contextlib
@@ -55,7 +56,7 @@ def run(tasks: Sequence[Callable[[], None]]) -> None:
     ended."""
     futures = submit(tasks[1:])
     try:
-        for task in (tasks[0], *tasks[1 + len(futures):]):
+        for task in (tasks[0], *tasks[1 + len(futures) :]):
             task()
     finally:
         errors = [future.exception() for future in futures]

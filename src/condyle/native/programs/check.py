@@ -1,5 +1,6 @@
 """Checks of a program's tree before any code is written: names, sizes, limits. A wrong tree would corrupt
 memory."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -29,8 +30,14 @@ from condyle.native.programs.nodes import (
 Reached = dict[str, list[list[list[Any]]]]
 
 
-def check(body: Node, sizes: Mapping[str, int], streams: Mapping[str, Stream], counts: Sequence[str], W: int,
-          outside: Mapping[str, int]) -> tuple[Reached, set[str]]:
+def check(
+    body: Node,
+    sizes: Mapping[str, int],
+    streams: Mapping[str, Stream],
+    counts: Sequence[str],
+    W: int,
+    outside: Mapping[str, int],
+) -> tuple[Reached, set[str]]:
     """Raise DescriptionError or UnknownNameError for a tree that cannot run.
 
     Returns for each stream the rows that its Scans reach, as a list of places, each a list of [count, rows
@@ -51,8 +58,14 @@ def check(body: Node, sizes: Mapping[str, int], streams: Mapping[str, Stream], c
 
 
 class _Inspector:
-    def __init__(self, sizes: Mapping[str, int], streams: Mapping[str, Stream], counts: Sequence[str], W: int,
-                 outside: Mapping[str, int]) -> None:
+    def __init__(
+        self,
+        sizes: Mapping[str, int],
+        streams: Mapping[str, Stream],
+        counts: Sequence[str],
+        W: int,
+        outside: Mapping[str, int],
+    ) -> None:
         self.sizes, self.streams, self.counts, self.W, self.outside = sizes, streams, counts, W, outside
         self.rows: Reached = {}
         self.written: set[str] = set()
@@ -65,8 +78,10 @@ class _Inspector:
                 self.kernel(node)
             case While(flag=flag, limit=limit, status=status):
                 if limit is None:
-                    raise DescriptionError(f"{self.where}: has no limit. A flag that stays set loops without "
-                                           "end: give limit=, a number or the name of a count")
+                    raise DescriptionError(
+                        f"{self.where}: has no limit. A flag that stays set loops without "
+                        "end: give limit=, a number or the name of a count"
+                    )
                 self.word(flag, "flag")
                 self.word(status, "status")
                 self.count(limit, "limit")
@@ -76,8 +91,9 @@ class _Inspector:
                 self.count(count, "count")
                 for stream, step in node.steps.items():
                     if self.stream(stream).shared:
-                        raise DescriptionError(f"{self.where}: the shared table {stream!r} cannot move; read "
-                                               "it by Get")
+                        raise DescriptionError(
+                            f"{self.where}: the shared table {stream!r} cannot move; read it by Get"
+                        )
                     self.count(step, f"rows of {stream!r}")
             case Get(stream=stream, index=index, dst=array, status=status):
                 self.table(stream, array, writes=False)
@@ -96,8 +112,10 @@ class _Inspector:
             case Call():
                 self.call(node)
             case _:
-                raise DescriptionError(f"{self.where}: a {type(node).__name__} is no node. Nodes are Kernel, "
-                                       "While, If, Scan, Get, Put, Take, Call, and lists of them")
+                raise DescriptionError(
+                    f"{self.where}: a {type(node).__name__} is no node. Nodes are Kernel, "
+                    "While, If, Scan, Get, Put, Take, Call, and lists of them"
+                )
 
     def slice(self, name: str) -> int:
         if name not in self.sizes:
@@ -116,11 +134,13 @@ class _Inspector:
     def count(self, count: int | str, role: str) -> None:
         if isinstance(count, str):
             if count not in self.counts:
-                raise UnknownNameError("count", count, self.counts,
-                                       f"{role} of {self.where}; declare it by counts=")
+                raise UnknownNameError(
+                    "count", count, self.counts, f"{role} of {self.where}; declare it by counts="
+                )
         elif not isinstance(count, int) or isinstance(count, bool) or count < 0:
-            raise DescriptionError(f"{self.where}: {role} {count!r}: expected an integer, 0 or more, or a "
-                                   "count")
+            raise DescriptionError(
+                f"{self.where}: {role} {count!r}: expected an integer, 0 or more, or a count"
+            )
 
     def array(self, name: str, *, writes: bool) -> int:
         """Size of a slice, or of the current row of a stream."""
@@ -128,8 +148,9 @@ class _Inspector:
             return self.slice(name)
         stream = self.streams[name]
         if stream.shared:
-            raise DescriptionError(f"{self.where}: the shared table {name!r} is no slice: Get reads it, Put "
-                                   "writes it")
+            raise DescriptionError(
+                f"{self.where}: the shared table {name!r} is no slice: Get reads it, Put writes it"
+            )
         place = [[n.count, n.steps[name]] for n in self.path if isinstance(n, Scan) and name in n.steps]
         places = self.rows.setdefault(name, [])
         if place not in places:
@@ -149,14 +170,17 @@ class _Inspector:
             inputs, outputs = tuple(f.inputs), tuple(f.outputs)
             names = [f"input {i}" for i in range(len(inputs))], [f"output {i}" for i in range(len(outputs))]
             if both := sorted(set(node.ins) & set(node.outs)):
-                raise DescriptionError(f"{self.where}: {', '.join(both)} cannot be input and output of "
-                                       "several kernels in one")
+                raise DescriptionError(
+                    f"{self.where}: {', '.join(both)} cannot be input and output of several kernels in one"
+                )
         else:
             if f.has_free():
                 raise DescriptionError(f"{self.where}: depends on {f.get_free()}, which is no input of it")
             names = f.name_in(), f.name_out()
-            for name, dense in [*((n, f.sparsity_in(n).is_dense()) for n in names[0]),
-                                *((n, f.sparsity_out(n).is_dense()) for n in names[1])]:
+            for name, dense in [
+                *((n, f.sparsity_in(n).is_dense()) for n in names[0]),
+                *((n, f.sparsity_out(n).is_dense()) for n in names[1]),
+            ]:
                 if not dense:
                     raise DescriptionError(f"{self.where}: {name} is sparse; make it dense by ca.densify")
             inputs = tuple(f.nnz_in(i) for i in range(f.n_in()))
@@ -167,27 +191,34 @@ class _Inspector:
         sides = ("inputs", node.ins, inputs, names[0]), ("outputs", node.outs, outputs, names[1])
         for side, slices, wanted, called in sides:
             if len(slices) != len(wanted):
-                raise DescriptionError(f"{self.where}: has {len(wanted)} {side}, but {len(slices)} slices "
-                                       f"{[*slices]}")
+                raise DescriptionError(
+                    f"{self.where}: has {len(wanted)} {side}, but {len(slices)} slices {[*slices]}"
+                )
             for s, size, name in zip(slices, wanted, called):
                 if (have := self.array(s, writes=side == "outputs")) != size:
-                    raise DescriptionError(f"{self.where}: {name} has {size} elements, slice {s!r} has "
-                                           f"{have}")
+                    raise DescriptionError(
+                        f"{self.where}: {name} has {size} elements, slice {s!r} has {have}"
+                    )
 
     def table(self, name: str, array: str, *, writes: bool) -> None:
         size = self.slice(array)
         if name in self.sizes:
             if size == 0 or self.sizes[name] % size:
-                raise DescriptionError(f"{self.where}: slice {name!r} of size {self.sizes[name]} is no table "
-                                       f"of rows of {size}, the size of {array!r}")
+                raise DescriptionError(
+                    f"{self.where}: slice {name!r} of size {self.sizes[name]} is no table "
+                    f"of rows of {size}, the size of {array!r}"
+                )
             return
         stream = self.stream(name)
         if stream.size != size:
-            raise DescriptionError(f"{self.where}: rows of {name!r} have {stream.size} elements, {array!r} "
-                                   f"has {size}")
+            raise DescriptionError(
+                f"{self.where}: rows of {name!r} have {stream.size} elements, {array!r} has {size}"
+            )
         if any(isinstance(n, Scan) and name in n.steps for n in self.path):
-            raise DescriptionError(f"{self.where}: {name!r} moves with a Scan around this node; index "
-                                   "another stream, or take it from the Scan's streams")
+            raise DescriptionError(
+                f"{self.where}: {name!r} moves with a Scan around this node; index "
+                "another stream, or take it from the Scan's streams"
+            )
         if writes:
             self.written.add(name)
 
@@ -198,8 +229,9 @@ class _Inspector:
             elif isinstance(a, bytes) and len(a) != 1:
                 raise DescriptionError(f"{self.where}: {a!r}: a character constant is one byte")
             elif not isinstance(a, (int, float, bytes)):
-                raise DescriptionError(f"{self.where}: {a!r}: an argument is a slice's name, Ints, int, "
-                                       "float or byte")
+                raise DescriptionError(
+                    f"{self.where}: {a!r}: an argument is a slice's name, Ints, int, float or byte"
+                )
         if node.symbol in self.outside:
             return
         kinds = lapack.argument_kinds(node.symbol)
@@ -209,5 +241,6 @@ class _Inspector:
         for i, (kind, a) in enumerate(zip(kinds, node.args)):
             if not isinstance(a, allowed[kind]):
                 words = {"char": "one byte", "int": "an int or Ints", "double": "a slice's name or a float"}
-                raise DescriptionError(f"{self.where}: argument {i} is a {kind} *, so {words[kind]}; got "
-                                       f"{a!r}")
+                raise DescriptionError(
+                    f"{self.where}: argument {i} is a {kind} *, so {words[kind]}; got {a!r}"
+                )

@@ -9,6 +9,7 @@ Workspace, in words of 8 bytes (element j of lane l of a slice at [j W + l], eac
 
     resume  budget  stop .. | slices | counts, streams (address, rows), counters, masks, scratch | work
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
@@ -60,8 +61,14 @@ class Context:
 class ProgramWriter:
     """Writes one program. After `write`, `layout` says where everything is."""
 
-    def __init__(self, sizes: Mapping[str, int], streams: Mapping[str, Stream], counts: Sequence[str], W: int,
-                 contract: bool) -> None:
+    def __init__(
+        self,
+        sizes: Mapping[str, int],
+        streams: Mapping[str, Stream],
+        counts: Sequence[str],
+        W: int,
+        contract: bool,
+    ) -> None:
         self.module = Module(W, contract)
         self.lanes, self.W = self.module.lanes, W
         self.sizes, self.streams = sizes, streams
@@ -73,7 +80,7 @@ class ProgramWriter:
         self._count = {n: self._reserve(1) for n in counts}
         self._stream = {n: self._reserve(2) for n in streams}
         self._places: dict[int, Value] = {}
-        self._known: dict[object, Value] = {}               # values already computed in a basic block
+        self._known: dict[object, Value] = {}  # values already computed in a basic block
         self._known_in = ""
         # labels of the heads of loops, and of where they stop
         self._loops: list[tuple[str, str]] = []
@@ -87,14 +94,25 @@ class ProgramWriter:
 
     def layout(self) -> dict[str, Any]:
         """All that Python must know to run the code; JSON can hold it."""
-        streams = {n: {"size": s.size, "shared": s.shared, "word": self._stream[n]} for n,
-                   s in self.streams.items()}
-        return {"W": self.W, "sizes": dict(self.sizes), "offsets": self._slice, "counts": self._count,
-                "streams": streams, "symbols": self.symbols, "words": self._words}
+        streams = {
+            n: {"size": s.size, "shared": s.shared, "word": self._stream[n]} for n, s in self.streams.items()
+        }
+        return {
+            "W": self.W,
+            "sizes": dict(self.sizes),
+            "offsets": self._slice,
+            "counts": self._count,
+            "streams": streams,
+            "symbols": self.symbols,
+            "words": self._words,
+        }
 
     def write(self, body: Node) -> str:
-        self._under_mask = {hash(n.f) for n, path in walk(body)
-                            if isinstance(n, Kernel) and any(isinstance(p, (While, If)) for p in path)}
+        self._under_mask = {
+            hash(n.f)
+            for n, path in walk(body)
+            if isinstance(n, Kernel) and any(isinstance(p, (While, If)) for p in path)
+        }
         self._in_place = {hash(n.f) for n, _ in walk(body) if isinstance(n, Kernel) and {*n.ins} & {*n.outs}}
         with self.module.function("program", [POINTER], result=LONG, internal=False) as self.b:
             b = self.b
@@ -109,8 +127,9 @@ class ProgramWriter:
                 b.store(k, self._at(RESUME))
                 b.give(b.number(1, LONG))
             b.place(enter)
-            b.switch(b.load(self._at(RESUME), LONG), start,
-                     {k: head for k, (head, _) in enumerate(self._loops, 1)})
+            b.switch(
+                b.load(self._at(RESUME), LONG), start, {k: head for k, (head, _) in enumerate(self._loops, 1)}
+            )
             b.at_entry(b.arguments[0], self._reserve(self._work * self.W, LINE), LONG, name=_WORK)
         return self.module.text()
 
@@ -139,8 +158,11 @@ class ProgramWriter:
 
     def _array(self, name: str, place: Context) -> Value:
         """Address of a slice, or of the current row of a stream."""
-        return (self._at(self._slice[name]) if name in self._slice
-                else self._once(name, lambda: self._row_of(name, place)))
+        return (
+            self._at(self._slice[name])
+            if name in self._slice
+            else self._once(name, lambda: self._row_of(name, place))
+        )
 
     def _row_of(self, stream: str, place: Context) -> Value:
         address = self._word(self._stream[stream], POINTER)
@@ -158,8 +180,10 @@ class ProgramWriter:
         b = self.b
         if place.mask is None:
             return b.number(1, self.lanes.B)
-        return self._once("mask", lambda: b.convert("bitcast", b.convert("trunc", self._bits(place),
-                                                                         f"i{self.W}"), self.lanes.B))
+        return self._once(
+            "mask",
+            lambda: b.convert("bitcast", b.convert("trunc", self._bits(place), f"i{self.W}"), self.lanes.B),
+        )
 
     def _within(self, place: Context, truth: Value) -> Value:
         """What holds, among the lanes of a place."""
@@ -208,9 +232,12 @@ class ProgramWriter:
             case Get(stream=table, dst=array) | Put(stream=table, src=array):
                 self._row(node, table, array, place)
             case Take(stream=stream, dst=dst):
-                self.b.call(add_take(self.module), self._word(self._stream[stream], POINTER),
-                            self._at(self._slice[dst]),
-                            self._bits(place))
+                self.b.call(
+                    add_take(self.module),
+                    self._word(self._stream[stream], POINTER),
+                    self._at(self._slice[dst]),
+                    self._bits(place),
+                )
             case Call():
                 self._call(node, place)
 
@@ -218,7 +245,7 @@ class ProgramWriter:
         f, b = node.f, self.b
         ins, outs = ([self._array(n, place) for n in side] for side in (node.ins, node.outs))
         work = Value(b, POINTER, _WORK)
-        later: list[tuple[Value, Value, int]] = []          # results in place of arguments: from, to, size
+        later: list[tuple[Value, Value, int]] = []  # results in place of arguments: from, to, size
         if isinstance(f, External):
             symbol, masked, blocks = f.symbol, self.W > 1 and f.masked, f.work
             self.externals[symbol] = f
@@ -226,7 +253,7 @@ class ProgramWriter:
         else:
             symbol, masked, rolls, blocks = self._compiled(f)
             for k, (name, address) in enumerate(zip(node.outs, outs)):
-                if rolls and name in node.ins and isinstance(f, ca.Function):       # one lane only
+                if rolls and name in node.ins and isinstance(f, ca.Function):  # one lane only
                     outs[k] = b.at(work, blocks)
                     later.append((outs[k], address, f.numel_out(k)))
                     blocks += f.numel_out(k)
@@ -301,9 +328,7 @@ class ProgramWriter:
         if W == 1:
             b.call(add_row_of_one(self.module, which, size), address, *slices, rows)
             return
-        b.call(add_row(self.module, which), address, *slices, rows,
-               self._bits(place), size,
-               *strides)
+        b.call(add_row(self.module, which), address, *slices, rows, self._bits(place), size, *strides)
 
     def _call(self, node: Call, place: Context) -> None:
         """A function that calls the symbol for each lane."""
@@ -320,8 +345,13 @@ class ProgramWriter:
                 back: list[tuple[str, list[Value | int]]] = []
                 for i, a in enumerate(node.args):
                     if isinstance(a, (int, float, bytes)):
-                        kind = (np.int8 if isinstance(a, bytes) else np.int32 if isinstance(a, int)
-                                else np.float64)
+                        kind = (
+                            np.int8
+                            if isinstance(a, bytes)
+                            else np.int32
+                            if isinstance(a, int)
+                            else np.float64
+                        )
                         number = a[0] if isinstance(a, bytes) else a
                         pointers.append(b.symbol(module.table(f"{name}.{i}", np.array([number], kind))))
                         continue
@@ -330,8 +360,10 @@ class ProgramWriter:
                         array = a.slice if isinstance(a, Ints) else a
                         known[a] = b.at(workspace, self._slice[array], LONG)
                         if whole or W > 1:
-                            size, plain = self.sizes[array], b.at(workspace, self._reserve(self.sizes[array]),
-                                                                  LONG)
+                            size, plain = (
+                                self.sizes[array],
+                                b.at(workspace, self._reserve(self.sizes[array]), LONG),
+                            )
                             copied: list[Value | int] = [plain, known[a], size, lane]
                             b.call(add_lane_copy(module, "load", whole), *copied)
                             back.append((add_lane_copy(module, "store", whole), copied))

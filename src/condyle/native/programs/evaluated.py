@@ -1,5 +1,6 @@
 """Functions as nodes of the step loop. What they look up in tables becomes Get nodes on shared tables; where
 some rows come from solvers, all rows come from one kernel."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -26,8 +27,14 @@ class Evaluated:
             what stages with solvers carry to it.
     """
 
-    def __init__(self, f: ca.Function | Staged, label: str, sizes: dict[str, int], streams: dict[str, Stream],
-                 tables: dict[str, np.ndarray]) -> None:
+    def __init__(
+        self,
+        f: ca.Function | Staged,
+        label: str,
+        sizes: dict[str, int],
+        streams: dict[str, Stream],
+        tables: dict[str, np.ndarray],
+    ) -> None:
         self.main: ca.Function = f.main if isinstance(f, Staged) else f
         self.more: tuple[str, ...] = ()
         self.carried: tuple[str, ...] = ()
@@ -87,9 +94,14 @@ class Composed:
         return [Kernel(self.f, tuple(ins), tuple(outs))]
 
 
-def evaluated(f: ca.Function | Staged | Composite, label: str, sizes: dict[str, int],
-              streams: dict[str, Stream],
-              tables: dict[str, np.ndarray]) -> Evaluated | Composed:
+def evaluated(
+    f: ca.Function | Staged | Composite,
+    label: str,
+    sizes: dict[str, int],
+    streams: dict[str, Stream],
+    tables: dict[str, np.ndarray],
+) -> Evaluated | Composed:
     """Either of them; `sizes`, `streams` and `tables` gain what it needs."""
-    return Evaluated(f, label, sizes, streams, tables) if isinstance(f,
-                                                                     (ca.Function, Staged)) else Composed(f)
+    return (
+        Evaluated(f, label, sizes, streams, tables) if isinstance(f, (ca.Function, Staged)) else Composed(f)
+    )

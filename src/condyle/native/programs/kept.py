@@ -1,4 +1,5 @@
 """Programs that are made once: with the objects that use them, and on disk."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -16,9 +17,10 @@ Made = tuple[Program, dict[str, np.ndarray]]
 def kept(key: str, make: Callable[[], Made]) -> Made:
     """The program of a key from the disk cache, or made and stored there. The key is text that determines
     it."""
+
     def load(code: bytes, facts: dict[str, Any]) -> Made:
         program = Program.unpack(code, facts["layout"])
-        program.load()                                      # now, while it can still be made anew
+        program.load()  # now, while it can still be made anew
         return program, {name: np.array(rows) for name, rows in facts["tables"].items()}
 
     if (found := cache.loaded(key, load)) is not None:
@@ -26,6 +28,7 @@ def kept(key: str, make: Callable[[], Made]) -> Made:
     with notice.compiling("the loop of steps"):
         program, tables = make()
         code, layout = program.pack()
-    cache.store(key, code, {"layout": layout, "tables": {name: table.tolist() for name,
-                                                         table in tables.items()}})
+    cache.store(
+        key, code, {"layout": layout, "tables": {name: table.tolist() for name, table in tables.items()}}
+    )
     return program, tables

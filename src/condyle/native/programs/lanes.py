@@ -1,5 +1,6 @@
 """What a program does lane by lane, as functions of the module that needs them: rows of tables, queues,
 outside calls."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -23,6 +24,7 @@ def add_row(module: Module, which: str) -> str:
 
     An index that is not in [0, rows) never becomes an address.
     """
+
     def write(name: str) -> None:
         with module.function(name, [*[POINTER] * 4, *[LONG] * 6]) as b:
             table, indices, array, status, rows, mask, size, row, element, side = b.arguments
@@ -46,6 +48,7 @@ def add_row(module: Module, which: str) -> str:
 
 def add_row_of_one(module: Module, which: str, size: int) -> str:
     """The same for one lane and rows of a size that is known, moved at once."""
+
     def write(name: str) -> None:
         with module.function(name, [*[POINTER] * 4, LONG]) as b:
             table, index, array, status, rows = b.arguments
@@ -66,12 +69,15 @@ def add_row_of_one(module: Module, which: str, size: int) -> str:
 
 def add_take(module: Module) -> str:
     """Define `program.take`: give each lane the next number of a counter in memory that others may share."""
+
     def write(name: str) -> None:
         with module.function(name, [POINTER, POINTER, LONG]) as b:
             counter, target, mask = b.arguments
             with each_lane(b, mask) as lane:
-                b.store(b.put(DOUBLE, f"atomicrmw fadd {counter}, {b.number(1, DOUBLE)} seq_cst"),
-                        b.at(target, lane))
+                b.store(
+                    b.put(DOUBLE, f"atomicrmw fadd {counter}, {b.number(1, DOUBLE)} seq_cst"),
+                    b.at(target, lane),
+                )
 
     return module.define("program.take", write)
 
@@ -79,6 +85,7 @@ def add_take(module: Module) -> str:
 def add_lane_copy(module: Module, which: str, whole: bool) -> str:
     """Define `program.load` or `program.store`: copy one lane of a slice to or from a plain array, perhaps of
     C int."""
+
     def write(name: str) -> None:
         element, align = (INT, 4) if whole else (DOUBLE, 8)
         with module.function(name, [*[POINTER] * 2, *[LONG] * 2]) as b:

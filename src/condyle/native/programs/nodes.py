@@ -15,6 +15,7 @@ which named slices of one workspace. A program is a tree of nodes, a list or tup
 The same tree runs scalar (W = 1) or as W lanes side by side with masks: a lane that has left a loop, or whose
 branch is not taken, is computed along and never stored. Each lane has its own status words; see `LaneStatus`.
 """
+
 from __future__ import annotations
 
 import enum
@@ -47,11 +48,11 @@ class LaneStatus(enum.IntEnum):
 _ADVICE = {
     LaneStatus.OK: "every loop ended by itself",
     LaneStatus.LIMIT: "a loop reached its limit: start nearer to the solution, loosen the tolerance or raise "
-                      "the limit",
+    "the limit",
     LaneStatus.NAN: "the flag of a loop became NaN: look for a division by zero or a root of a negative "
-                    "number",
+    "number",
     LaneStatus.INDEX: "a table was asked for a row that it does not have: the nearest was read, nothing was "
-                      "written",
+    "written",
     LaneStatus.USER: "a kernel of the program reported this",
 }
 
@@ -92,7 +93,7 @@ class While:
 
     flag: str
     body: Node
-    limit: int | str | None = None                          # a number, or the name of a count
+    limit: int | str | None = None  # a number, or the name of a count
     status: str = "status"
 
 
@@ -191,9 +192,13 @@ LONG = 3000
 of a long vector, and looking takes longer than all else."""
 
 
-def kernel(fn: Callable[..., Any], ins: str | Sequence[str], outs: str | Sequence[str],
-           sizes: Mapping[str, int],
-           name: str = "") -> Kernel:
+def kernel(
+    fn: Callable[..., Any],
+    ins: str | Sequence[str],
+    outs: str | Sequence[str],
+    sizes: Mapping[str, int],
+    name: str = "",
+) -> Kernel:
     """Trace fn(*ins), ins as column vectors of the slices' sizes, into a Kernel that writes its results to
     `outs`."""
     ins, outs = (tuple(n.split()) if isinstance(n, str) else tuple(n) for n in (ins, outs))
@@ -213,8 +218,9 @@ def kernel(fn: Callable[..., Any], ins: str | Sequence[str], outs: str | Sequenc
 
 
 def kernel_name(f: ca.Function | External | Composite) -> str:
-    return f.symbol if isinstance(f, External) else f.name() if isinstance(f,
-                                                                           ca.Function) else type(f).__name__
+    return (
+        f.symbol if isinstance(f, External) else f.name() if isinstance(f, ca.Function) else type(f).__name__
+    )
 
 
 def describe(node: Node) -> str:

@@ -1,5 +1,6 @@
 """A tree of nodes becomes machine code; a workspace is the memory it runs in. `nodes` says what a tree is
 made of."""
+
 from __future__ import annotations
 
 import ctypes
@@ -33,8 +34,9 @@ def compile_kernel(f: ca.Function | Composite, symbol: str, W: int = 1, contract
         work = add_kernel(module, f, symbol, masked=W > 1)
     else:
         inputs, outputs, work = f.inputs, f.outputs, f.emit(module, symbol)
-    return External(symbol, tuple(inputs), tuple(outputs), W, work, module.compile(),
-                    masked=isinstance(f, ca.Function))
+    return External(
+        symbol, tuple(inputs), tuple(outputs), W, work, module.compile(), masked=isinstance(f, ca.Function)
+    )
 
 
 class Program:
@@ -52,19 +54,32 @@ class Program:
     The tree is checked and written as LLVM IR here; `text` is the IR. It is compiled at first use.
     """
 
-    def __init__(self, body: Node, sizes: Mapping[str, int], *, W: int = 1,
-                 streams: Mapping[str, int | Stream] | None = None, counts: Sequence[str] = (),
-                 symbols: Mapping[str, int] | None = None, contract: bool = True) -> None:
+    def __init__(
+        self,
+        body: Node,
+        sizes: Mapping[str, int],
+        *,
+        W: int = 1,
+        streams: Mapping[str, int | Stream] | None = None,
+        counts: Sequence[str] = (),
+        symbols: Mapping[str, int] | None = None,
+        contract: bool = True,
+    ) -> None:
         sizes = {"status": 1} | dict(sizes)
         tables = {n: s if isinstance(s, Stream) else Stream(s) for n, s in (streams or {}).items()}
         rows, written = check(body, sizes, tables, counts, W, symbols or {})
         writer = ProgramWriter(sizes, tables, counts, W, contract)
         self.text: str = writer.write(body)
-        self._objects: list[bytes] = [*(e.object for e in writer.externals.values()),
-                                      *writer.module.objects()]
+        self._objects: list[bytes] = [
+            *(e.object for e in writer.externals.values()),
+            *writer.module.objects(),
+        ]
         self.layout: dict[str, Any] = writer.layout() | {
-            "rows": rows, "written": sorted(written), "versions": jit.versions(),
-            "outside": [n for n in writer.symbols if n in (symbols or {})]}
+            "rows": rows,
+            "written": sorted(written),
+            "versions": jit.versions(),
+            "outside": [n for n in writer.symbols if n in (symbols or {})],
+        }
         digest = hashlib.sha256("\0".join([self.text, json.dumps(self.layout, sort_keys=True)]).encode())
         for data in self._objects:
             digest.update(hashlib.sha256(data).digest())
@@ -111,20 +126,24 @@ class Program:
         return b"".join(objects), self.layout | {"objects": [len(o) for o in objects]}
 
     @classmethod
-    def unpack(cls, data: bytes, layout: Mapping[str, Any], *,
-               symbols: Mapping[str, int] | None = None) -> Program:
+    def unpack(
+        cls, data: bytes, layout: Mapping[str, Any], *, symbols: Mapping[str, int] | None = None
+    ) -> Program:
         """The program from its `pack`, without expressions. Addresses are not stored: give `symbols`
         again."""
         if layout["versions"] != jit.versions():
-            raise NativeError(f"this machine code was made for [{layout['versions']}] and cannot run on "
-                              f"[{jit.versions()}]: build the program again")
+            raise NativeError(
+                f"this machine code was made for [{layout['versions']}] and cannot run on "
+                f"[{jit.versions()}]: build the program again"
+            )
         missing = set(layout["outside"]) - set(symbols or {})
         if missing:
             raise NativeError(f"the program calls {sorted(missing)}: give their addresses by `symbols`")
         lengths = layout["objects"]
         if sum(lengths) != len(data):
-            raise NativeError(f"machine code of {len(data)} bytes where the layout says {sum(lengths)}: it "
-                              "is damaged")
+            raise NativeError(
+                f"machine code of {len(data)} bytes where the layout says {sum(lengths)}: it is damaged"
+            )
         self = cls.__new__(cls)
         self.text = ""
         self.layout = {k: v for k, v in layout.items() if k != "objects"}
@@ -141,9 +160,15 @@ class Program:
         """Fresh memory, all zero. Each thread needs its own."""
         return Workspace(self)
 
-    def run(self, workspace: Workspace, streams: Mapping[str, np.ndarray] | None = None,
-            counts: Mapping[str, int] | None = None, *, progress: Callable[[Workspace], object] | None = None,
-            interval: float = 0.03) -> None:
+    def run(
+        self,
+        workspace: Workspace,
+        streams: Mapping[str, np.ndarray] | None = None,
+        counts: Mapping[str, int] | None = None,
+        *,
+        progress: Callable[[Workspace], object] | None = None,
+        interval: float = 0.03,
+    ) -> None:
         """Run to the end, coming back to Python every `interval` [s] so that Ctrl-C and `progress` work.
 
         Args:
@@ -164,8 +189,12 @@ class Program:
         finally:
             workspace._busy.release()
 
-    def start(self, workspace: Workspace, streams: Mapping[str, np.ndarray] | None = None,
-              counts: Mapping[str, int] | None = None) -> None:
+    def start(
+        self,
+        workspace: Workspace,
+        streams: Mapping[str, np.ndarray] | None = None,
+        counts: Mapping[str, int] | None = None,
+    ) -> None:
         """Get ready to `advance` from the beginning. Arguments as in `run`."""
         workspace._acquire(self)
         try:
@@ -188,12 +217,13 @@ class Program:
         finally:
             workspace._busy.release()
 
-    def _go(self, workspace: Workspace, progress: Callable[[Workspace], object] | None,
-            interval: float) -> None:
+    def _go(
+        self, workspace: Workspace, progress: Callable[[Workspace], object] | None, interval: float
+    ) -> None:
         (entry, _library), header, address = self.load(), workspace._header, workspace.address
         header[STOP], rounds, start = 0, _ROUNDS, time.perf_counter()
         last = start
-        while last - start < _SOON:                         # most programs end in here and need no watch
+        while last - start < _SOON:  # most programs end in here and need no watch
             header[BUDGET] = rounds
             if not entry(address):
                 return
@@ -202,7 +232,7 @@ class Program:
         header[BUDGET] = 2**62
         over = threading.Event()
         watch = threading.Thread(target=_watch, args=(over, workspace, interval), daemon=True)
-        try:                                                # an interrupt may come as soon as the thread runs
+        try:  # an interrupt may come as soon as the thread runs
             watch.start()
             while entry(address):
                 header[STOP] = 0
@@ -238,14 +268,14 @@ class Workspace:
     def __init__(self, program: Program) -> None:
         layout = program.layout
         memory = np.zeros(layout["words"] + 8)
-        start = -memory.ctypes.data // 8 % 8                # slices begin on cache lines of 64 bytes
-        data = memory[start:start + layout["words"]]
+        start = -memory.ctypes.data // 8 % 8  # slices begin on cache lines of 64 bytes
+        data = memory[start : start + layout["words"]]
         self.program = program
         self.address: int = data.ctypes.data
         self._words = data.view(np.int64)
         self._header = (ctypes.c_int64 * HEADER).from_address(self.address)
         self._data = data
-        self._views: dict[str, np.ndarray] = {}             # made when they are asked for
+        self._views: dict[str, np.ndarray] = {}  # made when they are asked for
         # kept alive: native code knows only their addresses
         self._streams: dict[str, np.ndarray] = {}
         self._busy = threading.Lock()
@@ -261,7 +291,7 @@ class Workspace:
             if name not in layout["sizes"]:
                 raise UnknownNameError("slice", name, layout["sizes"])
             size, first = layout["sizes"][name], layout["offsets"][name]
-            view = self._data[first:first + size * W]
+            view = self._data[first : first + size * W]
             view = self._views[name] = view if W == 1 else view.reshape(size, W)
         return view
 
@@ -281,8 +311,10 @@ class Workspace:
     def _bind(self, streams: Mapping[str, np.ndarray], counts: Mapping[str, int]) -> None:
         """Write counts and addresses of streams into the workspace, and go to the start."""
         layout = self.program.layout
-        for kind, given, known in (("count", counts, layout["counts"]),
-                                   ("stream", streams, layout["streams"])):
+        for kind, given, known in (
+            ("count", counts, layout["counts"]),
+            ("stream", streams, layout["streams"]),
+        ):
             for n in given:
                 if n not in known:
                     raise UnknownNameError(kind, n, known)
@@ -300,7 +332,7 @@ class Workspace:
             if len(array) < need:
                 raise ShapeError(f"stream {n!r}: has {len(array)} rows, the program needs {need}")
             self._streams[n] = array
-            self._words[stream["word"]:stream["word"] + 2] = array.ctypes.data, len(array)
+            self._words[stream["word"] : stream["word"] + 2] = array.ctypes.data, len(array)
         self._header[RESUME] = 0
 
     def _checked(self, name: str, stream: Mapping[str, Any], array: np.ndarray) -> np.ndarray:
@@ -309,13 +341,15 @@ class Workspace:
         if W > 1 and not stream["shared"]:
             tail = (stream["size"], W)
         if array.ndim != 1 + len(tail) or array.shape[1:] != tail:
-            raise ShapeError(f"stream {name!r}: expected shape (rows, {', '.join(map(str, tail))}), got "
-                             f"{array.shape}")
+            raise ShapeError(
+                f"stream {name!r}: expected shape (rows, {', '.join(map(str, tail))}), got {array.shape}"
+            )
         if name not in layout["written"]:
             return np.ascontiguousarray(array, float)
         if array.dtype != np.float64 or not array.flags.c_contiguous or not array.flags.writeable:
-            raise ShapeError(f"stream {name!r} is written: expected a writeable, C-contiguous array of "
-                             "float64")
+            raise ShapeError(
+                f"stream {name!r} is written: expected a writeable, C-contiguous array of float64"
+            )
         return array
 
 

@@ -1,4 +1,5 @@
 """CasADi's evaluator on NumPy arrays, without CasADi's matrices between them."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -19,14 +20,15 @@ def columns(f: ca.Function, arguments: Sequence[np.ndarray], states: int) -> lis
 
 def on_arrays(mapped: ca.Function, arguments: Sequence[np.ndarray], states: int) -> list[np.ndarray]:
     """The same of a function that was mapped over the states."""
-    dense = (all(mapped.nnz_in(k) == a.size and mapped.size_in(k) == a.shape for k, a in enumerate(arguments))
-             and all(mapped.nnz_out(k) == mapped.numel_out(k) for k in range(mapped.n_out())))
+    dense = all(
+        mapped.nnz_in(k) == a.size and mapped.size_in(k) == a.shape for k, a in enumerate(arguments)
+    ) and all(mapped.nnz_out(k) == mapped.numel_out(k) for k in range(mapped.n_out()))
     if not dense or len(arguments) != mapped.n_in():
         return [y.full() for y in mapped.call([ca.DM(a) if a.size else ca.DM(0, states) for a in arguments])]
     # CasADi's columns are our rows
     given = [np.ascontiguousarray(a.T, dtype=np.float64) for a in arguments]
     found = [np.empty(mapped.size_out(k)[::-1]) for k in range(mapped.n_out())]
-    buffer: Any                                             # CasADi's stubs know other signatures
+    buffer: Any  # CasADi's stubs know other signatures
     buffer, evaluate = mapped.buffer()
     for k, a in enumerate(given):
         if a.size:

@@ -1,4 +1,5 @@
 """Several kernels that act as one."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -19,6 +19,7 @@ What is guaranteed, against CasADi's own evaluator on the same inputs:
 - a lane does not depend on its neighbours, and equals the scalar kernel to the last bit;
 - sign and payload of a NaN are not kept.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
@@ -36,7 +37,7 @@ from condyle.native.straight import libm
 from condyle.native.straight.graph import CHOICE, Graph, operation_name
 from condyle.native.straight.selection import LEAF
 
-_LINE = 64                                                  # bytes that memory moves at once
+_LINE = 64  # bytes that memory moves at once
 # lines after which a value is loaded again, not kept
 _REACH = 200
 # lines up to which a kernel has registers for all its values
@@ -46,8 +47,16 @@ _FEW = 100
 _ALIGNED = f"alignstack({_LINE})"
 
 
-def add_kernel(module: Module, f: ca.Function, name: str, *, masked: bool = False, split: int = 1000,
-               uniform: Collection[int] = (), places: Sequence[tuple[str, int]] | None = None) -> int:
+def add_kernel(
+    module: Module,
+    f: ca.Function,
+    name: str,
+    *,
+    masked: bool = False,
+    split: int = 1000,
+    uniform: Collection[int] = (),
+    places: Sequence[tuple[str, int]] | None = None,
+) -> int:
     """Define the kernel `@name` of a function; returns how many blocks of W doubles its `work` argument must
     hold.
 
@@ -77,30 +86,39 @@ def kernel_arguments(module: Module, n: int, masked: bool = False) -> list[str]:
 class _KernelWriter:
     """One kernel being written: the functions that it becomes, and where each value can be found."""
 
-    def __init__(self, module: Module, f: ca.Function, name: str, masked: bool, split: int,
-                 uniform: Collection[int], places: Sequence[tuple[str, int]] | None) -> None:
+    def __init__(
+        self,
+        module: Module,
+        f: ca.Function,
+        name: str,
+        masked: bool,
+        split: int,
+        uniform: Collection[int],
+        places: Sequence[tuple[str, int]] | None,
+    ) -> None:
         self.module, self.name, self.masked, self.split, self.uniform = module, name, masked, split, uniform
         self.lanes, self.n_in = module.lanes, f.n_in()
-        self.graph = Graph(f, fuse=module.contract and jit.fuses(),
-                           tables=self.lanes.W in (1, jit.permuted_lanes()))
-        self.known = places is not None                     # whether we know which memory each argument is
+        self.graph = Graph(
+            f, fuse=module.contract and jit.fuses(), tables=self.lanes.W in (1, jit.permuted_lanes())
+        )
+        self.known = places is not None  # whether we know which memory each argument is
         names = [(str(k), 0) for k in range(f.n_in() + f.n_out())] if places is None else places
         self.places = [(memories(names).index(memory), offset) for memory, offset in names]
-        self.work = len(memories(names))                    # which argument that is; the mask follows
+        self.work = len(memories(names))  # which argument that is; the mask follows
         self.arguments = kernel_arguments(module, self.work, masked)
         if self.known:
-            self.arguments[:self.work] = [f"{POINTER} noalias"] * self.work
+            self.arguments[: self.work] = [f"{POINTER} noalias"] * self.work
         self.early = self._find_early() if self.known else {}
-        self.stored: dict[int, tuple[int, int]] = {}        # outputs where values are already
+        self.stored: dict[int, tuple[int, int]] = {}  # outputs where values are already
         self.stored_outputs: list[tuple[int, int, int]] = []
         self.parts: list[Builder] = []
-        self.pointers: list[set[int]] = []                  # values in `work` that each part touches
-        self.here: dict[int, Value] = {}                    # values at hand in the current part
-        self.touched: dict[int, int] = {}                   # line that last used or made each of them
-        self.truth: dict[int, Value] = {}                   # those of them that are also known as i1
-        self.home: dict[int, tuple[int, int, str]] = {}     # where a value was made: part, line, name
-        self.last: dict[int, int] = {}                      # last part that loads a value from `work`
-        self.sines: dict[int, tuple[int, int]] = {}         # values of sin and cos by their argument
+        self.pointers: list[set[int]] = []  # values in `work` that each part touches
+        self.here: dict[int, Value] = {}  # values at hand in the current part
+        self.touched: dict[int, int] = {}  # line that last used or made each of them
+        self.truth: dict[int, Value] = {}  # those of them that are also known as i1
+        self.home: dict[int, tuple[int, int, str]] = {}  # where a value was made: part, line, name
+        self.last: dict[int, int] = {}  # last part that loads a value from `work`
+        self.sines: dict[int, tuple[int, int]] = {}  # values of sin and cos by their argument
         # values of the index of trees of choices, by their shape
         self.indices: dict[int, int] = {}
         self.cut()
@@ -153,22 +171,26 @@ class _KernelWriter:
         overwrite."""
         graph = self.graph
         taken = {m: k for k, m in graph.products.items()}
-        last: dict[int, int] = {}                           # node that uses a node last
+        last: dict[int, int] = {}  # node that uses a node last
         for k, op in enumerate(graph.op):
             if graph.uses[k] and op not in (ca.OP_INPUT, ca.OP_CONST):
                 for operand in graph.operands(k):
                     last[operand] = max(last.get(operand, 0), taken.get(k, k))
         # copies of inputs come at the end
         last |= {k: len(graph.op) for k, _, _ in graph.outputs if graph.op[k] == ca.OP_INPUT}
-        read = {(memory, offset + graph.b[k]): last.get(k, 0) for k, op in enumerate(graph.op)
-                if op == ca.OP_INPUT
-                and graph.uses[k] for memory, offset in [self.places[graph.a[k]]]}
+        read = {
+            (memory, offset + graph.b[k]): last.get(k, 0)
+            for k, op in enumerate(graph.op)
+            if op == ca.OP_INPUT and graph.uses[k]
+            for memory, offset in [self.places[graph.a[k]]]
+        }
         early: dict[int, list[tuple[int, int, int]]] = {}
         for k, argument, element in graph.outputs:
             memory, offset = self.places[self.n_in + argument]
             if graph.op[k] not in (ca.OP_CONST, ca.OP_INPUT):
-                early.setdefault(max(k, read.get((memory, offset + element), 0)),
-                                 []).append((k, argument, element))
+                early.setdefault(max(k, read.get((memory, offset + element), 0)), []).append(
+                    (k, argument, element)
+                )
         return early
 
     def keep(self, k: int, value: Value) -> int:
@@ -370,18 +392,21 @@ _Emit = Callable[[_KernelWriter, int], Value]
 
 
 def _binary(word: str) -> _Emit:
-    return lambda kernel, k: kernel.body.binary(word, kernel.use(kernel.graph.a[k]),
-                                                kernel.use(kernel.graph.b[k]))
+    return lambda kernel, k: kernel.body.binary(
+        word, kernel.use(kernel.graph.a[k]), kernel.use(kernel.graph.b[k])
+    )
 
 
 def _compare(condition: str) -> _Emit:
     return lambda kernel, k: kernel.from_bool(
-        k, kernel.body.compare(condition, kernel.use(kernel.graph.a[k]), kernel.use(kernel.graph.b[k])))
+        k, kernel.body.compare(condition, kernel.use(kernel.graph.a[k]), kernel.use(kernel.graph.b[k]))
+    )
 
 
 def _logic(word: str) -> _Emit:
     return lambda kernel, k: kernel.from_bool(
-        k, kernel.body.binary(word, kernel.as_bool(kernel.graph.a[k]), kernel.as_bool(kernel.graph.b[k])))
+        k, kernel.body.binary(word, kernel.as_bool(kernel.graph.a[k]), kernel.as_bool(kernel.graph.b[k]))
+    )
 
 
 def _intrinsic(name: str) -> _Emit:
@@ -389,28 +414,32 @@ def _intrinsic(name: str) -> _Emit:
 
 
 def _unary_function(name: str) -> _Emit:
-    return lambda kernel, k: kernel.body.call(libm.function(kernel.module, name),
-                                              kernel.use(kernel.graph.a[k]),
-                                              result=kernel.lanes.T)
+    return lambda kernel, k: kernel.body.call(
+        libm.function(kernel.module, name), kernel.use(kernel.graph.a[k]), result=kernel.lanes.T
+    )
 
 
 def _binary_function(name: str) -> _Emit:
     return lambda kernel, k: kernel.body.call(
-        libm.function(kernel.module, name, 2), kernel.use(kernel.graph.a[k]), kernel.use(kernel.graph.b[k]),
-        result=kernel.lanes.T)
+        libm.function(kernel.module, name, 2),
+        kernel.use(kernel.graph.a[k]),
+        kernel.use(kernel.graph.b[k]),
+        result=kernel.lanes.T,
+    )
 
 
 def _same(word: str) -> _Emit:
     """An operation of a value with itself."""
-    return lambda kernel, k: kernel.body.binary(word, kernel.use(kernel.graph.a[k]),
-                                                kernel.use(kernel.graph.a[k]))
+    return lambda kernel, k: kernel.body.binary(
+        word, kernel.use(kernel.graph.a[k]), kernel.use(kernel.graph.a[k])
+    )
 
 
 _EMIT: dict[int, _Emit] = {
     ca.OP_ADD: _binary("fadd"),
     ca.OP_SUB: _binary("fsub"),
     ca.OP_MUL: _binary("fmul"),
-    ca.OP_DIV: _binary("fdiv"),                             # shared reciprocals are no faster, and not exact
+    ca.OP_DIV: _binary("fdiv"),  # shared reciprocals are no faster, and not exact
     ca.OP_INV: lambda kernel, k: 1.0 / kernel.use(kernel.graph.a[k]),
     ca.OP_NEG: lambda kernel, k: -kernel.use(kernel.graph.a[k]),
     ca.OP_SQ: _same("fmul"),
@@ -419,19 +448,20 @@ _EMIT: dict[int, _Emit] = {
     ca.OP_LE: _compare("ole"),
     ca.OP_EQ: _compare("oeq"),
     ca.OP_NE: _compare("une"),
-    ca.OP_NOT: lambda kernel, k: kernel.from_bool(
-        k, kernel.as_bool(kernel.graph.a[k]) ^ True),
+    ca.OP_NOT: lambda kernel, k: kernel.from_bool(k, kernel.as_bool(kernel.graph.a[k]) ^ True),
     ca.OP_AND: _logic("and"),
     ca.OP_OR: _logic("or"),
     ca.OP_IF_ELSE_ZERO: lambda kernel, k: kernel.body.select(
-        kernel.as_bool(kernel.graph.a[k]), kernel.use(kernel.graph.b[k]), 0.0),
+        kernel.as_bool(kernel.graph.a[k]), kernel.use(kernel.graph.b[k]), 0.0
+    ),
     CHOICE: _KernelWriter.choice,
     ca.OP_SQRT: _intrinsic("sqrt"),
     ca.OP_FABS: _intrinsic("fabs"),
     ca.OP_FLOOR: _intrinsic("floor"),
     ca.OP_CEIL: _intrinsic("ceil"),
     ca.OP_COPYSIGN: lambda kernel, k: kernel.body.intrinsic(
-        "copysign", kernel.use(kernel.graph.a[k]), kernel.use(kernel.graph.b[k])),
+        "copysign", kernel.use(kernel.graph.a[k]), kernel.use(kernel.graph.b[k])
+    ),
     ca.OP_SIGN: _KernelWriter.sign,
     ca.OP_FMIN: lambda kernel, k: kernel.smaller(k, "olt"),
     ca.OP_FMAX: lambda kernel, k: kernel.smaller(k, "ogt"),
@@ -439,8 +469,26 @@ _EMIT: dict[int, _Emit] = {
     ca.OP_COS: _KernelWriter.sine_or_cosine,
     ca.OP_POW: _binary_function("pow"),
     ca.OP_CONSTPOW: _binary_function("pow"),
-    **{getattr(ca, f"OP_{n.upper()}"): _unary_function(n) for n in (
-        "exp", "log", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh",
-        "erf", "erfinv", "log1p", "expm1")},
+    **{
+        getattr(ca, f"OP_{n.upper()}"): _unary_function(n)
+        for n in (
+            "exp",
+            "log",
+            "tan",
+            "asin",
+            "acos",
+            "atan",
+            "sinh",
+            "cosh",
+            "tanh",
+            "asinh",
+            "acosh",
+            "atanh",
+            "erf",
+            "erfinv",
+            "log1p",
+            "expm1",
+        )
+    },
     **{getattr(ca, f"OP_{n.upper()}"): _binary_function(n) for n in ("atan2", "fmod", "hypot", "remainder")},
 }

@@ -4,6 +4,7 @@ written.
 CasADi's instructions name slots that are used again and again; here every instruction is a node with its own
 number, and operands are numbers of nodes.
 """
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -13,7 +14,7 @@ import casadi as ca
 from condyle.errors import NativeError
 from condyle.native.straight.selection import Selections
 
-CHOICE = -1                                                 # our own operation: c ? x : y
+CHOICE = -1  # our own operation: c ? x : y
 _PRODUCTS = (ca.OP_MUL, ca.OP_SQ)
 _NAMES = {getattr(ca, n): n[3:] for n in dir(ca) if n.startswith("OP_")}
 
@@ -46,7 +47,7 @@ class Instructions:
             if op == ca.OP_OUTPUT:
                 self.outputs.append((newest[i[0]], o[0], o[1]))
                 continue
-            if op in (ca.OP_ASSIGN, ca.OP_LIFT):            # another name for the same value
+            if op in (ca.OP_ASSIGN, ca.OP_LIFT):  # another name for the same value
                 newest[o[0]] = newest[i[0]]
                 continue
             if op == ca.OP_INPUT:
@@ -57,8 +58,10 @@ class Instructions:
             elif op == ca.OP_PARAMETER:
                 raise NativeError(f"function {f.name()!r} has free symbols {f.free_sx()}; make them inputs")
             elif op == ca.OP_CALL:
-                raise NativeError(f"function {f.name()!r} calls a function that was made with never_inline; "
-                                  "machine code needs its operations: make that function without the option")
+                raise NativeError(
+                    f"function {f.name()!r} calls a function that was made with never_inline; "
+                    "machine code needs its operations: make that function without the option"
+                )
             else:
                 a = newest[i[0]]
                 b = newest[i[1]] if len(i) > 1 else -1
@@ -121,8 +124,11 @@ class Graph(Instructions):
         return uses
 
     def operands(self, k: int) -> Sequence[int]:
-        return (self.selections.conditions(k) if k in self.selections.at else self.choices.get(k)
-                or (self.a[k], self.b[k]))
+        return (
+            self.selections.conditions(k)
+            if k in self.selections.at
+            else self.choices.get(k) or (self.a[k], self.b[k])
+        )
 
     def _find_products(self) -> dict[int, int]:
         """Products that sums take in: of two in one sum the later, since the earlier has had time to be

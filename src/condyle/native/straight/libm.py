@@ -9,6 +9,7 @@ erfinv 4. NaN, infinities, zeros with their sign, negatives, subnormal arguments
 C library, except that a NaN's sign and payload are not kept. Without a fused multiply-add in hardware all
 this is right but slow.
 """
+
 from __future__ import annotations
 
 import math
@@ -22,7 +23,7 @@ from condyle.native.machine.parallel import HELPER
 
 # x + _ROUND - _ROUND is x rounded, also in its low bits
 _ROUND = 1.5 * 2.0**52
-_FAR = 1e9                                                  # from here on the C library reduces the argument
+_FAR = 1e9  # from here on the C library reduces the argument
 
 # pi/2 and log 2 as sums of doubles; ln2's first part ends in zeros, so that its multiples up to 2^11 are
 # exact.
@@ -30,14 +31,32 @@ _PI_2 = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591833e-33)
 _LN_2 = (6.93147180369123816490e-01, 1.90821492927058770002e-10)
 
 # Minimax polynomials in x^2 on |x| < pi/4 and in s^2 on |s| < 0.1716, as published with FreeBSD's msun.
-_SIN = (-1.66666666666666324348e-01, 8.33333333332248946124e-03, -1.98412698298579493134e-04,
-        2.75573137070700676789e-06, -2.50507602534068634195e-08, 1.58969099521155010221e-10)
-_COS = (4.16666666666666019037e-02, -1.38888888888741095749e-03, 2.48015872894767294178e-05,
-        -2.75573143513906633035e-07, 2.08757232129817482790e-09, -1.13596475577881948265e-11)
-_LOG = (6.666666666666735130e-01, 3.999999999940941908e-01, 2.857142874366239149e-01,
-        2.222219843214978396e-01,
-        1.818357216161805012e-01, 1.531383769920937332e-01, 1.479819860511658591e-01)
-_EXP = tuple(1 / math.factorial(k) for k in range(2, 14))   # (exp r - 1 - r) / r^2 on |r| < 0.35
+_SIN = (
+    -1.66666666666666324348e-01,
+    8.33333333332248946124e-03,
+    -1.98412698298579493134e-04,
+    2.75573137070700676789e-06,
+    -2.50507602534068634195e-08,
+    1.58969099521155010221e-10,
+)
+_COS = (
+    4.16666666666666019037e-02,
+    -1.38888888888741095749e-03,
+    2.48015872894767294178e-05,
+    -2.75573143513906633035e-07,
+    2.08757232129817482790e-09,
+    -1.13596475577881948265e-11,
+)
+_LOG = (
+    6.666666666666735130e-01,
+    3.999999999940941908e-01,
+    2.857142874366239149e-01,
+    2.222219843214978396e-01,
+    1.818357216161805012e-01,
+    1.531383769920937332e-01,
+    1.479819860511658591e-01,
+)
+_EXP = tuple(1 / math.factorial(k) for k in range(2, 14))  # (exp r - 1 - r) / r^2 on |r| < 0.35
 
 
 def function(module: Module, name: str, operands: int = 1) -> str:
@@ -51,12 +70,14 @@ def function(module: Module, name: str, operands: int = 1) -> str:
     return module.define(f"condyle.{name}.{W}", lambda symbol: write(module, symbol))
 
 
-def _function(module: Module, symbol: str, operands: int = 1,
-              result: str = "") -> AbstractContextManager[Builder]:
+def _function(
+    module: Module, symbol: str, operands: int = 1, result: str = ""
+) -> AbstractContextManager[Builder]:
     """A function of doubles in lanes."""
     T = module.lanes.T
-    return module.function(symbol, [T] * operands, result=result or T, attributes="noinline nounwind",
-                           note=HELPER)
+    return module.function(
+        symbol, [T] * operands, result=result or T, attributes="noinline nounwind", note=HELPER
+    )
 
 
 def _lane_by_lane(module: Module, symbol: str, scalar: str, operands: int) -> None:
@@ -89,7 +110,7 @@ def _sincos(module: Module, symbol: str) -> None:
     """Both for |x| < _FAR without a branch; a lane beyond sends the block through `symbol.far`."""
     type = _two(module)
     with _function(module, symbol, result=type) as b:
-        x, = b.arguments
+        (x,) = b.arguments
         size = b.intrinsic("fabs", x)
         far = b.compare("oge", size, _FAR)
         beyond, near = b.label("far"), b.label("near")
@@ -114,7 +135,7 @@ def _near_sincos(b: Builder, x: Value, size: Value) -> tuple[Value, Value]:
     r1 = b.fma(minus_n, P1, x)
     p = n * P2
     p_error = b.fma(n, P2, -p)
-    r2 = r1 - p                                             # r1 - p = r2 + r2_error exactly (Knuth)
+    r2 = r1 - p  # r1 - p = r2 + r2_error exactly (Knuth)
     back = r2 - r1
     r2_error = (r1 - (r2 - back)) - (p + back)
     tail = b.fma(minus_n, P3, r2_error - p_error)
@@ -151,13 +172,17 @@ def _flip(value: Value, quarter: Value) -> Value:
 def _far_sincos(module: Module, symbol: str) -> None:
     """sin and cos of the C library where `far`, and our own elsewhere: no lane depends on its neighbours."""
     L, type = module.lanes, _two(module)
-    with module.function(f"{symbol}.far", [L.T, L.B], result=type, attributes="noinline nounwind",
-                         note=HELPER) as b:
+    with module.function(
+        f"{symbol}.far", [L.T, L.B], result=type, attributes="noinline nounwind", note=HELPER
+    ) as b:
         x, far = b.arguments
         near = b.call(symbol, b.select(far, 0.0, x), result=type)
-        results = [b.select(far, b.call(_c_library(module, name), x, result=L.T),
-                            b.put(L.T, f"extractvalue {near}, {k}"))
-                   for k, name in enumerate(("sin", "cos"))]
+        results = [
+            b.select(
+                far, b.call(_c_library(module, name), x, result=L.T), b.put(L.T, f"extractvalue {near}, {k}")
+            )
+            for k, name in enumerate(("sin", "cos"))
+        ]
         b.give(_pair(b, *results))
 
 
@@ -166,8 +191,9 @@ def _c_library(module: Module, name: str) -> str:
     if module.lanes.W == 1:
         module.declare(name, DOUBLE, [DOUBLE])
         return name
-    return module.define(f"condyle.c_{name}.{module.lanes.W}", lambda symbol: _lane_by_lane(module, symbol,
-                                                                                            name, 1))
+    return module.define(
+        f"condyle.c_{name}.{module.lanes.W}", lambda symbol: _lane_by_lane(module, symbol, name, 1)
+    )
 
 
 def _unary(module: Module, symbol: str, write: Callable[[Builder, Value], Value]) -> None:
@@ -177,7 +203,7 @@ def _unary(module: Module, symbol: str, write: Callable[[Builder, Value], Value]
 
 def _exp(b: Builder, x: Value) -> Value:
     """exp x = 2^n exp(r + e), n = round(x / log 2); 2^n in two factors, so that it overflows by itself."""
-    x = b.select(b.compare("ogt", x, 710.0), 710.0, x)      # comparisons with NaN are false: it passes
+    x = b.select(b.compare("ogt", x, 710.0), 710.0, x)  # comparisons with NaN are false: it passes
     x = b.select(b.compare("olt", x, -750.0), -750.0, x)
     n = b.fma(x, 1 / math.log(2), _ROUND) - _ROUND
     r1 = b.fma(-n, _LN_2[0], x)
@@ -219,6 +245,7 @@ def _log(b: Builder, x: Value) -> Value:
 def _erfinv(b: Builder, x: Value) -> Value:
     """Winitzki's estimate (2e-3), then three steps of Halley's method on erf, or on erfc where x is nearer to
     1."""
+
     def c(name: str, x: Value) -> Value:
         return b.outside(name, x, result=DOUBLE)
 

@@ -6,6 +6,7 @@ constants. C such trees with n leaves and the same conditions are C (n - 1) sele
 for the index, and C tables. Where lanes cannot read a table at once (no processor but those with AVX-512
 permutes a register by the numbers in another) selections stay.
 """
+
 from __future__ import annotations
 
 from collections import Counter
@@ -40,8 +41,14 @@ class Selections:
         shapes: the branch that each shape is; the first is LEAF.
     """
 
-    def __init__(self, op: Sequence[int], a: Sequence[int], b: Sequence[int], constants: Mapping[int, float],
-                 choices: Mapping[int, Branch]) -> None:
+    def __init__(
+        self,
+        op: Sequence[int],
+        a: Sequence[int],
+        b: Sequence[int],
+        constants: Mapping[int, float],
+        choices: Mapping[int, Branch],
+    ) -> None:
         self.at: dict[int, Selection] = {}
         self.shapes: list[Branch] = [(-1, -1, -1)]
         known: dict[Branch, int] = {}

@@ -1,6 +1,7 @@
 """Rows of one origin at several indices: one after the other or, of a solver for one state, side by side in
 the lanes of a register. The fibres of eighteen muscles of one kind take three runs of the solver, not
 eighteen."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -50,8 +51,9 @@ class Way:
 def arranged(f: ca.Function, ways: Sequence[Way]) -> ca.Function:
     """The function of a stage with its indices in the order in which they are needed."""
     starts = np.cumsum([0, *(1 + way.order.max(initial=-1) for way in ways)])
-    order = np.concatenate([np.zeros(0, np.int64), *(start + way.order for start, way in zip(starts, ways,
-                                                                                            strict=False))])
+    order = np.concatenate(
+        [np.zeros(0, np.int64), *(start + way.order for start, way in zip(starts, ways, strict=False))]
+    )
     if np.array_equal(order, np.arange(f.numel_out(0))):
         return f
     x = [ca.SX.sym("x", f.numel_in(k)) for k in range(f.n_in())]
@@ -88,7 +90,6 @@ def _add_abreast(module: Module, table: Origin, count: int, lanes: int) -> tuple
                 b.call(symbol, b.at(index, first * table.needs), found, rest)
                 for lane in range(min(lanes, count - first)):
                     for j in range(width):
-                        b.store(b.load(b.at(found, j * lanes + lane)),
-                                b.at(row, (first + lane) * width + j))
+                        b.store(b.load(b.at(found, j * lanes + lane)), b.at(row, (first + lane) * width + j))
 
     return module.define(f"{symbol}.abreast{count}", write), work

@@ -4,6 +4,7 @@ curves, to solve for fibres, and at last.
 Each stage of a Staged is a function of the arguments and of the rows so far. A value that some stage has
 computed and a later one needs is *carried*: the first stores it, all others load it.
 """
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -13,8 +14,9 @@ import casadi as ca
 from condyle.native.straight.graph import Instructions
 
 _LEAVES = (ca.OP_INPUT, ca.OP_CONST)
-_AGAIN = frozenset([ca.OP_NOT, ca.OP_NEG, ca.OP_IF_ELSE_ZERO, ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE,
-                    ca.OP_AND, ca.OP_OR])
+_AGAIN = frozenset(
+    [ca.OP_NOT, ca.OP_NEG, ca.OP_IF_ELSE_ZERO, ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE, ca.OP_AND, ca.OP_OR]
+)
 """Operations that cost no more than a load, or are joined with others where they are seen together."""
 
 
@@ -35,9 +37,10 @@ def carried(functions: Sequence[ca.Function]) -> tuple[list[ca.Function], list[i
     for k in sorted({k for _, loaded in needed for k in loaded}):
         stored[first[k]].append(k)
     place = {k: i for i, k in enumerate(k for mine in stored for k in mine)}
-    made = [_function(f, nodes, computed, loaded, results, stored[stage], place, stage == len(functions) - 1)
-            for stage, (f, (computed, loaded), results) in enumerate(zip(functions, needed, outputs,
-                                                                        strict=True))]
+    made = [
+        _function(f, nodes, computed, loaded, results, stored[stage], place, stage == len(functions) - 1)
+        for stage, (f, (computed, loaded), results) in enumerate(zip(functions, needed, outputs, strict=True))
+    ]
     return made, [len(mine) for mine in stored]
 
 
@@ -68,8 +71,9 @@ def _numbered(functions: Sequence[ca.Function]) -> tuple[Nodes, list[int], list[
     return nodes, first, outputs
 
 
-def _needed(nodes: Nodes, first: list[int], stage: int, results: list[tuple[int, int, int]]
-            ) -> tuple[list[int], set[int]]:
+def _needed(
+    nodes: Nodes, first: list[int], stage: int, results: list[tuple[int, int, int]]
+) -> tuple[list[int], set[int]]:
     """What a stage computes, operands first, and what it loads."""
     computed: set[int] = set()
     loaded: set[int] = set()
@@ -88,9 +92,16 @@ def _needed(nodes: Nodes, first: list[int], stage: int, results: list[tuple[int,
     return sorted(computed), loaded
 
 
-def _function(f: ca.Function, nodes: Nodes, computed: list[int], loaded: set[int],
-              results: list[tuple[int, int, int]], stored: list[int], place: dict[int, int], last: bool
-              ) -> ca.Function:
+def _function(
+    f: ca.Function,
+    nodes: Nodes,
+    computed: list[int],
+    loaded: set[int],
+    results: list[tuple[int, int, int]],
+    stored: list[int],
+    place: dict[int, int],
+    last: bool,
+) -> ca.Function:
     arguments = [ca.SX.sym(f"x{k}", f.numel_in(k)) for k in range(f.n_in())]
     given, x = ca.SX.sym("carried", len(place)), [ca.vertsplit(x) if x.numel() else [] for x in arguments]
     before = ca.vertsplit(given) if place else []
@@ -98,8 +109,15 @@ def _function(f: ca.Function, nodes: Nodes, computed: list[int], loaded: set[int
     unary, binary = ca.SX.unary, ca.SX.binary
     for k in computed:
         op, a, b, constant = nodes[k]
-        value[k] = (x[a][b] if op == ca.OP_INPUT else ca.SX(constant) if op == ca.OP_CONST else
-                    unary(op, value[a]) if b < 0 else binary(op, value[a], value[b]))
+        value[k] = (
+            x[a][b]
+            if op == ca.OP_INPUT
+            else ca.SX(constant)
+            if op == ca.OP_CONST
+            else unary(op, value[a])
+            if b < 0
+            else binary(op, value[a], value[b])
+        )
     out: list[list[ca.SX]] = [[ca.SX(0)] * f.numel_out(k) for k in range(f.n_out())]
     for node, argument, element in results:
         out[argument][element] = value[node]

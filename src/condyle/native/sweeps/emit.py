@@ -1,5 +1,6 @@
 """Machine code of condyle.native.sweeps.sweep: tables as constants, steps as loops around the kernels of each
 type."""
+
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
@@ -15,8 +16,8 @@ from condyle.native.sweeps import rows_abreast as abreast
 from condyle.native.sweeps.lookup import Staged
 from condyle.native.sweeps.sweep import Line, Pass, RowCall, Straight, Sweep, end
 
-_LIMIT = 2**31                                              # tables hold 32-bit offsets
-_LINE = 64                                                  # bytes: rows begin on a line of memory
+_LIMIT = 2**31  # tables hold 32-bit offsets
+_LINE = 64  # bytes: rows begin on a line of memory
 
 
 class SweepWriter:
@@ -29,8 +30,10 @@ class SweepWriter:
         if masked and not all(isinstance(step, Pass) for step in sweep.steps):
             raise NativeError(f"rows: {name} has lines, which cannot be masked")
         if self.size * self.W >= _LIMIT:
-            raise NativeError(f"rows: {len(sweep.types)} rows have {self.size} numbers, too many for "
-                              f"{self.W} lanes of one table")
+            raise NativeError(
+                f"rows: {len(sweep.types)} rows have {self.size} numbers, too many for "
+                f"{self.W} lanes of one table"
+            )
         self.work = 0
 
     def write(self) -> int:
@@ -46,8 +49,13 @@ class SweepWriter:
             self.scratch = b.at(self.rows, self.size * self.W)
             for name, size in sweep.results:
                 if name in sweep.cleared and size:
-                    b.outside("llvm.memset.p0.i64", self._argument(name), b.number(0, BYTE),
-                              8 * self.W * size, b.number(0, BOOL))
+                    b.outside(
+                        "llvm.memset.p0.i64",
+                        self._argument(name),
+                        b.number(0, BYTE),
+                        8 * self.W * size,
+                        b.number(0, BOOL),
+                    )
             for k, step in enumerate(sweep.steps):
                 match step:
                     case Pass():
@@ -72,8 +80,11 @@ class SweepWriter:
         numbers = np.array([end(layout) for layout in sweep.constant_layout], dtype=np.int64)[sweep.types]
         first = np.cumsum(numbers) - numbers
         starts = {"me": sweep.start[:-1] * self.W, "constant": first}
-        starts |= {link: sweep.start[np.maximum(rows, 0)] * self.W for link, rows in sweep.reach.items()
-                   if link != "root"}
+        starts |= {
+            link: sweep.start[np.maximum(rows, 0)] * self.W
+            for link, rows in sweep.reach.items()
+            if link != "root"
+        }
         starts |= {name: np.broadcast_to(offset, n) * self.W for name, (_, offset) in sweep.windows.items()}
         columns: list[np.ndarray] = []
         # column of the index, if any, and what is added to it
@@ -154,9 +165,12 @@ class SweepWriter:
         uniform = {k for k, (base, _) in enumerate(call.ins) if base == "constant"}
         places = self._known_places(call)
         self._kernel(call.function, symbol, sum(sizes), uniform, places)
-        starts = np.cumsum([0, *sizes]).tolist()            # where the summands go, then the kernel's work
-        given = [pointers[base] for base in memories(places)] if places is not None else [
-            self._at(pointers[base], offset) for base, offset in (*call.ins, *call.outs)]
+        starts = np.cumsum([0, *sizes]).tolist()  # where the summands go, then the kernel's work
+        given = (
+            [pointers[base] for base in memories(places)]
+            if places is not None
+            else [self._at(pointers[base], offset) for base, offset in (*call.ins, *call.outs)]
+        )
         b.call(symbol, *given, *(self._at(self.scratch, start) for start in starts), *self.mask)
         for (base, offset, size), start in zip(call.adds, starts, strict=False):
             for j in range(size):
@@ -175,11 +189,20 @@ class SweepWriter:
         plain = isinstance(call.function, ca.Function) and not call.adds
         return places if plain and {memory for memory, _ in places} <= apart else None
 
-    def _kernel(self, f: ca.Function | Staged, symbol: str, before: int, uniform: Collection[int] = (),
-                places: Sequence[tuple[str, int]] | None = None) -> None:
+    def _kernel(
+        self,
+        f: ca.Function | Staged,
+        symbol: str,
+        before: int,
+        uniform: Collection[int] = (),
+        places: Sequence[tuple[str, int]] | None = None,
+    ) -> None:
         """Define a kernel whose own work begins `before` blocks after the scratch memory's."""
-        blocks = f.emit(self.module, symbol, uniform) if isinstance(f, Staged) else add_kernel(
-            self.module, f, symbol, masked=self.masked, uniform=uniform, places=places)
+        blocks = (
+            f.emit(self.module, symbol, uniform)
+            if isinstance(f, Staged)
+            else add_kernel(self.module, f, symbol, masked=self.masked, uniform=uniform, places=places)
+        )
         self.work = max(self.work, before + blocks)
 
     def _line(self, symbol: str, call: Straight) -> None:
@@ -187,8 +210,14 @@ class SweepWriter:
         self._kernel(call.function, symbol, gathered + scattered)
         results, rest = self._at(self.scratch, gathered), self._at(self.scratch, gathered + scattered)
         self._copy(self.rows, self._places(f"{symbol}.read", call.read), self.scratch, None, gathered)
-        b.call(symbol, self.scratch, *map(self._argument, call.ins), results, *map(self._argument, call.outs),
-               rest)
+        b.call(
+            symbol,
+            self.scratch,
+            *map(self._argument, call.ins),
+            results,
+            *map(self._argument, call.outs),
+            rest,
+        )
         self._copy(results, None, self.rows, self._places(f"{symbol}.written", call.written), scattered)
 
     def _places(self, name: str, places: np.ndarray) -> str | None:
@@ -200,6 +229,8 @@ class SweepWriter:
             return
         b = self.b
         with b.loop(count) as i:
-            places = [b.at(memory, (i if table is None else self.b.entry(table, i)) * self.W)
-                      for memory, table in ((source, read), (target, written))]
+            places = [
+                b.at(memory, (i if table is None else self.b.entry(table, i)) * self.W)
+                for memory, table in ((source, read), (target, written))
+            ]
             b.store(b.load(places[0]), places[1])

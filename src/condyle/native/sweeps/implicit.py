@@ -13,6 +13,7 @@ root moves to y(p + d),
 Automatic differentiation of (1) thus is the implicit function theorem, in forward and reverse, within any
 operator.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -28,8 +29,9 @@ from condyle.native.sweeps.solver import Solver
 Residual = Callable[[ca.SX, ca.SX], Any]
 
 
-def implicit(solver: Solver, residual: Residual, p: ca.SX, order: int = 1,
-             unknowns: int | None = None) -> ca.SX:
+def implicit(
+    solver: Solver, residual: Residual, p: ca.SX, order: int = 1, unknowns: int | None = None
+) -> ca.SX:
     """The row of a solver at p whose first elements, the unknowns of an equation, have derivatives: (1).
 
     Args:
@@ -46,22 +48,30 @@ def implicit(solver: Solver, residual: Residual, p: ca.SX, order: int = 1,
     y, a = ca.SX.sym("x", n), ca.SX.sym("p", solver.needs)
     r = ca.densify(ca.vec(ca.SX(residual(y, a))))
     if not 1 <= n < solver.width or r.numel() != n or order < 1:
-        raise DescriptionError(f"implicit: {r.numel()} equations, {n} unknowns, order {order}; expected as "
-                               f"many equations as unknowns, 1 to {solver.width - 1} (the results of "
-                               f"{solver.name!r}), and order 1 or more")
+        raise DescriptionError(
+            f"implicit: {r.numel()} equations, {n} unknowns, order {order}; expected as "
+            f"many equations as unknowns, 1 to {solver.width - 1} (the results of "
+            f"{solver.name!r}), and order 1 or more"
+        )
     f = ca.Function("residual", [y, a], [r, ca.densify(ca.jacobian(r, y))])
     p = ca.densify(ca.vec(ca.SX(p)))
     row = get(solver, p)
     x = row[:n]
     J = f.call([x, p], True, False)[1]
     for _ in range(order):
-        x = x - ca.solve(J, f.call([x, p], True, False)[0])                                  # (1)
+        x = x - ca.solve(J, f.call([x, p], True, False)[0])  # (1)
     return ca.vertcat(x, row[n:])
 
 
-def bracketed(name: str, residual: Residual, needs: int, low: Callable[[ca.SX], Any],
-              high: Callable[[ca.SX], Any],
-              tol: float = 1e-10, limit: int = 100) -> Solver:
+def bracketed(
+    name: str,
+    residual: Residual,
+    needs: int,
+    low: Callable[[ca.SX], Any],
+    high: Callable[[ca.SX], Any],
+    tol: float = 1e-10,
+    limit: int = 100,
+) -> Solver:
     """The root x of one equation that rises between two bounds: Newton's method, halving where it would leave
     the bracket.
 
@@ -77,6 +87,7 @@ def bracketed(name: str, residual: Residual, needs: int, low: Callable[[ca.SX], 
     Returns:
         a solver whose row is x, status.
     """
+
     def start(p: ca.SX) -> tuple[ca.SX, ca.SX]:
         a, b = ca.SX(low(p)), ca.SX(high(p))
         inside = ca.logic_and(residual(a, p) <= 0, residual(b, p) >= 0)

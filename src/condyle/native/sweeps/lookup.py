@@ -7,6 +7,7 @@ other arguments. `Staged` is the whole at
 last: kernels that compute indices, look-ups, and the kernel that uses the rows. A derivative takes rows as
 constants.
 """
+
 from __future__ import annotations
 
 import hashlib
@@ -49,6 +50,7 @@ class Origin(Protocol):
     def n_instructions(self) -> int: ...
     def emit(self, module: Module) -> str:
         """Define `void @symbol(ptr index, ptr row, ptr work)`, once in a module; returns the symbol."""
+
     def evaluate(self, index: np.ndarray) -> np.ndarray:
         """Rows (width, states) at indices (needs, states)."""
 
@@ -76,7 +78,7 @@ def register(table: Origin, index: ca.SX, row: ca.SX) -> None:
         _KNOWN[symbol.element_hash()] = lookup
     # the oldest half goes; to use it after that is an error
     if len(_KNOWN) > MOST:
-        for key in list(_KNOWN)[:MOST // 2]:
+        for key in list(_KNOWN)[: MOST // 2]:
             _KNOWN.pop(key, None)
 
 
@@ -127,7 +129,7 @@ def sloped(values: Origin, slopes: Origin, p: ca.SX, columns: Sequence[int]) -> 
     if not some:
         return y
     J = ca.reshape(get(slopes, p), values.width, len(some))
-    return y + J @ (p[some] - frozen(p[some]))                                               # (1)
+    return y + J @ (p[some] - frozen(p[some]))  # (1)
 
 
 def lookups_in(expressions: Sequence[ca.SX]) -> list[Lookup]:
@@ -155,7 +157,7 @@ def joined(outputs: Sequence[ca.SX]) -> tuple[list[ca.SX], list[Lookup]]:
     of different tables at equal indices are one of a wider table: six splines through the same points find
     their interval once."""
     outputs, lookups = list(outputs), lookups_in(outputs)
-    old, new = ca.SX(0, 1), ca.SX(0, 1)                     # symbols of rows that are not needed
+    old, new = ca.SX(0, 1), ca.SX(0, 1)  # symbols of rows that are not needed
     found: list[Lookup] = []
     for level in _levels(lookups):
         indices = [ca.substitute(lookup.index, old, new) for lookup in level]
@@ -166,7 +168,7 @@ def joined(outputs: Sequence[ca.SX]) -> tuple[list[ca.SX], list[Lookup]]:
         for lookup, index in zip(level, indices, strict=True):
             at = tuple(x.element_hash() for x in ca.vertsplit(index)) if index.numel() else id(lookup)
             plain = isinstance(lookup.table, Table) and not lookup.table.ladder
-            kind = len(lookup.table.rows) if plain else lookup.table.text   # type: ignore[attr-defined]
+            kind = len(lookup.table.rows) if plain else lookup.table.text  # type: ignore[attr-defined]
             groups.setdefault((at, kind), []).append(Lookup(lookup.table, index, lookup.row))
         for group in groups.values():
             first: dict[str, Lookup] = {}
@@ -196,7 +198,7 @@ def _side_by_side(lookups: Sequence[Lookup]) -> Lookup:
     """One look-up of a table that has the rows of several side by side."""
     if len(lookups) == 1:
         return lookups[0]
-    rows = np.hstack([lookup.table.rows for lookup in lookups])             # type: ignore[attr-defined]
+    rows = np.hstack([lookup.table.rows for lookup in lookups])  # type: ignore[attr-defined]
     return Lookup(Table.of(rows), lookups[0].index, ca.vertcat(*(lookup.row for lookup in lookups)))
 
 
@@ -212,8 +214,9 @@ class Closure:
         function: inputs, outside, rows of all look-ups -> outputs, indices of all look-ups.
     """
 
-    def __init__(self, name: str, inputs: Sequence[ca.SX], outputs: Sequence[ca.SX],
-                 shared: bool = True) -> None:
+    def __init__(
+        self, name: str, inputs: Sequence[ca.SX], outputs: Sequence[ca.SX], shared: bool = True
+    ) -> None:
         outputs, lookups = joined(outputs)
         self.tables = [lookup.table for lookup in lookups]
         self.n = len(outputs)
@@ -221,8 +224,9 @@ class Closure:
         known = _hashes(ca.veccat(ca.SX(0, 1), *inputs, *rows))
         everything = ca.symvar(ca.veccat(ca.SX(0, 1), *outputs, *indices))
         self.outside = ca.vertcat(ca.SX(0, 1), *(s for s in everything if s.element_hash() not in known))
-        self.function = ca.Function(name, [*inputs, self.outside, *rows], [*outputs, *indices],
-                                    {"cse": shared})
+        self.function = ca.Function(
+            name, [*inputs, self.outside, *rows], [*outputs, *indices], {"cse": shared}
+        )
 
     @classmethod
     def of(cls, function: ca.Function, n: int, outside: ca.SX, tables: Sequence[Origin]) -> Closure:
@@ -232,14 +236,16 @@ class Closure:
         return closure
 
     def __call__(self, *arguments: ca.SX, outside: ca.SX | None = None) -> list[ca.SX]:
-        rows = [ca.SX(ca.DM(table.values)) if isinstance(table, Numbers) else ca.SX.sym("row", table.width)
-                for table in self.tables]
+        rows = [
+            ca.SX(ca.DM(table.values)) if isinstance(table, Numbers) else ca.SX.sym("row", table.width)
+            for table in self.tables
+        ]
         given = [*(ca.SX(a) for a in arguments), self.outside if outside is None else outside, *rows]
         out = self.function.call(given, True, False)
-        for table, row, index in zip(self.tables, rows, out[self.n:], strict=True):
+        for table, row, index in zip(self.tables, rows, out[self.n :], strict=True):
             if not isinstance(table, Numbers):
                 register(table, index, row)
-        return out[:self.n]
+        return out[: self.n]
 
     def at(self, *numbers: Any, outside: Any = ()) -> list[np.ndarray]:
         """Outputs at numbers."""
@@ -248,7 +254,7 @@ class Closure:
         for k, table in enumerate(self.tables):
             index = self.function.call([*given, *rows])[self.n + k]
             rows[k] = table.evaluate(index.full())[:, 0]
-        return [np.array(x.full()) for x in self.function.call([*given, *rows])[:self.n]]
+        return [np.array(x.full()) for x in self.function.call([*given, *rows])[: self.n]]
 
 
 class Staged:
@@ -259,12 +265,16 @@ class Staged:
         derived: somebody will differentiate `main`: what is frozen stays.
     """
 
-    def __init__(self, name: str, inputs: Sequence[ca.SX], outputs: Sequence[ca.SX],
-                 derived: bool = False) -> None:
+    def __init__(
+        self, name: str, inputs: Sequence[ca.SX], outputs: Sequence[ca.SX], derived: bool = False
+    ) -> None:
         outputs = list(outputs) if derived else thawed(outputs)
-        levels = [sorted(level, key=lambda lookup: (lookup.table.name, lookup.table.text
-                                                    if lookup.table.name else ""))
-                  for level in _levels(lookups_in(outputs))]
+        levels = [
+            sorted(
+                level, key=lambda lookup: (lookup.table.name, lookup.table.text if lookup.table.name else "")
+            )
+            for level in _levels(lookups_in(outputs))
+        ]
         lookups = [lookup for level in levels for lookup in level]
         rows = ca.vertcat(ca.SX(0, 1), *(lookup.row for lookup in lookups))
         self.name = name
@@ -303,8 +313,11 @@ class Staged:
     @cached_property
     def text(self) -> str:
         """What determines it, the same in every process."""
-        parts = [self.main.serialize(), *(f.serialize() for f, _, _ in self.stages),
-                 *(table.text for _, tables, _ in self.stages for table in tables)]
+        parts = [
+            self.main.serialize(),
+            *(f.serialize() for f, _, _ in self.stages),
+            *(table.text for _, tables, _ in self.stages for table in tables),
+        ]
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
     def emit(self, module: Module, name: str, uniform: Collection[int] = (), masked: bool = False) -> int:
@@ -312,13 +325,16 @@ class Staged:
         and `masked`: see add_kernel."""
         stages, main = self.shared
         size = sum(stages.outputs)
-        works = (stages.emit(module, f"{name}.rows", uniform),
-                 add_kernel(module, main, f"{name}.main", uniform=uniform, masked=masked))
-        with module.function(name, kernel_arguments(module, len(self.inputs) + len(self.outputs), masked),
-                             internal=False) as b:
+        works = (
+            stages.emit(module, f"{name}.rows", uniform),
+            add_kernel(module, main, f"{name}.main", uniform=uniform, masked=masked),
+        )
+        with module.function(
+            name, kernel_arguments(module, len(self.inputs) + len(self.outputs), masked), internal=False
+        ) as b:
             n = len(self.inputs) + len(self.outputs)
-            arguments, rows, mask = b.arguments[:n], b.arguments[n], b.arguments[n + 1:]
-            ins, outs = arguments[:len(self.inputs)], arguments[len(self.inputs):]
+            arguments, rows, mask = b.arguments[:n], b.arguments[n], b.arguments[n + 1 :]
+            ins, outs = arguments[: len(self.inputs)], arguments[len(self.inputs) :]
             kept, rest = (b.at(rows, n * module.lanes.W) for n in (self.row_size, size))
             b.call(f"{name}.rows", *ins, rows, kept, rest)
             b.call(f"{name}.main", *ins, rows, kept, *outs, rest, *mask)
@@ -353,19 +369,26 @@ class Stages:
         return [self.size] if self.carried is None else [self.size, sum(self.carried)]
 
     def n_instructions(self) -> int:
-        return sum(f.n_instructions() + sum(table.n_instructions() for table in tables) for f, tables,
-                   _ in self.stages)
+        return sum(
+            f.n_instructions() + sum(table.n_instructions() for table in tables)
+            for f, tables, _ in self.stages
+        )
 
     def emit(self, module: Module, name: str, uniform: Collection[int] = ()) -> int:
         """Define the kernel `@name`; returns the blocks of W doubles that its work argument needs."""
         W = module.lanes.W
-        ways = [[Way(list(same), module) for _, same in groupby(tables, key=lambda table: table.text)]
-                for _, tables, _ in self.stages]
+        ways = [
+            [Way(list(same), module) for _, same in groupby(tables, key=lambda table: table.text)]
+            for _, tables, _ in self.stages
+        ]
         most = max((sum(way.needs for way in mine) for mine in ways), default=0)
         works: list[int] = [0]
         with module.function(name, kernel_arguments(module, len(self.inputs) + len(self.outputs))) as b:
-            ins, (out, *kept), work = (b.arguments[:len(self.inputs)], b.arguments[len(self.inputs):-1],
-                                       b.arguments[-1])
+            ins, (out, *kept), work = (
+                b.arguments[: len(self.inputs)],
+                b.arguments[len(self.inputs) : -1],
+                b.arguments[-1],
+            )
             rest, new = b.at(work, most * W), 0
             for level, ((f, _, start), mine) in enumerate(zip(self.stages, ways, strict=True)):
                 indices = Indices(module, arranged(f, mine), f"{name}.index{level}", uniform)
@@ -387,18 +410,22 @@ class Stages:
             found = columns(f, [*arguments, rows, *kept], states)
             indices, at = found[0], 0
             for x, y in zip(kept, found[1:], strict=True):
-                x[new:new + len(y)] = y
+                x[new : new + len(y)] = y
                 new += len(y)
             for table in tables:
-                rows[start:start + table.width] = table.evaluate(indices[at:at + table.needs])
+                rows[start : start + table.width] = table.evaluate(indices[at : at + table.needs])
                 at, start = at + table.needs, start + table.width
         return [rows, *kept]
 
 
-def assembled(name: str, inputs: Sequence[ca.SX], outputs: Sequence[ca.SX],
-              derived: bool = False) -> ca.Function | Staged:
+def assembled(
+    name: str, inputs: Sequence[ca.SX], outputs: Sequence[ca.SX], derived: bool = False
+) -> ca.Function | Staged:
     """The expressions as NativeFunction takes them: a plain Function where nothing is looked up. `derived`:
     see Staged."""
     outputs = [ca.densify(y) for y in outputs]
-    return Staged(name, inputs, outputs, derived) if lookups_in(outputs) else ca.Function(
-        name, list(inputs), outputs)
+    return (
+        Staged(name, inputs, outputs, derived)
+        if lookups_in(outputs)
+        else ca.Function(name, list(inputs), outputs)
+    )

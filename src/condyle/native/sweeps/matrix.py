@@ -1,5 +1,6 @@
 """The matrix of a linear function, by a loop over unit vectors: for functions that would be too long as a
 straight line."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -23,8 +24,9 @@ class Matrix:
         symmetric: A is symmetric; it will be so to the last bit.
     """
 
-    def __init__(self, function: Composite, argument: int, offset: bool = False,
-                 symmetric: bool = False) -> None:
+    def __init__(
+        self, function: Composite, argument: int, offset: bool = False, symmetric: bool = False
+    ) -> None:
         self.function, self.argument, self.offset, self.symmetric = function, argument, offset, symmetric
         self.n, (self.m,) = function.inputs[argument], function.outputs
         self.inputs = [size for k, size in enumerate(function.inputs) if k != argument]
@@ -42,7 +44,7 @@ class Matrix:
             x, offset, y, rest = (b.at(memory, start, T) for start in (0, n, n + m, n + 2 * m))
 
             def evaluate(result: Value) -> None:
-                b.call(f"{name}.function", *ins[:self.argument], x, *ins[self.argument:], result, rest)
+                b.call(f"{name}.function", *ins[: self.argument], x, *ins[self.argument :], result, rest)
 
             if n and m:
                 _clear(b, x, n)
@@ -50,7 +52,7 @@ class Matrix:
                     evaluate(offset)
                 else:
                     _clear(b, offset, m)
-                with b.loop(n) as k:                        # column k is what the k-th unit vector gives
+                with b.loop(n) as k:  # column k is what the k-th unit vector gives
                     place = b.at(x, k, T)
                     b.store(1.0, place)
                     evaluate(y)
@@ -68,7 +70,7 @@ class Matrix:
 
         def at(x: np.ndarray) -> np.ndarray:
             x = np.repeat(x[:, None], states, axis=1)
-            return self.function.evaluate([*given[:self.argument], x, *given[self.argument:]])[0]
+            return self.function.evaluate([*given[: self.argument], x, *given[self.argument :]])[0]
 
         b = at(np.zeros(self.n)) if self.offset else 0.0
         A = np.stack([at(x) - b for x in np.eye(self.n)], axis=1) if self.n else np.zeros((self.m, 0, states))

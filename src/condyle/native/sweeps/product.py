@@ -1,4 +1,5 @@
 """Matrices times vectors, where the matrices are results of another kernel: derivatives along a direction."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -23,7 +24,7 @@ class Product:
     def __init__(self, function: Composite, n: int, widths: Sequence[int]) -> None:
         self.function, self.n, self.widths = function, n, list(widths)
         self.inputs = [*function.inputs, *widths]
-        self.outputs = [n, *function.outputs[len(self.widths):]]
+        self.outputs = [n, *function.outputs[len(self.widths) :]]
 
     def n_instructions(self) -> int:
         return self.function.n_instructions() + 2 * self.n * sum(self.widths)
@@ -32,12 +33,13 @@ class Product:
         """Define the kernel `@name`; returns the blocks of W doubles that its work argument needs."""
         T, starts = module.lanes.T, np.cumsum([0, *(self.n * width for width in self.widths)]).tolist()
         work = self.function.emit(module, f"{name}.function")
-        with module.function(name, kernel_arguments(module, len(self.inputs) + len(self.outputs)),
-                             internal=False) as b:
+        with module.function(
+            name, kernel_arguments(module, len(self.inputs) + len(self.outputs)), internal=False
+        ) as b:
             *arguments, memory = b.arguments
             count = len(self.function.inputs)
-            ins, vectors = arguments[:count], arguments[count:len(self.inputs)]
-            y, *more = arguments[len(self.inputs):]
+            ins, vectors = arguments[:count], arguments[count : len(self.inputs)]
+            y, *more = arguments[len(self.inputs) :]
             *matrices, rest = (b.at(memory, start, T) for start in starts)
             b.call(f"{name}.function", *ins, *matrices, *more, rest)
             with b.loop(self.n) as row:
@@ -56,4 +58,4 @@ class Product:
         y = np.zeros((self.n, states))
         for A, x, width in zip(results, arguments[count:], self.widths, strict=False):
             y += np.einsum("ijs,js->is", A.reshape(self.n, width, states), x)
-        return [y, *results[len(self.widths):]]
+        return [y, *results[len(self.widths) :]]

@@ -11,6 +11,7 @@ Components with the same operations on other elements of the same arguments are 
 Folds that need other folds come in later passes. Terms of folds are added in another order than the straight
 line adds them; all else is the same.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -57,7 +58,7 @@ class Parts:
         code = Instructions(f)
         self.op, self.a, self.b, self.constants = code.op, code.a, code.b, code.constants
         first: dict[tuple, int] = {}
-        same: list[int] = []                                # the first node with the same value
+        same: list[int] = []  # the first node with the same value
         self._operands: list[tuple[int, ...]] = []
         for k, (op, a, b) in enumerate(zip(self.op, self.a, self.b)):
             if op in _LEAVES:
@@ -68,8 +69,9 @@ class Parts:
             else:
                 self.a[k], self.b[k] = a, b = same[a], same[b]
                 self._operands.append((a, b))
-            same.append(first.setdefault((op, a, b, self.constants[k]) if op == ca.OP_CONST else (op, a, b),
-                                         k))
+            same.append(
+                first.setdefault((op, a, b, self.constants[k]) if op == ca.OP_CONST else (op, a, b), k)
+            )
         self.outputs = [(same[node], argument, element) for node, argument, element in code.outputs]
         self.folds = self._folds()
         n = len(self.op)
@@ -100,7 +102,7 @@ class Parts:
                 uses[x] += 1
                 user[x] = k
         for k, _, _ in self.outputs:
-            uses[k] += 2                                    # its value is asked for
+            uses[k] += 2  # its value is asked for
         choice = ca.OP_IF_ELSE_ZERO
         same = [op[k] in _NEUTRAL and not op[a[k]] == choice == op[b[k]] for k in range(n)]
         inner = [same[k] and uses[k] == 1 and op[user[k]] == op[k] and same[user[k]] for k in range(n)]
@@ -172,8 +174,15 @@ def rolled(f: ca.Function) -> Sweep | None:
     results = [(f"out{k}", f.numel_out(k)) for k in range(f.n_out())]
     windows: Windows = {name: (name, 0) for name, _ in (*arguments, *results)}
     kernels = [_kernel(parts, x, t, rows, windows) for t, x in enumerate(types, start=1)]
-    passes = [Pass([_row_0(parts, level, last, windows), *(k if x.level == level else None for k, x in zip(
-        kernels, types, strict=True))]) for level in range(last + 1)]
+    passes = [
+        Pass(
+            [
+                _row_0(parts, level, last, windows),
+                *(k if x.level == level else None for k, x in zip(kernels, types, strict=True)),
+            ]
+        )
+        for level in range(last + 1)
+    ]
     kinds = np.zeros(rows, dtype=np.int64)
     for t, x in enumerate(types, start=1):
         kinds[x.at] = t
@@ -195,7 +204,7 @@ def _grouped(components: Iterator[Component], level: int, fold: int = -1) -> Ite
         whole = len(members) - len(members) % abreast if len(members) >= 2 * abreast else 0
         for width, part in ((abreast, members[:whole]), (1, members[whole:])):
             if part:
-                yield RowGroup(level, [part[k:k + width] for k in range(0, len(part), width)], fold)
+                yield RowGroup(level, [part[k : k + width] for k in range(0, len(part), width)], fold)
 
 
 def _components(parts: Parts) -> Iterator[Component]:
@@ -205,11 +214,11 @@ def _components(parts: Parts) -> Iterator[Component]:
         if not scalar and (operands := parts.operands(k)):
             cost[k] = min(1 + sum([cost[x] for x in operands]), CHEAP + 1)
     outputs = [r for r in parts.outputs if not parts.scalar[r[0]]]
-    for node, argument, element in parts.outputs:           # the zeros of a matrix may be most of it
+    for node, argument, element in parts.outputs:  # the zeros of a matrix may be most of it
         if parts.op[node] == ca.OP_CONST:
             yield Component((((ca.OP_CONST, parts.constants[node], -1),), ((0, argument),)), (), (element,))
     owner = [-1] * len(parts.op)
-    joined = list(range(len(outputs)))                      # a component's results lead to the first of them
+    joined = list(range(len(outputs)))  # a component's results lead to the first of them
 
     def first(r: int) -> int:
         while joined[r] != r:
@@ -221,7 +230,7 @@ def _components(parts: Parts) -> Iterator[Component]:
         todo = [node]
         while todo:
             k = todo.pop()
-            if cost[k] <= CHEAP:                            # its operands are cheap too
+            if cost[k] <= CHEAP:  # its operands are cheap too
                 continue
             if owner[k] >= 0:
                 x, y = sorted((first(owner[k]), first(r)))
@@ -242,7 +251,7 @@ def _component(parts: Parts, results: Sequence[tuple[int, int, int]]) -> Compone
     nodes: list[tuple] = []
     ins: list[int] = []
     todo = [node for node, _, _ in reversed(results)]
-    while todo:                                             # operands first; operations decide the order
+    while todo:  # operands first; operations decide the order
         k = todo[-1]
         op = parts.op[k]
         if k not in number:
@@ -270,7 +279,7 @@ def _kernel(parts: Parts, x: RowGroup, t: int, rows: int, windows: Windows) -> R
     (nodes, places), abreast = x.members[0][0].key, range(len(x.members[0]))
     arguments = [argument for op, argument, _ in nodes if op == ca.OP_INPUT]
     reads: dict[str, ca.SX] = {f"root.n{k}": ca.SX.sym("kept") for op, k, _ in nodes if op == KEPT}
-    read: dict[tuple[int, int], ca.SX] = {}                 # (component of the row, input) -> value
+    read: dict[tuple[int, int], ca.SX] = {}  # (component of the row, input) -> value
     for k in sorted(set(arguments)):
         slots = [(c, i) for c in abreast for i, argument in enumerate(arguments) if argument == k]
         elements = np.array([[row[c].ins[i] for c, i in slots] for row in x.members])
@@ -293,7 +302,7 @@ def _kernel(parts: Parts, x: RowGroup, t: int, rows: int, windows: Windows) -> R
         results.sort(key=lambda at: x.members[0][at[0]].outs[at[1]])
         elements = np.array([[row[c].outs[r] for c, r in results] for row in x.members])
         cuts = np.flatnonzero((np.diff(elements, axis=1) != 1).any(axis=0)) + 1
-        for j, beside in enumerate(np.split(np.arange(len(results)), cuts)):    # side by side in every row
+        for j, beside in enumerate(np.split(np.arange(len(results)), cuts)):  # side by side in every row
             name = f"out{k}_{t}_{j}"
             windows[name] = f"out{k}", _spread(elements[:, beside[0]], x.at, rows)
             writes[name] = ca.vertcat(*(values[c][places[r][0]] for c, r in (results[i] for i in beside)))
@@ -340,7 +349,7 @@ def _row_0(parts: Parts, level: int, last: int, windows: Windows) -> RowKernel |
     reads: dict[str, ca.SX] = {}
     known: dict[int, ca.SX] = {}
     writes = {f"me.n{k}": ca.SX(_NEUTRAL[parts.op[k]]) for k in parts.folds if level == 0}
-    for k, op in enumerate(parts.op):                       # operands come first
+    for k, op in enumerate(parts.op):  # operands come first
         if not parts.scalar[k] or parts.level[k] > level:
             continue
         if k in parts.folds or op == ca.OP_INPUT:

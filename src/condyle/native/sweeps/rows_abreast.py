@@ -4,6 +4,7 @@ their law, not 54.
 A pass whose rows do not need each other may run them so. Numbers of the rows are gathered lane by lane, a
 kernel for lanes runs, and its results go back to the rows: equal to the last bit to one row after the other.
 """
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -24,26 +25,31 @@ if TYPE_CHECKING:
 
 WORTH = 2
 """Operations of a kernel per number that is gathered or goes back, from which on this is quicker."""
-_LINE = 64                                                  # bytes that memory moves at once
+_LINE = 64  # bytes that memory moves at once
 
 
 def numbers(sweep: Sweep, step: Pass, calls: Mapping[int, RowCall], order: np.ndarray) -> list[int]:
     """Kernels whose rows run side by side. order: rows and the numbers of their kernels, shape (n, 2)."""
     if step.walk is not None or not _independent(sweep, step):
         return []
-    return [k for k, call in calls.items() if not call.adds and _worth(call)
-            and (order[:, 1] == k).sum() >= jit.register_width()]
+    return [
+        k
+        for k, call in calls.items()
+        if not call.adds and _worth(call) and (order[:, 1] == k).sum() >= jit.register_width()
+    ]
 
 
 def _independent(sweep: Sweep, step: Pass) -> bool:
     """Whether no row reads or writes what another one writes."""
     own, others, written, elsewhere = (set[str]() for _ in range(4))
     for _, _, kernel in step.typed(sweep.types):
-        for places, mine, other in ((kernel.reads, own, others),
-                                    ((*kernel.writes, *kernel.adds), written, elsewhere)):
+        for places, mine, other in (
+            (kernel.reads, own, others),
+            ((*kernel.writes, *kernel.adds), written, elsewhere),
+        ):
             for place in places:
                 where, dot, name = place.partition(".")
-                if not dot:                                 # part of an argument or of a result
+                if not dot:  # part of an argument or of a result
                     (others if mine is own else written).add(f"{sweep.windows[place][0]}()")
                 elif where != "constant":
                     (mine if where == "me" else other).add(name)
@@ -51,10 +57,15 @@ def _independent(sweep: Sweep, step: Pass) -> bool:
 
 
 def _worth(call: RowCall) -> bool:
-    moved = sum(len(elements) for (base, _), elements in zip(call.ins, _used(call.function), strict=True)
-                if base not in ("constant", "root")) + sum(_sizes(call.function)[1])
-    return sum(op not in (ca.OP_INPUT, ca.OP_CONST) for code in _codes(call.function)
-               for op in code.op) >= WORTH * moved
+    moved = sum(
+        len(elements)
+        for (base, _), elements in zip(call.ins, _used(call.function), strict=True)
+        if base not in ("constant", "root")
+    ) + sum(_sizes(call.function)[1])
+    return (
+        sum(op not in (ca.OP_INPUT, ca.OP_CONST) for code in _codes(call.function) for op in code.op)
+        >= WORTH * moved
+    )
 
 
 def _sizes(f: ca.Function | Staged) -> tuple[list[int], list[int]]:
@@ -82,8 +93,11 @@ def write(w: SweepWriter, symbol: str, call: RowCall, rows: np.ndarray) -> None:
     """Run a kernel for some rows. The last of them fills the lanes that are left."""
     b, f, W, (ins, outs) = w.b, call.function, jit.register_width(), _sizes(call.function)
     module, uniform = w.module.abreast(W), {k for k, (base, _) in enumerate(call.ins) if base == "root"}
-    blocks = f.emit(module, symbol, uniform) if isinstance(f, Staged) else add_kernel(module, f, symbol,
-                                                                                     uniform=uniform)
+    blocks = (
+        f.emit(module, symbol, uniform)
+        if isinstance(f, Staged)
+        else add_kernel(module, f, symbol, uniform=uniform)
+    )
     filled = np.append(rows, np.repeat(rows[-1:], -len(rows) % W))
     order = w.module.table(f"{symbol}.order", filled.astype(np.int32))
     data = _constants(w.sweep, filled)
@@ -105,7 +119,7 @@ def write(w: SweepWriter, symbol: str, call: RowCall, rows: np.ndarray) -> None:
                     each = [b.load(b.at(pointers[base], offset + j)) for pointers in at]
                     b.store(_joined(w, each), b.at(places[k], j * W))
         b.call(symbol, *given)
-        for (base, offset), n, place in zip(call.outs, outs, places[len(ins):], strict=False):
+        for (base, offset), n, place in zip(call.outs, outs, places[len(ins) :], strict=False):
             for lane, pointers in enumerate(at):
                 for j in range(n):
                     b.store(b.load(b.at(place, j * W + lane)), b.at(pointers[base], offset + j))

@@ -7,6 +7,7 @@ first would leave for the second never sees memory. What only the walk needs liv
 entered until it is left. It has one place for each level of the tree instead of one for each row, and so
 stays in the nearest memory.
 """
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -27,7 +28,7 @@ def walked(steps: Sequence[Pass | Line], types: np.ndarray, parents: np.ndarray)
     for k, step in enumerate(steps):
         before = out[-1] if out else None
         if isinstance(step, Pass) and isinstance(before, Pass) and _may_walk(before, step, types):
-            out[-1] = _walk(before, step, types, parents, steps[k + 1:])
+            out[-1] = _walk(before, step, types, parents, steps[k + 1 :])
         else:
             out.append(step)
     return out
@@ -44,28 +45,35 @@ def on_levels(steps: Sequence[Pass | Line]) -> list[Pass | Line] | None:
         if isinstance(step, Line):
             elsewhere |= {place[1] for place in (*step.reads, *step.writes) if isinstance(place, tuple)}
         elif step is not walks[0]:
-            elsewhere |= {place.partition(".")[2] for kernel in step.kernels if kernel for place,
-                          _ in kernel.places()}
+            elsewhere |= {
+                place.partition(".")[2] for kernel in step.kernels if kernel for place, _ in kernel.places()
+            }
     moved = {"me": "level", "parent": "above"}
-    shared = _fields(walks[0].kernels, "reads", ("parent",)) | _fields(walks[0].kernels, "writes",
-                                                                       ("parent",))
+    shared = _fields(walks[0].kernels, "reads", ("parent",)) | _fields(
+        walks[0].kernels, "writes", ("parent",)
+    )
 
-    def renamed(place: str) -> str:                         # what rows share has one size for all types
+    def renamed(place: str) -> str:  # what rows share has one size for all types
         where, _, name = place.partition(".")
         return f"{moved[where]}.{name}" if where in moved and name in shared - elsewhere else place
 
-    kernels = [kernel and RowKernel({renamed(p): x for p, x in kernel.reads.items()},
-                                    {renamed(p): x for p, x in kernel.writes.items()})
-               for kernel in walks[0].kernels]
+    kernels = [
+        kernel
+        and RowKernel(
+            {renamed(p): x for p, x in kernel.reads.items()},
+            {renamed(p): x for p, x in kernel.writes.items()},
+        )
+        for kernel in walks[0].kernels
+    ]
     if not any(place.startswith("level.") for kernel in kernels if kernel for place, _ in kernel.places()):
         return None
-    return [Pass(kernels, walk=step.walk) if step is walks[0] else step
-            for step in steps]  # type: ignore[union-attr]
+    return [Pass(kernels, walk=step.walk) if step is walks[0] else step for step in steps]  # type: ignore[union-attr]
 
 
 def _fields(kernels: Sequence[RowKernel | None], side: str, where: Sequence[str]) -> set[str]:
-    places = [place.split(".") for kernel in kernels if kernel for place in getattr(kernel, side)
-              if "." in place]
+    places = [
+        place.split(".") for kernel in kernels if kernel for place in getattr(kernel, side) if "." in place
+    ]
     return {name for row, name in places if row in where}
 
 
@@ -79,20 +87,23 @@ def _may_walk(down: Pass, back: Pass, types: np.ndarray) -> bool:
     rows = {place.split(".")[0] for kernel in kernels for place, _ in kernel.places() if "." in place}
     others = ("parent", "root")
     return rows <= set(_OWN) and not _fields(back.kernels, "writes", others) & (
-        _fields(down.kernels, "reads", others) | _fields(down.kernels, "writes", others))
+        _fields(down.kernels, "reads", others) | _fields(down.kernels, "writes", others)
+    )
 
 
-def _walk(down: Pass, back: Pass, types: np.ndarray, parents: np.ndarray,
-          later: Sequence[Pass | Line]) -> Pass:
+def _walk(
+    down: Pass, back: Pass, types: np.ndarray, parents: np.ndarray, later: Sequence[Pass | Line]
+) -> Pass:
     """Kernels that enter rows of each type, those that leave them, and those that do both."""
     # rows that are no bodies have types after theirs
     n = max(len(down.kernels), len(back.kernels), 1 + int(types.max()))
     enter, leave = ([*step.kernels, *[None] * (n - len(step.kernels))] for step in (down, back))
-    both = [fused(a, b, _read_later(t, later, types)) for t,
-            (a, b) in enumerate(zip(enter, leave, strict=True))]
+    both = [
+        fused(a, b, _read_later(t, later, types)) for t, (a, b) in enumerate(zip(enter, leave, strict=True))
+    ]
     runs = np.array([enter[t] is not None or leave[t] is not None for t in types])
     carried: list[list[int]] = [[] for _ in types]
-    for row in reversed(range(1, len(types))):              # rows that run or lead to such, in their order
+    for row in reversed(range(1, len(types))):  # rows that run or lead to such, in their order
         if runs[row] or carried[row]:
             carried[parents[row]].insert(0, row)
     order: list[tuple[int, int]] = []
@@ -119,7 +130,7 @@ def _read_later(t: int, later: Sequence[Pass | Line], types: np.ndarray) -> set[
         if isinstance(step, Line):
             out |= {place[1] for place in step.reads if isinstance(place, tuple) and types[place[0]] == t}
         else:
-            mine = step.kernels[t:t + 1] if step.walk is None else step.kernels
+            mine = step.kernels[t : t + 1] if step.walk is None else step.kernels
             out |= _fields(mine, "reads", ("me",))
             for kernel in step.kernels:
                 links = {place.split(".")[0] for place in kernel.reads if "." in place} if kernel else set()

@@ -18,6 +18,7 @@ A solver may ask others: start, step and finish may hold rows of tables and of s
 A derivative takes the row as constant: `condyle.native.sweeps.implicit` gives results of equations their
 derivatives.
 """
+
 from __future__ import annotations
 
 import hashlib
@@ -42,7 +43,7 @@ from condyle.records import dataclass
 
 SUMS = 4
 """Sums that terms go to in turn."""
-_LINE = 64                                                  # bytes that memory moves at once
+_LINE = 64  # bytes that memory moves at once
 OK, LIMIT, NAN = 0, 1, 2
 """What the status of a row says: found; still busy after `limit` rounds; `busy` became NaN."""
 
@@ -73,11 +74,18 @@ class Solver:
     idle: ca.Function | Staged | None = None
 
     @staticmethod
-    def of(name: str, needs: int, start: Callable[[ca.SX], Sequence[Any]],
-           step: Callable[..., Sequence[Any]],
-           finish: Callable[[ca.SX, ca.SX], Any], limit: int, *,
-           term: Callable[[ca.SX, ca.SX, ca.SX], Any] | None = None, table: np.ndarray | None = None,
-           idle: Callable[[ca.SX], Sequence[Any]] | None = None) -> Solver:
+    def of(
+        name: str,
+        needs: int,
+        start: Callable[[ca.SX], Sequence[Any]],
+        step: Callable[..., Sequence[Any]],
+        finish: Callable[[ca.SX, ca.SX], Any],
+        limit: int,
+        *,
+        term: Callable[[ca.SX, ca.SX, ca.SX], Any] | None = None,
+        table: np.ndarray | None = None,
+        idle: Callable[[ca.SX], Sequence[Any]] | None = None,
+    ) -> Solver:
         """From Python functions of SX columns.
 
         Args:
@@ -99,31 +107,44 @@ class Solver:
             totals = [ca.SX.sym("total", one.numel_out(0))]
         then = _columns(name, "step", step(p, x, *totals), 2)
         if then[0].numel() != x.numel():
-            raise DescriptionError(f"Solver {name!r}: step returned {then[0].numel()} numbers for x; "
-                                   f"expected {x.numel()}, as many as start")
+            raise DescriptionError(
+                f"Solver {name!r}: step returned {then[0].numel()} numbers for x; "
+                f"expected {x.numel()}, as many as start"
+            )
         then[0] = _without_kept(x, then[0])
-        return Solver(name, _function(name, "start", [p], first),
-                      _function(name, "step", [p, x, *totals], then),
-                      _function(name, "finish", [p, x], _columns(name, "finish", [finish(p, x)], 1)), limit,
-                      one, rows, idle and _function(name, "idle", [p], _columns(name, "idle", idle(p), 2)))
+        return Solver(
+            name,
+            _function(name, "start", [p], first),
+            _function(name, "step", [p, x, *totals], then),
+            _function(name, "finish", [p, x], _columns(name, "finish", [finish(p, x)], 1)),
+            limit,
+            one,
+            rows,
+            idle and _function(name, "idle", [p], _columns(name, "idle", idle(p), 2)),
+        )
 
     def __post_init__(self) -> None:
         if not self.name.isidentifier():
             raise DescriptionError(f"Solver: the name {self.name!r} is no identifier, such as 'equilibrium'")
         if not isinstance(self.limit, int) or isinstance(self.limit, bool) or self.limit < 0:
-            raise DescriptionError(f"Solver {self.name!r}: limit = {self.limit!r}; expected an integer, 0 or "
-                                   "more")
+            raise DescriptionError(
+                f"Solver {self.name!r}: limit = {self.limit!r}; expected an integer, 0 or more"
+            )
         n, moved = _sizes(self.start)[1][0], _sizes(self.step)[1][0]
         total = [self.term.numel_out(0)] if self.term else []
-        for part, ins, outs in (("start", [self.needs], [n, 1]),
-                                ("step", [self.needs, n, *total], [min(n, moved), 1]),
-                                ("finish", [self.needs, n], [self.width - 1]),
-                                ("term", [self.needs, n, self.table.shape[1]], total),
-                                ("idle", [self.needs], [self.width - 1, 1])):
+        for part, ins, outs in (
+            ("start", [self.needs], [n, 1]),
+            ("step", [self.needs, n, *total], [min(n, moved), 1]),
+            ("finish", [self.needs, n], [self.width - 1]),
+            ("term", [self.needs, n, self.table.shape[1]], total),
+            ("idle", [self.needs], [self.width - 1, 1]),
+        ):
             f = getattr(self, part)
             if f is not None and (found := _sizes(f)) != (ins, outs):
-                raise DescriptionError(f"Solver {self.name!r}: {part} has sizes {found[0]} -> {found[1]}; "
-                                       f"expected {ins} -> {outs}")
+                raise DescriptionError(
+                    f"Solver {self.name!r}: {part} has sizes {found[0]} -> {found[1]}; "
+                    f"expected {ins} -> {outs}"
+                )
 
     @property
     def side_by_side(self) -> bool:
@@ -144,8 +165,12 @@ class Solver:
     def text(self) -> str:
         """What determines it, the same in every process."""
         functions = self.start, self.step, self.finish, self.term, self.idle
-        parts = [self.name, *("" if f is None else f.text if isinstance(f, Staged) else f.serialize()
-                              for f in functions), str(self.limit), self.table.tobytes().hex()]
+        parts = [
+            self.name,
+            *("" if f is None else f.text if isinstance(f, Staged) else f.serialize() for f in functions),
+            str(self.limit),
+            self.table.tobytes().hex(),
+        ]
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
     def __repr__(self) -> str:
@@ -169,8 +194,10 @@ class Solver:
         L, n, last = module.lanes, _sizes(self.start)[1][0], self.width - 1
         masked = L.W > 1
         sums = self.term.numel_out(0) if self.term else 0
-        works = [_add(module, f, f"{symbol}.{part}", masked and part == "step") for part, f in (
-            ("start", self.start), ("step", self.step), ("finish", self.finish))]
+        works = [
+            _add(module, f, f"{symbol}.{part}", masked and part == "step")
+            for part, f in (("start", self.start), ("step", self.step), ("finish", self.finish))
+        ]
         if self.idle is not None:
             works.append(_add(module, self.idle, f"{symbol}.idle", False))
         if self.term:
@@ -196,8 +223,9 @@ class Solver:
                     b.call(f"{symbol}.sum", p, x, total, rest)
                 b.call(f"{symbol}.step", p, x, *[total] * bool(self.term), x, busy, rest, *[live] * masked)
             b.call(f"{symbol}.finish", p, x, row, rest)
-            status = b.select(b.compare("uno", flag, 0.0), float(NAN),
-                              b.select(live, float(LIMIT), float(OK)))
+            status = b.select(
+                b.compare("uno", flag, 0.0), float(NAN), b.select(live, float(LIMIT), float(OK))
+            )
             found = b.compare("oeq", status, float(OK))
             b.store(status, b.at(row, last * L.W))
             for j in range(last):
@@ -213,16 +241,24 @@ class Solver:
         """
         assert self.term is not None
         W, alone, count, n = module.lanes.W, module.lanes.W == 1, len(self.table), self.term.numel_out(0)
-        p, x, c, total = (ca.SX.sym(name, size) for name, size in zip("pxct", [
-            *(self.term.numel_in(k) for k in range(3)), n], strict=True))
+        p, x, c, total = (
+            ca.SX.sym(name, size)
+            for name, size in zip("pxct", [*(self.term.numel_in(k) for k in range(3)), n], strict=True)
+        )
         added = ca.Function("add", [p, x, c, total], [total + self.term.call([p, x, c], True, False)[0]])
         own = Module(SUMS, module.contract) if alone else module
-        work = add_kernel(own, added, f"{symbol}.add", uniform=(0, 1) if alone else (2,), masked=alone,
-                          places=[("p", 0), ("x", 0), ("c", 0), ("total", 0), ("total", 0)])
+        work = add_kernel(
+            own,
+            added,
+            f"{symbol}.add",
+            uniform=(0, 1) if alone else (2,),
+            masked=alone,
+            places=[("p", 0), ("x", 0), ("c", 0), ("total", 0), ("total", 0)],
+        )
         rows = self.table
         if alone:
             module.include(own)
-            rows = np.concatenate([rows, *[rows[-1:]] * (-count % SUMS)])       # their sums are not stored
+            rows = np.concatenate([rows, *[rows[-1:]] * (-count % SUMS)])  # their sums are not stored
             rows = rows.reshape(-1, SUMS, rows.shape[1]).transpose(0, 2, 1)
         table = module.table(f"{symbol}.table", rows)
         with module.function(symbol, [POINTER] * 4) as b:
@@ -253,10 +289,13 @@ class Solver:
             live = ~np.isnan(busy[0]) & (busy[0] != 0)
             if not live.any():
                 break
-            terms = [_evaluated(self.term, p, x, np.tile(c[:, None], p.shape[1]))[0] for c in self.table
-                     ] if self.term else []
+            terms = (
+                [_evaluated(self.term, p, x, np.tile(c[:, None], p.shape[1]))[0] for c in self.table]
+                if self.term
+                else []
+            )
             after = _evaluated(self.step, p, x, *[np.sum(terms, axis=0)] * bool(self.term))
-            x[:len(after[0]), live], busy[:, live] = after[0][:, live], after[1][:, live]
+            x[: len(after[0]), live], busy[:, live] = after[0][:, live], after[1][:, live]
         status = np.where(np.isnan(busy[0]), NAN, np.where(busy[0] != 0, LIMIT, OK)).astype(float)
         results = _evaluated(self.finish, p, x)[0]
         return np.vstack([np.where(status == OK, results, np.nan), status])
@@ -273,7 +312,7 @@ def _first(b: Builder, count: Value) -> Value:
 def _without_kept(x: ca.SX, after: ca.SX) -> ca.SX:
     """What a step makes of x, without the last elements that it leaves as they are."""
     moved = [k for k in range(x.numel()) if x[k].element_hash() != after[k].element_hash()]
-    return after[:max(moved, default=-1) + 1]
+    return after[: max(moved, default=-1) + 1]
 
 
 def _sizes(f: ca.Function | Staged) -> tuple[list[int], list[int]]:
@@ -284,8 +323,11 @@ def _sizes(f: ca.Function | Staged) -> tuple[list[int], list[int]]:
 
 
 def _add(module: Module, f: ca.Function | Staged, name: str, masked: bool) -> int:
-    return f.emit(module, name, masked=masked) if isinstance(f, Staged) else add_kernel(module, f, name,
-                                                                                       masked=masked)
+    return (
+        f.emit(module, name, masked=masked)
+        if isinstance(f, Staged)
+        else add_kernel(module, f, name, masked=masked)
+    )
 
 
 def _evaluated(f: ca.Function | Staged, *arguments: np.ndarray) -> list[np.ndarray]:
@@ -310,6 +352,7 @@ def linked(module: Module, name: str, text: str, write: Callable[[Module, str], 
         name: begins the symbol.
         text: what determines it, the same in every process.
     """
+
     def link(symbol: str) -> int:
         key = f"{symbol}\n{text}"
         if (found := _known.get(key) or cache.fetch(key)) is not None:
@@ -338,8 +381,9 @@ def _columns(name: str, part: str, results: Any, count: int) -> list[ca.SX]:
         raise DescriptionError(f"Solver {name!r}: {part} returned {results!r}; expected x, busy")
     columns = [ca.densify(ca.vec(ca.SX(y))) for y in results]
     if count == 2 and columns[1].numel() != 1:
-        raise DescriptionError(f"Solver {name!r}: {part} returned busy of size {columns[1].numel()}; "
-                               "expected one number")
+        raise DescriptionError(
+            f"Solver {name!r}: {part} returned busy of size {columns[1].numel()}; expected one number"
+        )
     return columns
 
 
@@ -351,5 +395,6 @@ def _function(name: str, part: str, arguments: list[ca.SX], results: list[ca.SX]
     except RuntimeError as error:
         known = {s.element_hash() for a in arguments for s in ca.symvar(a)}
         others = [s.name() for s in ca.symvar(ca.vertcat(*results)) if s.element_hash() not in known]
-        raise DescriptionError(f"Solver {name!r}: {part} uses {', '.join(others)}, no arguments of it: give "
-                               "them in p") from error
+        raise DescriptionError(
+            f"Solver {name!r}: {part} uses {', '.join(others)}, no arguments of it: give them in p"
+        ) from error

@@ -12,6 +12,7 @@ and becomes one function with the interface of a kernel (condyle.native.straight
 at [j W + l], and rows live in `work`. Every kernel loads all that it reads before it stores. What it `adds`
 to fields is added one after the other, so that two links of a row may lead to one row.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -81,8 +82,11 @@ class Pass:
         """Number, type of the rows and kernel, of those that run."""
         rows, numbers = self.order(types)
         first = dict(zip(numbers[::-1].tolist(), types[rows[::-1]].tolist(), strict=True))
-        return [(k, first[k], kernel) for k, kernel in enumerate(self.kernels) if kernel is not None
-                and k in first]
+        return [
+            (k, first[k], kernel)
+            for k, kernel in enumerate(self.kernels)
+            if kernel is not None and k in first
+        ]
 
 
 @dataclass(frozen=True)
@@ -148,8 +152,9 @@ class Sweep:
             raise NativeError("rows: a parent must come before its row, and row 0 is its own")
         for name, link in self.links.items():
             if link.shape != rows.shape or np.any(link < -1) or np.any(link >= len(rows)):
-                raise NativeError(f"rows: link {name!r} leads to rows {link.min()} to {link.max()}; there "
-                                  f"are {len(rows)}")
+                raise NativeError(
+                    f"rows: link {name!r} leads to rows {link.min()} to {link.max()}; there are {len(rows)}"
+                )
 
     @cached_property
     def reach(self) -> dict[str, np.ndarray]:
@@ -183,8 +188,9 @@ class Sweep:
                 total += self.straight(k).function.n_instructions()
             else:
                 count = np.bincount(step.order(self.types)[1], minlength=len(step.kernels))
-                total += sum(int(count[j]) * call.function.n_instructions() for j,
-                             call in self.merged(k).items())
+                total += sum(
+                    int(count[j]) * call.function.n_instructions() for j, call in self.merged(k).items()
+                )
         return total
 
     def kernels(self) -> Iterator[tuple[int, RowKernel]]:
@@ -232,13 +238,24 @@ class Sweep:
         out = []
         for t, known in enumerate(sizes):
             common = next((shared for types, shared in families if t in types), {})
-            order = dict.fromkeys(name for types, _ in families if t in types for u in sorted(types)
-                                  for name in sizes[u]
-                                  if name in common)
+            order = dict.fromkeys(
+                name
+                for types, _ in families
+                if t in types
+                for u in sorted(types)
+                for name in sizes[u]
+                if name in common
+            )
             for name in common:
                 note(known, name, common[name])
-            out.append(_slices({name: known[name]
-                                for name in (*order, *(k for k in (*known, *common) if k not in order))}))
+            out.append(
+                _slices(
+                    {
+                        name: known[name]
+                        for name in (*order, *(k for k in (*known, *common) if k not in order))
+                    }
+                )
+            )
         return out
 
     @cached_property
@@ -250,8 +267,10 @@ class Sweep:
                 where, _, name = place.partition(".")
                 if where == "constant":
                     if x.nnz() != self.constants[name].shape[1]:
-                        raise NativeError(f"rows: constant {name!r} has {self.constants[name].shape[1]} "
-                                          f"numbers per row, a kernel reads {x.nnz()}")
+                        raise NativeError(
+                            f"rows: constant {name!r} has {self.constants[name].shape[1]} "
+                            f"numbers per row, a kernel reads {x.nnz()}"
+                        )
                     used[t][name] = x.nnz()
         return [_slices(sizes) for sizes in used]
 
@@ -285,13 +304,16 @@ class Sweep:
 
     def _make_straight(self, step: Any) -> Straight:
         ins, outs = ([p for p in side if isinstance(p, str)] for side in (step.reads, step.writes))
-        fields = [[(p, x) for p, x in side.items() if isinstance(p, tuple)] for side in (step.reads,
-                                                                                         step.writes)]
+        fields = [
+            [(p, x) for p, x in side.items() if isinstance(p, tuple)] for side in (step.reads, step.writes)
+        ]
         gathered, scattered = (ca.vertcat(ca.SX(0, 1), *(x.nz[:] for _, x in side)) for side in fields)
-        read, written = (np.concatenate([np.zeros(0, np.int64), *(self.elements(*p) for p, _ in side)])
-                         for side in fields)
-        f = assembled("line", [gathered, *(step.reads[p] for p in ins)],
-                      [scattered, *(step.writes[p] for p in outs)])
+        read, written = (
+            np.concatenate([np.zeros(0, np.int64), *(self.elements(*p) for p, _ in side)]) for side in fields
+        )
+        f = assembled(
+            "line", [gathered, *(step.reads[p] for p in ins)], [scattered, *(step.writes[p] for p in outs)]
+        )
         return Straight(f, read, ins, written, outs)
 
     def whole(self, name: str) -> tuple[str, int]:
@@ -350,7 +372,7 @@ def _merge(rows: Sweep, t: int, kernel: RowKernel) -> RowCall:
     for base, parts in symbols.items():
         whole = ca.vertsplit(ca.SX.sym(base, max(offset + x.numel() for offset, x in parts)))
         for offset, x in parts:
-            whole[offset:offset + x.numel()] = ca.vertsplit(x)
+            whole[offset : offset + x.numel()] = ca.vertsplit(x)
         arguments.append(ca.vertcat(*whole))
         ins.append((base, 0))
     results, outs = [], []  # type: ignore[var-annotated]
@@ -385,23 +407,27 @@ class _Evaluation:
                         self._call(int(i), call)
             else:
                 line = rows.straight(k)
-                out = self._function(line.function,
-                                     [self.fields[line.read], *(self.vectors[name] for name in line.ins)])
+                out = self._function(
+                    line.function, [self.fields[line.read], *(self.vectors[name] for name in line.ins)]
+                )
                 self.fields[line.written] = out[0]
                 for name, y in zip(line.outs, out[1:], strict=True):
                     whole, start = rows.whole(name)
-                    self.vectors[whole][start:start + len(y)] = y
+                    self.vectors[whole][start : start + len(y)] = y
         return [self.vectors[name] for name, _ in rows.results]
 
     def _call(self, i: int, call: RowCall) -> None:
         inputs = [self._memory(i, base)[offset:] for base, offset in call.ins]
-        sizes = call.function.inputs if isinstance(call.function, Staged) else [
-            call.function.numel_in(k) for k in range(len(inputs))]
+        sizes = (
+            call.function.inputs
+            if isinstance(call.function, Staged)
+            else [call.function.numel_in(k) for k in range(len(inputs))]
+        )
         results = self._function(call.function, [x[:n] for x, n in zip(inputs, sizes, strict=True)])
         for (base, offset), y in zip(call.outs, results, strict=False):
-            self._memory(i, base)[offset:offset + len(y)] = y
-        for (base, offset, n), y in zip(call.adds, results[len(call.outs):], strict=True):
-            self._memory(i, base)[offset:offset + n] += y
+            self._memory(i, base)[offset : offset + len(y)] = y
+        for (base, offset, n), y in zip(call.adds, results[len(call.outs) :], strict=True):
+            self._memory(i, base)[offset : offset + n] += y
 
     def _memory(self, i: int, base: str) -> np.ndarray:
         rows = self.rows
@@ -411,8 +437,8 @@ class _Evaluation:
             return np.repeat(numbers[:, None], self.states, axis=1)
         if base in rows.windows:
             name, offset = rows.windows[base]
-            return self.vectors[name][np.broadcast_to(offset, len(rows.types))[i]:]
-        return self.fields[rows.start[i if base == "me" else rows.reach[base][i]]:]
+            return self.vectors[name][np.broadcast_to(offset, len(rows.types))[i] :]
+        return self.fields[rows.start[i if base == "me" else rows.reach[base][i]] :]
 
     def _function(self, f: ca.Function | Staged, arguments: list[np.ndarray]) -> list[np.ndarray]:
         if isinstance(f, Staged):

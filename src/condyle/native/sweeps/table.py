@@ -1,4 +1,5 @@
 """Tables of constant rows, the machine code that reads a row per lane, and numbers that are like a row."""
+
 from __future__ import annotations
 
 import hashlib
@@ -44,8 +45,9 @@ class Table:
         return 0
 
     def emit(self, module: Module) -> str:
-        return module.define(f"table.{self.text[:32]}.{module.lanes.W}",
-                             lambda symbol: _write_get(module, symbol, self.rows))
+        return module.define(
+            f"table.{self.text[:32]}.{module.lanes.W}", lambda symbol: _write_get(module, symbol, self.rows)
+        )
 
     def evaluate(self, index: np.ndarray) -> np.ndarray:
         numbers = np.clip(np.nan_to_num(np.floor(index[0])), 0, len(self.rows) - 1).astype(int)
@@ -75,8 +77,9 @@ class Numbers:
 
     def emit(self, module: Module) -> str:
         digest = hashlib.sha256(self.text.encode()).hexdigest()
-        return module.define(f"numbers.{digest[:32]}.{module.lanes.W}",
-                             lambda symbol: self._write(module, symbol))
+        return module.define(
+            f"numbers.{digest[:32]}.{module.lanes.W}", lambda symbol: self._write(module, symbol)
+        )
 
     def _write(self, module: Module, symbol: str) -> None:
         with module.function(symbol, [POINTER] * 3) as b:
@@ -111,8 +114,9 @@ class Frozen:
         return 0
 
     def emit(self, module: Module) -> str:
-        return module.define(f"frozen.{self.needs}.{module.lanes.W}",
-                             lambda symbol: self._write(module, symbol))
+        return module.define(
+            f"frozen.{self.needs}.{module.lanes.W}", lambda symbol: self._write(module, symbol)
+        )
 
     def _write(self, module: Module, symbol: str) -> None:
         with module.function(symbol, [POINTER] * 3) as b:
@@ -124,8 +128,8 @@ class Frozen:
         return index
 
 
-_LINE = 8                                                   # doubles that memory moves at once
-_CHUNK = 4                                                  # doubles that are copied at once
+_LINE = 8  # doubles that memory moves at once
+_CHUNK = 4  # doubles that are copied at once
 
 
 def _write_get(module: Module, name: str, rows: np.ndarray) -> None:
@@ -134,7 +138,7 @@ def _write_get(module: Module, name: str, rows: np.ndarray) -> None:
     L, (count, size) = module.lanes, rows.shape
     last = float(count - 1)
     stride = size + (-size % _LINE)
-    if stride > 1.125 * size:                               # else rows begin on a line of memory
+    if stride > 1.125 * size:  # else rows begin on a line of memory
         stride = size
     with module.function(name, [POINTER] * 3) as b:
         index, row, _ = b.arguments
@@ -164,7 +168,7 @@ def _write_columns(b: Builder, rows: list[Value], size: int, out: Value) -> None
     W = b.lanes.W
     for start, n in _chunks(size, W):
         parts = [b.load(b.at(row, start), wide(DOUBLE, n)) for row in rows]
-        squares = [_transposed(b, parts[lane:lane + n]) for lane in range(0, W, n)]
+        squares = [_transposed(b, parts[lane : lane + n]) for lane in range(0, W, n)]
         for j, columns in enumerate(zip(*squares, strict=True)):
             b.store(_joined(b, columns), b.at(out, (start + j) * W))
 
@@ -179,8 +183,9 @@ def _transposed(b: Builder, rows: Sequence[Value]) -> list[Value]:
             if not k & step:
                 low = [j if not j & step else n + j - step for j in range(n)]
                 high = [j + step if not j & step else n + j for j in range(n)]
-                values[k], values[k + step] = (_shuffled(b, values[k], values[k + step], places)
-                                               for places in (low, high))
+                values[k], values[k + step] = (
+                    _shuffled(b, values[k], values[k + step], places) for places in (low, high)
+                )
         step //= 2
     return values
 

@@ -5,6 +5,7 @@ Four items side by side are a block, and a node has four branches: nodes or bloc
 look at a node or a block at once. Numbers of nodes and blocks are tables, [row][number][branch], so that the
 machine code does not depend on how many items there are.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -50,30 +51,34 @@ class Tree:
             if len(items) <= SIDE:
                 blocks.append(items)
                 return ~(len(blocks) - 1)
-            branches = [quarter for half in _halved(points, items) for quarter in _halved(points, half)
-                        if len(quarter)]
+            branches = [
+                quarter
+                for half in _halved(points, items)
+                for quarter in _halved(points, half)
+                if len(quarter)
+            ]
             k = len(links)
             links.append([])
             below.append(tuple(branches))
             links[k] = [add(branch) for branch in branches]
             return k
 
-        if add(np.arange(len(points))) < 0:                 # one block: a node above it
+        if add(np.arange(len(points))) < 0:  # one block: a node above it
             links.append([~0])
             below.append((blocks[0],))
         order = np.full((len(blocks) + 1, SIDE), -1)
         for k, items in enumerate(blocks):
-            order[k, :len(items)] = items
+            order[k, : len(items)] = items
         table = np.full((len(links), SIDE), ~len(blocks))
         for k, row in enumerate(links):
-            table[k, :len(row)] = row
+            table[k, : len(row)] = row
         return Tree(order, table, tuple(below))
 
     @property
     def depth(self) -> int:
         """Nodes on the longest way down."""
         levels = np.zeros(len(self.links), dtype=int)
-        for k in range(len(self.links) - 1, -1, -1):        # nodes come before those below them
+        for k in range(len(self.links) - 1, -1, -1):  # nodes come before those below them
             inner = [link for link in self.links[k] if link > k]
             levels[k] = 1 + max((levels[link] for link in inner), default=0)
         return int(levels[0])
@@ -139,8 +144,11 @@ def text_of(f: Kernel) -> str:
 def add(module: Module, f: Kernel, name: str, uniform: int = 0) -> int:
     """Define a kernel with one input, the first by default, that is the same in all lanes; returns blocks of
     work."""
-    return f.emit(module, name, uniform=(uniform,)) if isinstance(f, Staged) else add_kernel(
-        module, f, name, uniform=(uniform,))
+    return (
+        f.emit(module, name, uniform=(uniform,))
+        if isinstance(f, Staged)
+        else add_kernel(module, f, name, uniform=(uniform,))
+    )
 
 
 def sizes(f: Kernel) -> tuple[list[int], list[int]]:
@@ -167,6 +175,7 @@ def link(b: Builder, table: str, place: Value) -> Value:
 def linked(module: Module, symbol: str, text: str, write: Callable[[Module, str], int]) -> str:
     """Link `void @symbol(ptr index, ptr row, ptr work)`, whose module has four lanes for items; known machine
     code is used again. write(module, symbol) gives blocks of work."""
+
     def define(name: str) -> int:
         key = f"{name}\n{text}"
         if (found := cache.fetch(key)) is not None:

@@ -11,6 +11,7 @@ those that go through the tree together, where items have equal values, another 
 A derivative takes the row as constant: the item is data, and what is computed from its numbers has
 derivatives.
 """
+
 from __future__ import annotations
 
 import hashlib
@@ -56,13 +57,29 @@ class TreeBest:
     together: bool = False
 
     @staticmethod
-    def of(name: str, needs: int, tree: Tree, bound: Callable[[ca.SX, ca.SX], ca.SX],
-           value: Callable[[ca.SX, ca.SX], ca.SX], nodes: np.ndarray, items: np.ndarray,
-           rows: np.ndarray, together: bool = False) -> TreeBest:
+    def of(
+        name: str,
+        needs: int,
+        tree: Tree,
+        bound: Callable[[ca.SX, ca.SX], ca.SX],
+        value: Callable[[ca.SX, ca.SX], ca.SX],
+        nodes: np.ndarray,
+        items: np.ndarray,
+        rows: np.ndarray,
+        together: bool = False,
+    ) -> TreeBest:
         """From Python functions of SX columns, with rows (n, width) of the items; needs: size of p."""
         by_place = np.ascontiguousarray(tree.blocks(rows).transpose(0, 2, 1).reshape(-1, rows.shape[1]))
-        return TreeBest(name, tree, trees.kernel("bound", needs, nodes.shape[1], bound),
-                        trees.kernel("value", needs, items.shape[1], value), nodes, items, by_place, together)
+        return TreeBest(
+            name,
+            tree,
+            trees.kernel("bound", needs, nodes.shape[1], bound),
+            trees.kernel("value", needs, items.shape[1], value),
+            nodes,
+            items,
+            by_place,
+            together,
+        )
 
     @property
     def needs(self) -> int:
@@ -75,8 +92,9 @@ class TreeBest:
     @cached_property
     def text(self) -> str:
         """What determines it, the same in every process."""
-        h = hashlib.sha256(f"{self.name}\0{trees.text_of(self.bound)}\0{trees.text_of(self.value)}\0"
-                           f"{self.together}".encode())
+        h = hashlib.sha256(
+            f"{self.name}\0{trees.text_of(self.bound)}\0{trees.text_of(self.value)}\0{self.together}".encode()
+        )
         for array in (self.tree.links, self.nodes, self.items, self.rows):
             h.update(repr(array.shape).encode() + array.tobytes())
         return h.hexdigest()
@@ -91,8 +109,12 @@ class TreeBest:
     def emit(self, module: Module) -> str:
         """Link `void @symbol(ptr p, ptr row, ptr work)`, once to a module; returns the symbol."""
         W = module.lanes.W
-        return trees.linked(module, f"tree_best.{self.name}.{self.text[:16]}", self.text,
-                            lambda own, symbol: self._write(own, symbol, W))
+        return trees.linked(
+            module,
+            f"tree_best.{self.name}.{self.text[:16]}",
+            self.text,
+            lambda own, symbol: self._write(own, symbol, W),
+        )
 
     def _write(self, own: Module, symbol: str, W: int) -> int:
         """(1). The row behind the last is of NaN: that of no item."""
@@ -129,7 +151,7 @@ class TreeBest:
     def evaluate(self, p: np.ndarray) -> np.ndarray:
         """Rows (width, states) at p (needs, states), by CasADi's evaluator: among all items."""
         some = p[-1] > -np.inf
-        if not some.all():                                  # nothing counts there
+        if not some.all():  # nothing counts there
             out = np.full((self.width, p.shape[1]), np.nan)
             if some.any():
                 out[:, some] = self.evaluate(p[:, some])

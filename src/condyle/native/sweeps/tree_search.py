@@ -4,6 +4,7 @@ and for four at once.
 Branches that wait are in a stack, the nearest on top. The order of four is that of their keys: the bits of a
 bound, as an integer in the order of the numbers, with the branch in the last two bits.
 """
+
 from __future__ import annotations
 
 import math
@@ -20,18 +21,19 @@ from condyle.native.sweeps.tree import SIDE
 if TYPE_CHECKING:
     from condyle.native.sweeps.tree_best import TreeBest
 
-_LINE = 64                                                  # bytes that memory moves at once
+_LINE = 64  # bytes that memory moves at once
 _ORDER = ((0, 1), (2, 3), (0, 2), (1, 3), (1, 2))
 """Pairs that are put in order one after the other to sort four."""
-_LEAST, _MOST = -2**63, 2**63 - 1
+_LEAST, _MOST = -(2**63), 2**63 - 1
 
 
 def write_search(best: TreeBest, own: Module, name: str) -> int:
     """Define `i64 @name(ptr p, ptr work)`: the place of the best item, or -1; returns doubles of work. Four
     branches or items are looked at at once."""
     (_, K, _), (_, m, _) = best.nodes.shape, best.items.shape
-    work = SIDE * max(trees.add(own, f, f"{name}.{part}")
-                      for part, f in (("bound", best.bound), ("value", best.value)))
+    work = SIDE * max(
+        trees.add(own, f, f"{name}.{part}") for part, f in (("bound", best.bound), ("value", best.value))
+    )
     nodes, items, links = _tables(best, own, name, best.nodes, best.items)
     stacked = (SIDE - 1) * best.tree.depth + 2 * SIDE
     with own.function(name, [POINTER] * 2, result=LONG) as b:
@@ -80,9 +82,12 @@ def write_search(best: TreeBest, own: Module, name: str) -> int:
 
             b.place(after)
             ends = popped, looked, pushed, found
-            for carried, last in ((top, (down, down, place, down)), (least, (least, least, least, lower)),
-                                  (limit, (limit, limit, limit, below)),
-                                  (where, (where, where, where, there))):
+            for carried, last in (
+                (top, (down, down, place, down)),
+                (least, (least, least, least, lower)),
+                (limit, (limit, limit, limit, below)),
+                (where, (where, where, where, there)),
+            ):
                 b.hand_on(carried, b.phi(*zip(last, ends, strict=True)))
         b.give(where)
     return _LINE // 8 + SIDE + 2 * stacked + work
@@ -93,10 +98,13 @@ def write_together(best: TreeBest, own: Module, name: str) -> int:
     where there is none. One branch or item is looked at by all of them at once, and a branch is left out
     where none of them may find a better item."""
     (_, K, _), (_, m, _) = best.nodes.shape, best.items.shape
-    work = SIDE * max(trees.add(own, f, f"{name}.{part}", uniform=1)
-                      for part, f in (("bound", best.bound), ("value", best.value)))
-    nodes, items, links = _tables(best, own, name, *(np.ascontiguousarray(x.transpose(0, 2, 1))
-                                                     for x in (best.nodes, best.items)))
+    work = SIDE * max(
+        trees.add(own, f, f"{name}.{part}", uniform=1)
+        for part, f in (("bound", best.bound), ("value", best.value))
+    )
+    nodes, items, links = _tables(
+        best, own, name, *(np.ascontiguousarray(x.transpose(0, 2, 1)) for x in (best.nodes, best.items))
+    )
     stacked = (SIDE - 1) * best.tree.depth + 2 * SIDE
     with own.function(name, [POINTER] * 2, result=own.lanes.I) as b:
         p, memory = b.arguments
@@ -146,16 +154,21 @@ def write_together(best: TreeBest, own: Module, name: str) -> int:
 
             b.place(after)
             ends = popped, pushed, looked
-            for carried, last in ((top, (down, place, down)), (least, (least, least, lower)),
-                                  (where, (where, where, there))):
+            for carried, last in (
+                (top, (down, place, down)),
+                (least, (least, least, lower)),
+                (where, (where, where, there)),
+            ):
                 b.hand_on(carried, b.phi(*zip(last, ends, strict=True)))
         b.give(where)
     return _LINE // 8 + (SIDE + stacked) * SIDE + stacked + 8 + work
 
 
 def _tables(best: TreeBest, own: Module, name: str, nodes: np.ndarray, items: np.ndarray) -> list[str]:
-    return [own.table(f"{name}.{part}", array) for part, array in (
-        ("nodes", nodes), ("items", items), ("links", best.tree.links.astype(np.int32)))]
+    return [
+        own.table(f"{name}.{part}", array)
+        for part, array in (("nodes", nodes), ("items", items), ("links", best.tree.links.astype(np.int32)))
+    ]
 
 
 def _key(b: Builder, x: Value) -> Value:
@@ -197,6 +210,7 @@ def _everywhere(b: Builder, x: Value) -> Value:
 
 def _least_of_each(b: Builder, rows: list[Value]) -> Value:
     """The least lane of row k in lane k."""
+
     def shuffled(x: Value, y: Value, *lanes: int) -> Value:
         which = ", ".join(f"i32 {k}" for k in lanes)
         return b.put(x.type, f"shufflevector {x}, {y}, <{SIDE} x i32> <{which}>")
@@ -204,6 +218,8 @@ def _least_of_each(b: Builder, rows: list[Value]) -> Value:
     def lower(x: Value, y: Value) -> Value:
         return b.select(b.compare("olt", x, y), x, y)
 
-    first, last = (lower(shuffled(x, y, 0, 4, 2, 6), shuffled(x, y, 1, 5, 3, 7))  # lanes 0, 1 and 2, 3
-                   for x, y in (rows[:2], rows[2:]))
+    first, last = (
+        lower(shuffled(x, y, 0, 4, 2, 6), shuffled(x, y, 1, 5, 3, 7))  # lanes 0, 1 and 2, 3
+        for x, y in (rows[:2], rows[2:])
+    )
     return lower(shuffled(first, last, 0, 1, 4, 5), shuffled(first, last, 2, 3, 6, 7))

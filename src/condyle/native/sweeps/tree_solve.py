@@ -8,6 +8,7 @@ speed 0, then of speed 1 and so on: its own, then those that it has with the spe
 The loops run over tables of these; the code is the same for any tree. Some columns at a time stay in
 registers: vectors of columns for one state, of states for many.
 """
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -44,15 +45,18 @@ class TreeSolve:
         widths: columns of each output; output i is the matrix (n, widths[i]), row by row.
     """
 
-    def __init__(self, main: ca.Function | Composite, before: Sequence[Sequence[int]],
-                 widths: Sequence[int]) -> None:
+    def __init__(
+        self, main: ca.Function | Composite, before: Sequence[Sequence[int]], widths: Sequence[int]
+    ) -> None:
         self.main, self.before, self.widths, self.n = main, before, list(widths), len(before)
         self.row = padded(sum(widths))
         self.start = np.cumsum([0, *(1 + len(b) for b in before)])
         self.other = np.array([j for k, b in enumerate(before) for j in (k, *b)])
         if isinstance(main, ca.Function):
-            ins, outs = [main.numel_in(k) for k in range(main.n_in())], [main.numel_out(k)
-                                                                         for k in range(main.n_out())]
+            ins, outs = (
+                [main.numel_in(k) for k in range(main.n_in())],
+                [main.numel_out(k) for k in range(main.n_out())],
+            )
         else:
             ins, outs = main.inputs, main.outputs
         self.inputs, self.outputs = ins, [*(self.n * k for k in widths), *outs[2:]]
@@ -67,21 +71,25 @@ class TreeSolve:
     def emit(self, module: Module, name: str) -> int:
         """Define the kernel `@name`; returns the blocks of W doubles that its work argument needs."""
         W, n, m, main = module.lanes.W, self.n, len(self.other), f"{name}.main"
-        work = add_kernel(module, self.main,
-                          main) if isinstance(self.main, ca.Function) else self.main.emit(module, main)
-        V = W if W > 1 else jit.lane_width()                # one state: the lanes are columns
+        work = (
+            add_kernel(module, self.main, main)
+            if isinstance(self.main, ca.Function)
+            else self.main.emit(module, main)
+        )
+        V = W if W > 1 else jit.lane_width()  # one state: the lanes are columns
         vectors = -(-sum(self.widths) * W // V)
         parts = -(-vectors // TOGETHER)
         together = -(-vectors // parts) if parts else 0
-        size = self.row * n * W                             # numbers of b
-        with module.function(name, kernel_arguments(module, len(self.inputs) + len(self.outputs)),
-                             internal=False) as b:
+        size = self.row * n * W  # numbers of b
+        with module.function(
+            name, kernel_arguments(module, len(self.inputs) + len(self.outputs)), internal=False
+        ) as b:
             *arguments, entries = b.arguments
-            ins, outs = arguments[:len(self.inputs)], arguments[len(self.inputs):]
+            ins, outs = arguments[: len(self.inputs)], arguments[len(self.inputs) :]
             columns, rest = b.at(entries, m * W), b.at(entries, m * W + size)
             if not isinstance(self.main, ca.Function):
                 b.outside("llvm.memset.p0.i64", columns, b.number(0, BYTE), 8 * size, b.number(0, BOOL))
-            b.call(main, *ins, entries, columns, *outs[len(self.widths):], rest)
+            b.call(main, *ins, entries, columns, *outs[len(self.widths) :], rest)
             if n and parts:
                 self._factor(module, f"{name}.factor")
                 self._solve(module, f"{name}.solve", V, together)
@@ -91,19 +99,25 @@ class TreeSolve:
                 with b.loop(n) as row:
                     first = row * (self.row * W)
                     for out, width, start in zip(outs, self.widths, np.cumsum([0, *self.widths])):
-                        b.outside("llvm.memcpy.p0.p0.i64", b.at(out, row * (width * W)),
-                                  b.at(columns, first + start * W),
-                                  8 * width * W, b.number(0, BOOL))
+                        b.outside(
+                            "llvm.memcpy.p0.p0.i64",
+                            b.at(out, row * (width * W)),
+                            b.at(columns, first + start * W),
+                            8 * width * W,
+                            b.number(0, BOOL),
+                        )
         return m + self.row * n + work
 
     def _factor(self, module: Module, name: str) -> None:
         """`@name(m)`: L below and 1 / D on the diagonal, in place. Row j of M is as long as the end of row k
         from j on."""
         W = module.lanes.W
-        start, other = (module.table(f"{name}.{what}", x.astype(np.int32))
-                        for what, x in (("start", self.start), ("other", self.other)))
+        start, other = (
+            module.table(f"{name}.{what}", x.astype(np.int32))
+            for what, x in (("start", self.start), ("other", self.other))
+        )
         with module.function(name, [POINTER]) as b:
-            m, = b.arguments
+            (m,) = b.arguments
             with b.loop(self.n) as step:
                 k = (self.n - 1) - step
                 own, end = b.entry(start, k), b.entry(start, k + 1)
@@ -137,8 +151,17 @@ class TreeSolve:
             self._rows(b, scalar, f"{name}.out", together, entries, self.before, list(range(self.n)), True)
         module.include(lanes)
 
-    def _rows(self, b: Builder, scalar: bool, name: str, together: int, entries: Sequence[Sequence[int]],
-              others: Sequence[Sequence[int]], order: list[int], scaled: bool) -> None:
+    def _rows(
+        self,
+        b: Builder,
+        scalar: bool,
+        name: str,
+        together: int,
+        entries: Sequence[Sequence[int]],
+        others: Sequence[Sequence[int]],
+        order: list[int],
+        scaled: bool,
+    ) -> None:
         """For each row r in order: b_r <- b_r / D_r if `scaled`, then b_r -= m[entry] b[other] for its
         entries and others.
 
@@ -147,10 +170,13 @@ class TreeSolve:
         m, columns = b.arguments
         V = b.lanes.W
         W = 1 if scalar else V
-        numbers = {"first": np.cumsum([0, *(len(entries[r]) for r in order)]), "row": order,
-                   "own": self.start[order],
-                   "entry": [i for r in order for i in entries[r]],
-                   "other": [k for r in order for k in others[r]]}
+        numbers = {
+            "first": np.cumsum([0, *(len(entries[r]) for r in order)]),
+            "row": order,
+            "own": self.start[order],
+            "entry": [i for r in order for i in entries[r]],
+            "other": [k for r in order for k in others[r]],
+        }
         table = {what: b.module.table(f"{name}.{what}", np.array(x, np.int32)) for what, x in numbers.items()}
 
         def number(i: Value) -> Value:
@@ -193,14 +219,14 @@ class TreeSolve:
                 m[own] = 1 / m[own]
                 for i in range(own + 1, end):
                     j, ratio = self.other[i], m[i] * m[own]
-                    m[start[j]:start[j] + end - i] -= ratio * m[i:end]
+                    m[start[j] : start[j] + end - i] -= ratio * m[i:end]
                     m[i] = ratio
                     x[j] -= ratio * x[k]
             for k in range(self.n):
                 x[k] *= m[start[k]]
                 for i in range(start[k] + 1, start[k + 1]):
                     x[k] -= m[i] * x[self.other[i]]
-        parts = np.split(x[:, :sum(self.widths)], np.cumsum(self.widths)[:-1], axis=1)
+        parts = np.split(x[:, : sum(self.widths)], np.cumsum(self.widths)[:-1], axis=1)
         return [*(part.reshape(-1, states) for part in parts), *more]
 
 

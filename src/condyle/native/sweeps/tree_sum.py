@@ -10,6 +10,7 @@ equal scalar ones to the last bit. Where p is NaN nothing is left out.
 A derivative takes the row as constant: `sloped` (lookup.py) gives it those of the sum of the terms'
 derivatives, for which the items are data.
 """
+
 from __future__ import annotations
 
 import hashlib
@@ -27,7 +28,7 @@ from condyle.native.sweeps.lookup import assembled
 from condyle.native.sweeps.tree import SIDE, Kernel, Tree
 from condyle.records import dataclass
 
-_LINE = 64                                                  # bytes that memory moves at once
+_LINE = 64  # bytes that memory moves at once
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -54,9 +55,16 @@ class TreeSum:
     quick: Kernel | None = None
 
     @staticmethod
-    def of(name: str, needs: int, tree: Tree, reach: Callable[[ca.SX, ca.SX], ca.SX],
-           term: Callable[[ca.SX, ca.SX], ca.SX], nodes: np.ndarray, items: np.ndarray,
-           quick: Callable[[ca.SX, ca.SX], ca.SX] | None = None) -> TreeSum:
+    def of(
+        name: str,
+        needs: int,
+        tree: Tree,
+        reach: Callable[[ca.SX, ca.SX], ca.SX],
+        term: Callable[[ca.SX, ca.SX], ca.SX],
+        nodes: np.ndarray,
+        items: np.ndarray,
+        quick: Callable[[ca.SX, ca.SX], ca.SX] | None = None,
+    ) -> TreeSum:
         """From Python functions of SX columns; needs: size of p."""
         p, c = ca.SX.sym("p", needs), ca.SX.sym("c", items.shape[1])
         one = ca.densify(term(p, c))
@@ -92,15 +100,22 @@ class TreeSum:
     def emit(self, module: Module) -> str:
         """Link `void @symbol(ptr p, ptr row, ptr work)`, once to a module; returns the symbol."""
         W = module.lanes.W
-        return trees.linked(module, f"tree_sum.{self.name}.{self.text[:16]}", self.text,
-                            lambda own, symbol: self._write(own, symbol, W))
+        return trees.linked(
+            module,
+            f"tree_sum.{self.name}.{self.text[:16]}",
+            self.text,
+            lambda own, symbol: self._write(own, symbol, W),
+        )
 
     def _write(self, own: Module, symbol: str, W: int) -> int:
         """(1)"""
         n, (_, K, _), (_, m, _) = self.width, self.nodes.shape, self.items.shape
-        work = SIDE * max(trees.add(own, f, f"{symbol}.{part}") for part, f in (
-            ("reach", self.reach), ("add", self.add), ("quick", self.quick)) if f is not None)
-        tells = trees.sizes(self.reach)[1][0] > 1           # where nothing is left out
+        work = SIDE * max(
+            trees.add(own, f, f"{symbol}.{part}")
+            for part, f in (("reach", self.reach), ("add", self.add), ("quick", self.quick))
+            if f is not None
+        )
+        tells = trees.sizes(self.reach)[1][0] > 1  # where nothing is left out
         empty = ~(len(self.tree.order) - 1)
         nodes, items = own.table(f"{symbol}.nodes", self.nodes), own.table(f"{symbol}.items", self.items)
         links = own.table(f"{symbol}.links", self.tree.links.astype(np.int32))

@@ -1,4 +1,5 @@
 """Analyses of a motion: coordinates, bodies, points, joint reactions."""
+
 from __future__ import annotations
 
 from functools import partial
@@ -23,15 +24,27 @@ from condyle.table import Table
 if TYPE_CHECKING:
     from condyle.opensim.setup.trial import Trial
 
-BODIES = ("", "This file contains the kinematics (positions and orientations,",
-          "velocities and angular velocities, or accelerations and angular accelerations)",
-          "of the centers of mass of the body segments in model {0}.", "",
-          "Body segment orientations are described using body-fixed X-Y-Z Euler angles.", "",
-          "Angular velocities and accelerations are expressed in the {1} frame.", "",
-          "Units are S.I. units (seconds, meters, Newtons, ...)", SI[1], "")
-REACTIONS = ("", "This file contains the reaction forces and moments",
-             "applied to the specified body of a joint pair and expressed  in the specified reference frame.",
-             "", "Units are S.I. units (seconds, meters, Newtons, ...)")
+BODIES = (
+    "",
+    "This file contains the kinematics (positions and orientations,",
+    "velocities and angular velocities, or accelerations and angular accelerations)",
+    "of the centers of mass of the body segments in model {0}.",
+    "",
+    "Body segment orientations are described using body-fixed X-Y-Z Euler angles.",
+    "",
+    "Angular velocities and accelerations are expressed in the {1} frame.",
+    "",
+    "Units are S.I. units (seconds, meters, Newtons, ...)",
+    SI[1],
+    "",
+)
+REACTIONS = (
+    "",
+    "This file contains the reaction forces and moments",
+    "applied to the specified body of a joint pair and expressed  in the specified reference frame.",
+    "",
+    "Units are S.I. units (seconds, meters, Newtons, ...)",
+)
 
 
 def kinematics(trial: Trial, element: Element) -> None:
@@ -42,11 +55,21 @@ def kinematics(trial: Trial, element: Element) -> None:
     factor = [180 / np.pi if degrees and in_degrees(system)[n] else 1.0 for n in names]
     at = [system.coordinates.index(n) for n in names]
     speeds = [speed_names(system).index(n) for n in names]
-    for quantity, title, values in (("q", "Coordinates", motion.q[:, at]),
-                                    ("u", "Speeds", motion.u[:, speeds]),
-                                    ("dudt", "Accelerations", motion.udot[:, speeds])):
-        setup.save(trial.name(element, quantity), title, motion.t[keep], names, (values * factor)[keep],
-                   degrees=degrees, precision=trial.precision, words=["", *SI, ""])
+    for quantity, title, values in (
+        ("q", "Coordinates", motion.q[:, at]),
+        ("u", "Speeds", motion.u[:, speeds]),
+        ("dudt", "Accelerations", motion.udot[:, speeds]),
+    ):
+        setup.save(
+            trial.name(element, quantity),
+            title,
+            motion.t[keep],
+            names,
+            (values * factor)[keep],
+            degrees=degrees,
+            precision=trial.precision,
+            words=["", *SI, ""],
+        )
 
 
 def body_kinematics(trial: Trial, element: Element) -> None:
@@ -54,7 +77,7 @@ def body_kinematics(trial: Trial, element: Element) -> None:
     setup, system, motion = trial.setup, trial.system, trial.motion
     local = setup.flag("express_results_in_body_local_frame", False, element)
     bodies = trial.chosen(element, "bodies", [*body_order(setup.model.object, system), "center_of_mass"])
-    bodies.sort(key=lambda name: name == "center_of_mass")              # the last, wherever it is asked for
+    bodies.sort(key=lambda name: name == "center_of_mass")  # the last, wherever it is asked for
     keep, degrees = trial.kept(element), setup.flag("in_degrees", True, element)
     angle = 180 / np.pi if degrees else 1.0
     parts: dict[str, list[Array]] = {"pos": [], "vel": [], "acc": []}
@@ -72,18 +95,29 @@ def body_kinematics(trial: Trial, element: Element) -> None:
         R = system.body_pose(q, name).R
         parts["pos"] += [system.station_position(q, name, com), angle * euler_from_rotation(R, "xyz")]
         for quantity, place, turn in (
-                ("vel", system.station_velocity(q, u, name, com), system.body_velocity(q, u, name)),
-                ("acc", system.station_acceleration(q, u, udot, name, com),
-                 system.body_acceleration(q, u, udot, name))):
+            ("vel", system.station_velocity(q, u, name, com), system.body_velocity(q, u, name)),
+            (
+                "acc",
+                system.station_acceleration(q, u, udot, name, com),
+                system.body_acceleration(q, u, udot, name),
+            ),
+        ):
             both = [place, angle * turn[:, :3]]
             parts[quantity] += [np.einsum("tji,tj->ti", R, x) for x in both] if local else both
     frame = "body-local" if local else "ground"
     words = [line.format(system.about.get("name", ""), frame) for line in BODIES]
     for quantity, title in (("pos", "Positions"), ("vel", "Velocities"), ("acc", "Accelerations")):
         frame = "bodyLocal" if local and quantity != "pos" else "global"
-        setup.save(trial.name(element, f"{quantity}_{frame}"), title, motion.t[keep], names,
-                   np.concatenate([np.empty((len(motion), 0)), *parts[quantity]], axis=1)[keep],
-                   degrees=degrees, precision=trial.precision, words=words)
+        setup.save(
+            trial.name(element, f"{quantity}_{frame}"),
+            title,
+            motion.t[keep],
+            names,
+            np.concatenate([np.empty((len(motion), 0)), *parts[quantity]], axis=1)[keep],
+            degrees=degrees,
+            precision=trial.precision,
+            words=words,
+        )
 
 
 def point_kinematics(trial: Trial, element: Element) -> None:
@@ -94,16 +128,24 @@ def point_kinematics(trial: Trial, element: Element) -> None:
     point = setup.numbers("point", (0.0, 0.0, 0.0), element)
     keep = trial.kept(element)
     for quantity, title, values in (
-            ("pos", "PointPosition", system.station_position(q, body, point)),
-            ("vel", "PointVelocity", system.station_velocity(q, u, body, point)),
-            ("acc", "PointAcceleration", system.station_acceleration(q, u, udot, body, point))):
+        ("pos", "PointPosition", system.station_position(q, body, point)),
+        ("vel", "PointVelocity", system.station_velocity(q, u, body, point)),
+        ("acc", "PointAcceleration", system.station_acceleration(q, u, udot, body, point)),
+    ):
         if frame != "ground":
             X = system.body_pose(q, frame)
             moved = values - X.p if quantity == "pos" else values
             values = np.einsum("tji,tj->ti", X.R, moved)
         name = trial.name(element, f"{setup.text('point_name', 'NONAME', element)}_{quantity}")
-        setup.save(name, title, motion.t[keep], ["state_0", "state_1", "state_2"], values[keep],
-                   precision=trial.precision, words=["No description."])
+        setup.save(
+            name,
+            title,
+            motion.t[keep],
+            ["state_0", "state_1", "state_2"],
+            values[keep],
+            precision=trial.precision,
+            words=["No description."],
+        )
 
 
 def _body(trial: Trial, element: Element, name: str) -> str:
@@ -126,7 +168,8 @@ def joint_reaction(trial: Trial, element: Element) -> None:
             setup.report.check.append(
                 f"{element.title}: without <forces_file> muscles and actuators exert what their states and "
                 "controls say, and accelerations are what follows, not those of the motion, as in OpenSim. "
-                "In Python, cd.joint_reactions gives net joint loads of the motion")
+                "In Python, cd.joint_reactions gives net joint loads of the motion"
+            )
         trial.say_unknown()
     else:
         motion, forces = _forced(trial, setup.table(file, degrees=False))
@@ -139,21 +182,36 @@ def joint_reaction(trial: Trial, element: Element) -> None:
     frames = _spread(setup, element, "express_in_frame", "ground", len(asked))
     keep = trial.kept(element)
     names, values = [], []
-    for joint, side, frame in zip(asked, sides, frames, strict=True):   # one may be asked for several times
+    for joint, side, frame in zip(asked, sides, frames, strict=True):  # one may be asked for several times
         if joint not in known:
             continue
         parent, child = joints[joint]
         where, X = (frame, None) if frame in ("child", "parent") else _frame(trial, element, frame)
-        call = partial(joint_reactions, system, motion, forces, trial.loads, on=side, frame=where,
-                       bodies=[child], groups=GROUPS)
+        call = partial(
+            joint_reactions,
+            system,
+            motion,
+            forces,
+            trial.loads,
+            on=side,
+            frame=where,
+            bodies=[child],
+            groups=GROUPS,
+        )
         found: Table = setup.step(f"reactions of {joint}", call)
         on = child if side == "child" else parent
         within = {"child": child, "parent": parent}.get(where, frame.rpartition("/")[2])
         names += [f"{joint}_on_{on}_in_{within}_{column}" for column, _ in COLUMNS]
         values.append(found.values if X is None else _seen_from(X, found.values))
-    setup.save(trial.name(element, "ReactionLoads"), "Joint Reaction Loads", motion.t[keep], names,
-               np.concatenate(values, axis=1)[keep] if values else np.empty((len(keep), 0)),
-               precision=trial.precision, words=REACTIONS)
+    setup.save(
+        trial.name(element, "ReactionLoads"),
+        "Joint Reaction Loads",
+        motion.t[keep],
+        names,
+        np.concatenate(values, axis=1)[keep] if values else np.empty((len(keep), 0)),
+        precision=trial.precision,
+        words=REACTIONS,
+    )
 
 
 def _frame(trial: Trial, element: Element, name: str) -> tuple[str, Transform | None]:
@@ -190,8 +248,10 @@ def joints_of(trial: Trial) -> dict[str, tuple[str, str]]:
     bodies = {body.name for body in trial.system.bodies}
     joint_set = trial.setup.model.object.child("JointSet")
     for joint in reading.objects(trial.setup.model.object, "JointSet") if joint_set is not None else []:
-        ends = [reading.base(reading.connected(joint, f"{side}_frame"), joint)[0].name or "ground"
-                for side in ("parent", "child")]
+        ends = [
+            reading.base(reading.connected(joint, f"{side}_frame"), joint)[0].name or "ground"
+            for side in ("parent", "child")
+        ]
         if ends[1] in bodies:
             out[joint.name] = (ends[0], ends[1])
     return out
@@ -209,6 +269,7 @@ def _spread(setup: Setup, element: Element, name: str, default: str, count: int)
     """One word per joint, or one for all."""
     values = setup.words(name, element) or [default]
     if len(values) not in (1, count):
-        raise setup.error(f"<{name}> has {len(values)} words for {count} joints: expected one for all, or "
-                          "one each", element)
+        raise setup.error(
+            f"<{name}> has {len(values)} words for {count} joints: expected one for all, or one each", element
+        )
     return values if len(values) == count else values[:1] * count

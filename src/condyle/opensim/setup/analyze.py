@@ -1,4 +1,5 @@
 """AnalyzeTool: analyses of a recorded motion, each with the files that OpenSim's writes."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -21,15 +22,23 @@ from condyle.system.system import System
 from condyle.table import Table
 
 ANALYSES: dict[str, Callable[[Trial, Element], None]] = {
-    "Kinematics": analyses.kinematics, "BodyKinematics": analyses.body_kinematics,
-    "PointKinematics": analyses.point_kinematics, "JointReaction": analyses.joint_reaction,
-    "StaticOptimization": muscle_analyses.static, "MuscleAnalysis": muscle_analyses.muscles,
-    "Actuation": force_report.actuation, "ForceReporter": force_report.reporter,
-    "InducedAccelerations": induced.induced, "OutputReporter": output_report.output_reporter}
+    "Kinematics": analyses.kinematics,
+    "BodyKinematics": analyses.body_kinematics,
+    "PointKinematics": analyses.point_kinematics,
+    "JointReaction": analyses.joint_reaction,
+    "StaticOptimization": muscle_analyses.static,
+    "MuscleAnalysis": muscle_analyses.muscles,
+    "Actuation": force_report.actuation,
+    "ForceReporter": force_report.reporter,
+    "InducedAccelerations": induced.induced,
+    "OutputReporter": output_report.output_reporter,
+}
 """What runs an analysis."""
-UNKNOWN = ("no file has states of the muscles: in all analyses but StaticOptimization they are at their "
-           "default activations, with fibres in equilibrium with their tendons. Kinematics, lengths and "
-           "moment arms do not depend on that")
+UNKNOWN = (
+    "no file has states of the muscles: in all analyses but StaticOptimization they are at their "
+    "default activations, with fibres in equilibrium with their tendons. Kinematics, lengths and "
+    "moment arms do not depend on that"
+)
 
 
 def run(setup: Setup) -> None:
@@ -57,8 +66,9 @@ def trial_of(setup: Setup) -> Trial:
     table = None
     if setup.text("states_file"):
         table = apart(setup, setup.table(setup.needed("states_file", "states"), degrees=False))
-        whole = _with_speeds(made(setup, system, table) if len(table) >= FEWEST else
-                             _few(setup, system, table), table)
+        whole = _with_speeds(
+            made(setup, system, table) if len(table) >= FEWEST else _few(setup, system, table), table
+        )
         for name in ("coordinates_file", "speeds_file"):
             if setup.text(name):
                 setup.report.notes.append(f"<{name}> is not read, because there is a <states_file>")
@@ -70,15 +80,27 @@ def trial_of(setup: Setup) -> Trial:
     limits = setup.number("initial_time", -np.inf), setup.number("final_time", np.inf)
     motion = rows(whole, *limits)
     few = len(whole) < FEWEST
-    smooth = None if few else rows(Motion(system, whole.t, whole.q, whole.u,
-                                          rates(whole.t, whole.u, natural=True)[0]), *limits)
+    smooth = (
+        None
+        if few
+        else rows(
+            Motion(system, whole.t, whole.q, whole.u, rates(whole.t, whole.u, natural=True)[0]), *limits
+        )
+    )
     controls = controls_of(setup, system, float(motion.t[0]), float(motion.t[-1]))
     known = table is not None and all(n in columns_of(table) for n in system.state_variables)
-    trial = Trial(setup, system, motion, smooth, loads_of(setup, motion),
-                  lambda: _states(setup, system, motion, table, controls),
-                  setup.count("output_precision", 8, 30), unknown="" if known else UNKNOWN,
-                  first=int(np.searchsorted(whole.t, motion.t[0])))
-    if known or few:                        # accelerations that the model has in these states, as in OpenSim
+    trial = Trial(
+        setup,
+        system,
+        motion,
+        smooth,
+        loads_of(setup, motion),
+        lambda: _states(setup, system, motion, table, controls),
+        setup.count("output_precision", 8, 30),
+        unknown="" if known else UNKNOWN,
+        first=int(np.searchsorted(whole.t, motion.t[0])),
+    )
+    if known or few:  # accelerations that the model has in these states, as in OpenSim
         trial.motion = trial.run
     return trial
 
@@ -86,17 +108,21 @@ def trial_of(setup: Setup) -> Trial:
 def _few(setup: Setup, system: System, table: Table) -> Motion:
     """Frames of a file of states that has too few for a spline; speeds are still to come."""
     columns = columns_of(table)
-    if lacking := [n for n in (*system.coordinates, *(f"{n}_u" for n in speed_names(system)))
-                   if n not in columns]:
-        raise setup.error(f"<states_file> has {len(table)} rows, too few for rates of its coordinates, and "
-                          f"no column for {', '.join(lacking)}")
+    if lacking := [
+        n for n in (*system.coordinates, *(f"{n}_u" for n in speed_names(system))) if n not in columns
+    ]:
+        raise setup.error(
+            f"<states_file> has {len(table)} rows, too few for rates of its coordinates, and "
+            f"no column for {', '.join(lacking)}"
+        )
     q = table.values[:, [columns[n] for n in system.coordinates]]
     none = np.zeros((len(table), system.nu))
     return Motion(system, table.time, system.project(q, none)[0] if system.constraints else q, none, none)
 
 
-def _states(setup: Setup, system: System, motion: Motion, table: Table | None,
-            controls: dict[str, Control]) -> tuple[Array, Array]:
+def _states(
+    setup: Setup, system: System, motion: Motion, table: Table | None, controls: dict[str, Control]
+) -> tuple[Array, Array]:
     """Auxiliary states (m, nz) and inputs (m, k) of the frames: those of a file of states and of controllers;
     fibres are in equilibrium where a file does not have them, or the setup asks for it."""
     start = motion.start
@@ -123,19 +149,28 @@ def _with_speeds(motion: Motion, table: Table, setup: Setup | None = None) -> Mo
         setup: of a file of speeds, which may have other times than the motion.
     """
     system, columns = motion.system, columns_of(table)
-    at = {n: next((columns[c] for c in (f"{n}_u", n)[:2 if setup else 1] if c in columns), None)
-          for n in speed_names(system)}
+    at = {
+        n: next((columns[c] for c in (f"{n}_u", n)[: 2 if setup else 1] if c in columns), None)
+        for n in speed_names(system)
+    }
     if lacking := [n for n, k in at.items() if k is None]:
         if setup is not None:
             raise setup.error(f"<speeds_file> has no column for {', '.join(lacking)}")
         return motion
     degrees = in_degrees(system)
-    u = np.stack([table.values[:, k] * (np.pi / 180 if table.degrees and degrees.get(n) else 1.0)
-                  for n, k in at.items()], axis=1)
+    u = np.stack(
+        [
+            table.values[:, k] * (np.pi / 180 if table.degrees and degrees.get(n) else 1.0)
+            for n, k in at.items()
+        ],
+        axis=1,
+    )
     if setup is not None:
         if table.time[0] > motion.t[0] + 1e-9 or table.time[-1] < motion.t[-1] - 1e-9:
-            raise setup.error(f"<speeds_file> goes from {table.time[0]:g} to {table.time[-1]:g} s, the "
-                              f"coordinates from {motion.t[0]:g} to {motion.t[-1]:g} s")
+            raise setup.error(
+                f"<speeds_file> goes from {table.time[0]:g} to {table.time[-1]:g} s, the "
+                f"coordinates from {motion.t[0]:g} to {motion.t[-1]:g} s"
+            )
         u = np.stack([np.interp(motion.t, table.time, x) for x in u.T], axis=1)
     udot = rates(motion.t, u, natural=True)[0] if setup else motion.udot
     return Motion(system, motion.t, motion.q, u, udot)

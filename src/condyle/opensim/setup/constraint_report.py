@@ -4,6 +4,7 @@ OpenSim writes what stands on the left of M udot + G' lambda = f: the opposite o
 coordinates. Of each body of a constraint: force, and moment about the body's origin, in the axes of the
 nearest body that all of them stand on.
 """
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -19,8 +20,12 @@ from condyle.system.system import System
 if TYPE_CHECKING:
     from condyle.opensim.setup.trial import Trial
 
-ENDS = {"PointConstraint": ("body_1", "body_2"), "ConstantDistanceConstraint": ("body_1", "body_2"),
-        "PointOnLineConstraint": ("line_body", "follower_body"), "WeldConstraint": ("frame1", "frame2")}
+ENDS = {
+    "PointConstraint": ("body_1", "body_2"),
+    "ConstantDistanceConstraint": ("body_1", "body_2"),
+    "PointOnLineConstraint": ("line_body", "follower_body"),
+    "WeldConstraint": ("frame1", "frame2"),
+}
 """Sockets of the bodies that a constraint joins, in the order of its columns."""
 AXES = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
 
@@ -29,9 +34,14 @@ def constraint_columns(trial: Trial, element: Element) -> list[tuple[str, Array]
     """Columns of every constraint that is enforced; what is left out is said."""
     reading, system = Reading(trial.setup.model, System()), trial.system
     off = system.state().disabled
-    found = [e for e in [*reading.objects(reading.model, "ConstraintSet"),
-                         *reading.objects(reading.model, "components")]
-             if e.tag in ENDS or e.tag == "CoordinateCouplerConstraint"]
+    found = [
+        e
+        for e in [
+            *reading.objects(reading.model, "ConstraintSet"),
+            *reading.objects(reading.model, "components"),
+        ]
+        if e.tag in ENDS or e.tag == "CoordinateCouplerConstraint"
+    ]
     columns: list[tuple[str, Array]] = []
     left, batch = [], trial.under({})
     for constraint in found:
@@ -51,9 +61,11 @@ def constraint_columns(trial: Trial, element: Element) -> list[tuple[str, Array]
 
 def _on_bodies(reading: Reading, constraint: Element, batch: Batch) -> list[tuple[str, Array]]:
     system, name = batch.system, constraint.name
-    bodies = [reading.base(reading.connected(constraint, end), constraint)[0].name or "ground"
-              for end in ENDS[constraint.tag]]
-    found = batch.ask("constraint_reactions", (name,), {})              # moment, force
+    bodies = [
+        reading.base(reading.connected(constraint, end), constraint)[0].name or "ground"
+        for end in ENDS[constraint.tag]
+    ]
+    found = batch.ask("constraint_reactions", (name,), {})  # moment, force
     p = {body: batch.ask("body_pose", (body,), {}).p for body in found}
     force = -np.sum([F[:, 3:] for F in found.values()], axis=0)
     moment = -np.sum([F[:, :3] + np.cross(p[body], F[:, 3:]) for body, F in found.items()], axis=0)
@@ -62,10 +74,14 @@ def _on_bodies(reading: Reading, constraint: Element, batch: Batch) -> list[tupl
     R = np.eye(3)[None] if base == "ground" else batch.ask("body_pose", (base,), {}).R
     out = []
     for body in bodies:
-        turned = [-np.einsum("tji,tj->ti", np.broadcast_to(R, (len(batch.t), 3, 3)), found[body][:, part])
-                  for part in (slice(3, 6), slice(0, 3))]
-        out += [(f"{name}_{body}_{axis}", x) for axis, x in zip(AXES, np.concatenate(turned, axis=1).T,
-                                                                strict=True)]
+        turned = [
+            -np.einsum("tji,tj->ti", np.broadcast_to(R, (len(batch.t), 3, 3)), found[body][:, part])
+            for part in (slice(3, 6), slice(0, 3))
+        ]
+        out += [
+            (f"{name}_{body}_{axis}", x)
+            for axis, x in zip(AXES, np.concatenate(turned, axis=1).T, strict=True)
+        ]
     return out
 
 
@@ -84,9 +100,13 @@ def _common(system: System, bodies: list[str]) -> str:
 def _on_coordinates(reading: Reading, constraint: Element, batch: Batch) -> list[tuple[str, Array]]:
     """Generalised forces on all speeds of the joints that a coupler joins."""
     system, tree = batch.system, batch.system._tree
-    names = [reading.components.find(word, constraint, "Coordinate") for word in (
-        *reading.words(constraint, "independent_coordinate_names"),
-        reading.text(constraint, "dependent_coordinate_name"))]
+    names = [
+        reading.components.find(word, constraint, "Coordinate")
+        for word in (
+            *reading.words(constraint, "independent_coordinate_names"),
+            reading.text(constraint, "dependent_coordinate_name"),
+        )
+    ]
     of = {c.name: body.index for body in system.bodies for c in body.coordinates}
     joints = dict.fromkeys(of[e.name] for e in names if e is not None)
     rows = system.multiplier_rows(constraint.name)

@@ -1,4 +1,5 @@
 """Controls over time that the controllers of a setup file and of its model give to muscles and actuators."""
+
 from __future__ import annotations
 
 import warnings
@@ -53,7 +54,7 @@ class Nodes:
 
     def series(self) -> TimeSeries:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")                     # of kinks, which OpenSim's controls have
+            warnings.simplefilter("ignore")  # of kinks, which OpenSim's controls have
             return TimeSeries(tuple(self.time), tuple(self.values), "linear")
 
     def __call__(self, t: Array) -> Array:
@@ -78,8 +79,11 @@ def controls_of(setup: Setup, system: System, start: float, end: float) -> dict[
             if name not in known:
                 raise UnknownNameError("actuator", name, known, f"{element.place}: {element.tag}")
             if name in found:
-                raise reading.error(element, f"{name} has a control already, from another controller; "
-                                    "OpenSim adds them, which is not done here: leave one out")
+                raise reading.error(
+                    element,
+                    f"{name} has a control already, from another controller; "
+                    "OpenSim adds them, which is not done here: leave one out",
+                )
             found[name] = control.over(start, end) if isinstance(control, Nodes) else control
     return found
 
@@ -101,7 +105,7 @@ def control_inputs(system: System, controls: dict[str, Control], t: Array) -> Ar
     start = system.state()
     values = np.tile(start.tail[system.compiled.model.tail["inputs"]], (len(t), 1))
     for name, control in controls.items():
-        if name in places:                                  # else its law has a function in its place
+        if name in places:  # else its law has a function in its place
             values[:, places[name]] = np.broadcast_to(np.asarray(control(t), dtype=float), t.shape)
     return values
 
@@ -109,14 +113,21 @@ def control_inputs(system: System, controls: dict[str, Control], t: Array) -> Ar
 def _controls(setup: Setup, reading: Reading, element: Element) -> dict[str, Control]:
     """The controls of one controller."""
     if element.tag not in ("ControlSetController", "PrescribedController"):
-        raise reading.error(element, "this controller is not there; ControlSetController and "
-                            "PrescribedController are. Switch it off by <enabled>false</enabled>")
-    file = setup.text("controls_file", "", element) if reading is setup.reading else reading.text(
-        element, "controls_file", "").strip()
+        raise reading.error(
+            element,
+            "this controller is not there; ControlSetController and "
+            "PrescribedController are. Switch it off by <enabled>false</enabled>",
+        )
+    file = (
+        setup.text("controls_file", "", element)
+        if reading is setup.reading
+        else reading.text(element, "controls_file", "").strip()
+    )
     if file in ("", "Unassigned"):
         if element.tag == "ControlSetController":
-            setup.report.check.append(f"{element.place}: its <controls_file> names no file: it "
-                                      "controls nothing")
+            setup.report.check.append(
+                f"{element.place}: its <controls_file> names no file: it controls nothing"
+            )
             return {}
         before, notes = reading.controls, len(reading.notes)
         reading.controls = {}
@@ -141,7 +152,7 @@ def _columns(setup: Setup, path: Path) -> dict[str, Control]:
 def _control_set(path: Path) -> dict[str, Control]:
     """Controls in a ControlSet."""
     root = read_elements(path)
-    bare = root.tag == "ControlSet"                             # as OpenSim before 1.9 wrote it
+    bare = root.tag == "ControlSet"  # as OpenSim before 1.9 wrote it
     document = Document(path, OLDEST, root) if bare else read_document(path, "ControlSet")
     reading, inner = Reading(document, System()), document.object.child("objects")
     out: dict[str, Control] = {}
@@ -151,10 +162,11 @@ def _control_set(path: Path) -> dict[str, Control]:
             continue
         if element.tag != "ControlLinear":
             raise reading.error(element, "expected a ControlLinear or a ControlConstant")
-        nodes = sorted((reading.number(n, "t"), reading.number(n, "value"))
-                       for n in element.every("ControlLinearNode")
-                       if n.parent is not None and "x_nodes" in (n.parent.tag, getattr(n.parent.parent, "tag",
-                                                                                       "")))
+        nodes = sorted(
+            (reading.number(n, "t"), reading.number(n, "value"))
+            for n in element.every("ControlLinearNode")
+            if n.parent is not None and "x_nodes" in (n.parent.tag, getattr(n.parent.parent, "tag", ""))
+        )
         if not nodes:
             raise reading.error(element, "it has no <x_nodes>")
         t, x = np.array(nodes).T
@@ -172,7 +184,7 @@ def _control_set(path: Path) -> dict[str, Control]:
 def _steps(t: Array, x: Array) -> PiecewiseConstant:
     """A control in steps: behind each node it has the value of the next one, as in OpenSim."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")                         # of jumps, which the file asks for
+        warnings.simplefilter("ignore")  # of jumps, which the file asks for
         return PiecewiseConstant((t[0] - 1.0, *np.nextafter(t[:-1], np.inf)), tuple(x))
 
 

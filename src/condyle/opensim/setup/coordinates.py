@@ -1,4 +1,5 @@
 """Coordinates of a model as OpenSim's tools order and bound them."""
+
 from __future__ import annotations
 
 from condyle.opensim.reading import Reading
@@ -9,8 +10,10 @@ from condyle.tree import scales
 
 def in_degrees(system: System) -> dict[str, bool]:
     """Whether files have a coordinate in degrees, by name: angles only."""
-    return {name: unit == "rad" for name, unit in zip(system.coordinates, scales.units(system.bodies)[0],
-                                                      strict=True)}
+    return {
+        name: unit == "rad"
+        for name, unit in zip(system.coordinates, scales.units(system.bodies)[0], strict=True)
+    }
 
 
 def speed_names(system: System) -> list[str]:
@@ -41,6 +44,7 @@ def clamped(setup: Setup, system: System) -> dict[str, tuple[float, float]]:
             low, high = reading.numbers(element, "range", (-10.0, 10.0), 2)
             out[element.name] = (low, high)
     if others := [name for name in out if name not in system.speeds]:
-        setup.report.check.append("ranges are not kept, because no speed is the rate of these coordinates: "
-                                  f"{', '.join(others)}")
+        setup.report.check.append(
+            f"ranges are not kept, because no speed is the rate of these coordinates: {', '.join(others)}"
+        )
     return {name: limits for name, limits in out.items() if name not in others}

@@ -9,6 +9,7 @@ is shared by fibre and tendon as two springs in series would share it,
 
 a heuristic: stiffnesses are those at a velocity that stays.
 """
+
 from __future__ import annotations
 
 from typing import Any
@@ -37,8 +38,11 @@ def opensim_equilibrium(motion: Motion, z: Array) -> Array:
     start = with_states(motion, z)
     found: Array = equilibrium(system.compiled, start.q, start.tail)
     places = {name: k for k, name in enumerate(system.state_variables)}
-    moving = [name for name in system.muscles if type(system.force(name)) is Thelen2003
-              and system.force(name).tendon == "elastic"]       # type: ignore[attr-defined]
+    moving = [
+        name
+        for name in system.muscles
+        if type(system.force(name)) is Thelen2003 and system.force(name).tendon == "elastic"
+    ]  # type: ignore[attr-defined]
     if not moving or not motion.u.any():
         return found
     L, Ldot, _ = path_geometry(start)
@@ -46,20 +50,25 @@ def opensim_equilibrium(motion: Motion, z: Array) -> Array:
     for name in moving:
         law: Any = system.force(name)
         k, path = places[f"{name}.fiber_length"], system.paths.index(name)
-        a = found[:, places[f"{name}.activation"]] if f"{name}.activation" in places else np.full(
-            len(motion), float(law.default_activation))
+        a = (
+            found[:, places[f"{name}.activation"]]
+            if f"{name}.activation" in places
+            else np.full(len(motion), float(law.default_activation))
+        )
         a = np.clip(a, float(law.minimum_activation), 1.0)
         length, good = _shared(law, found[:, k], L[:, path], Ldot[:, path], a)
         found[:, k] = np.where(good, length, found[:, k])
         late += [name] * (not good.all())
     if late:
-        warn(f"equilibrium in motion was not found in all frames: {', '.join(late)}; fibres do not "
-             "move there")
+        warn(
+            f"equilibrium in motion was not found in all frames: {', '.join(late)}; fibres do not move there"
+        )
     return found
 
 
-def _shared(law: Thelen2003, still: Array, L: Array, Ldot: Array,
-            a: Array) -> tuple[Array, NDArray[np.bool_]]:
+def _shared(
+    law: Thelen2003, still: Array, L: Array, Ldot: Array, a: Array
+) -> tuple[Array, NDArray[np.bool_]]:
     """Lengths of a fibre (m,) by (1)-(3), from those at rest, and where they were found."""
     step = _step(law).map(len(L))
     l_M, f_V = still, np.ones_like(still)
@@ -80,7 +89,7 @@ def _step(law: Thelen2003) -> ca.Function:
 
     def forces(length: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
         """Along the tendon: of the fibre and of the tendon; and cos(alpha)."""
-        cos = ca.sqrt(1 - (h / length)**2)
+        cos = ca.sqrt(1 - (h / length) ** 2)
         n = length / l_0
         fibre = a * law.active_force_length.value(n) * f_V + law.passive_force_length.value(n)
         return fibre * cos, law.tendon_force_length.value((L - length * cos) / l_S), cos
@@ -88,12 +97,12 @@ def _step(law: Thelen2003) -> ca.Function:
     F_M, F_T, _ = forces(l_M)
     r = F_M - F_T
     after = ca.fmax(l_M - r / ca.jacobian(r, l_M), law._least)
-    cos = ca.sqrt(1 - (h / after)**2)
+    cos = ca.sqrt(1 - (h / after) ** 2)
     x = ca.SX.sym("x")
     slope = lambda y: ca.substitute(ca.jacobian(y, x), x, after)
     M_x, T_x, _ = forces(x)
-    K_M, K_T = slope(M_x) * cos, -slope(T_x) * cos                                           # (1)
+    K_M, K_T = slope(M_x) * cos, -slope(T_x) * cos  # (1)
     slack = L - after * cos <= l_S
-    v_T = ca.if_else(ca.logic_or(slack, ca.fabs(K_M + K_T) < 1e-12), Ldot, Ldot * K_M / (K_M + K_T))     # (2)
+    v_T = ca.if_else(ca.logic_or(slack, ca.fabs(K_M + K_T) < 1e-12), Ldot, Ldot * K_M / (K_M + K_T))  # (2)
     v_n = (Ldot - v_T) * cos / (sx(law.max_contraction_velocity) * l_0)
     return ca.Function("step", [l_M, f_V, L, Ldot, a], [after, law.force_velocity.at(v_n, a)])

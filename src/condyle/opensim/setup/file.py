@@ -1,4 +1,5 @@
 """Setup: one setup file of OpenSim, and what is written in it. Report: what came of it."""
+
 from __future__ import annotations
 
 import difflib
@@ -30,20 +31,28 @@ from condyle.system.system import System
 from condyle.table import Table
 
 FORCES = "A force is a generalized force, meaning that it can be either a force (N) or a torque (Nm)."
-SI = ("Units are S.I. units (second, meters, Newtons, ...)",
-      "If the header above contains a line with 'inDegrees', this indicates whether rotational values are in "
-      "degrees (yes) or radians (no).")
+SI = (
+    "Units are S.I. units (second, meters, Newtons, ...)",
+    "If the header above contains a line with 'inDegrees', this indicates whether rotational values are in "
+    "degrees (yes) or radians (no).",
+)
 """Sentences that OpenSim writes into the headers of its files."""
-ADVICE = {r"If so, say it: table\.with_units\(degrees=True\), or cd\.read_table\(path, degrees=True\)":
-              "If so, write inDegrees=yes into its header",
-          "Say degrees=True or False": "Write inDegrees=yes or no into its header",
-          "say zeros='missing', or zeros='keep' if they were there": "leave their cells empty if lost",
-          r"names=\{.*\} matches them": "rename them in the file",
-          r"Does another axis point up, cd.read_markers\(path, vertical='z'\)":
-              "Does another axis point up (condyle convert walk.trc turned.trc --vertical z)"}
+ADVICE = {
+    r"If so, say it: table\.with_units\(degrees=True\), or cd\.read_table\(path, degrees=True\)": "If so, write inDegrees=yes into its header",
+    "Say degrees=True or False": "Write inDegrees=yes or no into its header",
+    "say zeros='missing', or zeros='keep' if they were there": "leave their cells empty if lost",
+    r"names=\{.*\} matches them": "rename them in the file",
+    r"Does another axis point up, cd.read_markers\(path, vertical='z'\)": "Does another axis point up (condyle convert walk.trc turned.trc --vertical z)",
+}
 """What warnings advise in Python (a pattern), and for a file."""
-URGENT = ("in degrees", "at exactly (0, 0, 0)", "may call otherwise", "this is not the motion",
-          "are positions in metres", "are points in metres")
+URGENT = (
+    "in degrees",
+    "at exactly (0, 0, 0)",
+    "may call otherwise",
+    "this is not the motion",
+    "are positions in metres",
+    "are points in metres",
+)
 """Warnings of what makes numbers wrong: to be checked, not only noted."""
 
 
@@ -123,8 +132,9 @@ class Setup:
             raise self.error(f"{name}: expected a whole number of at most {most}, got {found:g}", element)
         return int(found)
 
-    def numbers(self, name: str, default: Sequence[float],
-                element: Element | None = None) -> tuple[float, ...]:
+    def numbers(
+        self, name: str, default: Sequence[float], element: Element | None = None
+    ) -> tuple[float, ...]:
         """The numbers of a property, as many as the default has."""
         return self.reading.numbers(element or self.tool, name, default, len(default), finite=False)
 
@@ -160,11 +170,17 @@ class Setup:
         wanted = places[0] / given.replace("\\", "/")
         if os.path.isdir(wanted):
             raise self.error(f"{what}: {given!r} is a folder, not a file", element)
-        there = ([p.name for p in wanted.parent.iterdir() if p.suffix.lower() == wanted.suffix.lower()]
-                 if os.path.isdir(wanted.parent) else [])
+        there = (
+            [p.name for p in wanted.parent.iterdir() if p.suffix.lower() == wanted.suffix.lower()]
+            if os.path.isdir(wanted.parent)
+            else []
+        )
         near = difflib.get_close_matches(wanted.name, there, n=2)
-        raise self.error(f"{what}: there is no file {given[:80]!r} in {str(self.folder)!r}"
-                         + (f"; is it {' or '.join(near)}?" if near else ""), element)
+        raise self.error(
+            f"{what}: there is no file {given[:80]!r} in {str(self.folder)!r}"
+            + (f"; is it {' or '.join(near)}?" if near else ""),
+            element,
+        )
 
     def needed(self, name: str, what: str, element: Element | None = None) -> Path:
         """The file that a property names and must name."""
@@ -185,8 +201,10 @@ class Setup:
         path = self.needed("model_file", "a model (.osim)", element)
         self.tell(f"model {path.name}")
         self.model = document = read_document(path)
-        forces = [read_set(self.found(name, "<force_set_files>"), "ForceSet")
-                  for name in self.words("force_set_files")]
+        forces = [
+            read_set(self.found(name, "<force_set_files>"), "ForceSet")
+            for name in self.words("force_set_files")
+        ]
         if forces and self.flag("replace_force_set", False):
             clear(document, "ForceSet")
         add_sets(document, [*forces, *marker_sets])
@@ -234,12 +252,23 @@ class Setup:
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise self.error(f"<results_directory>: {str(folder)!r} cannot be made: "
-                             f"{error.strerror}") from None
+            raise self.error(
+                f"<results_directory>: {str(folder)!r} cannot be made: {error.strerror}"
+            ) from None
         return folder
 
-    def save(self, name: str, title: str, time: Array, columns: Sequence[str], values: Array, *,
-             degrees: bool = False, precision: int = 8, words: Sequence[str] = ()) -> Path:
+    def save(
+        self,
+        name: str,
+        title: str,
+        time: Array,
+        columns: Sequence[str],
+        values: Array,
+        *,
+        degrees: bool = False,
+        precision: int = 8,
+        words: Sequence[str] = (),
+    ) -> Path:
         """Write a table as OpenSim's tools write it.
 
         Args:
@@ -255,8 +284,16 @@ class Setup:
         path = self.results / name
         path.parent.mkdir(parents=True, exist_ok=True)
         values = np.column_stack([time, np.reshape(values, (len(time), len(columns)))])
-        head = [title, "version=1", f"nRows={len(values)}", f"nColumns={values.shape[1]}",
-                f"inDegrees={'yes' if degrees else 'no'}", *words, "endheader", "\t".join(["time", *columns])]
+        head = [
+            title,
+            "version=1",
+            f"nRows={len(values)}",
+            f"nColumns={values.shape[1]}",
+            f"inDegrees={'yes' if degrees else 'no'}",
+            *words,
+            "endheader",
+            "\t".join(["time", *columns]),
+        ]
         cell = f"%{8 + precision}.{precision}f"
         with files.whole(path, "w", newline="", encoding="utf-8") as file:
             file.write("\n".join([*head, ""]))

@@ -1,4 +1,5 @@
 """ForceReporter and Actuation: what each force exerts, in OpenSim's columns."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
@@ -22,21 +23,41 @@ from condyle.system.system import System
 if TYPE_CHECKING:
     from condyle.opensim.setup.trial import Trial
 
-FORCE_WORDS = ("", "This file contains the forces exerted on a model during a simulation.", "", FORCES, "",
-               *SI, "")
+FORCE_WORDS = (
+    "",
+    "This file contains the forces exerted on a model during a simulation.",
+    "",
+    FORCES,
+    "",
+    *SI,
+    "",
+)
 ACTUATION_WORDS = (
-    "", "This file contains either the forces, speeds, or powers developed",
-    "by the actuators of a model during a simulation.", "",
+    "",
+    "This file contains either the forces, speeds, or powers developed",
+    "by the actuators of a model during a simulation.",
+    "",
     "An actuator force is a generalized force, meaning that it can be either a force (N) or a torque (Nm).",
     "",
     "An actuator speed is the rate at which an actuator shortens. Depending on the actuator,",
-    "a speed can be either a translational speed (m/s) or an angular speed (deg/s or rad/s).", "",
+    "a speed can be either a translational speed (m/s) or an angular speed (deg/s or rad/s).",
+    "",
     "An actuator power (Watts) is the rate at which an actuator does work.  Positive power means",
     "that the actuator is delivering energy to the model; negative power means that the actuator",
-    "is absorbing energy from the model.", "", *SI, "")
+    "is absorbing energy from the model.",
+    "",
+    *SI,
+    "",
+)
 XYZ = ("X", "Y", "Z")
-SURFACES = ("ContactHalfSpace", "ContactSphere", "ContactMesh", "ContactEllipsoid", "ContactCylinder",
-            "ContactTorus")
+SURFACES = (
+    "ContactHalfSpace",
+    "ContactSphere",
+    "ContactMesh",
+    "ContactEllipsoid",
+    "ContactCylinder",
+    "ContactTorus",
+)
 Columns = list[tuple[str, Array]]
 """Labels and values (m,)."""
 
@@ -61,8 +82,9 @@ class Exerted:
             system = self.trial.system
             part = acting(system, [n for n in system.forces if n not in system.paths])
             compiled, batch = part.system.compiled, part.batch(self.run)
-            values = compiled.shaped(operator, compiled.function(operator).fast(self.run.q, self.run.u,
-                                                                                batch.tail))
+            values = compiled.shaped(
+                operator, compiled.function(operator).fast(self.run.q, self.run.u, batch.tail)
+            )
             self._known[operator] = {name: values[:, k] for k, name in enumerate(compiled.model.acting)}
         found: dict[str, Array] = self._known[operator]
         return found
@@ -115,7 +137,7 @@ class Exerted:
             return self.tension(name)
         unit = self._unit(name)
         f = self.generalised(name)
-        size = (unit ** 2).sum(axis=1)
+        size = (unit**2).sum(axis=1)
         return np.divide((f * unit).sum(axis=1), size, out=np.zeros(len(f)), where=size > 0)
 
     def _unit(self, name: str) -> Array:
@@ -167,8 +189,15 @@ def columns_of(exerted: Exerted, element: Element) -> Columns:
 def save_forces(trial: Trial, element: Element, quantity: str, t: Array, columns: Columns) -> None:
     """Write a file of forces."""
     values = np.stack([x for _, x in columns], axis=1) if columns else np.empty((len(t), 0))
-    trial.setup.save(trial.name(element, quantity), "ModelForces", t, [label for label, _ in columns], values,
-                     precision=trial.precision, words=FORCE_WORDS)
+    trial.setup.save(
+        trial.name(element, quantity),
+        "ModelForces",
+        t,
+        [label for label, _ in columns],
+        values,
+        precision=trial.precision,
+        words=FORCE_WORDS,
+    )
 
 
 def actuation(trial: Trial, element: Element) -> None:
@@ -177,14 +206,26 @@ def actuation(trial: Trial, element: Element) -> None:
     trial.say_unknown()
     exerted = setup.step("actuators", lambda: Exerted(trial, trial.run))
     names = actuators(trial.system)
-    force, speed = (np.stack([call(n) for n in names], axis=1) if names else np.empty((len(trial.run), 0))
-                    for call in (exerted.scalar, exerted.speed))
+    force, speed = (
+        np.stack([call(n) for n in names], axis=1) if names else np.empty((len(trial.run), 0))
+        for call in (exerted.scalar, exerted.speed)
+    )
     # the power of a path is that of its shortening
     sign = np.array([-1.0 if n in trial.system.paths else 1.0 for n in names])
-    for quantity, title, values in (("force", "ActuatorForces", force), ("speed", "ActuatorSpeeds", speed),
-                                    ("power", "ActuatorPowers", sign * force * speed)):
-        setup.save(trial.name(element, quantity), title, trial.run.t[keep], names, values[keep],
-                   precision=trial.precision, words=ACTUATION_WORDS)
+    for quantity, title, values in (
+        ("force", "ActuatorForces", force),
+        ("speed", "ActuatorSpeeds", speed),
+        ("power", "ActuatorPowers", sign * force * speed),
+    ):
+        setup.save(
+            trial.name(element, quantity),
+            title,
+            trial.run.t[keep],
+            names,
+            values[keep],
+            precision=trial.precision,
+            words=ACTUATION_WORDS,
+        )
 
 
 def actuators(system: System) -> list[str]:
@@ -196,8 +237,10 @@ def actuators(system: System) -> list[str]:
 def forces_of(trial: Trial) -> list[Element]:
     """Elements of the forces that apply themselves, in the order of the model file."""
     model, reading = trial.setup.model.object, Reading(trial.setup.model, System())
-    found = [*reading.objects(model, "ForceSet"),
-             *(e for e in reading.objects(model, "components") if e.name in trial.system.forces)]
+    found = [
+        *reading.objects(model, "ForceSet"),
+        *(e for e in reading.objects(model, "components") if e.name in trial.system.forces),
+    ]
     return [e for e in found if reading.boolean(e, "appliesForce", True)]
 
 
@@ -214,6 +257,7 @@ def load_columns(run: Motion, label: str, load: ExternalLoad) -> Columns:
 
 
 # ---- columns of each class ---------------------------------------------------------------------------------
+
 
 def _actuator(exerted: Exerted, element: Element) -> Columns | None:
     system = exerted.trial.system
@@ -236,8 +280,10 @@ def _on_coordinate(exerted: Exerted, element: Element) -> Array:
 
 
 def _limit(exerted: Exerted, element: Element) -> Columns:
-    return [(element.name, _on_coordinate(exerted, element)),
-            ("PotentialEnergy", exerted.stored(element.name))]
+    return [
+        (element.name, _on_coordinate(exerted, element)),
+        ("PotentialEnergy", exerted.stored(element.name)),
+    ]
 
 
 def _blankevoort(exerted: Exerted, element: Element) -> Columns:
@@ -246,11 +292,24 @@ def _blankevoort(exerted: Exerted, element: Element) -> Columns:
     L, Ldot = exerted.path(name)
     total, l0 = exerted.tension(name), float(law.slack_length)
     e, toe, k = L / l0 - 1, float(law.transition_strain), float(law.linear_stiffness)
-    spring = np.where(e <= 0, 0.0, np.where(e < toe, k * e ** 2 / (2 * toe), k * (e - toe / 2)))
+    spring = np.where(e <= 0, 0.0, np.where(e < toe, k * e**2 / (2 * toe), k * (e - toe / 2)))
     values = (spring, total - spring, total, L, Ldot, e, Ldot / l0)
-    return [(f"{name}.{what}", x) for what, x in zip(
-        ("force_spring", "force_damping", "force_total", "length", "lengthening_speed", "strain",
-         "strain_rate"), values, strict=True)]
+    return [
+        (f"{name}.{what}", x)
+        for what, x in zip(
+            (
+                "force_spring",
+                "force_damping",
+                "force_total",
+                "length",
+                "lengthening_speed",
+                "strain",
+                "strain_rate",
+            ),
+            values,
+            strict=True,
+        )
+    ]
 
 
 def _frames(exerted: Exerted, element: Element, *ends: str) -> list[tuple[str, str]]:
@@ -304,8 +363,7 @@ def _smooth_contact(exerted: Exerted, element: Element) -> Columns:
 
 def _contact(exerted: Exerted, element: Element) -> Columns | None:
     """Of each surface: what all pairs of the force do to its body."""
-    forces = [n for n in exerted.trial.system.forces
-              if n == element.name or n.startswith(f"{element.name}.")]
+    forces = [n for n in exerted.trial.system.forces if n == element.name or n.startswith(f"{element.name}.")]
     if not forces:
         return None
     reading, ends = exerted.reading, []
@@ -322,7 +380,7 @@ def _contact(exerted: Exerted, element: Element) -> Columns | None:
 def _prescribed(exerted: Exerted, element: Element) -> Columns:
     """Force and torque in ground, the point in the body's frame."""
     trial, reading, name = exerted.trial, exerted.reading, element.name
-    (frame, body), = _frames(exerted, element, "frame")
+    ((frame, body),) = _frames(exerted, element, "frame")
     where = "ground" if reading.boolean(element, "forceIsGlobal", True) else frame
     force, torque = exerted.on([name], body)
     point = None
@@ -347,8 +405,11 @@ def _prescribed(exerted: Exerted, element: Element) -> Columns:
 
 
 def _functions(reading: Reading, element: Element, name: str) -> list[Element]:
-    holder = reading.object(element, name) if reading.property(element, name) is None else reading.property(
-        element, name)
+    holder = (
+        reading.object(element, name)
+        if reading.property(element, name) is None
+        else reading.property(element, name)
+    )
     inner = None if holder is None else holder.child("objects") or holder
     return [] if inner is None else inner.children
 
@@ -357,11 +418,14 @@ REPORTS: dict[str, Callable[[Exerted, Element], Columns | None]] = {
     "CoordinateLimitForce": _limit,
     "SpringGeneralizedForce": lambda x, e: [(f"{e.name}_Force", _on_coordinate(x, e))],
     "ExpressionBasedCoordinateForce": lambda x, e: [(e.name, _on_coordinate(x, e))],
-    "PathSpring": _along_path("_tension"), "ExpressionBasedPathForce": _along_path("_tension"),
-    "Ligament": _along_path(""), "Blankevoort1991Ligament": _blankevoort,
+    "PathSpring": _along_path("_tension"),
+    "ExpressionBasedPathForce": _along_path("_tension"),
+    "Ligament": _along_path(""),
+    "Blankevoort1991Ligament": _blankevoort,
     **dict.fromkeys(("BushingForce", "FunctionBasedBushingForce", "ExpressionBasedBushingForce"), _bushing),
     **dict.fromkeys(("PointToPointSpring", "ExpressionBasedPointToPointForce"), _two_point),
     "SmoothSphereHalfSpaceForce": _smooth_contact,
     **dict.fromkeys(("HuntCrossleyForce", "ElasticFoundationForce"), _contact),
-    "PrescribedForce": _prescribed}
+    "PrescribedForce": _prescribed,
+}
 """Columns of OpenSim's classes; those of others are of actuators."""

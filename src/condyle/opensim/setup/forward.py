@@ -1,4 +1,5 @@
 """ForwardTool: the motion that follows from a state and from controls."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -46,8 +47,9 @@ def run(setup: Setup) -> None:
     system = driven(system, controls)
     loads = _add_loads(setup, system, start, end)
     if setup.flag("use_specified_dt", False):
-        setup.report.check.append("<use_specified_dt>: steps are chosen by the accuracy, not taken from the "
-                                  "file of states")
+        setup.report.check.append(
+            "<use_specified_dt>: steps are chosen by the accuracy, not taken from the file of states"
+        )
     state = default_state(setup, system, start) if table is None else _state(setup, system, table, row, start)
     if system.constraints:
         q, u = system.project(state.q, state.u)
@@ -56,14 +58,16 @@ def run(setup: Setup) -> None:
         state = setup.step("equilibrium of muscles", lambda: _balanced(state))
     accuracy = setup.number("integrator_error_tolerance", 1e-5)
     longest = setup.number("maximum_integrator_step_size", 1.0)
-    traj: Trajectory = setup.step("simulation", lambda: simulate(system, state, end, accuracy=accuracy,
-                                                                 max_step=longest))
+    traj: Trajectory = setup.step(
+        "simulation", lambda: simulate(system, state, end, accuracy=accuracy, max_step=longest)
+    )
     setup.report.judge(traj.quality)
     _write(setup, traj, controls)
     if any(setup.flag("on", True, e) for e in setup.objects("AnalysisSet")):
         run_analyses(_trial(setup, traj, loads))
-    setup.report.results.append(f"{len(traj) - 1} steps from {start:g} to {traj.t[-1]:g} s at the accuracy "
-                                f"{accuracy:g}")
+    setup.report.results.append(
+        f"{len(traj) - 1} steps from {start:g} to {traj.t[-1]:g} s at the accuracy {accuracy:g}"
+    )
 
 
 def _balanced(state: State) -> State:
@@ -77,8 +81,10 @@ def _row(setup: Setup, table: Table, start: float) -> int:
     """The row of a file of states that a run starts from: the last at or before its start."""
     row = max(int(np.searchsorted(table.time, start, "right")) - 1, 0)
     if table.time[row] != start:
-        setup.report.notes.append(f"<initial_time> is {start:g} s; the run starts from the states at "
-                                  f"{table.time[row]:g} s, as in OpenSim")
+        setup.report.notes.append(
+            f"<initial_time> is {start:g} s; the run starts from the states at "
+            f"{table.time[row]:g} s, as in OpenSim"
+        )
     return row
 
 
@@ -88,8 +94,11 @@ def _state(setup: Setup, system: System, table: Table, row: int, start: float) -
     columns = columns_of(table)
     degrees, lacking = in_degrees(system), []
     parts: dict[str, Array] = {}
-    for part, names, suffix in (("q", system.coordinates, ""), ("u", speed_names(system), "_u"),
-                                ("z", system.state_variables, "")):
+    for part, names, suffix in (
+        ("q", system.coordinates, ""),
+        ("u", speed_names(system), "_u"),
+        ("z", system.state_variables, ""),
+    ):
         x = parts[part] = np.array(getattr(state, part), dtype=float)
         for i, name in enumerate(names):
             k = columns.get(f"{name}{suffix}")
@@ -98,11 +107,14 @@ def _state(setup: Setup, system: System, table: Table, row: int, start: float) -
                 continue
             x[i] = np.radians(values[k]) if table.degrees and degrees.get(name) else values[k]
             if not np.isfinite(x[i]):
-                raise DescriptionError(f"{table.names[k]!r} is {values[k]} at {start:g} s in <states_file>; "
-                                       "a run starts from numbers")
+                raise DescriptionError(
+                    f"{table.names[k]!r} is {values[k]} at {start:g} s in <states_file>; "
+                    "a run starts from numbers"
+                )
     if lacking:
-        setup.report.check.append(f"states without a column in <states_file> have their defaults: "
-                                  f"{', '.join(lacking)}")
+        setup.report.check.append(
+            f"states without a column in <states_file> have their defaults: {', '.join(lacking)}"
+        )
     return state.replace(**parts)
 
 
@@ -110,9 +122,16 @@ def _trial(setup: Setup, traj: Trajectory, loads: list[tuple[str, ExternalLoad]]
     """The steps of a run, for analyses."""
     motion = Motion.of(traj.system, traj)
     where = traj.system.compiled.model.tail
-    return Trial(setup, traj.system, motion, motion, loads,
-                 lambda: (traj.z, motion.tail[:, where["inputs"]]), setup.count("output_precision", 8, 30),
-                 acting=True)
+    return Trial(
+        setup,
+        traj.system,
+        motion,
+        motion,
+        loads,
+        lambda: (traj.z, motion.tail[:, where["inputs"]]),
+        setup.count("output_precision", 8, 30),
+        acting=True,
+    )
 
 
 def _add_loads(setup: Setup, system: System, start: float, end: float) -> list[tuple[str, ExternalLoad]]:
@@ -125,8 +144,10 @@ def _add_loads(setup: Setup, system: System, start: float, end: float) -> list[t
     for label, load in loads:
         longer = continued(load, start, end)
         if longer.table.time[0] > start or longer.table.time[-1] < end:
-            raise DescriptionError(f"{path.name}: its loads go from {load.table.time[0]:g} to "
-                                   f"{load.table.time[-1]:g} s, the run from {start:g} to {end:g} s")
+            raise DescriptionError(
+                f"{path.name}: its loads go from {load.table.time[0]:g} to "
+                f"{load.table.time[-1]:g} s, the run from {start:g} to {end:g} s"
+            )
         system.add_force(f"external load {label}", _wrench(longer, path.name))
         out.append((label, longer))
     return out
@@ -137,19 +158,26 @@ def _wrench(load: ExternalLoad, file: str) -> ExternalWrench:
     body = str(load.body)
     for what, frame in (("force", load.frame), ("point", load.point_frame)):
         if frame not in ("ground", body):
-            raise DescriptionError(f"{file}: the {what} on {body} is expressed in {frame}; a forward run "
-                                   f"takes ground or {body}")
+            raise DescriptionError(
+                f"{file}: the {what} on {body} is expressed in {frame}; a forward run takes ground or {body}"
+            )
     time, x = load.table.time, load._checked()
 
     def series(k: int) -> Any:
-        columns = x[:, 3 * k:3 * k + 3]
+        columns = x[:, 3 * k : 3 * k + 3]
         return TimeSeries(tuple(time), tuple(map(tuple, columns)), "cubic" if len(time) > 3 else "linear")
 
     ends = {"ground": "ground", body: "body"}
     if load.point is None:
         return ExternalWrench(body, force=series(0), torque=series(1), frame=ends[str(load.frame)])
-    return ExternalWrench(body, series(2), series(0), series(1), frame=ends[str(load.frame)],
-                          station_frame=ends[str(load.point_frame)])
+    return ExternalWrench(
+        body,
+        series(2),
+        series(0),
+        series(1),
+        frame=ends[str(load.frame)],
+        station_frame=ends[str(load.point_frame)],
+    )
 
 
 def _write(setup: Setup, traj: Trajectory, controls: dict[str, Control]) -> None:
@@ -162,14 +190,34 @@ def _write(setup: Setup, traj: Trajectory, controls: dict[str, Control]) -> None
         if n in controls:
             values[:, k] = np.broadcast_to(np.asarray(controls[n](t), dtype=float), t.shape)
     setup.save(f"{name}_controls.sto", "controls", t, driven_ones, values, precision=precision)
-    beyond = [n for k, n in enumerate(driven_ones) if isinstance(system.force(n), Muscle)
-              and (values[:, k].min() < 0 or values[:, k].max() > 1)]
+    beyond = [
+        n
+        for k, n in enumerate(driven_ones)
+        if isinstance(system.force(n), Muscle) and (values[:, k].min() < 0 or values[:, k].max() > 1)
+    ]
     if beyond:
-        setup.report.check.append(f"controls of {cut(beyond)} leave 0 to 1: here excitations stay within "
-                                  "that range, in OpenSim activations leave it too")
+        setup.report.check.append(
+            f"controls of {cut(beyond)} leave 0 to 1: here excitations stay within "
+            "that range, in OpenSim activations leave it too"
+        )
     labels, values, angles = state_columns(setup, system, traj.q, traj.u, traj.z)
     setup.save(f"{name}_states.sto", name, t, labels, values, precision=precision)
-    words = ["", "# SIMM Motion File Header:", f"name {name}", f"datacolumns {len(labels) + 1}",
-             f"datarows {len(t)}", "otherdata 1", f"range {t[0]:.6f} {t[-1]:.6f}"]
-    setup.save(f"{name}_states_degrees.mot", name, t, labels, np.where(angles, np.degrees(values), values),
-               degrees=True, precision=precision, words=words)
+    words = [
+        "",
+        "# SIMM Motion File Header:",
+        f"name {name}",
+        f"datacolumns {len(labels) + 1}",
+        f"datarows {len(t)}",
+        "otherdata 1",
+        f"range {t[0]:.6f} {t[-1]:.6f}",
+    ]
+    setup.save(
+        f"{name}_states_degrees.mot",
+        name,
+        t,
+        labels,
+        np.where(angles, np.degrees(values), values),
+        degrees=True,
+        precision=precision,
+        words=words,
+    )

@@ -1,4 +1,5 @@
 """IMUInverseKinematicsTool: coordinates that bring the model's sensors nearest to recorded orientations."""
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -29,16 +30,29 @@ def run(setup: Setup) -> None:
     path = setup.needed("orientations_file", "recorded quaternions (.sto)")
     table = _within(setup, setup.table(path))
     imus = places(setup, system, table)
-    weights = {e.name: setup.number("weight", 1.0, e) for e in setup.tool.every("OrientationWeight")
-               if e.name in imus.names}
+    weights = {
+        e.name: setup.number("weight", 1.0, e)
+        for e in setup.tool.every("OrientationWeight")
+        if e.name in imus.names
+    }
     degrees = in_degrees(system)
     still = [own for own, name in zip(system.speeds, speed_names(system), strict=True) if not degrees[name]]
     if still:
-        setup.report.notes.append("sensors say nothing of places: translations stay at their defaults, as in "
-                                  f"OpenSim: {', '.join(still)}")
-    result: InverseKinematics = setup.step("inverse kinematics", lambda: inverse_kinematics(
-        system, orientations=table, imus=imus, orientation_weights=weights or None, locked=still,
-        limits=clamped(setup, system) or False))
+        setup.report.notes.append(
+            "sensors say nothing of places: translations stay at their defaults, as in "
+            f"OpenSim: {', '.join(still)}"
+        )
+    result: InverseKinematics = setup.step(
+        "inverse kinematics",
+        lambda: inverse_kinematics(
+            system,
+            orientations=table,
+            imus=imus,
+            orientation_weights=weights or None,
+            locked=still,
+            limits=clamped(setup, system) or False,
+        ),
+    )
     setup.report.judge(result.quality)
     _write(setup, system, result, path)
 
@@ -48,9 +62,11 @@ def _within(setup: Setup, table: Table) -> Table:
     start, end = setup.numbers("time_range", (-np.inf, np.inf))
     rows = np.flatnonzero((table.time >= start) & (table.time <= end))
     if not rows.size:
-        raise DescriptionError(f"<time_range> from {start:g} to {end:g} s has no row of the orientations, "
-                               f"which go from {table.time[0]:g} to {table.time[-1]:g} s")
-    return table[int(rows[0]):int(rows[-1]) + 1]
+        raise DescriptionError(
+            f"<time_range> from {start:g} to {end:g} s has no row of the orientations, "
+            f"which go from {table.time[0]:g} to {table.time[-1]:g} s"
+        )
+    return table[int(rows[0]) : int(rows[-1]) + 1]
 
 
 def places(setup: Setup, system: System, table: Table) -> IMUs:
@@ -61,15 +77,22 @@ def places(setup: Setup, system: System, table: Table) -> IMUs:
     found = {name: reading.placed(frames[name], frames[name]) for name in names if name in frames}
     found = {name: (body, X) for name, (body, X) in found.items() if body in [b.name for b in system.bodies]}
     if not found:
-        raise setup.error(f"no frame of the model has the name of a sensor ({', '.join(names)}): has "
-                          "OpenSim's IMUPlacer calibrated it? cd.calibrate_imus does the same in Python")
+        raise setup.error(
+            f"no frame of the model has the name of a sensor ({', '.join(names)}): has "
+            "OpenSim's IMUPlacer calibrated it? cd.calibrate_imus does the same in Python"
+        )
     if lacking := [name for name in names if name not in found]:
-        setup.report.check.append(f"sensors without a frame in the model are not followed: "
-                                  f"{', '.join(lacking)}")
+        setup.report.check.append(
+            f"sensors without a frame in the model are not followed: {', '.join(lacking)}"
+        )
     angles = setup.numbers("sensor_to_opensim_rotations", (0.0, 0.0, 0.0))
     turn = rotation_z(angles[2]) @ rotation_y(angles[1]) @ rotation_x(angles[0])
-    return IMUs(tuple(found), tuple(body for body, _ in found.values()),
-                np.stack([np.asarray(X.R, dtype=float) for _, X in found.values()]), turn)
+    return IMUs(
+        tuple(found),
+        tuple(body for body, _ in found.values()),
+        np.stack([np.asarray(X.R, dtype=float) for _, X in found.values()]),
+        turn,
+    )
 
 
 def _write(setup: Setup, system: System, result: InverseKinematics, path: Path) -> None:
@@ -84,9 +107,17 @@ def _write(setup: Setup, system: System, result: InverseKinematics, path: Path) 
     setup.save(str(folder / file), name, motion.time, order, values, degrees=True, precision=DIGITS)
     errors = result.orientation_errors
     if setup.flag("report_errors", True):
-        setup.save(str(folder / f"{name}_orientationErrors.sto"), "OrientationErrors", errors.time,
-                   errors.names, errors.values, precision=DIGITS)
+        setup.save(
+            str(folder / f"{name}_orientationErrors.sto"),
+            "OrientationErrors",
+            errors.time,
+            errors.names,
+            errors.values,
+            precision=DIGITS,
+        )
     if np.isfinite(errors.values).any():
         i, k = np.unravel_index(np.nanargmax(errors.values), errors.values.shape)
-        setup.report.results.append(f"largest error of a sensor ({errors.names[k]} at {errors.time[i]:g} s): "
-                                    f"{np.degrees(errors.values[i, k]):.3g} deg")
+        setup.report.results.append(
+            f"largest error of a sensor ({errors.names[k]} at {errors.time[i]:g} s): "
+            f"{np.degrees(errors.values[i, k]):.3g} deg"
+        )

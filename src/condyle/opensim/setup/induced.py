@@ -7,6 +7,7 @@ threshold. With udot(f) of the model, which is affine in f, and rows G of these 
 
 b is -Gdot u for velocities and zero for all else, so that contributions add up to the total.
 """
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -30,8 +31,14 @@ from condyle.studies.motion import Motion
 if TYPE_CHECKING:
     from condyle.opensim.setup.trial import Trial
 
-WORDS = ("", "This file contains accelerations of coordinates or bodies.", "",
-         "Units are S.I. units (seconds, meters, Newtons, ...)", SI[1], "")
+WORDS = (
+    "",
+    "This file contains accelerations of coordinates or bodies.",
+    "",
+    "Units are S.I. units (seconds, meters, Newtons, ...)",
+    SI[1],
+    "",
+)
 THRESHOLD = 6.0
 """[N] Smaller loads are left out."""
 
@@ -63,15 +70,22 @@ def induced(trial: Trial, element: Element) -> None:
     keep, degrees = trial.kept(element), setup.flag("in_degrees", True, element)
     run = run._some(keep)
     held = _held(trial, element, run)
-    causes, udot = setup.step("induced accelerations", lambda: _contributions(trial, run, held,
-                                                                                         potentials))
+    causes, udot = setup.step("induced accelerations", lambda: _contributions(trial, run, held, potentials))
     speeds, turns = speed_names(system), in_degrees(system)
     asked = setup.words("coordinate_names", element)
     for name in trial.chosen(element, "coordinate_names", file_order(setup, system)) if asked else []:
         # OpenSim takes lengths for angles here; they are left as they are
         factor = 180 / np.pi if degrees and turns.get(name) else 1.0
-        setup.save(trial.name(element, name), name, run.t, causes, factor * udot[:, :, speeds.index(name)],
-                   degrees=degrees, precision=trial.precision, words=WORDS)
+        setup.save(
+            trial.name(element, name),
+            name,
+            run.t,
+            causes,
+            factor * udot[:, :, speeds.index(name)],
+            degrees=degrees,
+            precision=trial.precision,
+            words=WORDS,
+        )
     bodies = [b.name for b in system.bodies]
     asked = setup.words("body_names", element) or ["center_of_mass"]
     for name in bodies if asked[0].lower() == "all" else [w for w in asked if w.lower() != "center_of_mass"]:
@@ -81,30 +95,59 @@ def induced(trial: Trial, element: Element) -> None:
         J = system.frame_jacobian(run.q, name, com)
         bias = system.frame_bias(run.q, run.u, name, com)
         angle = 180 / np.pi if degrees else 1.0
-        _save_body(trial, element, name, run, causes, udot, np.concatenate([J[:, 3:], angle * J[:, :3]], 1),
-                   np.concatenate([bias[:, 3:], angle * bias[:, :3]], 1), ("X", "Y", "Z", "Ox", "Oy", "Oz"))
+        _save_body(
+            trial,
+            element,
+            name,
+            run,
+            causes,
+            udot,
+            np.concatenate([J[:, 3:], angle * J[:, :3]], 1),
+            np.concatenate([bias[:, 3:], angle * bias[:, :3]], 1),
+            ("X", "Y", "Z", "Ox", "Oy", "Oz"),
+        )
     if any(word.lower() == "center_of_mass" for word in asked):
         still = system.mass_centre_acceleration(run.q, run.u, np.zeros_like(run.u))
         eye = np.eye(system.nu)
         zero = system.mass_centre_acceleration(run.q, 0 * run.u, np.zeros_like(run.u))
-        J = np.stack([system.mass_centre_acceleration(run.q, 0 * run.u, np.tile(row, (len(run), 1))) - zero
-                      for row in eye], axis=2)
+        J = np.stack(
+            [
+                system.mass_centre_acceleration(run.q, 0 * run.u, np.tile(row, (len(run), 1))) - zero
+                for row in eye
+            ],
+            axis=2,
+        )
         _save_body(trial, element, "center_of_mass", run, causes, udot, J, still, ("X", "Y", "Z"))
 
 
-def _save_body(trial: Trial, element: Element, name: str, run: Motion, causes: list[str], udot: Array,
-               J: Array, bias: Array, axes: tuple[str, ...]) -> None:
+def _save_body(
+    trial: Trial,
+    element: Element,
+    name: str,
+    run: Motion,
+    causes: list[str],
+    udot: Array,
+    J: Array,
+    bias: Array,
+    axes: tuple[str, ...],
+) -> None:
     """J udot of each cause; the bias Jdot u belongs to velocities and to the total."""
     values = np.einsum("tij,tcj->tci", J, udot)
     for cause in {"total", "velocity"} & set(causes):
         values[:, causes.index(cause)] += bias
     labels = [f"{cause}_{axis}" for cause in causes for axis in axes]
-    trial.setup.save(trial.name(element, name), name, run.t, labels, values.reshape(len(run), -1),
-                     precision=trial.precision, words=WORDS)
+    trial.setup.save(
+        trial.name(element, name),
+        name,
+        run.t,
+        labels,
+        values.reshape(len(run), -1),
+        precision=trial.precision,
+        words=WORDS,
+    )
 
 
-def _contributions(trial: Trial, run: Motion, held: list[Held],
-                   potentials: bool) -> tuple[list[str], Array]:
+def _contributions(trial: Trial, run: Motion, held: list[Held], potentials: bool) -> tuple[list[str], Array]:
     """Causes, and their contributions to the accelerations, (m, causes, nu); of potentials those of muscles
     are of 1 N, and there is no total."""
     system = trial.system
@@ -113,7 +156,7 @@ def _contributions(trial: Trial, run: Motion, held: list[Held],
         arms = system.moment_arms(run.q, coupled=False)
         for k, name in enumerate(system.paths):
             if isinstance(system.force(name), Muscle):
-                tau[name] = arms[:, k]                      # of a tension of 1 N
+                tau[name] = arms[:, k]  # of a tension of 1 N
     names = actuators(system)
     passive = [n for n in tau if n not in names and n != "gravity"]
     zero = np.zeros((len(run), system.nu))
@@ -146,7 +189,7 @@ def _with_constraints(parts: Array, response: Array, held: list[Held]) -> Array:
         rows = np.flatnonzero(on[i])
         error = parts[i] @ G[i, rows].T
         error[-1] += b[i, rows]
-        Y = response[i, rows]                                   # A G', row by row
+        Y = response[i, rows]  # A G', row by row
         lambda_ = np.zeros((on.shape[1], len(error)))
         lambda_[rows] = np.linalg.lstsq(G[i, rows] @ Y.T, error.T, rcond=1e-12)[0]
         return lambda_, parts[i] - lambda_[rows].T @ Y
@@ -154,7 +197,7 @@ def _with_constraints(parts: Array, response: Array, held: list[Held]) -> Array:
     for i in np.flatnonzero(on.any(axis=1)).tolist():
         for h, start in zip(held, starts, strict=False):
             if h.friction is not None and on[i, start]:
-                on[i, start:start + 4] = _touching(solved(i)[0][start:start + 4].sum(axis=1), *h.friction)
+                on[i, start : start + 4] = _touching(solved(i)[0][start : start + 4].sum(axis=1), *h.friction)
         out[i] = solved(i)[1]
     return out
 
@@ -174,16 +217,24 @@ def _held(trial: Trial, element: Element, run: Motion) -> list[Held]:
     if not constraints and not loads:
         return []
     if len(constraints) != len(loads):
-        raise DescriptionError(f"{element.place}: {len(loads)} external loads and {len(constraints)} "
-                               "constraints in <ConstraintSet>: each load needs the one that takes its place")
+        raise DescriptionError(
+            f"{element.place}: {len(loads)} external loads and {len(constraints)} "
+            "constraints in <ConstraintSet>: each load needs the one that takes its place"
+        )
     threshold = trial.setup.number("force_threshold", THRESHOLD, element)
     out = []
     for constraint, (_, load) in zip(constraints, loads, strict=True):
         on = np.linalg.norm(load.acting(run)[1], axis=1) > threshold
         G, bias = _rows(trial, constraint, load, run)
         rolls = constraint.tag == "RollingOnSurfaceConstraint"
-        friction = (trial.setup.number("friction_coefficient", 0.5, constraint),
-                    trial.setup.number("contact_radius", 0.01, constraint)) if rolls else None
+        friction = (
+            (
+                trial.setup.number("friction_coefficient", 0.5, constraint),
+                trial.setup.number("contact_radius", 0.01, constraint),
+            )
+            if rolls
+            else None
+        )
         out.append(Held(G, bias, on, friction))
     return out
 
@@ -195,7 +246,7 @@ def _rows(trial: Trial, constraint: Element, load: ExternalLoad, run: Motion) ->
     X = system.body_pose(run.q, body)
     p = np.einsum("tji,tj->ti", X.R, load.acting(run)[0] - X.p)
     J, bias = np.empty((len(run), 6, system.nu)), np.empty((len(run), 6))
-    for i, point in enumerate(p):                               # a station of its own in every frame
+    for i, point in enumerate(p):  # a station of its own in every frame
         J[i] = system.frame_jacobian(run.q[i], body, point)
         bias[i] = system.frame_bias(run.q[i], run.u[i], body, point)
     if constraint.tag == "PointConstraint":
@@ -203,8 +254,9 @@ def _rows(trial: Trial, constraint: Element, load: ExternalLoad, run: Motion) ->
     if constraint.tag == "WeldConstraint":
         return J, bias
     if constraint.tag != "RollingOnSurfaceConstraint":
-        raise DescriptionError(f"{constraint.place}: expected a RollingOnSurfaceConstraint, PointConstraint "
-                               "or WeldConstraint")
+        raise DescriptionError(
+            f"{constraint.place}: expected a RollingOnSurfaceConstraint, PointConstraint or WeldConstraint"
+        )
     normal = np.asarray(trial.setup.numbers("surface_normal", (0.0, 1.0, 0.0), constraint))
     base = np.array([1.0, 0.0, 0.0])
     side = np.cross(base, normal)
@@ -212,6 +264,13 @@ def _rows(trial: Trial, constraint: Element, load: ExternalLoad, run: Motion) ->
     # the point of the foot that is at the load stays where it is, and the foot keeps its angle about the
     # normal: its axis `side` stays at a right angle to `base`
     turn = bias[:, :3] @ normal + (w @ base) * (w @ side)
-    rows = np.stack([np.einsum("tij,i->tj", J[:, 3:], normal), np.einsum("tij,i->tj", J[:, :3], normal),
-                     J[:, 3], J[:, 5]], axis=1)
+    rows = np.stack(
+        [
+            np.einsum("tij,i->tj", J[:, 3:], normal),
+            np.einsum("tij,i->tj", J[:, :3], normal),
+            J[:, 3],
+            J[:, 5],
+        ],
+        axis=1,
+    )
     return rows, np.stack([bias[:, 3:] @ normal, turn, bias[:, 3], bias[:, 5]], axis=1)

@@ -1,4 +1,5 @@
 """InverseDynamicsTool: joint moments of a recorded motion, as OpenSim's tool writes them."""
+
 from __future__ import annotations
 
 import difflib
@@ -36,11 +37,16 @@ def run(setup: Setup) -> None:
     file += "" if Path(file).suffix else ".sto"
     setup.save(file, "Inverse Dynamics Generalized Forces", table.time, names, table.values[:, order])
     if setup.words("joints_to_report_body_forces"):
-        setup.report.check.append("joints_to_report_body_forces: body forces at joints are not written, "
-                                  "where OpenSim 4.6 has moments in the columns of forces; a JointReaction "
-                                  "analysis gives them")
-    setup.report.judge(table.quality if inside is None else inverse_dynamics(
-        system, motion[inside], loads, groups=groups).quality)
+        setup.report.check.append(
+            "joints_to_report_body_forces: body forces at joints are not written, "
+            "where OpenSim 4.6 has moments in the columns of forces; a JointReaction "
+            "analysis gives them"
+        )
+    setup.report.judge(
+        table.quality
+        if inside is None
+        else inverse_dynamics(system, motion[inside], loads, groups=groups).quality
+    )
 
 
 def acting_groups(setup: Setup, excluded: list[str]) -> list[str]:
@@ -48,8 +54,10 @@ def acting_groups(setup: Setup, excluded: list[str]) -> list[str]:
     out = {"gravity", "passive", "external"}
     names = {name.lower() for name in excluded}
     if not names & KEYWORDS:
-        setup.report.check.append("<forces_to_exclude> does not leave muscles out: they would act at their "
-                                  "default activations, which is rarely meant, and are left out here")
+        setup.report.check.append(
+            "<forces_to_exclude> does not leave muscles out: they would act at their "
+            "default activations, which is rarely meant, and are left out here"
+        )
     return sorted(out - {"passive"} if "all" in names else out)
 
 
@@ -64,9 +72,11 @@ def without(setup: Setup, system: System, names: list[str]) -> System:
         members = [m for m in system.groups.get(name, (name,)) if m in system.forces]
         if not members:
             near = difflib.get_close_matches(name, [*system.groups, *system.forces], n=2)
-            raise setup.error(f"<forces_to_exclude>: {name}: there is no such force nor group of forces in "
-                              "the model; ALL, MUSCLES and ACTUATORS are words for many"
-                              + (f"; is it {' or '.join(near)}?" if near else ""))
+            raise setup.error(
+                f"<forces_to_exclude>: {name}: there is no such force nor group of forces in "
+                "the model; ALL, MUSCLES and ACTUATORS are words for many"
+                + (f"; is it {' or '.join(near)}?" if near else "")
+            )
         forces.update(members)
     return system.copy(forces=dict.fromkeys(forces)) if forces else system
 
@@ -94,8 +104,10 @@ def padding(setup: Setup, motion: Motion) -> slice | None:
     k, n = np.searchsorted(motion.t, [first - step / 2, last + step / 2])
     if (k == 0 and n == len(motion)) or n - k < FEWEST:
         return None
-    setup.report.check.append(f"{k} {'row' if k == 1 else 'rows'} before {first:g} s and "
-                              f"{len(motion) - n} after {last:g} s are padding of the filter, as in OpenSim, "
-                              "and were not recorded: leave them out "
-                              f"by <time_range> {first:g} {last:g} </time_range>")
+    setup.report.check.append(
+        f"{k} {'row' if k == 1 else 'rows'} before {first:g} s and "
+        f"{len(motion) - n} after {last:g} s are padding of the filter, as in OpenSim, "
+        "and were not recorded: leave them out "
+        f"by <time_range> {first:g} {last:g} </time_range>"
+    )
     return slice(int(k), int(n))

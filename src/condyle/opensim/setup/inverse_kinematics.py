@@ -1,4 +1,5 @@
 """InverseKinematicsTool: coordinates that bring the model's markers nearest to recorded ones."""
+
 from __future__ import annotations
 
 import difflib
@@ -31,47 +32,72 @@ def run(setup: Setup) -> None:
     start, end = setup.numbers("time_range", (-np.inf, np.inf))
     markers = within(recorded, (start, end))
     if not len(markers.time):
-        raise setup.error(f"<time_range> from {start:g} to {end:g} s has no frame of the markers, which go "
-                          f"from {recorded.time[0]:g} to {recorded.time[-1]:g} s")
+        raise setup.error(
+            f"<time_range> from {start:g} to {end:g} s has no frame of the markers, which go "
+            f"from {recorded.time[0]:g} to {recorded.time[-1]:g} s"
+        )
     tasks = setup.objects("IKTaskSet")
     weights = marker_weights(setup, tasks, system, markers)
     targets, target_weights = coordinate_tasks(setup, tasks, system, markers.time)
     if np.isfinite(setup.number("constraint_weight", np.inf)) and system.constraints:
         setup.report.notes.append("<constraint_weight>: constraints hold exactly here, whatever it is")
-    result: InverseKinematics = setup.step("inverse kinematics", lambda: inverse_kinematics(
-        system, markers, weights, targets or None, coordinate_weights=target_weights or None,
-        limits=clamped(setup, system) or False))
+    result: InverseKinematics = setup.step(
+        "inverse kinematics",
+        lambda: inverse_kinematics(
+            system,
+            markers,
+            weights,
+            targets or None,
+            coordinate_weights=target_weights or None,
+            limits=clamped(setup, system) or False,
+        ),
+    )
     write_motion(setup, system, result)
     prefix = f"{setup.tool.name}_"
     places = reported(setup, tasks, system, markers, result)
     if setup.flag("report_errors", True):
         totals = totals_of(places, markers)
-        setup.save(f"{prefix}ik_marker_errors.sto", "Model Marker Errors from IK", totals.time, totals.names,
-                   totals.values)
+        setup.save(
+            f"{prefix}ik_marker_errors.sto",
+            "Model Marker Errors from IK",
+            totals.time,
+            totals.names,
+            totals.values,
+        )
     if setup.flag("report_marker_locations", False):
         names = [f"{name}_t{axis}" for name in places.names for axis in "xyz"]
-        setup.save(f"{prefix}ik_model_marker_locations.sto", "Model Marker Locations from IK", places.time,
-                   names, places.positions)
+        setup.save(
+            f"{prefix}ik_model_marker_locations.sto",
+            "Model Marker Locations from IK",
+            places.time,
+            names,
+            places.positions,
+        )
     setup.report.judge(result.quality)
 
 
-def reported(setup: Setup, tasks: list[Element], system: System, markers: Markers,
-             result: InverseKinematics) -> Markers:
+def reported(
+    setup: Setup, tasks: list[Element], system: System, markers: Markers, result: InverseKinematics
+) -> Markers:
     """Where the model has the markers that were followed and those whose task has the weight zero, which
     OpenSim reports too, in the order of the recording."""
     tasked = {task.name for task in tasks if task.tag == "IKMarkerTask" and setup.flag("apply", True, task)}
     followed = result.marker_positions
     names = [n for n in markers.names if n in followed.names or (n in tasked and n in system.markers)]
-    places = [followed[n] if n in followed.names else
-              system.station_position(result.frames.q, system.marker(n).body, system.marker(n).station,
-                                     t=followed.time)
-              for n in names]
+    places = [
+        followed[n]
+        if n in followed.names
+        else system.station_position(
+            result.frames.q, system.marker(n).body, system.marker(n).station, t=followed.time
+        )
+        for n in names
+    ]
     return Markers(followed.time, names, np.stack(places, axis=1)) if names else followed
 
 
 def totals_of(places: Markers, markers: Markers) -> Table:
     """Errors of each frame over the markers that were seen, as in `InverseKinematics.totals`."""
-    seen = np.stack([markers[n][:len(places.time)] for n in places.names], axis=1)
+    seen = np.stack([markers[n][: len(places.time)] for n in places.names], axis=1)
     each = sums(np.linalg.norm(places.positions - seen, axis=2))
     return Table(places.time, TOTALS, np.stack(each, axis=1))
 
@@ -97,21 +123,28 @@ def marker_weights(setup: Setup, tasks: list[Element], system: System, markers: 
             weights[task.name] = weight
         elif weight > 0:
             near = difflib.get_close_matches(task.name, list(weights), n=1, cutoff=0.8)
-            who = [who for who, names in (("model", system.markers), ("recording", markers.names))
-                   if task.name not in names]
-            lacking.append(f"{task.name} (not in the {' nor in the '.join(who)}"
-                           f"{f'; is it {near[0]}?' if near else ''})")
+            who = [
+                who
+                for who, names in (("model", system.markers), ("recording", markers.names))
+                if task.name not in names
+            ]
+            lacking.append(
+                f"{task.name} (not in the {' nor in the '.join(who)}{f'; is it {near[0]}?' if near else ''})"
+            )
     if not any(weights.values()) and not any(task.tag == "IKCoordinateTask" for task in tasks):
-        raise setup.error("no marker is followed: an IKMarkerTask with a weight above zero must name a "
-                          f"marker that both have. The model has {cut(list(system.markers)) or 'none'}; the "
-                          f"recording {cut(markers.names)}; tasks {cut([t.name for t in tasks]) or 'none'}")
+        raise setup.error(
+            "no marker is followed: an IKMarkerTask with a weight above zero must name a "
+            f"marker that both have. The model has {cut(list(system.markers)) or 'none'}; the "
+            f"recording {cut(markers.names)}; tasks {cut([t.name for t in tasks]) or 'none'}"
+        )
     if lacking:
         setup.report.check.append(f"tasks of markers that are not followed: {', '.join(lacking)}")
     return weights
 
 
-def coordinate_tasks(setup: Setup, tasks: list[Element], system: System,
-                     t: Array) -> tuple[dict[str, Any], dict[str, float]]:
+def coordinate_tasks(
+    setup: Setup, tasks: list[Element], system: System, t: Array
+) -> tuple[dict[str, Any], dict[str, float]]:
     """Values of coordinates to come near to [rad, m], and their weights, by name."""
     start = dict(zip(system.coordinates, system.state().q, strict=True))
     targets: dict[str, Any] = {}
@@ -138,8 +171,11 @@ def coordinate_tasks(setup: Setup, tasks: list[Element], system: System,
             scale = np.pi / 180 if in_degrees(system)[name] else 1.0
             first, last = table.time[0], table.time[-1]
             if first > t[0] + LATE or last < t[-1] - LATE:
-                raise setup.error(f"the file of coordinates goes from {first:g} to {last:g} s, the markers "
-                                  f"from {t[0]:g} to {t[-1]:g} s", task)
+                raise setup.error(
+                    f"the file of coordinates goes from {first:g} to {last:g} s, the markers "
+                    f"from {t[0]:g} to {t[-1]:g} s",
+                    task,
+                )
             targets[name] = scale * spline(table.time, table[name][:, None])(np.clip(t, first, last))[:, 0]
         else:
             raise setup.error(f"value_type {kind!r}: expected default_value, manual_value or from_file", task)
@@ -156,5 +192,12 @@ def write_motion(setup: Setup, system: System, result: InverseKinematics) -> Non
     motion, order = result.motion, file_order(setup, system)
     degrees = in_degrees(system)
     values = np.stack([np.degrees(motion[n]) if degrees[n] else motion[n] for n in order], axis=1)
-    setup.save(str(setup.folder / file.replace("\\", "/")), "Coordinates", motion.time, order, values,
-               degrees=True, words=["", *SI, ""])
+    setup.save(
+        str(setup.folder / file.replace("\\", "/")),
+        "Coordinates",
+        motion.time,
+        order,
+        values,
+        degrees=True,
+        words=["", *SI, ""],
+    )

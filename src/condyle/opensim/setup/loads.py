@@ -1,4 +1,5 @@
 """External loads that end before a motion does, and those whose points jump."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -30,8 +31,9 @@ def continued(load: ExternalLoad, start: float, end: float) -> ExternalLoad:
     if after > 0:
         slope = made(table.time[-1:], 1)[0]
         parts.append((np.array([end]), (x[-1] + after * slope)[None]))
-    longer = Table(np.concatenate([t for t, _ in parts]), table.names, np.concatenate([v for _, v in parts]),
-                   table.units)
+    longer = Table(
+        np.concatenate([t for t, _ in parts]), table.names, np.concatenate([v for _, v in parts]), table.units
+    )
     return ExternalLoad(load.body, longer, load.force, load.point, load.torque, load.frame, load.point_frame)
 
 

@@ -1,4 +1,5 @@
 """The motion that a setup file names: coordinates from a table, as OpenSim's tools take them."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -37,12 +38,15 @@ def motion_of(setup: Setup, system: System, name: str = "coordinates_file") -> M
         table = low_pass(table, cutoff, as_opensim=True)
         step = table.time[1] - table.time[0]
         if cutoff >= (most := 0.5 / step):
-            setup.report.check.append(f"<lowpass_cutoff_frequency_for_coordinates> is {cutoff:g} Hz, but "
-                                      f"{path.name} has {1 / step:.4g} rows per second and shows nothing "
-                                      f"above {most:.4g} Hz: the motion is as good as not filtered")
+            setup.report.check.append(
+                f"<lowpass_cutoff_frequency_for_coordinates> is {cutoff:g} Hz, but "
+                f"{path.name} has {1 / step:.4g} rows per second and shows nothing "
+                f"above {most:.4g} Hz: the motion is as good as not filtered"
+            )
         setup.report.notes.append(
             f"{path.name}: filtered at {min(cutoff, 0.49 / step):.4g} Hz and brought to times {step:g} "
-            "s apart, as OpenSim's tool does; cd.low_pass keeps the recorded times")
+            "s apart, as OpenSim's tool does; cd.low_pass keeps the recorded times"
+        )
     return made(setup, system, table)
 
 
@@ -52,9 +56,11 @@ def made(setup: Setup, system: System, table: Table) -> Motion:
     table = apart(setup, table)
     even, unit = even_times(table.time)
     if unit > TOLD * (mean := (even[-1] - even[0]) / max(len(even) - 1, 1)):
-        setup.report.check.append(f"times of the motion are rounded to {unit:.1g} s, steps are {mean:.4g} s; "
-                                  "as in OpenSim, speeds and accelerations are those of the rounded times, "
-                                  "which adds noise. Filter the motion, or write times with more digits")
+        setup.report.check.append(
+            f"times of the motion are rounded to {unit:.1g} s, steps are {mean:.4g} s; "
+            "as in OpenSim, speeds and accelerations are those of the rounded times, "
+            "which adds noise. Filter the motion, or write times with more digits"
+        )
 
     def call() -> Motion:
         try:
@@ -76,8 +82,10 @@ def apart(setup: Setup, table: Table) -> Table:
         return table
     keep = [*np.flatnonzero(step > TOO_NEAR * np.median(step)), len(step)]
     first = table.time[int(np.argmax(step <= TOO_NEAR * np.median(step)))]
-    setup.report.notes.append(f"{len(table) - len(keep)} rows of the motion have the times of the next ones "
-                              f"but for rounding, the first at {first:g} s; they are left out")
+    setup.report.notes.append(
+        f"{len(table) - len(keep)} rows of the motion have the times of the next ones "
+        f"but for rounding, the first at {first:g} s; they are left out"
+    )
     return Table(table.time[keep], table.names, table.values[keep], table.units, degrees=table.degrees)
 
 
@@ -85,8 +93,10 @@ def with_defaults(setup: Setup, system: System, table: Table) -> Table:
     """A table with columns for the coordinates that it lacks: their defaults."""
     lacking = [system.coordinates[k] for k in Columns.of(system, table).missing]
     if len(lacking) == len(system.coordinates):
-        raise setup.error("the table of the motion has no coordinate of the model; it has "
-                          f"{cut(table.names)}, the model {cut(system.coordinates)}")
+        raise setup.error(
+            "the table of the motion has no coordinate of the model; it has "
+            f"{cut(table.names)}, the model {cut(system.coordinates)}"
+        )
     setup.report.check.append(f"coordinates without a column stay at their defaults: {', '.join(lacking)}")
     start = system.state().q
     units = dict(zip(system.coordinates, scales.units(system.bodies)[0], strict=True))
@@ -96,22 +106,31 @@ def with_defaults(setup: Setup, system: System, table: Table) -> Table:
         in_degrees = bool(table.degrees) and units[name] == "rad"
         values.append(np.full(len(table), np.rad2deg(value) if in_degrees else value))
         names.append(name)
-    return Table(table.time, [*table.names, *names], np.column_stack([table.values, *values]),
-                 [*table.units, *[""] * len(names)], degrees=table.degrees)
+    return Table(
+        table.time,
+        [*table.names, *names],
+        np.column_stack([table.values, *values]),
+        [*table.units, *[""] * len(names)],
+        degrees=table.degrees,
+    )
 
 
 def rows(motion: Motion, start: float, end: float) -> Motion:
     """From the last frame at or before the start to the last at or before the end."""
     t = motion.t
     if not (start <= t[-1] and end >= t[0]):
-        raise DescriptionError(f"the time range from {start:g} to {end:g} s has no frame of the motion, "
-                               f"which goes from {t[0]:g} to {t[-1]:g} s")
+        raise DescriptionError(
+            f"the time range from {start:g} to {end:g} s has no frame of the motion, "
+            f"which goes from {t[0]:g} to {t[-1]:g} s"
+        )
     first = max(int(np.searchsorted(t, start, "right")) - 1, 0)
     last = max(int(np.searchsorted(t, end, "right")) - 1, 0)
     if last < first:
-        raise DescriptionError(f"the time range from {start:g} to {end:g} s has no frame of the motion, "
-                               f"which goes from {t[0]:g} to {t[-1]:g} s")
-    return motion[first:last + 1]
+        raise DescriptionError(
+            f"the time range from {start:g} to {end:g} s has no frame of the motion, "
+            f"which goes from {t[0]:g} to {t[-1]:g} s"
+        )
+    return motion[first : last + 1]
 
 
 def check_bodies(file: str, system: System, loads: list[tuple[str, ExternalLoad]]) -> None:
@@ -122,8 +141,11 @@ def check_bodies(file: str, system: System, loads: list[tuple[str, ExternalLoad]
     """
     known = [body.name for body in system.bodies]
     for _, load in loads:
-        for tag, body in (("applied_to_body", load.body), ("force_expressed_in_body", load.frame),
-                          ("point_expressed_in_body", load.point_frame)):
+        for tag, body in (
+            ("applied_to_body", load.body),
+            ("force_expressed_in_body", load.frame),
+            ("point_expressed_in_body", load.point_frame),
+        ):
             if isinstance(body, str) and body not in (*known, "ground"):
                 raise UnknownNameError("body", body, known, f"<{tag}> of {file}")
 
@@ -139,16 +161,22 @@ def loads_of(setup: Setup, motion: Motion) -> list[tuple[str, ExternalLoad]]:
     for label, load in longer:
         first, last, (start, end) = load.table.time[0], load.table.time[-1], motion.t[[0, -1]]
         if max(first - start, end - last) > BEYOND:
-            raise setup.error(f"{path.name}: {label} is known from {first:g} to {last:g} s, and the motion "
-                              f"goes from {start:g} to {end:g} s, more than {BEYOND:g} s beyond it; cut the "
-                              "motion by a time range, or record longer")
+            raise setup.error(
+                f"{path.name}: {label} is known from {first:g} to {last:g} s, and the motion "
+                f"goes from {start:g} to {end:g} s, more than {BEYOND:g} s beyond it; cut the "
+                "motion by a time range, or record longer"
+            )
     if any(a is not b for (_, a), (_, b) in zip(loads, longer, strict=True)):
         first = loads[0][1].table.time
-        setup.report.notes.append(f"{path.name}: its loads go from {first[0]:g} to {first[-1]:g} s, and are "
-                                  "continued in straight lines to cover the motion, as in OpenSim")
+        setup.report.notes.append(
+            f"{path.name}: its loads go from {first[0]:g} to {first[-1]:g} s, and are "
+            "continued in straight lines to cover the motion, as in OpenSim"
+        )
     if jumping := [label for label, load in loads if jumps(load)]:
-        setup.report.notes.append(f"{path.name}: points of {', '.join(jumping)} are zero or missing "
-                                  "where there is no force, and go straight to the next known one; OpenSim's "
-                                  "splines go to zero and back, so that its moments differ near touch-down "
-                                  "and lift-off")
+        setup.report.notes.append(
+            f"{path.name}: points of {', '.join(jumping)} are zero or missing "
+            "where there is no force, and go straight to the next known one; OpenSim's "
+            "splines go to zero and back, so that its moments differ near touch-down "
+            "and lift-off"
+        )
     return longer

@@ -1,4 +1,5 @@
 """Analyses of muscles: static optimisation, lengths and moment arms, forces, induced accelerations."""
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -17,19 +18,32 @@ from condyle.studies.static_optimization import StaticOptimization, static_optim
 if TYPE_CHECKING:
     from condyle.opensim.setup.trial import Trial
 
-MUSCLE_WORDS = ("", "This analysis gathers basic information about muscles during a simulation (e.g., "
-                "forces, tendon lengths, moment arms, etc).", *SI, "")
+MUSCLE_WORDS = (
+    "",
+    "This analysis gathers basic information about muscles during a simulation (e.g., "
+    "forces, tendon lengths, moment arms, etc).",
+    *SI,
+    "",
+)
 QUANTITIES = {
-    "PennationAngle": "pennation_angle", "FiberLength": "fiber_length",
-    "NormalizedFiberLength": "normalized_fiber_length", "TendonLength": "tendon_length",
-    "FiberVelocity": "fiber_velocity", "NormFiberVelocity": "normalized_fiber_velocity",
-    "PennationAngularVelocity": "pennation_angular_velocity", "TendonForce": "tendon_force",
-    "FiberForce": "fiber_force", "ActiveFiberForce": "active_fiber_force",
+    "PennationAngle": "pennation_angle",
+    "FiberLength": "fiber_length",
+    "NormalizedFiberLength": "normalized_fiber_length",
+    "TendonLength": "tendon_length",
+    "FiberVelocity": "fiber_velocity",
+    "NormFiberVelocity": "normalized_fiber_velocity",
+    "PennationAngularVelocity": "pennation_angular_velocity",
+    "TendonForce": "tendon_force",
+    "FiberForce": "fiber_force",
+    "ActiveFiberForce": "active_fiber_force",
     "PassiveFiberForce": "passive_fiber_force",
     "ActiveFiberForceAlongTendon": "active_fiber_force_along_tendon",
     "PassiveFiberForceAlongTendon": "passive_fiber_force_along_tendon",
-    "FiberActivePower": "fiber_active_power", "FiberPassivePower": "fiber_passive_power",
-    "TendonPower": "tendon_power", "MuscleActuatorPower": "muscle_power"}
+    "FiberActivePower": "fiber_active_power",
+    "FiberPassivePower": "fiber_passive_power",
+    "TendonPower": "tendon_power",
+    "MuscleActuatorPower": "muscle_power",
+}
 """OpenSim's names of what muscles report, and ours."""
 
 
@@ -38,17 +52,33 @@ def static(trial: Trial, element: Element) -> None:
     setup, system = trial.setup, trial.system
     keep = trial.kept(element)
     if trial.smooth is None:
-        raise setup.error(f"the accelerations that it takes come from {FEWEST} frames or more, got "
-                          f"{len(trial.motion)}", element)
+        raise setup.error(
+            f"the accelerations that it takes come from {FEWEST} frames or more, got {len(trial.motion)}",
+            element,
+        )
     motion = trial.smooth._some(keep)
-    result: StaticOptimization = setup.step("static optimisation", lambda: static_optimization(
-        system, motion, trial.loads, exponent=setup.number("activation_exponent", 2.0, element),
-        physiology=setup.flag("use_muscle_physiology", True, element)))
+    result: StaticOptimization = setup.step(
+        "static optimisation",
+        lambda: static_optimization(
+            system,
+            motion,
+            trial.loads,
+            exponent=setup.number("activation_exponent", 2.0, element),
+            physiology=setup.flag("use_muscle_physiology", True, element),
+        ),
+    )
     order = [n for n in system.forces if n in result.activations.names or n in result.controls.names]
     level = {t: result.activations if t in result.activations.names else result.controls for t in order}
     activations = np.stack([level[n][n] for n in order], axis=1) if order else np.empty((len(keep), 0))
-    setup.save(trial.name(element, "activation"), "Static Optimization", motion.t, order, activations,
-               words=["This file contains static optimization results.", ""], precision=trial.precision)
+    setup.save(
+        trial.name(element, "activation"),
+        "Static Optimization",
+        motion.t,
+        order,
+        activations,
+        words=["This file contains static optimization results.", ""],
+        precision=trial.precision,
+    )
     exerted = Exerted(trial, motion, {n: result.forces[n] for n in order})
     save_forces(trial, element, "force", motion.t, columns_of(exerted, element))
     name = trial.name(element, "controls").removesuffix(".sto") + ".xml"
@@ -69,8 +99,15 @@ def muscles(trial: Trial, element: Element) -> None:
     keep = trial.kept(element)
 
     def save(quantity: str, values: Array) -> None:
-        setup.save(trial.name(element, quantity), quantity, run.t[keep], names, values[keep],
-                   precision=trial.precision, words=MUSCLE_WORDS)
+        setup.save(
+            trial.name(element, quantity),
+            quantity,
+            run.t[keep],
+            names,
+            values[keep],
+            precision=trial.precision,
+            words=MUSCLE_WORDS,
+        )
 
     column = lambda table: np.stack([table[n] for n in names], axis=1) if names else np.empty((len(run), 0))
     save("Length", column(found.lengths))

@@ -1,4 +1,5 @@
 """Which setup files need what others write: inverse dynamics the motion of inverse kinematics, say."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -55,8 +56,12 @@ class Files:
         self._prefix = f"{tool.name}_" if tool.tag in PREFIXED else ""
         named = [e for e in tool.every() if _is_file(e)]
         self.reads = [_at(folder, e.text) for e in named if not e.tag.startswith("output_")]
-        self._written = {_at(place, e.text) for e in named if e.tag.startswith("output_")
-                         for place in (folder, self._results)}
+        self._written = {
+            _at(place, e.text)
+            for e in named
+            if e.tag.startswith("output_")
+            for place in (folder, self._results)
+        }
 
     def writes(self, file: Path) -> bool:
         """Whether it writes a file: one that it names, or one of results, NAME_..."""

@@ -1,4 +1,5 @@
 """OutputReporter: outputs of components over time, by their paths, such as /bodyset/foot|position."""
+
 from __future__ import annotations
 
 import re
@@ -28,8 +29,15 @@ if TYPE_CHECKING:
 PATH = re.compile(r"(?P<component>[^|]*)\|(?P<output>\w+)(?::\w+)?(?:\((?P<alias>[^)]*)\))?")
 KINDS = {1: ("double", "Outputs"), 3: ("Vec3", "OutputsVec3"), 6: ("SpatialVec", "OutputsSpatialVec")}
 """Type in the file and end of its name, by how many numbers an output has."""
-FRAME = ("position", "velocity", "angular_velocity", "linear_velocity", "acceleration",
-         "angular_acceleration", "linear_acceleration")
+FRAME = (
+    "position",
+    "velocity",
+    "angular_velocity",
+    "linear_velocity",
+    "acceleration",
+    "angular_acceleration",
+    "linear_acceleration",
+)
 FRAMES = ("Body", "Ground", "PhysicalOffsetFrame")
 MUSCLE = {"power": "muscle_power", "tension": "tendon_force"}
 """What OpenSim's outputs of muscles are called here, where it is something else."""
@@ -53,11 +61,22 @@ def output_reporter(trial: Trial, element: Element) -> None:
     keep = trial.kept(element)
     for n, (kind, ending) in KINDS.items():
         if columns[n]:
-            lines = [f"DataType={kind}", "version=3", "OpenSimVersion=4.6", "endheader",
-                     "\t".join(["time", *(label for label, _ in columns[n])])]
-            lines += ["\t".join([repr(float(trial.run.t[i])),
-                                 *(",".join(map(repr, x[i].tolist())) for _, x in columns[n])])
-                      for i in keep.tolist()]
+            lines = [
+                f"DataType={kind}",
+                "version=3",
+                "OpenSimVersion=4.6",
+                "endheader",
+                "\t".join(["time", *(label for label, _ in columns[n])]),
+            ]
+            lines += [
+                "\t".join(
+                    [
+                        repr(float(trial.run.t[i])),
+                        *(",".join(map(repr, x[i].tolist())) for _, x in columns[n]),
+                    ]
+                )
+                for i in keep.tolist()
+            ]
             path = setup.results / f"{setup.tool.name}_{ending}.sto"
             with files.whole(path, "w", newline="", encoding="utf-8") as file:
                 file.write("\n".join([*lines, ""]))
@@ -80,17 +99,28 @@ class Outputs:
     def find(self, path: str, output: str) -> Array | None:
         """Values (m, 1), (m, 3) or (m, 6); None of what there is not, or is not known here."""
         model = self.reading.model
-        component = model if not path.strip("/") else self.reading.components.find(
-            "/" + path.strip("/"), model, *{e.tag for e in model.every()})
+        component = (
+            model
+            if not path.strip("/")
+            else self.reading.components.find("/" + path.strip("/"), model, *{e.tag for e in model.every()})
+        )
         if component is None:
             return None
-        made = (self._of_model if component is model else
-                partial(self._of_coordinate, component) if component.tag == "Coordinate" else
-                partial(self._of_marker, component) if component.tag in ("Marker", "Station") else
-                partial(self._of_frame, component) if component.tag in FRAMES else
-                partial(self._of_joint, component) if component.tag.endswith("Joint") else
-                partial(self._of_path, component) if component.tag == "GeometryPath" else
-                partial(self._of_force, component))
+        made = (
+            self._of_model
+            if component is model
+            else partial(self._of_coordinate, component)
+            if component.tag == "Coordinate"
+            else partial(self._of_marker, component)
+            if component.tag in ("Marker", "Station")
+            else partial(self._of_frame, component)
+            if component.tag in FRAMES
+            else partial(self._of_joint, component)
+            if component.tag.endswith("Joint")
+            else partial(self._of_path, component)
+            if component.tag == "GeometryPath"
+            else partial(self._of_force, component)
+        )
         found = made(output)
         return None if found is None else np.reshape(found, (len(self.run), -1))
 
@@ -100,15 +130,19 @@ class Outputs:
             "com_position": lambda: system.mass_centre(q),
             "com_velocity": lambda: system.mass_centre_velocity(q, u),
             "com_acceleration": lambda: system.mass_centre_acceleration(q, u, udot),
-            "kinetic_energy": lambda: self.run._batch().ask("energy", (), {})[0]}
+            "kinetic_energy": lambda: self.run._batch().ask("energy", (), {})[0],
+        }
         return known[output]() if output in known else None
 
     def _of_coordinate(self, element: Element, output: str) -> Array | None:
         name, at = element.name, speed_names(self.system)
         if name not in self.system.coordinates:
             return None
-        known = {"value": self.run.q[:, self.system.coordinates.index(name)],
-                 "speed": self.run.u[:, at.index(name)], "acceleration": self.run.udot[:, at.index(name)]}
+        known = {
+            "value": self.run.q[:, self.system.coordinates.index(name)],
+            "speed": self.run.u[:, at.index(name)],
+            "acceleration": self.run.udot[:, at.index(name)],
+        }
         return known.get(output)
 
     def _of_marker(self, element: Element, output: str) -> Array | None:
@@ -133,9 +167,14 @@ class Outputs:
         if output == "position":
             return system.station_position(q, body, p)
         rate = output.endswith("velocity")
-        turn, place = ((system.body_velocity(q, u, body), system.station_velocity(q, u, body, p)) if rate else
-                       (system.body_acceleration(q, u, udot, body),
-                        system.station_acceleration(q, u, udot, body, p)))
+        turn, place = (
+            (system.body_velocity(q, u, body), system.station_velocity(q, u, body, p))
+            if rate
+            else (
+                system.body_acceleration(q, u, udot, body),
+                system.station_acceleration(q, u, udot, body, p),
+            )
+        )
         turn = turn[:, :3]
         kind = output.partition("_")[0]
         return {"angular": turn, "linear": place}.get(kind, np.concatenate([turn, place], axis=1))
@@ -144,9 +183,17 @@ class Outputs:
         side, joints = output.removeprefix("reaction_on_"), joints_of(self.trial)
         if side not in ("child", "parent") or element.name not in joints:
             return None
-        found = joint_reactions(self.system, self.run, None, self.trial.loads, on=side, frame="ground",
-                                bodies=[joints[element.name][1]], groups=GROUPS).values
-        return np.concatenate([found[:, 3:6], found[:, :3]], axis=1)        # moment, force
+        found = joint_reactions(
+            self.system,
+            self.run,
+            None,
+            self.trial.loads,
+            on=side,
+            frame="ground",
+            bodies=[joints[element.name][1]],
+            groups=GROUPS,
+        ).values
+        return np.concatenate([found[:, 3:6], found[:, :3]], axis=1)  # moment, force
 
     def _of_path(self, element: Element, output: str) -> Array | None:
         owner = next((e for e in element.ancestors() if e.name in self.system.paths), None)

@@ -1,4 +1,5 @@
 """Run a setup file of OpenSim, whatever its tool."""
+
 from __future__ import annotations
 
 import importlib
@@ -10,15 +11,21 @@ from condyle.errors import DescriptionError
 from condyle.opensim.document import meant_for
 from condyle.opensim.setup.file import Report, Setup
 
-TOOLS = {"InverseKinematicsTool": "inverse_kinematics", "InverseDynamicsTool": "inverse_dynamics",
-         "AnalyzeTool": "analyze", "ScaleTool": "scale", "ForwardTool": "forward",
-         "IMUInverseKinematicsTool": "imu_inverse_kinematics"}
+TOOLS = {
+    "InverseKinematicsTool": "inverse_kinematics",
+    "InverseDynamicsTool": "inverse_dynamics",
+    "AnalyzeTool": "analyze",
+    "ScaleTool": "scale",
+    "ForwardTool": "forward",
+    "IMUInverseKinematicsTool": "imu_inverse_kinematics",
+}
 """The module of each tool."""
 MISSING = {
     "RRATool": "residual reduction (RRA) is not there; adjust mass and motion otherwise, or give reserves "
-               "to a StaticOptimization",
+    "to a StaticOptimization",
     "CMCTool": "computed muscle control (CMC) is not there; StaticOptimization in an AnalyzeTool gives "
-               "muscle forces of a recorded motion"}
+    "muscle forces of a recorded motion",
+}
 """Tools of OpenSim that are not here, and what to do."""
 
 
@@ -47,7 +54,7 @@ def run_setup(path: str | Path, tell: Callable[[str], None] = lambda step: None)
     try:
         importlib.import_module(f"condyle.opensim.setup.{TOOLS[tool]}").run(setup)
     except Exception as error:
-        vars(error)["report"] = setup.report                # what was noticed before it failed
+        vars(error)["report"] = setup.report  # what was noticed before it failed
         raise
     setup.report.results.append(f"{time.perf_counter() - start:.2f} s")
     return setup.report

@@ -1,4 +1,5 @@
 """ScaleTool: a model of a subject, with its markers placed by a static trial."""
+
 from __future__ import annotations
 
 from functools import partial
@@ -29,8 +30,9 @@ RMS, LARGEST = 1.0, 2.0
 
 def run(setup: Setup) -> None:
     """Write the scaled model, the model with placed markers, the factors and the static pose, as named."""
-    maker, scaler, placer = (setup.tool.child(tag) for tag in ("GenericModelMaker", "ModelScaler",
-                                                                "MarkerPlacer"))
+    maker, scaler, placer = (
+        setup.tool.child(tag) for tag in ("GenericModelMaker", "ModelScaler", "MarkerPlacer")
+    )
     if maker is None:
         raise setup.error("there is no <GenericModelMaker> that names a model")
     system = setup.system(maker, _marker_sets(setup, maker))
@@ -75,12 +77,14 @@ def _scaling(setup: Setup, scaler: Element, system: System, markers: Markers | N
     names = {"measurements": "measurements", "manualScale": "manual"}
     words = setup.words("scaling_order", scaler)
     if odd := [w for w in words if w not in names]:
-        raise setup.error(f"<scaling_order>: expected some of {', '.join(names)}, got {' '.join(odd)}",
-                          scaler)
+        raise setup.error(
+            f"<scaling_order>: expected some of {', '.join(names)}, got {' '.join(odd)}", scaler
+        )
     order = [names[w] for w in words]
     if not order:
-        setup.report.check.append("<scaling_order> names neither measurements nor manualScale: no size "
-                                  "changes, as in OpenSim")
+        setup.report.check.append(
+            "<scaling_order> names neither measurements nor manualScale: no size changes, as in OpenSim"
+        )
     known = {body.name for body in system.bodies}
     start, end = setup.numbers("time_range", (-np.inf, np.inf), scaler)
     time = (start, end) if np.isfinite([start, end]).all() and markers is not None else None
@@ -94,13 +98,18 @@ def _scaling(setup: Setup, scaler: Element, system: System, markers: Markers | N
             factors[name] = setup.numbers("scales", (1.0, 1.0, 1.0), element)
         elif "manual" in order:
             setup.report.check.append(f"<ScaleSet>: there is no body {name!r} in the model")
-    return {"measurements": measurements, "factors": factors, "order": order,
-            "preserve_mass_distribution": setup.flag("preserve_mass_distribution", False, scaler),
-            "time": time}
+    return {
+        "measurements": measurements,
+        "factors": factors,
+        "order": order,
+        "preserve_mass_distribution": setup.flag("preserve_mass_distribution", False, scaler),
+        "time": time,
+    }
 
 
-def _measurements(setup: Setup, scaler: Element, system: System, markers: Markers | None,
-                  time: tuple[float, float] | None) -> list[Measurement]:
+def _measurements(
+    setup: Setup, scaler: Element, system: System, markers: Markers | None, time: tuple[float, float] | None
+) -> list[Measurement]:
     """The measurements of a <ModelScaler> that can be taken; a line says why others are left out."""
     known = {body.name for body in system.bodies}
     out = []
@@ -110,27 +119,39 @@ def _measurements(setup: Setup, scaler: Element, system: System, markers: Marker
         pairs = [tuple(setup.words("markers", pair)) for pair in setup.objects("MarkerPairSet", element)]
         bodies = {b.name: "".join(setup.words("axes", b)) for b in setup.objects("BodyScaleSet", element)}
         found = {name: axes for name, axes in bodies.items() if name in known and axes}
-        lacking = [m for pair in pairs for m in pair
-                   if markers is not None and (m not in markers.names or m not in system.markers)]
-        why = ("<marker_file> of the <ModelScaler> names no file" if markers is None
-               else "it has no pairs of markers" if not pairs
-               else f"no marker {', '.join(dict.fromkeys(lacking))} in model and recording" if lacking
-               else f"{' and '.join(unseen)} are never seen together"
-               if (unseen := _unseen(pairs, markers, time))
-               else f"the model has no body {', '.join(map(repr, bodies))} to scale along an axis"
-               if not found else "")
+        lacking = [
+            m
+            for pair in pairs
+            for m in pair
+            if markers is not None and (m not in markers.names or m not in system.markers)
+        ]
+        why = (
+            "<marker_file> of the <ModelScaler> names no file"
+            if markers is None
+            else "it has no pairs of markers"
+            if not pairs
+            else f"no marker {', '.join(dict.fromkeys(lacking))} in model and recording"
+            if lacking
+            else f"{' and '.join(unseen)} are never seen together"
+            if (unseen := _unseen(pairs, markers, time))
+            else f"the model has no body {', '.join(map(repr, bodies))} to scale along an axis"
+            if not found
+            else ""
+        )
         if why:
             setup.report.check.append(f"measurement {element.name} is left out: {why}")
             continue
         if others := [name for name in bodies if name not in known]:
-            setup.report.notes.append(f"measurement {element.name}: the model has no body "
-                                      f"{', '.join(others)}")
+            setup.report.notes.append(
+                f"measurement {element.name}: the model has no body {', '.join(others)}"
+            )
         out.append(Measurement(element.name, pairs, found))  # type: ignore[arg-type]
     return out
 
 
-def _unseen(pairs: list[tuple[str, ...]], markers: Markers,
-            time: tuple[float, float] | None) -> tuple[str, ...]:
+def _unseen(
+    pairs: list[tuple[str, ...]], markers: Markers, time: tuple[float, float] | None
+) -> tuple[str, ...]:
     """The first pair of markers that no frame has both of."""
     rows = frames(markers, time)
     for pair in pairs:
@@ -145,10 +166,20 @@ def _placed(setup: Setup, placer: Element, system: System, static: Markers) -> S
     targets, target_weights = coordinate_tasks(setup, tasks, system, static.time[:1])
     start, end = setup.numbers("time_range", (-np.inf, np.inf), placer)
     time = (start, end) if np.isfinite([start, end]).all() else None
-    found: Scaling = setup.step("placing markers", lambda: scale(
-        system, static, order=(), time=time, pose_time=time, place_markers=True, weights=weights,
-        coordinates={n: float(np.ravel(v)[0]) for n, v in targets.items()} or None,
-        coordinate_weights=target_weights or None))
+    found: Scaling = setup.step(
+        "placing markers",
+        lambda: scale(
+            system,
+            static,
+            order=(),
+            time=time,
+            pose_time=time,
+            place_markers=True,
+            weights=weights,
+            coordinates={n: float(np.ravel(v)[0]) for n, v in targets.items()} or None,
+            coordinate_weights=target_weights or None,
+        ),
+    )
     setup.report.notes += [note for note in found.notes if note not in setup.report.notes]
     return found
 
@@ -166,8 +197,17 @@ def _write_factors(setup: Setup, scaler: Element, result: Scaling) -> None:
     """The ScaleSet that was applied."""
     file = setup.text("output_scale_file", "", scaler)
     if file:
-        _write_set(setup, file, made("ScaleSet", "", objects=[
-            made("Scale", scales=s, segment=body, apply=True) for body, s in result.factors.items()]))
+        _write_set(
+            setup,
+            file,
+            made(
+                "ScaleSet",
+                "",
+                objects=[
+                    made("Scale", scales=s, segment=body, apply=True) for body, s in result.factors.items()
+                ],
+            ),
+        )
 
 
 def _write_pose(setup: Setup, placer: Element, result: Scaling) -> None:
@@ -178,8 +218,9 @@ def _write_pose(setup: Setup, placer: Element, result: Scaling) -> None:
     system, motion = result.system, result.pose.motion
     q = np.stack([motion[n] for n in system.coordinates], axis=1)
     z = default_state(setup, system).z
-    labels, values, _ = state_columns(setup, system, q, np.zeros((len(q), system.nu)),
-                                      np.tile(z, (len(q), 1)))
+    labels, values, _ = state_columns(
+        setup, system, q, np.zeros((len(q), system.nu)), np.tile(z, (len(q), 1))
+    )
     setup.save(str(setup.folder / file.replace("\\", "/")), "static pose", motion.time, labels, values)
 
 
@@ -188,9 +229,17 @@ def _write_markers(setup: Setup, placer: Element, system: System) -> None:
     file = setup.text("output_marker_file", "", placer)
     if not file:
         return
-    _write_set(setup, file, whole_set("MarkerSet", [made(
-        "Marker", m.name, socket_parent_frame=_place(m.body), location=m.station, fixed=m.fixed)
-        for m in map(system.marker, system.markers)]))
+    _write_set(
+        setup,
+        file,
+        whole_set(
+            "MarkerSet",
+            [
+                made("Marker", m.name, socket_parent_frame=_place(m.body), location=m.station, fixed=m.fixed)
+                for m in map(system.marker, system.markers)
+            ],
+        ),
+    )
 
 
 def _place(body: str) -> str:

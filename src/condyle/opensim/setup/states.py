@@ -1,4 +1,5 @@
 """Names of states in OpenSim's files: /jointset/knee_r/knee_angle_r/value, or as older ones have them."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -33,8 +34,11 @@ def default_state(setup: Setup, system: System, t: float = 0.0) -> State:
     """`system.state(t=t)` with fibres as long as OpenSim's are by default: where a model says nothing of it,
     0.1 m, whatever their optimal length."""
     state, reading = system.state(t=t), Reading(setup.model, System())
-    said = {e.name for e in reading.objects(reading.model, "ForceSet")
-            if reading.property(e, "default_fiber_length") is not None}
+    said = {
+        e.name
+        for e in reading.objects(reading.model, "ForceSet")
+        if reading.property(e, "default_fiber_length") is not None
+    }
     z = np.array(state.z, dtype=float)
     for k, name in enumerate(system.state_variables):
         force, _, variable = name.rpartition(".")
@@ -43,8 +47,9 @@ def default_state(setup: Setup, system: System, t: float = 0.0) -> State:
     return state.replace(z=z)
 
 
-def state_columns(setup: Setup, system: System, q: Array, u: Array,
-                  z: Array) -> tuple[list[str], Array, list[bool]]:
+def state_columns(
+    setup: Setup, system: System, q: Array, u: Array, z: Array
+) -> tuple[list[str], Array, list[bool]]:
     """Labels and values (m, n) of all states, and which are angles or their rates: by joints, then forces.
 
     Args:
@@ -56,8 +61,11 @@ def state_columns(setup: Setup, system: System, q: Array, u: Array,
     """
     joints = setup.model.object.child("JointSet")
     objects = joints.child("objects") if joints is not None else None
-    joint_of = {c.name: joint.name for joint in (objects.children if objects is not None else [])
-                for c in joint.every("Coordinate")}
+    joint_of = {
+        c.name: joint.name
+        for joint in (objects.children if objects is not None else [])
+        for c in joint.every("Coordinate")
+    }
     degrees, speeds = in_degrees(system), speed_names(system)
     labels, columns, angles = [], [], []
     for name in file_order(setup, system):

@@ -1,4 +1,5 @@
 """Trial: what the analyses of a setup file share: a motion, states of its muscles, loads on its bodies."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -104,6 +105,7 @@ class Trial:
             return list(known)
         asked = [word.rpartition("/")[2] for word in asked]
         if lacking := [word for word in asked if word not in known]:
-            self.setup.report.check.append(f"{element.title}: <{name}>: there is no {', '.join(lacking)} in "
-                                           "the model")
+            self.setup.report.check.append(
+                f"{element.title}: <{name}>: there is no {', '.join(lacking)} in the model"
+            )
         return [n for n in dict.fromkeys(asked) if n in known]

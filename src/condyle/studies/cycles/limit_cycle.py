@@ -10,6 +10,7 @@ is Newton's step; it is halved until |R(x) - x| falls. The eigenvalues of B' D B
 one cycle a small disturbance is so many times as large. The motion is stable if all are within the unit
 circle.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -81,8 +82,11 @@ class LimitCycle(Judged):
 
     def _checks(self) -> Iterator[Check]:
         yield Check("difference after one cycle", self.residual)
-        yield Check("largest multiplier", float(np.abs(self.multipliers).max(initial=0.0)),
-                    where="stable" if self.stable else "not stable, or neutral")
+        yield Check(
+            "largest multiplier",
+            float(np.abs(self.multipliers).max(initial=0.0)),
+            where="stable" if self.stable else "not stable, or neutral",
+        )
 
     @property
     def stable(self) -> bool:
@@ -93,14 +97,25 @@ class LimitCycle(Judged):
     def __repr__(self) -> str:
         most = np.abs(self.multipliers).max(initial=0.0)
         word = "stable" if self.stable else "neutral" if most <= 1.0 + ON_CIRCLE else "not stable"
-        return (f"LimitCycle(period {self.period:.9g} s, {word}: "
-                f"largest multiplier {most:.6g}; residual {self.residual:.1e} after {self.iterations} steps)")
+        return (
+            f"LimitCycle(period {self.period:.9g} s, {word}: "
+            f"largest multiplier {most:.6g}; residual {self.residual:.1e} after {self.iterations} steps)"
+        )
 
 
 @answered()
-def limit_cycle(system: System, state: State, events: Event | Iterable[Event], *, section: str | None = None,
-                longest: float = 10.0, accuracy: float = 1e-10, tolerance: float | None = None,
-                integrator: str | Method = "dormand-prince-8", iterations: int = 30) -> LimitCycle:
+def limit_cycle(
+    system: System,
+    state: State,
+    events: Event | Iterable[Event],
+    *,
+    section: str | None = None,
+    longest: float = 10.0,
+    accuracy: float = 1e-10,
+    tolerance: float | None = None,
+    integrator: str | Method = "dormand-prince-8",
+    iterations: int = 30,
+) -> LimitCycle:
     """Find a motion that repeats itself, by Newton's method on the return map with exact derivatives.
 
     The map takes a state through the motion until the event `section` happens, and through its action. A
@@ -141,9 +156,11 @@ def limit_cycle(system: System, state: State, events: Event | Iterable[Event], *
     if not far > 0:
         raise DescriptionError(f"limit_cycle: tolerance = {tolerance!r} must be positive")
     if acting := [name for name in system.unilateral if name not in state.disabled]:
-        raise DescriptionError(f"limit_cycle: {acting[0]!r} acts one way: it opens and closes at events of "
-                               "its own, of which no derivatives are known. Disable it, and give an "
-                               "Event with a cd.Reset(caught=...) instead")
+        raise DescriptionError(
+            f"limit_cycle: {acting[0]!r} acts one way: it opens and closes at events of "
+            "its own, of which no derivatives are known. Disable it, and give an "
+            "Event with a cd.Reset(caught=...) instead"
+        )
     search = _Return(system, _checked(system, given, section), longest, accuracy, integrator)
     return _newton(search, state, far, int(most))
 
@@ -152,29 +169,39 @@ def _checked(system: System, events: Sequence[Any], section: str | None) -> list
     """The events, that of the section first and terminal."""
     for e in events:
         if not isinstance(e, Event):
-            raise DescriptionError("limit_cycle: events must be cd.Event, such as cd.Event(lambda s: "
-                                   f"s.q('knee')), got {e!r}")
+            raise DescriptionError(
+                f"limit_cycle: events must be cd.Event, such as cd.Event(lambda s: s.q('knee')), got {e!r}"
+            )
         if e.law is None:
-            raise DescriptionError(f"limit_cycle: Event({e.name}) needs a witness that is traced: a cycle "
-                                   "begins and ends where the state says so, and its gradient is asked for")
+            raise DescriptionError(
+                f"limit_cycle: Event({e.name}) needs a witness that is traced: a cycle "
+                "begins and ends where the state says so, and its gradient is asked for"
+            )
         if e.action is not None and not isinstance(e.action, Reset):
-            raise DescriptionError(f"limit_cycle: Event({e.name}): its action is a function of Python, of "
-                                   "which no derivatives are known; give a cd.Reset(caught=..., values=...)")
+            raise DescriptionError(
+                f"limit_cycle: Event({e.name}): its action is a function of Python, of "
+                "which no derivatives are known; give a cd.Reset(caught=..., values=...)"
+            )
     names = [e.name for e in events]
     if not names:
         raise DescriptionError("limit_cycle: there are no events; a cycle begins and ends at one")
     if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise DescriptionError(f"limit_cycle: two events are called {twice[0]!r}; give each a name= of its "
-                               "own")
+        raise DescriptionError(
+            f"limit_cycle: two events are called {twice[0]!r}; give each a name= of its own"
+        )
     if section is None and len(events) != 1:
-        raise DescriptionError(f"limit_cycle: there are {len(events)} events ({', '.join(names)}); section= "
-                               "names the one at which a cycle ends")
+        raise DescriptionError(
+            f"limit_cycle: there are {len(events)} events ({', '.join(names)}); section= "
+            "names the one at which a cycle ends"
+        )
     if section is not None and section not in names:
         raise UnknownNameError("event", section, names, "section= is the name of one of the events")
     if reads := [*timed(system).names, *samples(system)]:
-        raise DescriptionError(f"limit_cycle: the system depends on time: {', '.join(map(str, reads[:3]))}; "
-                               "cycles are of systems that do not. Make the phase a state z, or a body that "
-                               "turns at a constant speed")
+        raise DescriptionError(
+            f"limit_cycle: the system depends on time: {', '.join(map(str, reads[:3]))}; "
+            "cycles are of systems that do not. Make the phase a state z, or a body that "
+            "turns at a constant speed"
+        )
     at = names.index(section) if section is not None else 0
     return [replace(events[at], terminal=True), *(e for i, e in enumerate(events) if i != at)]
 
@@ -209,19 +236,26 @@ class _Return:
     lasted: float = 0.0
 
     def __post_init__(self) -> None:
-        self.witnesses = {e.name: Differentiated(self.system, [(f"Event({e.name})", e.law, e.asks)])
-                          for e in self.events if e.law is not None}
+        self.witnesses = {
+            e.name: Differentiated(self.system, [(f"Event({e.name})", e.law, e.asks)])
+            for e in self.events
+            if e.law is not None
+        }
 
     def __call__(self, state: State) -> _Run:
         """One return; ConvergenceError if it does not come back."""
         traj = self._run(state)
         if traj.status == Status.EVENT and traj.t[-1] - state.t < EARLY * self.lasted:
-            traj = self._run(traj.events[-1].before)         # the event is that of the start
+            traj = self._run(traj.events[-1].before)  # the event is that of the start
         if traj.status != Status.EVENT:
-            why = (f"event {self.events[0].name!r} does not happen within {self.longest:g} s"
-                   if traj.finished else str(traj.status))
-            raise ConvergenceError(f"limit_cycle: from there the motion does not come back: {why}", state,
-                                   traj.status.kind)
+            why = (
+                f"event {self.events[0].name!r} does not happen within {self.longest:g} s"
+                if traj.finished
+                else str(traj.status)
+            )
+            raise ConvergenceError(
+                f"limit_cycle: from there the motion does not come back: {why}", state, traj.status.kind
+            )
         self.lasted = traj.t[-1] - state.t
         return _Run(state, traj, traj[-1].replace(t=state.t))
 
@@ -232,14 +266,20 @@ class _Return:
         if abs(g) > NEAR * np.abs(dg).sum():
             return self(run.end)
         soon = 2 * abs(g) / max(abs(dg @ rate(state)), 1e-300) + 1e-9
-        if run.traj.t[-1] - state.t <= soon:                 # the event is that of the start
+        if run.traj.t[-1] - state.t <= soon:  # the event is that of the start
             self.lasted = soon / EARLY
             run = self(state)
         return run
 
     def _run(self, state: State) -> Trajectory:
-        return simulate(self.system, state, state.t + self.longest, accuracy=self.accuracy,
-                        integrator=self.integrator, events=self.events)
+        return simulate(
+            self.system,
+            state,
+            state.t + self.longest,
+            accuracy=self.accuracy,
+            integrator=self.integrator,
+            events=self.events,
+        )
 
     def derivative(self, run: _Run) -> Array:
         """D = dR/dx, exact."""
@@ -257,14 +297,20 @@ class _Return:
         happened = [o for o in traj.events if o.t == t and (by_name[o.name].action is not None or ends)]
         if len(happened) != 1:
             names = " and ".join(o.name for o in happened)
-            raise ConvergenceError(f"limit_cycle: events {names} happen at once at t = {t:g} s: the return "
-                                   "map has no derivative there", traj.start)
+            raise ConvergenceError(
+                f"limit_cycle: events {names} happen at once at t = {t:g} s: the return "
+                "map has no derivative there",
+                traj.start,
+            )
         event, before = by_name[happened[0].name], happened[0].before
         dg = self.witnesses[event.name](before)[1][0]
         f = rate(before)
         if abs(dg @ f) <= GRAZING * np.linalg.norm(dg) * np.linalg.norm(f):
-            raise ConvergenceError(f"limit_cycle: the witness of event {event.name!r} only touches zero at t "
-                                   f"= {t:g} s: the return map has no derivative there", traj.start)
+            raise ConvergenceError(
+                f"limit_cycle: the witness of event {event.name!r} only touches zero at t "
+                f"= {t:g} s: the return map has no derivative there",
+                traj.start,
+            )
         J = event.action.derivative(before) if isinstance(event.action, Reset) else np.eye(len(f))
         return through(before, after, J, dg, ends)
 
@@ -283,7 +329,7 @@ def _newton(returns: _Return, state: State, tolerance: float, most: int) -> Limi
         for _ in range(HALVINGS if run.size > tolerance else 1):
             try:
                 trial = returns(_on_constraints(moved(x, part * (B @ d))))
-            except CondyleError:                             # it falls: a shorter step
+            except CondyleError:  # it falls: a shorter step
                 trial = None
             if trial is not None and trial.size < (1.0 if run.size > tolerance else 0.5) * run.size:
                 better = trial
@@ -293,14 +339,18 @@ def _newton(returns: _Return, state: State, tolerance: float, most: int) -> Limi
             break
         run = better
     if not run.size <= tolerance:
-        raise ConvergenceError(f"limit_cycle: after {k} steps the motion comes back {run.size:.2g} from "
-                               f"where it began [rad, m, rad/s, m/s] and no step makes that less than "
-                               f"{tolerance:g}; start nearer to the cycle, or at its event", run.start,
-                               Status.STILL_IMPROVING)
+        raise ConvergenceError(
+            f"limit_cycle: after {k} steps the motion comes back {run.size:.2g} from "
+            f"where it began [rad, m, rad/s, m/s] and no step makes that less than "
+            f"{tolerance:g}; start nearer to the cycle, or at its event",
+            run.start,
+            Status.STILL_IMPROVING,
+        )
     multipliers = np.linalg.eigvals(E).astype(complex)
     order = np.argsort(-np.abs(multipliers), kind="stable")
-    return LimitCycle(run.start, float(run.traj.t[-1] - run.start.t), multipliers[order], D, run.size, k,
-                      run.traj)
+    return LimitCycle(
+        run.start, float(run.traj.t[-1] - run.start.t), multipliers[order], D, run.size, k, run.traj
+    )
 
 
 def _on_constraints(state: State) -> State:

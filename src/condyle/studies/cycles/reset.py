@@ -11,6 +11,7 @@ and, differentiated with du and lambda held on the right-hand side,
 
 Then values are set: x+ = values(x), whose derivatives are those of the traced function.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
@@ -57,8 +58,9 @@ class Reset:
     keep: bool = False
     law: Law | None = field(init=False, default=None, repr=False)
     names: tuple[tuple[str, str], ...] = field(init=False, default=(), repr=False)
-    _made: WeakKeyDictionary[System, Differentiated] = field(init=False, default_factory=WeakKeyDictionary,
-                                                             repr=False)
+    _made: WeakKeyDictionary[System, Differentiated] = field(
+        init=False, default_factory=WeakKeyDictionary, repr=False
+    )
 
     def __post_init__(self) -> None:
         for what in ("caught", "released"):
@@ -110,19 +112,19 @@ class Reset:
         m, free = len(rows), np.flatnonzero(~system.compiled.tails.held(state.tail))
         v_q, v_u = errors["q"][-m:], errors["u"][-m:]
         M = system.mass_matrix(q, **options)
-        left = np.block([[M[np.ix_(free, free)], G[np.ix_(rows, free)].T],
-                         [v_u[:, free], np.zeros((m, m))]])
+        left = np.block([[M[np.ix_(free, free)], G[np.ix_(rows, free)].T], [v_u[:, free], np.zeros((m, m))]])
         right = np.vstack([np.hstack([forces["q"] - inertia, forces["u"]])[free], np.hstack([-v_q, -v_u])])
         J = np.eye(n)
-        d = np.linalg.lstsq(left, right, rcond=1e-13)[0][:len(free)]                         # (2)
-        J[nu + free, :2 * nu] += d
+        d = np.linalg.lstsq(left, right, rcond=1e-13)[0][: len(free)]  # (2)
+        J[nu + free, : 2 * nu] += d
         return self._flagged(state, state.replace(u=u + du)), J
 
     def _flagged(self, before: State, after: State) -> State:
         """With the constraints enabled that hold from now on."""
         disabled = set(before.disabled)
-        return after.replace(disabled=disabled if self.keep else
-                             (disabled - set(self.caught)) | set(self.released))
+        return after.replace(
+            disabled=disabled if self.keep else (disabled - set(self.caught)) | set(self.released)
+        )
 
     def _set(self, state: State) -> tuple[State, Array]:
         """Values by the function, and their derivatives."""
@@ -135,11 +137,15 @@ class Reset:
         known = {"q": list(system.coordinates), "u": list(system.speeds), "z": list(system.state_variables)}
         now = {part: np.array(getattr(state, part)) for part in PARTS}
         D = {part: np.zeros((len(now[part]), 2 * nu + nz)) for part in PARTS}
-        D["q"][:, :nu], D["u"][:, nu:2 * nu], D["z"][:, 2 * nu:] = N_of(state), np.eye(nu), np.eye(nz)
+        D["q"][:, :nu], D["u"][:, nu : 2 * nu], D["z"][:, 2 * nu :] = N_of(state), np.eye(nu), np.eye(nz)
         for k, (part, name) in enumerate(self.names):
             if name not in known[part]:
-                raise UnknownNameError({"q": "coordinate", "u": "speed", "z": "state variable"}[part], name,
-                                       known[part], f"values of Reset sets it in {part!r}")
+                raise UnknownNameError(
+                    {"q": "coordinate", "u": "speed", "z": "state variable"}[part],
+                    name,
+                    known[part],
+                    f"values of Reset sets it in {part!r}",
+                )
             i = known[part].index(name)
             now[part][i], D[part][i] = g[k], dg[k]
         new = state.replace(**now)
@@ -161,7 +167,8 @@ def _flat(result: Any, found: list[tuple[tuple[str, str], ...]]) -> list[Any]:
             raise TraceError(f"Reset: values returned {values!r} for {part!r}; {expected}")
         for name, x in values.items():
             if x is None or np.ndim(x) != 0:
-                raise TraceError(f"Reset: values returned {x!r} for {name!r} in {part!r}; expected one "
-                                 "number")
+                raise TraceError(
+                    f"Reset: values returned {x!r} for {name!r} in {part!r}; expected one number"
+                )
     found.append(tuple((part, name) for part, values in result.items() for name in values))
     return [x for values in result.values() for x in values.values()]

@@ -8,6 +8,7 @@ On constraints p(t, q) = 0, v(t, q, u) = 0 a change dx is one of
 
 that is zero in what is locked and in integrals that measures keep.
 """
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -54,9 +55,12 @@ class Differentiated:
         key = "\n".join(f"{[ask.text for ask in asks]} {law.text}" for _, law, asks in self.laws)
         sizes = self.model.sizes()
         self._function = NativeFunction(
-            "differentiated", self._build, key=f"differentiated {key}\n{description(self.model)}",
+            "differentiated",
+            self._build,
+            key=f"differentiated {key}\n{description(self.model)}",
             inputs=[(name, sizes[name]) for name in ("q", "u", "tail")],
-            outputs=[("g", self.size), ("dg", self.size * self.directions)])
+            outputs=[("g", self.size), ("dg", self.size * self.directions)],
+        )
 
     def _build(self) -> ca.Function | Staged:
         s = Symbols(self.model)
@@ -65,8 +69,9 @@ class Differentiated:
         rate = [motion(b.mobilizer, s.t, s["q"][b.q], s["u"][b.u]).qdot for b in self.model.tree.owners]
         N = ca.jacobian(ca.vertcat(ca.SX(0, 1), *rate), s["u"])
         dg = ca.horzcat(ca.jacobian(g, s["q"]) @ N, ca.jacobian(g, s["u"]), ca.jacobian(g, s.z))
-        return assembled("differentiated", [s["q"], s["u"], s["tail"]],
-                         [ca.densify(g), ca.vec(ca.densify(dg).T)])
+        return assembled(
+            "differentiated", [s["q"], s["u"], s["tail"]], [ca.densify(g), ca.vec(ca.densify(dg).T)]
+        )
 
     def __call__(self, state: State) -> tuple[Array, Array]:
         """Values (size,) and derivatives (size, nu + nu + nz)."""
@@ -76,8 +81,10 @@ class Differentiated:
 
 def options_of(state: State) -> dict[str, Any]:
     """What operators take beside q and u."""
-    return {name: getattr(state, name) for name in ("t", "z", "inputs", "discrete", "parameters", "disabled",
-                                                    "locked")}
+    return {
+        name: getattr(state, name)
+        for name in ("t", "z", "inputs", "discrete", "parameters", "disabled", "locked")
+    }
 
 
 def N_of(state: State) -> Array:
@@ -89,8 +96,10 @@ def N_of(state: State) -> Array:
 def moved(state: State, dx: Array) -> State:
     """The state changed by dx of (1); not taken back to constraints."""
     system = state.system
-    nu, q = system.nu, state.q + N_of(state) @ dx[:system.nu]
-    return state.replace(q=system.compiled.normalised(q), u=state.u + dx[nu:2 * nu], z=state.z + dx[2 * nu:])
+    nu, q = system.nu, state.q + N_of(state) @ dx[: system.nu]
+    return state.replace(
+        q=system.compiled.normalised(q), u=state.u + dx[nu : 2 * nu], z=state.z + dx[2 * nu :]
+    )
 
 
 def change(a: State, b: State) -> Array:
@@ -109,8 +118,9 @@ def basis(state: State) -> Array:
     """An orthonormal basis of the changes (2), shape (nu + nu + nz, d)."""
     system = state.system
     nu, n = system.nu, 2 * system.nu + len(state.z)
-    free = np.flatnonzero(~np.concatenate([np.tile(system.compiled.tails.held(state.tail), 2),
-                                           measured(system)]))
+    free = np.flatnonzero(
+        ~np.concatenate([np.tile(system.compiled.tails.held(state.tail), 2), measured(system)])
+    )
     out = np.eye(n)[:, free]
     if not system.constraints:
         return out

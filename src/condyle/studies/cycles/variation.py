@@ -21,6 +21,7 @@ what its action does, changes pass as by the saltation matrix
 
 and, if the cycle ends there, by J (1 - f- g_x / (g_x f-)): the end is at the event, not at a time         (4)
 """
+
 from __future__ import annotations
 
 from typing import Any
@@ -36,9 +37,13 @@ from condyle.system.system import System
 ROOT = np.sqrt(15.0)
 NODES = np.array([0.5 - ROOT / 10, 0.5, 0.5 + ROOT / 10])
 WEIGHTS = np.array([5 / 18, 4 / 9, 5 / 18])
-MATRIX = np.array([[5 / 36, 2 / 9 - ROOT / 15, 5 / 36 - ROOT / 30],
-                   [5 / 36 + ROOT / 24, 2 / 9, 5 / 36 - ROOT / 24],
-                   [5 / 36 + ROOT / 30, 2 / 9 + ROOT / 15, 5 / 36]])
+MATRIX = np.array(
+    [
+        [5 / 36, 2 / 9 - ROOT / 15, 5 / 36 - ROOT / 30],
+        [5 / 36 + ROOT / 24, 2 / 9, 5 / 36 - ROOT / 24],
+        [5 / 36 + ROOT / 30, 2 / 9 + ROOT / 15, 5 / 36],
+    ]
+)
 """Gauss's method of order 6: Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, II.7."""
 MOST = 64
 """Parts that a step is divided in at most."""
@@ -68,15 +73,17 @@ def transition(traj: Trajectory, like: State, first: int, last: int, tolerance: 
             if off <= tolerance:
                 return P
         before, parts = P, 2 * parts
-    raise ConvergenceError(f"limit_cycle: derivatives along the run from {traj.t[first]:g} to "
-                           f"{traj.t[last]:g} s still change by {off:.2g} of their size where each step is "
-                           f"divided into {MOST}; is a force not smooth there? Ask for a looser accuracy",
-                           like)
+    raise ConvergenceError(
+        f"limit_cycle: derivatives along the run from {traj.t[first]:g} to "
+        f"{traj.t[last]:g} s still change by {off:.2g} of their size where each step is "
+        f"divided into {MOST}; is a force not smooth there? Ask for a looser accuracy",
+        like,
+    )
 
 
 def _propagators(traj: Trajectory, like: State, first: int, last: int, parts: int) -> Array:
     """(2) of all parts of all steps, shape (m, n, n)."""
-    ends = traj.t[first:last + 1]
+    ends = traj.t[first : last + 1]
     share = np.arange(parts) / parts
     h = np.repeat(np.diff(ends) / parts, parts)
     start = (ends[:-1, None] + np.diff(ends)[:, None] * share).ravel()
@@ -99,15 +106,18 @@ def rates(like: State, t: Array, y: Array) -> Array:
     """A of (1) at times t (m,) and q, u, z side by side (m, ...), shape (m, n, n)."""
     system = like.system
     nq, nu, nz = system.nq, system.nu, len(like.z)
-    q, u, z = y[:, :nq], y[:, nq:nq + nu], y[:, nq + nu:]
-    options: dict[str, Any] = {name: getattr(like, name)
-                               for name in ("inputs", "discrete", "parameters", "disabled", "locked")}
+    q, u, z = y[:, :nq], y[:, nq : nq + nu], y[:, nq + nu :]
+    options: dict[str, Any] = {
+        name: getattr(like, name) for name in ("inputs", "discrete", "parameters", "disabled", "locked")
+    }
     options |= {"t": t, "z": z}
     wrt = ("q", "u", "z") if nz else ("q", "u")
     A = np.zeros((len(t), 2 * nu + nz, 2 * nu + nz))
-    A[:, :nu, :nu], A[:, :nu, nu:2 * nu] = _turning(system, q, u, options), np.eye(nu)
-    for name, rows, arguments in (("forward_dynamics", slice(nu, 2 * nu), (q, u, np.zeros_like(u))),
-                                  ("zdot", slice(2 * nu, None), (q, u)))[:2 if nz else 1]:
+    A[:, :nu, :nu], A[:, :nu, nu : 2 * nu] = _turning(system, q, u, options), np.eye(nu)
+    for name, rows, arguments in (
+        ("forward_dynamics", slice(nu, 2 * nu), (q, u, np.zeros_like(u))),
+        ("zdot", slice(2 * nu, None), (q, u)),
+    )[: 2 if nz else 1]:
         J = system.jacobian(name, *arguments, wrt=wrt, **options)
         for part, columns in zip(wrt, (slice(nu), slice(nu, 2 * nu), slice(2 * nu, None)), strict=False):
             A[:, rows, columns] = J[part]
@@ -122,8 +132,10 @@ def _turning(system: System, q: Array, u: Array, options: dict[str, Any]) -> Arr
     if N.shape[1] == nu and np.array_equal(N, np.broadcast_to(one, N.shape)):
         return np.zeros((m, nu, nu))
     rate = system.jacobian("qdot", q, u, wrt="q", **options)
-    Ndot = np.stack([system.jvp("qdot", q, np.broadcast_to(e, (m, nu)), tangents={"q": u}, **options)
-                     for e in one], axis=-1)
+    Ndot = np.stack(
+        [system.jvp("qdot", q, np.broadcast_to(e, (m, nu)), tangents={"q": u}, **options) for e in one],
+        axis=-1,
+    )
     return np.asarray(np.linalg.pinv(N) @ (rate - Ndot))
 
 
@@ -139,5 +151,3 @@ def through(state: State, after: State, J: Array, dg: Array, ends: bool) -> Arra
     slope = float(dg @ f)
     onto = np.outer(J @ f if ends else J @ f - rate(after), dg) / slope
     return np.asarray(J - onto)
-
-

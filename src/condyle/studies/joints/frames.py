@@ -4,6 +4,7 @@ X_FM(k) is the pose of the moving bone's frame M in the fixed bone's frame F at 
 is repaired with a warning (rotations with few digits, samples that are missing); what cannot be right is
 refused, and the error names the sample.
 """
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -70,23 +71,28 @@ class MeasuredFrames(Display):
     def __post_init__(self) -> None:
         n = len(self.X.p) if isinstance(self.X, Transform) and self.X.p.ndim == 2 else -1
         if n < 0:
-            raise ShapeError("MeasuredFrames: X must be a Transform with one leading dimension, got "
-                             f"{self.X!r}")
+            raise ShapeError(
+                f"MeasuredFrames: X must be a Transform with one leading dimension, got {self.X!r}"
+            )
         for name in ("q", "time"):
             value = getattr(self, name)
             if value is not None:
                 array = np.array(real(f"MeasuredFrames: {name}", value))
                 if array.ndim not in ((1, 2) if name == "q" else (1,)) or len(array) != n:
-                    raise ShapeError(f"MeasuredFrames: {name} has shape {array.shape}; expected ({n},), one "
-                                     "per frame" + (f", or ({n}, d)" if name == "q" else ""))
+                    raise ShapeError(
+                        f"MeasuredFrames: {name} has shape {array.shape}; expected ({n},), one "
+                        "per frame" + (f", or ({n}, d)" if name == "q" else "")
+                    )
                 array.flags.writeable = False
                 object.__setattr__(self, name, array)
         d = 0 if self.q is None else 1 if self.q.ndim == 1 else self.q.shape[1]
         names = tuple(self.coordinates) or (("q",) if d == 1 else tuple(f"q{k + 1}" for k in range(d)))
         units = tuple(self.units) or ("",) * d
         if len(names) != d or len(units) != d:
-            raise ShapeError(f"MeasuredFrames: q has {d} coordinate(s), but {len(names)} names {names} and "
-                             f"{len(units)} units {units}")
+            raise ShapeError(
+                f"MeasuredFrames: q has {d} coordinate(s), but {len(names)} names {names} and "
+                f"{len(units)} units {units}"
+            )
         source = np.arange(n) if self.source is None else np.asarray(self.source, dtype=int)
         for name, value in (("coordinates", names), ("units", units), ("source", source)):
             object.__setattr__(self, name, value)
@@ -106,25 +112,42 @@ class MeasuredFrames(Display):
 
     def __getitem__(self, which: Any) -> MeasuredFrames:
         if isinstance(which, str):
-            raise ShapeError(f"MeasuredFrames: [{which!r}]: expected numbers of frames, such as "
-                             "frames[10:20]; q, time, R and p are attributes, frames.R")
+            raise ShapeError(
+                f"MeasuredFrames: [{which!r}]: expected numbers of frames, such as "
+                "frames[10:20]; q, time, R and p are attributes, frames.R"
+            )
         i = np.arange(len(self))[which]
         if np.ndim(i) == 0:
-            raise ShapeError(f"MeasuredFrames: [{which!r}] is one frame; frames[10:20] or frames[[3, 5]] are "
-                             f"some, frames.R[{which!r}] and frames.p[{which!r}] one pose")
+            raise ShapeError(
+                f"MeasuredFrames: [{which!r}] is one frame; frames[10:20] or frames[[3, 5]] are "
+                f"some, frames.R[{which!r}] and frames.p[{which!r}] one pose"
+            )
         left = self.residuals
-        residuals = None if left is None else Table(left.time[i], left.names, left.values[i], left.units,
-                                                    over=left.over)
-        return MeasuredFrames(Transform.unchecked(self.R[i], self.p[i]), None if self.q is None
-                              else self.q[i],
-                              None if self.time is None else self.time[i], self.coordinates, self.units,
-                              residuals, self.source[i])
+        residuals = (
+            None
+            if left is None
+            else Table(left.time[i], left.names, left.values[i], left.units, over=left.over)
+        )
+        return MeasuredFrames(
+            Transform.unchecked(self.R[i], self.p[i]),
+            None if self.q is None else self.q[i],
+            None if self.time is None else self.time[i],
+            self.coordinates,
+            self.units,
+            residuals,
+            self.source[i],
+        )
 
     def __eq__(self, other: object) -> bool:
-        return (isinstance(other, MeasuredFrames) and self.X == other.X
-                and (self.coordinates, self.units) == (other.coordinates, other.units)
-                and all(a is b if a is None or b is None else np.array_equal(a, b)
-                        for a, b in ((self.q, other.q), (self.time, other.time))))
+        return (
+            isinstance(other, MeasuredFrames)
+            and self.X == other.X
+            and (self.coordinates, self.units) == (other.coordinates, other.units)
+            and all(
+                a is b if a is None or b is None else np.array_equal(a, b)
+                for a, b in ((self.q, other.q), (self.time, other.time))
+            )
+        )
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -133,9 +156,11 @@ class MeasuredFrames(Display):
         parts = [f"{len(self)} frames{'' if self.time is None else span(self.time)}"]
         if self.q is not None:
             q = self.q.reshape(len(self), -1)
-            parts += [f"{name} from {x.min():.4g} to {x.max():.4g}{f' {unit}' if unit else ''}" for name,
-                      unit, x in
-                      zip(self.coordinates, self.units, q.T, strict=True) if len(x)]
+            parts += [
+                f"{name} from {x.min():.4g} to {x.max():.4g}{f' {unit}' if unit else ''}"
+                for name, unit, x in zip(self.coordinates, self.units, q.T, strict=True)
+                if len(x)
+            ]
         if self.residuals is not None and len(self):
             parts.append(f"markers within {np.nanmax(self.residuals.values):.3g} mm")
         return f"MeasuredFrames({'; '.join(parts)})"
@@ -143,8 +168,9 @@ class MeasuredFrames(Display):
     def __repr__(self) -> str:
         return self._title
 
-    def relative_to(self, X_F: Transform | ArrayLike | None = None,
-                    X_M: Transform | ArrayLike | None = None) -> MeasuredFrames:
+    def relative_to(
+        self, X_F: Transform | ArrayLike | None = None, X_M: Transform | ArrayLike | None = None
+    ) -> MeasuredFrames:
         """The same motion between other frames: F moved to X_F on its bone, M to X_M on the other.
 
         Args:
@@ -152,9 +178,15 @@ class MeasuredFrames(Display):
             X_M: the new M in the old one; None leaves it.
         """
         left, right = Transform.of(X_F, "relative_to: X_F"), Transform.of(X_M, "relative_to: X_M")
-        return MeasuredFrames(left.inverse() @ self.X @ right, self.q, self.time, self.coordinates,
-                              self.units,
-                              self.residuals, self.source)
+        return MeasuredFrames(
+            left.inverse() @ self.X @ right,
+            self.q,
+            self.time,
+            self.coordinates,
+            self.units,
+            self.residuals,
+            self.source,
+        )
 
     def save(self, path: str | Path) -> None:
         """Write a .csv file that `cd.read_frames` reads back to the same frames, to the last digit.
@@ -170,8 +202,15 @@ class MeasuredFrames(Display):
         write_frames(self, path)
 
 
-def check_frames(who: str, frames: Any, q: ArrayLike | None = None, *, fewest: int = 2, coordinates: int = 1,
-                 degrees: bool = False) -> MeasuredFrames:
+def check_frames(
+    who: str,
+    frames: Any,
+    q: ArrayLike | None = None,
+    *,
+    fewest: int = 2,
+    coordinates: int = 1,
+    degrees: bool = False,
+) -> MeasuredFrames:
     """Frames that a fit can use, from whatever holds them, in their order.
 
     Args:
@@ -201,16 +240,20 @@ def check_frames(who: str, frames: Any, q: ArrayLike | None = None, *, fewest: i
         good &= np.isfinite(values).all(axis=1)
     if not good.all():
         left = np.flatnonzero(~good)
-        warn(f"{who}: {len(left)} of {n} frames have a number that is missing or not finite and are "
-             f"left out: {listed(left)}")
+        warn(
+            f"{who}: {len(left)} of {n} frames have a number that is missing or not finite and are "
+            f"left out: {listed(left)}"
+        )
         R, p, values = R[good], p[good], None if values is None else values[good]
     source = np.flatnonzero(good)
     R = proper_rotations(who, R, source)
     check_sizes(who, p, source)
     if len(p) < fewest:
-        raise DescriptionError(f"{who}: got {len(p)} frame(s), needs at least {fewest}: measure more, or "
-                               "take a lower order (4 is the lowest)")
-    if coordinates > 1:                                          # frames on a surface have no order
+        raise DescriptionError(
+            f"{who}: got {len(p)} frame(s), needs at least {fewest}: measure more, or "
+            "take a lower order (4 is the lowest)"
+        )
+    if coordinates > 1:  # frames on a surface have no order
         pass
     elif values is None:
         _check_order(who, R, p, source)
@@ -244,24 +287,33 @@ def turns(R: Array, R2: Array) -> Array:
 
 # ---- What came in ------------------------------------------------------------------------------------------
 
+
 def _arrays(who: str, frames: Any) -> tuple[Array, Array]:
     """R (n, 3, 3) and p (n, 3), NaN where they are missing."""
-    expected = ("a Transform with one leading dimension, (R, p) of shapes (n, 3, 3) and (n, 3), an array (n, "
-                "4, 4), or cd.read_frames(path)")
+    expected = (
+        "a Transform with one leading dimension, (R, p) of shapes (n, 3, 3) and (n, 3), an array (n, "
+        "4, 4), or cd.read_frames(path)"
+    )
     frames = matrices(frames)
     if isinstance(frames, (MeasuredFrames, Transform)):
         R, p = frames.R, frames.p
     elif isinstance(frames, (str, Path)):
-        raise DescriptionError(f"{who}: frames: expected {expected}, got the text {str(frames)!r}; for a "
-                               "file write cd.read_frames(path)")
+        raise DescriptionError(
+            f"{who}: frames: expected {expected}, got the text {str(frames)!r}; for a "
+            "file write cd.read_frames(path)"
+        )
     elif hasattr(frames, "columns"):
-        raise DescriptionError(f"{who}: frames: expected {expected}, got a table with columns "
-                               f"{', '.join(map(str, frames.columns[:8]))}; write cd.read_frames(table)")
+        raise DescriptionError(
+            f"{who}: frames: expected {expected}, got a table with columns "
+            f"{', '.join(map(str, frames.columns[:8]))}; write cd.read_frames(table)"
+        )
     elif isinstance(frames, Sequence) and len(frames) and all(isinstance(X, Transform) for X in frames):
         R, p = np.stack([X.R for X in frames]), np.stack([X.p for X in frames])
     elif isinstance(frames, (tuple, list)) and len(frames) == 2:
-        R, p = (np.asarray(real(f"{who}: {name}", gaps(x))) for name, x in
-                zip("Rp", (matrices(frames[0]), frames[1]), strict=True))
+        R, p = (
+            np.asarray(real(f"{who}: {name}", gaps(x)))
+            for name, x in zip("Rp", (matrices(frames[0]), frames[1]), strict=True)
+        )
         if R.ndim == 2 and R.shape[1] == 4:
             R = rotations_of(R, lambda k: f"{who}: frame {k}")
     else:
@@ -270,12 +322,15 @@ def _arrays(who: str, frames: Any) -> tuple[Array, Array]:
             raise ShapeError(f"{who}: frames: expected {expected}, got shape {A.shape}")
         bad = np.isfinite(A[:, 3]).all(axis=1) & (A[:, 3] != (0, 0, 0, 1)).any(axis=1)
         if bad.any():
-            raise DescriptionError(f"{who}: frame {int(bad.argmax())}: the last row of a 4 x 4 matrix is 0 0 "
-                                   f"0 1, got {A[bad][0, 3]}; are the matrices transposed?")
+            raise DescriptionError(
+                f"{who}: frame {int(bad.argmax())}: the last row of a 4 x 4 matrix is 0 0 "
+                f"0 1, got {A[bad][0, 3]}; are the matrices transposed?"
+            )
         R, p = A[:, :3, :3], A[:, :3, 3]
     if R.ndim != 3 or R.shape[1:] != (3, 3) or p.shape != (len(R), 3):
-        raise ShapeError(f"{who}: frames: expected {expected}, got R of shape {R.shape} and p of shape "
-                         f"{p.shape}")
+        raise ShapeError(
+            f"{who}: frames: expected {expected}, got R of shape {R.shape} and p of shape {p.shape}"
+        )
     return R, p
 
 
@@ -292,13 +347,19 @@ def rotations_of(quaternions: Array, where: Any) -> Array:
         raise DescriptionError(
             f"{where(k)}: the quaternion {quaternions[k].tolist()} has length {length[k]:.4g}; a rotation "
             "has 1. Was it filtered or averaged across a change of sign (q and -q are one rotation)? Make "
-            "the signs continuous before, and give all four components, w first")
+            "the signs continuous before, and give all four components, w first"
+        )
     size = np.abs(quaternions[length > 0])
-    if len(size) and np.median(size[:, 0]) < SCALAR_LAST < np.median(size[:, 3]) and (
-            np.median(size[:, 3]) > 3 * size[:, 0].max()):
-        warn(f"{where(0)}: the quaternion {quaternions[0].round(4).tolist()} begins with w: all "
-             "rotations are near half a turn. Is it in the order x, y, z, w, as SciPy has it? Put "
-             "the last number first")
+    if (
+        len(size)
+        and np.median(size[:, 0]) < SCALAR_LAST < np.median(size[:, 3])
+        and (np.median(size[:, 3]) > 3 * size[:, 0].max())
+    ):
+        warn(
+            f"{where(0)}: the quaternion {quaternions[0].round(4).tolist()} begins with w: all "
+            "rotations are near half a turn. Is it in the order x, y, z, w, as SciPy has it? Put "
+            "the last number first"
+        )
     return np.asarray(rotation_from_quaternion(quaternions / length[:, None]))
 
 
@@ -316,6 +377,7 @@ def _coordinates(who: str, q: ArrayLike, n: int, d: int) -> Array:
 
 # ---- Checks ------------------------------------------------------------------------------------------------
 
+
 def proper_rotations(who: str, R: Array, numbers: Indices, noun: str = "frame") -> Array:
     """The rotations, repaired where they nearly are ones.
 
@@ -328,24 +390,36 @@ def proper_rotations(who: str, R: Array, numbers: Indices, noun: str = "frame") 
     mirrored = np.linalg.det(R) < 0
     if mirrored.any() and (off[mirrored] <= REPAIRED).any():
         bad = np.flatnonzero(mirrored & (off <= REPAIRED))
-        which = ("all frames are reflections" if len(bad) == len(R)
-                 else f"{listed(numbers[bad], noun)}: reflections")
-        raise DescriptionError(f"{who}: {which} (determinant -1): their axes are left-handed. Reverse one "
-                               "axis, or see whether two columns were exchanged")
+        which = (
+            "all frames are reflections"
+            if len(bad) == len(R)
+            else f"{listed(numbers[bad], noun)}: reflections"
+        )
+        raise DescriptionError(
+            f"{who}: {which} (determinant -1): their axes are left-handed. Reverse one "
+            "axis, or see whether two columns were exchanged"
+        )
     if off.max() > REPAIRED:
         k = int(off.argmax())
         scale = float(np.cbrt(abs(np.linalg.det(R[k]))))
-        hint = (f"; its axes have length {scale:.4g}: divide by it" if abs(scale - 1) > REPAIRED
-                and np.abs(R[k].T @ R[k] - scale**2 * np.eye(3)).max() < REPAIRED * scale**2 else
-                "; are these angles or quaternions, or is the order of the nine numbers another?")
-        raise DescriptionError(f"{who}: {noun} {numbers[k]}: R is not a rotation: the largest entry of R'R - "
-                               f"1 is {off[k]:.3g}, up to {REPAIRED} is repaired{hint}")
+        hint = (
+            f"; its axes have length {scale:.4g}: divide by it"
+            if abs(scale - 1) > REPAIRED
+            and np.abs(R[k].T @ R[k] - scale**2 * np.eye(3)).max() < REPAIRED * scale**2
+            else "; are these angles or quaternions, or is the order of the nine numbers another?"
+        )
+        raise DescriptionError(
+            f"{who}: {noun} {numbers[k]}: R is not a rotation: the largest entry of R'R - "
+            f"1 is {off[k]:.3g}, up to {REPAIRED} is repaired{hint}"
+        )
     if off.max() > EXACT:
         k = int(off.argmax())
         if off.max() > 1e-4:
-            warn(f"{who}: {int((off > EXACT).sum())} rotations were not quite orthogonal and were "
-                 f"replaced by the nearest ones; the worst is {noun} {numbers[k]}, R'R - 1 up to "
-                 f"{off[k]:.2g}: give more digits")
+            warn(
+                f"{who}: {int((off > EXACT).sum())} rotations were not quite orthogonal and were "
+                f"replaced by the nearest ones; the worst is {noun} {numbers[k]}, R'R - 1 up to "
+                f"{off[k]:.2g}: give more digits"
+            )
         R = np.where((off > EXACT)[:, None, None], nearest_rotations(R), R)
     return R
 
@@ -354,12 +428,16 @@ def check_sizes(who: str, p: Array, numbers: Indices, noun: str = "frame") -> No
     far = np.linalg.norm(p, axis=1)
     if len(far) and np.median(far) > FAR:
         k = int(far.argmax())
-        raise DescriptionError(f"{who}: the positions are in metres, but {noun} {numbers[k]} is {far[k]:.4g} "
-                               "m from F: are they in millimetres? Divide them by 1000. If they are poses in "
-                               "the laboratory, give those of one bone in the other, X_GF.inverse() @ X_GM")
+        raise DescriptionError(
+            f"{who}: the positions are in metres, but {noun} {numbers[k]} is {far[k]:.4g} "
+            "m from F: are they in millimetres? Divide them by 1000. If they are poses in "
+            "the laboratory, give those of one bone in the other, X_GF.inverse() @ X_GM"
+        )
     if len(far) and np.median(far) > SPREAD:
-        warn(f"{who}: M is {np.median(far):.3g} m from F as a rule. Are the positions in metres, "
-             "and those of one bone in the other?")
+        warn(
+            f"{who}: M is {np.median(far):.3g} m from F as a rule. Are the positions in metres, "
+            "and those of one bone in the other?"
+        )
 
 
 def _check_order(who: str, R: Array, p: Array, source: Indices) -> None:
@@ -369,22 +447,25 @@ def _check_order(who: str, R: Array, p: Array, source: Indices) -> None:
         raise DescriptionError(f"{who}: all {len(p)} frames are the same pose: nothing moves")
     same = np.flatnonzero(steps == 0)
     if len(same):
-        warn(f"{who}: {len(same)} frames are exact copies of the one before: "
-             f"{listed(source[1:][same])}")
+        warn(f"{who}: {len(same)} frames are exact copies of the one before: {listed(source[1:][same])}")
     turn = turns(R[:-1], R[1:])
     if len(turn) and turn.max() > LARGEST_STEP:
         k = int(turn.argmax())
-        raise DescriptionError(f"{who}: from frame {source[k]} to frame {source[k + 1]} the rotation is "
-                               f"{np.degrees(turn[k]):.0f} deg; its direction is not known above "
-                               f"{np.degrees(LARGEST_STEP):.0f}. Give frames between, remove the wrong one, "
-                               "or give q")
+        raise DescriptionError(
+            f"{who}: from frame {source[k]} to frame {source[k + 1]} the rotation is "
+            f"{np.degrees(turn[k]):.0f} deg; its direction is not known above "
+            f"{np.degrees(LARGEST_STEP):.0f}. Give frames between, remove the wrong one, "
+            "or give q"
+        )
     if len(p) >= MANY:
         mixed = np.random.default_rng(0).permutation(len(p))
         share = np.median(steps) / np.median(separation(R, p, R[mixed], p[mixed]))
         if share > SHUFFLED:
-            warn(f"{who}: the frames seem to be in no order along their path: from one to the next "
-                 f"it is {share:.2g} of the way between any two. Sort them by time, or give q; or "
-                 "noise is as large as the motion")
+            warn(
+                f"{who}: the frames seem to be in no order along their path: from one to the next "
+                f"it is {share:.2g} of the way between any two. Sort them by time, or give q; or "
+                "noise is as large as the motion"
+            )
 
 
 def _check_coordinate(who: str, R: Array, p: Array, q: Array, source: Indices, degrees: bool) -> None:
@@ -394,7 +475,7 @@ def _check_coordinate(who: str, R: Array, p: Array, q: Array, source: Indices, d
     order = np.argsort(q, kind="stable")
     equal = np.r_[False, np.diff(q[order]) == 0]
     if equal.any():
-        first = order[np.maximum.accumulate(np.where(equal, 0, np.arange(len(q))))]     # frame of the same q
+        first = order[np.maximum.accumulate(np.where(equal, 0, np.arange(len(q))))]  # frame of the same q
         apart = separation(R[first], p[first], R[order], p[order])[equal]
         extent = separation(R[:1], p[:1], R, p).max()
         k = int(apart.argmax())
@@ -404,27 +485,36 @@ def _check_coordinate(who: str, R: Array, p: Array, q: Array, source: Indices, d
                 f"{who}: {int(equal.sum())} frames have the q of another but poses far from it: frames "
                 f"{source[a]} and {source[b]} both have q = {q[a]:g} and are "
                 f"{1e3 * np.linalg.norm(p[b] - p[a]):.3g} mm apart. A joint has one pose per q: is q the "
-                "right column?")
+                "right column?"
+            )
         if not apart.all():
             b = order[equal][int((apart == 0).argmax())]
-            warn(f"{who}: {int((apart == 0).sum())} frames occur twice, with equal q: the first is "
-                 f"frame {source[b]}, q = {q[b]:g}")
+            warn(
+                f"{who}: {int((apart == 0).sum())} frames occur twice, with equal q: the first is "
+                f"frame {source[b]}, q = {q[b]:g}"
+            )
     turned = float(turns(R[order[:1]], R).max()) if len(q) else 0.0
     if len(q) >= MANY:
         steps = separation(R[order[:-1]], p[order[:-1]], R[order[1:]], p[order[1:]])
         mixed = np.random.default_rng(0).permutation(len(q))
         share = np.median(steps) / max(np.median(separation(R, p, R[mixed], p[mixed])), 1e-300)
         if share > SHUFFLED:
-            warn(f"{who}: q says little of the pose: frames that are neighbours in q are "
-                 f"{share:.2g} times as far from each other as any two. Is it the right column, and "
-                 "in the order of the frames? Or noise is as large as the motion")
+            warn(
+                f"{who}: q says little of the pose: frames that are neighbours in q are "
+                f"{share:.2g} times as far from each other as any two. Is it the right column, and "
+                "in the order of the frames? Or noise is as large as the motion"
+            )
     if degrees and turned > 0.2 and abs(np.ptp(q) / turned - 1) < 0.1:
-        warn(f"{who}: q goes over {np.ptp(q):.4g} while the bone turns by {turned:.4g} rad: q seems "
-             "to be in radians, but unit says degrees")
+        warn(
+            f"{who}: q goes over {np.ptp(q):.4g} while the bone turns by {turned:.4g} rad: q seems "
+            "to be in radians, but unit says degrees"
+        )
     if not degrees and turned > 0.2 and abs(np.ptp(q) / np.degrees(turned) - 1) < 0.1:
-        warn(f"{who}: q goes over {np.ptp(q):.4g} while the bone turns by {np.degrees(turned):.4g} "
-             "deg: q seems to be in degrees. Speeds would be per degree; use np.deg2rad(q), or say "
-             "unit='deg'")
+        warn(
+            f"{who}: q goes over {np.ptp(q):.4g} while the bone turns by {np.degrees(turned):.4g} "
+            "deg: q seems to be in degrees. Speeds would be per degree; use np.deg2rad(q), or say "
+            "unit='deg'"
+        )
 
 
 def listed(indices: Indices, noun: str = "frame") -> str:

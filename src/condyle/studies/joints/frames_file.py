@@ -11,6 +11,7 @@
 Read leniently: columns in any order and of any case, commas, semicolons (then decimals may have commas) or
 tabs, lines that begin with #, blank lines. Written strictly: metres, the matrix, all digits.
 """
+
 from __future__ import annotations
 
 import csv
@@ -47,10 +48,16 @@ WOUND = 4 * np.pi
 """[rad] Angles of bones stay below two turns: what is above is in degrees."""
 
 
-@answered({"columns": "coordinates are q='knee_angle'; positions and rotations have fixed titles",
-           "units": "units are in the titles: x [mm]", "order": "it is sequence='zxy'"})
-def read_frames(path: Any, q: str | Sequence[str] | None = None, *,
-                sequence: str | None = None) -> MeasuredFrames:
+@answered(
+    {
+        "columns": "coordinates are q='knee_angle'; positions and rotations have fixed titles",
+        "units": "units are in the titles: x [mm]",
+        "order": "it is sequence='zxy'",
+    }
+)
+def read_frames(
+    path: Any, q: str | Sequence[str] | None = None, *, sequence: str | None = None
+) -> MeasuredFrames:
     """Frames of one bone in another from a .csv or .tsv file.
 
     Columns, in any order, units in square brackets: `x`, `y`, `z` [m] (or [mm], [cm]); the rotation as a
@@ -88,8 +95,9 @@ def _frames(sheet: _Sheet, q: str | Sequence[str] | None, sequence: str | None) 
     coordinates = sheet.coordinates(q)
     position = sheet.all_of(POSITION, "positions x, y, z")
     if position is None:
-        raise sheet.error(f"no columns x, y, z among {', '.join(sheet.names)}; units are in square brackets, "
-                          "x [mm]")
+        raise sheet.error(
+            f"no columns x, y, z among {', '.join(sheet.names)}; units are in square brackets, x [mm]"
+        )
     time = sheet.find(("time", "t"))
     rotation = sheet.rotation_columns()
     sheet.warn_of_others({*coordinates, *position, *rotation, *([time] if time is not None else ())})
@@ -101,8 +109,14 @@ def _frames(sheet: _Sheet, q: str | Sequence[str] | None, sequence: str | None) 
     R = proper_rotations(path.name, R, sheet.lines, "line")
     check_sizes(path.name, p, sheet.lines, "line")
     values, names, units = sheet.coordinate_values(coordinates)
-    return MeasuredFrames(Transform.unchecked(R, p), values, None if time is None else sheet.values[:, time],
-                          names, units, source=sheet.source)
+    return MeasuredFrames(
+        Transform.unchecked(R, p),
+        values,
+        None if time is None else sheet.values[:, time],
+        names,
+        units,
+        source=sheet.source,
+    )
 
 
 def write_frames(frames: MeasuredFrames, path: str | Path) -> None:
@@ -111,8 +125,9 @@ def write_frames(frames: MeasuredFrames, path: str | Path) -> None:
     if path.suffix.lower() != ".csv":
         raise DescriptionError(f"MeasuredFrames.save: {path.name!r}: the name must end in .csv")
     if not path.parent.is_dir():
-        raise DescriptionError(f"MeasuredFrames.save: {str(path)!r}: there is no folder "
-                               f"{str(path.parent)!r}; make it first")
+        raise DescriptionError(
+            f"MeasuredFrames.save: {str(path)!r}: there is no folder {str(path.parent)!r}; make it first"
+        )
     columns, head = [frames.p, frames.R.reshape(-1, 9)], ["x [m]", "y [m]", "z [m]", *MATRIX]
     if frames.q is not None:
         columns.insert(0, frames.q.reshape(len(frames), -1))
@@ -138,10 +153,14 @@ class _Sheet:
     def __init__(self, path: Path, text: str) -> None:
         self.path = path
         lines = text.splitlines()
-        self.said = {m[1].lower(): m[2] for line in lines
-                     if (m := re.match(r"\s*#+\s*(\w+)\s*[=:]\s*(\S+)", line))}
-        rest = [(k + 1, line) for k, line in enumerate(lines) if line.strip()
-                and not line.lstrip().startswith("#")]
+        self.said = {
+            m[1].lower(): m[2] for line in lines if (m := re.match(r"\s*#+\s*(\w+)\s*[=:]\s*(\S+)", line))
+        }
+        rest = [
+            (k + 1, line)
+            for k, line in enumerate(lines)
+            if line.strip() and not line.lstrip().startswith("#")
+        ]
         if len(rest) < 2:
             raise self.error("no titles with rows of numbers below them; the file is empty or cut off")
         head = rest[0][1]
@@ -159,10 +178,14 @@ class _Sheet:
         if twice:
             raise self.error(f"columns occur twice: {', '.join(twice)}", rest[0][0])
         if all(_is_number(c) for c in cells[0]):
-            raise self.error(f"the first row has no titles but numbers, {head[:40]!r}; write titles such as "
-                             "x [m], y [m], z [m], qw, qx, qy, qz", rest[0][0])
-        self.values = np.array([self._row(row, line) for row, line in zip(cells[1:], self.lines,
-                                                                          strict=True)])
+            raise self.error(
+                f"the first row has no titles but numbers, {head[:40]!r}; write titles such as "
+                "x [m], y [m], z [m], qw, qx, qy, qz",
+                rest[0][0],
+            )
+        self.values = np.array(
+            [self._row(row, line) for row, line in zip(cells[1:], self.lines, strict=True)]
+        )
 
     @property
     def source(self) -> Indices:
@@ -178,8 +201,11 @@ class _Sheet:
         while len(cells) > len(self.names) and not cells[-1]:
             cells.pop()
         if len(cells) != len(self.names):
-            hint = ("; with decimal commas, columns need semicolons between them"
-                    if len(cells) > len(self.names) and self.delimiter == "," else "")
+            hint = (
+                "; with decimal commas, columns need semicolons between them"
+                if len(cells) > len(self.names) and self.delimiter == ","
+                else ""
+            )
             raise self.error(f"{len(cells)} numbers, but {len(self.names)} columns{hint}", line)
         return [self._number(cell, line, j) for j, cell in enumerate(cells)]
 
@@ -205,8 +231,10 @@ class _Sheet:
             return None
         if None in found:
             absent = names[found.index(None)]
-            raise self.error(f"{what}: the column {absent if isinstance(absent, str) else absent[0]} is "
-                             f"missing; there are {', '.join(self.names)}")
+            raise self.error(
+                f"{what}: the column {absent if isinstance(absent, str) else absent[0]} is "
+                f"missing; there are {', '.join(self.names)}"
+            )
         return [k for k in found if k is not None]
 
     def coordinates(self, q: str | Sequence[str] | None) -> list[int]:
@@ -215,26 +243,35 @@ class _Sheet:
             out = []
             for name in (q,) if isinstance(q, str) else q:
                 if not isinstance(name, str):
-                    raise DescriptionError("read_frames: q: expected titles of columns, got "
-                                           f"{type(q).__name__}; numbers go to the fit: "
-                                           "cd.fit_spline_curve(frames, q)")
+                    raise DescriptionError(
+                        "read_frames: q: expected titles of columns, got "
+                        f"{type(q).__name__}; numbers go to the fit: "
+                        "cd.fit_spline_curve(frames, q)"
+                    )
                 name = split_title(name)[0]
                 if name not in self.names:
                     raise UnknownNameError("column", name, self.names, self.path.name)
                 out.append(self.names.index(name))
             return out
-        found = {k: int(m[1] or 1) for k, name in enumerate(self.names)
-                 if (m := re.fullmatch(r"q(\d*)(?:[:\s]+\S.*)?", name, re.IGNORECASE))}
+        found = {
+            k: int(m[1] or 1)
+            for k, name in enumerate(self.names)
+            if (m := re.fullmatch(r"q(\d*)(?:[:\s]+\S.*)?", name, re.IGNORECASE))
+        }
         return sorted(found, key=lambda k: found[k])
 
     def rotation_columns(self) -> list[int]:
-        ways = {what: self.all_of(names, what) for names, what in (
-            (QUATERNION, "the quaternion"), (MATRIX, "the matrix"), (EULER, "the angles"))}
+        ways = {
+            what: self.all_of(names, what)
+            for names, what in ((QUATERNION, "the quaternion"), (MATRIX, "the matrix"), (EULER, "the angles"))
+        }
         there = [what for what, columns in ways.items() if columns]
         if len(there) != 1:
             got = " and ".join(there) or "none"
-            raise self.error("the rotation is one of qw, qx, qy, qz; r11 ... r33; rx, ry, rz [deg]; got "
-                             f"{got} among {', '.join(self.names)}")
+            raise self.error(
+                "the rotation is one of qw, qx, qy, qz; r11 ... r33; rx, ry, rz [deg]; got "
+                f"{got} among {', '.join(self.names)}"
+            )
         return ways[there[0]] or []
 
     def warn_of_others(self, used: set[int]) -> None:
@@ -249,8 +286,10 @@ class _Sheet:
         if gone.all():
             raise self.error("no row is whole: all have a gap")
         if gone.any():
-            warn(f"{self.path.name}: {int(gone.sum())} of {len(gone)} rows have a gap and are left "
-                 f"out: {listed(self.lines[gone], 'line')}")
+            warn(
+                f"{self.path.name}: {int(gone.sum())} of {len(gone)} rows have a gap and are left "
+                f"out: {listed(self.lines[gone], 'line')}"
+            )
         self.values, self.lines = self.values[~gone], self.lines[~gone]
 
     def sort(self, time: int) -> None:
@@ -259,15 +298,19 @@ class _Sheet:
             raise self.error(f"time is in s or ms, got [{self.units[time]}]")
         if (np.diff(t) < 0).any():
             k = int((np.diff(t) < 0).argmax())
-            warn(f"{self.path.name}: line {self.lines[k + 1]}: time {t[k + 1]:g} s follows {t[k]:g} "
-                 "s; rows were sorted by time")
+            warn(
+                f"{self.path.name}: line {self.lines[k + 1]}: time {t[k + 1]:g} s follows {t[k]:g} "
+                "s; rows were sorted by time"
+            )
             order = np.argsort(t, kind="stable")
             self.values, self.lines = self.values[order], self.lines[order]
             t = self.values[:, time]
         if (np.diff(t) == 0).any():
             k = int((np.diff(t) == 0).argmax())
-            raise self.error(f"time {t[k]:g} s is that of line {self.lines[k]} too; keep one of them",
-                             int(self.lines[k + 1]))
+            raise self.error(
+                f"time {t[k]:g} s is that of line {self.lines[k]} too; keep one of them",
+                int(self.lines[k + 1]),
+            )
 
     def scaled(self, columns: list[int], units: dict[str, float], default: str, guess: object) -> Array:
         """Columns in SI units; a guess where their titles have no unit."""
@@ -275,22 +318,27 @@ class _Sheet:
         for j, k in enumerate(columns):
             unit = self.units[k]
             if unit and unit.lower() not in units:
-                raise self.error(f"the unit [{unit}] is not known here; it is one of {', '.join(units)}",
-                                 None, k)
+                raise self.error(
+                    f"the unit [{unit}] is not known here; it is one of {', '.join(units)}", None, k
+                )
             if unit:
                 out[:, j] *= units[unit.lower()]
         bare = [j for j, k in enumerate(columns) if not self.units[k]]
         factor = guess(out) if bare and callable(guess) else 1.0
         if bare and factor != 1.0:
             taken = next(unit for unit, x in units.items() if x == factor)
-            warn(f"{self.path.name}: {', '.join(self.names[columns[j]] for j in bare)} have no unit "
-                 f"and are too large for {default}: taken as {taken}. Write "
-                 f"{self.names[columns[bare[0]]]} [{taken}]")
+            warn(
+                f"{self.path.name}: {', '.join(self.names[columns[j]] for j in bare)} have no unit "
+                f"and are too large for {default}: taken as {taken}. Write "
+                f"{self.names[columns[bare[0]]]} [{taken}]"
+            )
             out[:, bare] *= factor
         elif bare and units is ANGLES:
-            warn(f"{self.path.name}: {', '.join(self.names[columns[j]] for j in bare)} have no "
-                 "unit: taken as "
-                 f"{default}. Write {self.names[columns[bare[0]]]} [rad] or [deg]")
+            warn(
+                f"{self.path.name}: {', '.join(self.names[columns[j]] for j in bare)} have no "
+                "unit: taken as "
+                f"{default}. Write {self.names[columns[bare[0]]]} [rad] or [deg]"
+            )
         return out
 
     def rotations(self, columns: list[int], sequence: str | None) -> Array:
@@ -301,16 +349,23 @@ class _Sheet:
             return rotations_of(self.values[:, columns], lambda k: f"{self.path.name}: line {self.lines[k]}")
         order = "".join(sequence or self.said.get("sequence", "")).lower()
         if sorted(order) != ["x", "y", "z"]:
-            raise self.error(f"angles rx, ry, rz need the order of their rotations, got {order!r}: say "
-                             "sequence='zxy' (first about z, then about the new x, then the new y), or write "
-                             "a line # sequence = zxy")
-        angles = self.scaled(columns, ANGLES, "rad", lambda a: ANGLES["deg"] if np.abs(a).max() > 2 * np.pi
-                             else 1.0)
+            raise self.error(
+                f"angles rx, ry, rz need the order of their rotations, got {order!r}: say "
+                "sequence='zxy' (first about z, then about the new x, then the new y), or write "
+                "a line # sequence = zxy"
+            )
+        angles = self.scaled(
+            columns, ANGLES, "rad", lambda a: ANGLES["deg"] if np.abs(a).max() > 2 * np.pi else 1.0
+        )
         if np.abs(angles).max() > WOUND:
             i, j = np.unravel_index(int(np.abs(angles).argmax()), angles.shape)
-            raise self.error(f"the angle {self.values[i, columns[j]]:g} rad is more than two turns; are "
-                             "these degrees? "
-                             f"Write {self.names[columns[j]]} [deg]", int(self.lines[i]), columns[j])
+            raise self.error(
+                f"the angle {self.values[i, columns[j]]:g} rad is more than two turns; are "
+                "these degrees? "
+                f"Write {self.names[columns[j]]} [deg]",
+                int(self.lines[i]),
+                columns[j],
+            )
         return np.asarray(rotation_from_euler(angles[:, ["xyz".index(a) for a in order]], order))
 
     def coordinate_values(self, columns: list[int]) -> tuple[Array | None, tuple[str, ...], tuple[str, ...]]:

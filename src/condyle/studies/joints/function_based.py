@@ -14,6 +14,7 @@ not a choice any more, and are fitted with the functions.
 
 Without q, one of the six is the coordinate itself: independent.py.
 """
+
 from __future__ import annotations
 
 import itertools
@@ -61,16 +62,31 @@ class FunctionBasedFit(JointFit):
         return super().report() + "\n  " + table_of(self.candidates).replace("\n", "\n  ")
 
 
-@answered({"splines": "it is n, the number of coefficients of each function",
-           "degree": "it is order = degree + 1",
-           "weights": "it is metric=, the length that 1 rad counts as"})
-def fit_function_based(frames: Any, q: ArrayLike | None = None, n: int = 8, *,
-                       angles: Sequence[str | float | None] = ("spline",) * 3,
-                       translations: Sequence[str | float | None] = ("spline",) * 3,
-                       axes: Sequence[object] | None = None, independent: str | None = None, order: int = 4,
-                       domain: tuple[float, float] | None = None, smoothing: float = 0.0, metric: Any = None,
-                       loss: str = "squares", scale: float | None = None, coordinate: str = "q",
-                       unit: str | None = None) -> FunctionBasedFit:
+@answered(
+    {
+        "splines": "it is n, the number of coefficients of each function",
+        "degree": "it is order = degree + 1",
+        "weights": "it is metric=, the length that 1 rad counts as",
+    }
+)
+def fit_function_based(
+    frames: Any,
+    q: ArrayLike | None = None,
+    n: int = 8,
+    *,
+    angles: Sequence[str | float | None] = ("spline",) * 3,
+    translations: Sequence[str | float | None] = ("spline",) * 3,
+    axes: Sequence[object] | None = None,
+    independent: str | None = None,
+    order: int = 4,
+    domain: tuple[float, float] | None = None,
+    smoothing: float = 0.0,
+    metric: Any = None,
+    loss: str = "squares",
+    scale: float | None = None,
+    coordinate: str = "q",
+    unit: str | None = None,
+) -> FunctionBasedFit:
     """A `cd.FunctionBased` of one coordinate fitted to measured frames: axes and splines of seth2010 (18).
 
     All functions are fitted at once, by least squares in the metric of SE(3). With six splines the axes are a
@@ -112,11 +128,13 @@ def fit_function_based(frames: Any, q: ArrayLike | None = None, n: int = 8, *,
     given = check_frames(who, frames, q, fewest=order)
     kinds = _kinds(who, angles, translations)
     if "spline" not in kinds:
-        raise DescriptionError(f"{who}: angles = {angles!r} and translations = {translations!r} have no "
-                               "'spline': nothing would move with the coordinate")
+        raise DescriptionError(
+            f"{who}: angles = {angles!r} and translations = {translations!r} have no "
+            "'spline': nothing would move with the coordinate"
+        )
     metric, D = Metric.of(metric, f"{who}: metric"), given.X
     check_loss(who, loss, scale)
-    lengths = np.sqrt(np.diag(metric.matrix))                    # that one unit of each function counts as
+    lengths = np.sqrt(np.diag(metric.matrix))  # that one unit of each function counts as
     fixed = axes is not None
     start = _given_axes(who, axes) if axes is not None else principal_axes(D.R, given.q)
     turning = [j for j in range(3) if not _zero(kinds[j])]
@@ -130,45 +148,67 @@ def fit_function_based(frames: Any, q: ArrayLike | None = None, n: int = 8, *,
     else:
         best, q_start = -1, given.q
         if independent is not None:
-            raise DescriptionError(f"{who}: q is given, so no function can be the coordinate; leave out q or "
-                                   f"independent={independent!r}")
+            raise DescriptionError(
+                f"{who}: q is given, so no function can be the coordinate; leave out q or "
+                f"independent={independent!r}"
+            )
     if domain is not None and np.shape(domain) != (2,):
         raise DescriptionError(f"{who}: domain must be (low, high) with low < high, got {domain!r}")
     low, high = domain if domain is not None else (float(q_start.min()), float(q_start.max()))
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
         raise DescriptionError(f"{who}: domain must be (low, high) with low < high, got {domain!r}")
     if not (isinstance(n, (int, np.integer)) and isinstance(order, (int, np.integer)) and n >= order >= 4):
-        raise DescriptionError(f"{who}: n, the number of coefficients, must be at least order, and order at "
-                               f"least 4 (functions need two continuous derivatives), got n = {n!r}, order = "
-                               f"{order!r}")
+        raise DescriptionError(
+            f"{who}: n, the number of coefficients, must be at least order, and order at "
+            f"least 4 (functions need two continuous derivatives), got n = {n!r}, order = "
+            f"{order!r}"
+        )
     grid = Grid((uniform_knots((low, high), int(n), int(order)),), int(order))
     weight, cells = undetermined(grid, q_start[:, None], weight_of(who, smoothing), who)
     notes: tuple[str, ...] = (f"{n} coefficients per spline, order {order}",)
     if cells:
-        text = (f"the frames do not determine the functions in {len(cells)} interval(s) of q, "
-                f"{cut(cells, 3)}; smoothed with weight {weight:.2g}")
+        text = (
+            f"the frames do not determine the functions in {len(cells)} interval(s) of q, "
+            f"{cut(cells, 3)}; smoothed with weight {weight:.2g}"
+        )
         warn(f"{who}: {text}: take fewer coefficients (n = {n}), more frames, or another domain")
         notes += (text,)
 
     c = _coefficients(grid, q_start, phi, kinds, best)
     free = tuple(j for j in range(6) if kinds[j] == "spline" and j != best)
     constants = tuple(j for j in range(6) if kinds[j] == "constant")
-    axes_free = tuple(j for group in (range(3), range(3, 6)) if any(kinds[i] != "spline" for i in group)
-                      for j in group if kinds[j] == "spline" or (kinds[j] == "constant" and j < 3))
-    model = Model(lambda phi, extra: _pose(phi, extra, axes_free, constants), free, lengths**2,
-                  lambda extra, step: _moved(extra, step, axes_free, constants))
+    axes_free = tuple(
+        j
+        for group in (range(3), range(3, 6))
+        if any(kinds[i] != "spline" for i in group)
+        for j in group
+        if kinds[j] == "spline" or (kinds[j] == "constant" and j < 3)
+    )
+    model = Model(
+        lambda phi, extra: _pose(phi, extra, axes_free, constants),
+        free,
+        lengths**2,
+        lambda extra, step: _moved(extra, step, axes_free, constants),
+    )
     extra = (start, np.where(np.isin(np.arange(6), constants), phi.mean(axis=0), 0.0))
     problem = Problem(who, grid, model, D, metric.root, best >= 0, weight)
     found, more, status = problem.solve(Unknowns(c, q_start[:, None], extra), loss, scale)
     A, values = found.extra
-    laws = [Linear(1.0) if j == best else
-            BSpline(grid.knots[0], found.c[:, j], int(order) - 1) if kinds[j] == "spline" else
-            float(values[j]) if kinds[j] == "constant" else kinds[j] for j in range(6)]
+    laws = [
+        Linear(1.0)
+        if j == best
+        else BSpline(grid.knots[0], found.c[:, j], int(order) - 1)
+        if kinds[j] == "spline"
+        else float(values[j])
+        if kinds[j] == "constant"
+        else kinds[j]
+        for j in range(6)
+    ]
     units = () if unit is None and best < 0 else (unit or ("rad" if best < 3 else "m"),)
-    mobilizer = FunctionBased((coordinate,), laws[:3], laws[3:], axes=[tuple(a) for a in A], units=units,
-                              domain=(low, high))
-    notes += (f"coordinate: {NAMES[best]}" if best >= 0 else "coordinate: given",
-              *more)
+    mobilizer = FunctionBased(
+        (coordinate,), laws[:3], laws[3:], axes=[tuple(a) for a in A], units=units, domain=(low, high)
+    )
+    notes += (f"coordinate: {NAMES[best]}" if best >= 0 else "coordinate: given", *more)
     fitted = _pose(grid.evaluate(found.q, found.c), found.extra, axes_free, constants)[0]
     fit = JointFit.of(mobilizer, given, found.q[:, 0], fitted, metric, status=status, notes=notes)
     common = {field.name: getattr(fit, field.name) for field in fields(JointFit)}
@@ -176,6 +216,7 @@ def fit_function_based(frames: Any, q: ArrayLike | None = None, n: int = 8, *,
 
 
 # ---- The choice of axes (1) --------------------------------------------------------------------------------
+
 
 def principal_axes(R: Array, q: Array | None = None) -> Array:
     """Six axes for frames R (N, 3, 3) in the order of q, or as they are: (1), then x, y, z; shape (6, 3)."""
@@ -185,7 +226,7 @@ def principal_axes(R: Array, q: Array | None = None) -> Array:
     w_M = np.reshape(log_so3(np.swapaxes(R[:-stride], 1, 2) @ R[stride:]), (-1, 3))
     w_F = (R[:-stride] @ w_M[:, :, None])[:, :, 0]
     if not np.abs(w_F).max() > 1e-9:
-        return np.vstack([np.eye(3), np.eye(3)])                 # nothing turns
+        return np.vstack([np.eye(3), np.eye(3)])  # nothing turns
     a1, b1 = (np.linalg.eigh(w.T @ w)[1][:, 2] for w in (w_F, w_M))
     a1 = _positive(a1)
     b1 = b1 * (np.sign((w_F @ a1) @ (w_M @ b1)) or 1.0)
@@ -194,7 +235,7 @@ def principal_axes(R: Array, q: Array | None = None) -> Array:
     a2 = letter - (letter @ a1) * a1
     a2 /= np.linalg.norm(a2)
     third = np.cross(a1, a2)
-    turn = math.atan2(b1 @ third, b1 @ a1)                       # R(a2, -turn) R(third, .) a1 = b1
+    turn = math.atan2(b1 @ third, b1 @ a1)  # R(a2, -turn) R(third, .) a1 = b1
     return np.vstack([a1, a2, np.asarray(exp_so3(-turn * a2)) @ third, np.eye(3)])
 
 
@@ -217,8 +258,12 @@ def two_axes(R: Array, a: Array) -> Array:
             J = np.column_stack([np.kron(left, two[:, None]), np.kron(one[:, None], right)])
             A = J.T @ T @ J
             step = np.linalg.solve(A + damping * np.trace(A) * np.eye(4), -J.T @ T @ np.kron(one, two))
-            trial = np.stack([np.asarray(exp_so3(np.cross(x, x_step))) @ x for x, x_step in
-                              ((one, left @ step[:2]), (two, right @ step[2:]))])
+            trial = np.stack(
+                [
+                    np.asarray(exp_so3(np.cross(x, x_step))) @ x
+                    for x, x_step in ((one, left @ step[:2]), (two, right @ step[2:]))
+                ]
+            )
             new = float(np.kron(*trial) @ T @ np.kron(*trial))
             pair, cost, damping = (trial, new, damping / 10) if new < cost else (pair, cost, 10 * damping)
             if damping > 1e6:
@@ -238,8 +283,9 @@ def _positive(a: Array) -> Array:
 
 def _given_axes(who: str, axes: Sequence[object]) -> Array:
     if not isinstance(axes, (tuple, list, np.ndarray)) or len(axes) not in (3, 6):
-        raise DescriptionError(f"{who}: axes must be three (rotations) or six (and translations), got "
-                               f"{axes!r}")
+        raise DescriptionError(
+            f"{who}: axes must be three (rotations) or six (and translations), got {axes!r}"
+        )
     every = [unit_axis(a, f"{who}: axes[{i}]") for i, a in enumerate((*axes, *LETTERS)[:6])]
     return np.array(every)
 
@@ -248,8 +294,9 @@ def _functions_of(D: Transform, axes: Array, turning: Sequence[int], q: Array | 
     """The six values that give each frame, or come nearest to it where not all angles turn, shape (N, 6)."""
     a1, a2, a3 = axes[:3]
     second = a2 - (a2 @ a1) * a1
-    second = (second / np.linalg.norm(second) if np.linalg.norm(second) > 1e-3
-              else np.eye(3)[np.abs(a1).argmin()])
+    second = (
+        second / np.linalg.norm(second) if np.linalg.norm(second) > 1e-3 else np.eye(3)[np.abs(a1).argmin()]
+    )
     second = second - (second @ a1) * a1
     second /= np.linalg.norm(second)
     third = np.cross(a1, second)
@@ -274,16 +321,24 @@ def _functions_of(D: Transform, axes: Array, turning: Sequence[int], q: Array | 
 
 # ---- The model ---------------------------------------------------------------------------------------------
 
+
 def _rotation(theta: Array, axes: Array) -> tuple[Array, Array, tuple[Array, Array, Array]]:
     """R (N, 3, 3), its angular velocity per angle in M (N, 3, 3), and the three rotations."""
-    R1, R2, R3 = (np.asarray(exp_so3(theta[:, j:j + 1] * axes[j])) for j in range(3))
-    W = np.stack([np.swapaxes(R2 @ R3, 1, 2) @ axes[0], np.swapaxes(R3, 1, 2) @ axes[1],
-                  np.broadcast_to(axes[2], (len(theta), 3))], axis=2)  # seth2010 (20)
+    R1, R2, R3 = (np.asarray(exp_so3(theta[:, j : j + 1] * axes[j])) for j in range(3))
+    W = np.stack(
+        [
+            np.swapaxes(R2 @ R3, 1, 2) @ axes[0],
+            np.swapaxes(R3, 1, 2) @ axes[1],
+            np.broadcast_to(axes[2], (len(theta), 3)),
+        ],
+        axis=2,
+    )  # seth2010 (20)
     return R1 @ R2 @ R3, W, (R1, R2, R3)
 
 
-def _pose(phi: Array, extra: tuple[Array, Array], axes_free: Sequence[int], constants: Sequence[int]
-          ) -> tuple[Transform, Array, Array]:
+def _pose(
+    phi: Array, extra: tuple[Array, Array], axes_free: Sequence[int], constants: Sequence[int]
+) -> tuple[Transform, Array, Array]:
     """X, twists per function and per extra unknown: two directions of each free axis, then the constants."""
     axes, values = extra
     phi = phi + values
@@ -297,20 +352,24 @@ def _pose(phi: Array, extra: tuple[Array, Array], axes_free: Sequence[int], cons
         across = _across(axes[j])
         # R(E a) = E R(a) E': the axis turned by w turns M by (R_j' - 1) w, then by what follows
         if j < 3:
-            E[:, :3, 2 * m:2 * m + 2] = np.swapaxes(after[j], 1,
-                                                    2) @ (np.swapaxes(each[j], 1, 2) - np.eye(3)) @ across
+            E[:, :3, 2 * m : 2 * m + 2] = (
+                np.swapaxes(after[j], 1, 2) @ (np.swapaxes(each[j], 1, 2) - np.eye(3)) @ across
+            )
         else:
-            E[:, 3:, 2 * m:2 * m + 2] = (back @ (-np.asarray(skew(axes[j])) @ across)) * phi[:, j, None, None]
-    E[:, :, 2 * len(axes_free):] = S[:, :, list(constants)]
+            E[:, 3:, 2 * m : 2 * m + 2] = (back @ (-np.asarray(skew(axes[j])) @ across)) * phi[
+                :, j, None, None
+            ]
+    E[:, :, 2 * len(axes_free) :] = S[:, :, list(constants)]
     return Transform.unchecked(R, phi[:, 3:] @ axes[3:]), S, E
 
 
-def _moved(extra: tuple[Array, Array], step: Array, axes_free: Sequence[int], constants: Sequence[int]
-           ) -> tuple[Array, Array]:
+def _moved(
+    extra: tuple[Array, Array], step: Array, axes_free: Sequence[int], constants: Sequence[int]
+) -> tuple[Array, Array]:
     axes, values = extra[0].copy(), extra[1].copy()
     for m, j in enumerate(axes_free):
-        axes[j] = np.asarray(exp_so3(_across(axes[j]) @ step[2 * m:2 * m + 2])) @ axes[j]
-    values[list(constants)] += step[2 * len(axes_free):]
+        axes[j] = np.asarray(exp_so3(_across(axes[j]) @ step[2 * m : 2 * m + 2])) @ axes[j]
+    values[list(constants)] += step[2 * len(axes_free) :]
     return axes, values
 
 
@@ -342,16 +401,19 @@ def _kinds(who: str, angles: Any, translations: Any) -> list[Any]:
     kinds: list[Any] = []
     for label, given in (("angles", angles), ("translations", translations)):
         if not isinstance(given, (tuple, list)) or len(given) != 3:
-            raise DescriptionError(f"{who}: {label} must be three of 'spline', 'constant', a number or None, "
-                                   f"got {given!r}")
+            raise DescriptionError(
+                f"{who}: {label} must be three of 'spline', 'constant', a number or None, got {given!r}"
+            )
         for i, kind in enumerate(given):
             if isinstance(kind, str):
                 if kind not in KINDS:
                     raise UnknownNameError(f"kind of {label}[{i}]", kind, KINDS)
-            elif kind is not None and (isinstance(kind, bool) or not isinstance(kind, (int, float))
-                                       or not math.isfinite(kind)):
-                raise DescriptionError(f"{who}: {label}[{i}] must be 'spline', 'constant', a number or None, "
-                                       f"got {kind!r}")
+            elif kind is not None and (
+                isinstance(kind, bool) or not isinstance(kind, (int, float)) or not math.isfinite(kind)
+            ):
+                raise DescriptionError(
+                    f"{who}: {label}[{i}] must be 'spline', 'constant', a number or None, got {kind!r}"
+                )
             kinds.append(kind if isinstance(kind, str) or kind is None else float(kind))
     return kinds
 

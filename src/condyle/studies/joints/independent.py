@@ -4,6 +4,7 @@ It must grow along the path, by much more than it scatters:
 
   score = (smallest slope along the path) / (scatter about its trend),   the largest is best               (1)
 """
+
 from __future__ import annotations
 
 import math
@@ -52,10 +53,20 @@ def table_of(candidates: Sequence[Candidate]) -> str:
     for c in candidates:
         scale, unit = (math.degrees(1), "deg") if c.name.startswith("angle") else (1e3, "mm")
         low, high, slope, scatter = (f"{scale * x:.4g}" for x in (c.low, c.high, c.slope, c.scatter))
-        rows.append((c.name, f"{low} .. {high} {unit}", slope if c.slope > 0 else "turns back", scatter,
-                     f"{c.score:.3g}" if c.score > 0 else "-"))
-    return Block("independent coordinate: (smallest slope) / (scatter)",
-                 ("function", "range", "slope", "scatter", "score"), rows).text()
+        rows.append(
+            (
+                c.name,
+                f"{low} .. {high} {unit}",
+                slope if c.slope > 0 else "turns back",
+                scatter,
+                f"{c.score:.3g}" if c.score > 0 else "-",
+            )
+        )
+    return Block(
+        "independent coordinate: (smallest slope) / (scatter)",
+        ("function", "range", "slope", "scatter", "score"),
+        rows,
+    ).text()
 
 
 def rank(phi: Array, scale: Array) -> tuple[Candidate, ...]:
@@ -77,8 +88,10 @@ def rank(phi: Array, scale: Array) -> tuple[Candidate, ...]:
 
     # Along the path: the first principal component; the order of the frames where the path turns back in
     # that.
-    by_component, by_order = trend((along - along.min()) / (np.ptp(along) or 1.0)), trend(np.linspace(0, 1,
-                                                                                                      n))
+    by_component, by_order = (
+        trend((along - along.min()) / (np.ptp(along) or 1.0)),
+        trend(np.linspace(0, 1, n)),
+    )
     _, D, c = by_order if by_order[0] < 0.25 * by_component[0] - 1e-6 * (x * x).sum() else by_component
     slopes = _dense(np.linspace(0, 1, 401), knots, 1)
     # Below this a scatter is the trend's, not the data's: exact data rank by slope alone.
@@ -86,8 +99,13 @@ def rank(phi: Array, scale: Array) -> tuple[Candidate, ...]:
     scatter = np.maximum(np.sqrt(((phi - D @ c) ** 2).mean(axis=0)), smallest)
     slope = slopes @ c
     slope = (slope * np.where(slope.sum(axis=0) < 0, -1.0, 1.0)).min(axis=0)
-    every = [Candidate(NAMES[j], *map(float, (phi[:, j].min(), phi[:, j].max(), slope[j], scatter[j],
-                                              slope[j] / scatter[j]))) for j in range(6)]
+    every = [
+        Candidate(
+            NAMES[j],
+            *map(float, (phi[:, j].min(), phi[:, j].max(), slope[j], scatter[j], slope[j] / scatter[j])),
+        )
+        for j in range(6)
+    ]
     return tuple(sorted(every, key=lambda c: -c.score))
 
 
@@ -98,20 +116,25 @@ def _dense(q: Array, knots: Array, derivative: int) -> Array:
     return out
 
 
-def independent_function(who: str, name: str | None, candidates: Sequence[Candidate], kinds: Sequence[Any],
-                 given_axes: bool) -> int:
+def independent_function(
+    who: str, name: str | None, candidates: Sequence[Candidate], kinds: Sequence[Any], given_axes: bool
+) -> int:
     """The function that is the coordinate."""
     if name is not None and name not in NAMES:
         raise UnknownNameError("function", name, NAMES)
     possible = [c for c in candidates if kinds[NAMES.index(c.name)] == "spline" and name in (None, c.name)]
     if not possible:
-        raise DescriptionError(f"{who}: the coordinate must be one of the splines, but "
-                               + (f"{name} is fixed" if name else "all six functions are fixed"))
+        raise DescriptionError(
+            f"{who}: the coordinate must be one of the splines, but "
+            + (f"{name} is fixed" if name else "all six functions are fixed")
+        )
     best = possible[0]
     if best.score < CLEAR:
         raise DescriptionError(
             f"{who}: {f'{name} is not' if name else 'none of the functions is'} fit to be the coordinate: it "
             "must grow along the path by more than it scatters. Give q, "
-            + ("other axes, " if given_axes else "") + "or use cd.fit_spline_curve, which needs none\n"
-            + table_of(candidates))
+            + ("other axes, " if given_axes else "")
+            + "or use cd.fit_spline_curve, which needs none\n"
+            + table_of(candidates)
+        )
     return NAMES.index(best.name)

@@ -5,6 +5,7 @@ k - l weights, a row of the table holds for each interval the Taylor coefficient
 left end. Open curves have n + k knots; closed ones n + 1, repeated with their period, where frame j has its
 support from knot j - k // 2 on, so that knot j is where frame j is.
 """
+
 from __future__ import annotations
 
 from dataclasses import field
@@ -55,11 +56,16 @@ class Knots:
         else:
             frames, inside = np.arange(n), np.arange(k - 1, n)
         i = inside[t[inside + 1] > t[inside]]
-        greville = np.array([t[j + 1:j + k].mean() for j in range(len(frames))])
+        greville = np.array([t[j + 1 : j + k].mean() for j in range(len(frames))])
         first = np.array([int(np.flatnonzero(frames == j)[0]) for j in range(n)])
-        values = {"n": n, "domain": (float(t[inside[0]]), float(t[inside[-1] + 1])), "left": t[i],
-                  "right": t[i + 1], "active": frames[(i - k + 1)[:, None] + np.arange(k)],
-                  "_taylor": bsplines.cumulative(t, k, i)}
+        values = {
+            "n": n,
+            "domain": (float(t[inside[0]]), float(t[inside[-1] + 1])),
+            "left": t[i],
+            "right": t[i + 1],
+            "active": frames[(i - k + 1)[:, None] + np.arange(k)],
+            "_taylor": bsplines.cumulative(t, k, i),
+        }
         for name, value in values.items():
             object.__setattr__(self, name, value)
         object.__setattr__(self, "greville", self.wrapped(greville[first]))

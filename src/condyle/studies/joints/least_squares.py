@@ -9,6 +9,7 @@ and a band that closes on itself for closed ones. With lee2008's (34) in the pla
 the same loop is their geometric iteration (35)-(36). Their smoothing (37)-(42) approximates what the integral
 has here exactly.
 """
+
 from __future__ import annotations
 
 from dataclasses import field
@@ -76,13 +77,16 @@ class CurveProblem:
         self._sorted = self.D[self._order]
         self._triangle = self.U[np.triu_indices(6)]
         rows, columns = np.triu_indices(6 * k)
-        first = 6 * self.knots.active[:, :, None] + np.arange(6)                 # unknowns of each interval
+        first = 6 * self.knots.active[:, :, None] + np.arange(6)  # unknowns of each interval
         unknowns = first.reshape(len(first), 6 * k)
         self._rows, self._columns, self._unknowns = unknowns[:, rows], unknowns[:, columns], unknowns
         if self.smoothing:
             points, w = self.knots.quadrature()
-            self._smooth = (self.knots.interval(points), self.knots.cumulative(points, 2),
-                            self.smoothing * w[:, None])
+            self._smooth = (
+                self.knots.interval(points),
+                self.knots.cumulative(points, 2),
+                self.smoothing * w[:, None],
+            )
 
     def evaluate(self, G: Array, exact: bool = True) -> tuple[float, Array, Array, Array]:
         """(1), M per interval as upper triangles, g per interval, and |r_k| [m], shape (N,)."""
@@ -95,13 +99,20 @@ class CurveProblem:
         for a in range(0, len(self.q), CHUNK):
             part = slice(a, a + CHUNK)
             i = self._interval[part]
-            r, M_k, g_k = kernel(G[self.knots.active[i]].reshape(len(i), -1), self._Bt[part],
-                                 self._sorted[part], self._triangle, factors[part])
+            r, M_k, g_k = kernel(
+                G[self.knots.active[i]].reshape(len(i), -1),
+                self._Bt[part],
+                self._sorted[part],
+                self._triangle,
+                factors[part],
+            )
             size[self._order[part]] = np.sqrt(np.einsum("ni,ni->n", r, r))
             _add_by(i, M, M_k, g, g_k)
         x, c = size, self.scale
-        cost = float(self.weights @ np.where(x <= c, x * x, 2 * c * np.minimum(x, 1e150) - c * c if c < np.inf
-                                             else 0.0))
+        cost = float(
+            self.weights
+            @ np.where(x <= c, x * x, 2 * c * np.minimum(x, 1e150) - c * c if c < np.inf else 0.0)
+        )
         if self.smoothing:
             i, Bt, w = self._smooth
             h, M_h, g_h = local.hessian(k)(G[self.knots.active[i]].reshape(len(i), -1), Bt, self._triangle, w)
@@ -118,8 +129,9 @@ class CurveProblem:
         from scipy.linalg import solveh_banded
 
         width = 6 * self.knots.order
-        band = np.bincount(((self._columns - self._rows) * n + self._rows).ravel(), M.ravel(),
-                           minlength=width * n).reshape(width, n)
+        band = np.bincount(
+            ((self._columns - self._rows) * n + self._rows).ravel(), M.ravel(), minlength=width * n
+        ).reshape(width, n)
         largest, ridge = band[0].max(), RIDGE
         while True:
             band[0] += ridge * largest
@@ -143,8 +155,9 @@ class CurveProblem:
         A = A + diags(np.full(n, RIDGE * A.diagonal().max()))
         return np.asarray(splu(A.tocsc()).solve(right)).reshape(-1, 6)
 
-    def run(self, G: Array, exact: bool = True, iterations: int = ITERATIONS, tolerance: float = TOLERANCE
-            ) -> tuple[Array, bool]:
+    def run(
+        self, G: Array, exact: bool = True, iterations: int = ITERATIONS, tolerance: float = TOLERANCE
+    ) -> tuple[Array, bool]:
         """Control frames from G (n, 12), and whether the steps became short."""
         method, size = "Gauss-Newton" if exact else "geometric", self.size
         cost, M, g, _ = self.evaluate(G, exact)
@@ -163,7 +176,7 @@ class CurveProblem:
             fallen, G, cost = cost - new, moved, new
             if length <= tolerance * size:
                 return G, True
-            if not exact and fallen <= 1e-3 * new:          # Gauss-Newton does the rest
+            if not exact and fallen <= 1e-3 * new:  # Gauss-Newton does the rest
                 return G, True
         return G, False
 
@@ -175,8 +188,9 @@ class CurveProblem:
     @property
     def size(self) -> float:
         """How far the measured frames reach from the first [m], in the metric."""
-        logs = (log_se3(local.transform(self.D[:1]).inverse() @ local.transform(self.D[:: len(self.D) // 500
-                                                                                       + 1])))
+        logs = log_se3(
+            local.transform(self.D[:1]).inverse() @ local.transform(self.D[:: len(self.D) // 500 + 1])
+        )
         return max(float(np.sqrt(((logs @ self.U.T) ** 2).sum(1).max())), 1e-12)
 
     def undetermined(self) -> int | None:
@@ -188,10 +202,10 @@ class CurveProblem:
             for b in range(self.knots.order):
                 np.add.at(A, (active[:, a], active[:, b]), B[:, a] * B[:, b])
         size = np.diag(A).copy()
-        for j in range(n):                                   # Cholesky's pivots, in the band only
+        for j in range(n):  # Cholesky's pivots, in the band only
             if A[j, j] <= UNDETERMINED * size[j] or size[j] == 0:
                 return j
-            row = A[j, j + 1:] / A[j, j]
+            row = A[j, j + 1 :] / A[j, j]
             near = np.flatnonzero(row)
             A[np.ix_(near + j + 1, near + j + 1)] -= np.outer(row[near], A[j, near + j + 1])
         return None
@@ -211,9 +225,10 @@ def start(knots: Knots, D: Array, q: Array) -> Array:
     X = poses(knots, G, q)
     left = log_se3(X.inverse() @ local.transform(D))
     k = knots.order
-    A = csr_matrix((knots.weights(q).ravel(), knots.active[knots.interval(q)].ravel(),
-                    np.arange(len(q) + 1) * k),
-                   (len(q), knots.n))
+    A = csr_matrix(
+        (knots.weights(q).ravel(), knots.active[knots.interval(q)].ravel(), np.arange(len(q) + 1) * k),
+        (len(q), knots.n),
+    )
     N = (A.T @ A).tocsc()
     N = N + diags(np.full(knots.n, 1e-9 * N.diagonal().max()))
     u = splu(N.tocsc()).solve(np.ascontiguousarray(A.T @ left))
@@ -227,8 +242,9 @@ def poses(knots: Knots, G: Array, q: Array) -> Transform:
 
 def motion(knots: Knots, G: Array, q: Array) -> Any:
     """G(q) (N, 12), s and ds/dq (N, 6)."""
-    return local.motion(knots.order)(G[knots.active[knots.interval(q)]].reshape(len(q), -1),
-                                     knots.cumulative(q, 2))
+    return local.motion(knots.order)(
+        G[knots.active[knots.interval(q)]].reshape(len(q), -1), knots.cumulative(q, 2)
+    )
 
 
 def _add_by(i: Array, M: Array, M_k: Array, g: Array, g_k: Array) -> None:

@@ -27,6 +27,7 @@ Exactly: with Jr the right Jacobian of the exponential, z_l changes by dz_l and 
 and h depends on the z_l alone, by which it is differentiated automatically. Of twists z = (w, v) Jr is [A, 0;
 B, A] with A that of the rotation w and B its derivative along v: a twist is a rotation of dual numbers.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -52,8 +53,10 @@ def numbers(X: Transform) -> Array:
 
 def transform(rows: Array) -> Transform:
     """Frames from rows of 12 numbers."""
-    return Transform.unchecked(np.ascontiguousarray(rows[..., :9]).reshape(*rows.shape[:-1], 3, 3),
-                               np.ascontiguousarray(rows[..., 9:]))
+    return Transform.unchecked(
+        np.ascontiguousarray(rows[..., :9]).reshape(*rows.shape[:-1], 3, 3),
+        np.ascontiguousarray(rows[..., 9:]),
+    )
 
 
 @cache
@@ -64,6 +67,7 @@ def residual(k: int, exact: bool = True) -> NativeFunction:
     scale of the Huber loss, share of (3) that is taken off. Outputs: r (6), M (3 k (6 k + 1)), g (6 k).
     The weight is multiplied by min(1, scale / |r|).
     """
+
     def build() -> ca.Function:
         shapes = (("G", POSE * k), ("B", 2 * (k - 1)), ("D", POSE), ("U", 21), ("w", 3))
         G, B, D, U, w = (ca.SX.sym(*shape) for shape in shapes)
@@ -73,20 +77,25 @@ def residual(k: int, exact: bool = True) -> NativeFunction:
         X, s, _, after = _curve(frames[0], twists, B, k)
         e = log_se3(X.inverse() @ _pose(D))
         if exact:
-            J = -_twist(right_jacobian_inverse_so3)(-e) @ ca.horzcat(*_velocities(steps, twists, B,
-                                                                                  after))  # (5)
+            J = -_twist(right_jacobian_inverse_so3)(-e) @ ca.horzcat(
+                *_velocities(steps, twists, B, after)
+            )  # (5)
         else:
-            weights = ca.vertsplit(-ca.diff(ca.vertcat(1, B[:k - 1], 0)))
-            J = ca.horzcat(*[-b * A for b, A in zip(weights, after)])                                    # (2)
+            weights = ca.vertsplit(-ca.diff(ca.vertcat(1, B[: k - 1], 0)))
+            J = ca.horzcat(*[-b * A for b, A in zip(weights, after)])  # (2)
         e, J, s = (_upper(U) @ x for x in (e, J, s))
         along = s / ca.sqrt(ca.sumsqr(s) + 1e-300)
-        e_off, J_off = (x - w[2] * along @ (along.T @ x) for x in (e, J))                                # (3)
+        e_off, J_off = (x - w[2] * along @ (along.T @ x) for x in (e, J))  # (3)
         weight = w[0] * ca.fmin(1.0, w[1] / (ca.norm_2(e) + 1e-300))
         return ca.Function("residual", [G, B, D, U, w], [e, *_normal(e_off, J_off, weight)], {"cse": True})
 
-    return NativeFunction("spline fit", build, key=f"spline fit: residual of order {k}, exact={exact}",
-                          inputs=[("G", POSE * k), ("B", 2 * (k - 1)), ("D", POSE), ("U", 21), ("w", 3)],
-                          outputs=[("r", 6), ("M", 3 * k * (6 * k + 1)), ("g", 6 * k)])
+    return NativeFunction(
+        "spline fit",
+        build,
+        key=f"spline fit: residual of order {k}, exact={exact}",
+        inputs=[("G", POSE * k), ("B", 2 * (k - 1)), ("D", POSE), ("U", 21), ("w", 3)],
+        outputs=[("r", 6), ("M", 3 * k * (6 * k + 1)), ("g", 6 * k)],
+    )
 
 
 @cache
@@ -96,6 +105,7 @@ def hessian(k: int) -> NativeFunction:
     Inputs: G (12 k), Bt and its first two derivatives (3 (k - 1)), U's upper triangle (21), weight (1).
     Outputs: h (6), M (3 k (6 k + 1)), g (6 k).
     """
+
     def build() -> ca.Function:
         G, B, U, w = (ca.SX.sym(*a) for a in (("G", POSE * k), ("B", 3 * (k - 1)), ("U", 21), ("w", 1)))
         steps = _steps(_frames(G, k))
@@ -107,27 +117,36 @@ def hessian(k: int) -> NativeFunction:
         J = [ca.SX(6, 6)] * k
         for l, part in enumerate(ca.horzsplit(by_z, 6)):
             part = part @ _twist(right_jacobian_inverse_so3)(twists[l])
-            J[l], J[l + 1] = J[l] - part @ _Ad_inverse(steps[l]), J[l + 1] + part                        # (4)
+            J[l], J[l + 1] = J[l] - part @ _Ad_inverse(steps[l]), J[l + 1] + part  # (4)
         e, by_u = _upper(U) @ e, _upper(U) @ ca.horzcat(*J)
         return ca.Function("hessian", [G, B, U, w], [e, *_normal(e, by_u, w)], {"cse": True})
 
-    return NativeFunction("spline smoothing", build, key=f"spline fit: Hessian of order {k}",
-                          inputs=[("G", POSE * k), ("B", 3 * (k - 1)), ("U", 21), ("w", 1)],
-                          outputs=[("h", 6), ("M", 3 * k * (6 * k + 1)), ("g", 6 * k)])
+    return NativeFunction(
+        "spline smoothing",
+        build,
+        key=f"spline fit: Hessian of order {k}",
+        inputs=[("G", POSE * k), ("B", 3 * (k - 1)), ("U", 21), ("w", 1)],
+        outputs=[("h", 6), ("M", 3 * k * (6 * k + 1)), ("g", 6 * k)],
+    )
 
 
 @cache
 def motion(k: int) -> NativeFunction:
     """G(q) (12), s (6) and ds/dq (6) from G (12 k) and Bt with its first two derivatives (3 (k - 1))."""
+
     def build() -> ca.Function:
         G, B = ca.SX.sym("G", POSE * k), ca.SX.sym("B", 3 * (k - 1))
         frames = _frames(G, k)
         X, s, ds, _ = _curve(frames[0], [log_se3(step) for step in _steps(frames)], B, k)
         return ca.Function("motion", [G, B], [ca.vertcat(ca.vec(X.R.T), X.p), s, ds], {"cse": True})
 
-    return NativeFunction("spline motion", build, key=f"spline fit: motion of order {k}",
-                          inputs=[("G", POSE * k), ("B", 3 * (k - 1))],
-                          outputs=[("X", POSE), ("s", 6), ("ds", 6)])
+    return NativeFunction(
+        "spline motion",
+        build,
+        key=f"spline fit: motion of order {k}",
+        inputs=[("G", POSE * k), ("B", 3 * (k - 1))],
+        outputs=[("X", POSE), ("s", 6), ("ds", 6)],
+    )
 
 
 def _velocities(steps: list[Transform], twists: list[ca.SX], B: ca.SX, after: list[ca.SX]) -> list[ca.SX]:
@@ -145,8 +164,9 @@ def _twist(of: Callable[[ca.SX], ca.SX]) -> ca.Function:
     w, v = ca.SX.sym("w", 3), ca.SX.sym("v", 3)
     A = of(w)
     B = ca.reshape(ca.jtimes(ca.vec(A), w, v), 3, 3)
-    return ca.Function("twist", [ca.vertcat(w, v)],
-                       [ca.vertcat(ca.horzcat(A, ca.SX(3, 3)), ca.horzcat(B, A))])
+    return ca.Function(
+        "twist", [ca.vertcat(w, v)], [ca.vertcat(ca.horzcat(A, ca.SX(3, 3)), ca.horzcat(B, A))]
+    )
 
 
 def _pose(c: ca.SX) -> Transform:
@@ -154,7 +174,7 @@ def _pose(c: ca.SX) -> Transform:
 
 
 def _frames(G: ca.SX, k: int) -> list[Transform]:
-    return [_pose(G[POSE * j:POSE * (j + 1)]) for j in range(k)]
+    return [_pose(G[POSE * j : POSE * (j + 1)]) for j in range(k)]
 
 
 def _steps(G: list[Transform]) -> list[Transform]:
@@ -162,8 +182,9 @@ def _steps(G: list[Transform]) -> list[Transform]:
     return [a.inverse() @ b for a, b in pairwise(G)]
 
 
-def _curve(first: Transform, twists: list[ca.SX], B: ca.SX, k: int) -> tuple[Transform, ca.SX, ca.SX,
-                                                                             list[ca.SX]]:
+def _curve(
+    first: Transform, twists: list[ca.SX], B: ca.SX, k: int
+) -> tuple[Transform, ca.SX, ca.SX, list[ca.SX]]:
     """G(q), s, ds/dq by lee2008 (24), (29), (31), and Ad^-1 of the exponentials after each control frame.
 
     Derivatives that are not in B count as zero."""

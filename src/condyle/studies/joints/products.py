@@ -1,8 +1,9 @@
 """Products of B-splines on a grid of knots: values, roughness, and sums over frames.
 
-  phi(q) = sum_a c_a B_a(q),   B_a = B_i(q1) B_j(q2) ..,   c' K c = int sum_ij (d2 phi / dq_i dq_j)^2 dq   (1)
-  variance of phi at q, in units of one frame's:  B(q)' (sum_k B(q_k) B(q_k)')^-1 B(q)                     (2)
+phi(q) = sum_a c_a B_a(q),   B_a = B_i(q1) B_j(q2) ..,   c' K c = int sum_ij (d2 phi / dq_i dq_j)^2 dq   (1)
+variance of phi at q, in units of one frame's:  B(q)' (sum_k B(q_k) B(q_k)')^-1 B(q)                     (2)
 """
+
 from __future__ import annotations
 
 import itertools
@@ -53,7 +54,7 @@ class Grid:
     @property
     def cells(self) -> list[Array]:
         """Ends of the cells of each coordinate."""
-        return [np.unique(t[self.order - 1:len(t) - self.order + 1]) for t in self.knots]
+        return [np.unique(t[self.order - 1 : len(t) - self.order + 1]) for t in self.knots]
 
     def active(self, q: Array, derivative: Sequence[int] | None = None) -> tuple[Any, Array]:
         """Indices and values of the order^d products that are not zero at q (N, d), shapes (N, order^d)."""
@@ -77,7 +78,7 @@ class Grid:
     def greville(self) -> Array:
         """Coefficients whose functions are the coordinates themselves, shape (size, d)."""
         k = self.order
-        points = [np.array([t[a + 1:a + k].mean() for a in range(len(t) - k)]) for t in self.knots]
+        points = [np.array([t[a + 1 : a + k].mean() for a in range(len(t) - k)]) for t in self.knots]
         return np.stack([x.ravel() for x in np.meshgrid(*points, indexing="ij")], axis=1)
 
     def roughness(self) -> Any:
@@ -99,16 +100,16 @@ def basis(q: Array, knots: Array, order: int, derivative: int = 0) -> tuple[Any,
     the outermost polynomials go on."""
     k, n = order, len(knots) - order
     i = np.clip(np.searchsorted(knots, q, side="right") - 1, k - 1, n - 1)
-    while (empty := knots[i] == knots[i + 1]).any():             # the last cell, where knots end k-fold
+    while (empty := knots[i] == knots[i + 1]).any():  # the last cell, where knots end k-fold
         i = np.where(empty, i - 1, i)
     B = np.zeros((len(q), k))
     B[:, 0] = 1.0
     for m in range(1, k):
         old, B = B, np.zeros_like(B)
-        for a in range(m):                                       # de Boor's recursion: B_(i-m+1+a) of order m
+        for a in range(m):  # de Boor's recursion: B_(i-m+1+a) of order m
             left, right = knots[i - m + 1 + a], knots[i + 1 + a]
             w = old[:, a] / (right - left)
-            if m >= k - derivative:                              # B' = m (B_a / h_a - B_(a+1) / h_(a+1))
+            if m >= k - derivative:  # B' = m (B_a / h_a - B_(a+1) / h_(a+1))
                 B[:, a] -= m * w
                 B[:, a + 1] += m * w
             else:
@@ -121,7 +122,7 @@ def _grams(t: Array, k: int) -> list[Any]:
     """Integrals of products of B-splines, of their first and of their second derivatives, sparse (n, n)."""
     import scipy.sparse as sp
 
-    ends = np.unique(t[k - 1:len(t) - k + 1])
+    ends = np.unique(t[k - 1 : len(t) - k + 1])
     x, w = np.polynomial.legendre.leggauss(k)
     half = np.diff(ends) / 2
     at = (ends[:-1, None] + half[:, None] * (1 + x)).ravel()
@@ -143,6 +144,7 @@ def uniform_knots(domain: tuple[float, float], n: int, order: int) -> Array:
 
 # ---- Sums over frames --------------------------------------------------------------------------------------
 
+
 def gram(grid: Grid, index: Array, value: Array, M: Array) -> Any:
     """sum_k B_a B_b M_k, sparse (size m, size m), coefficients before functions.
 
@@ -160,21 +162,22 @@ def gram(grid: Grid, index: Array, value: Array, M: Array) -> Any:
     reach = 2 * k - 1
     local = np.stack(np.meshgrid(*[np.arange(k)] * d, indexing="ij"), -1).reshape(-1, d)
     apart = local[None, :, :] - local[:, None, :] + k - 1
-    place = apart @ reach ** np.arange(d)[::-1]                  # (a, b) -> neighbour's number
+    place = apart @ reach ** np.arange(d)[::-1]  # (a, b) -> neighbour's number
     places, a = reach**d, value.shape[1]
     sums = np.zeros((grid.size * places, len(upper[0])))
     block = max(1, MOST_PRODUCTS // (a * a))
     for start in range(0, len(value), block):
-        i, v = index[start:start + block], value[start:start + block]
+        i, v = index[start : start + block], value[start : start + block]
         rows = (i[:, :, None] * places + place).reshape(len(i), -1)
-        T = sp.csc_matrix(((v[:, :, None] * v[:, None, :]).ravel(), rows.ravel(),
-                           np.arange(len(i) + 1) * a * a),
-                          shape=(len(sums), len(i)))
-        sums += T @ flat[start:start + block]
+        T = sp.csc_matrix(
+            ((v[:, :, None] * v[:, None, :]).ravel(), rows.ravel(), np.arange(len(i) + 1) * a * a),
+            shape=(len(sums), len(i)),
+        )
+        sums += T @ flat[start : start + block]
     used = np.flatnonzero(sums.any(axis=1))
     one, step = np.divmod(used, places)
     offset = np.stack(np.unravel_index(step, (reach,) * d), -1) - (k - 1)
-    other = one + offset @ np.array([math.prod(grid.shape[i + 1:]) for i in range(d)])
+    other = one + offset @ np.array([math.prod(grid.shape[i + 1 :]) for i in range(d)])
     full = np.zeros((m, m), int)
     full[upper] = full.T[upper] = np.arange(len(upper[0]))
     rows = one[:, None, None] * m + np.arange(m)[:, None]
@@ -187,8 +190,9 @@ def moment(grid: Grid, index: Array, value: Array, g: Array) -> Array:
     """sum_k B_a g_k, shape (size, ...), of g (N, ...)."""
     import scipy.sparse as sp
 
-    D = sp.csr_matrix((value.ravel(), index.ravel(), np.arange(len(index) + 1) * index.shape[1]),
-                      (len(index), grid.size))
+    D = sp.csr_matrix(
+        (value.ravel(), index.ravel(), np.arange(len(index) + 1) * index.shape[1]), (len(index), grid.size)
+    )
     return np.asarray(D.T @ g.reshape(len(g), -1)).reshape(grid.size, *g.shape[1:])
 
 
@@ -220,13 +224,18 @@ def undetermined(grid: Grid, q: Array, smoothing: float, who: str) -> tuple[floa
         return smoothing, []
     cells = [x.tolist() for x in grid.cells]
     shape = tuple(len(x) - 1 for x in cells)
-    names = [" x ".join(f"[{cells[d][i]:.4g}, {cells[d][i + 1]:.4g}]" for d,
-                        i in enumerate(np.unravel_index(c, shape)))
-             for c in np.flatnonzero(bad)]
+    names = [
+        " x ".join(
+            f"[{cells[d][i]:.4g}, {cells[d][i + 1]:.4g}]" for d, i in enumerate(np.unravel_index(c, shape))
+        )
+        for c in np.flatnonzero(bad)
+    ]
     if bad.all():
-        raise DescriptionError(f"{who}: {len(q)} frames do not determine {grid.size} coefficients per "
-                               "function in any cell; take fewer (n), more frames, or a domain that the "
-                               "frames cover")
+        raise DescriptionError(
+            f"{who}: {len(q)} frames do not determine {grid.size} coefficients per "
+            "function in any cell; take fewer (n), more frames, or a domain that the "
+            "frames cover"
+        )
     weight = max(smoothing, FLOOR * scale)
     while unknown(weight).any() and weight < scale:
         weight *= 10

@@ -1,4 +1,5 @@
 """JointFit: a joint made from measured frames, and how well it reproduces them."""
+
 from __future__ import annotations
 
 import math
@@ -54,25 +55,48 @@ class JointFit(Display, Judged):
 
     _study = "fit"
     elsewhere: ClassVar[dict[str, str]] = {
-        "save": "fit.mobilizer.save('knee.json')", "pose": "fit.mobilizer.pose(q)", "joint": "fit.mobilizer",
-        "domain": "fit.mobilizer.domain", "residual": "fit.residuals, a Table",
-        "error": "fit.residuals, or fit.rms"}
+        "save": "fit.mobilizer.save('knee.json')",
+        "pose": "fit.mobilizer.pose(q)",
+        "joint": "fit.mobilizer",
+        "domain": "fit.mobilizer.domain",
+        "residual": "fit.residuals, a Table",
+        "error": "fit.residuals, or fit.rms",
+    }
 
     @classmethod
-    def of(cls, mobilizer: Mobilizer, measured: MeasuredFrames, q: Array, fitted: Transform, metric: Metric,
-           *,
-           status: Outcome | None = None, notes: tuple[str, ...] = (),
-           steps: Table | None = None, cross_validation: Table | None = None) -> JointFit:
+    def of(
+        cls,
+        mobilizer: Mobilizer,
+        measured: MeasuredFrames,
+        q: Array,
+        fitted: Transform,
+        metric: Metric,
+        *,
+        status: Outcome | None = None,
+        notes: tuple[str, ...] = (),
+        steps: Table | None = None,
+        cross_validation: Table | None = None,
+    ) -> JointFit:
         """From a joint, measured frames (m,), their q, and the joint's frames there, `fitted` (m,)."""
         frames, time = measured.X, measured.time
         left = fitted.inverse() @ frames
-        columns = np.column_stack([
-            *([] if time is None else [time]), q, np.degrees(np.linalg.norm(log_so3(left.R), axis=-1)),
-            1e3 * np.linalg.norm(frames.p - fitted.p, axis=-1), 1e3 * metric.norm(log_se3(left))])
+        columns = np.column_stack(
+            [
+                *([] if time is None else [time]),
+                q,
+                np.degrees(np.linalg.norm(log_so3(left.R), axis=-1)),
+                1e3 * np.linalg.norm(frames.p - fitted.p, axis=-1),
+                1e3 * metric.norm(log_se3(left)),
+            ]
+        )
         names = [*([] if time is None else ["t"]), *mobilizer.coordinate_names, "angle", "distance", "size"]
-        units = [*([] if time is None else ["s"]), *("" if u == "1" else u for u in mobilizer.units), "deg",
-                 "mm",
-                 "mm"]
+        units = [
+            *([] if time is None else ["s"]),
+            *("" if u == "1" else u for u in mobilizer.units),
+            "deg",
+            "mm",
+            "mm",
+        ]
         status = status or Outcome(Status.FINISHED)
         residuals = Table(measured.source, names, columns, units, status=status, over="frame")
         q = np.array(q, dtype=float)
@@ -85,8 +109,14 @@ class JointFit(Display, Judged):
             raise DescriptionError(f"JointFit.worst: expected how many frames, got {count!r}")
         table = self.residuals
         order = np.argsort(-table["size"], kind="stable")[:count]
-        return Table(table.time[order], table.names, table.values[order], table.units, status=table.status,
-                     over="frame")
+        return Table(
+            table.time[order],
+            table.names,
+            table.values[order],
+            table.units,
+            status=table.status,
+            over="frame",
+        )
 
     @property
     def rms(self) -> tuple[float, float]:
@@ -99,10 +129,20 @@ class JointFit(Display, Judged):
         search."""
         for name, unit, value in zip(("angle", "distance"), ("deg", "mm"), self.rms, strict=True):
             x = self.residuals[name]
-            yield Check(f"root mean square of the residual {name}", value, unit,
-                        where=f"largest {number(x.max())} at frame {int(self.residuals.time[x.argmax()])}")
-        yield Check("search without an end", float(self.status != Status.FINISHED), "", 0.0, math.inf,
-                    advice=f"{self.status}")
+            yield Check(
+                f"root mean square of the residual {name}",
+                value,
+                unit,
+                where=f"largest {number(x.max())} at frame {int(self.residuals.time[x.argmax()])}",
+            )
+        yield Check(
+            "search without an end",
+            float(self.status != Status.FINISHED),
+            "",
+            0.0,
+            math.inf,
+            advice=f"{self.status}",
+        )
 
     def rates(self, samples: int = SAMPLES) -> Table:
         """How the joint moves: |s|, the joint Jacobian, and |ds|, the joint Hessian, in the metric.
@@ -132,15 +172,25 @@ class JointFit(Display, Judged):
                 out[i, :, j] = self._rate(at, np.eye(nu)[j], j)
         names = self.mobilizer.coordinate_names
         of = [""] if nu == 1 else [f" of {name}" for name in self.mobilizer.speed_names]
-        return Table(np.arange(len(q)), [*names, *(f"|s|{x}" for x in of), *(f"|ds|{x}" for x in of)],
-                     np.column_stack([q, out.reshape(len(q), -1)]), over="trial")
+        return Table(
+            np.arange(len(q)),
+            [*names, *(f"|s|{x}" for x in of), *(f"|ds|{x}" for x in of)],
+            np.column_stack([q, out.reshape(len(q), -1)]),
+            over="trial",
+        )
 
     def _rate(self, q: Array, u: Array, j: int) -> tuple[float, float]:
         """|s| and |ds| of coordinate j at q: H and bias turned into M, the latter without w x v."""
         at = motion_at(self.mobilizer, 0.0, q, u)
-        w, v, dw, dv = (at.R.T @ x for x in (np.reshape(at.H_w, (3, -1))[:, j],
-                                             np.reshape(at.H_v, (3, -1))[:, j],
-                                             np.ravel(at.bias_w), np.ravel(at.bias_v)))
+        w, v, dw, dv = (
+            at.R.T @ x
+            for x in (
+                np.reshape(at.H_w, (3, -1))[:, j],
+                np.reshape(at.H_v, (3, -1))[:, j],
+                np.ravel(at.bias_w),
+                np.ravel(at.bias_v),
+            )
+        )
         s, ds = np.concatenate([w, v]), np.concatenate([dw, dv - np.cross(w, v)])
         return float(self.metric.norm(s)), float(self.metric.norm(ds))
 
@@ -154,8 +204,10 @@ class JointFit(Display, Judged):
             matplotlib's figure.
         """
         if figure is not None and not hasattr(figure, "subplots"):
-            raise DescriptionError(f"JointFit.plot: expected a figure of matplotlib, got {figure!r}; to keep "
-                                   "the picture write fit.plot().savefig('fit.png')")
+            raise DescriptionError(
+                f"JointFit.plot: expected a figure of matplotlib, got {figure!r}; to keep "
+                "the picture write fit.plot().savefig('fit.png')"
+            )
         import matplotlib.pyplot as plt
 
         figure = plt.figure(figsize=(9, 8), layout="constrained") if figure is None else figure
@@ -174,8 +226,10 @@ class JointFit(Display, Judged):
         if one:
             q = rates[self.mobilizer.coordinate_names[0]]
             at = [motion_at(self.mobilizer, 0.0, [value], [0.0]) for value in q]
-            for axes, curve in ((place, [1e3 * (np.ravel(X.p) - middle.p) for X in at]),
-                                (turn, np.degrees(log_so3(middle.R.T @ np.array([X.R for X in at]))))):
+            for axes, curve in (
+                (place, [1e3 * (np.ravel(X.p) - middle.p) for X in at]),
+                (turn, np.degrees(log_so3(middle.R.T @ np.array([X.R for X in at])))),
+            ):
                 axes.set_prop_cycle(None)
                 axes.plot(q, curve, linewidth=1)
         else:
@@ -183,16 +237,20 @@ class JointFit(Display, Judged):
         angle.plot(x, table["angle"], **mark)
         distance.plot(x, table["distance"], **mark)
         nu = self.mobilizer.nu
-        for axes, names in ((speed, rates.names[-2 * nu:-nu]), (bend, rates.names[-nu:])):
+        for axes, names in ((speed, rates.names[-2 * nu : -nu]), (bend, rates.names[-nu:])):
             for name in names:
                 axes.plot(q, rates[name], label=name)
             axes.set_ylim(0, 1.1 * max(1e-12, *(rates[name].max() for name in names)))
             if nu > 1:
                 axes.legend()
-        for axes, title in ((place, "position from the middle frame [mm]"),
-                            (turn, "rotation vector from the middle frame [deg]"),
-                            (angle, "residual angle [deg]"), (distance, "residual distance [mm]"),
-                            (speed, "Jacobian |s| [m per unit]"), (bend, "Hessian |ds| [m per unit^2]")):
+        for axes, title in (
+            (place, "position from the middle frame [mm]"),
+            (turn, "rotation vector from the middle frame [deg]"),
+            (angle, "residual angle [deg]"),
+            (distance, "residual distance [mm]"),
+            (speed, "Jacobian |s| [m per unit]"),
+            (bend, "Hessian |ds| [m per unit^2]"),
+        ):
             axes.set_title(title, fontsize=10)
             axes.set_xlabel(label if axes in (speed, bend) or one else "frame", fontsize=8)
         return figure
@@ -201,32 +259,52 @@ class JointFit(Display, Judged):
         """What was fitted and how well, as text."""
         table, rates = self.residuals, self.rates()
         nu = self.mobilizer.nu
-        lines = [f"{type(self.mobilizer).__name__} from {len(table)} frames: {self.status}",
-                 *(f"  {note}" for note in self.notes), f"  metric: {self.metric!r}"]
+        lines = [
+            f"{type(self.mobilizer).__name__} from {len(table)} frames: {self.status}",
+            *(f"  {note}" for note in self.notes),
+            f"  metric: {self.metric!r}",
+        ]
         for name, unit in (("angle", "deg"), ("distance", "mm"), ("size", "mm")):
             x = table[name]
-            lines.append(f"  {name:9s} rms {number(np.sqrt((x * x).mean()))} {unit}, median "
-                         f"{number(np.median(x))}, largest {number(x.max())} at frame "
-                         f"{int(table.time[x.argmax()])}")
-        for name in rates.names[-2 * nu:]:
+            lines.append(
+                f"  {name:9s} rms {number(np.sqrt((x * x).mean()))} {unit}, median "
+                f"{number(np.median(x))}, largest {number(x.max())} at frame "
+                f"{int(table.time[x.argmax()])}"
+            )
+        for name in rates.names[-2 * nu :]:
             x = rates[name]
             lines.append(f"  {name:9s} from {number(x.min())} to {number(x.max())}, mean {number(x.mean())}")
         worst = self.worst()
-        lines.append(Block("  worst frames", [worst.over, *worst.titles], [
-            [str(int(i)), *map(number, row)] for i, row in zip(worst.time, worst.values)]).text().replace(
-                "\n", "\n  "))
+        lines.append(
+            Block(
+                "  worst frames",
+                [worst.over, *worst.titles],
+                [[str(int(i)), *map(number, row)] for i, row in zip(worst.time, worst.values)],
+            )
+            .text()
+            .replace("\n", "\n  ")
+        )
         if self.cross_validation is not None:
             tried = self.cross_validation
-            lines.append(Block("  cross-validation", tried.titles, [
-                list(map(number, row)) for row in tried.values]).text().replace("\n", "\n  "))
+            lines.append(
+                Block("  cross-validation", tried.titles, [list(map(number, row)) for row in tried.values])
+                .text()
+                .replace("\n", "\n  ")
+            )
         return "\n".join(lines)
 
     def __repr__(self) -> str:
         angle, distance = self.rms
-        return (f"JointFit({type(self.mobilizer).__name__} from {len(self.residuals)} frames: rms "
-                f"{number(angle)} deg, {number(distance)} mm; {self.status}{self.quality.summary})")
+        return (
+            f"JointFit({type(self.mobilizer).__name__} from {len(self.residuals)} frames: rms "
+            f"{number(angle)} deg, {number(distance)} mm; {self.status}{self.quality.summary})"
+        )
 
     def _repr_html_(self) -> str:
         worst = self.worst()
-        return page(repr(self), rows_of([worst.over, *worst.titles], worst.time, worst.values),
-                    *self.quality.blocks, Block("notes", (), [(note,) for note in self.notes]))
+        return page(
+            repr(self),
+            rows_of([worst.over, *worst.titles], worst.time, worst.values),
+            *self.quality.blocks,
+            Block("notes", (), [(note,) for note in self.notes]),
+        )

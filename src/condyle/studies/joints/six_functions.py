@@ -12,6 +12,7 @@ Equations
   Gauss-Newton:  sum_k B_a B_b (Y' W Y) dc_b = sum_k B_a Y' W r - w K c                                   (3)
   unknown q_k:   y = U r and U Y lose their parts along U Y dphi/dq (W = U' U), which dq_k takes up       (4)
 """
+
 from __future__ import annotations
 
 import itertools
@@ -49,6 +50,7 @@ LEAST_DAMPING, MOST_DAMPING = 1e-12, 1e10
 
 
 # ---- Poses ------------------------------------------------------------------------------------------------
+
 
 def residuals(X: Transform, D: Transform) -> Array:
     """r of (1), angular part first [rad, m], shape (N, 6)."""
@@ -112,6 +114,7 @@ def _beside(angles: Array, others: Array) -> Array:
 
 
 # ---- Gauss-Newton ------------------------------------------------------------------------------------------
+
 
 @dataclass(frozen=True, eq=False)
 class Unknowns:
@@ -181,8 +184,9 @@ class Problem:
     clip: bool = False
     scale: float = np.inf
 
-    def solve(self, x: Unknowns, loss: str = "squares", scale: float | None = None
-              ) -> tuple[Unknowns, list[str], Outcome]:
+    def solve(
+        self, x: Unknowns, loss: str = "squares", scale: float | None = None
+    ) -> tuple[Unknowns, list[str], Outcome]:
         """What minimises (1) from x on, notes about the way, and whether it is the minimum.
 
         Args:
@@ -207,7 +211,7 @@ class Problem:
         X, S, E = self.model.pose(self.grid.evaluate(x.q, x.c), x.extra)
         r = residuals(X, self.data)
         y = r @ self.U.T
-        J = self.U @ inverse_left_jacobian(r)                                                          # (2)
+        J = self.U @ inverse_left_jacobian(r)  # (2)
         sizes = np.linalg.norm(y, axis=1)
         if self.scale < np.inf:
             far = np.maximum(sizes / self.scale, 1.0)
@@ -248,10 +252,10 @@ class Problem:
 
         free, grid = list(self.model.free), self.grid
         y, Y, Z = at.y[:, :, None], at.Y[:, :, free], at.Z
-        if self.unknown_q:                                                                             # (4)
+        if self.unknown_q:  # (4)
             Y, Z, y = (A - along @ (inverse @ A) for A in (Y, Z, y))
         back, (index, value) = np.swapaxes(Y, 1, 2), grid.active(x.q)
-        A = gram(grid, index, value, back @ Y)                                                         # (3)
+        A = gram(grid, index, value, back @ Y)  # (3)
         b = moment(grid, index, value, (back @ y)[:, :, 0]).ravel()
         if self.smoothing:
             K = self._rough
@@ -277,8 +281,8 @@ class Problem:
             for trials in itertools.count():
                 step = factored(A + sp.diags(damping * (diagonal + 1e-9 * diagonal.max()))).solve(b)
                 dc, dq = np.zeros_like(x.c), np.zeros_like(x.q)
-                dc[:, free] = step[:grid.size * len(free)].reshape(-1, len(free))
-                dz = step[grid.size * len(free):]
+                dc[:, free] = step[: grid.size * len(free)].reshape(-1, len(free))
+                dz = step[grid.size * len(free) :]
                 moved = (at.Y @ grid.evaluate(x.q, dc)[:, :, None])[:, :, 0] + at.Z @ dz
                 if self.unknown_q:
                     dq = (inverse @ (at.y - moved)[:, :, None])[:, :, 0] * 0.5**trials
@@ -286,8 +290,9 @@ class Problem:
                     moved = moved + (along @ dq[:, :, None])[:, :, 0]
                 trial = Unknowns(x.c + dc, np.clip(x.q + dq, low, high), self.model.moved(x.extra, dz))
                 there, longest = self.look(trial), float(np.abs(moved).max())
-                small = (longest <= TOLERANCE * size
-                         or 0 <= at.cost - there.cost <= NEGLIGIBLE * at.cost / (6 * N))
+                small = longest <= TOLERANCE * size or 0 <= at.cost - there.cost <= NEGLIGIBLE * at.cost / (
+                    6 * N
+                )
                 if small or there.cost <= at.cost * (1 + 1e-9) + 1e-28 * size**2 * N:
                     break
                 damping = max(10 * damping, 1e-6)
@@ -295,12 +300,16 @@ class Problem:
                     raise ConvergenceError(
                         f"{self.who}: no step makes the residuals smaller after {count - 1} of them, where "
                         f"their root mean square is {math.sqrt(at.cost / N):.2g} m; the frames may be far "
-                        "from any such joint: see whether q and the frames belong together", x.q)
+                        "from any such joint: see whether q and the frames belong together",
+                        x.q,
+                    )
             x, at, damping = trial, there, max(damping / 10, LEAST_DAMPING)
             if small:
                 return x, count, Outcome(Status.FINISHED)
-        text = (f"still improving after {ITERATIONS} iterations: the last step moved a frame by "
-                f"{longest:.2g} m; give fewer coefficients (n), smoothing, or fix fewer functions")
+        text = (
+            f"still improving after {ITERATIONS} iterations: the last step moved a frame by "
+            f"{longest:.2g} m; give fewer coefficients (n), smoothing, or fix fewer functions"
+        )
         warn(f"{self.who}: {text}")
         return x, ITERATIONS, Outcome(Status.STILL_IMPROVING, text)
 
@@ -317,6 +326,7 @@ def check_loss(who: str, loss: str, scale: float | None) -> None:
     """Raise DescriptionError unless there is such a loss, and a scale is a length and for the Huber loss."""
     if loss not in LOSSES:
         raise DescriptionError(f"{who}: loss: expected {' or '.join(map(repr, LOSSES))}, got {loss!r}")
-    if scale is not None and (loss != "huber" or not 0 < number(f"{who}: scale", scale,
-                                                                "a length [m]") < np.inf):
+    if scale is not None and (
+        loss != "huber" or not 0 < number(f"{who}: scale", scale, "a length [m]") < np.inf
+    ):
         raise DescriptionError(f"{who}: scale = {scale!r} must be a length > 0 [m], for loss='huber'")

@@ -2,6 +2,7 @@
 
 least_squares.py has the fit at given q, unknown_q.py finds q, validation.py chooses n and w.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -41,17 +42,35 @@ LARGEST_STEP = np.deg2rad(170.0)
 """Between control frames; above it the direction of the rotation is not known."""
 
 
-@answered({"control_frames": "it is n=", "w": "it is smoothing=", "weight": "it is smoothing=",
-           "huber": "it is loss='huber'", "periodic": "it is closed=", "degree": "it is order=, one more",
-           "period": "it is domain=(low, high)"})
-def fit_spline_curve(frames: Any, q: ArrayLike | None = None, n: int | Sequence[int] | None = None,
-                     order: int = 4,
-                     closed: bool = False, smoothing: float | Sequence[float] | None = 0.0,
-                     metric: Any = None,
-                     loss: str = "squares", *, scale: float | None = None, knots: ArrayLike | None = None,
-                     domain: tuple[float, float] | None = None, method: str = "gauss-newton",
-                     coordinate: str = "", unit: str = "",
-                     progress: bool | Callable[[float], object] = False) -> JointFit:
+@answered(
+    {
+        "control_frames": "it is n=",
+        "w": "it is smoothing=",
+        "weight": "it is smoothing=",
+        "huber": "it is loss='huber'",
+        "periodic": "it is closed=",
+        "degree": "it is order=, one more",
+        "period": "it is domain=(low, high)",
+    }
+)
+def fit_spline_curve(
+    frames: Any,
+    q: ArrayLike | None = None,
+    n: int | Sequence[int] | None = None,
+    order: int = 4,
+    closed: bool = False,
+    smoothing: float | Sequence[float] | None = 0.0,
+    metric: Any = None,
+    loss: str = "squares",
+    *,
+    scale: float | None = None,
+    knots: ArrayLike | None = None,
+    domain: tuple[float, float] | None = None,
+    method: str = "gauss-newton",
+    coordinate: str = "",
+    unit: str = "",
+    progress: bool | Callable[[float], object] = False,
+) -> JointFit:
     """A `cd.SplineCurve` near measured frames: least squares over all its control frames.
 
     It minimises sum_k |r_k|^2 + w int |ds/dq|^2 dq, with r_k = log(G(q_k)^-1 G_k) and s the joint Jacobian,
@@ -94,10 +113,12 @@ def fit_spline_curve(frames: Any, q: ArrayLike | None = None, n: int | Sequence[
     metric = Metric.of(metric, f"{WHO}: metric")
     for name, value, allowed in (("loss", loss, LOSSES), ("method", method, METHODS)):
         if value not in allowed:
-            raise DescriptionError(f"{WHO}: {name}: expected {' or '.join(map(repr, allowed))}, got "
-                                   f"{value!r}")
-    if scale is not None and (loss != "huber" or not 0 < number(f"{WHO}: scale", scale,
-                                                                "a length [m]") < np.inf):
+            raise DescriptionError(
+                f"{WHO}: {name}: expected {' or '.join(map(repr, allowed))}, got {value!r}"
+            )
+    if scale is not None and (
+        loss != "huber" or not 0 < number(f"{WHO}: scale", scale, "a length [m]") < np.inf
+    ):
         raise DescriptionError(f"{WHO}: scale = {scale!r} must be a length > 0 [m], for loss='huber'")
     check_progress(WHO, progress)
     measured = check_frames(WHO, frames, q, fewest=order, degrees=unit in ("deg", "degrees", "°"))
@@ -106,8 +127,13 @@ def fit_spline_curve(frames: Any, q: ArrayLike | None = None, n: int | Sequence[
     weights = fit.weights(smoothing)
     report, stop = shown("fit") if progress is True else (progress or None, None)
     try:
-        return fit.result(counts, weights, coordinate or (measured.coordinates or ("q",))[0],
-                          unit or (measured.units or ("",))[0] or "1", report)
+        return fit.result(
+            counts,
+            weights,
+            coordinate or (measured.coordinates or ("q",))[0],
+            unit or (measured.units or ("",))[0] or "1",
+            report,
+        )
     finally:
         if stop is not None:
             stop()
@@ -116,9 +142,18 @@ def fit_spline_curve(frames: Any, q: ArrayLike | None = None, n: int | Sequence[
 class _Fit:
     """One call: the data, and what was asked."""
 
-    def __init__(self, measured: MeasuredFrames, order: int, closed: bool, metric: Metric, loss: str,
-                 scale: float | None, method: str, knots: ArrayLike | None,
-                 domain: tuple[float, float] | None) -> None:
+    def __init__(
+        self,
+        measured: MeasuredFrames,
+        order: int,
+        closed: bool,
+        metric: Metric,
+        loss: str,
+        scale: float | None,
+        method: str,
+        knots: ArrayLike | None,
+        domain: tuple[float, float] | None,
+    ) -> None:
         self.measured, self.order, self.closed, self.metric = measured, order, closed, metric
         self.loss, self.scale, self.method = loss, scale, method
         self.known = measured.q is not None
@@ -131,8 +166,9 @@ class _Fit:
         t = np.asarray(real(f"{WHO}: knots", knots), dtype=float)
         least = self.order + 1 if self.closed else 2 * self.order
         if t.ndim != 1 or len(t) < least or not np.isfinite(t).all() or (np.diff(t) < 0).any():
-            raise DescriptionError(f"{WHO}: knots: expected at least {least} numbers, none decreasing, got "
-                                   f"{knots!r}")
+            raise DescriptionError(
+                f"{WHO}: knots: expected at least {least} numbers, none decreasing, got {knots!r}"
+            )
         return t
 
     def _domain(self, domain: tuple[float, float] | None) -> tuple[float, float]:
@@ -145,16 +181,22 @@ class _Fit:
         elif q is None:
             low, high = 0.0, 1.0
         elif self.closed:
-            raise DescriptionError(f"{WHO}: a closed curve needs its period: domain=(low, high); the frames "
-                                   f"have q from {q.min():g} to {q.max():g}")
+            raise DescriptionError(
+                f"{WHO}: a closed curve needs its period: domain=(low, high); the frames "
+                f"have q from {q.min():g} to {q.max():g}"
+            )
         else:
             low, high = q.min(), q.max()
         if not low < high:
-            raise DescriptionError(f"{WHO}: domain: expected two numbers (low, high), low < high, got "
-                                   f"{(float(low), float(high)) if domain is None else domain!r}")
+            raise DescriptionError(
+                f"{WHO}: domain: expected two numbers (low, high), low < high, got "
+                f"{(float(low), float(high)) if domain is None else domain!r}"
+            )
         if q is not None and not self.closed and (q.min() < low or q.max() > high):
-            raise DescriptionError(f"{WHO}: q goes from {q.min():g} to {q.max():g}, beyond the domain from "
-                                   f"{low:g} to {high:g}; give a wider one, or leave frames out")
+            raise DescriptionError(
+                f"{WHO}: q goes from {q.min():g} to {q.max():g}, beyond the domain from "
+                f"{low:g} to {high:g}; give a wider one, or leave frames out"
+            )
         return float(low), float(high)
 
     def counts(self, n: int | Sequence[int] | None) -> list[int]:
@@ -163,8 +205,9 @@ class _Fit:
         if self.given is not None:
             count = len(self.given) - (1 if self.closed else k)
             if n is not None and n != count:
-                raise DescriptionError(f"{WHO}: {len(self.given)} knots are for n = {count} control frames, "
-                                       f"got n = {n!r}")
+                raise DescriptionError(
+                    f"{WHO}: {len(self.given)} knots are for n = {count} control frames, got n = {n!r}"
+                )
             return [count]
         if n is None:
             most = max(k, min(MOST, self.m // 3))
@@ -179,11 +222,15 @@ class _Fit:
         if smoothing is None:
             unit = self.m * (self.domain[1] - self.domain[0]) ** 3
             return [0.0, *(unit * 10.0**i for i in range(-9, -1))]
-        values = [number(f"{WHO}: smoothing", x, "a number >= 0, several to choose from, or None: chosen")
-                  for x in (smoothing if isinstance(smoothing, (tuple, list, np.ndarray)) else [smoothing])]
+        values = [
+            number(f"{WHO}: smoothing", x, "a number >= 0, several to choose from, or None: chosen")
+            for x in (smoothing if isinstance(smoothing, (tuple, list, np.ndarray)) else [smoothing])
+        ]
         if not values or not all(0 <= x < np.inf for x in values):
-            raise DescriptionError(f"{WHO}: smoothing: expected a number >= 0, several to choose from, or "
-                                   f"None, got {smoothing!r}")
+            raise DescriptionError(
+                f"{WHO}: smoothing: expected a number >= 0, several to choose from, or "
+                f"None, got {smoothing!r}"
+            )
         return values
 
     def knots(self, n: int) -> Knots:
@@ -196,8 +243,14 @@ class _Fit:
         q = np.zeros(self.m) if self.measured.q is None else knots.wrapped(self.measured.q)
         return CurveProblem(knots, D, q, self.metric.root, np.ones(self.m), smoothing)
 
-    def result(self, counts: list[int], weights: list[float], coordinate: str, unit: str,
-               report: Callable[[float], object] | None) -> JointFit:
+    def result(
+        self,
+        counts: list[int],
+        weights: list[float],
+        coordinate: str,
+        unit: str,
+        report: Callable[[float], object] | None,
+    ) -> JointFit:
         table = None
         n, w = counts[0], weights[0]
         if len(counts) > 1 or len(weights) > 1:
@@ -212,8 +265,9 @@ class _Fit:
         G, converged = self._solved(problem, G)
         return self._made(problem, G, converged, coordinate, unit, table)
 
-    def started(self, n: int, w: float, report: Callable[[float], object] | None = None
-                ) -> tuple[CurveProblem, Array]:
+    def started(
+        self, n: int, w: float, report: Callable[[float], object] | None = None
+    ) -> tuple[CurveProblem, Array]:
         """The problem with q and the scale of its loss, and control frames to start from."""
         problem = self.problem(n, w)
         if self.known:
@@ -245,34 +299,72 @@ class _Fit:
         raise DescriptionError(
             f"{WHO}: the {self.m} frames do not determine control frame {j} of {knots.n}, which acts around "
             f"q = {knots.greville[j]:.4g}: too few of them are there. Ask for fewer control frames, give "
-            f"smoothing, such as {FLOOR * self.m * length**3:.1g}, or measure there")
+            f"smoothing, such as {FLOOR * self.m * length**3:.1g}, or measure there"
+        )
 
     def _solved(self, problem: CurveProblem, G: Array) -> tuple[Array, bool]:
         if self.method == "geometric":
             G, _ = problem.run(G, exact=False)
         return problem.run(G)
 
-    def _made(self, problem: CurveProblem, G: Array, converged: bool, coordinate: str, unit: str,
-              table: Table | None) -> JointFit:
+    def _made(
+        self,
+        problem: CurveProblem,
+        G: Array,
+        converged: bool,
+        coordinate: str,
+        unit: str,
+        table: Table | None,
+    ) -> JointFit:
         knots, history = problem.knots, problem.history
         _check_steps(knots, G)
-        mobilizer = SplineCurve(local.transform(G), self.order, self.closed, knots=knots.knots,
-                                coordinate=coordinate,
-                                unit=unit, metric=self.metric)
-        self.notes.insert(0, f"{knots.n} control frames, order "
-                             f"{self.order}{', closed' if self.closed else ''}; smoothing "
-                             f"{problem.smoothing:g}; {len(history)} iterations")
+        mobilizer = SplineCurve(
+            local.transform(G),
+            self.order,
+            self.closed,
+            knots=knots.knots,
+            coordinate=coordinate,
+            unit=unit,
+            metric=self.metric,
+        )
+        self.notes.insert(
+            0,
+            f"{knots.n} control frames, order "
+            f"{self.order}{', closed' if self.closed else ''}; smoothing "
+            f"{problem.smoothing:g}; {len(history)} iterations",
+        )
         if self.loss == "huber":
             off = int((problem.evaluate(G)[3] > problem.scale).sum())
             self.notes.append(f"Huber loss, linear from {1e3 * problem.scale:.4g} mm on: {off} frames")
-        status = Outcome(Status.FINISHED) if converged else Outcome(
-            Status.STILL_IMPROVING, f"residuals were still falling after {len(history)} iterations; "
-                                    f"{Status.STILL_IMPROVING.advice}")
-        steps = Table(np.arange(len(history)), ["exact", "cost", "step"], np.array(
-            [(step.method == "Gauss-Newton", step.cost, step.length) for step in history]).reshape(-1, 3),
-            ["", "m^2", "m"], over="trial")
-        return JointFit.of(mobilizer, self.measured, problem.q, poses(knots, G, problem.q), self.metric,
-                           status=status, notes=tuple(self.notes), steps=steps, cross_validation=table)
+        status = (
+            Outcome(Status.FINISHED)
+            if converged
+            else Outcome(
+                Status.STILL_IMPROVING,
+                f"residuals were still falling after {len(history)} iterations; "
+                f"{Status.STILL_IMPROVING.advice}",
+            )
+        )
+        steps = Table(
+            np.arange(len(history)),
+            ["exact", "cost", "step"],
+            np.array([(step.method == "Gauss-Newton", step.cost, step.length) for step in history]).reshape(
+                -1, 3
+            ),
+            ["", "m^2", "m"],
+            over="trial",
+        )
+        return JointFit.of(
+            mobilizer,
+            self.measured,
+            problem.q,
+            poses(knots, G, problem.q),
+            self.metric,
+            status=status,
+            notes=tuple(self.notes),
+            steps=steps,
+            cross_validation=table,
+        )
 
 
 def _check_steps(knots: Knots, G: Array) -> None:
@@ -281,13 +373,15 @@ def _check_steps(knots: Knots, G: Array) -> None:
 
     X = local.transform(G)
     after = np.roll(X.R, -1, axis=0) if knots.closed else X.R[1:]
-    turn = np.linalg.norm(log_so3(np.swapaxes(X.R[:len(after)], 1, 2) @ after), axis=-1)
+    turn = np.linalg.norm(log_so3(np.swapaxes(X.R[: len(after)], 1, 2) @ after), axis=-1)
     if turn.max() > LARGEST_STEP:
         j = int(turn.argmax())
-        raise DescriptionError(f"{WHO}: from control frame {j} to the next the rotation is "
-                               f"{np.degrees(turn[j]):.0f} deg, near q = {knots.greville[j]:.4g}; above "
-                               f"{np.degrees(LARGEST_STEP):.0f} its direction is not known: ask for more "
-                               "control frames, or see whether frames there are wrong")
+        raise DescriptionError(
+            f"{WHO}: from control frame {j} to the next the rotation is "
+            f"{np.degrees(turn[j]):.0f} deg, near q = {knots.greville[j]:.4g}; above "
+            f"{np.degrees(LARGEST_STEP):.0f} its direction is not known: ask for more "
+            "control frames, or see whether frames there are wrong"
+        )
 
 
 def _whole(name: str, value: Any, least: int, most: int) -> int:

@@ -11,6 +11,7 @@ the coordinates themselves, phi_j = q_i, where no q was given; else affine funct
 nearest to the given q. Each frame has one nearest q_k then, which is found together with the other functions:
 six_functions.py (4).
 """
+
 from __future__ import annotations
 
 import itertools
@@ -41,14 +42,31 @@ RELATED = 0.5
 """Part of the variance of given q that affine functions of the held functions must explain."""
 
 
-@answered({"degree": "it is order = degree + 1", "weights": "it is metric=, the length that 1 rad counts as",
-           "unknown_q": "it is project=True, or leave out q",
-           "closed": "fits are open; cd.SplineSurface(values, closed=True) repeats"})
-def fit_spline_surface(frames: Any, q: ArrayLike | None = None, n: int | Sequence[int] = 8, *, order: int = 4,
-                       domain: Any = None, axes: Sequence[str] = AXES, X: Any = None, smoothing: float = 0.0,
-                       metric: Any = None, project: bool = False, loss: str = "squares",
-                       scale: float | None = None, coordinates: Sequence[str] = (),
-                       units: Sequence[str] = ()) -> JointFit:
+@answered(
+    {
+        "degree": "it is order = degree + 1",
+        "weights": "it is metric=, the length that 1 rad counts as",
+        "unknown_q": "it is project=True, or leave out q",
+        "closed": "fits are open; cd.SplineSurface(values, closed=True) repeats",
+    }
+)
+def fit_spline_surface(
+    frames: Any,
+    q: ArrayLike | None = None,
+    n: int | Sequence[int] = 8,
+    *,
+    order: int = 4,
+    domain: Any = None,
+    axes: Sequence[str] = AXES,
+    X: Any = None,
+    smoothing: float = 0.0,
+    metric: Any = None,
+    project: bool = False,
+    loss: str = "squares",
+    scale: float | None = None,
+    coordinates: Sequence[str] = (),
+    units: Sequence[str] = (),
+) -> JointFit:
     """A `cd.SplineSurface` of one to three coordinates fitted to measured frames.
 
     Least squares in the metric of SE(3) over all six functions at once. Where the frames leave cells of the
@@ -88,14 +106,23 @@ def fit_spline_surface(frames: Any, q: ArrayLike | None = None, n: int | Sequenc
     project, axes = flag(f"{who}: project", project), axes_of(axes, who)
     sizes: list[Any] = list(n) if isinstance(n, (tuple, list, np.ndarray)) else [n]
     measured = getattr(frames, "q", None) if q is None else q
-    d = (len(sizes) if len(sizes) > 1 else 2 if measured is None else 1 if np.ndim(measured) == 1
-         else np.shape(measured)[1])
+    d = (
+        len(sizes)
+        if len(sizes) > 1
+        else 2
+        if measured is None
+        else 1
+        if np.ndim(measured) == 1
+        else np.shape(measured)[1]
+    )
     if d not in (1, 2, 3):
         raise DescriptionError(f"{who}: a surface has one to three coordinates, got {d}")
     sizes = sizes * d if len(sizes) == 1 else sizes
     if not all(isinstance(k, (int, np.integer)) and k >= order >= 4 for k in sizes):
-        raise DescriptionError(f"{who}: n must be at least order for each of {d} coordinates, and order at "
-                               f"least 4, got n = {n!r}, order = {order!r}")
+        raise DescriptionError(
+            f"{who}: n must be at least order for each of {d} coordinates, and order at "
+            f"least 4, got n = {n!r}, order = {order!r}"
+        )
     given = check_frames(who, frames, q, fewest=order**d, coordinates=d)
     metric = Metric.of(metric, f"{who}: metric")
     before = Transform.of(X, f"{who}: X")
@@ -109,41 +136,68 @@ def fit_spline_surface(frames: Any, q: ArrayLike | None = None, n: int | Sequenc
     held: tuple[int, ...] = ()
     if q_start is None or project:
         held = _independent(who, phi, np.sqrt(weights), d)
-        affine = np.vstack([np.eye(d), np.zeros(d)]) if q_start is None else _affine(who, phi[:, held],
-                                                                                     q_start)
+        affine = (
+            np.vstack([np.eye(d), np.zeros(d)]) if q_start is None else _affine(who, phi[:, held], q_start)
+        )
         q_start = phi[:, held] @ affine[:d] + affine[d]
         units = units or (tuple("rad" if angular[j] else "m" for j in held) if given.q is None else ())
-    grid = Grid(tuple(uniform_knots(pair, int(k), order) for pair, k in
-                      zip(_domain(who, domain, q_start), sizes, strict=True)), order)
+    grid = Grid(
+        tuple(
+            uniform_knots(pair, int(k), order)
+            for pair, k in zip(_domain(who, domain, q_start), sizes, strict=True)
+        ),
+        order,
+    )
     if not held:
         _check_inside(who, grid, q_start)
     q_start = np.clip(q_start, *np.array(grid.domain).T)
     weight, cells = undetermined(grid, q_start, weight_of(who, smoothing), who)
     notes = [f"{' x '.join(map(str, grid.shape))} control values per function, order {order}"]
     if cells:
-        text = (f"the frames do not determine {len(cells)} of {math.prod(len(x) - 1 for x in grid.cells)} "
-                f"cells of q, {cut(cells, 3)}; smoothed with weight {weight:.2g}")
+        text = (
+            f"the frames do not determine {len(cells)} of {math.prod(len(x) - 1 for x in grid.cells)} "
+            f"cells of q, {cut(cells, 3)}; smoothed with weight {weight:.2g}"
+        )
         warn(f"{who}: {text}: take fewer control values (n = {n}), more frames, or another domain")
         notes.append(text)
     c = each_by_itself(grid, q_start, phi, weight)
     if held:
         c[:, held] = (grid.greville() - affine[d]) @ np.linalg.inv(affine[:d])
-        notes.append("q found; " + ("they are " if given.q is None else "affine functions of them are ")
-                     + ", ".join(axes[j] for j in held))
-    model = Model(lambda phi, _: (*pose(phi, axes), np.zeros((len(phi), 6, 0))),
-                  tuple(j for j in range(6) if j not in held), weights)
+        notes.append(
+            "q found; "
+            + ("they are " if given.q is None else "affine functions of them are ")
+            + ", ".join(axes[j] for j in held)
+        )
+    model = Model(
+        lambda phi, _: (*pose(phi, axes), np.zeros((len(phi), 6, 0))),
+        tuple(j for j in range(6) if j not in held),
+        weights,
+    )
     problem = Problem(who, grid, model, data, metric.root, bool(held), weight, clip=True)
     found, more, status = problem.solve(Unknowns(c, q_start), loss, scale)
     notes += more
-    mobilizer = SplineSurface(np.moveaxis(found.c.reshape(*grid.shape, 6), -1, 0), grid.knots, order,
-                              axes=axes, X=before,
-                              **_named(coordinates, units))
+    mobilizer = SplineSurface(
+        np.moveaxis(found.c.reshape(*grid.shape, 6), -1, 0),
+        grid.knots,
+        order,
+        axes=axes,
+        X=before,
+        **_named(coordinates, units),
+    )
     fitted = before @ pose(grid.evaluate(found.q, found.c), axes)[0]
-    return JointFit.of(mobilizer, given, found.q if d > 1 else found.q[:, 0], fitted, metric, status=status,
-                       notes=tuple(notes))
+    return JointFit.of(
+        mobilizer,
+        given,
+        found.q if d > 1 else found.q[:, 0],
+        fitted,
+        metric,
+        status=status,
+        notes=tuple(notes),
+    )
 
 
 # ---- Six values and a pose ---------------------------------------------------------------------------------
+
 
 def basis_twist(axis: str) -> Array:
     """The twist of "tx" .. "rz", angular part first, shape (6,)."""
@@ -154,14 +208,14 @@ def pose(phi: Array, axes: Sequence[str]) -> tuple[Transform, Array]:
     """exp(e_1 phi_1) ... exp(e_6 phi_6) of phi (N, 6), and its twist per phi_j in M, shape (N, 6, 6)."""
     R, p = np.broadcast_to(np.eye(3), (len(phi), 3, 3)), np.zeros((len(phi), 3))
     S = np.empty((len(phi), 6, 6))
-    for j in reversed(range(6)):                                 # R, p: all that follows function j
+    for j in reversed(range(6)):  # R, p: all that follows function j
         w, v = np.split(basis_twist(axes[j]), 2)
         S[:, :3, j], S[:, 3:, j] = w @ R, np.einsum("ki,kij->kj", v + np.cross(w, p), R)
         if w.any():
             E = turned("xyz".index(axes[j][1]), phi[:, j])
             R, p = E @ R, np.einsum("kij,kj->ki", E, p)
         else:
-            p = p + phi[:, j:j + 1] * v
+            p = p + phi[:, j : j + 1] * v
     return Transform.unchecked(np.ascontiguousarray(R), p), S
 
 
@@ -205,6 +259,7 @@ def each_by_itself(grid: Grid, q: Array, phi: Array, smoothing: float) -> Array:
 
 # ---- Which functions are held ------------------------------------------------------------------------------
 
+
 def _independent(who: str, phi: Array, scale: Array, d: int) -> tuple[int, ...]:
     """The d functions of which the others are functions best: by cubic polynomials, in the metric."""
     x = (phi - phi.mean(axis=0)) * scale
@@ -216,8 +271,9 @@ def _independent(who: str, phi: Array, scale: Array, d: int) -> tuple[int, ...]:
         if span.min() < 0.02 * size:
             continue
         z = x[:, which] / span
-        powers = [np.prod(z ** np.array(e), axis=1) for e in itertools.product(range(4), repeat=d)
-                  if sum(e) <= 3]
+        powers = [
+            np.prod(z ** np.array(e), axis=1) for e in itertools.product(range(4), repeat=d) if sum(e) <= 3
+        ]
         A = np.stack(powers, axis=1)
         left = x - A @ np.linalg.lstsq(A, x, rcond=1e-10)[0]
         others = [j for j in range(6) if j not in which]
@@ -226,8 +282,10 @@ def _independent(who: str, phi: Array, scale: Array, d: int) -> tuple[int, ...]:
         if error < best:
             best, found = error, which
     if not found:
-        raise DescriptionError(f"{who}: fewer than {d} of the six functions move, so they cannot be the {d} "
-                               "coordinates; take fewer, or give q")
+        raise DescriptionError(
+            f"{who}: fewer than {d} of the six functions move, so they cannot be the {d} "
+            "coordinates; take fewer, or give q"
+        )
     return found
 
 
@@ -235,23 +293,30 @@ def _affine(who: str, x: Array, q: Array) -> Array:
     """A (d + 1, d) of q = [x, 1] A by least squares."""
     A: Array = np.asarray(np.linalg.lstsq(np.column_stack([x, np.ones(len(x))]), q, rcond=None)[0], float)
     left = q - x @ A[:-1] - A[-1]
-    if not (left.var(axis=0) < (1 - RELATED)
-            * q.var(axis=0)).all() or np.linalg.cond(A[:-1] * x.std(axis=0)[:, None]) > 1e3:
-        raise DescriptionError(f"{who}: the given q has little to do with the frames; do they belong "
-                               "together? Without q the fit finds coordinates by itself")
+    if (
+        not (left.var(axis=0) < (1 - RELATED) * q.var(axis=0)).all()
+        or np.linalg.cond(A[:-1] * x.std(axis=0)[:, None]) > 1e3
+    ):
+        raise DescriptionError(
+            f"{who}: the given q has little to do with the frames; do they belong "
+            "together? Without q the fit finds coordinates by itself"
+        )
     return A
 
 
 # ---- Checks ------------------------------------------------------------------------------------------------
+
 
 def _check_lock(who: str, phi: Array, axes: Sequence[str]) -> None:
     turns = [j for j in range(6) if axes[j][0] == "r"]
     second = np.abs(np.mod(phi[:, turns[1]] + np.pi, 2 * np.pi) - np.pi)
     if second.max() > LOCKED:
         k = int(second.argmax())
-        warn(f"{who}: at frame {k} the second angle, {axes[turns[1]]}, is "
-             f"{np.degrees(second[k]):.0f} deg: near gimbal lock at 90. Take another order of axes, "
-             "or X = cd.Transform(R of a frame in the middle)")
+        warn(
+            f"{who}: at frame {k} the second angle, {axes[turns[1]]}, is "
+            f"{np.degrees(second[k]):.0f} deg: near gimbal lock at 90. Take another order of axes, "
+            "or X = cd.Transform(R of a frame in the middle)"
+        )
 
 
 def _domain(who: str, domain: Any, q: Array) -> list[tuple[float, float]]:
@@ -262,8 +327,9 @@ def _domain(who: str, domain: Any, q: Array) -> list[tuple[float, float]]:
     except (TypeError, ValueError):
         pairs = np.full((1, 2), np.nan)
     if not (np.isfinite(pairs).all() and (pairs[:, 0] < pairs[:, 1]).all()):
-        raise DescriptionError(f"{who}: domain: expected (low, high) with low < high, or {q.shape[1]} of "
-                               f"them, got {domain!r}")
+        raise DescriptionError(
+            f"{who}: domain: expected (low, high) with low < high, or {q.shape[1]} of them, got {domain!r}"
+        )
     return [(float(low), float(high)) for low, high in pairs]
 
 
@@ -273,8 +339,10 @@ def _check_inside(who: str, grid: Grid, q: Array) -> None:
         out = (q[:, i] < low - margin) | (q[:, i] > high + margin)
         if out.any():
             k = int(out.argmax())
-            raise DescriptionError(f"{who}: frame {k} has q[{i}] = {q[k, i]:g}, outside of the domain from "
-                                   f"{low:g} to {high:g}; widen it, or leave such frames out")
+            raise DescriptionError(
+                f"{who}: frame {k} has q[{i}] = {q[k, i]:g}, outside of the domain from "
+                f"{low:g} to {high:g}; widen it, or leave such frames out"
+            )
 
 
 def _named(coordinates: Sequence[str], units: Sequence[str]) -> dict[str, Any]:

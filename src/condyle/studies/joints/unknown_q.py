@@ -11,6 +11,7 @@ do not make: (2) makes it. Distances between neighbouring frames are not used: w
 are many times the length of the path. Where there is next to no noise, the last digits come from steps in
 which q_k is eliminated, local.py (3); with noise these would let q drift along the path.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -43,8 +44,9 @@ TURN = np.deg2rad(170.0)
 """Rotations from the middle frame up to which their logarithms are coordinates."""
 
 
-def found_q(problem: CurveProblem, report: Callable[[float], object] | None = None, huber: float = 0.0
-            ) -> tuple[CurveProblem, Array, str]:
+def found_q(
+    problem: CurveProblem, report: Callable[[float], object] | None = None, huber: float = 0.0
+) -> tuple[CurveProblem, Array, str]:
     """The problem with q found, control frames (n, 12), and how it went.
 
     Args:
@@ -88,8 +90,13 @@ def _starts(problem: CurveProblem, beyond: float) -> list[tuple[str, Array]]:
         else:
             x = x * _sign(x[-1] - x[0])
             first, last = np.quantile(x, [beyond, 1 - beyond])
-            starts.insert(0, ("the first principal component",
-                              low + np.clip((x - first) / (last - first), 0, 1) * (high - low)))
+            starts.insert(
+                0,
+                (
+                    "the first principal component",
+                    low + np.clip((x - first) / (last - first), 0, 1) * (high - low),
+                ),
+            )
     return starts
 
 
@@ -97,8 +104,14 @@ def _sign(x: float) -> float:
     return -1.0 if x < 0 else 1.0
 
 
-def _alternated(problem: CurveProblem, q: Array, G: Array | None, rounds: int, huber: float,
-                report: Callable[[float], object] | None = None) -> tuple[float, Array, Array, int, bool]:
+def _alternated(
+    problem: CurveProblem,
+    q: Array,
+    G: Array | None,
+    rounds: int,
+    huber: float,
+    report: Callable[[float], object] | None = None,
+) -> tuple[float, Array, Array, int, bool]:
     """The cost, q, control frames, rounds, and whether they settled."""
     before = np.inf
     for i in range(rounds):

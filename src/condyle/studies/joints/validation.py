@@ -5,6 +5,7 @@ and the error is measured in the blocks. A block that is longer than half a knot
 frames without data, and what is there is then left to chance. Hence blocks are short, every tenth of them is
 left out at once, ten times, and w has a floor in these fits.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -36,8 +37,13 @@ class Choice:
     table: Table
 
 
-def chosen(problem: CurveProblem, knots_of: Callable[[int], Knots], counts: list[int], weights: list[float],
-           report: Callable[[float], object] | None = None) -> Choice:
+def chosen(
+    problem: CurveProblem,
+    knots_of: Callable[[int], Knots],
+    counts: list[int],
+    weights: list[float],
+    report: Callable[[float], object] | None = None,
+) -> Choice:
     """The pair with the least error at frames that were left out.
 
     Args:
@@ -56,10 +62,11 @@ def chosen(problem: CurveProblem, knots_of: Callable[[int], Knots], counts: list
     floor = FLOOR * m * (high - low) ** 3
     for n in counts:
         knots, G = knots_of(n), None
-        for w in sorted(weights, reverse=True):              # smoother fits are the start of less smooth ones
+        for w in sorted(weights, reverse=True):  # smoother fits are the start of less smooth ones
             at = replace(problem, knots=knots, smoothing=max(w, floor), history=[])
-            G = at.run(start(knots, at.D, at.q) if G is None else G, iterations=ITERATIONS,
-                       tolerance=TOLERANCE)[0]
+            G = at.run(
+                start(knots, at.D, at.q) if G is None else G, iterations=ITERATIONS, tolerance=TOLERANCE
+            )[0]
             error = _left_out(at, G, fold)
             rows.append((n, w, 1e3 * np.sqrt(np.mean(error**2)), 1e3 * np.median(error)))
             if report is not None:
@@ -68,8 +75,13 @@ def chosen(problem: CurveProblem, knots_of: Callable[[int], Knots], counts: list
     # among equals the simplest: most smoothing, fewest control frames
     robust = np.isfinite(problem.scale)
     best = min(rows, key=lambda row: (row[3] if robust else row[2], row[0], -row[1]))
-    table = Table(np.arange(len(rows)), ["n", "smoothing", "error", "median"], np.array(rows, dtype=float),
-                  ["", "", "mm", "mm"], over="trial")
+    table = Table(
+        np.arange(len(rows)),
+        ["n", "smoothing", "error", "median"],
+        np.array(rows, dtype=float),
+        ["", "", "mm", "mm"],
+        over="trial",
+    )
     return Choice(int(best[0]), float(best[1]), table)
 
 

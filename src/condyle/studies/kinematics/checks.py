@@ -3,6 +3,7 @@
 Guidelines are those of OpenSim's page "Simulation with OpenSim - Best Practices": errors of markers in a
 frame up to 2 cm (root mean square) and 4 cm (largest) in a motion, 1 cm and 2 cm in a static pose.
 """
+
 from __future__ import annotations
 
 import math
@@ -36,14 +37,26 @@ def marker_checks(errors: Table, rms: float, largest: float, where: str = "") ->
     count = seen.sum(axis=1)
     each = np.sqrt(np.where(seen, e * e, 0.0).sum(axis=1) / np.maximum(count, 1))
     i = int(each.argmax())
-    yield Check(f"largest root mean square of marker errors{where or ' in a frame'}", 100 * float(each[i]),
-                "cm", 100 * rms, 100 * RMS_FAILS, where="" if where else f"t = {errors.time[i]:.6g} s",
-                advice="is the model scaled to the subject, and are units and the vertical axis right?")
+    yield Check(
+        f"largest root mean square of marker errors{where or ' in a frame'}",
+        100 * float(each[i]),
+        "cm",
+        100 * rms,
+        100 * RMS_FAILS,
+        where="" if where else f"t = {errors.time[i]:.6g} s",
+        advice="is the model scaled to the subject, and are units and the vertical axis right?",
+    )
     i, k = divmod(int(np.nanargmax(e)), e.shape[1])
     at = errors.names[k] if where else f"{errors.names[k]}, t = {errors.time[i]:.6g} s"
-    yield Check(f"largest marker error{where}", 100 * float(e[i, k]), "cm", 100 * largest,
-                100 * LARGEST_FAILS, at,
-                advice="is this marker placed on the model as on the subject, and named right?")
+    yield Check(
+        f"largest marker error{where}",
+        100 * float(e[i, k]),
+        "cm",
+        100 * largest,
+        100 * LARGEST_FAILS,
+        at,
+        advice="is this marker placed on the model as on the subject, and named right?",
+    )
 
 
 def checks(result: InverseKinematics) -> Iterator[Check]:
@@ -52,16 +65,36 @@ def checks(result: InverseKinematics) -> Iterator[Check]:
     angles = result.orientation_errors
     if np.isfinite(angles.values).any():
         i, k = divmod(int(np.nanargmax(angles.values)), angles.values.shape[1])
-        yield Check("largest error of a sensor", math.degrees(angles.values[i, k]), "deg",
-                    where=f"{angles.names[k]}, t = {angles.time[i]:.6g} s")
+        yield Check(
+            "largest error of a sensor",
+            math.degrees(angles.values[i, k]),
+            "deg",
+            where=f"{angles.names[k]}, t = {angles.time[i]:.6g} s",
+        )
     if result.swaps:
-        yield Check("pairs of markers that may be exchanged", len(result.swaps), "", 0.0, math.inf,
-                    cut([str(swap) for swap in result.swaps], 2, "; "))
+        yield Check(
+            "pairs of markers that may be exchanged",
+            len(result.swaps),
+            "",
+            0.0,
+            math.inf,
+            cut([str(swap) for swap in result.swaps], 2, "; "),
+        )
     if result.filled.any():
         names = sorted({gap.coordinate for gap in result.gaps if gap.filled})
-        yield Check("frames with interpolated coordinates", int(result.filled.any(axis=1).sum()),
-                    f"of {len(result)}", where=cut(names, 3))
+        yield Check(
+            "frames with interpolated coordinates",
+            int(result.filled.any(axis=1).sum()),
+            f"of {len(result)}",
+            where=cut(names, 3),
+        )
     if result.held:
         yield Check("coordinates that nothing measured depends on", len(result.held), where=cut(result.held))
-    yield Check("frames that failed", len(result.failures), f"of {len(result)}", 0.0, 0.0,
-                advice="see result.failures")
+    yield Check(
+        "frames that failed",
+        len(result.failures),
+        f"of {len(result)}",
+        0.0,
+        0.0,
+        advice="see result.failures",
+    )

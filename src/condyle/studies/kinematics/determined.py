@@ -8,6 +8,7 @@ two frames that determine the coordinate is filled, if it is at most `fill_gaps`
 with the slopes of the frames beside them; then the frame is solved again from there, so that the markers that
 were seen still fit and the constraints hold. A longer gap, and one at either end of the trial, is NaN.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -81,11 +82,12 @@ def samples(tasks: Tasks) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     else:
         bits = np.packbits(seen, axis=1)
         columns = np.zeros((len(seen), -(-bits.shape[1] // 8) * 8), dtype=np.uint8)
-        columns[:, :bits.shape[1]] = bits
+        columns[:, : bits.shape[1]] = bits
         kinds = np.zeros(len(seen), dtype=np.intp)
-        for word in columns.view(np.uint64).T:              # 64 of what was measured at a time
-            kinds = np.unique(kinds * (1 + len(seen)) + np.unique(word, return_inverse=True)[1],
-                              return_inverse=True)[1]
+        for word in columns.view(np.uint64).T:  # 64 of what was measured at a time
+            kinds = np.unique(
+                kinds * (1 + len(seen)) + np.unique(word, return_inverse=True)[1], return_inverse=True
+            )[1]
     order = np.argsort(kinds, kind="stable")
     ends = np.searchsorted(kinds[order], np.arange(kinds.max() + 2))
     first, last = ends[:-1], ends[1:] - 1
@@ -102,8 +104,14 @@ def _measured(tasks: Tasks) -> Mask:
     return np.concatenate(parts, axis=1)
 
 
-def determine(frames: Frames, tasks: Tasks, kinds: NDArray[np.intp], normal: NormalMatrices, longest: float,
-              solve: SolveEach) -> tuple[Frames, Determined]:
+def determine(
+    frames: Frames,
+    tasks: Tasks,
+    kinds: NDArray[np.intp],
+    normal: NormalMatrices,
+    longest: float,
+    solve: SolveEach,
+) -> tuple[Frames, Determined]:
     """The frames with gaps filled, and what is known of each coordinate.
 
     Args:
@@ -126,12 +134,15 @@ def determine(frames: Frames, tasks: Tasks, kinds: NDArray[np.intp], normal: Nor
     missing, alone = nothing.copy(), nothing.copy()
     missing[rows], alone[rows] = _coordinates(frames, tasks, matrices, rows)
     never = alone.all(axis=0) & (len(rows) == T)
-    runs = [(k, a, b) for k in np.flatnonzero(missing.any(axis=0) & ~never).tolist()
-            for a, b in _runs(missing[:, k])]
+    runs = [
+        (k, a, b)
+        for k in np.flatnonzero(missing.any(axis=0) & ~never).tolist()
+        for a, b in _runs(missing[:, k])
+    ]
     inside = lambda a, b: a > 0 and b < T - 1 and frames.t[b + 1] - frames.t[a] <= longest + EXACT
     filled, gaps = nothing.copy(), []
     for k, a, b in runs:
-        filled[a:b + 1, k] = fill = inside(a, b) or longest == np.inf
+        filled[a : b + 1, k] = fill = inside(a, b) or longest == np.inf
         gaps.append(Gap(system.coordinates[k], (a, b), (float(frames.t[a]), float(frames.t[b])), bool(fill)))
     if any(inside(a, b) for _, a, b in runs):
         frames = _filled(frames, tasks, [(k, a, b) for k, a, b in runs if inside(a, b)], solve)
@@ -139,8 +150,9 @@ def determine(frames: Frames, tasks: Tasks, kinds: NDArray[np.intp], normal: Nor
     return frames, Determined(missing, filled, held, tuple(sorted(gaps, key=lambda g: g.frames)))
 
 
-def _coordinates(frames: Frames, tasks: Tasks, normal: NormalMatrices,
-                 rows: NDArray[np.intp]) -> tuple[Mask, Mask]:
+def _coordinates(
+    frames: Frames, tasks: Tasks, normal: NormalMatrices, rows: NDArray[np.intp]
+) -> tuple[Mask, Mask]:
     """Coordinates that some frames do not determine, and those of them that move alone: shapes (k, nq)."""
     system = frames.system
     known = system.compiled.programs
@@ -191,10 +203,10 @@ def _filled(frames: Frames, tasks: Tasks, runs: Sequence[tuple[int, int, int]], 
     q = _continuous(system, frames.q)
     blank = np.zeros(q.shape, dtype=bool)
     for k, a, b in runs:
-        blank[a:b + 1, k] = True
+        blank[a : b + 1, k] = True
     smooth = q.copy()
     for k, a, b in runs:
-        smooth[a:b + 1, k] = _between(t, q[:, k], blank[:, k], a, b)
+        smooth[a : b + 1, k] = _between(t, q[:, k], blank[:, k], a, b)
     rows = np.flatnonzero(blank.any(axis=1))
     found = solve(tasks, rows, system.compiled.normalised(smooth[rows]), None)
     q, info = frames.q.copy(), frames.info.copy()
@@ -216,6 +228,9 @@ def _between(t: Array, x: Array, blank: Mask, a: int, b: int) -> Array:
         near = slice(min(end, last), max(end, last) + 1)
         degree = 2 if abs(last - end) + 1 >= CURVED else 1
         slopes.append(np.polyfit(t[near] - t[end], x[near], degree)[-2] if last != end else secant)
-    s = (t[a:b + 1] - t[before]) / step
-    return ((2 * s ** 3 - 3 * s ** 2 + 1) * x[before] + (3 * s ** 2 - 2 * s ** 3) * x[after]
-            + step * ((s ** 3 - 2 * s ** 2 + s) * slopes[0] + (s ** 3 - s ** 2) * slopes[1]))
+    s = (t[a : b + 1] - t[before]) / step
+    return (
+        (2 * s**3 - 3 * s**2 + 1) * x[before]
+        + (3 * s**2 - 2 * s**3) * x[after]
+        + step * ((s**3 - 2 * s**2 + s) * slopes[0] + (s**3 - s**2) * slopes[1])
+    )

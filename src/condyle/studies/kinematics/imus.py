@@ -13,6 +13,7 @@ OpenSim's IMUPlacer does the same but for two things. It takes the angle between
 that an axis that is not level gives another heading; and its IMUInverseKinematicsTool leaves R_heading out,
 so that the model walks where W points. `dataclasses.replace(imus, heading=0.0)` does that.
 """
+
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -39,8 +40,11 @@ UNIT = 1e-2
 LEVEL = 0.1
 """The horizontal part of a unit vector that tells a heading is longer than this."""
 _PARTS = (("_1", "_2", "_3", "_4"), ("_w", "_x", "_y", "_z"), ("_q0", "_q1", "_q2", "_q3"))
-_AXES = {f"{sign}{axis}": (-1.0 if sign == "-" else 1.0) * np.eye(3)[k]
-         for sign in ("", "+", "-") for k, axis in enumerate("xyz")}
+_AXES = {
+    f"{sign}{axis}": (-1.0 if sign == "-" else 1.0) * np.eye(3)[k]
+    for sign in ("", "+", "-")
+    for k, axis in enumerate("xyz")
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -61,8 +65,11 @@ class IMUs(Display):
     names: Sequence[str]
     bodies: Sequence[str]
     R_BS: NDArray[np.float64]
-    rotation: NDArray[np.float64] | Sequence[Sequence[float]] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0),
-                                                                 (0.0, 0.0, 1.0))
+    rotation: NDArray[np.float64] | Sequence[Sequence[float]] = (
+        (1.0, 0.0, 0.0),
+        (0.0, 1.0, 0.0),
+        (0.0, 0.0, 1.0),
+    )
     heading: float = 0.0
     vertical: Sequence[float] = (0.0, 1.0, 0.0)
     spread: NDArray[np.float64] | None = None
@@ -70,8 +77,10 @@ class IMUs(Display):
     def __post_init__(self) -> None:
         n = len(self.names)
         if len(self.bodies) != n or np.shape(self.R_BS) != (n, 3, 3):
-            raise ShapeError(f"IMUs: {n} names need as many bodies and R_BS of shape ({n}, 3, 3), got "
-                             f"{len(self.bodies)} and {np.shape(self.R_BS)}")
+            raise ShapeError(
+                f"IMUs: {n} names need as many bodies and R_BS of shape ({n}, 3, 3), got "
+                f"{len(self.bodies)} and {np.shape(self.R_BS)}"
+            )
 
     @property
     def R_GW(self) -> NDArray[np.float64]:
@@ -80,8 +89,10 @@ class IMUs(Display):
         return exp_so3(self.heading * up) @ np.asarray(self.rotation, dtype=float)  # type: ignore[no-any-return]
 
     def __repr__(self) -> str:
-        return (f"IMUs({cut(f'{a} on {b}' for a, b in zip(self.names, self.bodies, strict=True))}; heading "
-                f"{np.degrees(self.heading):.4g} deg)")
+        return (
+            f"IMUs({cut(f'{a} on {b}' for a, b in zip(self.names, self.bodies, strict=True))}; heading "
+            f"{np.degrees(self.heading):.4g} deg)"
+        )
 
     def _repr_html_(self) -> str:
         angles = np.degrees(np.linalg.norm(log_so3(self.R_BS), axis=-1))
@@ -89,13 +100,28 @@ class IMUs(Display):
         return page(repr(self), Block("", ("sensor", "body", "turned by [deg]"), rows))
 
 
-@answered({"base_imu_label": "it is base=, the name of a sensor", "base_heading_axis": "it is axis=",
-           "sensor_to_opensim_rotations": "it is rotation=", "pose": "the pose is state="})
-def calibrate_imus(system: System, orientations: Table | Mapping[str, ArrayLike], *,
-                   bodies: Mapping[str, str] | None = None, state: State | None = None,
-                   base: str | None = None, axis: str = "x", forward: str = "x", vertical: str = "y",
-                   rotation: ArrayLike = (0.0, 0.0, 0.0),
-                   time: tuple[float, float] | None = None, t: ArrayLike | None = None) -> IMUs:
+@answered(
+    {
+        "base_imu_label": "it is base=, the name of a sensor",
+        "base_heading_axis": "it is axis=",
+        "sensor_to_opensim_rotations": "it is rotation=",
+        "pose": "the pose is state=",
+    }
+)
+def calibrate_imus(
+    system: System,
+    orientations: Table | Mapping[str, ArrayLike],
+    *,
+    bodies: Mapping[str, str] | None = None,
+    state: State | None = None,
+    base: str | None = None,
+    axis: str = "x",
+    forward: str = "x",
+    vertical: str = "y",
+    rotation: ArrayLike = (0.0, 0.0, 0.0),
+    time: tuple[float, float] | None = None,
+    t: ArrayLike | None = None,
+) -> IMUs:
     """Where sensors sit on the bodies, from their orientations while the subject stands in a known pose.
 
     Args:
@@ -148,35 +174,58 @@ def calibrate_imus(system: System, orientations: Table | Mapping[str, ArrayLike]
     chosen = [k for k, name in enumerate(names) if name in on]
     R_BS = np.stack([state.body_pose(on[names[k]]).R.T @ R_GW @ R[k] for k in chosen])  # (1)
     rows = _rows(t, time)
-    spread = [float(np.sqrt(np.nanmean(np.sum(log_so3(R[k].T @ R_WS[rows, k]) ** 2, axis=-1))))
-              for k in chosen]
-    return IMUs(tuple(names[k] for k in chosen), tuple(on[names[k]] for k in chosen), R_BS, turn, heading,
-                tuple(up), np.array(spread))
+    spread = [
+        float(np.sqrt(np.nanmean(np.sum(log_so3(R[k].T @ R_WS[rows, k]) ** 2, axis=-1)))) for k in chosen
+    ]
+    return IMUs(
+        tuple(names[k] for k in chosen),
+        tuple(on[names[k]] for k in chosen),
+        R_BS,
+        turn,
+        heading,
+        tuple(up),
+        np.array(spread),
+    )
 
 
 def sensor_data(who: str, orientations: Any, t: Any) -> tuple[Array, tuple[str, ...], Array]:
     """Times (T,), names (n,) and R_WS (T, n, 3, 3) of what was measured, NaN where nothing was."""
     if isinstance(orientations, Table):
-        bare = [(name.removesuffix(ends[0]), ends) for name in orientations.names for ends in _PARTS
-                if name.endswith(ends[0])]
-        found = [(name, [name + end for end in ends]) for name, ends in bare
-                 if all(name + end in orientations for end in ends)]
+        bare = [
+            (name.removesuffix(ends[0]), ends)
+            for name in orientations.names
+            for ends in _PARTS
+            if name.endswith(ends[0])
+        ]
+        found = [
+            (name, [name + end for end in ends])
+            for name, ends in bare
+            if all(name + end in orientations for end in ends)
+        ]
         if not found:
-            raise DescriptionError(f"{who}: orientations: no columns NAME_1 to NAME_4 (or _w, _x, _y, _z) of "
-                                   f"quaternions in this Table; it has {cut(orientations.names)}")
-        time, given = orientations.time, {name: np.stack([orientations[c] for c in columns], axis=1)
-                                          for name, columns in found}
+            raise DescriptionError(
+                f"{who}: orientations: no columns NAME_1 to NAME_4 (or _w, _x, _y, _z) of "
+                f"quaternions in this Table; it has {cut(orientations.names)}"
+            )
+        time, given = (
+            orientations.time,
+            {name: np.stack([orientations[c] for c in columns], axis=1) for name, columns in found},
+        )
     elif isinstance(orientations, Mapping) and orientations:
         given = {str(k): np.asarray(real(f"{who}: sensor {k!r}", gaps(v))) for k, v in orientations.items()}
         time = np.arange(float(len(next(iter(given.values()))))) if t is None else t
     else:
         path = isinstance(orientations, str) or hasattr(orientations, "__fspath__")
-        raise DescriptionError(f"{who}: orientations: expected a Table of quaternions or {{name: (T, 4) or "
-                               f"(T, 3, 3)}}, got {orientations!r}"
-                               + ("; read it by cd.read_table(path)" if path else ""))
+        raise DescriptionError(
+            f"{who}: orientations: expected a Table of quaternions or {{name: (T, 4) or "
+            f"(T, 3, 3)}}, got {orientations!r}" + ("; read it by cd.read_table(path)" if path else "")
+        )
     T = len(next(iter(given.values())))
-    return times(time, T), tuple(given), np.stack([_rotations(who, name, x, T) for name,
-                                                   x in given.items()], axis=1)
+    return (
+        times(time, T),
+        tuple(given),
+        np.stack([_rotations(who, name, x, T) for name, x in given.items()], axis=1),
+    )
 
 
 def _rotations(who: str, name: str, x: Array, T: int) -> Array:
@@ -184,18 +233,23 @@ def _rotations(who: str, name: str, x: Array, T: int) -> Array:
     if x.shape == (T, 3, 3):
         off = np.abs(np.nan_to_num(x @ np.swapaxes(x, -1, -2) - np.eye(3))).max()
         if off > UNIT or (np.linalg.det(np.nan_to_num(x)) < 0).any():
-            raise ShapeError(f"{who}: sensor {name!r}: no rotations: R R' differs from 1 by {off:.3g}, or "
-                             "one is a reflection")
+            raise ShapeError(
+                f"{who}: sensor {name!r}: no rotations: R R' differs from 1 by {off:.3g}, or "
+                "one is a reflection"
+            )
         return np.where(np.isnan(x).any(axis=(1, 2), keepdims=True), np.nan, x)
     if x.shape != (T, 4):
-        raise ShapeError(f"{who}: sensor {name!r}: expected quaternions ({T}, 4) or rotations ({T}, 3, 3), "
-                         f"got {x.shape}")
+        raise ShapeError(
+            f"{who}: sensor {name!r}: expected quaternions ({T}, 4) or rotations ({T}, 3, 3), got {x.shape}"
+        )
     length = np.linalg.norm(x, axis=1)
-    bad = np.abs(length - 1) > UNIT                         # False for NaN
+    bad = np.abs(length - 1) > UNIT  # False for NaN
     if bad.any() or np.isinf(x).any():
         i = int(np.argmax(bad | np.isinf(length)))
-        raise ShapeError(f"{who}: sensor {name!r}: quaternion {x[i].tolist()} of row {i} has the length "
-                         f"{length[i]:.4g}; expected 1, in the order w, x, y, z")
+        raise ShapeError(
+            f"{who}: sensor {name!r}: quaternion {x[i].tolist()} of row {i} has the length "
+            f"{length[i]:.4g}; expected 1, in the order w, x, y, z"
+        )
     missing = np.isnan(length)
     R = rotation_from_quaternion(np.where(missing[:, None], [1.0, 0, 0, 0], x / length[:, None]))
     return np.where(missing[:, None, None], np.nan, R)
@@ -217,8 +271,13 @@ def _bodies(system: System, names: Sequence[str], given: Mapping[str, str] | Non
         if bare in moving:
             out[name] = bare
     if not out:
-        raise UnknownNameError("bodies of sensors", cut(names), moving, "a sensor is on the body whose name "
-                               "it has, perhaps with _imu at its end; bodies={sensor: body} says otherwise")
+        raise UnknownNameError(
+            "bodies of sensors",
+            cut(names),
+            moving,
+            "a sensor is on the body whose name "
+            "it has, perhaps with _imu at its end; bodies={sensor: body} says otherwise",
+        )
     return out
 
 
@@ -229,8 +288,10 @@ def _rows(t: Array, time: Any) -> NDArray[np.intp]:
         raise ShapeError(f"calibrate_imus: time: expected first and last time [s], got {time!r}")
     rows = np.flatnonzero((t >= time[0]) & (t <= time[1]))
     if not rows.size:
-        raise DescriptionError(f"calibrate_imus: no rows between {time[0]:g} and {time[1]:g} s; there are "
-                               f"some from {t[0]:g} to {t[-1]:g} s")
+        raise DescriptionError(
+            f"calibrate_imus: no rows between {time[0]:g} and {time[1]:g} s; there are "
+            f"some from {t[0]:g} to {t[-1]:g} s"
+        )
     return rows
 
 
@@ -239,8 +300,10 @@ def _mean(t: Array, names: Sequence[str], R: Array, time: Any) -> Array:
     rows = R[_rows(t, time)]
     none = np.isnan(rows).all(axis=(0, 2, 3))
     if none.any():
-        raise DescriptionError(f"calibrate_imus: sensor {names[int(none.argmax())]!r} has no orientation "
-                               "then; give time=(first, last) where it has one, or leave it out")
+        raise DescriptionError(
+            f"calibrate_imus: sensor {names[int(none.argmax())]!r} has no orientation "
+            "then; give time=(first, last) where it has one, or leave it out"
+        )
     U, _, Vt = np.linalg.svd(np.nansum(rows, axis=0))
     sign = np.ones(U.shape[:-1])
     sign[:, 2] = np.linalg.det(U @ Vt)
@@ -252,21 +315,30 @@ def _angle(base: str, axis: str, seen: Array, wanted: Array, up: Array) -> float
     a, b = seen - (seen @ up) * up, wanted - (wanted @ up) * up
     if np.linalg.norm(a) < LEVEL or np.linalg.norm(b) < LEVEL:
         which = f"axis {axis!r} of sensor {base!r}" if np.linalg.norm(a) < LEVEL else "its body's axis"
-        raise DescriptionError(f"calibrate_imus: {which} points up or down and has no heading; name another "
-                               "by axis= or forward=, and see whether rotation= is right")
+        raise DescriptionError(
+            f"calibrate_imus: {which} points up or down and has no heading; name another "
+            "by axis= or forward=, and see whether rotation= is right"
+        )
     return float(np.arctan2(np.cross(a, b) @ up, a @ b))
 
 
-def sensor_tasks(system: System, t: Array, names: Sequence[str], R_WS: Array, imus: Any,
-                 weights: Any) -> SensorTasks:
+def sensor_tasks(
+    system: System, t: Array, names: Sequence[str], R_WS: Array, imus: Any, weights: Any
+) -> SensorTasks:
     """The sensors that were measured and have a place, with their weights."""
     if not isinstance(imus, IMUs):
-        raise DescriptionError("inverse_kinematics: orientations need the places of the sensors: "
-                               "imus=cd.calibrate_imus(system, orientations)")
+        raise DescriptionError(
+            "inverse_kinematics: orientations need the places of the sensors: "
+            "imus=cd.calibrate_imus(system, orientations)"
+        )
     used = [k for k, name in enumerate(names) if name in imus.names]
     if not used:
-        raise UnknownNameError("sensors", cut(names), imus.names, "inverse_kinematics: no sensor of the data "
-                               "has a place in imus=")
+        raise UnknownNameError(
+            "sensors",
+            cut(names),
+            imus.names,
+            "inverse_kinematics: no sensor of the data has a place in imus=",
+        )
     given = weights_over(t, "orientation_weights", "sensor", weights, {*names, *imus.names})
     w = np.stack([np.broadcast_to(given.get(names[k], 1.0), t.shape) for k in used], axis=1)
     at = [imus.names.index(names[k]) for k in used]
@@ -275,7 +347,14 @@ def sensor_tasks(system: System, t: Array, names: Sequence[str], R_WS: Array, im
     R_GS = imus.R_GW @ R_WS[:, used]
     w = np.where(np.isnan(R_GS).any(axis=(2, 3)), 0.0, w)
     if not w.any():
-        raise ShapeError("inverse_kinematics: no sensor was measured and has a weight in any frame: all are "
-                         "NaN or zero")
-    return SensorTasks(tuple(names[k] for k in used), tuple(imus.bodies[k] for k in at), imus.R_BS[at], R_GS,
-                       w, tuple(name for name in names if name not in imus.names))
+        raise ShapeError(
+            "inverse_kinematics: no sensor was measured and has a weight in any frame: all are NaN or zero"
+        )
+    return SensorTasks(
+        tuple(names[k] for k in used),
+        tuple(imus.bodies[k] for k in at),
+        imus.R_BS[at],
+        R_GS,
+        w,
+        tuple(name for name in names if name not in imus.names),
+    )

@@ -1,5 +1,6 @@
 """What inverse kinematics gives back: the motion, how far markers and sensors are from the model, and what to
 look at."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
@@ -66,9 +67,11 @@ class InverseKinematics(Display, Judged):
     _study = "inverse_kinematics"
     plumbing: ClassVar[frozenset[str]] = frozenset({"tasks", "determined"})
     elsewhere: ClassVar[dict[str, str]] = {
-        "q": "result.frames.q, or by name result.motion['knee']", "residuals": "result.errors",
+        "q": "result.frames.q, or by name result.motion['knee']",
+        "residuals": "result.errors",
         "save": "a method of its Tables, such as result.motion.save('walk.mot')",
-        "to_pandas": "a method of each of its Tables, such as result.motion.to_pandas()"}
+        "to_pandas": "a method of each of its Tables, such as result.motion.to_pandas()",
+    }
 
     def _named(self, name: str) -> str:
         if name in self.system.coordinates:
@@ -153,8 +156,8 @@ class InverseKinematics(Display, Judged):
         markers = self.tasks.markers
         if markers is None:
             return np.zeros((len(self), 0))
-        x, y, z = (self._places - markers.positions[:len(self)]).transpose(2, 0, 1)
-        return np.where(markers.weights[:len(self)] > 0, np.sqrt(x * x + y * y + z * z), np.nan)
+        x, y, z = (self._places - markers.positions[: len(self)]).transpose(2, 0, 1)
+        return np.where(markers.weights[: len(self)] > 0, np.sqrt(x * x + y * y + z * z), np.nan)
 
     @cached_property
     def _sums(self) -> tuple[Array, Array, Array]:
@@ -178,8 +181,13 @@ class InverseKinematics(Display, Judged):
         seen = sensors.weights[:T] > 0
         R = np.where(seen[..., None, None], sensors.R_GS[:T], np.eye(3))
         angles = np.linalg.norm(log_so3(np.swapaxes(sensors.places(self._at), -1, -2) @ R), axis=-1)
-        return Table(self.time, sensors.names, np.where(seen, angles, np.nan), ["rad"] * len(sensors.names),
-                     status=self.status)
+        return Table(
+            self.time,
+            sensors.names,
+            np.where(seen, angles, np.nan),
+            ["rad"] * len(sensors.names),
+            status=self.status,
+        )
 
     @cached_property
     def totals(self) -> Table:
@@ -196,14 +204,14 @@ class InverseKinematics(Display, Judged):
     @property
     def cost(self) -> NDArray[np.float64]:
         """What was made least, of each frame, shape (T,): OpenSim's objective (docs/theory/assembly.md)."""
-        return np.maximum(self.frames.info[:, INFO.index("cost")], 0.0)     # rounding may leave less
+        return np.maximum(self.frames.info[:, INFO.index("cost")], 0.0)  # rounding may leave less
 
     # ---- how it went ---------------------------------------------------------------------------------------
 
     @property
     def unseen(self) -> NDArray[np.intp]:
         """Frames in which no marker and no sensor was measured."""
-        return np.flatnonzero(self.tasks.measured[:len(self)] == 0)
+        return np.flatnonzero(self.tasks.measured[: len(self)] == 0)
 
     @cached_property
     def failures(self) -> dict[int, Outcome]:
@@ -226,8 +234,10 @@ class InverseKinematics(Display, Judged):
         """How all of it ended: "finished", or how many frames failed. Equal to a `cd.Status` too."""
         if self.frames.status == Status.INTERRUPTED or not self.failures:
             return self.frames.status
-        text = (f"{len(self.failures)} of {len(self)} frames failed; the first: "
-                f"{next(iter(self.failures.values()))}")
+        text = (
+            f"{len(self.failures)} of {len(self)} frames failed; the first: "
+            f"{next(iter(self.failures.values()))}"
+        )
         return Outcome(Status.SOME_FAILED, text)
 
     def _checks(self) -> Iterable[Check]:
@@ -247,20 +257,28 @@ class InverseKinematics(Display, Judged):
     # ---- words ---------------------------------------------------------------------------------------------
 
     def __repr__(self) -> str:
-        return (f"InverseKinematics({len(self)} frames{span(self.time)}: {self._followed}; {self.status}"
-                f"{self.quality.summary})")
+        return (
+            f"InverseKinematics({len(self)} frames{span(self.time)}: {self._followed}; {self.status}"
+            f"{self.quality.summary})"
+        )
 
     @property
     def _followed(self) -> str:
         parts, tasks = [], self.tasks
         if tasks.markers is not None:
-            error = (f", RMS {_cm(_rms(self._distances))}, largest {_cm(np.nanmax(self._distances))}"
-                     if np.isfinite(self._distances).any() else "")
+            error = (
+                f", RMS {_cm(_rms(self._distances))}, largest {_cm(np.nanmax(self._distances))}"
+                if np.isfinite(self._distances).any()
+                else ""
+            )
             parts.append(f"{len(tasks.markers.names)} markers{error}")
         if tasks.sensors is not None:
             angles = self.orientation_errors.values
-            error = (f", RMS {_deg(_rms(angles))}, largest {_deg(np.nanmax(angles))}"
-                     if np.isfinite(angles).any() else "")
+            error = (
+                f", RMS {_deg(_rms(angles))}, largest {_deg(np.nanmax(angles))}"
+                if np.isfinite(angles).any()
+                else ""
+            )
             parts.append(f"{len(tasks.sensors.names)} sensors{error}")
         if tasks.coordinates:
             parts.append(f"{len(tasks.coordinates)} coordinates")
@@ -270,8 +288,11 @@ class InverseKinematics(Display, Judged):
         return page(repr(self), *self._blocks())
 
     def _blocks(self) -> list[Block]:
-        return [rows_of(["time [s]", *self.motion.titles], self.time, self.motion.values),
-                *self.quality.blocks, *self._worst()]
+        return [
+            rows_of(["time [s]", *self.motion.titles], self.time, self.motion.values),
+            *self.quality.blocks,
+            *self._worst(),
+        ]
 
     def report(self) -> str:
         """What to look at: the worst markers and frames, names that did not match, frames that failed, and
@@ -285,13 +306,23 @@ class InverseKinematics(Display, Judged):
         out = []
         for noun, table, text in (("marker", self.errors, _cm), ("sensor", self.orientation_errors, _deg)):
             if table.names and np.isfinite(table.values).any():
-                out += [Block(f"worst {noun}s", (noun, "RMS", "largest", "at t [s]", "frames seen"),
-                              _columns(table, text)),
-                        Block("worst frames", ("frame", "t [s]", "RMS", "largest", noun), _rows(table, text))]
+                out += [
+                    Block(
+                        f"worst {noun}s",
+                        (noun, "RMS", "largest", "at t [s]", "frames seen"),
+                        _columns(table, text),
+                    ),
+                    Block("worst frames", ("frame", "t [s]", "RMS", "largest", noun), _rows(table, text)),
+                ]
         said = [(text,) for text in self.failures.values()]
         if said:
-            out.append(Block("frames that failed", (), said[:SHOWN] + [(f"... {len(said) - SHOWN} more",)]
-                             * (len(said) > SHOWN)))
+            out.append(
+                Block(
+                    "frames that failed",
+                    (),
+                    said[:SHOWN] + [(f"... {len(said) - SHOWN} more",)] * (len(said) > SHOWN),
+                )
+            )
         return out
 
     def _remarks(self) -> list[str]:
@@ -299,23 +330,29 @@ class InverseKinematics(Display, Judged):
         if markers is not None:
             count = int((self.rms > RMS).sum()), int((self.totals["marker_error_max"] > LARGEST).sum())
             allowed = f"OpenSim's guidelines, RMS below {_cm(RMS)} and largest below {_cm(LARGEST)},"
-            out.append(f"{allowed} are kept in all frames" if not any(count) else
-                       f"{allowed} are not kept in {count[0]} and {count[1]} frames")
+            out.append(
+                f"{allowed} are kept in all frames"
+                if not any(count)
+                else f"{allowed} are not kept in {count[0]} and {count[1]} frames"
+            )
             if markers.not_measured:
                 out.append(f"markers of the model without data: {cut(markers.not_measured, 12)}")
             if markers.not_in_model:
                 near = near_names(markers.not_measured, markers.not_in_model)
                 said = f"; is {cut(f'{a!r} {b!r}' for a, b in near.items())}?" if near else ""
-                out.append(f"markers of the data that the model does not have: "
-                           f"{cut(markers.not_in_model, 12)}{said}")
+                out.append(
+                    f"markers of the data that the model does not have: {cut(markers.not_in_model, 12)}{said}"
+                )
             never = [name for k, name in enumerate(markers.names) if not markers.weights[:, k].any()]
             if never:
                 out.append(f"markers that were never seen: {cut(never, 12)}")
         if self.tasks.sensors is not None and self.tasks.sensors.not_placed:
             out.append(f"sensors without a place on a body: {cut(self.tasks.sensors.not_placed, 12)}")
         if self.held:
-            out.append(f"coordinates that nothing that was measured depends on, and that keep their values: "
-                       f"{cut(self.held, 12)}")
+            out.append(
+                f"coordinates that nothing that was measured depends on, and that keep their values: "
+                f"{cut(self.held, 12)}"
+            )
         if self.gaps:
             out.append(f"coordinates that some frames do not determine: {gap_text(self.gaps)}")
         return out + [str(swap) for swap in self.swaps]
@@ -338,8 +375,13 @@ class InverseKinematics(Display, Judged):
         for name in names:
             if name not in known:
                 raise UnknownNameError("coordinate, marker or sensor", name, known)
-        raise UnknownNameError("plot", cut(names), known, "coordinates, markers and sensors have units of "
-                               "their own: draw them one after the other, with axes=")
+        raise UnknownNameError(
+            "plot",
+            cut(names),
+            known,
+            "coordinates, markers and sensors have units of "
+            "their own: draw them one after the other, with axes=",
+        )
 
 
 def gap_text(gaps: Sequence[Gap]) -> str:
@@ -347,8 +389,14 @@ def gap_text(gaps: Sequence[Gap]) -> str:
     found: dict[tuple[Any, ...], list[str]] = {}
     for gap in gaps:
         found.setdefault((gap.time, gap.filled), []).append(gap.coordinate)
-    return cut((f"{cut(names)} {_span(*time)}, {'filled' if filled else 'NaN'}"
-                for (time, filled), names in found.items()), SHOWN, "; ")
+    return cut(
+        (
+            f"{cut(names)} {_span(*time)}, {'filled' if filled else 'NaN'}"
+            for (time, filled), names in found.items()
+        ),
+        SHOWN,
+        "; ",
+    )
 
 
 def _span(first: float, last: float) -> str:
@@ -356,7 +404,7 @@ def _span(first: float, last: float) -> str:
 
 
 def _rms(x: Array) -> float:
-    return float(np.sqrt(np.nanmean(x ** 2)))
+    return float(np.sqrt(np.nanmean(x**2)))
 
 
 def _cm(x: float) -> str:
@@ -375,8 +423,15 @@ def _columns(table: Table, text: Any) -> list[tuple[str, ...]]:
     out: list[tuple[str, ...]] = []
     for k in sorted(known, key=lambda k: -rms[k])[:SHOWN]:
         i = int(np.nanargmax(table.values[:, k]))
-        out.append((table.names[k], text(rms[k]), text(table.values[i, k]), f"{table.time[i]:.6g}",
-                    f"{seen[:, k].sum()} of {len(table)}"))
+        out.append(
+            (
+                table.names[k],
+                text(rms[k]),
+                text(table.values[i, k]),
+                f"{table.time[i]:.6g}",
+                f"{seen[:, k].sum()} of {len(table)}",
+            )
+        )
     return out
 
 

@@ -1,4 +1,5 @@
 """`cd.inverse_kinematics`: the motion of a system that follows measured markers, sensors and coordinates."""
+
 from __future__ import annotations
 
 import math
@@ -39,19 +40,36 @@ WORST, FEW, MOST = 4, 2, 0.75
 """Markers that are named; and so few that cause this part of all squares."""
 
 
-@answered({"marker_weights": "they are weights=", "tasks": "markers have weights=, coordinates get values by "
-           "coordinates=", "imu": "it is imus=", "times": "times are t=",
-           "constraint_weight": "constraints hold exactly", "marker_names": "it is names="})
-def inverse_kinematics(system: System, markers: Markers | Mapping[str, ArrayLike] | None = None,
-                       weights: Weights | None = None,
-                       coordinates: Mapping[str, ArrayLike] | Table | None = None, *,
-                       coordinate_weights: float | Weights | None = None,
-                       orientations: Table | Mapping[str, ArrayLike] | None = None, imus: IMUs | None = None,
-                       orientation_weights: Weights | None = None, names: Mapping[str, str] | None = None,
-                       goals: Sequence[Goal] = (), t: ArrayLike | None = None, state: State | None = None,
-                       locked: Iterable[str] = (), limits: Limits | None = None, fill_gaps: float = 0.1,
-                       accuracy: float = 1e-6,
-                       progress: bool | Callable[[float], object] = False) -> InverseKinematics:
+@answered(
+    {
+        "marker_weights": "they are weights=",
+        "tasks": "markers have weights=, coordinates get values by coordinates=",
+        "imu": "it is imus=",
+        "times": "times are t=",
+        "constraint_weight": "constraints hold exactly",
+        "marker_names": "it is names=",
+    }
+)
+def inverse_kinematics(
+    system: System,
+    markers: Markers | Mapping[str, ArrayLike] | None = None,
+    weights: Weights | None = None,
+    coordinates: Mapping[str, ArrayLike] | Table | None = None,
+    *,
+    coordinate_weights: float | Weights | None = None,
+    orientations: Table | Mapping[str, ArrayLike] | None = None,
+    imus: IMUs | None = None,
+    orientation_weights: Weights | None = None,
+    names: Mapping[str, str] | None = None,
+    goals: Sequence[Goal] = (),
+    t: ArrayLike | None = None,
+    state: State | None = None,
+    locked: Iterable[str] = (),
+    limits: Limits | None = None,
+    fill_gaps: float = 0.1,
+    accuracy: float = 1e-6,
+    progress: bool | Callable[[float], object] = False,
+) -> InverseKinematics:
     """Coordinates of a system over time that bring its markers nearest to measured ones, frame by frame.
 
     What is made least is what OpenSim's tool makes least: the weighted mean of squared distances of the
@@ -107,17 +125,38 @@ def inverse_kinematics(system: System, markers: Markers | Mapping[str, ArrayLike
     longest = number(f"{WHO}: fill_gaps", fill_gaps, "the longest gap that is filled [s], zero or more")
     if not longest >= 0:
         raise DescriptionError(f"{WHO}: fill_gaps = {longest:g}: expected zero or more [s]")
-    tasks = _tasks(system, markers, weights, coordinates, coordinate_weights, orientations, imus,
-                   orientation_weights, names, goals, t)
+    tasks = _tasks(
+        system,
+        markers,
+        weights,
+        coordinates,
+        coordinate_weights,
+        orientations,
+        imus,
+        orientation_weights,
+        names,
+        goals,
+        t,
+    )
 
     within = _clamped(system) if limits is None else limits
     if locks := system.compiled.tails.levels(locked):
         state = state.replace(locked={**state.locked, **locks})
 
-    def solve(tasks: Tasks, start: State, rows: Rows, progress: Any = False,
-              normal: NormalMatrices | None = None) -> Frames:
-        return follow(WHO, start, tuple(tasks.goals(rows)), tasks.t[rows], dict(start.locked), within,
-                      accuracy, progress, normal)
+    def solve(
+        tasks: Tasks, start: State, rows: Rows, progress: Any = False, normal: NormalMatrices | None = None
+    ) -> Frames:
+        return follow(
+            WHO,
+            start,
+            tuple(tasks.goals(rows)),
+            tasks.t[rows],
+            dict(start.locked),
+            within,
+            accuracy,
+            progress,
+            normal,
+        )
 
     def solve_each(tasks: Tasks, rows: Rows, q: Array, normal: NormalMatrices | None = None) -> Frames:
         return follow_each(start, tuple(tasks.goals(rows)), tasks.t[rows], within, accuracy, q, normal)
@@ -139,19 +178,38 @@ def inverse_kinematics(system: System, markers: Markers | Mapping[str, ArrayLike
 
 def _clamped(system: System) -> Limits:
     """The ranges of coordinates that are clamped."""
-    return {c.name: c.range for body in system.bodies for c in body.coordinates
-            if c.clamped and c.range is not None} or False
+    return {
+        c.name: c.range
+        for body in system.bodies
+        for c in body.coordinates
+        if c.clamped and c.range is not None
+    } or False
 
 
-def _tasks(system: System, markers: Any, weights: Any, coordinates: Any, coordinate_weights: Any,
-           orientations: Any, imus: Any, orientation_weights: Any, names: Any, goals: Any, t: Any) -> Tasks:
+def _tasks(
+    system: System,
+    markers: Any,
+    weights: Any,
+    coordinates: Any,
+    coordinate_weights: Any,
+    orientations: Any,
+    imus: Any,
+    orientation_weights: Any,
+    names: Any,
+    goals: Any,
+    t: Any,
+) -> Tasks:
     """What is followed, from what was given."""
     if markers is None and orientations is None:
-        raise DescriptionError(f"{WHO}: nothing to follow; give markers= or orientations= with imus=; "
-                               "cd.assemble_frames follows other goals")
+        raise DescriptionError(
+            f"{WHO}: nothing to follow; give markers= or orientations= with imus=; "
+            "cd.assemble_frames follows other goals"
+        )
     if markers is None and (weights is not None or names is not None):
-        raise DescriptionError(f"{WHO}: weights= and names= are those of markers, and there are none; "
-                               "sensors have orientation_weights=")
+        raise DescriptionError(
+            f"{WHO}: weights= and names= are those of markers, and there are none; "
+            "sensors have orientation_weights="
+        )
     if orientations is None and (imus is not None or orientation_weights is not None):
         raise DescriptionError(f"{WHO}: imus= and orientation_weights= need orientations=")
     if coordinates is None and coordinate_weights is not None:
@@ -164,11 +222,13 @@ def _tasks(system: System, markers: Any, weights: Any, coordinates: Any, coordin
         own = isinstance(orientations, Table)
         clock, sensors, R_WS = sensor_data(WHO, orientations, None if own else t if found is None else time)
         if found is not None and not np.array_equal(clock, time):
-            raise DescriptionError(f"{WHO}: markers and orientations have other times; bring them to the "
-                                   "same frames first")
+            raise DescriptionError(
+                f"{WHO}: markers and orientations have other times; bring them to the same frames first"
+            )
         if found is None and t is None and not own:
-            raise DescriptionError(f"{WHO}: orientations given by name need times: t=times [s], shape "
-                                   f"({len(clock)},)")
+            raise DescriptionError(
+                f"{WHO}: orientations given by name need times: t=times [s], shape ({len(clock)},)"
+            )
         time = clock if own or found is not None else times(t, len(clock))
         sensed = sensor_tasks(system, time, sensors, R_WS, imus, orientation_weights)
     values = coordinate_tasks(system, time, coordinates, coordinate_weights)
@@ -181,33 +241,49 @@ def _warn(result: InverseKinematics, start: State, longest: float) -> None:
     if len(result.unseen):
         first = int(result.unseen[0])
         lost = int(result.missing[result.unseen].any(axis=1).sum())
-        warn(f"{WHO}: nothing was measured in {len(result.unseen)} of {len(result)} frames, the "
-             f"first frame {first} (t = {result.time[first]:.6g} s); coordinates are NaN in {lost} of them, "
-             "and interpolated in the others", RuntimeWarning)
+        warn(
+            f"{WHO}: nothing was measured in {len(result.unseen)} of {len(result)} frames, the "
+            f"first frame {first} (t = {result.time[first]:.6g} s); coordinates are NaN in {lost} of them, "
+            "and interpolated in the others",
+            RuntimeWarning,
+        )
     unseen = set(result.unseen.tolist())
     gaps = [gap for gap in result.gaps if not unseen.issuperset(range(gap.frames[0], gap.frames[1] + 1))]
     markers = result.tasks.markers
-    strange = "" if markers is None or not markers.not_in_model else (
-        f". The model has no markers {cut(markers.not_in_model)}: names={{'name in the data': 'name in the "
-        "model'} maps names")
+    strange = (
+        ""
+        if markers is None or not markers.not_in_model
+        else (
+            f". The model has no markers {cut(markers.not_in_model)}: names={{'name in the data': 'name in the "
+            "model'} maps names"
+        )
+    )
     if gaps:
-        warn(f"{WHO}: what was measured does not determine {gap_text(gaps)}. Gaps of up to fill_gaps = "
-             f"{longest:g} s are filled, if frames before and after determine the coordinate. Fill those of "
-             "the markers, give the coordinate a value with a small weight by coordinates=, or lock it; see "
-             f"result.gaps{strange}", RuntimeWarning)
+        warn(
+            f"{WHO}: what was measured does not determine {gap_text(gaps)}. Gaps of up to fill_gaps = "
+            f"{longest:g} s are filled, if frames before and after determine the coordinate. Fill those of "
+            "the markers, give the coordinate a value with a small weight by coordinates=, or lock it; see "
+            f"result.gaps{strange}",
+            RuntimeWarning,
+        )
     sensed = result.tasks.sensors is not None
     if held := [name for name in result.held if not (sensed and _shifts(result.system, name))]:
-        warn(f"{WHO}: no marker or sensor tells {cut(held)} in any frame: the value of the start stays. Lock "
-             f"it by locked= if that is meant, or give a value by coordinates={strange if not gaps else ''}",
-             RuntimeWarning)
+        warn(
+            f"{WHO}: no marker or sensor tells {cut(held)} in any frame: the value of the start stays. Lock "
+            f"it by locked= if that is meant, or give a value by coordinates={strange if not gaps else ''}",
+            RuntimeWarning,
+        )
     if text := _far_off(result):
         warn(f"{WHO}: {text}", RuntimeWarning)
     elif _one_marker_fails(result):
         result.quality.warn()
     if axis := lies_along(start, result.tasks):
-        warn(f"{WHO}: what points up in the model lies along {axis} in most frames. Does {axis} point up in "
-             f"the data, cd.read_markers(path, vertical={axis!r})? Then gravity comes from the side here; "
-             "if the subject lies down, all is well", RuntimeWarning)
+        warn(
+            f"{WHO}: what points up in the model lies along {axis} in most frames. Does {axis} point up in "
+            f"the data, cd.read_markers(path, vertical={axis!r})? Then gravity comes from the side here; "
+            "if the subject lies down, all is well",
+            RuntimeWarning,
+        )
     for swap in result.swaps:
         warn(f"{WHO}: {swap}", RuntimeWarning)
 
@@ -228,25 +304,30 @@ def _far_off(result: InverseKinematics) -> str:
     markers, size = result.tasks.markers, reach(result.system)
     if markers is None:
         return ""
-    zero = (markers.positions[:len(result)] == 0).all(axis=2).any(axis=1)  # markers at zero are asked about
+    zero = (markers.positions[: len(result)] == 0).all(axis=2).any(axis=1)  # markers at zero are asked about
     e = np.where(zero[:, None], np.nan, result._distances)
     e[[i for swap in result.swaps for i in swap.frames]] = np.nan
     rms = sums(e)[1]
     far = np.flatnonzero(rms > FAR * min(size or 1.0, 1.0))
     squares, seen = np.nansum(e[far] ** 2, axis=0), np.isfinite(e[far]).sum(axis=0)
     off = math.sqrt(squares.sum() / max(seen.sum(), 1))
-    if not 0 < off < BEYOND * (size or np.inf):             # beyond it, units are asked about
+    if not 0 < off < BEYOND * (size or np.inf):  # beyond it, units are asked about
         return ""
     worst = np.argsort(-squares)[:WORST]
     names = [f"{markers.names[k]} {100 * math.sqrt(squares[k] / seen[k]):.0f} cm" for k in worst if seen[k]]
     alone = len(squares) > WORST and squares[worst[:FEW]].sum() > MOST * squares.sum()
-    why = (f"{' and '.join(repr(markers.names[k]) for k in worst[:FEW])} cause most of it: are they named "
-           "right, and where the model has them? weights={name: 0} leaves one out." if alone else
-           "Is the model scaled to the subject? Are positions in meters, and does y point up in the data: "
-           "cd.read_markers(path, vertical='z')? Are names right, markers where the model has them, "
-           "coordinates= in radians?")
+    why = (
+        f"{' and '.join(repr(markers.names[k]) for k in worst[:FEW])} cause most of it: are they named "
+        "right, and where the model has them? weights={name: 0} leaves one out."
+        if alone
+        else "Is the model scaled to the subject? Are positions in meters, and does y point up in the data: "
+        "cd.read_markers(path, vertical='z')? Are names right, markers where the model has them, "
+        "coordinates= in radians?"
+    )
     times = dict.fromkeys(f"{result.time[i]:.6g}" for i in (far[0], far[-1]))
     where = "" if len(far) == len(result) else f", {' to '.join(times)} s"
-    return (f"markers are {100 * off:.0f} cm from the model in {len(far)} of {len(result)} frames{where} "
-            f"(RMS; the guideline is {100 * RMS:.0f} cm), worst: {', '.join(names)}. {why} result.report() "
-            "tells more")
+    return (
+        f"markers are {100 * off:.0f} cm from the model in {len(far)} of {len(result)} frames{where} "
+        f"(RMS; the guideline is {100 * RMS:.0f} cm), worst: {', '.join(names)}. {why} result.report() "
+        "tells more"
+    )

@@ -11,6 +11,7 @@ takes x to y. So if markers or sensors of the first frame are missed by far, tha
 is another start; so is what was found, without whole turns of angles. If that leads nowhere, the pose is
 turned by half a turn about each axis, and some starts by chance follow. The least cost wins.
 """
+
 from __future__ import annotations
 
 import warnings
@@ -66,7 +67,7 @@ def better_start(state: State, tasks: Tasks, found: Frames, solve: Solve) -> Sta
         found: all frames.
         solve: runs tasks from a state over some frames.
     """
-    measured = np.flatnonzero(tasks.measured[:len(found)])
+    measured = np.flatnonzero(tasks.measured[: len(found)])
     if not measured.size:
         return None
     i, best = int(measured[0]), None
@@ -81,7 +82,7 @@ def better_start(state: State, tasks: Tasks, found: Frames, solve: Solve) -> Sta
         if start is None:
             return best
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")                 # the run over all frames says it again
+            warnings.simplefilter("ignore")  # the run over all frames says it again
             tried = solve(tasks, start, slice(i, i + 1))
         cost, turn = float(tried.info[0, INFO.index("cost")]), _turned(state, tried.q[0])
         lower = cost < (GAIN * least if least < np.inf else np.inf)
@@ -103,15 +104,15 @@ def solved_again(frames: Frames, tasks: Tasks, rows: NDArray[np.intp], solve_eac
     q = frames.q[good[np.abs(good - at[:, None]).argmin(axis=1)]]
     for body in frames.system.bodies:
         if body.parent is None or body.parent.is_ground:
-            q[:, body.q] = frames.q[at][:, body.q]           # where it is and looks
+            q[:, body.q] = frames.q[at][:, body.q]  # where it is and looks
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = solve_each(tasks, rows[at], q)
-    better = found.info[:, INFO.index("cost")] < GAIN * cost[at[:len(found)]]
+    better = found.info[:, INFO.index("cost")] < GAIN * cost[at[: len(found)]]
     if not better.any():
         return frames
     q, info = frames.q.copy(), frames.info.copy()
-    chosen = at[:len(found)][better]
+    chosen = at[: len(found)][better]
     q[chosen], info[chosen] = found.q[better], found.info[better]
     q.flags.writeable = info.flags.writeable = False
     return replace(frames, q=q, info=info)
@@ -223,8 +224,9 @@ def whole_rotations(state: State, tasks: Tasks, rows: Sequence[int]) -> Array:
     return _rotation(x, np.where(w[..., None] > 0, y, 0.0)[enough], w[enough])[0]
 
 
-def rigid_move(x: Array, y: Array, w: Array, axes: Array | float = 0.0,
-               turn: Array | None = None) -> Transform:
+def rigid_move(
+    x: Array, y: Array, w: Array, axes: Array | float = 0.0, turn: Array | None = None
+) -> Transform:
     """The Transform that takes points x (n, 3) nearest to y (n, 3), with weights w (n,): (1).
 
     Args:

@@ -8,6 +8,7 @@ together are a candidate too. Candidates exchange their names in one bad frame, 
 are suspected if the squares of all errors fall to a quarter, or if those of the pair do, the rest does not
 grow, and most other markers are near; then so are all bad frames in which that happens again.
 """
+
 from __future__ import annotations
 
 import re
@@ -66,14 +67,18 @@ class Swap:
         a, b, *more = self.markers
         who = f"left and right markers ({a!r} and {b!r}, ...)" if more else f"{a!r} and {b!r}"
         first, last = (f"{t:.6g}" for t in self.time)
-        where = (f"in frame {self.frames[0]} (t = {first} s)" if len(self.frames) == 1
-                 else f"in {len(self.frames)} frames from {first} to {last} s")
+        where = (
+            f"in frame {self.frames[0]} (t = {first} s)"
+            if len(self.frames) == 1
+            else f"in {len(self.frames)} frames from {first} to {last} s"
+        )
         before, after = (f"{100 * x:.2g} cm" if x >= 0.001 else f"{1000 * x:.2g} mm" for x in self.rms)
         return f"{who} look exchanged {where}: exchanging them lowers the RMS from {before} to {after}"
 
 
-def find_swaps(frames: Frames, tasks: Tasks, places: Array, solve: Solve,
-               solve_each: SolveEach) -> tuple[Swap, ...]:
+def find_swaps(
+    frames: Frames, tasks: Tasks, places: Array, solve: Solve, solve_each: SolveEach
+) -> tuple[Swap, ...]:
     """Suspected pairs.
 
     Args:
@@ -94,14 +99,23 @@ def find_swaps(frames: Frames, tasks: Tasks, places: Array, solve: Solve,
             break
         order, rows, places = found
         search.exchange(order, rows, places)
-        names = [tasks.markers.names[k] for a in np.flatnonzero(order > np.arange(len(order)))
-                 for k in (a, order[a])]
+        names = [
+            tasks.markers.names[k]
+            for a in np.flatnonzero(order > np.arange(len(order)))
+            for k in (a, order[a])
+        ]
         first = next((k for k, swap in enumerate(out) if swap.markers == tuple(names)), None)
-        if first is not None:                               # the same pair in more frames
+        if first is not None:  # the same pair in more frames
             rows = np.union1d(rows, out.pop(first).frames)
         times = tasks.t[rows]
-        out.append(Swap(tuple(names), tuple(map(int, rows)), (float(times[0]), float(times[-1])),
-                        (_rms(start[rows]), _rms(search.errors[rows]))))
+        out.append(
+            Swap(
+                tuple(names),
+                tuple(map(int, rows)),
+                (float(times[0]), float(times[-1])),
+                (_rms(start[rows]), _rms(search.errors[rows])),
+            )
+        )
     return tuple(out)
 
 
@@ -129,8 +143,9 @@ class _Search:
         self.errors[rows] = np.linalg.norm(self.x[rows] - self.y[rows], axis=2)
         self.order[rows] = self.order[rows][:, order]
 
-    def next(self, tasks: Tasks, solve: Solve,
-             solve_each: SolveEach) -> tuple[Order, NDArray[np.intp], Array] | None:
+    def next(
+        self, tasks: Tasks, solve: Solve, solve_each: SolveEach
+    ) -> tuple[Order, NDArray[np.intp], Array] | None:
         """The best exchange, its frames, and the places of the markers then."""
         largest = np.fmax.reduce(self.errors, axis=1, initial=0.0)
         bad = largest > self.far
@@ -145,14 +160,21 @@ class _Search:
                 continue
             every = np.flatnonzero(bad)
             near = int(good[np.abs(good - every[0]).argmin()]) if good.size else -1
-            all_ = self._solved(order, every, one[0] if near < 0 else self.frames.q[near], tasks, solve,
-                                solve_each)
+            all_ = self._solved(
+                order, every, one[0] if near < 0 else self.frames.q[near], tasks, solve, solve_each
+            )
             if all_ is not None and (where := self._falls(order, every, all_[1])).any():
                 return order, every[where], all_[1][where]
         return None
 
-    def _candidates(self, rows: NDArray[np.intp], good: NDArray[np.intp], outliers: bool, tasks: Tasks,
-                    solve_each: SolveEach) -> Iterator[tuple[int, Order, Array]]:
+    def _candidates(
+        self,
+        rows: NDArray[np.intp],
+        good: NDArray[np.intp],
+        outliers: bool,
+        tasks: Tasks,
+        solve_each: SolveEach,
+    ) -> Iterator[tuple[int, Order, Array]]:
         """A frame, an exchange and the pose to start from, the likeliest first."""
         n, some = self.y.shape[1], rows[np.unique(np.linspace(0, len(rows) - 1, SAMPLES).astype(int))]
         near = some if not good.size else good[np.abs(good - some[:, None]).argmin(axis=1)]
@@ -179,7 +201,7 @@ class _Search:
         cross = (x * x).sum(axis=2)[:, :, None] + (y * y).sum(axis=2)[:, None] - 2 * x @ np.swapaxes(y, 1, 2)
         own = np.diagonal(cross, axis1=1, axis2=2)
         now, then = own[:, :, None] + own[:, None], cross + np.swapaxes(cross, 1, 2)
-        closer = (then < CLOSER * now) & (now > 2 * self.far ** 2)      # False for NaN
+        closer = (then < CLOSER * now) & (now > 2 * self.far**2)  # False for NaN
         gain = np.triu(np.where(closer, now - then, 0.0))
         largest = gain.max(axis=0)
         for k in np.argsort(-largest, axis=None)[:CANDIDATES]:
@@ -190,8 +212,9 @@ class _Search:
                 order[[a, b]] = b, a
                 yield int(some[i]), order, q[i]
 
-    def _robust(self, some: NDArray[np.intp], q: Array, x: Array, now: Tasks,
-                solve_each: SolveEach) -> tuple[Array, Array]:
+    def _robust(
+        self, some: NDArray[np.intp], q: Array, x: Array, now: Tasks, solve_each: SolveEach
+    ) -> tuple[Array, Array]:
         """Poses (k, nq) of some frames that fit most markers, and the places of these, from others q and x:
         weights fall with the square of the error, again and again."""
         assert now.markers is not None
@@ -204,7 +227,7 @@ class _Search:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 found = solve_each(replace(now, markers=replace(now.markers, weights=w)), some, q)
-            if len(found) < len(some):                      # interrupted
+            if len(found) < len(some):  # interrupted
                 break
             q, x = found.q, self._places(found)
         return q, x
@@ -216,22 +239,34 @@ class _Search:
         total, pair = np.nansum(before, axis=1), np.nansum(before[:, moved], axis=1)
         less, rest = np.nansum(after, axis=1), np.nansum(after[:, moved], axis=1)
         others = np.nanmedian(np.where(moved, np.nan, after), axis=1) if not moved.all() else np.inf
-        return (less < NEARER * total) | ((rest < NEARER * pair) & (total - less > REST * pair) & (
-            pair > moved.sum() * self.far ** 2) & (others < self.far ** 2) & (less < ALL * total))
+        return (less < NEARER * total) | (
+            (rest < NEARER * pair)
+            & (total - less > REST * pair)
+            & (pair > moved.sum() * self.far**2)
+            & (others < self.far**2)
+            & (less < ALL * total)
+        )
 
-    def _solved(self, order: Order, rows: NDArray[np.intp], q: Array, tasks: Tasks, solve: Solve,
-                solve_each: SolveEach) -> tuple[Array, Array] | None:
+    def _solved(
+        self,
+        order: Order,
+        rows: NDArray[np.intp],
+        q: Array,
+        tasks: Tasks,
+        solve: Solve,
+        solve_each: SolveEach,
+    ) -> tuple[Array, Array] | None:
         """The first pose, and places of the markers in some frames with names exchanged, from a pose."""
         exchanged = self._exchanged(order, rows, tasks)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             found = solve(exchanged, self.frames.start.replace(t=float(self.frames.t[rows[0]]), q=q), rows)
-        if len(found) < len(rows):                          # interrupted
+        if len(found) < len(rows):  # interrupted
             return None
         found = solved_again(found, exchanged, rows, solve_each)
         x, y = self._places(found), self.y[rows][:, order]
         bad = np.flatnonzero(np.fmax.reduce(np.linalg.norm(x - y, axis=2), axis=1) > WORSE * self.far)
-        if bad.size and len(rows) > 1:                      # the pose may still be bent as it was before
+        if bad.size and len(rows) > 1:  # the pose may still be bent as it was before
             q = self._robust(rows[bad], found.q[bad], x[bad], exchanged, solve_each)[0]
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -250,24 +285,35 @@ class _Search:
         """Tasks in which markers also have the positions of others in some frames."""
         now, markers = self.order.copy(), self.markers
         now[rows] = now[rows][:, order]
-        seen = np.take_along_axis(markers.weights[:len(now)] > 0, now, axis=1)
-        return replace(tasks, markers=replace(
-            markers, positions=np.take_along_axis(markers.positions[:len(now)], now[..., None], axis=1),
-            weights=np.where(seen, markers.weights.max(axis=0), 0.0)))
+        seen = np.take_along_axis(markers.weights[: len(now)] > 0, now, axis=1)
+        return replace(
+            tasks,
+            markers=replace(
+                markers,
+                positions=np.take_along_axis(markers.positions[: len(now)], now[..., None], axis=1),
+                weights=np.where(seen, markers.weights.max(axis=0), 0.0),
+            ),
+        )
 
 
 def _sides(names: Sequence[str]) -> Order:
     """Left and right exchanged, by their names: R.Knee and L.Knee, RKNE and LKNE, knee_r and knee_l."""
     other = {"r": "l", "l": "r", "R": "L", "L": "R"}
-    words = (re.compile(r"^()([rlRL])(.+)$"), re.compile(r"^(.+[._ -])([rlRL])()$"),
-             re.compile(r"^(.*?)([rR]ight|[lL]eft)(.*)$"))
+    words = (
+        re.compile(r"^()([rlRL])(.+)$"),
+        re.compile(r"^(.+[._ -])([rlRL])()$"),
+        re.compile(r"^(.*?)([rR]ight|[lL]eft)(.*)$"),
+    )
     order = np.arange(len(names))
     for k, name in enumerate(names):
         for word in words:
             if match := word.match(name):
                 before, side, after = match.groups()
-                swapped = (other[side] if len(side) == 1 else
-                           {"r": "left", "l": "right", "R": "Left", "L": "Right"}[side[0]])
+                swapped = (
+                    other[side]
+                    if len(side) == 1
+                    else {"r": "left", "l": "right", "R": "Left", "L": "Right"}[side[0]]
+                )
                 if (there := f"{before}{swapped}{after}") in names:
                     order[k] = list(names).index(there)
                     break
@@ -275,4 +321,4 @@ def _sides(names: Sequence[str]) -> Order:
 
 
 def _rms(x: Array) -> float:
-    return float(np.sqrt(np.nanmean(x ** 2)))
+    return float(np.sqrt(np.nanmean(x**2)))

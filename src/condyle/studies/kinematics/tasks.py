@@ -9,6 +9,7 @@ where W_m and W_s are the sums of w_m and w_s over what was measured in that fra
 weighted means: ten times the weights of all markers change nothing, and a coordinate of weight w_c is worth
 as much as w_c markers that have all the weight. What is NaN was not measured: it has no weight.
 """
+
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -54,8 +55,11 @@ class MarkerTasks:
         """Those of (1), for some frames. Markers on ground count in W; nothing can be done for them."""
         w, x = _shares(self.weights[rows]).T, self.positions[rows].transpose(1, 0, 2)
         ground = {body for body in set(self.bodies) if system.body(body).is_ground}
-        return [Station.made(*given) for given in zip(self.bodies, self.stations, x, w, self.names,
-                                                      strict=True) if given[0] not in ground]
+        return [
+            Station.made(*given)
+            for given in zip(self.bodies, self.stations, x, w, self.names, strict=True)
+            if given[0] not in ground
+        ]
 
     def places(self, at: Configurations) -> Array:
         """Where the model has them, shape (T, n, 3)."""
@@ -86,13 +90,16 @@ class SensorTasks:
         """Those of (1), for some frames."""
         w = _shares(self.weights[rows])
         R_GB = self.R_GS[rows] @ np.swapaxes(self.R_BS, -1, -2)
-        return [Orientation(body, R_GB[:, k], weight=w[:, k], name=name)
-                for k, (name, body) in enumerate(zip(self.names, self.bodies, strict=True))]
+        return [
+            Orientation(body, R_GB[:, k], weight=w[:, k], name=name)
+            for k, (name, body) in enumerate(zip(self.names, self.bodies, strict=True))
+        ]
 
     def places(self, at: Configurations) -> Array:
         """R_GS of the model, shape (T, n, 3, 3)."""
-        return np.stack([at.rotation(body) @ R for body, R in zip(self.bodies, self.R_BS, strict=True)],
-                        axis=1)
+        return np.stack(
+            [at.rotation(body) @ R for body, R in zip(self.bodies, self.R_BS, strict=True)], axis=1
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,8 +126,10 @@ class Tasks:
         """The goals whose cost is (1), for some frames."""
         out = self.markers.goals(self.system, rows) if self.markers is not None else []
         out += self.sensors.goals(rows) if self.sensors is not None else []
-        out += [Coordinate(name, value[rows], weight=weight[rows], name=name)
-                for name, (value, weight) in self.coordinates.items()]
+        out += [
+            Coordinate(name, value[rows], weight=weight[rows], name=name)
+            for name, (value, weight) in self.coordinates.items()
+        ]
         here = np.arange(len(self.t))[rows]
         return out + [g if g.frames is None else _chosen(g, here) for g in self.others]
 

@@ -1,5 +1,6 @@
 """Markers of which another axis points up than in the model: a free pelvis follows them without an error, and
 gravity comes from the side."""
+
 from __future__ import annotations
 
 import numpy as np

@@ -32,7 +32,7 @@ from condyle.tree.attached import Geometry
 
 def scaled_path(path: Path, s: Factors, where: str) -> Path:
     """A path over bodies of other sizes."""
-    if isinstance(path, FunctionPath):                       # as in OpenSim
+    if isinstance(path, FunctionPath):  # as in OpenSim
         return path
     points = [_point(p, s[p.body], where) for p in path.points]
     wraps = [_wrap(w, s[w.body], where) for w in path.wraps]
@@ -144,8 +144,10 @@ Touching = HuntCrossley | ElasticFoundation
 def moved_contact(law: Touching, s: Factors, where: str) -> Touching:
     """A contact whose surfaces have moved with their bodies, and have the sizes that they had; meshes have
     those of their bodies."""
-    a, b = (x if isinstance(x, Implicit) else scaled_stations(_scaled_mesh(x, s), s, where, ("centre", "X"))
-            for x in law.surfaces())
+    a, b = (
+        x if isinstance(x, Implicit) else scaled_stations(_scaled_mesh(x, s), s, where, ("centre", "X"))
+        for x in law.surfaces()
+    )
     return law if a is law.a and b is law.b else replace(law, a=a, b=b)
 
 

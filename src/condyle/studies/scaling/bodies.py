@@ -122,8 +122,10 @@ def _mobilizer(b: Body, parent: Array, own: Array) -> Mobilizer:
     if (s != s[0]).any() and m.has_lengths and not isinstance(inner, (FunctionBased, Ellipsoid)):
         # these two by the factors of the body as they are, as in OpenSim
         if f"R_{X}" in b.symbolic:
-            raise DescriptionError(f"scale: body {b.name!r}: the orientation of X_{X} depends on Parameters: "
-                                   "which factors its axes have is not known; give three equal factors")
+            raise DescriptionError(
+                f"scale: body {b.name!r}: the orientation of X_{X} depends on Parameters: "
+                "which factors its axes have is not known; give three equal factors"
+            )
         s = np.linalg.norm(s[:, None] * (b.X_BM if turned else b.X_PF).R, axis=0)
     try:
         return b.mobilizer.scaled(s)

@@ -75,9 +75,15 @@ class Scaling(Display, Judged):
         far = {body: max(max(s), 1 / max(min(s), 1e-300)) for body, s in self.factors.items()}
         if far:
             body = max(far, key=lambda body: far[body])
-            yield Check("factor farthest from 1, or its inverse", far[body], "", FACTOR, FACTOR_FAILS,
-                        f"{body}: {' '.join(f'{x:.3f}' for x in self.factors[body])}",
-                        "are markers and units of model and recording the same?")
+            yield Check(
+                "factor farthest from 1, or its inverse",
+                far[body],
+                "",
+                FACTOR,
+                FACTOR_FAILS,
+                f"{body}: {' '.join(f'{x:.3f}' for x in self.factors[body])}",
+                "are markers and units of model and recording the same?",
+            )
         if self.pose is not None:
             yield from marker_checks(self.pose.errors, STATIC_RMS, STATIC_LARGEST, " in the static pose")
 
@@ -128,8 +134,10 @@ class Scaling(Display, Judged):
 
     def __repr__(self) -> str:
         error = f", marker errors {100 * self.rms:.2f} cm rms" if self.marker_errors else ""
-        return (f"Scaling({len(self.factors)} bodies, {sum(b.mass for b in self.system.bodies):.4g} kg{error}"
-                f"{self.quality.summary})")
+        return (
+            f"Scaling({len(self.factors)} bodies, {sum(b.mass for b in self.system.bodies):.4g} kg{error}"
+            f"{self.quality.summary})"
+        )
 
     def _repr_html_(self) -> str:
         return page(repr(self), *self._blocks())

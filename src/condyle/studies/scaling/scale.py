@@ -104,17 +104,20 @@ def scale(
     if markers is not None and not isinstance(markers, Markers):
         raise DescriptionError(f"scale: markers: expected cd.read_markers('static.trc'), got {markers!r}")
     if markers is not None and not len(markers.time):
-        raise DescriptionError("scale: markers: there are no frames; was a time cut out that was not "
-                               "recorded?")
+        raise DescriptionError(
+            "scale: markers: there are no frames; was a time cut out that was not recorded?"
+        )
     place = markers is not None if place_markers is None else bool(place_markers)
     if markers is None and (measurements or place):
         raise DescriptionError(
             "scale: measurements and places of markers need markers=cd.read_markers('static.trc')"
         )
     if not system.markers and (measurements or place):
-        raise DescriptionError("scale: the model has no markers: there is nothing to measure or to place; "
-                               "cd.read_osim(path, add='markers.xml') adds those of an OpenSim marker set, "
-                               "system.add_marker(name, body, station) one of yours")
+        raise DescriptionError(
+            "scale: the model has no markers: there is nothing to measure or to place; "
+            "cd.read_osim(path, add='markers.xml') adds those of an OpenSim marker set, "
+            "system.add_marker(name, body, station) one of yours"
+        )
     if mass is not None and not (isinstance(mass, (int, float, np.number)) and 0 < mass < np.inf):
         raise DescriptionError(f"scale: mass: expected a number above 0 [kg], got {mass!r}")
     old = system.copy()
@@ -141,8 +144,10 @@ def _doubt(s: Factors, mass: float | None, before: float) -> None:
     """Warn of sizes that no subject has: percents, millimetres, grams, pounds."""
     for body, x in s.items():
         if min(x) < 1 / BEYOND or max(x) > BEYOND:
-            warn(f"scale: {body}: the factors {' '.join(f'{v:.4g}' for v in x)} are far from 1; a "
-                 "factor is 1.1, not 110, and markers are in metres")
+            warn(
+                f"scale: {body}: the factors {' '.join(f'{v:.4g}' for v in x)} are far from 1; a "
+                "factor is 1.1, not 110, and markers are in metres"
+            )
             break
     if mass is not None and before > 0 and not before / HEAVY < mass < HEAVY * before:
         warn(f"scale: mass: {mass:g} kg, but the model has {before:.4g} kg; is it in kg?")
@@ -229,10 +234,13 @@ def _resized(
         where = f"scale: force {name!r}"
         new: Any = scaled_stations(law, s, where)
         if isinstance(law, HuntCrossley | ElasticFoundation) and any(
-                (s[x.body] != 1).any() for x in law.surfaces()):
+            (s[x.body] != 1).any() for x in law.surfaces()
+        ):
             new = moved_contact(law, s, where)
-            notes.append(f"contact {name!r}: sizes of its surfaces are as they were, of meshes not; those "
-                         "with a place on a body have moved with it")
+            notes.append(
+                f"contact {name!r}: sizes of its surfaces are as they were, of meshes not; those "
+                "with a place on a body have moved with it"
+            )
         if isinstance(new, PathLaw):
             path = scaled_path(new.path, s, where)
             new = new if path is new.path else replace(new, path=path)

@@ -6,6 +6,7 @@ All broadcast over leading dimensions (...) and take the keyword `Options`. q, u
 must be finite. Frames, units and signs: spatial vectors angular first, in ground; M udot + coriolis_forces =
 tau + gravity_forces + applied_forces + constraint_forces + motion_forces.
 """
+
 from condyle.system.operators.bodies import BodyOperators
 from condyle.system.operators.contacts import ContactOperators
 from condyle.system.operators.dynamics import DynamicsOperators
@@ -15,5 +16,14 @@ from condyle.system.operators.paths import PathOperators
 from condyle.system.operators.public import METHODS
 from condyle.system.operators.rates import RateOperators
 
-__all__ = ["METHODS", "OPTIONS", "BodyOperators", "ContactOperators", "DynamicsOperators", "MuscleOperators",
-           "Options", "PathOperators", "RateOperators"]
+__all__ = [
+    "METHODS",
+    "OPTIONS",
+    "BodyOperators",
+    "ContactOperators",
+    "DynamicsOperators",
+    "MuscleOperators",
+    "Options",
+    "PathOperators",
+    "RateOperators",
+]

@@ -1,5 +1,6 @@
 """How a System answers: one kernel on its arguments and the tail, for one state, many, or a State that keeps
 results."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -23,14 +24,18 @@ class Operators(Description):
 
     def _shorten(self, name: str, compiled: Compiled) -> None:
         """From here on plain vectors go straight to the kernel of an operator, if that is possible."""
-        if OPERATORS[name].direct and name not in self.__dict__ and getattr(type(self),
-                                                                            name) is METHODS[name]:
+        if (
+            OPERATORS[name].direct
+            and name not in self.__dict__
+            and getattr(type(self), name) is METHODS[name]
+        ):
             direct = compiled.shortcut(name, getattr(self, name))
             if direct is not None:
                 self.__dict__[name] = direct
 
-    def _run(self, name: str, arguments: tuple[Any, ...], options: Mapping[str, Any],
-             which: str | None = None) -> Any:
+    def _run(
+        self, name: str, arguments: tuple[Any, ...], options: Mapping[str, Any], which: str | None = None
+    ) -> Any:
         """The result of one kernel in its shape (..., *shape), or a tuple of several; None among the
         arguments is no tau."""
         compiled = self._compiled or self._freeze(f"{name}()")
@@ -42,8 +47,9 @@ class Operators(Description):
             arguments = (*arguments[:-1], compiled.no_tau)
         if "state" in options:
             if options["state"].system is not self:
-                raise DescriptionError(f"{name}: the state belongs to another system; make it with "
-                                       "system.state()")
+                raise DescriptionError(
+                    f"{name}: the state belongs to another system; make it with system.state()"
+                )
             state = options["state"]
             result = state.result(OPERATORS[name], function, arguments, which)
             return compiled.shaped(name, compiled.found(name, arguments, state.tail, result))
@@ -63,19 +69,21 @@ class Operators(Description):
             result = function(*arguments, tail, out=out, threads=threads)
         return compiled.shaped(name, compiled.found(name, arguments, tail, result))
 
-    def _of_body(self, name: str, arguments: tuple[Any, ...], body: Body | str | None,
-                 options: Mapping[str, Any]) -> Array:
+    def _of_body(
+        self, name: str, arguments: tuple[Any, ...], body: Body | str | None, options: Mapping[str, Any]
+    ) -> Array:
         """The row of one body in a result of all bodies; all of them, shape (..., bodies, n), for None."""
         which = None if body is None else self.body(body)
         result: Array = self._run(name, arguments, options)
         if which is None:
             return result
         record = OPERATORS[name]
-        row = len(next(iter(record.results.values())).split()) - 1       # dimensions of a row
+        row = len(next(iter(record.results.values())).split()) - 1  # dimensions of a row
         if which.is_ground:
             shape = result.shape[-row:]
-            return np.broadcast_to(np.reshape(record.ground or np.zeros(shape), shape),
-                                   result.shape[:-row - 1] + shape)
+            return np.broadcast_to(
+                np.reshape(record.ground or np.zeros(shape), shape), result.shape[: -row - 1] + shape
+            )
         return result[..., which.index, :] if row == 1 else result[..., which.index, :, :]
 
     def _held(self, options: Any) -> Array:

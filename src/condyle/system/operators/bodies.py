@@ -1,5 +1,6 @@
 """Poses, velocities, accelerations, inertias and Jacobians of bodies, mass centre and momentum of all: public
 operators."""
+
 from __future__ import annotations
 
 from typing import Unpack
@@ -26,9 +27,9 @@ class BodyOperators(Operators):
     """
 
     @operator
-    def body_pose(self, q: Vector, body: Body | str, relative_to: Body | str | None = None,
-                  **options: Unpack[Options]
-                  ) -> Transform:
+    def body_pose(
+        self, q: Vector, body: Body | str, relative_to: Body | str | None = None, **options: Unpack[Options]
+    ) -> Transform:
         """X_GB: R (..., 3, 3) and p (..., 3) [m] of the body's frame in ground, or in the body
         `relative_to`."""
         X = self._of_body("body_pose", (q,), body, options)
@@ -37,8 +38,14 @@ class BodyOperators(Operators):
         return X_GB if relative_to is None else self.body_pose(q, relative_to, **options).inverse() @ X_GB
 
     @operator
-    def body_velocity(self, q: Vector, u: Vector, body: Body | str, relative_to: Body | str | None = None,
-                      **options: Unpack[Options]) -> Array:
+    def body_velocity(
+        self,
+        q: Vector,
+        u: Vector,
+        body: Body | str,
+        relative_to: Body | str | None = None,
+        **options: Unpack[Options],
+    ) -> Array:
         """V_GB, shape (..., 6): angular, then linear velocity of the body's origin [rad/s, m/s], in ground;
         or as the body `relative_to` sees it, measured and expressed in that."""
         V = self._of_body("body_velocity", (q, u), body, options)
@@ -47,9 +54,15 @@ class BodyOperators(Operators):
         return self._seen_velocity(relative_to, q, u, self.body_pose(q, body, **options).p, V, options)
 
     @operator
-    def body_acceleration(self, q: Vector, u: Vector, udot: Vector, body: Body | str,
-                          relative_to: Body | str | None = None,
-                          **options: Unpack[Options]) -> Array:
+    def body_acceleration(
+        self,
+        q: Vector,
+        u: Vector,
+        udot: Vector,
+        body: Body | str,
+        relative_to: Body | str | None = None,
+        **options: Unpack[Options],
+    ) -> Array:
         """A_GB, shape (..., 6): angular, then linear acceleration of the body's origin [rad/s^2, m/s^2], in
         ground; or as the body `relative_to` sees it: the rate of its `body_velocity` there."""
         A = self._of_body("body_acceleration", (q, u, udot), body, options)
@@ -73,9 +86,14 @@ class BodyOperators(Operators):
         return self._of_body("articulated_inertia", (q,), body, options)
 
     @operator
-    def frame_pose(self, q: Vector, body: Body | str, X_BS: Transform | Vector,
-                   relative_to: Body | str | None = None,
-                   **options: Unpack[Options]) -> Transform:
+    def frame_pose(
+        self,
+        q: Vector,
+        body: Body | str,
+        X_BS: Transform | Vector,
+        relative_to: Body | str | None = None,
+        **options: Unpack[Options],
+    ) -> Transform:
         """X_GS of a frame fixed on the body, in ground or in the body `relative_to`.
 
         Args:
@@ -89,18 +107,29 @@ class BodyOperators(Operators):
         return X_GB @ X
 
     @operator
-    def station_position(self, q: Vector, body: Body | str, station: Vector,
-                         relative_to: Body | str | None = None,
-                         **options: Unpack[Options]) -> Array:
+    def station_position(
+        self,
+        q: Vector,
+        body: Body | str,
+        station: Vector,
+        relative_to: Body | str | None = None,
+        **options: Unpack[Options],
+    ) -> Array:
         """Position in ground, or in the body `relative_to` [m], shape (..., 3), of a point given in the
         body's frame."""
         X = self.body_pose(q, body, relative_to, **options)
         return X @ point("station", station, X.p.shape[:-1])
 
     @operator
-    def frame_velocity(self, q: Vector, u: Vector, body: Body | str, station: Vector,
-                       relative_to: Body | str | None = None,
-                       **options: Unpack[Options]) -> Array:
+    def frame_velocity(
+        self,
+        q: Vector,
+        u: Vector,
+        body: Body | str,
+        station: Vector,
+        relative_to: Body | str | None = None,
+        **options: Unpack[Options],
+    ) -> Array:
         """Spatial velocity in ground [rad/s, m/s], shape (..., 6), of a frame fixed on the body with its
         origin at the station; or as the body `relative_to` sees it."""
         r = self._arm(q, body, station, options)
@@ -111,16 +140,30 @@ class BodyOperators(Operators):
         return self._seen_velocity(relative_to, q, u, self.body_pose(q, body, **options).p + r, V, options)
 
     @operator
-    def station_velocity(self, q: Vector, u: Vector, body: Body | str, station: Vector,
-                         relative_to: Body | str | None = None,
-                         **options: Unpack[Options]) -> Array:
+    def station_velocity(
+        self,
+        q: Vector,
+        u: Vector,
+        body: Body | str,
+        station: Vector,
+        relative_to: Body | str | None = None,
+        **options: Unpack[Options],
+    ) -> Array:
         """Velocity in ground, or as the body `relative_to` sees it [m/s], shape (..., 3), of a point fixed on
         the body."""
         return self.frame_velocity(q, u, body, station, relative_to, **options)[..., 3:]
 
     @operator
-    def frame_acceleration(self, q: Vector, u: Vector, udot: Vector, body: Body | str, station: Vector,
-                           relative_to: Body | str | None = None, **options: Unpack[Options]) -> Array:
+    def frame_acceleration(
+        self,
+        q: Vector,
+        u: Vector,
+        udot: Vector,
+        body: Body | str,
+        station: Vector,
+        relative_to: Body | str | None = None,
+        **options: Unpack[Options],
+    ) -> Array:
         """Spatial acceleration in ground [rad/s^2, m/s^2], shape (..., 6), of a frame fixed on the body; or
         as the body `relative_to` sees it."""
         r, V = self._arm(q, body, station, options), self.body_velocity(q, u, body, **options)
@@ -133,8 +176,16 @@ class BodyOperators(Operators):
         return self._seen_acceleration(relative_to, q, u, udot, p, V, A, options)
 
     @operator
-    def station_acceleration(self, q: Vector, u: Vector, udot: Vector, body: Body | str, station: Vector,
-                             relative_to: Body | str | None = None, **options: Unpack[Options]) -> Array:
+    def station_acceleration(
+        self,
+        q: Vector,
+        u: Vector,
+        udot: Vector,
+        body: Body | str,
+        station: Vector,
+        relative_to: Body | str | None = None,
+        **options: Unpack[Options],
+    ) -> Array:
         """Acceleration in ground, or as the body `relative_to` sees it [m/s^2], shape (..., 3), of a point
         fixed on the body."""
         return self.frame_acceleration(q, u, udot, body, station, relative_to, **options)[..., 3:]
@@ -142,15 +193,17 @@ class BodyOperators(Operators):
     # ---- Jacobians -----------------------------------------------------------------------------------------
 
     @operator
-    def station_jacobian(self, q: Vector, body: Body | str, station: Vector,
-                         **options: Unpack[Options]) -> Array:
+    def station_jacobian(
+        self, q: Vector, body: Body | str, station: Vector, **options: Unpack[Options]
+    ) -> Array:
         """J, shape (..., 3, nu): the velocity in ground of a point of the body is J u. station: in the body's
         frame [m]."""
         return self._jacobian("station_jacobian", q, body, station, options)
 
     @operator
-    def frame_jacobian(self, q: Vector, body: Body | str, station: Vector,
-                       **options: Unpack[Options]) -> Array:
+    def frame_jacobian(
+        self, q: Vector, body: Body | str, station: Vector, **options: Unpack[Options]
+    ) -> Array:
         """J, shape (..., 6, nu): the spatial velocity in ground of a frame on the body is J u."""
         return self._jacobian("frame_jacobian", q, body, station, options)
 
@@ -160,15 +213,17 @@ class BodyOperators(Operators):
         return self._run("system_jacobian", (q,), options)
 
     @operator
-    def frame_bias(self, q: Vector, u: Vector, body: Body | str, station: Vector,
-                   **options: Unpack[Options]) -> Array:
+    def frame_bias(
+        self, q: Vector, u: Vector, body: Body | str, station: Vector, **options: Unpack[Options]
+    ) -> Array:
         """Jdot u [rad/s^2, m/s^2], shape (..., 6): spatial acceleration of a frame on the body at udot =
         0."""
         return self.frame_acceleration(q, u, np.zeros(self.nu), body, station, **options)
 
     @operator
-    def station_bias(self, q: Vector, u: Vector, body: Body | str, station: Vector,
-                     **options: Unpack[Options]) -> Array:
+    def station_bias(
+        self, q: Vector, u: Vector, body: Body | str, station: Vector, **options: Unpack[Options]
+    ) -> Array:
         """Jdot u [m/s^2], shape (..., 3): acceleration of a point of the body at udot = 0."""
         return self.frame_bias(q, u, body, station, **options)[..., 3:]
 
@@ -185,14 +240,16 @@ class BodyOperators(Operators):
         return self._run("mass_centre_velocity", (q, u), options)
 
     @operator
-    def mass_centre_acceleration(self, q: Vector, u: Vector, udot: Vector,
-                                 **options: Unpack[Options]) -> Array:
+    def mass_centre_acceleration(
+        self, q: Vector, u: Vector, udot: Vector, **options: Unpack[Options]
+    ) -> Array:
         """Acceleration of the system's mass centre [m/s^2], shape (..., 3)."""
         return self._run("mass_centre_acceleration", (q, u, udot), options)
 
     @operator
-    def momentum(self, q: Vector, u: Vector, about: Vector = (0.0, 0.0, 0.0),
-                 **options: Unpack[Options]) -> Array:
+    def momentum(
+        self, q: Vector, u: Vector, about: Vector = (0.0, 0.0, 0.0), **options: Unpack[Options]
+    ) -> Array:
         """Angular momentum about a point of ground [kg m^2/s] and linear momentum [kg m/s], shape (...,
         6)."""
         h = self._run("momentum", (q, u), options)
@@ -205,19 +262,34 @@ class BodyOperators(Operators):
         R = self.body_pose(q, body, **options).R
         return (R @ point("station", station, R.shape[:-2])[..., None])[..., 0]
 
-    def _seen_velocity(self, who: Body | str, q: Vector, u: Vector, p: Array, V: Array,
-                       options: Options) -> Array:
+    def _seen_velocity(
+        self, who: Body | str, q: Vector, u: Vector, p: Array, V: Array, options: Options
+    ) -> Array:
         """What velocity V at p, both in ground, is for a body."""
-        return relative.velocity(self.body_pose(q, who, **options), self.body_velocity(q, u, who, **options),
-                                 p, V)
+        return relative.velocity(
+            self.body_pose(q, who, **options), self.body_velocity(q, u, who, **options), p, V
+        )
 
-    def _seen_acceleration(self, who: Body | str, q: Vector, u: Vector, udot: Vector, p: Array, V: Array,
-                           A: Array,
-                           options: Options) -> Array:
+    def _seen_acceleration(
+        self,
+        who: Body | str,
+        q: Vector,
+        u: Vector,
+        udot: Vector,
+        p: Array,
+        V: Array,
+        A: Array,
+        options: Options,
+    ) -> Array:
         """What acceleration A at p with velocity V, all in ground, is for a body."""
-        return relative.acceleration(self.body_pose(q, who, **options),
-                                     self.body_velocity(q, u, who, **options),
-                                     self.body_acceleration(q, u, udot, who, **options), p, V, A)
+        return relative.acceleration(
+            self.body_pose(q, who, **options),
+            self.body_velocity(q, u, who, **options),
+            self.body_acceleration(q, u, udot, who, **options),
+            p,
+            V,
+            A,
+        )
 
     def _jacobian(self, name: str, q: Vector, body: Body | str, station: Vector, options: Options) -> Array:
         """The Jacobian of a point or frame on a body; zero for ground."""
@@ -225,5 +297,5 @@ class BodyOperators(Operators):
         if not which.is_ground:
             return self._run(name, (q, station), options, which.name)
         batch = self.body_pose(q, which, **options).p.shape[:-1]
-        shape, = OPERATORS[name].shapes(self.compiled.model).values()
+        (shape,) = OPERATORS[name].shapes(self.compiled.model).values()
         return np.zeros(np.broadcast_shapes(batch, point("station", station, batch).shape[:-1]) + shape)

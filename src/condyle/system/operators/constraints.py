@@ -1,4 +1,5 @@
 """Constraints, their multipliers and forces: public operators."""
+
 from __future__ import annotations
 
 from typing import Unpack
@@ -23,8 +24,9 @@ class ConstraintOperators(Operators):
     """Errors, Jacobian, multipliers and forces of constraints."""
 
     @operator
-    def multipliers(self, q: Vector, u: Vector, tau: Vector | None = None,
-                    **options: Unpack[Options]) -> Array:
+    def multipliers(
+        self, q: Vector, u: Vector, tau: Vector | None = None, **options: Unpack[Options]
+    ) -> Array:
         """Multipliers lambda of all constraint equations, shape (..., m), in their order: M udot + G' lambda
         = f. Redundant constraints share the load: the least norm. Zero for disabled constraints."""
         return self._run("multipliers", (q, u, tau), options)
@@ -43,8 +45,9 @@ class ConstraintOperators(Operators):
         return p, v
 
     @operator
-    def constraint_jacobian(self, q: Vector, u: Vector, level: str | None = None,
-                            **options: Unpack[Options]) -> Array:
+    def constraint_jacobian(
+        self, q: Vector, u: Vector, level: str | None = None, **options: Unpack[Options]
+    ) -> Array:
         """G, shape (..., m, nu): acceleration errors are G udot + constraint_bias.
 
         Args:
@@ -79,22 +82,25 @@ class ConstraintOperators(Operators):
         return count.sum(axis=-1)[()], np.where(np.isinf(least), 1.0, largest / least)[()]
 
     @operator
-    def constraint_forces(self, q: Vector, u: Vector, tau: Vector | None = None,
-                          **options: Unpack[Options]) -> Array:
+    def constraint_forces(
+        self, q: Vector, u: Vector, tau: Vector | None = None, **options: Unpack[Options]
+    ) -> Array:
         """Generalised forces of all constraints, -G' lambda [N m, N], shape (..., nu)."""
         return self._run("constraint_forces", (q, u, self.multipliers(q, u, tau, **options)), options)
 
     @operator
-    def constraint_power(self, q: Vector, u: Vector, tau: Vector | None = None,
-                         **options: Unpack[Options]) -> Array:
+    def constraint_power(
+        self, q: Vector, u: Vector, tau: Vector | None = None, **options: Unpack[Options]
+    ) -> Array:
         """Power of each constraint's forces [W], shape (..., number of constraints), in the order of
         `system.constraints`. Zero except for those that time moves, velocity constraints with a drift, and
         states off the constraints."""
         return self._run("constraint_power", (q, u, self.multipliers(q, u, tau, **options)), options)
 
     @operator
-    def impulses(self, q: Vector, u: Vector, f: Vector | None = None,
-                 **options: Unpack[Options]) -> tuple[Array, Array]:
+    def impulses(
+        self, q: Vector, u: Vector, f: Vector | None = None, **options: Unpack[Options]
+    ) -> tuple[Array, Array]:
         """What happens at once when generalised impulses act: M du + G' lambda = f, G du = -v with the
         velocity errors v of `constraint_errors`. Locked and prescribed speeds do not change. Equations of
         accelerations have no impulses.
@@ -118,8 +124,9 @@ class ConstraintOperators(Operators):
         return du, lambda_
 
     @operator
-    def constraint_reactions(self, q: Vector, u: Vector, constraint: str, tau: Vector | None = None,
-                             **options: Unpack[Options]) -> dict[str, Array]:
+    def constraint_reactions(
+        self, q: Vector, u: Vector, constraint: str, tau: Vector | None = None, **options: Unpack[Options]
+    ) -> dict[str, Array]:
         """Moment about the origin [N m] and force [N] of a constraint on each of its bodies but ground, in
         ground.
 

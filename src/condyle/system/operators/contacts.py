@@ -1,4 +1,5 @@
 """Contacts: where they are and what they exert."""
+
 from __future__ import annotations
 
 from typing import Unpack
@@ -18,15 +19,20 @@ from condyle.system.operators.public import operator
 from condyle.tree.body import Body
 
 TOUCHES = {
-    **dict.fromkeys(("grf", "ground_reaction", "ground_reaction_force", "ground_reaction_forces",
-                     "ground_reactions"),
-                    "contact_forces(), one per contact: their sum is the ground reaction; "
-                    "centre_of_pressure(group) is where it acts"),
-    **dict.fromkeys(("friction", "friction_forces", "normal_forces"),
-                    "contact_forces(), of which contact_normals() gives the normal part"),
+    **dict.fromkeys(
+        ("grf", "ground_reaction", "ground_reaction_force", "ground_reaction_forces", "ground_reactions"),
+        "contact_forces(), one per contact: their sum is the ground reaction; "
+        "centre_of_pressure(group) is where it acts",
+    ),
+    **dict.fromkeys(
+        ("friction", "friction_forces", "normal_forces"),
+        "contact_forces(), of which contact_normals() gives the normal part",
+    ),
     **dict.fromkeys(("contact_moments", "contact_torques"), "contact_wrenches()"),
     **dict.fromkeys(("gaps", "overlap", "penetration", "penetrations"), "contact_depths()"),
-    "cop": "centre_of_pressure(group)", "pressures": "contact_pressures(contact, body)"}
+    "cop": "centre_of_pressure(group)",
+    "pressures": "contact_pressures(contact, body)",
+}
 """What others call these, of states and runs."""
 
 
@@ -82,8 +88,9 @@ class ContactOperators(Operators):
         return self._run("contact_wrenches", (q, u), options)
 
     @operator
-    def contact_pressures(self, q: Vector, u: Vector, contact: str, body: Body | str | None = None,
-                          **options: Unpack[Options]) -> Array:
+    def contact_pressures(
+        self, q: Vector, u: Vector, contact: str, body: Body | str | None = None, **options: Unpack[Options]
+    ) -> Array:
         """Pressure on each triangle of a mesh [Pa], shape (..., triangles), in the order of
         `surface.triangles.faces`; zero where it does not touch.
 
@@ -102,8 +109,9 @@ class ContactOperators(Operators):
                 start += side.size
         if not found:
             known = [name for name, law in self.compiled.model.contacts.items() if hasattr(law, "sides")]
-            raise UnknownNameError("contact of a mesh", contact, known,
-                                   "pressures are those of a cd.contact.Mesh")
+            raise UnknownNameError(
+                "contact of a mesh", contact, known, "pressures are those of a cd.contact.Mesh"
+            )
         bodies = [side.mesh.body for side, _ in found]
         wanted = bodies[0] if body is None else body_name(body, "contact_pressures: body")
         if wanted not in bodies:
@@ -112,10 +120,16 @@ class ContactOperators(Operators):
         given = self._run("contact_springs", (q, u), options)[..., part]
         mesh, springs = side.mesh.triangles, side.springs
         kind = springs.where.key, springs.smooth
-        kernel = self.compiled.functions.setdefault(("pressure", kind), NativeFunction(
-            "contact_pressures", lambda: tree_kernel("pressure", side.size, 4, pressure(springs)),
-            key=f"contact_pressures {kind}", inputs=[("p", side.size), ("face", 4)],
-            outputs=[("pressure", 1)]))
+        kernel = self.compiled.functions.setdefault(
+            ("pressure", kind),
+            NativeFunction(
+                "contact_pressures",
+                lambda: tree_kernel("pressure", side.size, 4, pressure(springs)),
+                key=f"contact_pressures {kind}",
+                inputs=[("p", side.size), ("face", 4)],
+                outputs=[("pressure", 1)],
+            ),
+        )
         out: Array = kernel(given[..., None, :], np.column_stack([mesh.centroids, mesh.areas]))[..., 0]
         return out
 

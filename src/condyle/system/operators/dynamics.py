@@ -1,4 +1,5 @@
 """Forward and inverse dynamics, the mass matrix, generalised forces, power and energy: public operators."""
+
 from __future__ import annotations
 
 from typing import Unpack
@@ -19,8 +20,9 @@ class DynamicsOperators(ConstraintOperators):
     """
 
     @operator
-    def forward_dynamics(self, q: Vector, u: Vector, tau: Vector | None = None,
-                         **options: Unpack[Options]) -> Array:
+    def forward_dynamics(
+        self, q: Vector, u: Vector, tau: Vector | None = None, **options: Unpack[Options]
+    ) -> Array:
         """Accelerations udot [rad/s^2, m/s^2], shape (..., nu), under all enabled forces and constraints and
         tau.
 
@@ -52,9 +54,14 @@ class DynamicsOperators(ConstraintOperators):
             ConstraintError: no accelerations satisfy the constraints.
         """
         if "state" not in options and self.compiled.ydot_in_parts:
-            return np.concatenate([self._run("qdot", (q, u), options),
-                                   self._run("forward_dynamics", (q, u, tau), options),
-                                   self._run("zdot", (q, u), options)], axis=-1)
+            return np.concatenate(
+                [
+                    self._run("qdot", (q, u), options),
+                    self._run("forward_dynamics", (q, u, tau), options),
+                    self._run("zdot", (q, u), options),
+                ],
+                axis=-1,
+            )
         return self._run("ydot", (q, u, tau), options)
 
     @operator
@@ -101,8 +108,9 @@ class DynamicsOperators(ConstraintOperators):
         return self._run("applied_forces", (q, u), options)
 
     @operator
-    def motion_forces(self, q: Vector, u: Vector, tau: Vector | None = None,
-                      **options: Unpack[Options]) -> Array:
+    def motion_forces(
+        self, q: Vector, u: Vector, tau: Vector | None = None, **options: Unpack[Options]
+    ) -> Array:
         """Generalised forces that prescribed motions and locks take [N m, N], shape (..., nu): added to tau
         they do the same. Zero where a speed is free."""
         udot = self.forward_dynamics(q, u, tau, **options)
@@ -113,8 +121,9 @@ class DynamicsOperators(ConstraintOperators):
         return np.where(self._held(options), held, 0.0)
 
     @operator
-    def motion_power(self, q: Vector, u: Vector, tau: Vector | None = None,
-                     **options: Unpack[Options]) -> Array:
+    def motion_power(
+        self, q: Vector, u: Vector, tau: Vector | None = None, **options: Unpack[Options]
+    ) -> Array:
         """Power of these forces [W], one per speed, shape (..., nu), and of joints that time moves by
         themselves (`time=True`), added at their first speed. The sum is what motions, locks and such joints
         add to the energy."""
@@ -136,9 +145,15 @@ class DynamicsOperators(ConstraintOperators):
         return self._run("energy", (q, u), options)
 
     @operator
-    def reactions(self, q: Vector, u: Vector, udot: Vector, body: Body | str | None = None,
-                  lambda_: Vector | None = None,
-                  **options: Unpack[Options]) -> Array:
+    def reactions(
+        self,
+        q: Vector,
+        u: Vector,
+        udot: Vector,
+        body: Body | str | None = None,
+        lambda_: Vector | None = None,
+        **options: Unpack[Options],
+    ) -> Array:
         """Moment [N m] and force [N] of a body's mobilizer on it, at M's origin, in ground.
 
         They include tau and the forces on the mobilizer's own speeds: H' F is their sum.

@@ -1,4 +1,5 @@
 """Muscles: fibres in equilibrium with their tendons."""
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Unpack
@@ -54,11 +55,14 @@ class MuscleOperators(Operators):
             state: a State of this system.
         """
         if not hasattr(state, "system"):
-            raise DescriptionError("equilibrate_muscles: expected a State, as system.state(q=...) makes it, "
-                                   f"got {state!r}; of coordinates it is system.muscle_equilibrium(q)")
+            raise DescriptionError(
+                "equilibrate_muscles: expected a State, as system.state(q=...) makes it, "
+                f"got {state!r}; of coordinates it is system.muscle_equilibrium(q)"
+            )
         if state.system is not self:
-            raise DescriptionError("equilibrate_muscles: the state belongs to another system; make it with "
-                                   "system.state()")
+            raise DescriptionError(
+                "equilibrate_muscles: the state belongs to another system; make it with system.state()"
+            )
         compiled = self._compiled or self._freeze("equilibrate_muscles()")
         return state.replace(z=equilibrium(compiled, state.q, state.tail))
 
@@ -72,8 +76,13 @@ def equilibrium(compiled: Compiled, q: Array, tail: Array) -> Array:
     z: Array = tail[:, model.tail["z"]].copy()
     if names:
         u, L = np.zeros((len(q), model.tree.nu)), np.asarray(compiled.function("path_lengths")(q, tail))
-        z[:, at] = _solved(compiled.function("imbalance"), (q, u, L, np.zeros_like(L)), tail.copy(),
-                           model.tail["z"].start + np.array(at), names)
+        z[:, at] = _solved(
+            compiled.function("imbalance"),
+            (q, u, L, np.zeros_like(L)),
+            tail.copy(),
+            model.tail["z"].start + np.array(at),
+            names,
+        )
     names_of = [name for name, _ in state_variables(model.forces)]
     z[:, [k for k, name in enumerate(names_of) if name.endswith(".fiber_velocity")]] = 0.0
     return z.reshape(*shape, z.shape[1])
@@ -122,10 +131,12 @@ def _solved(kernel: Any, given: tuple[Array, ...], tail: Array, at: Array, names
         if not len(busy):
             break
     if shortest.any():
-        some = ", ".join(f"{name}{f' ({k} of {states} states)' * (states > 1)}" for name, k in
-                         zip(names, shortest.sum(axis=0), strict=True) if k)
-        warn("muscle_equilibrium: fibres at their shortest, their tendons slack or weaker: "
-             f"{some}")
+        some = ", ".join(
+            f"{name}{f' ({k} of {states} states)' * (states > 1)}"
+            for name, k in zip(names, shortest.sum(axis=0), strict=True)
+            if k
+        )
+        warn(f"muscle_equilibrium: fibres at their shortest, their tendons slack or weaker: {some}")
     r, slope, _, _, found = evaluate(np.arange(states)).transpose(2, 0, 1)
     steep = np.where(np.isfinite(slope), np.abs(slope), 0.0) * l_M
     lost = ~shortest & ~(np.abs(r) <= BALANCED + 100 * TOL * steep)
@@ -134,5 +145,8 @@ def _solved(kernel: Any, given: tuple[Array, ...], tail: Array, at: Array, names
         raise ConvergenceError(
             f"muscle_equilibrium: {names[k]!r} finds no balance{f' in state {i}' * (states > 1)}: at a fibre "
             f"length of {l_M[i, k]:.6g} m its forces differ by {r[i, k]:.3g} of the maximal isometric force; "
-            "is a curve of the muscle not a number there, or does it jump?", found, Status.NOT_FINITE)
+            "is a curve of the muscle not a number there, or does it jump?",
+            found,
+            Status.NOT_FINITE,
+        )
     return found

@@ -1,4 +1,5 @@
 """The keyword options that every operator of a System takes."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping

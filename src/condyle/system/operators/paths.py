@@ -1,4 +1,5 @@
 """Paths of muscles, ligaments and springs: public operators."""
+
 from __future__ import annotations
 
 from typing import Any, Unpack
@@ -42,8 +43,10 @@ class PathOperators(Operators):
                 generalised forces.
         """
         if not isinstance(coupled, (bool, np.bool_)):
-            raise ShapeError(f"moment_arms: coupled: expected True or False, got {coupled!r}; all paths come "
-                             "at once, in the order of system.paths")
+            raise ShapeError(
+                f"moment_arms: coupled: expected True or False, got {coupled!r}; all paths come "
+                "at once, in the order of system.paths"
+            )
         R: Array = self._run("moment_arms", (q,), options)
         if not coupled or not self.constraints:
             return R
@@ -68,7 +71,7 @@ class PathOperators(Operators):
         out, at = {}, 0
         for name, path in self.compiled.model.paths.items():
             n = numbers(path)
-            out[name] = polygon(path, flat[..., at:at + n]) if n else np.empty((*flat.shape[:-1], 0, 3))
+            out[name] = polygon(path, flat[..., at : at + n]) if n else np.empty((*flat.shape[:-1], 0, 3))
             at += n
         return out
 

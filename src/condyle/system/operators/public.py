@@ -3,6 +3,7 @@
 A public line is a method with its signature and docstring; all else is in the record of the same name
 (condyle.model.operators).
 """
+
 from __future__ import annotations
 
 import functools
@@ -63,8 +64,10 @@ def asked(record: Operator) -> list[inspect.Parameter]:
 
 # ---- calls of a System's method ----------------------------------------------------------------------------
 
+
 def _call(method: F) -> F:
     """The method; a call that does not fit is answered in words."""
+
     @functools.wraps(method)
     def call(self: Any, *arguments: Any, **options: Any) -> Any:
         try:
@@ -72,11 +75,13 @@ def _call(method: F) -> F:
         except (TypeError, CondyleError) as error:
             _explain(method, error, arguments, options)
             raise
+
     return call  # type: ignore[return-value]
 
 
 def _call_and_write(method: F) -> F:
     """The same, with the result written into `out`, if that is given."""
+
     @functools.wraps(method)
     def call(self: Any, *arguments: Any, **options: Any) -> Any:
         out = options.pop("out", None)
@@ -86,11 +91,13 @@ def _call_and_write(method: F) -> F:
             _explain(method, error, arguments, options)
             raise
         return result if out is None else _into(out, result, method.__name__)
+
     return call  # type: ignore[return-value]
 
 
-def _explain(method: Callable[..., Any], error: Exception, arguments: tuple[Any, ...],
-             options: dict[str, Any]) -> None:
+def _explain(
+    method: Callable[..., Any], error: Exception, arguments: tuple[Any, ...], options: dict[str, Any]
+) -> None:
     """Raise ArgumentError if the call does not fit; let other errors name this operator, not one that it is
     written with."""
     if isinstance(error, (TypeError, ShapeError)):
@@ -113,12 +120,17 @@ def _check_call(method: Callable[..., Any], arguments: tuple[Any, ...], options:
         return
     for x in arguments:
         if type(x).__module__ == "condyle.system.state":
-            own = [n for n, p in list(signature.parameters.items())[1:]
-                   if n not in ("q", "u", "udot", "options") and p.default is p.empty]
+            own = [
+                n
+                for n, p in list(signature.parameters.items())[1:]
+                if n not in ("q", "u", "udot", "options") and p.default is p.empty
+            ]
             said = "" if name == "qdot" else f"({', '.join(own)})"
-            raise ArgumentError(f"{name}: takes arrays, got a State; ask the State itself: "
-                                f"state.{name}{said}, or give "
-                                f"system.{name} its arrays state.q, state.u") from None
+            raise ArgumentError(
+                f"{name}: takes arrays, got a State; ask the State itself: "
+                f"state.{name}{said}, or give "
+                f"system.{name} its arrays state.q, state.u"
+            ) from None
     # every operator has these: they are not what is wrong
     named = {key: x for key, x in options.items() if key not in OPTIONS}
     check_call(name, signature, (None, *arguments), named, None, skip=1)
@@ -130,18 +142,21 @@ def _into(out: Any, result: Any, name: str) -> Any:
         raise ShapeError(f"{name}: out= is not possible, the answer is a Transform; leave it out")
     if isinstance(result, tuple):
         if not isinstance(out, tuple) or len(out) != len(result):
-            raise ShapeError(f"{name}: out: expected a tuple of {len(result)} arrays, got "
-                             f"{type(out).__name__}")
+            raise ShapeError(
+                f"{name}: out: expected a tuple of {len(result)} arrays, got {type(out).__name__}"
+            )
         return tuple(_into(o, r, name) for o, r in zip(out, result, strict=True))
     if not isinstance(out, np.ndarray) or out.shape != np.shape(result) or out.dtype.kind != "f":
         got = f"{out.dtype} of shape {out.shape}" if isinstance(out, np.ndarray) else type(out).__name__
-        raise ShapeError(f"{name}: out: expected floating-point numbers of shape {np.shape(result)}, got "
-                         f"{got}")
+        raise ShapeError(
+            f"{name}: out: expected floating-point numbers of shape {np.shape(result)}, got {got}"
+        )
     np.copyto(out, result)
     return out
 
 
 # ---- calls of a State's method -----------------------------------------------------------------------------
+
 
 def state_method(record: Operator) -> Callable[..., Any]:
     """The operator as a method of State: q, u and udot are its own."""
@@ -152,16 +167,20 @@ def state_method(record: Operator) -> Callable[..., Any]:
     def call(self: State, *arguments: Any, **named: Any) -> Any:
         for argument in named:
             if argument not in known:
-                raise UnknownNameError(f"argument of State.{name}()", argument, known,
-                                       "change a State by state.replace(...)")
+                raise UnknownNameError(
+                    f"argument of State.{name}()", argument, known, "change a State by state.replace(...)"
+                )
         if len(arguments) > len(known):
-            raise ArgumentError(f"State.{name}: takes {len(known)} arguments ({', '.join(known)}), got "
-                                f"{len(arguments)}; a State has {', '.join(arrays)} itself")
+            raise ArgumentError(
+                f"State.{name}: takes {len(known)} arguments ({', '.join(known)}), got "
+                f"{len(arguments)}; a State has {', '.join(arrays)} itself"
+            )
         if moves and not arguments and named.get("udot") is None:
             named["udot"] = self.udot
         try:
-            return getattr(self.system, name)(*(getattr(self, a) for a in arrays), *arguments, **named,
-                                              state=self)
+            return getattr(self.system, name)(
+                *(getattr(self, a) for a in arrays), *arguments, **named, state=self
+            )
         except TypeError:
             check_call(f"State.{name}", signature, (self, *arguments), named, None, skip=1)
             raise

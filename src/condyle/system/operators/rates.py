@@ -1,4 +1,5 @@
 """Rates of coordinates: public operators."""
+
 from __future__ import annotations
 
 from typing import Unpack
