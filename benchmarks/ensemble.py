@@ -61,7 +61,7 @@ def measure(
             result = way()
             least[name] = min(least[name], (clock() - start) / options.members)
             if isinstance(result, cd.Ensemble):
-                used = result.utilisation
+                used = result.utilization
             elif name == "one after the other":
                 evaluations = sum(traj.statistics.evaluations for traj in result)
         long = _long(system, states[0], options)

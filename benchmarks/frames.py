@@ -219,7 +219,7 @@ def main() -> None:
             best: dict[str, tuple[float, dict[str, float]]] = {}
 
             def kept(case: str, rate: float, cost: dict[str, float]) -> None:
-                """The least processor time and the most pictures of all rounds: neighbours only add."""
+                """The least processor time and the most pictures of all rounds: neighbors only add."""
                 old = best.get(case, (0.0, cost))
                 best[case] = max(old[0], rate), min(old[1], cost, key=lambda c: sum(c.values()))
 

@@ -122,7 +122,7 @@ def condyle_system(pins: bool = False) -> Any:
 
 
 def about(mass: float) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
-    """Mass centre [m] and inertia about it [kg m^2] of a rod-like segment that hangs from its joint."""
+    """Mass center [m] and inertia about it [kg m^2] of a rod-like segment that hangs from its joint."""
     length = 0.25 * mass ** (1 / 3)
     return (0.01, -0.45 * length, 0.0), (mass * length**2 / 12, mass * length**2 / 40, mass * length**2 / 11)
 

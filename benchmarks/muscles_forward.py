@@ -3,8 +3,8 @@
     python -m benchmarks.muscles_forward
     python -m benchmarks.muscles_forward --muscle Millard2012 --osim arm26_millard.osim
 
-Both engines have the same muscles with the same excitations and start from rest, fibres in equilibrium. A
-right-hand side is udot and all rates of activations and fibres: `ydot` here, `realizeAcceleration` there. The
+Both engines have the same muscles with the same excitations and start from rest, fibers in equilibrium. A
+right-hand side is udot and all rates of activations and fibers: `ydot` here, `realizeAcceleration` there. The
 error of a run is the largest of q at its end, against a run of the same engine at accuracy 1e-10: engines
 have different geodesics, hence motions of their own. At equal errors the best of our integrators is compared
 with RungeKuttaMerson, which OpenSim's tools run with: an elastic tendon is stiff, for which ours has "rodas"
@@ -33,7 +33,7 @@ if TYPE_CHECKING:  # OpenSim's process imports this module too
 MUSCLES = ("TRIlong", "TRIlat", "TRImed", "BIClong", "BICshort", "BRA")
 BICEPS = ("BIClong", "BICshort", "BRA")
 ACCURACIES = tuple(float(f"{10 ** (-k / 2):.0e}") for k in range(4, 15))
-"""Half decades, for both engines: coarser steps favour whoever is lucky."""
+"""Half decades, for both engines: coarser steps favor whoever is lucky."""
 STATES = 4096
 
 

@@ -1,4 +1,4 @@
-"""arm26 in OpenSim, made of the numbers of condyle.models.arm26, and its static optimisation, in a process
+"""arm26 in OpenSim, made of the numbers of condyle.models.arm26, and its static optimization, in a process
 of its own (opensim_process.py)."""
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ Array = np.ndarray
 
 def _model(spec: dict[str, Any]) -> Any:
     """Bodies by joints; spheres on bodies against a floor. The spec: gravity, bodies (name, parent, joint,
-    at, mass, com, inertia), spheres (body, centre, radius), material (stiffness, dissipation, us, ud, uv,
+    at, mass, com, inertia), spheres (body, center, radius), material (stiffness, dissipation, us, ud, uv,
     transition). Or `meshes` on bodies (body, file) against a floor, a fixed sphere of radius `under`, or each
     other."""
     import opensim as osim
@@ -39,8 +39,8 @@ def _model(spec: dict[str, Any]) -> Any:
         force = osim.HuntCrossleyForce()
         force.setName("contact")
         force.addGeometry("floor")
-        for i, (body, centre, radius) in enumerate(spec["spheres"]):
-            model.addContactGeometry(osim.ContactSphere(radius, osim.Vec3(*centre), known[body], f"s{i}"))
+        for i, (body, center, radius) in enumerate(spec["spheres"]):
+            model.addContactGeometry(osim.ContactSphere(radius, osim.Vec3(*center), known[body], f"s{i}"))
             force.addGeometry(f"s{i}")
         force.setStiffness(k)
         force.setDissipation(c)

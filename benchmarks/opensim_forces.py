@@ -60,7 +60,7 @@ def forces(
     inputs: Sequence[str] | None = None,
 ) -> dict[str, Any]:
     """At `count` random states: coordinates, muscles with their states, lengths, speeds, moment arms,
-    tensions, rates of states; generalised forces of each force alone; udot of the whole model, and of the
+    tensions, rates of states; generalized forces of each force alone; udot of the whole model, and of the
     model without the forces `off`. Controls are random, or of `inputs` alone where these are given and the
     model's controllers say the others."""
     import opensim as osim
@@ -193,7 +193,7 @@ def _alone(
     acting: dict[str, bool],
     controls: Any,
 ) -> dict[str, list[float]]:
-    """Generalised forces of each force."""
+    """Generalized forces of each force."""
     import opensim as osim
 
     def inverse() -> np.ndarray:
@@ -215,7 +215,7 @@ def _alone(
 
 
 def equilibrium(path: str, count: int, seed: int, share: float = 0.9) -> dict[str, Any]:
-    """Fibre lengths (or tendon forces) after equilibrateMuscles, at random poses and activations."""
+    """Fiber lengths (or tendon forces) after equilibrateMuscles, at random poses and activations."""
     model, state = _load(path)
     rng = np.random.default_rng(seed)
     coordinates = list(called(model))

@@ -33,7 +33,7 @@ MECHANICS = (
     "udot without wraps",
 )
 SURFACES = ("no surface", "one", "more")
-MUSCLES = (*(f"{what}: {n}" for what in ("length", "arm", "fibre") for n in SURFACES), "tension")
+MUSCLES = (*(f"{what}: {n}" for what in ("length", "arm", "fiber") for n in SURFACES), "tension")
 ROUNDING = 1e-9
 """Accelerations and forces below this [m/s^2, N] are those of a system at rest: differences are absolute."""
 BEGIN, END = "<!-- parity:begin -->", "<!-- parity:end -->"
@@ -96,7 +96,7 @@ def matrix(X: Any) -> Any:
 
 
 def forces(path: Path) -> dict[str, Any]:
-    """Path lengths and moment arms by how many surfaces a path has, tensions at OpenSim's lengths, fibres in
+    """Path lengths and moment arms by how many surfaces a path has, tensions at OpenSim's lengths, fibers in
     equilibrium, and accelerations with all forces and without those whose paths have surfaces."""
     from tests.opensim.parity_forces import compare, equilibrium
 
@@ -106,7 +106,7 @@ def forces(path: Path) -> dict[str, Any]:
             warnings.simplefilter("ignore")
             found = compare(path)
             if found["system"].muscles:
-                row |= fibres(found["system"], equilibrium(path))
+                row |= fibers(found["system"], equilibrium(path))
     except Exception as error:
         return {"udot": said(error, 60)}
     for what in ("length", "arm"):
@@ -129,15 +129,15 @@ def count(system: Any, name: str) -> int:
     return min(len(system.force(name).path.wraps), 2)
 
 
-def fibres(system: Any, found: dict[str, Any]) -> dict[str, Any]:
-    """Largest differences of fibres in equilibrium [m]; slack ones of length zero count as the shortest
+def fibers(system: Any, found: dict[str, Any]) -> dict[str, Any]:
+    """Largest differences of fibers in equilibrium [m]; slack ones of length zero count as the shortest
     here."""
     row: dict[str, Any] = {}
     for name, (ours, theirs) in found.items():
         muscle, _, state = name.rpartition(".")
         off = np.abs(ours - np.maximum(theirs, 0.01 * system.force(muscle).optimal_fiber_length))
         if state == "fiber_length" and np.isfinite(off).any():
-            title = f"fibre: {SURFACES[count(system, muscle)]}"
+            title = f"fiber: {SURFACES[count(system, muscle)]}"
             row[title] = max(row.get(title, 0.0), float(np.nanmax(off)))
     return row
 

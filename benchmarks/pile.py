@@ -79,8 +79,8 @@ def condyle_pile(pile: Pile) -> tuple[cd.System, cd.State, Any]:
             half = (place - pile.places[k - 1]) / 2
             ties = {"mobilizer": cd.Ball(), "parent": f"b{k - 1}", "X_PF": tuple(half), "X_BM": tuple(-half)}
         system.add_body(f"b{k}", **ties, mass=MASS, inertia=(0.4 * MASS * RADIUS**2,) * 3)
-        neighbours = [f"{j}" for j in (k, k + 1) if pile.chain > 1 and j % pile.chain]
-        balls.append(C.Sphere(f"b{k}", (0, 0, 0), RADIUS, m, cliques=neighbours))
+        neighbors = [f"{j}" for j in (k, k + 1) if pile.chain > 1 and j % pile.chain]
+        balls.append(C.Sphere(f"b{k}", (0, 0, 0), RADIUS, m, cliques=neighbors))
     walls = [
         C.HalfSpace("ground", n, d, m)
         for n, d in (
@@ -124,7 +124,7 @@ def mujoco_pile(pile: Pile, stiff: bool = False) -> Any:
 
 
 def depth(p: np.ndarray, pile: Pile) -> float:
-    """The largest overlap of balls and walls at places (n, 3) [m]; neighbours in a chain do not touch."""
+    """The largest overlap of balls and walls at places (n, 3) [m]; neighbors in a chain do not touch."""
     from scipy.spatial import cKDTree
 
     i, j = cKDTree(p).query_pairs(2 * RADIUS, output_type="ndarray").T

@@ -4,7 +4,7 @@ buffer of 120 ms (condyle.viewer.delay_buffer), no frame missed.
     python -m benchmarks.real_time
     python -m benchmarks.real_time --seconds 4 --minutes 10
 
-The buffer's clock is the processor time of this thread, so that neighbours on the machine do not count: it
+The buffer's clock is the processor time of this thread, so that neighbors on the machine do not count: it
 goes on while frames are simulated (`cd.simulate` to the next frame, accuracy 1e-3) and while their messages
 for the page are made, and jumps to the next frame's time when there is nothing to do. Sizes double
 until frames are missed, then the gap is halved three times, as far as --minutes allow. The last lines say

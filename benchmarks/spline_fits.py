@@ -2,7 +2,7 @@
 
     python -m benchmarks.spline_fits
 
-Both solve the same problem from the same start, with noise of half a degree and a millimetre: SciPy's trust
+Both solve the same problem from the same start, with noise of half a degree and a millimeter: SciPy's trust
 region with sparse finite differences, told which entries of the Jacobian are not zero, and residuals in NumPy
 for all frames at once. Processor time, the least of some rounds, of calls after the first.
 """

@@ -1,4 +1,4 @@
-"""Static optimisation per frame: arm26 beside OpenSim's AnalyzeTool, and 92 muscles over 23 joints.
+"""Static optimization per frame: arm26 beside OpenSim's AnalyzeTool, and 92 muscles over 23 joints.
 
     python -m benchmarks.static_optimization                 both, OpenSim if it is installed
     python -m benchmarks.static_optimization --rounds 5

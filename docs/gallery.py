@@ -65,8 +65,8 @@ def space(figure: Figure, *position: int) -> Any:
 
 def triad(axes: Any, R: np.ndarray, p: np.ndarray, size: float) -> None:
     """The axes of a frame: x red, y green, z blue."""
-    for column, colour in zip(R.T, (RED, GREEN, BLUE), strict=True):
-        axes.plot(*np.transpose([p, p + size * column]), color=colour, linewidth=1.2)
+    for column, color in zip(R.T, (RED, GREEN, BLUE), strict=True):
+        axes.plot(*np.transpose([p, p + size * column]), color=color, linewidth=1.2)
 
 
 def seen(axes: Any, elev: float, azim: float, zoom: float = 1.3, up: str = "y") -> None:
@@ -80,9 +80,9 @@ def seen(axes: Any, elev: float, azim: float, zoom: float = 1.3, up: str = "y") 
 def screw(v: Any, figure: Figure) -> None:
     axes = plain(figure.add_subplot(), "time [s]", "turns")
     axes.plot(v.times, v.exact / (2 * np.pi), color=INK, linewidth=5, alpha=0.2, label="closed form")
-    for name, colour, angle in zip(("screw", "cylinder and coupler"), (BLUE, RED), v.turn, strict=True):
+    for name, color, angle in zip(("screw", "cylinder and coupler"), (BLUE, RED), v.turn, strict=True):
         axes.plot(
-            v.times, angle / (2 * np.pi), color=colour, linestyle="-" if colour == BLUE else ":", label=name
+            v.times, angle / (2 * np.pi), color=color, linestyle="-" if color == BLUE else ":", label=name
         )
     axes.legend(frameon=False)
 
@@ -181,10 +181,10 @@ def fitted_knee(v: Any, figure: Figure) -> None:
     right.plot(
         angle, v.true.forward_dynamics(v.at, v.moved), color=INK, linewidth=4, alpha=0.25, label="truth"
     )
-    for name, colour in (("rough", RED), ("smooth", BLUE)):
+    for name, color in (("rough", RED), ("smooth", BLUE)):
         poses = v.systems[name].body_pose(v.at, "shank")
-        left.plot(angle, 1e3 * poses.p[:, 0], color=colour, linewidth=1, label=name)
-        right.plot(angle, v.systems[name].forward_dynamics(v.at, v.moved), color=colour, linewidth=1)
+        left.plot(angle, 1e3 * poses.p[:, 0], color=color, linewidth=1, label=name)
+        right.plot(angle, v.systems[name].forward_dynamics(v.at, v.moved), color=color, linewidth=1)
     left.legend(frameon=False, fontsize=8)
 
 
@@ -231,10 +231,10 @@ def beads(v: Any, figure: Figure) -> None:
     axes, right = space(figure, 1, 2, 1), plain(figure.add_subplot(1, 2, 2), "time [s]", "spin [rad/s]")
     q = np.linspace(0, 2 * np.pi, 400)
     axes.plot(*v.wire.pose(q).p.T, color=INK, linewidth=1)
-    for k, colour in enumerate((RED, GREEN, BLUE)):
+    for k, color in enumerate((RED, GREEN, BLUE)):
         at = v.wire.pose(v.run.q[::40, 1 + k]).p
-        axes.plot(*at.T, color=colour, linewidth=3, alpha=0.3)
-        axes.plot(*at[-1:].T, color=colour, marker="o", markersize=7)
+        axes.plot(*at.T, color=color, linewidth=3, alpha=0.3)
+        axes.plot(*at[-1:].T, color=color, marker="o", markersize=7)
     seen(axes, elev=90, azim=-90, zoom=1.5, up="z")
     right.plot(v.run.t, v.run.u[:, 0], color=INK, linewidth=1)
 
@@ -259,9 +259,9 @@ def globe(v: Any, figure: Figure) -> None:
     a, b = np.meshgrid(np.linspace(0, 2 * np.pi, 49), np.linspace(-np.pi / 2, np.pi / 2, 25))
     ball = v.height * np.stack([np.cos(b) * np.cos(a), np.cos(b) * np.sin(a), np.sin(b)])
     axes.plot_wireframe(*ball, color=INK, linewidth=0.3, alpha=0.25)
-    for name, colour in zip(v.routes, (RED, GREEN, BLUE), strict=True):
+    for name, color in zip(v.routes, (RED, GREEN, BLUE), strict=True):
         curve = v.system.body(name).mobilizer
-        axes.plot(*curve.pose(np.linspace(0, 1, 400)).p.T, color=colour, linewidth=1.5)
+        axes.plot(*curve.pose(np.linspace(0, 1, 400)).p.T, color=color, linewidth=1.5)
         for q in np.linspace(0, 1, 8, endpoint=False):
             X = curve.pose(q)
             triad(axes, X.R, X.p, 0.08)
@@ -282,10 +282,8 @@ def scapulothoracic(v: Any, figure: Figure) -> None:
             triad(axes, R, p, 0.025)
             axes.plot(*np.transpose([v.sternum, p + R @ v.acromion]), color=INK, linewidth=0.6, alpha=0.6)
     seen(axes, elev=12, azim=-165, zoom=1.35)
-    for k, (name, colour) in enumerate((("protraction", BLUE), ("elevation", GREEN))):
-        right.plot(
-            v.run.t, np.degrees(v.run.q[:, k] - v.run.q[0, k]), color=colour, label=f"{name} [degrees]"
-        )
+    for k, (name, color) in enumerate((("protraction", BLUE), ("elevation", GREEN))):
+        right.plot(v.run.t, np.degrees(v.run.q[:, k] - v.run.q[0, k]), color=color, label=f"{name} [degrees]")
     right.plot(v.run.t, 1e4 * v.stretch, color=RED, label="clavicle's stretch [0.1 mm]")
     right.legend(frameon=False, fontsize=8)
 
@@ -312,18 +310,18 @@ def walker(v: Any, figure: Figure) -> None:
     left, right = figure.subplots(1, 2, width_ratios=(2, 1))
     run, foothold = v.walk.trajectory, 0.0
     rows = np.linspace(0, v.walk.period, 9)
-    for step, colour in enumerate((BLUE, GREEN)):
+    for step, color in enumerate((BLUE, GREEN)):
         for t in rows:
             state = run(t) if t < v.walk.period else v.walk.trajectory.events[-1].before
             hip = np.array([state["x"], state["y"]])
             feet = [state.station_position(leg, v.FOOT)[:2] for leg in ("stance", "swing")]
-            for foot, tone, alpha in zip(feet, (colour, (GREEN, BLUE)[step]), (0.9, 0.35), strict=True):
+            for foot, tone, alpha in zip(feet, (color, (GREEN, BLUE)[step]), (0.9, 0.35), strict=True):
                 left.plot(*np.transpose([hip + (foothold, 0), foot + (foothold, 0)]), color=tone, alpha=alpha)
         foothold += float(feet[1][0])
     left.axhline(0, color=INK, linewidth=1)
     left.set_aspect("equal")
     left.set_axis_off()
-    left.set_title("two steps: each leg in its colour, dark while it stands", fontsize=9, color=INK)
+    left.set_title("two steps: each leg in its color, dark while it stands", fontsize=9, color=INK)
     plain(right, "stance angle [rad]", "its rate [rad $\\sqrt{g/l}$]")
     right.plot(
         v.steps["stance"], v.steps["stance_speed"], color=INK, alpha=0.25, linewidth=0.8, label="first steps"
@@ -346,8 +344,8 @@ def cradle(v: Any, figure: Figure) -> None:
     left.set_aspect("equal")
     left.axis("off")
     left.set_title("lifted, hit, and passed on", fontsize=9, color=INK)
-    for name, colour in (("ball0", BLUE), (v.last, RED)):
-        right.plot(v.traj.t, np.degrees(v.traj[name]), color=colour, label=name)
+    for name, color in (("ball0", BLUE), (v.last, RED)):
+        right.plot(v.traj.t, np.degrees(v.traj[name]), color=color, label=name)
     right.legend(frameon=False, fontsize=8)
     plain(right, "t [s]", "angle [degrees]")
 
@@ -381,7 +379,7 @@ def knee_cartilage(v: Any, figure: Figure) -> None:
             *corners.T,
             mesh.faces[seen],
             np.zeros(seen.sum()),
-            cmap="Greys",
+            cmap="Grays",
             vmin=-0.15,
             vmax=1,
             edgecolors="face",
@@ -431,7 +429,7 @@ def foot_landing(v: Any, figure: Figure) -> None:
     place = below.twinx()
     place.plot(v.t, 100 * v.touched, color=GREEN)
     place.set_ylim(-10, 14)
-    place.set_ylabel("centre of pressure,\nahead of the mass centre [cm]", color=GREEN)
+    place.set_ylabel("center of pressure,\nahead of the mass center [cm]", color=GREEN)
     place.spines["top"].set_visible(False)
 
 
@@ -466,7 +464,7 @@ def tippe_top(v: Any, figure: Figure) -> None:
     left.axhline(0, color=INK, linewidth=1)
     left.set_aspect("equal")
     left.axis("off")
-    left.set_title("its axis, and its mass centre in red", fontsize=9, color=INK)
+    left.set_title("its axis, and its mass center in red", fontsize=9, color=INK)
     right.plot(v.t, np.degrees(np.arccos(np.clip(v.upright, -1, 1))), color=BLUE)
     plain(right, "t [s]", "tilt of its axis [degrees]")
 

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 
 import condyle as cd
 from condyle.cli.demo import DATA, elbow
-from condyle.cli.figures import COLOURS, DASHED
+from condyle.cli.figures import COLORS, DASHED
 from condyle.cli.report import referred
 from condyle.cli.steps import Steps
 from condyle.cli.study import Study, count, study
@@ -91,10 +91,10 @@ def size(forces: cd.Table) -> cd.Table:
 
 
 def curves(axes: Axes, table: cd.Table, other: cd.Table | None, ylabel: str, legend: bool = False) -> None:
-    for k, (name, colour) in enumerate(zip(table.names, COLOURS, strict=False)):
-        axes.plot(table.time, table[name], color=colour, linewidth=2.4 - 0.2 * k, label=name)
+    for k, (name, color) in enumerate(zip(table.names, COLORS, strict=False)):
+        axes.plot(table.time, table[name], color=color, linewidth=2.4 - 0.2 * k, label=name)
         if other is not None:
-            axes.plot(other.time, other[name], color=colour, **DASHED)
+            axes.plot(other.time, other[name], color=color, **DASHED)
     axes.plot([], [], color=INK, label="OpenSim", **DASHED)
     axes.set_ylabel(ylabel)
     axes.margins(x=0)
@@ -117,10 +117,10 @@ def arm(axes: Axes, found: Study) -> None:
         p = np.array([system.station_position(q, body, at) for body, at in bones])
         axes.plot(p[:, 0], p[:, 1], color=INK, linewidth=9, alpha=0.18 * fade, solid_capstyle="round")
         polygons = system.path_points(q)
-        for name, colour in zip(system.muscles, COLOURS, strict=False):
+        for name, color in zip(system.muscles, COLORS, strict=False):
             x, y, _ = polygons[name].T
             axes.plot(
-                x, y, color=colour, alpha=fade, linewidth=0.8 + found.tables["forces_active"][name][i] / 40
+                x, y, color=color, alpha=fade, linewidth=0.8 + found.tables["forces_active"][name][i] / 40
             )
     axes.set(aspect="equal", xlabel="forward [m]", ylabel="up [m]")
     axes.spines[["top", "right"]].set_visible(False)

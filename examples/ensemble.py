@@ -28,7 +28,7 @@ ens = cd.simulate(system, starts, 6.0, accuracy=ACCURACY, keep=times)
 x = ens.at(times)[:, :, 0]
 print(
     f"{ens}, {ens.statistics.steps / N:.0f} steps each; "
-    f"lanes busy {ens.utilisation:.1%} of the time"
+    f"lanes busy {ens.utilization:.1%} of the time"
 )
 assert ens.finished.all()
 

@@ -1,7 +1,7 @@
 """A knee fitted to noisy frames, as a spline joint, with and without smoothing.
 
 The truth is the knee of examples/knee.py. We see it at 300 angles, each time with half a
-degree and a millimetre of noise, and compare fits with it (lee2008 section 6).
+degree and a millimeter of noise, and compare fits with it (lee2008 section 6).
 """
 
 import numpy as np

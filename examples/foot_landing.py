@@ -1,5 +1,5 @@
 """A foot lands on its heel and comes to rest flat: six spheres below it, the force on the
-floor, and how the centre of pressure travels from heel to toe."""
+floor, and how the center of pressure travels from heel to toe."""
 
 import numpy as np
 
@@ -30,10 +30,10 @@ landing = cd.simulate(system, start, 1.5, accuracy=1e-5, integrator="rodas")
 t = np.linspace(0, 1.5, 751)
 forces = landing.contact_forces(t=t)  # fx, fy, fz of each sphere [N]
 force = forces.values.reshape(len(t), -1, 3)[:, :, 1].sum(axis=1)
-touched = landing.centre_of_pressure("sole", t=t)["sole_px"] - landing(t)["foot_tx"]
+touched = landing.center_of_pressure("sole", t=t)["sole_px"] - landing(t)["foot_tx"]
 first = touched[np.isfinite(touched)][0]
 print(f"peak force {force.max():.0f} N, {force.max() / (5 * 9.81):.1f} times the weight")
-print(f"centre of pressure: from {100 * first:.1f} cm to {100 * touched[-1]:.1f} cm")
+print(f"center of pressure: from {100 * first:.1f} cm to {100 * touched[-1]:.1f} cm")
 
 assert abs(force[-1] / (5 * 9.81) - 1) < 1e-3  # it stands
 assert first < -0.05 and abs(touched[-1]) < 0.01  # heel first, then below the mass

@@ -36,7 +36,7 @@ for k in range(N + 1):  # uprights v0..vN on the floor, links h1..hN on top
             f"corner{k}", cd.constraints.Ball(f"h{k}", (1, 0, 0), f"v{k}", (0, 1, 0))
         )
 
-# leaning by theta towards x, the links stay level
+# leaning by theta toward x, the links stay level
 signs = np.array([-1.0] + [1.0, -1.0] * N)
 for name, theta in (("upright", 0.0), ("flat", np.pi / 2)):
     rank, _ = system.constraint_rank(theta * signs, 0 * signs)

@@ -1,7 +1,7 @@
 """Airplanes on a globe: joints along closed curves that lie on a sphere.
 
 Figure 5(b) of lee2008. Two axes of each frame lie in the globe's tangent plane, one along
-the route. From frame to frame they turn about its centre, and so does all between them:
+the route. From frame to frame they turn about its center, and so does all between them:
 the joint stays on the sphere exactly. `SplineCurve.natural` runs at an even pace.
 """
 
@@ -9,7 +9,7 @@ import numpy as np
 
 import condyle as cd
 
-height = 0.5  # of the routes above the globe's centre [m]
+height = 0.5  # of the routes above the globe's center [m]
 
 
 def route(waves, tilt, n=120):

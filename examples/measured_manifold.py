@@ -8,7 +8,7 @@ import numpy as np
 
 import condyle as cd
 
-# Heights as from a scan: a hill, a valley, and a millimetre of noise [m].
+# Heights as from a scan: a hill, a valley, and a millimeter of noise [m].
 x, y = np.meshgrid(np.linspace(0, 4, 17), np.linspace(0, 3, 13), indexing="ij")
 hill, valley = np.exp(-((x - 2.5) ** 2 + (y - 1.5) ** 2)), np.exp(-2 * (x - 1) ** 2)
 height = 0.5 * hill - 0.3 * valley + np.random.default_rng(1).normal(0, 1e-3, x.shape)

@@ -19,7 +19,7 @@ for name in ready.muscles:
     excitation = EXCITATIONS.get(name, cd.Input(name, 0.02))
     system.add_force(name, replace(ready.force(name), excitation=excitation))
 
-start = system.equilibrate_muscles(system.state())  # fibres pull as their tendons do
+start = system.equilibrate_muscles(system.state())  # fibers pull as their tendons do
 assert abs(start.zdot()[1::2]).max() < 1e-9  # none of them moves
 traj = cd.simulate(system, start, 0.3, accuracy=1e-6)
 elbow = traj["r_elbow_flex"][-1]
@@ -34,5 +34,5 @@ muscles = cd.muscle_analysis(system, traj)
 work = np.trapezoid(muscles["fiber_active_power"].values.sum(axis=1), traj.t)
 energy = traj.energy().values.sum(axis=1)
 gained = energy[-1] - energy[0]
-print(f"fibres did {work:.3f} J of work, the energy grew by {gained:.3f} J")
+print(f"fibers did {work:.3f} J of work, the energy grew by {gained:.3f} J")
 assert np.isclose(work, gained, rtol=1e-2)  # tendons only keep it a while

@@ -1,6 +1,6 @@
 """A ball rolls in a bowl without slipping: a spline surface, a nonholonomic constraint.
 
-Its centre stays on a surface at its radius above the bowl. That the point that touches
+Its center stays on a surface at its radius above the bowl. That the point that touches
 does not slide is a condition on velocities: it takes no coordinate away, only freedom.
 """
 
@@ -10,9 +10,9 @@ import condyle as cd
 
 radius, depth = 0.05, 0.5  # [m]
 x, y = np.meshgrid(*[np.linspace(-0.3, 0.3, 9)] * 2, indexing="ij")
-centres = np.stack([x, y, depth - np.sqrt(depth**2 - x**2 - y**2)], axis=-1)
+centers = np.stack([x, y, depth - np.sqrt(depth**2 - x**2 - y**2)], axis=-1)
 above = cd.SplineSurface.of_positions(
-    centres, order=6, domain=(-0.3, 0.3), within=1e-5, coordinates=("east", "north")
+    centers, order=6, domain=(-0.3, 0.3), within=1e-5, coordinates=("east", "north")
 )
 
 system = cd.System(gravity=(0, 0, -9.81))

@@ -1,5 +1,5 @@
-"""A tippe top: a ball whose mass centre is below its middle turns over while it spins,
-because it slips. Its mass centre rises; only friction can do that."""
+"""A tippe top: a ball whose mass center is below its middle turns over while it spins,
+because it slips. Its mass center rises; only friction can do that."""
 
 import numpy as np
 
@@ -41,7 +41,7 @@ t = np.linspace(0, 4.0, 401)
 upright = run.body_pose("top", t=t).R[:, 1, 1]  # cosine of the tilt
 energy = run.energy(t=t).values.sum(axis=1)
 print("tilt in degrees:", np.degrees(np.arccos(upright[::50])).round(0))
-print(f"mass centre: up by {1000 * BELOW * (upright[0] - upright[-1]):.1f} mm")
+print(f"mass center: up by {1000 * BELOW * (upright[0] - upright[-1]):.1f} mm")
 
 assert upright[0] > 0.99 and upright.min() < -0.9  # it has turned over
 assert (np.diff(energy) < 1e-9).all()  # energy is only lost

@@ -1,7 +1,7 @@
 """A condyloid wrist and a saddle thumb: the same joint but for a sign.
 
 Bones glide on z = x^2 / 2a + y^2 / 2b, z distal, and stay along the surface's normal.
-Both centres of curvature of the wrist's cup are distal, one of the thumb's saddle is
+Both centers of curvature of the wrist's cup are distal, one of the thumb's saddle is
 proximal: bones turn about them. Frames in no order make the joints: the fit finds q.
 """
 

@@ -80,7 +80,7 @@ def test_describe_has_all_that_a_system_is_made_of():
     assert titles == [
         "System(2 bodies: thigh, shank; nq=2, nu=2)",
         "bodies",
-        "mass centres and inertias",
+        "mass centers and inertias",
         "frames",
         "coordinates",
         "speeds",

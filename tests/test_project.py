@@ -38,6 +38,42 @@ def test_ruff(pytestconfig: pytest.Config) -> None:
     output("-m", "ruff", "format", "--check", cache, ".")
 
 
+BRITISH = re.compile(
+    r"(?<![a-z])(cent|fib|(milli|centi|nano|micro|kilo)?met)res?(?![a-z])|centred|colour|behaviour|favour|neighbour"
+    r"|(general|normal|optim|minim|maxim|factor|linear|stabil|util|serial|parameter|parametr|regular|discret|vector"
+    r"|initial|recogn|symmetr|organ|real|summar|penal|character)is(e|ed|es|er|ers|ing|ation|ations)(?![a-z])"
+    r"|(label|model|signal|travel|cancel)l(ed|ing)(?![a-z])|analys(e|ed|ing)(?![a-z])|licence|(?<![a-z])greys?(?![a-z])"
+    r"|artefact|judgement|anticlockwise|learnt|(?<![a-z])(to|after)wards(?![a-z])",
+    re.IGNORECASE,
+)
+"""Spellings that OpenSim, NumPy and SciPy write otherwise."""
+
+
+def test_american_spelling() -> None:
+    """One spelling in code and prose; files of others, and the spellings that users may type, stay."""
+    typed_by_users = {("src/condyle/arguments.py", "fibre")} | {
+        ("src/condyle/io/trc.py", f"{unit}metre{s}") for unit in ("", "centi", "milli") for s in ("", "s")
+    }
+    folders = [ROOT / name for name in ("src", "docs", "examples", "benchmarks", "tests", ".github")]
+    files = [*ROOT.glob("*.*"), *(path for folder in folders for path in folder.rglob("*.*"))]
+    found = []
+    for path in files:
+        name = path.relative_to(ROOT).as_posix()
+        if (
+            path.suffix not in (".py", ".md", ".toml", ".yml", ".yaml", ".js", ".css", ".html", ".cff")
+            or name.startswith("tests/data/")
+            or path.name in (Path(__file__).name, "bundle.js")
+        ):
+            continue
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            found += [
+                f"{name}:{number}: {word.group()}"
+                for word in BRITISH.finditer(line)
+                if (name, word.group().lower()) not in typed_by_users
+            ]
+    assert not found, "\n".join(found)
+
+
 def test_mypy(pytestconfig: pytest.Config) -> None:
     output("-m", "mypy", f"--cache-dir={pytestconfig.cache.mkdir('mypy')}")
 

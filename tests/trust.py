@@ -23,9 +23,9 @@ BEGIN, END = "<!-- trust:begin -->", "<!-- trust:end -->"
 HEADLINES = {
     "moments": "joint moments of an arm's motion against OpenSim's solver [N m]",
     "arms": "moment arms of a leg's muscles, over its rolling knee, against OpenSim [m]",
-    "activations": "static optimisation of the arm against OpenSim's tool, whose wraps are not exact: "
+    "activations": "static optimization of the arm against OpenSim's tool, whose wraps are not exact: "
     "activations",
-    "formulations": "the same optimisation in minimal and maximal coordinates: activations",
+    "formulations": "the same optimization in minimal and maximal coordinates: activations",
     "oracle": "accelerations of random trees of every joint against an independent dense program, in n "
     "cond(M) eps",
     "inverse": "inverse dynamics gives back the forces of forward dynamics, on these trees, relative",

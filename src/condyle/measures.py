@@ -12,7 +12,7 @@ run from t_0 has
     Delay            g at t - delay; before that was part of the run, g at its earliest time               (3)
     SampleAndHold    g when it was last sampled, a discrete variable                                       (4)
 
-Laws may read (1) by s.z(name) and (4) by s.discrete(name). (2) and (3) are found afterwards from the run:
+Laws may read (1) by s.z(name) and (4) by s.discrete(name). (2) and (3) are found afterward from the run:
 equations of motion that depend on their own past would be others than those that are solved here.
 """
 
@@ -45,7 +45,7 @@ class Measure(UserForce):
     """A law that exerts nothing: a number g(s).
 
     Attributes:
-        history: it is found afterwards, from the whole run.
+        history: it is found afterward, from the whole run.
     """
 
     history: ClassVar[bool] = False

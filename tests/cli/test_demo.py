@@ -71,7 +71,7 @@ def test_it_says_what_it_does_and_overwrites_nothing(twice) -> None:
     for done in runs:
         assert done.returncode == 0, done.stdout + done.stderr
         assert done.stdout.startswith("Condyle ")
-        for words in ("inverse dynamics", "static optimisation: passive", "beside OpenSim 4.6", "Try next"):
+        for words in ("inverse dynamics", "static optimization: passive", "beside OpenSim 4.6", "Try next"):
             assert words in done.stdout
     assert sorted(p.name for p in cwd.iterdir()) == ["condyle-demo", "condyle-demo-2"]
     for folder, ending in (("condyle-demo", "csv"), ("condyle-demo-2", "sto")):

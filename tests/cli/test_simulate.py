@@ -11,7 +11,7 @@ import pytest
 
 from tests.cli.process import condyle, condyle_here
 
-SIGNALLED = """
+SIGNALED = """
 import os, signal, condyle.cli.simulate, condyle.table
 send = lambda: os.kill(os.getpid(), signal.{name})
 save = condyle.table.Table.save
@@ -89,7 +89,7 @@ def test_a_run_that_stops_early_says_so_and_leaves_what_it_has(tmp_path: Path) -
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="signals of POSIX")
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
 def test_what_was_computed_is_kept_however_often_the_run_is_told_to_end(name: str, tmp_path: Path) -> None:
-    (tmp_path / "leg.py").write_text(LEG + "state = system.state(q=[1.0])\n" + SIGNALLED.format(name=name))
+    (tmp_path / "leg.py").write_text(LEG + "state = system.state(q=[1.0])\n" + SIGNALED.format(name=name))
     done = condyle("simulate", "leg.py", "1e7", cwd=tmp_path)
     assert done.returncode == 128 + getattr(signal, name), done.stderr
     assert "leg.py: interrupted at t = " in done.stdout

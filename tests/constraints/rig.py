@@ -108,7 +108,7 @@ def state(system: cd.System, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
     q = system.defaults()[0] + rng.uniform(-0.4, 0.4, system.nq)
     q[-3:] += system.station_position(q, "tip", (0.0, -0.4, 0.0))
-    return system.compiled.normalised(q), rng.uniform(-1.0, 1.0, system.nu)
+    return system.compiled.normalized(q), rng.uniform(-1.0, 1.0, system.nu)
 
 
 def on_constraints(system: cd.System, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

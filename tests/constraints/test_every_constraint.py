@@ -192,7 +192,7 @@ def test_projection_is_the_nearest():
     weights = np.linspace(1, 3, system.nu)
     P, M = system.constraint_jacobian(q, u), system.mass_matrix(q)
     away = 1e-6 * np.random.default_rng(3).normal(size=system.nu)
-    start = system.compiled.normalised(q + system.qdot(q, away))
+    start = system.compiled.normalized(q + system.qdot(q, away))
     q2, u2 = system.project(start, u + 1e6 * away, weights=weights, tolerance=1e-14)
     turn = np.linalg.lstsq(
         np.stack([system.qdot(q, e) for e in np.eye(system.nu)], axis=1), q2 - start, rcond=None
@@ -220,7 +220,7 @@ def test_one_step_as_an_expression(names):
     goal = system.project(q, u, weights=W, locked=["twist"])
     step, change = system.compiled.function("position_change"), system.compiled.function("velocity_change")
     for _ in range(12):
-        q = system.compiled.normalised(q + system.qdot(q, step(q, u, W, tail)))
+        q = system.compiled.normalized(q + system.qdot(q, step(q, u, W, tail)))
     u = u + change(q, u, W, tail)
     # Both stop within 1e-10 of the constraint, and the steps are the same.
     np.testing.assert_allclose(q, goal[0], rtol=0, atol=1e-8)
@@ -234,6 +234,6 @@ def test_a_batch_projects_each_state():
     q, u = system.project(np.stack([q for q, _ in states]), np.stack([u for _, u in states]))
     for i, (q0, u0) in enumerate(states):
         q1, u1 = system.project(q0, u0)
-        # The same Newton steps; more of them if a neighbour needs them.
+        # The same Newton steps; more of them if a neighbor needs them.
         np.testing.assert_allclose(q[i], q1, rtol=0, atol=1e-9)
         np.testing.assert_allclose(u[i], u1, rtol=0, atol=1e-9)

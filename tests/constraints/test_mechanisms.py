@@ -81,7 +81,7 @@ MASSES = {"crank": (0.5, A), "coupler": (1.1, B), "rocker": (0.8, D)}
 
 
 def four_bar(copies: int = 1) -> cd.System:
-    """Rods with their mass centres half-way and inertia m l^2 / 12, all angles counted from x."""
+    """Rods with their mass centers half-way and inertia m l^2 / 12, all angles counted from x."""
     system = cd.System()
     for i in range(copies):
         tag = str(i) if copies > 1 else ""

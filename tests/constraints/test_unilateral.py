@@ -53,7 +53,7 @@ def test_rows_are_the_rates_of_gaps() -> None:
     system, rng = arm(), np.random.default_rng(5)
     q0 = system.default("q") + 0.1 * rng.standard_normal(system.nq)
     q0[4:7] += 0.3
-    q0 = system.compiled.normalised(np.concatenate([q0, np.zeros(system.nu)])[None])[0, : system.nq]
+    q0 = system.compiled.normalized(np.concatenate([q0, np.zeros(system.nu)])[None])[0, : system.nq]
     u, udot, h = rng.standard_normal(system.nu), rng.standard_normal(system.nu), 1e-4
     gap, gdot, slip, G, bias, e, mu = rows(system, q0, u)
     assert gap.shape == (6,) and G.shape == (6, 3, system.nu)
@@ -108,7 +108,7 @@ def test_a_state_says_what_holds() -> None:
         [0, 0, -0.3 * 2 * 9.81 * 0.1, -0.3 * 2 * 9.81, 2 * 9.81, 0],
         atol=1e-12,
     )
-    # it rolls, pushed at its centre: 5/7 of the acceleration, with 0.008 = 2/5 m r^2
+    # it rolls, pushed at its center: 5/7 of the acceleration, with 0.008 = 2/5 m r^2
     rolls = free.replace(u={"ball_wz": -10.0}, discrete={"floor.closed": 1, "floor.stick": 1})
     udot = system.forward_dynamics(rolls.q, rolls.u, [0, 0, 0, 2.0, 0, 0], discrete=rolls.discrete)
     np.testing.assert_allclose(udot, [0, 0, -10 * 5 / 7, 5 / 7, 0, 0], atol=1e-12)
@@ -263,7 +263,7 @@ def test_points_and_questions_that_cannot_be():
         cd.contact.vertices("ball", [(0, 0, 0), (0, float("nan"), 0)], wood)
     system.add_contact("floor", cd.contact.HalfSpace("ground", (0, 1, 0), 0, wood), b)
     with pytest.raises(cd.UnknownNameError, match="group of contacts 'flor'"):
-        system.state().centre_of_pressure("flor")
+        system.state().center_of_pressure("flor")
 
 
 def test_vertices_of_a_mesh(tmp_path) -> None:

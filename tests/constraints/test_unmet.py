@@ -126,7 +126,7 @@ def test_redundant_constraints_are_met_beside_themselves(make):
     for off in (0.0, 1e-13, 1e-10, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4):
         for _ in range(5):
             near = (
-                system.compiled.normalised(q + off * rng.normal(size=q.size)),
+                system.compiled.normalized(q + off * rng.normal(size=q.size)),
                 u + off * rng.normal(size=u.size),
             )
             assert np.isfinite(system.forward_dynamics(*near)).all()
@@ -228,7 +228,7 @@ def test_equations_without_a_value_are_named(name):
         cd.assemble(system, system.state(q=q))
     with pytest.raises(cd.DescriptionError, match=r"simulate: the state violates constraints.*it"):
         cd.simulate(system, system.state(q=q), 0.1)
-    near = system.compiled.normalised(np.array(near, dtype=float))
+    near = system.compiled.normalized(np.array(near, dtype=float))
     assert np.isfinite(system.forward_dynamics(near, u)).all()
     q, u = system.project(near, u)
     assert np.abs(np.concatenate(system.constraint_errors(q, u))).max() < 1e-9

@@ -2,7 +2,7 @@
 solvers: `python -m tests.contact.random_pairs 100000` prints a table, one row per kind.
 
 A third of the pairs is apart, a third within 1e-6 of its size of touch-down, a third deep, up to concentric.
-Convex bodies have a support h(u) = max u . p. With n from a to b, c the centre of b in a's frame, and
+Convex bodies have a support h(u) = max u . p. With n from a to b, c the center of b in a's frame, and
 
     d(n) = h_a(n) + h_b(-n) - c . n
 
@@ -186,7 +186,7 @@ def convex(kind, count, seed=0, around=300, search=None):
     x, n, Q, seconds = grazed(ask, rng, q, sizes, small, third)
     out = Result(kind, count, searched=0, seconds=seconds)
     none = np.zeros(count, bool)
-    if kind == "sphere, sphere":  # of one centre: no normal, as is stated
+    if kind == "sphere, sphere":  # of one center: no normal, as is stated
         none = (far == 0) & ~n.any(axis=1) & (np.abs(x - touches) < 1e-15 * size)
         n[none], Q[none] = w[none], s_a[none] * w[none]
     good = np.isfinite(x)
@@ -432,7 +432,7 @@ def in_rings(kind, count, seed=0, **_):
     y[rng.uniform(size=count) < 0.02, :2] = 0.0  # on the axis
     q[:, 11:] = -np.einsum("nij,nj->ni", R_b, y)
     x, n, Q, seconds = grazed(ask, rng, q, np.hstack([s_a, s_b]), small, third)
-    y = -np.einsum("nji,nj->ni", R_b, q[:, 11:])  # centre of the ball in the ring
+    y = -np.einsum("nji,nj->ni", R_b, q[:, 11:])  # center of the ball in the ring
     from_circle = lambda a: np.linalg.norm(y - circle(a), axis=1)
     a, least_one = np.zeros(count), np.full(count, np.inf)
     for try_ in np.linspace(0, 2 * np.pi, 240, endpoint=False):

@@ -343,7 +343,7 @@ def touching(a, b, at, v) -> tuple[np.ndarray, ...]:
 
 
 def test_without_a_normal_there_is_no_friction_either():
-    """Where centres coincide, or lie on the circle of a ring. On the axis of a cylinder all ways out are as
+    """Where centers coincide, or lie on the circle of a ring. On the axis of a cylinder all ways out are as
     long: there it is x of its frame."""
     rough = C.Material(1e6, 0.1, 0.8, 0.6)
     ball = C.Sphere("a", (0, 0, 0), 0.1, rough)
@@ -379,7 +379,7 @@ def test_line_contact(other):
     popov = force[0] / (np.pi / 4 * E * x)
     assert popov == pytest.approx(0.193 if other == "cylinder" else 0.282, abs=5e-3)  # of the theory page
     if other == "floor":
-        # x = f / (pi E*) (2 ln 4R/a - 1), a^2 = 4 f R / (pi E*), a metre long (Johnson 1985, 5.6)
+        # x = f / (pi E*) (2 ln 4R/a - 1), a^2 = 4 f R / (pi E*), a meter long (Johnson 1985, 5.6)
         a = lambda f: mp.sqrt(4 * f * 0.2 / (mp.pi * E))
         exact = mp.findroot(lambda f: f / (mp.pi * E) * (2 * mp.log(0.8 / a(f)) - 1) - x, 100)
         ratio = float(force[0] / exact)

@@ -17,7 +17,7 @@ def off(surface, pose, point) -> float:
         n = pose.R @ surface.normal
         return float(n @ (point - pose.p) - surface.height)
     if isinstance(surface, contact.Sphere):
-        return float(np.linalg.norm(point - pose.p - pose.R @ surface.centre) - surface.radius)
+        return float(np.linalg.norm(point - pose.p - pose.R @ surface.center) - surface.radius)
     X = cd.Transform.of(surface.X)
     x, y, z = X.R.T @ (pose.R.T @ (point - pose.p) - X.p)
     match surface:

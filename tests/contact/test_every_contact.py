@@ -96,7 +96,7 @@ def test_reports_agree(name):
     assert major >= minor > 0
     off = {"disabled": ("touch",)}
     assert not system.contact_wrenches(q, u, **off).any() and not system.contact_losses(q, u, **off).any()
-    np.testing.assert_allclose(system.centre_of_pressure(q, u, "touch"), P, atol=1e-12)
+    np.testing.assert_allclose(system.center_of_pressure(q, u, "touch"), P, atol=1e-12)
 
 
 @EVERY
@@ -329,7 +329,7 @@ REFUSED = [
     (lambda: cd.contact.Implicit("a", None, lambda x, y, z: x + 1, 1.0, STEEL), "negative at the origin"),
     (
         lambda: cd.contact.Implicit("a", None, lambda x, y, z: x**2 + y**2 / 2 + z**2 - 0.08, 0.3, STEEL),
-        "beyond size = 0.3 m towards",
+        "beyond size = 0.3 m toward",
     ),
     (
         lambda: cd.contact.Implicit(
@@ -349,7 +349,7 @@ REFUSED = [
     (lambda: cd.contact.Box("a", None, (0.1, 0.1, 1e-4), STEEL), "edge: must be below"),
     (lambda: two().add_contact("x", FLOOR, [cd.contact.Sphere("a", (0, 0, 0), 1, STEEL)]), "no pair is left"),
     (lambda: two(FLOOR, cd.contact.Sphere("nobody", (0, 0, 0), 1, STEEL)), "nobody"),
-    (lambda: two().centre_of_pressure(np.zeros(14), np.zeros(12), "foot"), "group of contacts"),
+    (lambda: two().center_of_pressure(np.zeros(14), np.zeros(12), "foot"), "group of contacts"),
 ]
 
 

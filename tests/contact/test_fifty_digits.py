@@ -193,7 +193,7 @@ def frames(surface, R, p):
     if isinstance(surface, contact.HalfSpace):
         return R, p
     if isinstance(surface, contact.Sphere):
-        return R, p + R * vec(surface.centre)
+        return R, p + R * vec(surface.center)
     X = TILTED if surface.body == "b" else None
     return (R, p) if X is None else (R * mp.matrix(X.R.tolist()), p + R * vec(X.p))
 

@@ -217,13 +217,13 @@ def _springs(q, u, mesh, ball):
     cross = lambda a, b: mp.matrix(
         [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
     )
-    dot, centre = lambda a, b: sum(s * t for s, t in zip(a, b)), mp.matrix([0, mp.mpf(-3) / 10, 0])
+    dot, center = lambda a, b: sum(s * t for s, t in zip(a, b)), mp.matrix([0, mp.mpf(-3) / 10, 0])
     total, touching_faces = [mp.mpf(0)] * 6, 0
     for corners in mesh[0][mesh[1]]:
         a, b, c = (mp.matrix([mp.mpf(float(t)) for t in corner]) for corner in corners)
         area, at = mp.norm(cross(b - a, c - a)) / 2, mp.matrix(q[4:]) + R * (a + b + c) / 3
-        n = (at - centre) / mp.norm(at - centre) if ball else mp.matrix([0, 1, 0])
-        depth = mp.mpf(3) / 10 - mp.norm(at - centre) if ball else -at[1]
+        n = (at - center) / mp.norm(at - center) if ball else mp.matrix([0, 1, 0])
+        depth = mp.mpf(3) / 10 - mp.norm(at - center) if ball else -at[1]
         if depth <= 0:
             continue
         touching_faces += 1
@@ -278,12 +278,12 @@ def test_box_on_a_plane():
     assert system.energy(q, u, disabled=("gravity",))[1] == pytest.approx(K * 0.04 * 1e-6 / 2, rel=1e-9)
     # the softer layer gives way by three quarters of the depth
     assert system.contact_points(q)[0] == pytest.approx((0, -0.25e-3, 0), abs=1e-12)
-    assert system.centre_of_pressure(q, u, "c") == pytest.approx((0, -0.25e-3, 0), abs=1e-12)
+    assert system.center_of_pressure(q, u, "c") == pytest.approx((0, -0.25e-3, 0), abs=1e-12)
     assert system.contact_depths((1, 0, 0, 0, 0, 0.3, 0))[0] == pytest.approx(-0.2, abs=1e-15)
     assert not system.contact_forces((1, 0, 0, 0, 0, 0.3, 0), u).any()
 
 
-def test_centre_of_pressure_is_that_of_normal_forces():
+def test_center_of_pressure_is_that_of_normal_forces():
     """Of a box that rolls in, with dissipation: triangles that come faster push more. (55), by hand."""
     m = contact.Material(1e6, 2.0)
     system = cd.System()
@@ -296,7 +296,7 @@ def test_centre_of_pressure_is_that_of_normal_forces():
     low = system.force("c").b.triangles.centroids[p > 0]
     expected = (low[:, 0] * p[p > 0]).sum() / p.sum()  # both triangles of the lower side have one area
     assert abs(expected) > 1e-3
-    assert system.centre_of_pressure(q, u, "c")[0] == pytest.approx(expected, rel=1e-12)
+    assert system.center_of_pressure(q, u, "c")[0] == pytest.approx(expected, rel=1e-12)
 
 
 def test_energy_balance():

@@ -63,7 +63,7 @@ def test_repairs_are_said():
         np.testing.assert_allclose(mesh((v, f[:, ::-1])).triangles.normals, mesh((v, f)).triangles.normals)
     some = f.copy()
     some[[3, 40, 41]] = some[[3, 40, 41], ::-1]
-    with pytest.warns(UserWarning, match="3 faces were turned over: their neighbours face the other way"):
+    with pytest.warns(UserWarning, match="3 faces were turned over: their neighbors face the other way"):
         np.testing.assert_allclose(mesh((v, some)).triangles.normals, mesh((v, f)).triangles.normals)
     with pytest.warns(UserWarning, match="2 faces that were there twice"):
         assert len(mesh((v, np.concatenate([f, f[:2, [1, 2, 0]]]))).triangles.faces) == 80
@@ -150,9 +150,9 @@ def test_files_and_scales(tmp_path):
         mesh(str(path))
 
 
-def test_millimetres_are_noticed():
+def test_millimeters_are_noticed():
     v, f = icosphere(1, 40.0)
-    with pytest.warns(UserWarning, match="is 80 m large; are its corners in metres"):
+    with pytest.warns(UserWarning, match="is 80 m large; are its corners in meters"):
         mesh((v, f))
 
 

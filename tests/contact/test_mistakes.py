@@ -109,7 +109,7 @@ def test_angles_by_the_name_that_the_error_tells() -> None:
         (cd, "Contact", r"system\.add_contact"),
         (cd, "HalfSpace", r"it is cd\.contact\.HalfSpace$"),
         (ball().state(), "grf", r"it is contact_forces\(\)"),
-        (ball().state(), "cop", "centre_of_pressure"),
+        (ball().state(), "cop", "center_of_pressure"),
         (ball().state(), "penetration", r"contact_depths\(\)"),
     ],
 )
@@ -261,7 +261,7 @@ def test_names_and_arrays_in_each_others_place() -> None:
     system.add_contact("sole", *surfaces())
     assert repr(system) == "System(1 body: ball; nq=7, nu=6, 1 contact)"
     q, u = system.defaults()[:2]
-    for operator in (system.centre_of_pressure, system.contact_pressures):
+    for operator in (system.center_of_pressure, system.contact_pressures):
         with pytest.raises(cd.ArgumentError, match=r"expected a name, got .* in the order \(q, u, "):
             operator("sole", q, u)
     with pytest.raises(cd.UnknownNameError, match=r"Tables of their own, such as contact_forces\(\)"):

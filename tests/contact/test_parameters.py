@@ -218,7 +218,7 @@ def test_opensims_smooth_law(monkeypatch):
     }
     system, plain = two(), two()
     law = lambda given: C.SmoothSphereHalfSpace(
-        a="a", normal=(0.2, 1, 0), b="b", centre=(0.01, 0, 0), **given
+        a="a", normal=(0.2, 1, 0), b="b", center=(0.01, 0, 0), **given
     )
     system.add_force("touch", law({name: cd.Parameter(name, 0.99 * x) for name, x in numbers.items()}))
     plain.add_force("touch", law(numbers))

@@ -12,7 +12,7 @@ from tests.contact.meshes import icosphere
 C = cd.contact
 FLOOR, SOLE = C.Material(2e6, 0.3, 0.8, 0.5, 0.05, 0.05), C.Material(5e5, 0.8, 1.1, 0.9, 0.01, 0.02)
 NORMAL, HEIGHT = np.array([0.2, 1.0, -0.1]) / np.linalg.norm([0.2, 1.0, -0.1]), 0.03
-CENTRE, RADIUS, THICK = np.array([0.01, -0.02, 0.03]), 0.1, 0.02
+CENTER, RADIUS, THICK = np.array([0.01, -0.02, 0.03]), 0.1, 0.02
 VERTICES, FACES = icosphere(1, RADIUS)
 LAWS = (
     "HuntCrossley",
@@ -46,18 +46,18 @@ def system_of(law: str) -> cd.System:
         system.add_force(
             "sole",
             C.SmoothSphereHalfSpace(
-                "ground", NORMAL, HEIGHT, "foot", CENTRE, RADIUS, 1e6, 0.5, 0.8, 0.6, 0.1, 0.03
+                "ground", NORMAL, HEIGHT, "foot", CENTER, RADIUS, 1e6, 0.5, 0.8, 0.6, 0.1, 0.03
             ),
         )
     elif "Foundation" in law:
         system.add_contact(
-            "sole", floor, C.Mesh("foot", CENTRE, (VERTICES, FACES), THICK, SOLE), law=getattr(C, law)
+            "sole", floor, C.Mesh("foot", CENTER, (VERTICES, FACES), THICK, SOLE), law=getattr(C, law)
         )
     else:
         system.add_contact(
             "sole",
             floor,
-            C.Sphere("foot", CENTRE, RADIUS, SOLE),
+            C.Sphere("foot", CENTER, RADIUS, SOLE),
             law=getattr(C, law),
             rolling_resistance=0.002,
             spin_friction=0.01,
@@ -113,14 +113,14 @@ def by_hand(law: str, q: np.ndarray, u: np.ndarray) -> dict[str, np.ndarray]:
     s, E, c, *mu = pair(law)
     curve = stribeck if law in ("HuntCrossley", "ElasticFoundation") else hollars
     if "Foundation" in law:
-        corners = p + (CENTRE + VERTICES[FACES]) @ R.T
+        corners = p + (CENTER + VERTICES[FACES]) @ R.T
         y, A = (
             corners.mean(axis=1),
             np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
             / 2,
         )
     else:
-        y, A = (p + R @ CENTRE - RADIUS * NORMAL)[None], np.ones(1)
+        y, A = (p + R @ CENTER - RADIUS * NORMAL)[None], np.ones(1)
     x = HEIGHT - y @ NORMAL
     lowest = float(x.max())
     y, A, x = y[x > 0], A[x > 0], x[x > 0]
@@ -150,19 +150,19 @@ def by_hand(law: str, q: np.ndarray, u: np.ndarray) -> dict[str, np.ndarray]:
             rate = np.linalg.norm(turn)
             moment -= lever * f_n[0] * curve(rate * RADIUS, 1, 1, 0, mu[-1]) * turn / rate
         lost -= float(moment @ u[:3])
-    whole, centre = f.sum(axis=0), f_n @ P / f_n.sum()
+    whole, center = f.sum(axis=0), f_n @ P / f_n.sum()
     about = lambda o: np.cross(P - o, f).sum(axis=0) + moment
-    at_centre = u[3:] + np.cross(u[:3], centre - p)
+    at_center = u[3:] + np.cross(u[:3], center - p)
     patch = np.sqrt(A.sum() / np.pi) if "Foundation" in law else np.sqrt(RADIUS * x[0])
     return {
         "depths": np.array(lowest),
         "points": f_e @ P / f_e.sum(),
         "normals": NORMAL,
         "patches": np.full(2, patch),
-        "slips": at_centre - at_centre @ NORMAL * NORMAL,
+        "slips": at_center - at_center @ NORMAL * NORMAL,
         "forces": whole,
         "losses": np.array(lost),
-        "centre": centre,
+        "center": center,
         "wrenches": np.stack([[*-about(0), *-whole], [*about(p), *whole]]),
     }
 
@@ -180,7 +180,7 @@ def test_reports_by_hand(law, monkeypatch):
     )
     for name in REPORTS:
         near(getattr(state, f"contact_{name}")()[0], name)
-    near(state.centre_of_pressure("sole"), "centre")
+    near(state.center_of_pressure("sole"), "center")
     assert expected["losses"] > 0 and len({f"{x:.6g}" for x in expected["wrenches"].ravel()}) == 12
 
 
@@ -215,9 +215,9 @@ def test_reports_of_states_batches_runs_and_ensembles(law, monkeypatch):
         many = getattr(ensemble, f"contact_{name}")()
         assert many.titles == ["member", *table.titles] and len(many) == 4
         np.testing.assert_allclose(many.values[0, 1:], table.values[0], rtol=1e-9, atol=1e-9)
-    centre = run.centre_of_pressure("sole")
-    assert centre.titles == ["sole_px [m]", "sole_py [m]", "sole_pz [m]"]
-    np.testing.assert_allclose(centre.values[k], single.centre_of_pressure("sole"), rtol=1e-9, atol=1e-12)
+    center = run.center_of_pressure("sole")
+    assert center.titles == ["sole_px [m]", "sole_py [m]", "sole_pz [m]"]
+    np.testing.assert_allclose(center.values[k], single.center_of_pressure("sole"), rtol=1e-9, atol=1e-12)
     if law == "Rigid":  # it slides: mu m g against, m g up
         np.testing.assert_allclose(single.contact_forces()[0], [-0.5 * 9.81, 9.81, 0], rtol=1e-9, atol=1e-9)
         slip = 1.0 - 0.5 * 9.81 * 2e-4 - 0.1 * 0.5 * 9.81 * 0.1 / 0.004 * 2e-4
@@ -231,7 +231,7 @@ def test_reports_of_states_batches_runs_and_ensembles(law, monkeypatch):
     assert depths.shape == (2, 1) and depths[1, 0] == pytest.approx(single.contact_depths()[0], abs=1e-12)
 
 
-def test_the_centre_of_a_foot():
+def test_the_center_of_a_foot():
     """Of four balls, of which one is in the air, by hand: the mean of the points, by normal forces."""
     system = cd.System()
     system.add_body("foot", mobilizer=cd.Free(), mass=5.0, inertia=(0.01, 0.03, 0.03))
@@ -245,6 +245,6 @@ def test_the_centre_of_a_foot():
     state = system.state(q={"foot_ty": 0.079}, u={"foot_wz": 0.3})
     f, P = state.contact_forces()[:, 1], state.contact_points()
     assert (f > 0).tolist() == [True, True, True, False]
-    np.testing.assert_allclose(state.centre_of_pressure("sole"), f @ P / f.sum(), rtol=1e-12, atol=1e-15)
-    np.testing.assert_allclose(state.centre_of_pressure("sole.2"), P[2], rtol=1e-12, atol=1e-15)
-    assert np.isnan(state.centre_of_pressure("sole.3")).all()
+    np.testing.assert_allclose(state.center_of_pressure("sole"), f @ P / f.sum(), rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(state.center_of_pressure("sole.2"), P[2], rtol=1e-12, atol=1e-15)
+    assert np.isnan(state.center_of_pressure("sole.3")).all()

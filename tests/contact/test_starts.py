@@ -98,7 +98,7 @@ def test_balls_at_one_place(monkeypatch):
     system.add_body("ball", mobilizer=cd.Free(), mass=1.0, inertia=(0.004,) * 3)
     system.add_contact("touch", *(contact.Sphere(b, (0, 0, 0), 0.1, rubber) for b in ("ground", "ball")))
     (words,) = told(system.state())
-    assert "move 'ball' by 0.2 m in any direction, since their centres coincide, or start from" in words
+    assert "move 'ball' by 0.2 m in any direction, since their centers coincide, or start from" in words
 
 
 def test_opensims_smooth_law_counts_too(monkeypatch):

@@ -1,4 +1,4 @@
-"""Markers on a human, followed by Condyle and by OpenSim's InverseKinematicsSolver: two optimisers, one
+"""Markers on a human, followed by Condyle and by OpenSim's InverseKinematicsSolver: two optimizers, one
 answer."""
 
 from importlib.util import find_spec
@@ -24,7 +24,7 @@ def test_residuals_of_opensim(evidence):
     frames = cd.assemble_frames(system, system.state(q=q[0]), goals, t=seen.t, accuracy=1e-9)
     assert frames.status == "finished"
     _, rms = OpenSimProcess(seen, about_markers).ask("run", 1e-8, True)
-    # At a minimum an error e of q costs e^2: OpenSim's 1e-8 leaves rounding of marker positions of metres,
+    # At a minimum an error e of q costs e^2: OpenSim's 1e-8 leaves rounding of marker positions of meters,
     # 1e-10.
     evidence(
         "markers on a human followed: rms residuals against OpenSim's solver, 40 frames [m]",

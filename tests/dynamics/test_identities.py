@@ -112,7 +112,7 @@ def test_inverse_dynamics_against_the_oracle(tree, evidence):
     expected = tree.oracle.inverse_dynamics(tree.q, tree.u, udot, tree.t)
     tau = tree.system.inverse_dynamics(tree.q, tree.u, udot, t=tree.t)
     evidence(
-        "generalised forces of these trees against the same program, relative",
+        "generalized forces of these trees against the same program, relative",
         (np.abs(tau - expected) / largest(expected)).max(),
         SUMS,
     )
@@ -251,7 +251,7 @@ def reactions(tree, udot):
     ]
 
 
-def test_reactions_contain_the_generalised_forces(tree):
+def test_reactions_contain_the_generalized_forces(tree):
     """H' F = tau."""
     udot = tree.tau[:, ::-1]
     tau = tree.system.inverse_dynamics(tree.q, tree.u, udot, t=tree.t)
@@ -270,14 +270,14 @@ def test_reactions_balance_every_body(tree):
     paths = tree.oracle.paths(tree.q, tree.u, udot, tree.t)
     at = [(X @ Path.of(*part.X_BM)).p for X, part in zip(paths, tree.plan.parts)]
     for i, (part, X) in enumerate(zip(tree.plan.parts, paths)):
-        centre = X @ Path.of(np.eye(3), part.com)
-        force = part.mass * (centre.acceleration()[:, 3:] - tree.plan.gravity)
+        center = X @ Path.of(np.eye(3), part.com)
+        force = part.mass * (center.acceleration()[:, 3:] - tree.plan.gravity)
         I = X.R @ part.inertia @ X.R.swapaxes(1, 2)
         w, alpha = X.velocity()[:, :3], X.acceleration()[:, :3]
         moment = (
             (I @ alpha[..., None])[..., 0]
             + np.cross(w, (I @ w[..., None])[..., 0])
-            + np.cross(centre.p - at[i], force)
+            + np.cross(center.p - at[i], force)
         )
         total, scale = F[i].copy(), np.abs(F[i]).max()
         for j, child in enumerate(tree.plan.parts):
@@ -358,9 +358,9 @@ def test_motion_forces_hold_the_locked_speeds(tree):
     assert (np.abs(free - udot) <= 10 * tree.n * tree.cond * EPS * (largest(udot) + largest(held))).all()
 
 
-def test_momentum_and_mass_centre(tree):
-    """Sums over the bodies; total mass times the mass centre's velocity is linear momentum."""
-    V, A, I = tree.oracle.centres(tree.q, tree.u, tree.tau, tree.t)
+def test_momentum_and_mass_center(tree):
+    """Sums over the bodies; total mass times the mass center's velocity is linear momentum."""
+    V, A, I = tree.oracle.centers(tree.q, tree.u, tree.tau, tree.t)
     m, total = tree.oracle.masses, tree.oracle.masses.sum()
     if total == 0:
         pytest.skip("no mass")
@@ -373,9 +373,9 @@ def test_momentum_and_mass_centre(tree):
     h = tree.system.momentum(tree.q, tree.u, about, t=tree.t)
     assert_allclose(h, np.concatenate([angular, linear], axis=1), rtol=0, atol=SUMS * np.abs(h).max())
     o = {"rtol": 0, "atol": SUMS * 10}
-    assert_allclose(tree.system.mass_centre(tree.q, t=tree.t), m @ r / total, **o)
-    assert_allclose(tree.system.mass_centre_velocity(tree.q, tree.u, t=tree.t), linear / total, **o)
-    a = tree.system.mass_centre_acceleration(tree.q, tree.u, tree.tau, t=tree.t)
+    assert_allclose(tree.system.mass_center(tree.q, t=tree.t), m @ r / total, **o)
+    assert_allclose(tree.system.mass_center_velocity(tree.q, tree.u, t=tree.t), linear / total, **o)
+    a = tree.system.mass_center_acceleration(tree.q, tree.u, tree.tau, t=tree.t)
     assert_allclose(a, (m[:, None] * A[..., 3:]).sum(1) / total, rtol=0, atol=SUMS * max(1, np.abs(A).max()))
 
 
@@ -419,7 +419,7 @@ def test_energy_grows_by_the_power_of_tau(still, evidence):
     power = (still.tau * still.u).sum(1)
     scale = np.abs(total(still.q, still.u, 0)).max() + np.abs(power).max()
     evidence(
-        "rate of energy against the power of the generalised forces, relative to the energy",
+        "rate of energy against the power of the generalized forces, relative to the energy",
         np.abs(rate - power).max() / scale,
         DIFFERENCES,
         headline="energy",

@@ -61,7 +61,7 @@ def oracle(mass_a: float, mass_b: float, q, u) -> np.ndarray:
 def states(system: cd.System) -> list[tuple[np.ndarray, np.ndarray]]:
     rng = np.random.default_rng(1)
     return [
-        (system.compiled.normalised(system.defaults()[0] + rng.uniform(-0.5, 0.5, 8)), rng.uniform(-1, 1, 6))
+        (system.compiled.normalized(system.defaults()[0] + rng.uniform(-0.5, 0.5, 8)), rng.uniform(-1, 1, 6))
         for _ in range(4)
     ]
 

@@ -68,7 +68,7 @@ def rates_of_two(a, b):
     ids=repr,
 )
 def test_inverses_of_each_family(mobilizer):
-    """A quaternion that is not normalised, too."""
+    """A quaternion that is not normalized, too."""
     system = cd.System()
     system.add_body("a", mobilizer=mobilizer, mass=1, inertia=(1, 1, 1))
     rng = np.random.default_rng(0)

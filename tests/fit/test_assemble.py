@@ -78,7 +78,7 @@ def test_random_trees_are_recovered_from_their_stations(seed):
     system = plan.system()
     goal, rng = plan.states()[0], np.random.default_rng(seed)
     stations = [(b.name, p) for b in system.bodies for p in ((0.3, 0, 0), (0, 0.3, 0), (0, 0, 0.3))]
-    start = system.compiled.normalised(goal + system.qdot(goal, rng.uniform(-0.4, 0.4, system.nu)))
+    start = system.compiled.normalized(goal + system.qdot(goal, rng.uniform(-0.4, 0.4, system.nu)))
     goals = [G.Station(b, p, system.station_position(goal, b, p)) for b, p in stations]
     found = cd.assemble(system, system.state(q=start), goals)
     # at zero residual the end is quadratic: rounding over conditioning
@@ -303,10 +303,10 @@ def test_what_nobody_sees_stays():
     system = cd.System()
     for name in "ab":
         system.add_body(name, mobilizer=cd.Ball(), mass=1.0, inertia=(1, 1, 1))
-    q = system.compiled.normalised(np.array([1.0, 0.2, -0.1, 0.3, 1.0, 0.5, 0.1, -0.2]))
+    q = system.compiled.normalized(np.array([1.0, 0.2, -0.1, 0.3, 1.0, 0.5, 0.1, -0.2]))
     found = cd.assemble(system, system.state(q=q), G.Orientation("a", np.eye(3)))
     np.testing.assert_allclose(found.q[:4], [1, 0, 0, 0], rtol=0, atol=NEAR)
-    assert (np.abs(found.q[4:] - q[4:]) < 1e-15).all()  # normalised again
+    assert (np.abs(found.q[4:] - q[4:]) < 1e-15).all()  # normalized again
 
 
 def test_orientations_from_far_away():
@@ -324,10 +324,10 @@ def test_every_mobilizer_with_parameters_and_time():
     system = zoo()
     rng = np.random.default_rng(1)
     values = system.default("parameters") * rng.uniform(0.95, 1.05, len(system.parameters))
-    q = system.compiled.normalised(np.concatenate([b.mobilizer.random_q(rng) for b in system.bodies]))
+    q = system.compiled.normalized(np.concatenate([b.mobilizer.random_q(rng) for b in system.bodies]))
     goal = system.state(t=0.4, q=q, parameters=values)
     stations = [(b.name, p) for b in system.bodies for p in np.eye(3) * 0.3 if b.name != "ear" or p[2]]
-    q = system.compiled.normalised(goal.q + 0.1 * system.qdot(goal.q, rng.uniform(-1, 1, system.nu), t=0.4))
+    q = system.compiled.normalized(goal.q + 0.1 * system.qdot(goal.q, rng.uniform(-1, 1, system.nu), t=0.4))
     found = cd.assemble(
         system, goal.replace(q=q), [G.Station(b, p, goal.station_position(b, p)) for b, p in stations]
     )

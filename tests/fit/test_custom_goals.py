@@ -59,7 +59,7 @@ def test_against_scipy(system):
         return [x * y + 0.3 * np.sin(s.q("knee")), z - 2 * x + s.parameter("m")]
 
     def residuals(v):
-        q = system.compiled.normalised(state.q + system.qdot(state.q, v))
+        q = system.compiled.normalized(state.q + system.qdot(state.q, v))
         x, y, z = system.station_position(q, "shank", P)
         return [x * y + 0.3 * np.sin(q[4]), z - 2 * x + 1.0]
 
@@ -161,7 +161,7 @@ class Multiple(cd.goals.Goal):
     def shape(self):
         return (1,)
 
-    def linearised(self, view, numbers):
+    def linearized(self, view, numbers):
         J = ca.SX(1, view.tree.nu)
         J[0, view.tree.speed_index("knee")] = numbers[0]
         return numbers[0] * view.coordinate("knee") - self.at - numbers[1], J

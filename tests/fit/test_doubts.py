@@ -1,4 +1,4 @@
-"""Ends that a user hears of: no slope far from the goal, and markers in millimetres."""
+"""Ends that a user hears of: no slope far from the goal, and markers in millimeters."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ def test_a_least_is_quiet_however_far(target):
     "goals",
     [[G.Station("rod", TIP, (0.0, 1000.0, 0.0))], [G.Station("rod", (1000.0, 0, 0), (0.0, 1000.0, 0.0))]],
 )
-def test_millimetres_are_said(goals):
+def test_millimeters_are_said(goals):
     system = pendulum()
-    with pytest.warns(RuntimeWarning, match="are positions in metres"):
+    with pytest.warns(RuntimeWarning, match="are positions in meters"):
         cd.assemble(system, system.state(q=[0.3]), goals)
-    with pytest.warns(RuntimeWarning, match="assemble_frames: .*are positions in metres"):
+    with pytest.warns(RuntimeWarning, match="assemble_frames: .*are positions in meters"):
         cd.assemble_frames(system, system.state(q=[0.3]), goals, t=[0.0, 1.0])
 
 
@@ -68,13 +68,13 @@ def test_a_walk_far_from_the_origin_is_quiet():
         cd.assemble(system, system.state(), markers)
 
 
-def test_millimetres_are_said_where_no_frame_finds_an_end():
+def test_millimeters_are_said_where_no_frame_finds_an_end():
     """The point does not move with the last joint: so far from its target the fit does not settle, and says
     why."""
     system = cd.System()
     system.add_body("thigh", mobilizer=cd.Ball(), mass=1.0, inertia=(0.1, 0.1, 0.1))
     system.add_body("shank", "thigh", cd.Pin(), X_PF=(0, -0.4, 0), mass=1.0, inertia=(0.1, 0.1, 0.1))
-    with pytest.warns(RuntimeWarning, match="assemble_frames: .*are positions in metres"):
+    with pytest.warns(RuntimeWarning, match="assemble_frames: .*are positions in meters"):
         frames = cd.assemble_frames(
             system, system.state(), G.Station("shank", (0, 0, 0), np.full((2, 3), 420.0)), t=[0.0, 1.0]
         )

@@ -30,7 +30,7 @@ def walker() -> tuple[cd.System, np.ndarray, list[tuple[str, np.ndarray]]]:
     dt = TIMES[1] - TIMES[0]
     for k in range(1, T):
         middle = q[k - 1] + dt / 2 * system.qdot(q[k - 1], np.cos(4 * TIMES[k - 1] + phase))
-        q[k] = system.compiled.normalised(
+        q[k] = system.compiled.normalized(
             q[k - 1] + dt * system.qdot(middle, np.cos(4 * TIMES[k - 1] + 2 * dt + phase))
         )
     stations = [

@@ -125,7 +125,7 @@ def one_of_each() -> dict[str, forces.Force]:
             "base", P_A, "lower", P_B, cd.functions.Formula("40*d^2 + 3*ddot", ("d", "ddot"))
         ),
         "lace": forces.PathFunction(LINE, lambda s, ldot: 50.0 * s * s + ldot, 0.1),
-        "fibres": forces.Ligament(LINE, 0.2, 60.0),
+        "fibers": forces.Ligament(LINE, 0.2, 60.0),
         "pad": forces.FunctionBushing("base", cd.Transform(R_TILT, P_A), "lower", P_B, PAD, DAMP),
         "jet": forces.PointActuator("lower", P_B, (1.0, 2.0, 2.0), 9.0, control=0.4, frame="ground"),
         "servo": forces.ActivationCoordinateActuator("elbow", 8.0, control=0.3),

@@ -43,7 +43,7 @@ def test_force_is_optimal_force_times_the_control(law, expected):
 
 @pytest.mark.parametrize("frame", ["ground", "body"])
 def test_torque_actuator(frame):
-    """Generalised forces are J_w' tau of both bodies; the axis is normalised."""
+    """Generalized forces are J_w' tau of both bodies; the axis is normalized."""
     axis = np.array([1.0, 2.0, -2.0])
     system = arm(wheel=forces.TorqueActuator("lower", "base", axis, 5.0, frame=frame))
     q, u = state(system, 1)

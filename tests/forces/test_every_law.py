@@ -128,7 +128,7 @@ INTERNAL = {
     "bending": forces.MobilityFunction("elbow", lambda q, qdot: -30 * q**3 - qdot),
     "string": forces.TwoPointFunction("base", P_A, "lower", P_B, lambda d, ddot: 40 * d + ddot),
     "lace": forces.PathFunction(LINE, lambda s, ldot: 50 * s + ldot),
-    "fibres": forces.Ligament(LINE, 0.2, 900.0),
+    "fibers": forces.Ligament(LINE, 0.2, 900.0),
     "pad": forces.FunctionBushing("base", cd.Transform(R_TILT, P_A), "lower", P_B, PAD, DAMP),
     "servo": forces.ActivationCoordinateActuator("elbow", 8.0, control=0.3),
     "web": forces.Potential(
@@ -205,7 +205,7 @@ def parameters_and_constants():
         forces.MobilityFunction("elbow", lambda q, qdot: k * q + x),
         forces.MobilityFunction("elbow", lambda q, qdot: 7.0 * q + 0.3),
     )
-    yield "fibres", forces.Ligament(LINE, x, k), forces.Ligament(LINE, 0.3, 7.0)
+    yield "fibers", forces.Ligament(LINE, x, k), forces.Ligament(LINE, 0.3, 7.0)
     yield (
         "lace",
         forces.PathFunction(LINE, lambda s, ldot: k * s, x),

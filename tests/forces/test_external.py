@@ -15,8 +15,8 @@ T = np.array([0.0, 0.2, 0.5, 0.6, 1.0])
 Y = np.random.default_rng(0).normal(size=(5, 3))
 
 
-def generalised(law, q, u, **options):
-    """What a law adds to the generalised forces."""
+def generalized(law, q, u, **options):
+    """What a law adds to the generalized forces."""
     return arm(gravity=(0, 0, 0), law=law).applied_forces(q, u, **options)
 
 
@@ -40,11 +40,11 @@ def close(f, g):
 def test_constant_force_and_torque(at):
     system, q, u = at
     close(
-        generalised(forces.ConstantForce("lower", P_B, FORCE), q, u),
+        generalized(forces.ConstantForce("lower", P_B, FORCE), q, u),
         expected(system, q, P_B, FORCE, (0, 0, 0)),
     )
     close(
-        generalised(forces.ConstantTorque("lower", TORQUE), q, u), expected(system, q, P_B, (0, 0, 0), TORQUE)
+        generalized(forces.ConstantTorque("lower", TORQUE), q, u), expected(system, q, P_B, (0, 0, 0), TORQUE)
     )
 
 
@@ -56,15 +56,15 @@ def test_frames_of_a_wrench(at, frame, station_frame):
     law = forces.ExternalWrench("lower", P_A, FORCE, TORQUE, frame=frame, station_frame=station_frame)
     turn = X.R if frame == "body" else np.eye(3)
     p = P_A if station_frame == "body" else X.inverse() @ np.array(P_A)
-    close(generalised(law, q, u), expected(system, q, p, turn @ FORCE, turn @ TORQUE))
+    close(generalized(law, q, u), expected(system, q, p, turn @ FORCE, turn @ TORQUE))
 
 
 def test_inputs_come_with_each_state(at):
     system, q, u = at
     law = forces.ExternalWrench("lower", P_B, [cd.Input(n, 0.0) for n in ("fx", "fy", "fz")])
-    close(generalised(law, q, u, inputs=FORCE), expected(system, q, P_B, FORCE, (0, 0, 0)))
-    assert not generalised(law, q, u).any()
-    many = generalised(law, q, u, inputs=np.outer([1.0, 2.0], FORCE))
+    close(generalized(law, q, u, inputs=FORCE), expected(system, q, P_B, FORCE, (0, 0, 0)))
+    assert not generalized(law, q, u).any()
+    many = generalized(law, q, u, inputs=np.outer([1.0, 2.0], FORCE))
     close(many[1], 2 * many[0])
 
 
@@ -74,7 +74,7 @@ def test_cubic_time_series(at, t):
     system, q, u = at
     law = forces.ExternalWrench("lower", P_B, (T, Y))
     f = CubicSpline(T, Y, bc_type="natural")(np.clip(t, 0.0, 1.0))
-    close(generalised(law, q, u, t=t), expected(system, q, P_B, f, (0, 0, 0)))
+    close(generalized(law, q, u, t=t), expected(system, q, P_B, f, (0, 0, 0)))
 
 
 # points at random are uneven
@@ -87,7 +87,7 @@ def test_long_time_series_are_looked_up(at, evaluator, monkeypatch):
     times, values = np.sort(rng.uniform(0, 1, 60)), rng.normal(size=(60, 3))
     t = np.concatenate([[-1.0, 2.0], times[::7], rng.uniform(0, 1, 20)])
     f = CubicSpline(times, values, bc_type="natural")(np.clip(t, times[0], times[-1]))
-    got = generalised(forces.ExternalWrench("lower", P_B, (times, values)), q, u, t=t)
+    got = generalized(forces.ExternalWrench("lower", P_B, (times, values)), q, u, t=t)
     # Splines of crowded random points overshoot to 1e2 and more.
     np.testing.assert_allclose(
         got, f @ system.station_jacobian(q, "lower", P_B), rtol=0, atol=1e-12 * np.abs(f).max()
@@ -101,7 +101,7 @@ def test_linear_time_series(at, t):
         series = forces.TimeSeries(T, Y, "linear")
     law = forces.ExternalWrench("lower", P_B, torque=series)
     f = [np.interp(t, T, y) for y in Y.T]
-    close(generalised(law, q, u, t=t), expected(system, q, P_B, (0, 0, 0), f))
+    close(generalized(law, q, u, t=t), expected(system, q, P_B, (0, 0, 0), f))
 
 
 def test_a_tuple_is_a_series():

@@ -11,7 +11,7 @@ from tests.forces.rig import EPS, arm, power, state
 
 
 def door(*laws) -> cd.System:
-    """A unit inertia about z: udot is the generalised force."""
+    """A unit inertia about z: udot is the generalized force."""
     system = cd.System(gravity=(0, 0, 0))
     system.add_body("door", mobilizer=cd.Pin(), mass=1.0, inertia=(1.0, 1.0, 1.0))
     for i, law in enumerate(laws):
@@ -77,7 +77,7 @@ def test_translation_of_a_free_body_has_a_speed():
     f = system.inverse_dynamics(q, u, np.zeros(system.nu)) - bare.inverse_dynamics(q, u, np.zeros(system.nu))
     expected = np.zeros(system.nu)
     expected[system.speeds.index("base_vy")] = 10.0 * (q[system.coordinates.index("base_ty")] - 0.1)
-    # Differences of generalised forces up to 1e2.
+    # Differences of generalized forces up to 1e2.
     np.testing.assert_allclose(f, expected, rtol=0, atol=1e2 * 100 * EPS)
 
 
@@ -100,5 +100,5 @@ def test_global_damper_acts_on_every_speed():
     system, bare = arm(law=forces.GlobalDamper(0.5)), arm()
     q, u = state(system, 2)
     f = system.inverse_dynamics(q, u, np.zeros(system.nu)) - bare.inverse_dynamics(q, u, np.zeros(system.nu))
-    # Differences of generalised forces up to 1e2.
+    # Differences of generalized forces up to 1e2.
     np.testing.assert_allclose(f, 0.5 * u, rtol=0, atol=1e2 * 100 * EPS)

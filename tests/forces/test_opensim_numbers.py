@@ -116,7 +116,7 @@ def test_ligaments():
 
 
 STATES = ((0.3, 0.0, 0.1, 0.5, 0.8), (0.302, 0.05, 0.105, 0.5, 0.2))
-"""Length of the path and its rate, fibre, activation, excitation."""
+"""Length of the path and its rate, fiber, activation, excitation."""
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ def test_symbols_have_the_same_values_and_derivatives(f):
             found[order], expected, rtol=0, atol=1e-12 * max(1.0, np.abs(expected).max())
         )
         given = ca.Function("f", [x], [f.derivative(x, order)]).map(len(AT))(AT)
-        # The same operations; only a number that all pieces share is folded into its neighbours.
+        # The same operations; only a number that all pieces share is folded into its neighbors.
         np.testing.assert_allclose(
             np.array(given)[0], f.derivative(AT, order), rtol=0, atol=8 * EPS * np.abs(expected).max()
         )

@@ -200,7 +200,7 @@ def slider_crank() -> cd.State:
 
 
 def heavy_top(spin: float) -> cd.State:
-    """Spinning about its axis, which leans by half a radian, on a fixed point below its mass centre."""
+    """Spinning about its axis, which leans by half a radian, on a fixed point below its mass center."""
     system = cd.System(gravity=(0, 0, -G))
     system.add_body("top", mobilizer=cd.Ball(), X_BM=(0, 0, -0.1), mass=1.0, inertia=(2e-3, 2e-3, 1e-3))
     return system.state(

@@ -1,4 +1,4 @@
-"""Ensembles: a member in a lane is the member alone, whatever its neighbours do."""
+"""Ensembles: a member in a lane is the member alone, whatever its neighbors do."""
 
 import numpy as np
 import pytest
@@ -153,7 +153,7 @@ def test_threads_change_nothing_and_lanes_stay_busy():
     # ten times the accuracy
     np.testing.assert_allclose(one.y_end[:, 0], 2 * np.arcsin(k * sn), atol=1e-7, rtol=0)
     # a lane waits only when the queue is empty: one member of 38
-    assert one.utilisation > 0.9
+    assert one.utilization > 0.9
     steps = [one[i].statistics.steps for i in range(300)]
     assert one.statistics.steps == sum(steps)
     assert max(steps) > 1.5 * min(steps)  # or it would say nothing

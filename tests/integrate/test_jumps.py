@@ -144,7 +144,7 @@ def test_ensembles(keep):
 def test_ensembles_that_lift_off(touching):
     """Nothing runs again where lengths go on smoothly."""
     ens = cd.simulate(touching, [touching.state(q=[q]) for q in (-0.5, -0.4, 0.6)], 1.0, accuracy=1e-6)
-    assert ens.jumps == ((), (), ()) and ens.utilisation > 0 and ens.events == ((), (), ())
+    assert ens.jumps == ((), (), ()) and ens.utilization > 0 and ens.events == ((), (), ())
 
 
 @pytest.fixture(scope="module")

@@ -237,7 +237,7 @@ def test_a_curved_pulse():
 
 @pytest.mark.parametrize("seed", range(5))
 def test_no_pulse_is_lost(seed):
-    """Single samples among 3000, at times of unequal distance: each is between its neighbours, quiet
+    """Single samples among 3000, at times of unequal distance: each is between its neighbors, quiet
     stretches have few times."""
     rng = np.random.default_rng(seed)
     t = np.cumsum(rng.uniform(0.2, 3.0, 3000)) * 1e-3

@@ -93,7 +93,7 @@ def test_verlet_with_error_control(accuracy):
 
 def stiff_foot(k: float = 1e6, c: float = 5e4) -> cd.System:
     """A pendulum over a floor, with a smooth one-sided spring and strong damping under its foot: contact as
-    it is modelled."""
+    it is modeled."""
     system = cd.System(gravity=(0, -9.81, 0))
     system.add_body(
         "slide", mobilizer=cd.Slider(axis=(0, 1, 0)), mass=1.0, inertia=(1, 1, 1), coordinates="height"

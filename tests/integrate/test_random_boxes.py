@@ -48,8 +48,8 @@ CASES = {
     "turned by 90 degrees": (TURN, 1.0),
     "nearly parallel": (nearly(1e-7), 1.0),
     "hardly turned": (nearly(2e-4), 1.0),
-    "one centre": (None, 0.0),
-    "one centre, parallel": (np.eye(3), 0.0),
+    "one center": (None, 0.0),
+    "one center, parallel": (np.eye(3), 0.0),
     "inside": (None, 0.01),
 }
 
@@ -85,7 +85,7 @@ def test_boxes_that_overlap_touch(case):
 
 
 def test_flush_faces_edges_and_corners():
-    """Exactly on each other, edges and corners a nanometre over: points at that gap."""
+    """Exactly on each other, edges and corners a nanometer over: points at that gap."""
     rng = np.random.default_rng(1)
     half_a, half_b = 10.0 ** rng.uniform(-1, 0, (2, COUNT, 3))
     R = np.tile(np.eye(3), (COUNT, 1, 1))

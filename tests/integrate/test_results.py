@@ -200,7 +200,7 @@ def test_names_and_units(traj):
     assert titles["station_velocity"] == ["shank_vx [m/s]", "shank_vy [m/s]", "shank_vz [m/s]"]
     assert titles["body_acceleration"][::3] == ["shank_alphax [rad/s^2]", "shank_ax [m/s^2]"]
     assert (
-        titles["mass_centre_velocity"][0] == "mass_centre_vx [m/s]"
+        titles["mass_center_velocity"][0] == "mass_center_vx [m/s]"
         and titles["momentum"][0] == "angular_x [kg m^2/s]"
     )
     assert titles["multipliers"] == ["rod [N]", "tie [N m]"]
@@ -396,7 +396,7 @@ def test_frames_have_the_speeds_and_accelerations_of_the_motion(pair):
     assert_array_equal(few.u, frames.u[10:60:5])  # the motion is the whole one's
     assert_array_equal(few.residuals, frames.residuals[10:60:5])
     assert_allclose(few.inverse_dynamics().values, tau.values[10:60:5], **SAME)
-    assert_allclose(frames.mass_centre(t=t[3:5]).values, frames.mass_centre().values[3:5], **SAME)
+    assert_allclose(frames.mass_center(t=t[3:5]).values, frames.mass_center().values[3:5], **SAME)
     with pytest.raises(cd.ShapeError, match="own times only"):
         frames.energy(t=[0.123])
 
@@ -416,6 +416,6 @@ def test_frames_without_time_have_no_speeds(pair):
         pair, pair.state(u=[1.0, 2.0]), cd.goals.Coordinate("hip", np.array([0.1, 0.2])), t=[0.0, 0.0]
     )
     assert_array_equal(frames[1].u, [1.0, 2.0])
-    assert len(frames.mass_centre()) == 2  # needs none
+    assert len(frames.mass_center()) == 2  # needs none
     with pytest.raises(cd.ShapeError, match="two frames or more whose times increase"):
         frames.energy()

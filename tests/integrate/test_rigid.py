@@ -99,7 +99,7 @@ def test_sliding_block_comes_to_rest(slope, evidence) -> None:
 
 
 def test_contacts_report_what_they_do(slope, evidence) -> None:
-    """A block that slides, then rests: forces add up to m (a - g), the centre of pressure is ahead of the
+    """A block that slides, then rests: forces add up to m (a - g), the center of pressure is ahead of the
     mass by mu times its height, wrenches are the reactions of the constraints, and what is lost is the power
     of friction; zero in flight."""
     start = slope.state(q={"block_ty": 0.1}, u={"block_tx": 2.0}, parameters={"gy": -G})
@@ -111,7 +111,7 @@ def test_contacts_report_what_they_do(slope, evidence) -> None:
     error = np.abs(f.sum(axis=1) - expected)[np.abs(traj.t - 2.0 / (0.5 * G)) > 1e-3].max()
     assert error < 1e-9  # rounding of two multipliers
     evidence("rigid contact: forces that states report against m (a - g) of a sliding block [N]", error, 1e-9)
-    ahead = traj.centre_of_pressure("floor")["floor_px"] - traj["block_tx"]
+    ahead = traj.center_of_pressure("floor")["floor_px"] - traj["block_tx"]
     assert np.abs(ahead[moving] - 0.05).max() < 1e-9 and np.abs(ahead[-1]) < 1e-9
     s = traj[1]
     P, n, slip = s.contact_points(), s.contact_normals(), s.contact_slips()
@@ -123,7 +123,7 @@ def test_contacts_report_what_they_do(slope, evidence) -> None:
         assert F[k, 1] == pytest.approx(s.constraint_reactions(name)["block"], abs=1e-12)
         assert F[k, 0, 3:] == pytest.approx(-f[1, k], abs=1e-12)
     assert not s.contact_patches().any() and np.abs(s.contact_depths()).max() < 1e-9
-    assert not start.contact_forces().any() and np.isnan(start.centre_of_pressure("floor")).all()
+    assert not start.contact_forces().any() and np.isnan(start.center_of_pressure("floor")).all()
 
 
 def test_block_is_pushed_over(slope) -> None:
@@ -426,7 +426,7 @@ def test_falling_chain_of_twenty_bodies(evidence) -> None:
 
 
 def test_disc_whirls_on_its_rim(evidence) -> None:
-    """Euler's disc, its centre at rest: Omega^2 sin(theta) = 4 g / r for a rim that sticks."""
+    """Euler's disc, its center at rest: Omega^2 sin(theta) = 4 g / r for a rim that sticks."""
     r, tube, theta = 0.1, 1e-5, 0.6
     rough = cd.contact.Rigid(friction=5.0)
     system = cd.System(gravity=(0, 0, -G))
@@ -449,7 +449,7 @@ def test_disc_whirls_on_its_rim(evidence) -> None:
     energy = np.array([sum(s.energy()) for s in traj])
     assert traj.finished and traj.discrete[-1, 1] == 1
     assert error < 5e-4 and np.ptp(energy) < 1e-6 * energy[0]  # the tube is 1e-4 of the radius
-    evidence("disc that whirls on its rim, its centre at rest: tilt over 0.5 s [rad]", error, 5e-4)
+    evidence("disc that whirls on its rim, its center at rest: tilt over 0.5 s [rad]", error, 5e-4)
 
 
 def test_newtons_law_never_makes_energy() -> None:

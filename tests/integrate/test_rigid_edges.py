@@ -124,7 +124,7 @@ def test_floors_that_move(evidence) -> None:
 def test_rattleback_against_another_program(evidence) -> None:
     """A boat-shaped stone that rolls, its inertia turned against its shape: of 5 rad/s one way a fifth goes
     in 5 s, the other way it turns round; energy stays. The other program, for half a second: Euler's
-    equations in the body's axes, n the vertical, r from the mass centre to the point that touches, v = r x w.
+    equations in the body's axes, n the vertical, r from the mass center to the point that touches, v = r x w.
     """
     integrate = pytest.importorskip("scipy.integrate")
     com, radii, g, tilt = np.array([0, -0.01, 0]), np.array([0.2, 0.02, 0.03]), 9.81, 0.1

@@ -115,7 +115,7 @@ def test_quaternions_inside_composed_joints_keep_their_length(reverse):
     )
     traj = cd.simulate(system, system.state(u=[0.1, 3.0, 0.5, 2.0]), 3.0, accuracy=1e-2)
     quaternion = slice(1, 5)
-    # Normalised after each step: some roundings of 1.
+    # Normalized after each step: some roundings of 1.
     np.testing.assert_allclose(
         np.linalg.norm(traj.q[:, quaternion], axis=1), 1, rtol=0, atol=4 * np.finfo(float).eps
     )

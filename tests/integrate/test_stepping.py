@@ -121,7 +121,7 @@ def test_a_pile_loses_energy(evidence):
     assert run.energy().values[-1, 0] < 1e-3 * E[0]
 
 
-def test_all_pairs_and_neighbours_agree():
+def test_all_pairs_and_neighbors_agree():
     """Contacts found as bodies go, and one constraint for each pair, give the same motion."""
     stone = C.Rigid(0.3, 0.4)
     start = {
@@ -142,7 +142,7 @@ def test_all_pairs_and_neighbours_agree():
 
 
 def test_awkward_bodies_both_ways():
-    """The native program for free bodies, and general constraints: centres of mass off the origin, unequal
+    """The native program for free bodies, and general constraints: centers of mass off the origin, unequal
     inertias, a body that only translates, a half-space on a body that turns, a ball on a box."""
     stone, rng = C.Rigid(0.2, 0.4), np.random.default_rng(1)
 
@@ -408,7 +408,7 @@ def test_constraints_that_act_both_ways():
         off.append(np.abs(run.q[-1] - exact.q[-1]).max())
         assert np.abs(np.linalg.norm(run.q - [0, 0, 1], axis=1) - 1.2).max() < 1e-9
         assert np.diff(total(run)).max() < 1e-8
-    assert off[1] < off[0] < 1e-3  # order 1: half a millimetre a step
+    assert off[1] < off[0] < 1e-3  # order 1: half a millimeter a step
 
 
 def chains(*lengths: int) -> cd.System:
@@ -606,7 +606,7 @@ def test_calls_that_cannot_be():
 
 
 def test_balls_at_one_place():
-    """Two balls with one centre have no direction to part in; they are told of, and part all the same."""
+    """Two balls with one center have no direction to part in; they are told of, and part all the same."""
     system, stone = balls(2), C.Rigid()
     method = Stepping([C.HalfSpace("ground", UP, 0.0, stone), *spheres(2, stone)])
     start = system.state(q={"b0_tz": 0.1, "b1_tz": 0.1})
@@ -701,7 +701,7 @@ def test_a_ball_that_flies_by_does_not_shake_a_stack():
 
 
 @pytest.mark.parametrize("kind", ["equal", "one is fast", "one is huge", "many sizes", "at one place"])
-def test_neighbours_are_those_of_all_pairs(kind):
+def test_neighbors_are_those_of_all_pairs(kind):
     """Lists of 200 balls against all pairs. With one that was fast or huge the search took time with the
     square of their number: 1.4 s for 3000, now 10 ms."""
     from condyle.integrate.stepping.crowd import Crowd

@@ -68,22 +68,22 @@ def test_markers(tmp_path):
 
 def test_force_plates_are_the_same_wrench_everywhere(tmp_path, evidence):
     """About any point the table's wrench is that of the channels: force F, and moment M + F x o about the
-    centre, o the true origin below it. Where there is force, the free torque is along the normal."""
+    center, o the true origin below it. Where there is force, the free torque is along the normal."""
     _, channels = written(tmp_path / "a.c3d")
     recording = cd.read_c3d(tmp_path / "a.c3d")
     table = recording.force_plates
     F, p, T = (table[[f"{x}1_{axis}" for axis in "xyz"]].values for x in "fpm")
     np.testing.assert_allclose(F, channels[:, :3], rtol=1e-6)
-    centre = CORNERS.mean(axis=0) / 1000
+    center = CORNERS.mean(axis=0) / 1000
     M = (channels[:, 3:6] + np.cross(channels[:, :3], ORIGIN)) / 1000
-    error = np.abs(T + np.cross(p - centre, F) - M).max()
+    error = np.abs(T + np.cross(p - center, F) - M).max()
     evidence("wrenches of a force plate from a .c3d file against its channels [N m]", error, 1e-4)
     assert error < 1e-4  # single precision of moments of some 100 N m
-    np.testing.assert_allclose(p[:5], np.broadcast_to(centre, (5, 3)), atol=1e-12)
+    np.testing.assert_allclose(p[:5], np.broadcast_to(center, (5, 3)), atol=1e-12)
     np.testing.assert_allclose(T[5:, :2], 0, atol=1e-9)
     np.testing.assert_allclose(
         p[5:, :2],
-        (centre + np.stack([-M[:, 1], M[:, 0], 0 * M[:, 0]], axis=1) / channels[:, 2:3])[5:, :2],
+        (center + np.stack([-M[:, 1], M[:, 0], 0 * M[:, 0]], axis=1) / channels[:, 2:3])[5:, :2],
         atol=1e-6,
     )
     assert table.units[:9] == ("N",) * 3 + ("m",) * 3 + ("N m",) * 3
@@ -165,7 +165,7 @@ def test_types_of_plates(tmp_path, kind, evidence):
     for mine, expected, tolerance in zip(read, true, (0.01, 1e-6, 1e-3), strict=True):
         np.testing.assert_allclose(mine, expected, rtol=0, atol=tolerance)
     evidence(
-        f"force plate of type {kind} from a .c3d file against a known wrench: centre of pressure [m]",
+        f"force plate of type {kind} from a .c3d file against a known wrench: center of pressure [m]",
         np.abs(read[1] - true[1]).max(),
         1e-6,
     )
@@ -179,7 +179,7 @@ def test_types_of_plates(tmp_path, kind, evidence):
 
 
 def test_written_and_read_again(tmp_path):
-    """Markers with gaps, channels and plates; a recording of one's own too, turned, in metres."""
+    """Markers with gaps, channels and plates; a recording of one's own too, turned, in meters."""
     written(tmp_path / "a.c3d")
     for more in ({}, {"vertical": "z"}):
         one = cd.read_c3d(tmp_path / "a.c3d", **more)

@@ -64,7 +64,7 @@ def full(seed: int, turned: bool, alone: Law) -> cd.System:
 
 def states(system: cd.System, seed: int, n: int) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
-    return system.compiled.normalised(rng.uniform(-1, 1, (n, system.nq))), rng.uniform(-2, 2, (n, system.nu))
+    return system.compiled.normalized(rng.uniform(-1, 1, (n, system.nq))), rng.uniform(-2, 2, (n, system.nu))
 
 
 @pytest.mark.parametrize("turned", [False, True])
@@ -196,7 +196,7 @@ def test_rows_with_auxiliary_states(monkeypatch):
         assert system.state_variables[2:6] == ("m2.length", "m3.length", "motor.torque", "m4.length")
         assert len(law_kinds(system.compiled.model)[0].members) == FEWEST
         q, u = (
-            system.compiled.normalised(rng.uniform(-1, 1, (5, system.nq))),
+            system.compiled.normalized(rng.uniform(-1, 1, (5, system.nq))),
             rng.uniform(-2, 2, (5, system.nu)),
         )
         z, off = rng.uniform(0.5, 1, (5, 9)), {"disabled": ["m2"]}

@@ -1,4 +1,4 @@
-"""A law with an equilibrium inside: a fibre in series with a tendon, found by a solver, against its closed
+"""A law with an equilibrium inside: a fiber in series with a tendon, found by a solver, against its closed
 form."""
 
 from __future__ import annotations
@@ -17,29 +17,29 @@ from condyle.laws.described import BodyName, Station, quantity, sx
 from condyle.model.looped.law_rows import law_kinds
 from condyle.native.sweeps.implicit import bracketed, implicit
 
-FIBRE, TENDON, SLACK = 400.0, 3000.0, 0.1
-"""Stiffness of the fibre [N/m] and of the tendon [N/m^2], whose force is quadratic; its slack length [m]."""
+FIBER, TENDON, SLACK = 400.0, 3000.0, 0.1
+"""Stiffness of the fiber [N/m] and of the tendon [N/m^2], whose force is quadratic; its slack length [m]."""
 
 
 def balance(x, p):
-    """Force of a fibre of length x less that of the tendon, which has the rest of the length p [N]; it rises
+    """Force of a fiber of length x less that of the tendon, which has the rest of the length p [N]; it rises
     with x."""
     strain = ca.fmax(p - x - SLACK, 0)
-    return FIBRE * x - TENDON * strain**2
+    return FIBER * x - TENDON * strain**2
 
 
-FIBRE_LENGTH = bracketed("fibre_length", balance, 1, lambda p: 0, lambda p: p)
+FIBER_LENGTH = bracketed("fiber_length", balance, 1, lambda p: 0, lambda p: p)
 
 
 def closed_form(length):
-    """F = FIBRE x = TENDON (length - SLACK - x)^2: the smaller root of a quadratic in x, without
+    """F = FIBER x = TENDON (length - SLACK - x)^2: the smaller root of a quadratic in x, without
     cancellation; 0 where slack."""
-    d, k = np.maximum(length - SLACK, 0), FIBRE / TENDON
-    return FIBRE * 2 * d**2 / (2 * d + k + np.sqrt(k * (4 * d + k)))
+    d, k = np.maximum(length - SLACK, 0), FIBER / TENDON
+    return FIBER * 2 * d**2 / (2 * d + k + np.sqrt(k * (4 * d + k)))
 
 
 class MuscleTendon(Force):
-    """Pulls two stations together with the force of fibre and tendon in equilibrium."""
+    """Pulls two stations together with the force of fiber and tendon in equilibrium."""
 
     def __init__(self, a, p_a, b, p_b):
         self.a, self.p_a, self.b, self.p_b = a, p_a, b, p_b
@@ -47,8 +47,8 @@ class MuscleTendon(Force):
     def apply(self, s, loads):
         r = s.station_position(self.b, self.p_b) - s.station_position(self.a, self.p_a)
         length = ca.norm_2(r)
-        fibre, _ = ca.vertsplit(implicit(FIBRE_LENGTH, balance, length))
-        pull = FIBRE * fibre * r / length
+        fiber, _ = ca.vertsplit(implicit(FIBER_LENGTH, balance, length))
+        pull = FIBER * fiber * r / length
         loads.add_force(self.a, self.p_a, pull)
         loads.add_force(self.b, self.p_b, -pull)
 
@@ -59,8 +59,8 @@ class ClosedForm(MuscleTendon):
     def apply(self, s, loads):
         r = s.station_position(self.b, self.p_b) - s.station_position(self.a, self.p_a)
         length = ca.norm_2(r)
-        d, k = ca.fmax(length - SLACK, 0), FIBRE / TENDON
-        pull = FIBRE * 2 * d**2 / (2 * d + k + ca.sqrt(k * (4 * d + k))) * r / length
+        d, k = ca.fmax(length - SLACK, 0), FIBER / TENDON
+        pull = FIBER * 2 * d**2 / (2 * d + k + ca.sqrt(k * (4 * d + k))) * r / length
         loads.add_force(self.a, self.p_a, pull)
         loads.add_force(self.b, self.p_b, -pull)
 
@@ -121,7 +121,7 @@ def test_casadi_says_the_same(monkeypatch):
 
 
 def test_slack_is_found_too():
-    """Below its slack length the tendon pulls nothing, and the fibre has no length."""
+    """Below its slack length the tendon pulls nothing, and the fiber has no length."""
     assert closed_form(0.05) == 0
     system = arm(MuscleTendon, [("ground", (0, 0.01, 0), "upper", (0, -0.04, 0))])
     free = arm(MuscleTendon, [])
@@ -174,7 +174,7 @@ def test_runs_follow_the_closed_form(layout, method):
 
 
 class Driven(Force):
-    """A generalised force that a root of time and state gives: x^3 + x = t^2 + q."""
+    """A generalized force that a root of time and state gives: x^3 + x = t^2 + q."""
 
     def apply(self, s, loads):
         p = ca.vertcat(s.t, s.coordinate("upper"))
@@ -220,7 +220,7 @@ class Muscle(Law):
     def apply(self, s, loads):
         r = s.station_position(self.b, sx(self.p_b)) - s.station_position(self.a, sx(self.p_a))
         length = ca.norm_2(r)
-        pull = sx(self.strength) * FIBRE * implicit(FIBRE_LENGTH, balance, length)[0] * r / length
+        pull = sx(self.strength) * FIBER * implicit(FIBER_LENGTH, balance, length)[0] * r / length
         loads.add_force(self.a, sx(self.p_a), pull)
         loads.add_force(self.b, sx(self.p_b), -pull)
 
@@ -265,7 +265,7 @@ def test_another_model_compiles_no_solver(kept, monkeypatch, tmp_path):
         results.append(system.forward_dynamics([0.3, -0.4], [0.1, 0.2]))
         if kept == "on disk":
             solver._known.clear()
-    assert sorted("define void @solver.fibre_length" in text for text in texts) == [False, False, True]
+    assert sorted("define void @solver.fiber_length" in text for text in texts) == [False, False, True]
     assert not np.array_equal(*results)
     expected = arm(ClosedForm, PLACES[1:]).forward_dynamics([0.3, -0.4], [0.1, 0.2])
     # the solver's tolerance

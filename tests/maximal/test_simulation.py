@@ -15,7 +15,7 @@ from tests.verification import mechanisms as built
 
 ACCURACY = 1e-9
 # A hundred times the accuracy: some tens of steps of either formulation, in motions that part from their
-# neighbours quickly.
+# neighbors quickly.
 WITHIN = 1e-7
 
 

@@ -47,7 +47,7 @@ def test_two_formulations(moving, passive, evidence):
     F = part.batch(moved, pulls=here.forces.values).ask("reactions", (), {})
     reaction = (np.abs(F - there.reactions) / np.abs(F).max(axis=(0, 1))).max()
     evidence(
-        "static optimisation of arm26 in minimal and maximal coordinates: activations",
+        "static optimization of arm26 in minimal and maximal coordinates: activations",
         a,
         1e-8,
         headline="formulations",

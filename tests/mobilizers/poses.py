@@ -167,7 +167,7 @@ def basis(j, k, t, x):
 @functools.cache
 def spline(n, order, loop):
     """Knots over 0 .. 1, the first of n frames of tests/mobilizers/every.py, and screws from each to the
-    next: angle, axis, centre, shift along the axis."""
+    next: angle, axis, center, shift along the axis."""
     R, p = (exact(x) for x in frames(n, *[LOOP] * loop))
     k = order
     t = (
@@ -197,10 +197,10 @@ def on_curve(n, q, order=4, loop=False):
         t, X, screws = spline(n, order, loop)
     q = q - mpmath.floor(q) if loop else q
     B = [basis(j, order, t, q) for j in range(len(screws) + 1)]
-    for j, (a, K, centre, shift) in enumerate(screws, 1):
+    for j, (a, K, center, shift) in enumerate(screws, 1):
         if f := sum(B[j:]):
             R = IDENTITY + mpmath.sin(f * a) * K + (1 - mpmath.cos(f * a)) * (K @ K)
-            X = then(X, R, centre - R @ centre + f * shift)
+            X = then(X, R, center - R @ center + f * shift)
     return X
 
 

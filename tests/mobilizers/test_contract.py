@@ -232,13 +232,13 @@ def test_any_frames_F_and_M(kind, seed, monkeypatch):
     np.testing.assert_allclose(pose.R, X.R, rtol=0, atol=ROUNDING)
     np.testing.assert_allclose(pose.p, X.p, rtol=0, atol=5 * ROUNDING)
     np.testing.assert_allclose(V, X.velocity(), rtol=0, atol=50 * ROUNDING)
-    centre = X @ Path.of(np.eye(3), part.com)
-    force = part.mass * (centre.acceleration()[:, 3:] - plan.gravity)
+    center = X @ Path.of(np.eye(3), part.com)
+    force = part.mass * (center.acceleration()[:, 3:] - plan.gravity)
     I = X.R @ part.inertia @ X.R.swapaxes(1, 2)
     w, alpha = X.velocity()[:, :3], X.acceleration()[:, :3]
     moment = (I @ alpha[..., None])[..., 0] + np.cross(w, (I @ w[..., None])[..., 0])
     M_origin = X @ Path.of(*part.X_BM)
-    expected = np.concatenate([moment + np.cross(centre.p - M_origin.p, force), force], axis=1)
+    expected = np.concatenate([moment + np.cross(center.p - M_origin.p, force), force], axis=1)
     np.testing.assert_allclose(F, expected, rtol=0, atol=1000 * ROUNDING)
 
 

@@ -83,7 +83,7 @@ def test_one_joint_of_a_state(body):
     assert_allclose(left, 0, rtol=0, atol=FOUND)
     assert_allclose(found.body_pose(body).p, state.body_pose(body).p, rtol=0, atol=FOUND)
     outside = ~np.isin(np.arange(system.nq), np.r_[index.q])
-    assert_allclose(found.q[outside], state.q[outside], rtol=0, atol=1e-15)  # quaternions are normalised
+    assert_allclose(found.q[outside], state.q[outside], rtol=0, atol=1e-15)  # quaternions are normalized
     u = state.u.copy()
     u[index.u] = 0.0
     who = None if index.parent.is_ground else index.parent.name

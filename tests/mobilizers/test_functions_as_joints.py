@@ -112,7 +112,7 @@ def test_the_user_function_is_not_called_again():
 
 @pytest.mark.parametrize("operator", ["forward_dynamics", "inverse_dynamics", "mass_matrix"])
 def test_an_angle_written_as_a_function_costs_what_a_pin_costs(operator):
-    """`lambda q: q` about z compiles to as many operations as cd.Pin(); nothing recognises it by type."""
+    """`lambda q: q` about z compiles to as many operations as cd.Pin(); nothing recognizes it by type."""
     tree = random_tree(10, states=1)
     pins, functions = condyle_system(tree), condyle_system(tree, mobilizer=knee())
     arguments = (tree.q[0],) if operator == "mass_matrix" else (tree.q[0], tree.u[0], tree.tau[0])

@@ -209,7 +209,7 @@ def test_rotations_of_few_digits_are_mended():
     assert np.abs(off).max() < 1e-14 and np.abs(mended - R).max() < 1e-6
 
 
-# ---- Natural parameterisation ----
+# ---- Natural parameterization ----
 
 
 def knee(a):
@@ -255,7 +255,7 @@ def test_a_report_says_how_even_a_curve_is_and_how_it_bends():
     spread = [np.ptp(c.report().speed) / c.report().speed.mean() for c in (even, clamped)]
     assert spread[0] < 0.005 and spread[1] > 1.5  # .84 .. 2.74 of the mean
     assert "curvature [1/m]" in repr(even.report()) and "<table>" in even.report()._repr_html_()
-    # a circle of radius 0.5 m, bodies not turned: curvature 2 per metre
+    # a circle of radius 0.5 m, bodies not turned: curvature 2 per meter
     a = np.linspace(0, 2 * np.pi, 40, endpoint=False)
     circle = cd.SplineCurve(
         (np.tile(np.eye(3), (40, 1, 1)), 0.5 * np.stack([np.cos(a), np.sin(a), 0 * a], 1)), closed=True
@@ -294,7 +294,7 @@ def test_natural_gives_up_on_frames_that_are_too_rough():
     np.testing.assert_allclose(curve.pose(curve.sites).p, rough.p, rtol=0, atol=1e-12)
 
 
-def test_natural_refuses_equal_neighbours():
+def test_natural_refuses_equal_neighbors():
     R, p = (np.repeat(x, [1, 1, 2, 1, 1, 1, 1], axis=0) for x in frames(7))
     with pytest.raises(cd.DescriptionError, match=r"frames\[2\] and the next one are equal"):
         cd.SplineCurve.natural((R, p))

@@ -78,7 +78,7 @@ def test_weights_and_tables_follow_the_units():
     assert table.units == (*["m", "1", "1", "1", "1"], "m/s", *["rad/s"] * 3)
 
 
-def test_degrees_and_millimetres_weigh_as_radians_and_metres_do():
+def test_degrees_and_millimeters_weigh_as_radians_and_meters_do():
     system = cd.System()
     system.add_body(
         "a",
@@ -123,7 +123,7 @@ def test_quaternions_are_stated_not_guessed_from_names():
     mine = quaternion_joint(quaternions=(slice(0, 4),))
     assert (mine.units, mine.speed_units) == (("1",) * 4, ("rad/s",) * 3)
     system.add_body("a", mobilizer=mine, mass=1, inertia=(1, 1, 1))
-    np.testing.assert_array_equal(system.compiled.normalised(np.array([2.0, 0, 0, 0])), [1, 0, 0, 0])
+    np.testing.assert_array_equal(system.compiled.normalized(np.array([2.0, 0, 0, 0])), [1, 0, 0, 0])
 
 
 def test_a_custom_quaternion():

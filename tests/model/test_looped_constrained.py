@@ -85,7 +85,7 @@ def given_of(system: cd.System) -> dict[str, np.ndarray]:
     rng = np.random.default_rng(2)
     q = np.stack(
         [
-            system.compiled.normalised(system.defaults()[0] + rng.uniform(-0.3, 0.3, system.nq))
+            system.compiled.normalized(system.defaults()[0] + rng.uniform(-0.3, 0.3, system.nq))
             for _ in range(2)
         ]
     )

@@ -90,11 +90,11 @@ def muscled(n: int = 2 * FEWEST) -> cd.System:
 
 def states(system: cd.System, n: int = 7) -> tuple[np.ndarray, np.ndarray, dict[str, object]]:
     rng = np.random.default_rng(4)
-    q = system.compiled.normalised(rng.uniform(-0.5, 0.5, (n, system.nq)))
+    q = system.compiled.normalized(rng.uniform(-0.5, 0.5, (n, system.nq)))
     q[:, 0] += 1.0  # a quaternion, of a turn that is not too large
     excitations = {name: rng.uniform(0.1, 0.9) for name in system.inputs}
     return (
-        system.compiled.normalised(q),
+        system.compiled.normalized(q),
         rng.uniform(-2, 2, (n, system.nu)),
         {"inputs": excitations, "disabled": ["m3"]},
     )
@@ -175,8 +175,8 @@ def test_runs_with_auxiliary_states(monkeypatch):
             )
         alone = cd.paths.Path([("ground", (0.05, 0.1, 0)), ("b0", (0.04, -0.1, 0))])
         system.add_force("alone", cd.muscles.Thelen2003(alone, 2 * cd.Parameter("F", 50.0), 0.1, 0.2))
-        fibres = {z: 0.099 for z in system.state_variables if z.endswith("fiber_length")}
-        state = system.state(inputs=dict.fromkeys(system.inputs, 0.3), z=fibres)
+        fibers = {z: 0.099 for z in system.state_variables if z.endswith("fiber_length")}
+        state = system.state(inputs=dict.fromkeys(system.inputs, 0.3), z=fibers)
         run = cd.simulate(system, state, 0.01, accuracy=1e-6)
         both = cd.simulate(system, [state, state], 0.01, accuracy=1e-6)
         results[layout] = np.stack(

@@ -75,7 +75,7 @@ def test_the_end_of_a_cylinder(arm):
 
 
 def test_speeds_and_moment_arms_are_derivatives_of_lengths(arm, motion):
-    """Also where the shoulder moves. Differences of lengths of 0.4 m leave 1e-10 of a metre."""
+    """Also where the shoulder moves. Differences of lengths of 0.4 m leave 1e-10 of a meter."""
     q, u = motion[0][::5] + [0.3, 0.0], motion[1][::5] + [0.7, 0.0]
     h, arms = 1e-6, arm.moment_arms(q)
     slope = [(arm.path_lengths(q + h * e) - arm.path_lengths(q - h * e)) / (2 * h) for e in np.eye(2)]

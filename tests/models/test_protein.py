@@ -70,12 +70,12 @@ def test_open_and_closed(files, coordinates):
 
 def test_twist_is_about_the_line_between_the_domains(files):
     found = cd.models.domain_hinge(*files, mobile=MOBILE, coordinates=2)
-    centre = [
+    center = [
         m @ x / m.sum() for m, x in ((found.masses[b], found.atoms[b]) for b in ("stationary", "mobile"))
     ]
     R, p = found.system.body_pose([0.0, 0.8], "mobile")
-    np.testing.assert_allclose(R @ centre[1] + p, centre[1], atol=1e-13)
-    np.testing.assert_allclose(R @ (centre[1] - centre[0]), centre[1] - centre[0], atol=1e-13)
+    np.testing.assert_allclose(R @ center[1] + p, center[1], atol=1e-13)
+    np.testing.assert_allclose(R @ (center[1] - center[0]), center[1] - center[0], atol=1e-13)
 
 
 def test_masses_come_from_atoms(files):

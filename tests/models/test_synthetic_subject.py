@@ -40,8 +40,8 @@ def test_nothing_is_left_over_for_the_pelvis(subject, evidence):
 def test_rates_are_those_of_the_motion(subject):
     t, q = subject.motion.time, subject.motion.values
     h = t[1] - t[0]
-    centre = (q[:-4] - 8 * q[1:-3] + 8 * q[3:-1] - q[4:]) / (12 * h)
-    assert np.abs(centre - subject.u[2:-2]).max() < 1e-2  # h^4/30 of the fifth derivative, (2 pi 5 / 1.1)^5
+    center = (q[:-4] - 8 * q[1:-3] + 8 * q[3:-1] - q[4:]) / (12 * h)
+    assert np.abs(center - subject.u[2:-2]).max() < 1e-2  # h^4/30 of the fifth derivative, (2 pi 5 / 1.1)^5
     np.testing.assert_allclose(np.trapezoid(subject.udot, t, axis=0), subject.u[-1] - subject.u[0], atol=5e-3)
 
 

@@ -142,7 +142,7 @@ LINE = cd.paths.Path([("ground", (0, 0, 0)), ("block", (0, 0, 0))])
         ("millard2012_damp0", C.Millard2012, {"fiber_damping": 0.0}),
     ],
 )
-def test_fibre_velocities(name, muscle, options):
+def test_fiber_velocities(name, muscle, options):
     """OpenSim's, at 20 degrees of pennation; F_0 = 1000, l_0 = 0.1, l_S = 0.2. Velocities go up to 463 m/s,
     hence 1e-10 of them too."""
     data = table(f"{name}_fiber_velocity_pennation20deg")

@@ -45,7 +45,7 @@ def states(system: cd.System, name: str):
 
 @pytest.mark.parametrize("name", MUSCLES)
 def test_power_balance(name):
-    """d(KE + PE)/dt is the power of active and damping forces: PE holds what tendons and passive fibres
+    """d(KE + PE)/dt is the power of active and damping forces: PE holds what tendons and passive fibers
     store."""
     muscle, options = MUSCLES[name]
     system = arm(muscle, **options)
@@ -56,7 +56,7 @@ def test_power_balance(name):
     dE = system.jvp("energy", q, u, tangents=rates, **given).sum(axis=-1)
     report = evaluated(system, lambda m, s: {k: x for k, (_, x) in m.report(s).items()}, q=q, u=u, **given)
     W, size = report["fiber_active_power"], np.abs(report["tendon_power"]) + np.abs(report["muscle_power"])
-    # a fibre's velocity is found to 1e-10 (Millard, by iteration and tables: 1e-8)
+    # a fiber's velocity is found to 1e-10 (Millard, by iteration and tables: 1e-8)
     tol = 3e-8 if muscle is cd.muscles.Millard2012 else 1e-11
     np.testing.assert_allclose(dE, W, rtol=0, atol=tol * size.max())
     assert np.abs(W).max() > 0.01 * size.max() > 0
@@ -65,7 +65,7 @@ def test_power_balance(name):
 
 
 def test_a_slack_tendon_stores_nothing():
-    """De Groote's state below zero only says how slack the tendon is: no tension, no energy, and the fibre
+    """De Groote's state below zero only says how slack the tendon is: no tension, no energy, and the fiber
     shortens without a load."""
     system = arm(cd.muscles.DeGroote2016)
     q, u, z = np.full((3, 1), 0.3), np.full((3, 1), -1.0), np.array([[0.5, 0.0], [0.5, -0.05], [0.5, -0.15]])

@@ -1,4 +1,4 @@
-"""Fibres in equilibrium with their tendons."""
+"""Fibers in equilibrium with their tendons."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ N = 30_000
 
 def random_muscles(muscle, **options):
     """A System whose muscle has Parameters, and N random ones of it, slack to overstretched: a path from
-    shorter than the tendon to a fibre of 2.2 optimal lengths."""
+    shorter than the tendon to a fiber of 2.2 optimal lengths."""
     P = cd.Parameter
     system = cd.System(gravity=(0, 0, 0))
     system.add_body("block", mobilizer=cd.Slider(), mass=1.0)
@@ -47,11 +47,11 @@ def random_muscles(muscle, **options):
     ],
 )
 def test_random_muscles(muscle, shortest):
-    """Each is in balance, or its fibre is at its shortest, which the warning counts. No fibre moves. And at
-    any velocity of the path and length of the fibre rates are finite."""
+    """Each is in balance, or its fiber is at its shortest, which the warning counts. No fiber moves. And at
+    any velocity of the path and length of the fiber rates are finite."""
     system, numbers, a, L = random_muscles(muscle)
     rest = np.zeros_like(L)
-    with pytest.warns(UserWarning, match="fibres at their shortest.*m \\(") as said:
+    with pytest.warns(UserWarning, match="fibers at their shortest.*m \\(") as said:
         z = system.muscle_equilibrium(L, z=np.column_stack([a, np.ones(N)]), parameters=numbers)
     assert np.isfinite(z).all()
     assert (z[:, 0] == a).all()
@@ -61,7 +61,7 @@ def test_random_muscles(muscle, shortest):
     T = -system.forward_dynamics(L, rest, z=z, parameters=numbers)[:, 0]
     assert (T >= 0).all()
     if muscle is cd.muscles.DeGroote2016:
-        # the state is a force, its rate the fibre's velocity times the tendon's stiffness
+        # the state is a force, its rate the fiber's velocity times the tendon's stiffness
         rate = rate * numbers["lS"] / (0.2 + z[:, 1]) / (np.log(6) / 0.049)
         short = z[:, 1] < 0
     else:
@@ -72,7 +72,7 @@ def test_random_muscles(muscle, shortest):
     # 1e-13 of a length times the steepest curves; a force of 50 F_0 over an activation of 0.01
     v_n = np.abs(rate / (numbers["vmax"] * numbers["l0"]))
     assert v_n.max() < (1e-6 if muscle is cd.muscles.DeGroote2016 else 1e-9)
-    if muscle is not cd.muscles.DeGroote2016:  # sinh of what no fibre holds has no bounds
+    if muscle is not cd.muscles.DeGroote2016:  # sinh of what no fiber holds has no bounds
         rng = np.random.default_rng(2)
         z[:, 1] = numbers["l0"] * rng.uniform(0, 2.5, N)
         assert np.isfinite(system.zdot(L, 100 * rng.normal(size=L.shape), z=z, parameters=numbers)).all()

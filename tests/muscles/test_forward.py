@@ -46,7 +46,7 @@ def muscle(model: str, name: str, path: cd.paths.Path) -> cd.muscles.Muscle:
     ("model", "tol"), [("thelen2003", 1e-11), ("degroote2016", 1e-11), ("millard2012", 5e-9)]
 )
 def test_rows_of_all_runs(model, tol):
-    """Tension and fibre velocity at the lengths that OpenSim has. Millard's: its own iteration ends at 1e-10
+    """Tension and fiber velocity at the lengths that OpenSim has. Millard's: its own iteration ends at 1e-10
     F_0, our tables are exact to 1e-9."""
     with open(DATA / "rows.csv", encoding="utf-8") as file:
         rows = [r for r in csv.DictReader(file) if r["model"] == model]

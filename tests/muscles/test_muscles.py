@@ -1,4 +1,4 @@
-"""Muscles at the ends of what a fibre can do."""
+"""Muscles at the ends of what a fiber can do."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ def test_a_rigid_tendon_does_not_push(pennation):
     assert system.forward_dynamics([0.3], [0.0], inputs={"m": 1.0})[0] < -95
 
 
-def test_the_shortest_fibre():
+def test_the_shortest_fiber():
     """OpenSim 4.6's Thelen2003Muscle with these numbers: below 0.0297 m all is as there, and it does not
     shorten."""
     system = pulled(0.3)
-    # fibre [m], path [m], tension [N], fibre velocity [m/s]; printed there with three and four decimals
+    # fiber [m], path [m], tension [N], fiber velocity [m/s]; printed there with three and four decimals
     for l_M, L, T, v in (
         (0.0005, 0.25, 935.178, 911.5733),
         (0.0296, 0.31, 2219.081, 2168.7744),
@@ -48,7 +48,7 @@ def test_the_shortest_fibre():
         assert system.zdot([L], [0.0], **given)[0] == pytest.approx(v, abs=6e-5)
 
 
-def test_a_fibre_begins_at_its_optimal_length():
+def test_a_fiber_begins_at_its_optimal_length():
     """Where that is a Parameter too."""
     system = pulled(0.0)
     assert system.state().z.tolist() == [0.1]

@@ -1,4 +1,4 @@
-"""What a muscle reports of itself, and what static optimisation takes from it."""
+"""What a muscle reports of itself, and what static optimization takes from it."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_forces_and_powers_balance(name):
     z = np.column_stack([rng.uniform(0.05, 1, 50), rng.uniform(0.08, 0.12, 50)])
     z = z[:, : len(system.state_variables)]
     if name == "degroote":
-        # sinh of a force that the fibre cannot hold is a velocity beyond all digits
+        # sinh of a force that the fiber cannot hold is a velocity beyond all digits
         z[:, 1] = rng.uniform(0.5, 1.2, 50) * z[:, 0]
     r = evaluated(
         system, lambda m, s: {k: x for k, (_, x) in m.report(s).items()}, q=q, u=u, z=z, inputs={"m": 0.5}
@@ -70,7 +70,7 @@ def test_forces_and_powers_balance(name):
     np.testing.assert_allclose(r["tendon_force"], T, rtol=1e-12, atol=1e-12)
 
 
-def test_what_static_optimisation_takes():
+def test_what_static_optimization_takes():
     """With a rigid tendon, T is active plus passive force; active force of the linear models is a times that
     at 1."""
     q, u = np.array([[0.31], [0.19], [0.35]]), np.array([[-0.2], [0.0], [0.1]])

@@ -107,7 +107,7 @@ def compare(path: Path | str, count: int = 3, seed: int = 0, share: float = 0.9)
         expected = np.array([row[name] for row in rows])[:, at["order"]]
         out[name] = (system.speeds, np.asarray(udot) - expected, expected)
     if system.muscles:
-        out["tension"], out["fibre"] = _laws(system, theirs, q, u, tail)
+        out["tension"], out["fiber"] = _laws(system, theirs, q, u, tail)
         zdot = np.asarray(system.zdot(q, u, **tail))
         names = [tuple(name.rsplit(".", 1)) for name in system.state_variables]
         muscles = theirs["muscles"]
@@ -127,7 +127,7 @@ def _off(system: cd.System, names: list[str]) -> list[str]:
 
 
 def _laws(system: cd.System, theirs: dict[str, Any], q: Any, u: Any, tail: Any) -> tuple[Any, Any]:
-    """Tensions and velocities of fibres at OpenSim's own lengths and speeds of paths: names, ours minus
+    """Tensions and velocities of fibers at OpenSim's own lengths and speeds of paths: names, ours minus
     theirs,
     theirs."""
     rows, L, V = theirs["rows"], *(np.zeros((len(q), len(system.paths))) for _ in range(2))
@@ -149,7 +149,7 @@ def _laws(system: cd.System, theirs: dict[str, Any], q: Any, u: Any, tail: Any) 
 def _alone(
     system: cd.System, theirs: dict[str, Any], q: Any, u: Any, tail: Any, order: list[int]
 ) -> dict[str, Any]:
-    """Generalised forces of each force: ours minus theirs, and theirs."""
+    """Generalized forces of each force: ours minus theirs, and theirs."""
     zero = np.zeros_like(u)
     names = [f for f in system.forces if f != "gravity"]
     none = np.asarray(system.inverse_dynamics(q, u, zero, disabled=system.forces, **tail))
@@ -165,7 +165,7 @@ def _alone(
 
 
 def equilibrium(path: Path | str, count: int = 3, seed: int = 0, share: float = 0.9) -> dict[str, Any]:
-    """States of fibres in equilibrium: ours and theirs by state variable, (n,)."""
+    """States of fibers in equilibrium: ours and theirs by state variable, (n,)."""
     system = read(path)
     theirs = OpenSimProcess(str(Path(path).resolve()), about_forces).ask(
         "equilibrium", count, seed, share, patience=PATIENCE
@@ -205,7 +205,7 @@ def report(path: str) -> None:
                 f"  {name:8s} {worst.max():.2e}  median {np.median(worst):.1e}  "
                 + ", ".join(f"{who[i]} {worst[i]:.1e}" for i in k)
             )
-    for name in ("tension", "fibre"):
+    for name in ("tension", "fiber"):
         if name in found:
             who, d, w = found[name]
             rel = np.abs(d).max(axis=0) / np.maximum(np.abs(w).max(axis=0), 1e-2)

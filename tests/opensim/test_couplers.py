@@ -51,7 +51,7 @@ def near(a, b, tolerance=SAME):
 
 
 def compare(s, c, q, u):
-    """Accelerations, masses and generalised forces of both; C."""
+    """Accelerations, masses and generalized forces of both; C."""
     keep, C, Q = [c.coordinates.index(name) for name in s.coordinates], rates(s, c, q), full(s, c, q)
     U = C @ u
     udot, other = s.forward_dynamics(q, u, locked=()), c.forward_dynamics(Q, U, locked=())

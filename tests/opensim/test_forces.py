@@ -432,7 +432,7 @@ def test_contact(tmp_path):
     ],
 )
 def test_contact_forces_of_files(name):
-    """Rows that OpenSim 4.6 printed: force on the ball and torque about its centre, at depths and
+    """Rows that OpenSim 4.6 printed: force on the ball and torque about its center, at depths and
     velocities."""
     if name.startswith("elastic"):
         pytest.importorskip("trimesh")

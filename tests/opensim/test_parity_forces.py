@@ -6,7 +6,7 @@ What differs, and why:
 ours
   geodesics; speeds to 6 mm/s, since OpenSim's leave out how points of touch move;
 - paths over two surfaces, to 5 mm: OpenSim takes places of an earlier step (wrapping.md);
-- fibres of slack muscles without pennation: at least a hundredth of l_0 here, 0 there;
+- fibers of slack muscles without pennation: at least a hundredth of l_0 here, 0 there;
 - Millard's curves to 1e-9: tables of polynomials here, Bezier curves solved to 1e-10 there.
 """
 
@@ -28,7 +28,7 @@ tables."""
 
 
 def laws(found) -> float:
-    """Tensions over F_0 and velocities of fibres over v_max l_0, at OpenSim's own lengths: ours minus
+    """Tensions over F_0 and velocities of fibers over v_max l_0, at OpenSim's own lengths: ours minus
     theirs."""
     system = found["system"]
     muscles = [system.force(name) for name in system.muscles]
@@ -36,7 +36,7 @@ def laws(found) -> float:
     fastest = [m.max_contraction_velocity * m.optimal_fiber_length for m in muscles]
     return max(
         float(np.nanmax(np.abs(found["tension"][1]) / F_0)),
-        float(np.nanmax(np.abs(found["fibre"][1]) / fastest)),
+        float(np.nanmax(np.abs(found["fiber"][1]) / fastest)),
     )
 
 
@@ -94,14 +94,14 @@ def test_models_with_surfaces(name, evidence):
 
 @pytest.mark.peers
 @pytest.mark.parametrize("name", ["gait10dof18musc_pipeline/subject01.osim"])
-def test_fibres_in_equilibrium(name, evidence):
+def test_fibers_in_equilibrium(name, evidence):
     path = reference(name)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # slack muscles
         found = equilibrium(path, 2)
     off = [np.nanmax(np.abs(ours - theirs)) for ours, theirs in found.values()]
     # OpenSim stops where forces differ by 1e-8 of F_0
-    evidence(f"{path.stem}: fibres in equilibrium against OpenSim [m]", float(np.max(off)), 1e-8)
+    evidence(f"{path.stem}: fibers in equilibrium against OpenSim [m]", float(np.max(off)), 1e-8)
 
 
 @pytest.mark.peers

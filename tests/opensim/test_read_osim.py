@@ -36,11 +36,11 @@ def test_a_pendulum(read):
 
 def test_what_is_not_understood_is_noted(read):
     forces = "\n<ForceSet><objects>\n<FluxCompensator name='flux'/></objects></ForceSet>"
-    text = pendulum(inside=ANGLE, more=forces, body="<colour_of_hair>red</colour_of_hair>")
+    text = pendulum(inside=ANGLE, more=forces, body="<color_of_hair>red</color_of_hair>")
     with pytest.warns(UserWarning, match="FluxCompensator 'flux': is not read: it does not act"):
         system = read(text)
     assert [(n.line, n.element) for n in system.notes] == [
-        (6, "colour_of_hair of Body 'rod'"),
+        (6, "color_of_hair of Body 'rod'"),
         (22, "FluxCompensator 'flux'"),
     ]
     with pytest.raises(cd.DescriptionError, match=r"small.osim:22: FluxCompensator 'flux'"):

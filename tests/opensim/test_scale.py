@@ -161,6 +161,6 @@ def test_unequal_factors(opensim, evidence, name, keep):
         max(off.values()),
         1e-10,
     )
-    # fibres and tendons follow path lengths, which OpenSim approximates over ellipsoids
+    # fibers and tendons follow path lengths, which OpenSim approximates over ellipsoids
     lengths = differences(mine, {k: v for k, v in theirs.items() if k.endswith(" lengths")})
     assert max(lengths.values()) < 1e-4

@@ -174,7 +174,7 @@ MUSCLE = """<ForceSet name="forceset"><objects><{kind} name="m"><GeometryPath na
 
 
 def test_the_greatest_pennation_angle(tmp_path):
-    """A slack muscle's fibre stops there."""
+    """A slack muscle's fiber stops there."""
     text = MUSCLE.format(
         kind="Thelen2003Muscle",
         more="<maximum_pennation_angle>0.9"

@@ -71,15 +71,15 @@ class Shot:
         axis = np.where(np.abs(k[:, :1]) < 0.6, [[1.0, 0, 0]], [[0, 1.0, 0]])
         f = np.cross(k, axis)
         self.f = f / np.linalg.norm(f, axis=1)[:, None]
-        self.g, self.centre, self.radius = np.cross(k, self.f), u / uu, np.sqrt(1 - 1 / uu)
+        self.g, self.center, self.radius = np.cross(k, self.f), u / uu, np.sqrt(1 - 1 / uu)
 
     def angle(self, P):
-        y = P / self.radii - self.centre
+        y = P / self.radii - self.center
         return np.arctan2((y * self.g).sum(1), (y * self.f).sum(1))[:, None]
 
     def miss(self, phi, arc):
         """By how much the lines at the ends of arcs miss B, along and across the normal; and the length."""
-        P = self.radii * (self.centre + self.radius * (self.f * np.cos(phi) + self.g * np.sin(phi)))
+        P = self.radii * (self.center + self.radius * (self.f * np.cos(phi) + self.g * np.sin(phi)))
         l1 = np.linalg.norm(P - self.A, axis=1)[:, None]
         y, w = np.hstack([P, (P - self.A) / l1]), 1 / self.radii**2
         for _ in range(self.steps):

@@ -1,7 +1,7 @@
 """Mechanics of a plan with dense matrices: every body's path, then Newton, Euler and d'Alembert. NumPy only.
 
   X_GB = X_GP X_PF X_FM X_BM^-1                                                              (1)
-  partial velocities: (w_k, v_k) of each mass centre = velocity at u = e_k minus velocity at u = 0   (2)
+  partial velocities: (w_k, v_k) of each mass center = velocity at u = e_k minus velocity at u = 0   (2)
   M = sum_B  m v_k . v_j + w_k . I w_j                                                       (3)
   tau_k = sum_B  v_k . m (a_cm - g) + w_k . (I alpha + w x I w)                              (4)
 Time is held in the partial velocities, not in the accelerations, so that (4) holds for rheonomic joints too.
@@ -36,8 +36,8 @@ class Mechanics:
             iq, iu = iq + nq, iu + nu
         return X_GB
 
-    def centres(self, q, u, udot, t=0.0):
-        """Velocities and accelerations (..., bodies, 6) of mass centres, and inertias (..., bodies, 3, 3) in
+    def centers(self, q, u, udot, t=0.0):
+        """Velocities and accelerations (..., bodies, 6) of mass centers, and inertias (..., bodies, 3, 3) in
         ground."""
         V, A, I = [], [], []
         for part, X in zip(self.plan.parts, self.paths(q, u, udot, t)):
@@ -52,7 +52,7 @@ class Mechanics:
     def partials(self, q, t=0.0):
         """(2), shape (..., nu, bodies, 6)."""
         u = np.concatenate([np.zeros((1, self.nu)), np.eye(self.nu)])
-        V = self.centres(np.asarray(q)[..., None, :], u, np.zeros(self.nu), np.asarray(t)[..., None])[0]
+        V = self.centers(np.asarray(q)[..., None, :], u, np.zeros(self.nu), np.asarray(t)[..., None])[0]
         return V[..., 1:, :, :] - V[..., :1, :, :]
 
     @property
@@ -61,14 +61,14 @@ class Mechanics:
 
     def mass_matrix(self, q, t=0.0):
         J = self.partials(q, t)
-        I = self.centres(q, np.zeros(self.nu), np.zeros(self.nu), t)[2]
+        I = self.centers(q, np.zeros(self.nu), np.zeros(self.nu), t)[2]
         return np.einsum("...kbi,b,...jbi->...kj", J[..., 3:], self.masses, J[..., 3:]) + np.einsum(
             "...kbi,...bil,...jbl->...kj", J[..., :3], I, J[..., :3]
         )  # (3)
 
     def inverse_dynamics(self, q, u, udot, t=0.0):
         J = self.partials(q, t)
-        V, A, I = self.centres(q, u, udot, t)
+        V, A, I = self.centers(q, u, udot, t)
         force = self.masses[:, None] * (A[..., 3:] - self.plan.gravity)
         Iw, Ialpha = ((I @ x[..., :3, None])[..., 0] for x in (V, A))
         moment = Ialpha + np.cross(V[..., :3], Iw)
@@ -80,7 +80,7 @@ class Mechanics:
 
     def energy(self, q, u, t=0.0):
         """Kinetic and potential energy [J], shape (...)."""
-        V, _, I = self.centres(q, u, np.zeros(self.nu), t)
+        V, _, I = self.centers(q, u, np.zeros(self.nu), t)
         Iw = (I @ V[..., :3, None])[..., 0]
         kinetic = 0.5 * ((V[..., :3] * Iw).sum((-1, -2)) + (self.masses * (V[..., 3:] ** 2).sum(-1)).sum(-1))
         X = self.paths(q, u, np.zeros(self.nu), t)

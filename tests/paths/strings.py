@@ -1,7 +1,7 @@
-"""Strings pulled tight by a general optimiser, an independent way to the lengths of paths: points along a
+"""Strings pulled tight by a general optimizer, an independent way to the lengths of paths: points along a
 string, each outside of the surfaces, whose energy is least.
 
-    minimise  n sum |x_i+1 - x_i|^2    with    g_k(x_i) >= 0                                              (1)
+    minimize  n sum |x_i+1 - x_i|^2    with    g_k(x_i) >= 0                                              (1)
 
 has its points at equal distances on the shortest way nearby; its length is off by O(1/n^2), where
 Richardson's extrapolation from n and 2 n comes to some 1e-9 of it. Paths that a quadrant keeps on the longer

@@ -96,15 +96,15 @@ def test_grazing_chords(functions):
         assert (more <= 20 * depth**2 + 1e-14).all()  # both ends are half the size away, or more
 
 
-def test_chords_near_the_centre():
-    """Ends that are far away, as of muscles, with a chord that passes near the centre: the search begins on
+def test_chords_near_the_center():
+    """Ends that are far away, as of muscles, with a chord that passes near the center: the search begins on
     another side than it ends, and still takes few rounds, without shooting."""
     x, radii, rng = ca.SX.sym("x", 6), np.array([0.03, 0.025, 0.02]), np.random.default_rng(15)
     row = get(ellipsoid.solvers()[0], Ellipsoid(tuple(radii)).given(x[:3], x[3:]))
     f = NativeFunction(
         "search",
         lambda: assembled("search", [x], [row]),
-        key="test search near the centre",
+        key="test search near the center",
         inputs=[("x", 6)],
         outputs=[("row", row.numel())],
     )

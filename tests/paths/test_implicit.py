@@ -98,7 +98,7 @@ def test_quadrant(ellipsoids):
         assert np.isfinite(found).mean() > 0.995  # 599 and 600 of 600
         both = np.isfinite(found) & np.isfinite(own)
         # Else another of several stationary paths: the ellipsoid takes the longer side only where the side
-        # point is mirrored beyond the centre.
+        # point is mirrored beyond the center.
         assert (np.abs(found - own)[both] < 1e-10).mean() > 0.85
 
 

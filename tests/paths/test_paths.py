@@ -300,8 +300,8 @@ def test_points_for_drawing(system):
     np.testing.assert_allclose(
         many["f0"][:, -1], system.station_position(Q, "lower", (0.03, -0.05, 0)), atol=1e-15
     )
-    centre = system.station_position(Q, "upper", (0, -0.3, 0))
-    away = np.linalg.norm((many["f0"] - centre[:, None])[..., :2], axis=-1)
+    center = system.station_position(Q, "upper", (0, -0.3, 0))
+    away = np.linalg.norm((many["f0"] - center[:, None])[..., :2], axis=-1)
     assert away[:, 1:-1].min() > 0.02 - 1e-12
     assert (np.isclose(away, 0.02, rtol=0, atol=1e-12).sum(axis=1) >= 17).any()
     np.testing.assert_array_equal(system.state(q=Q[0]).path_points()["f1"], many["f1"][0])

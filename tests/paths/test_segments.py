@@ -101,7 +101,7 @@ def test_closed_forms(kind):
     L = function(Sphere(r))(ends)[:, 0]
     # Near the surface l = sqrt(rho^2 - r^2) loses half the digits of rho - r, in both ways.
     np.testing.assert_allclose(L, bent(ends[:, :3], ends[:, 3:]), rtol=0, atol=1e-11)
-    flat = ends.reshape(-1, 2, 3) * [1, 1, 0]  # as far from the axis as from the centre
+    flat = ends.reshape(-1, 2, 3) * [1, 1, 0]  # as far from the axis as from the center
     flat *= (np.linalg.norm(ends.reshape(-1, 2, 3), axis=2) / np.linalg.norm(flat, axis=2))[:, :, None]
     around = flat.reshape(-1, 6) + ends * [0, 0, 1, 0, 0, 1]
     f = function(Cylinder(r))(around)

@@ -20,7 +20,7 @@ def wrap(r, x, y, quadrant="all", body="ground"):
 
 
 def taut(a, b, circles):
-    """Length in a plane from a over circles (centre, r, turn) to b, by tangents; turn +1 is anticlockwise."""
+    """Length in a plane from a over circles (center, r, turn) to b, by tangents; turn +1 is counterclockwise."""
     nodes = [(np.array(a), 0.0, 0), *((np.array(c), r, s) for c, r, s in circles), (np.array(b), 0.0, 0)]
     L, headings = 0.0, []
     for (c1, r1, s1), (c2, r2, s2) in pairwise(nodes):

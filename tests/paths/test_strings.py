@@ -1,4 +1,4 @@
-"""Lengths over surfaces against strings that a general optimiser pulls tight: no code in common."""
+"""Lengths over surfaces against strings that a general optimizer pulls tight: no code in common."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ def arm():
 @pytest.mark.parametrize(
     ("name", "q"),
     [
-        ("TRIlong", (1.3, 1.2)),  # over two surfaces, where OpenSim 4.6 is millimetres longer
+        ("TRIlong", (1.3, 1.2)),  # over two surfaces, where OpenSim 4.6 is millimeters longer
         ("BRA", (0.4, 0.1)),
         ("BIClong", (-1.0, 1.0)),
         ("TRImed", (0.2, 2.0)),

@@ -235,7 +235,7 @@ def test_hollow_polygons(first: int, suffix: str, tmp_path: Path) -> None:
 
 
 def test_obj_as_others_write_it(tmp_path: Path) -> None:
-    """Tabs, a mark of byte order, lines that go on, colours, textures, and indices that count back."""
+    """Tabs, a mark of byte order, lines that go on, colors, textures, and indices that count back."""
     path = tmp_path / "two.obj"
     text = "# two\nmtllib no.mtl\n"
     for shift in (0, 5):

@@ -37,7 +37,7 @@ def test_one_joint(p, evidence):
         plain = one(G[None], [tau], 0.0, 1.0)
         np.testing.assert_allclose(plain.x[0], tau * G / (G @ G), rtol=1e-14)
         evidence(
-            "static optimisation of one joint against a = tau g / sum g^2, relative",
+            "static optimization of one joint against a = tau g / sum g^2, relative",
             np.abs(plain.x[0] / (tau * G / (G @ G)) - 1).max(),
             1e-13,
         )

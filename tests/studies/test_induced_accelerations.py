@@ -40,10 +40,10 @@ def test_contributions_add_up(evidence):
         inputs={"motor": 3.0},
     )
     run = cd.simulate(system, start, 0.3, accuracy=1e-6)
-    found = cd.induced_accelerations(system, run, bodies=["right"], mass_centre=True)
+    found = cd.induced_accelerations(system, run, bodies=["right"], mass_center=True)
     assert found.causes == ("velocity", "gravity", "spring", "damper", "motor")
     whole = np.concatenate(
-        [run.udot, run.body_acceleration("right").values, run.mass_centre_acceleration().values], axis=1
+        [run.udot, run.body_acceleration("right").values, run.mass_center_acceleration().values], axis=1
     )
     size = abs(whole).max()
     np.testing.assert_allclose(found.total.values, whole, rtol=0, atol=1e-11 * size)
@@ -56,7 +56,7 @@ def test_contributions_add_up(evidence):
     lambda_ = sum(table.values for table in found.multipliers.values())
     np.testing.assert_allclose(lambda_, run.multipliers().values, rtol=0, atol=1e-10 * abs(lambda_).max())
     assert abs(found.unexplained.values).max() < 1e-10 * size
-    by_cause = found.of("mass_centre_ay")
+    by_cause = found.of("mass_center_ay")
     np.testing.assert_allclose(by_cause["gravity"], -9.81, rtol=1e-12)
     np.testing.assert_allclose(by_cause["damper"], 0, atol=1e-10)  # forces inside do not move it
     assert by_cause.titles[1] == "gravity [m/s^2]"

@@ -201,7 +201,7 @@ def test_a_pile_that_starts_below_its_floor():
     assert abs(fall["ball_ty"][-1] - 0.1) < 1e-4  # bodies that do not turn come to rest too
 
 
-def test_places_in_millimetres():
+def test_places_in_millimeters():
     with pytest.warns(UserWarning, match=r"marker 'MAL' is 400 m away from 'shank'"):
         leg().add_marker("MAL", "shank", (20, -400, 60))
 
@@ -211,7 +211,7 @@ def test_models_that_are_files():
         cd.models.gait2354  # noqa: B018
 
 
-def test_a_layer_in_millimetres():
+def test_a_layer_in_millimeters():
     square = np.array([(0, 0, 0), (0.1, 0, 0), (0, 0.1, 0), (0, 0, 0.1)])
     with pytest.warns(UserWarning, match=r"a layer of 3 m on a mesh that is 0\.1 m large"):
         cd.contact.Mesh(
@@ -219,11 +219,11 @@ def test_a_layer_in_millimetres():
         )
 
 
-def test_points_of_loads_in_millimetres_are_asked_about():
+def test_points_of_loads_in_millimeters_are_asked_about():
     table = load().table
     scaled = cd.Table(table.time, table.names, table.values * ([1.0] * 3 + [400.0] * 3), table.units)
     push = cd.ExternalLoad("foot", scaled, force=("fx", "fy", "fz"), point=("px", "py", "pz"))
-    with pytest.warns(UserWarning, match="'foot': its point 'px' .* is 400 m away.*in metres"):
+    with pytest.warns(UserWarning, match="'foot': its point 'px' .* is 400 m away.*in meters"):
         cd.inverse_dynamics(leg(), still(), [push])
 
 

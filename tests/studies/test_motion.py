@@ -79,7 +79,7 @@ def test_units(system):
 
 
 def test_a_coordinate_that_turns_and_slides_is_never_converted():
-    """OpenSim's patella: its column is in radians or metres, as the file's author thinks of it."""
+    """OpenSim's patella: its column is in radians or meters, as the file's author thinks of it."""
     system = cd.System()
     joint = cd.FunctionBased(
         ("beta",),

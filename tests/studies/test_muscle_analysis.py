@@ -55,7 +55,7 @@ def test_the_same_as_operators(analysis):
 
 
 def test_forces_and_powers_balance(analysis, activations):
-    """The tendon has the force of the fibre, and its power is what fibre and tendon give."""
+    """The tendon has the force of the fiber, and its power is what fiber and tendon give."""
     np.testing.assert_allclose(analysis["activation"].values, activations.values)
     along = sum(analysis[f"{part}_fiber_force_along_tendon"].values for part in ("active", "passive"))
     np.testing.assert_allclose(analysis["tendon_force"].values, along, rtol=1e-12, atol=1e-9)
@@ -72,7 +72,7 @@ def test_without_activations_there_is_geometry_only(tmp_path, analysis):
     with pytest.raises(cd.UnknownNameError, match="give activations="):
         plain["fiber_length"]
     with pytest.raises(cd.UnknownNameError, match="did you mean 'fiber_length'"):
-        analysis["fibre_length"]
+        analysis["fiber_length"]
     files = plain.save(tmp_path)
     assert [f.name for f in files] == [
         "length.sto",

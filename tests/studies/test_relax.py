@@ -74,7 +74,7 @@ def test_a_chain_of_balls_in_space():
     accelerations."""
     system = chain(4, 0.3, (0.8, 0.0, 0.3), cd.Ball())
     rng = np.random.default_rng(0)
-    q = system.compiled.normalised(system.defaults()[0] + 0.3 * rng.normal(size=system.nq))
+    q = system.compiled.normalized(system.defaults()[0] + 0.3 * rng.normal(size=system.nq))
     start = cd.assemble(system, system.state(q=q))
     found = cd.relax(system, start)
     assert statics(found) < 1e-7  # links of 0.3 m whose angles are known to 1e-8
@@ -176,7 +176,7 @@ def test_refusals(options, words):
 
 @pytest.mark.parametrize("height", [0.5, 0.0601])
 def test_what_is_above_a_thin_surface_comes_to_rest_on_it(height: float) -> None:
-    """Steps of up to a metre led through a plate of 2 cm."""
+    """Steps of up to a meter led through a plate of 2 cm."""
     rubber = cd.contact.Material(1e6)
     system = cd.System(gravity=(0, -g, 0))
     system.add_body("ball", mobilizer=cd.Slider(axis=(0, 1, 0)), mass=4.0, inertia=(0.03,) * 3)

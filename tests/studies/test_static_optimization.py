@@ -33,12 +33,12 @@ def test_opensim(physiology, reserves, evidence):
     expected = opensim(physiology, reserves)
     off = np.abs(found.activations.values - expected[:, :6])[INNER].max()
     evidence(
-        "static optimisation of arm26 against OpenSim's tool, activations", off, 4e-3, headline="activations"
+        "static optimization of arm26 against OpenSim's tool, activations", off, 4e-3, headline="activations"
     )
     assert off < 4e-3
     if reserves:
         assert np.abs(found.reserves.values - expected[:, 6:])[INNER].max() < 4e-3
-    evidence("static optimisation of arm26: KKT residual, relative", found.kkt.max(), 1e-9)
+    evidence("static optimization of arm26: KKT residual, relative", found.kkt.max(), 1e-9)
     assert found.kkt.max() < 1e-9
     # moments of some N m
     assert found.balance.max() < 1e-12
@@ -63,7 +63,7 @@ def test_opensim_with_its_moment_arms(physiology, reserves, evidence):
     b = np.column_stack([tau[f"{c}_moment"] for c in COORDINATES])
     found = least_effort(A, b, low, high, np.ones(len(low)), 2.0)
     off = np.abs(found.x - opensim(physiology, reserves))[INNER].max()
-    evidence("static optimisation of arm26 with OpenSim's moment arms, activations", off, 5e-4)
+    evidence("static optimization of arm26 with OpenSim's moment arms, activations", off, 5e-4)
     assert off < 5e-4
 
 
@@ -87,7 +87,7 @@ def linear():
 
 def two_joints() -> cd.System:
     """Two joints and five muscles whose force is linear in the activation, with rigid tendons, as those of
-    the optimisation are."""
+    the optimization are."""
     system = cd.System(gravity=(0, -9.81, 0))
     system.add_body(
         "upper",
@@ -136,7 +136,7 @@ def test_activations_give_the_motion(linear, exponent, evidence):
     )
     off = np.abs(udot - moving.udot).max()
     # Moments of some N m over inertias of 0.05 kg m^2.
-    evidence("accelerations that optimised activations give against the motion's [rad/s^2]", off, 1e-9)
+    evidence("accelerations that optimized activations give against the motion's [rad/s^2]", off, 1e-9)
     assert off < 1e-9
     assert (found.forces.values > 0).all()
 

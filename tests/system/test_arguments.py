@@ -340,7 +340,7 @@ def test_parameters_inputs_and_times_that_are_none(system):
 # ---- Labels ------------------------------------------------------------------------------------------------
 
 
-def labelled(names: list[str], values: np.ndarray) -> dict[str, object]:
+def labeled(names: list[str], values: np.ndarray) -> dict[str, object]:
     """The same numbers (m, n) in everything that has labels."""
     out = {
         "dict": {name: values[:, i] for i, name in enumerate(names)},
@@ -366,7 +366,7 @@ def test_labels_go_by_name_in_any_order(system, kind):
         mixed = {}
         for k, x in plain.items():
             order = rng.permutation(x.shape[1])
-            made = labelled([names[k][i] for i in order], x[:, order])
+            made = labeled([names[k][i] for i in order], x[:, order])
             if kind not in made:
                 pytest.skip("pandas is not installed")
             mixed[k] = made[kind]
@@ -379,7 +379,7 @@ def test_labels_that_disagree_are_refused(system, kind):
     x = np.random.default_rng(3).normal(size=(N, system.nq))
     names = list(system.coordinates)
     made = lambda names, x: (
-        labelled(names, x).get(kind) if kind in labelled(names, x) else pytest.skip("pandas is not installed")
+        labeled(names, x).get(kind) if kind in labeled(names, x) else pytest.skip("pandas is not installed")
     )
     with pytest.raises(cd.UnknownNameError, match="unknown coordinate 'kneee'; did you mean 'knee'"):
         system.mass_matrix(made([name.replace("knee", "kneee") for name in names], x))
@@ -523,7 +523,7 @@ def test_what_depends_on_time(monkeypatch):
     drive.add_constraint("drive", cd.constraints.PrescribedMotion(lambda t: t**2, "a"))
     everything = set(joint.compiled.timed.operators)
     assert "mass_matrix" in everything and "body_pose" in everything
-    reports = {"contact_forces", "contact_losses", "contact_wrenches", "contact_centres"}  # of rigid contacts
+    reports = {"contact_forces", "contact_losses", "contact_wrenches", "contact_centers"}  # of rigid contacts
     assert motion.compiled.timed.operators == {
         "forward_dynamics",
         "ydot",

@@ -44,7 +44,7 @@ OPERATORS = {
     "station_jacobian": (("q", "station"), "hand", ("q", "station", "t", "parameters")),
     "momentum": (("q", "u"), None, ("q", "u", "t", "parameters")),
     "power": (("q", "u"), None, ("q", "u", *TAIL)),
-    "mass_centre": (("q",), None, ("q", "t", "parameters")),
+    "mass_center": (("q",), None, ("q", "t", "parameters")),
     "gravity_forces": (("q",), None, ("q", "t", "parameters")),
     "applied_forces": (("q", "u"), None, ("q", "u", *TAIL)),
 }

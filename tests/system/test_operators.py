@@ -77,9 +77,9 @@ EXTRA = {
             "power",
             "energy",
             "system_jacobian",
-            "mass_centre",
-            "mass_centre_velocity",
-            "mass_centre_acceleration",
+            "mass_center",
+            "mass_center_velocity",
+            "mass_center_acceleration",
         ),
         (),
     ),
@@ -113,7 +113,7 @@ OF_CONTACTS = {
         "pressures",
         "wrenches",
     )
-} | {"centre_of_pressure"}
+} | {"center_of_pressure"}
 TAIL = ("t", "z", "inputs", "parameters")
 
 
@@ -282,7 +282,7 @@ def test_velocities_are_rates_of_positions():
     X = system.frame_pose(q, "hand", cd.Transform(p=STATION), **o)
     np.testing.assert_array_equal(X.R, R)
     np.testing.assert_allclose(X.p, position(system, at), rtol=0, atol=ROUNDING)
-    assert_rate(system.mass_centre_velocity(q, u, **o), at, lambda s, x: s.mass_centre(x["q"], **options(x)))
+    assert_rate(system.mass_center_velocity(q, u, **o), at, lambda s, x: s.mass_center(x["q"], **options(x)))
 
 
 def test_accelerations_are_rates_of_velocities():
@@ -299,9 +299,9 @@ def test_accelerations_are_rates_of_velocities():
         lambda s, x: s.body_velocity(x["q"], x["u"], "foot", **options(x)),
     )
     assert_rate(
-        system.mass_centre_acceleration(*state, **o),
+        system.mass_center_acceleration(*state, **o),
         at,
-        lambda s, x: s.mass_centre_velocity(x["q"], x["u"], **options(x)),
+        lambda s, x: s.mass_center_velocity(x["q"], x["u"], **options(x)),
     )
 
 
@@ -494,7 +494,7 @@ def test_kinetic_energy_is_half_of_momentum_times_velocity():
         float(b.mass_properties_at(dict(zip(system.parameters, at["parameters"]))).mass)
         for b in system.bodies
     )
-    v = system.mass_centre_velocity(at["q"], at["u"], **o)
+    v = system.mass_center_velocity(at["q"], at["u"], **o)
     np.testing.assert_allclose(h[3:], total * v, rtol=0, atol=ROUNDING * np.abs(h).max())
     # Momentum is the derivative of kinetic energy along a motion of the whole: the base's speeds are w, v of
     # all at its M.
@@ -553,10 +553,10 @@ def test_power_of_all_forces(seed, evidence):
     o = {"t": 0.4, "z": np.full(len(system.state_variables), 0.3)}
     power = system.power(q, u, **o)
     assert power.shape == (len(system.forces),)
-    generalised = system.gravity_forces(q, **o) + system.applied_forces(q, u, **o)
+    generalized = system.gravity_forces(q, **o) + system.applied_forces(q, u, **o)
     evidence(
-        "power of one force of each kind against generalised forces times speeds, relative",
-        abs(power.sum() - generalised @ u) / np.abs(power).max(),
+        "power of one force of each kind against generalized forces times speeds, relative",
+        abs(power.sum() - generalized @ u) / np.abs(power).max(),
         ROUNDING,
     )
     quiet = system.power(q, u, disabled=["spring", "drag"], **o)
@@ -583,7 +583,7 @@ def test_energy_changes_by_power_of_what_is_not_potential():
 
 
 def test_reactions_hold_tau_and_what_acts_on_the_joint():
-    """H' F = tau + the generalised forces that act on the joint's own speeds (motor, spring, damper,
+    """H' F = tau + the generalized forces that act on the joint's own speeds (motor, spring, damper,
     thermostat)."""
     system, at = model()
     o = options(at)
@@ -639,12 +639,12 @@ def test_rates_of_the_thermostat_follow_its_definition():
     np.testing.assert_array_equal(system.zdot(at["q"], at["u"], **options(at, disabled=["bath"])), 0)
 
 
-def test_mass_centre_without_mass_is_nan():
+def test_mass_center_without_mass_is_nan():
     system = cd.System()
     system.add_body("frame", "ground", cd.Weld(), X_PF=(1.0, 2.0, 3.0))
     q, u = system.defaults()
-    assert np.isnan(system.mass_centre(q)).all()
-    assert np.isnan(system.mass_centre_velocity(q, u)).all()
+    assert np.isnan(system.mass_center(q)).all()
+    assert np.isnan(system.mass_center_velocity(q, u)).all()
     assert not system.momentum(q, u).any()
 
 

@@ -19,7 +19,7 @@ RECORD = Operator(
     "q",
     results={"h": "1"},
     columns=fixed("height [m]"),
-    expressions=lambda s: [energy.mass_centre(s.kinematics(moving=False))[0][1]],
+    expressions=lambda s: [energy.mass_center(s.kinematics(moving=False))[0][1]],
 )
 
 
@@ -29,7 +29,7 @@ def test_one_record_and_its_public_line(monkeypatch):
 
     @operator
     def height(self, q, **options):
-        """Height of the mass centre [m], shape (..., 1)."""
+        """Height of the mass center [m], shape (..., 1)."""
         return self._run("height", (q,), options)
 
     monkeypatch.setattr(cd.System, "height", height, raising=False)

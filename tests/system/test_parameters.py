@@ -159,7 +159,7 @@ def answers(system, q, u, tau, **options):
         "V": system.body_velocity(q, u, "nut", **options),
         "F": system.reactions(q, u, tau, "shell", **options),
         "power": system.power(q, u, **options),
-        "centre": system.mass_centre(q, **options),
+        "center": system.mass_center(q, **options),
     }
 
 

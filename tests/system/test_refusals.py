@@ -242,7 +242,7 @@ def test_rotations_that_are_none():
         ({"mass": "heavy"}, ["mass", "'heavy'"]),
         ({"mass": 1, "com": (1, 2)}, ["com", "3 numbers", "(2,)"]),
         ({"mass": 1, "com": (1, 2, np.inf)}, ["com", "not finite"]),
-        ({"mass": 1, "inertia": (1, 1, 3)}, ["triangle inequality", "1, 1, 3", "mass centre"]),
+        ({"mass": 1, "inertia": (1, 1, 3)}, ["triangle inequality", "1, 1, 3", "mass center"]),
         ({"mass": 1, "inertia": (1, 1, -1)}, ["positive semidefinite", "-1"]),
         ({"mass": 1, "inertia": (1, 1, 1, 2, 0, 0)}, ["positive semidefinite"]),
         ({"mass": 1, "inertia": [[1, 0.1, 0], [0, 1, 0], [0, 0, 1]]}, ["not symmetric", "0.1"]),

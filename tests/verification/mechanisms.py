@@ -71,7 +71,7 @@ def four_bars(N: int, closed: bool = True) -> cd.System:
 
 
 def four_bars_state(N: int, theta: float, rate: float) -> tuple[np.ndarray, np.ndarray]:
-    """q and u where the uprights lean by theta towards x; the links stay level."""
+    """q and u where the uprights lean by theta toward x; the links stay level."""
     signs = np.array([-1.0] + [1.0, -1.0] * N)
     return theta * signs, rate * signs
 
@@ -191,7 +191,7 @@ def slider_crank_state(theta: float, rate: float) -> tuple[np.ndarray, np.ndarra
 def slider_crank_J(theta):
     s = np.sqrt(ROD**2 - (CRANK * np.sin(theta)) ** 2)
     x = -CRANK * np.sin(theta) * (1 + CRANK * np.cos(theta) / s)  # d/dtheta of the slider
-    cx, cy = (x - CRANK * np.sin(theta)) / 2, CRANK * np.cos(theta) / 2  # and of the rod's centre
+    cx, cy = (x - CRANK * np.sin(theta)) / 2, CRANK * np.cos(theta) / 2  # and of the rod's center
     turn = CRANK * np.cos(theta) / s
     return M_CRANK * CRANK**2 / 3 + M_ROD * (cx**2 + cy**2 + (ROD * turn) ** 2 / 12) + M_SLIDER * x**2
 
@@ -244,7 +244,7 @@ def governor_spin_inertia(alpha):
 
 
 def governor_J(alpha):
-    """The inertia that the spread meets. A link's centre is at (l sin / 2, -3 l cos / 2)."""
+    """The inertia that the spread meets. A link's center is at (l sin / 2, -3 l cos / 2)."""
     s2, c2 = np.sin(alpha) ** 2, np.cos(alpha) ** 2
     return ARM**2 * (2 * M_BALL + 4 * M_SLEEVE * s2 + 2 * M_LINK * (c2 / 4 + 9 * s2 / 4 + 1 / 12))
 

@@ -86,7 +86,7 @@ def inertia(m, r, I):
 
 
 def appendix_a(joints, placed, bodies, gravity, q, qdot, tau):
-    """qddot of a chain. placed: X_PF (4, 4) of each joint; bodies: (m, r, I about the mass centre)."""
+    """qddot of a chain. placed: X_PF (4, 4) of each joint; bodies: (m, r, I about the mass center)."""
     n = len(joints)
     G, S, v, c = [], [], [], []
     for i, joint in enumerate(joints):

@@ -241,7 +241,7 @@ def test_andrews(evidence):
     evidence(
         "Andrews' squeezing mechanism (A03), energy less work, relative", np.ptp(balance) / balance[0], WITHIN
     )
-    # Both solve with centimetres beside radians; 6e-11 was measured.
+    # Both solve with centimeters beside radians; 6e-11 was measured.
     assert second_opinion(traj, built.andrews(closed=False), built.andrews_joints()) < 1e-9
 
 

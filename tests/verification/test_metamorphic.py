@@ -645,8 +645,8 @@ MARKERS = [
         Case(f"in {u}", lambda g, u=u, k=k: g.ik(placed(g.subject.walk, lambda x: k * x, u)), 1e-6)
         for u, k in (("m", 1), ("cm", 100), ("mm", 1000))
     ],
-    Case("mm that say m", lambda g: g.ik(placed(g.subject.walk, lambda x: 1000 * x)), "millimetres"),
-    Case("cm that say m", lambda g: g.ik(placed(g.subject.walk, lambda x: 100 * x)), "metres"),
+    Case("mm that say m", lambda g: g.ik(placed(g.subject.walk, lambda x: 1000 * x)), "millimeters"),
+    Case("cm that say m", lambda g: g.ik(placed(g.subject.walk, lambda x: 100 * x)), "meters"),
     Case("m that say mm", lambda g: g.ik(placed(g.subject.walk, lambda x: x, "mm")), "meters"),
     Case("feet that say m", lambda g: g.ik(placed(g.subject.walk, lambda x: 3.28 * x)), "RMS|far"),
     Case("in another order", lambda g: g.ik(g.subject.walk[list(g.subject.walk.names[::-1])]), 1e-6),
@@ -884,7 +884,7 @@ LOADS = [
     Case(
         "points in mm",
         lambda g: g.walk(loads=plates(g, lambda n, x: 1000 * x if "point" in n else x)),
-        "residual|millim|metre|meter",
+        "residual|millim|meter|meter",
     ),
     Case(
         "points 30 cm ahead",

@@ -136,7 +136,7 @@ def test_a_line_is_the_same_pendulum():
     times = np.linspace(0, 3, 20)
     qs, _ = motion(system, [0, np.pi - theta, l], [phi_dot, 0, 0], times, locked=["bob_radius"])
     bob = np.stack([system.body_pose(q, "bob").p for q in qs])
-    q = np.array([np.cos(theta / 2), 0, -np.sin(theta / 2), 0])  # swung from -z towards +x
+    q = np.array([np.cos(theta / 2), 0, -np.sin(theta / 2), 0])  # swung from -z toward +x
     # its z, spin about the rod, is left out
     w_M = line.body_pose(q, "rod").R.T @ (0, 0, phi_dot)
     qs, _ = motion(line, q, w_M[:2], times)

@@ -269,7 +269,7 @@ def test_everyone_can_use_it(opened: Opened, arm: cd.System, bending: cd.Table, 
 
 
 def test_pressure(opened: Opened) -> None:
-    """Both triangles that touch are coloured, and the scale has its unit."""
+    """Both triangles that touch are colored, and the scale has its unit."""
     from tests.viewer.test_contacts import brick
 
     tab = opened(cd.show(brick(), open=False))

@@ -258,7 +258,7 @@ def test_arrows_of_rigid_contacts() -> None:
 
 
 def test_a_bob_hangs_at_the_end_of_its_stick() -> None:
-    """A point mass ends its stick, a uniform rod has its mass centre amid it."""
+    """A point mass ends its stick, a uniform rod has its mass center amid it."""
     for inertia, length in (((1e-5,) * 3, 0.5), ((1 / 12, 1e-3, 1 / 12), 1.0)):
         system = cd.System()
         system.add_body("b", mobilizer=cd.Pin(), X_BM=(0, 0.5, 0), mass=1.0, inertia=inertia)

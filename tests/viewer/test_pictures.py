@@ -56,7 +56,7 @@ def test_everything_is_drawn(tmp_path: Path, swing: cd.Trajectory) -> None:
 @pytest.mark.skipif(chromium() is None, reason="no chromium or no playwright")
 @pytest.mark.parametrize("view", ["side", "any"])
 def test_two_renderers_draw_the_same(tmp_path: Path, swing: cd.Trajectory, view: str) -> None:
-    """What is coloured, which grid and shadows are not, covers the same pixels in the browser and by
+    """What is colored, which grid and shadows are not, covers the same pixels in the browser and by
     matplotlib, which share no line of code; 0.7: edges of thin things, and lights differ."""
     colored = []
     for renderer in ("browser", "matplotlib"):

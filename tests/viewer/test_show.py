@@ -71,7 +71,7 @@ def test_no_browser_is_opened_by_tests(monkeypatch: pytest.MonkeyPatch, swing: c
         (
             lambda s, t: cd.show(s, motion=t, color="redness"),
             cd.UnknownNameError,
-            "colour muscles by 'redness'",
+            "color muscles by 'redness'",
         ),
         (lambda s, t: cd.show(s, motion=t, color=t), cd.DescriptionError, "no column .* name of a muscle"),
         (lambda s, t: cd.show(s, motion=t, markers=t), cd.DescriptionError, "cd.read_markers"),
@@ -83,7 +83,7 @@ def test_no_browser_is_opened_by_tests(monkeypatch: pytest.MonkeyPatch, swing: c
         (lambda s, t: cd.show(s, motion=t, plots=[3]), cd.DescriptionError, "expected Tables"),
         (lambda s, t: cd.show(s, motion=t, plot=["knee"], open=False).html, cd.UnknownNameError, "'knee'"),
         (lambda s, t: cd.show(s, motion=t, frames=0), cd.DescriptionError, "whole number above zero"),
-        (lambda s, t: cd.show(s, motion=t, colour=None), cd.ArgumentError, "it is color="),
+        (lambda s, t: cd.show(s, motion=t, color=None), cd.ArgumentError, "it is color="),
         (lambda s, t: cd.show(s, motion=t, compare=t, offset=(1, 2)), cd.ShapeError, "three numbers"),
         (lambda s, t: cd.Arrows("push", [0, 1], [(0, 0, 0)], [(0, 0, 0)]), cd.ShapeError, "push"),
     ],
@@ -104,7 +104,7 @@ def test_what_is_of_another_time_is_warned_of(arm: cd.System, bending: cd.Table)
             cd.show(arm, motion=bending, open=False, **{name: beside})  # type: ignore[arg-type]
 
 
-def test_colours_and_plots_from_pandas(arm: cd.System, bending: cd.Table) -> None:
+def test_colors_and_plots_from_pandas(arm: cd.System, bending: cd.Table) -> None:
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"time": bending.time, "BIClong": bending.time / 2})
     scene = cd.show(arm, motion=bending, color=frame, plots=frame, open=False).scene
@@ -167,9 +167,7 @@ def test_paths_are_in_frames_of_bodies(arm: cd.System, bending: cd.Table) -> Non
     assert sum(np.ptp(x, axis=0).max() < 1e-12 for x in fixed) >= 12  # both ends of six muscles
 
 
-def test_colours_come_from_a_table_or_the_state(
-    arm: cd.System, bending: cd.Table, activity: cd.Table
-) -> None:
+def test_colors_come_from_a_table_or_the_state(arm: cd.System, bending: cd.Table, activity: cd.Table) -> None:
     d = cd.show(arm, motion=bending, color=activity, open=False).scene.layers[0]
     assert np.allclose(d.paint, activity.values)
     assert f"{arm.muscles[0]}.activation" in d.columns.names
@@ -182,7 +180,7 @@ def test_colours_come_from_a_table_or_the_state(
 
 
 def test_default_shapes() -> None:
-    """A rod about one end: its stick goes from the joint through the mass centre as far again; the ellipsoid
+    """A rod about one end: its stick goes from the joint through the mass center as far again; the ellipsoid
     has its inertia."""
     system = cd.System()
     system.add_body(

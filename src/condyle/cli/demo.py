@@ -136,7 +136,7 @@ COMPARED = (
         "activations_isometric",
         "activations, without curves",
         "",
-        "OpenSim's optimisation takes moment arms that are up to 0.26 mm off its own lengths where muscles "
+        "OpenSim's optimization takes moment arms that are up to 0.26 mm off its own lengths where muscles "
         "wrap.",
     ),
     ("activations_active", "activations, with curves", "", "Likewise."),

@@ -14,7 +14,7 @@ import numpy as np
 from condyle.records import dataclass
 from condyle.table import Table
 
-COLOURS = (
+COLORS = (
     "#0b84c6",
     "#e08a00",
     "#0aa076",
@@ -27,13 +27,13 @@ COLOURS = (
     "#3aa6a0",
 )
 """One per column, in turn. All can be told from white and from black, and most from each other by
-colour-blind eyes."""
+color-blind eyes."""
 DASHED: dict[str, Any] = {"linewidth": 5.0, "alpha": 0.35, "linestyle": (0, (0.8, 0.9))}
 """How curves of others look."""
-TOGETHER = len(COLOURS)
+TOGETHER = len(COLORS)
 """Columns in one picture."""
 INK = "#010203"
-"""Stands for the colour of the page's text, which the page chooses."""
+"""Stands for the color of the page's text, which the page chooses."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,11 +104,11 @@ def _curves(axes: object, figure: Figure) -> None:
     table, other = figure.table, figure.reference
     known = other.names if other is not None else ()
     handles: list[Line2D] = []
-    for k, (name, colour) in enumerate(zip(table.names, COLOURS, strict=False)):
+    for k, (name, color) in enumerate(zip(table.names, COLORS, strict=False)):
         width = 3.0 - 0.2 * k  # equal curves show behind each other
-        handles += axes.plot(table.time, table[name], color=colour, linewidth=width, label=name)
+        handles += axes.plot(table.time, table[name], color=color, linewidth=width, label=name)
         if other is not None and name in known:
-            axes.plot(other.time, other[name], color=colour, **DASHED)
+            axes.plot(other.time, other[name], color=color, **DASHED)
     if set(known) & set(table.names):
         handles.append(Line2D([], [], color=INK, label="OpenSim", **DASHED))
     axes.legend(handles=handles, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)

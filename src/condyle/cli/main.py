@@ -37,7 +37,7 @@ class Format(StrEnum):
 
 
 class Configuration(StrEnum):
-    """Assumptions of static optimisation."""
+    """Assumptions of static optimization."""
 
     isometric = "isometric"
     active = "active"
@@ -207,8 +207,8 @@ def analyze(
     Muscle forces are those of the least sum of squared activations, in three configurations:
 
     - isometric: a muscle's force is its activation times its greatest force;
-    - active: its activation times what its fibres can do at their length and velocity;
-    - passive: and stretched fibres pull by themselves.
+    - active: its activation times what its fibers can do at their length and velocity;
+    - passive: and stretched fibers pull by themselves.
 
     For example: `condyle analyze arm26 elbow.mot --output elbow`
     """

@@ -18,7 +18,7 @@ Numbers = Mapping[str, str]
 
 
 def scene(study: Study) -> str:
-    """What moves, as an element of the page; muscles are coloured by their forces."""
+    """What moves, as an element of the page; muscles are colored by their forces."""
     forces = [table for name, table in study.tables.items() if name.startswith("forces_")]
     shown = cd.show(
         study.motion, color=forces[-1] if forces else None, title="The motion", play=False, open=False

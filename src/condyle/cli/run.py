@@ -135,7 +135,7 @@ def _at_once(setups: Sequence[Path], needed: Needs, later: Later, jobs: int) -> 
 @contextmanager
 def _deaf() -> Iterator[None]:
     """Processes that are started inside do not hear Ctrl-C, which comes to all: the first one ends them. Here
-    it is heard afterwards."""
+    it is heard afterward."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return

@@ -73,7 +73,7 @@ def _blocks(system: System) -> list[Block]:
     return [
         Block("bodies", ("name", "on", "joint", "mass [kg]", "coordinates"), bodies),
         Block("coordinates", ("name", "default", "from", "to", "unit"), coordinates),
-        Block("muscles", ("name", "kind", "force [N]", "fibre [m]", "tendon [m]"), muscles),
+        Block("muscles", ("name", "kind", "force [N]", "fiber [m]", "tendon [m]"), muscles),
         Block("other forces", ("name", "kind"), others),
         Block("constraints", ("name",), [(name,) for name in system.constraints]),
         Block("markers", ("names",), _lines(list(system.markers))),

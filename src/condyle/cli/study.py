@@ -49,13 +49,13 @@ CONFIGURATIONS = {
     ),
     "active": Configuration(
         "Muscles with force-length-velocity curves",
-        "A muscle's force is its activation times what its fibres can exert at their length and velocity, "
+        "A muscle's force is its activation times what its fibers can exert at their length and velocity, "
         "with a rigid tendon; there are no passive forces.",
         {"physiology": True},
     ),
     "passive": Configuration(
         "Muscles with curves and passive forces",
-        "As before, and stretched fibres also pull by themselves.",
+        "As before, and stretched fibers also pull by themselves.",
         {"physiology": True, "passive": True},
     ),
 }
@@ -135,7 +135,7 @@ def _recruit(name: str, out: Study, steps: Steps, loads: Sequence[cd.ExternalLoa
     """Muscle forces and joint loads in one configuration."""
     motion, configuration = out.motion, CONFIGURATIONS[name]
     moments = {c.what for c in out.tables["moments"].quality}  # those are shown already
-    with steps.step(f"static optimisation: {name}"), warnings.catch_warnings(action="ignore"):  # told below
+    with steps.step(f"static optimization: {name}"), warnings.catch_warnings(action="ignore"):  # told below
         found = cd.static_optimization(
             motion.system, motion, loads or None, reserves=RESERVES, **configuration.options
         )

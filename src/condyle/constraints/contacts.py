@@ -86,12 +86,12 @@ class NoSlipOnPlane(Constraint):
     a: BodyName
     normal: Direction
     b: BodyName
-    centre: Station
+    center: Station
     radius: Annotated[Any, quantity("m", lowest=0.0)]
 
     @property
     def leaves(self) -> tuple[Leaf, ...]:
-        return *moving(self.a, ORIGIN), *moving(self.b, self.centre)
+        return *moving(self.a, ORIGIN), *moving(self.b, self.center)
 
     def equations(self, x: Sequence[ca.SX]) -> ca.SX:
         a, b = x[:4], x[4:]
@@ -132,10 +132,10 @@ class SphereOnPlaneContact(Contact):
 
     Args:
         a: the body that carries the plane, or its name.
-        normal: normal of the plane, in a's frame, towards the sphere, shape (3,).
+        normal: normal of the plane, in a's frame, toward the sphere, shape (3,).
         height: distance of the plane from a's origin, along the normal [m].
         b: another body, or its name.
-        centre: centre of the sphere, in b's frame [m], shape (3,).
+        center: center of the sphere, in b's frame [m], shape (3,).
         radius: radius of the sphere [m].
         rolling: whether it must not slip.
     """
@@ -144,7 +144,7 @@ class SphereOnPlaneContact(Contact):
     normal: Direction
     height: Annotated[Any, quantity("m")]
     b: BodyName
-    centre: Station
+    center: Station
     radius: Length
     rolling: bool = False
 
@@ -154,38 +154,38 @@ class SphereOnPlaneContact(Contact):
         check_switch(self.rolling, type(self).__name__)
 
     def made(self) -> tuple[Constraint, ...]:
-        n, height, centre, radius = (
+        n, height, center, radius = (
             given(self.normal),
             given(self.height),
-            given(self.centre),
+            given(self.center),
             given(self.radius),
         )
-        on = PointInPlane(self.a, n, height + radius, self.b, centre)  # (21)
-        return (on, NoSlipOnPlane(self.a, n, self.b, centre, radius)) if self.rolling else (on,)
+        on = PointInPlane(self.a, n, height + radius, self.b, center)  # (21)
+        return (on, NoSlipOnPlane(self.a, n, self.b, center, radius)) if self.rolling else (on,)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NoSlipOnSphere(Constraint):
-    """Two spheres do not slip: two equations across the line of centres (23). Which directions across are
+    """Two spheres do not slip: two equations across the line of centers (23). Which directions across are
     taken changes where the line passes near an axis; what they require together does not."""
 
     level: ClassVar[str] = "velocity"
     measure: ClassVar[str] = "m"
 
     a: BodyName
-    centre_a: Station
+    center_a: Station
     radius_a: Length
     b: BodyName
-    centre_b: Station
+    center_b: Station
     radius_b: Length
 
     @property
     def leaves(self) -> tuple[Leaf, ...]:
-        return *moving(self.a, self.centre_a), *moving(self.b, self.centre_b)
+        return *moving(self.a, self.center_a), *moving(self.b, self.center_b)
 
     def equations(self, x: Sequence[ca.SX]) -> ca.SX:
         a, b = x[:4], x[4:]
-        n = (b[0] - a[0]) / ca.norm_2(b[0] - a[0])  # its Rod says where the centres coincide
+        n = (b[0] - a[0]) / ca.norm_2(b[0] - a[0])  # its Rod says where the centers coincide
         share = sx(self.radius_a) / (sx(self.radius_a) + sx(self.radius_b))
         velocity = slip(a[0] + share * (b[0] - a[0]), a, b)
         axis = ca.if_else(ca.fabs(n[0]) < 0.7, ca.vertcat(1, 0, 0), ca.vertcat(0, 1, 0))
@@ -200,23 +200,23 @@ class SphereOnSphereContact(Contact):
     Args:
         a: one body, or its name.
         b: the other body, or its name.
-        centre_a: centre of a's sphere, in its frame [m], shape (3,).
-        centre_b: centre of b's sphere, in its frame [m], shape (3,).
+        center_a: center of a's sphere, in its frame [m], shape (3,).
+        center_b: center of b's sphere, in its frame [m], shape (3,).
         radius_a: radius of a's sphere [m].
         radius_b: radius of b's sphere [m].
         rolling: whether they must not slip.
     """
 
     a: BodyName
-    centre_a: Station
+    center_a: Station
     radius_a: Length
     b: BodyName
-    centre_b: Station
+    center_b: Station
     radius_b: Length
     rolling: bool = False
 
     undefined: ClassVar[str] = (
-        "Its centres coincide, so that nothing is between them: move one of the bodies away"
+        "Its centers coincide, so that nothing is between them: move one of the bodies away"
     )
 
     def __post_init__(self) -> None:
@@ -225,8 +225,8 @@ class SphereOnSphereContact(Contact):
 
     def made(self) -> tuple[Constraint, ...]:
         (c_a, r_a), (c_b, r_b) = (
-            (given(self.centre_a), given(self.radius_a)),
-            (given(self.centre_b), given(self.radius_b)),
+            (given(self.center_a), given(self.radius_a)),
+            (given(self.center_b), given(self.radius_b)),
         )
         apart = Rod(self.a, c_a, self.b, c_b, r_a + r_b)
         return (apart, NoSlipOnSphere(self.a, c_a, r_a, self.b, c_b, r_b)) if self.rolling else (apart,)

@@ -27,7 +27,7 @@ SMALLEST_SINE = 1e-3
 HALF_TURN = 1e-5
 """[rad]: nearer to half a turn the axis, and with it (13), has less than five digits."""
 NO_AXIS = (
-    "Its frames are half a turn apart, which has no single axis: turn one of the bodies towards the other"
+    "Its frames are half a turn apart, which has no single axis: turn one of the bodies toward the other"
 )
 
 

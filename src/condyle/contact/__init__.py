@@ -68,7 +68,7 @@ spoken(
     Sphere,
     answers={
         "diameter": "it is radius=, half of it",
-        **dict.fromkeys(("location", "position", "station"), "it is centre="),
+        **dict.fromkeys(("location", "position", "station"), "it is center="),
     },
 )
 spoken(

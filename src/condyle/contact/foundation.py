@@ -45,7 +45,7 @@ MATERIAL = LAYER - 1
 
 
 def _near(springs: Springs, ask: Near) -> Callable[[ca.SX, ca.SX], ca.SX]:
-    """A ball of centroids may touch: its centre is less than its radius, and what springs reach, away."""
+    """A ball of centroids may touch: its center is less than its radius, and what springs reach, away."""
     size = springs.where.size
     return lambda p, ball: ask(p[:size], ball[:3], ball[3] + springs.reach(p[-1]))
 
@@ -233,7 +233,7 @@ class ElasticFoundation(ContactLaw):
     as thick as the mesh. Of two meshes the springs of both act, each with half its area. Friction is across
     the line from the centroid to the nearest point.
 
-    Neighbouring triangles do not know of each other: pressure is that of a Winkler foundation, not of an
+    Neighboring triangles do not know of each other: pressure is that of a Winkler foundation, not of an
     elastic body. The slope of the force jumps where a triangle comes to touch; with `smooth` it does not, and
     springs act a little before.
 
@@ -328,7 +328,7 @@ class ElasticFoundation(ContactLaw):
 
     def touch(self, s: View) -> Touch:
         """The depth is the largest of a triangle's. Where triangles touch, the normal is the mean of theirs
-        and the point their centre, weighted with the elastic forces, and the patch a circle of their area."""
+        and the point their center, weighted with the elastic forces, and the patch a circle of their area."""
         poses = BodyPose(s, self.a.body), BodyPose(s, self.b.body)
         far = deepest(self.a, poses[0], self.b, poses[1])
         n, P, total, area = ca.SX(3, 1), ca.SX(3, 1), ca.SX(0), ca.SX(0)

@@ -124,7 +124,7 @@ def _named(name: str, which: str, given: Surface | Iterable[Surface]) -> dict[st
     if isinstance(given, Mapping):
         raise DescriptionError(
             f"add_contact {name!r}: {which}: expected a surface such as "
-            "cd.contact.Sphere(body, centre, radius, material), or a list of them, got "
+            "cd.contact.Sphere(body, center, radius, material), or a list of them, got "
             f"a dict of {cut(map(repr, given))}; give the surfaces in a list, each "
             "with its name="
         )
@@ -138,7 +138,7 @@ def _named(name: str, which: str, given: Surface | Iterable[Surface]) -> dict[st
             hint = "; shapes of cd.shapes are drawn, and do not touch" if drawn else ""
             raise DescriptionError(
                 f"add_contact {name!r}: {which}: expected surfaces such as "
-                "cd.contact.Sphere(body, centre, radius, material), got "
+                "cd.contact.Sphere(body, center, radius, material), got "
                 f"{'cd.shapes.' * drawn}{surface!r}{hint}"
             )
         if (first := next(i for i, s in enumerate(surfaces) if s is surface)) < k:

@@ -55,11 +55,11 @@ class Implicit(Framed):
                 f"{what}: the function uses Parameters or tables; write it with numbers and formulas"
             )
         if isinstance(size, float):
-            centre, far = (float(law.function(*p)) for p in ((0, 0, 0), (ROUNDED * size, 0, 0)))
-            if not centre < 0 <= far:
+            center, far = (float(law.function(*p)) for p in ((0, 0, 0), (ROUNDED * size, 0, 0)))
+            if not center < 0 <= far:
                 raise DescriptionError(
                     f"{what}: must be negative at the origin of S and not at (size, 0, "
-                    f"0), got {centre:g} and {far:g}; move X, or change the sign or "
+                    f"0), got {center:g} and {far:g}; move X, or change the sign or "
                     f"size = {size:g}"
                 )
         rounded(law, _plain(size), what)  # refuses what is not convex
@@ -104,7 +104,7 @@ def plane_implicit(a: HalfSpace, A: Pose, b: Implicit, B: Pose) -> Touch:
 
 
 def sphere_implicit(a: Sphere, A: Pose, b: Implicit, B: Pose) -> Touch:
-    return _overlap(b, B, ca.SX.eye(3), a.centre_at(A), sx(a.radius), "sphere").flipped
+    return _overlap(b, B, ca.SX.eye(3), a.center_at(A), sx(a.radius), "sphere").flipped
 
 
 def ellipsoid_implicit(a: Ellipsoid, A: Pose, b: Implicit, B: Pose) -> Touch:

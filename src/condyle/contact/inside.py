@@ -109,7 +109,7 @@ def numbers_of(surface: Surface, pose: Pose, R: ca.SX, p: ca.SX) -> ca.SX:
         n, height = surface.plane(pose)
         return ca.vertcat(R.T @ n, height - ca.dot(n, p))
     if isinstance(surface, Sphere):
-        return ca.vertcat(R.T @ (surface.centre_at(pose) - p), sx(surface.radius))
+        return ca.vertcat(R.T @ (surface.center_at(pose) - p), sx(surface.radius))
     assert isinstance(surface, Framed)
     R_S, p_S = surface.frame(pose)
     sizes = [ca.vec(sx(getattr(surface, f))) for f in SIZES[type(surface)]]
@@ -152,7 +152,7 @@ def _in_plane(g: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX]:
 
 
 def _in_sphere(g: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX]:
-    """At the centre there is no way out: n is zero there."""
+    """At the center there is no way out: n is zero there."""
     distance, n = _unit(y - g[:3])
     return g[3] - distance, n
 
@@ -225,7 +225,7 @@ def _framed(kind: type) -> Seen:
         for name in SIZES[kind]:
             n = 3 if name == "half_lengths" else 1
             fields[name], start = Datum(g[start : start + n]), start + n
-        point = bare(Sphere, centre=(0.0,) * 3, radius=0.0)
+        point = bare(Sphere, center=(0.0,) * 3, radius=0.0)
         found = pair(
             point,
             GivenPose(ca.SX.eye(3), y),

@@ -16,19 +16,19 @@ from condyle.records import dataclass
 from condyle.shapes import Mesh as MeshShape
 
 LARGE = 5.0
-"""[m] No part of a body is so large: such meshes are in millimetres."""
+"""[m] No part of a body is so large: such meshes are in millimeters."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Mesh(Framed):
-    """A closed surface of triangles, rigid but for an elastic layer: a spring at the centre of each.
+    """A closed surface of triangles, rigid but for an elastic layer: a spring at the center of each.
 
     It touches half-spaces, spheres, ellipsoids, cylinders, tori, boxes, height fields, convex implicit
     surfaces and its like, by `cd.contact.ElasticFoundation`, which `system.add_contact` takes for it.
     Triangles go counter-clockwise from outside. They are checked when the surface is made, and what is mended
     comes with a warning: corners at one place are one; faces that are there twice and solids within a solid
     are left out; faces that face the other way are turned over. Closed parts that go through each other are
-    named, and faces that are folded back on their neighbours; that one part goes through itself elsewhere is
+    named, and faces that are folded back on their neighbors; that one part goes through itself elsewhere is
     not noticed. A surface with holes, with edges of more than two
     faces or with faces without area is refused.
 
@@ -71,15 +71,15 @@ class Mesh(Framed):
             size = float(np.ptp(self.triangles.vertices, axis=0).max())
             if size > LARGE:
                 warn(
-                    f"{what}: is {size:.4g} m large; are its corners in metres? Those of many "
-                    "files are in millimetres: give cd.shapes.Mesh(file, scale=0.001)"
+                    f"{what}: is {size:.4g} m large; are its corners in meters? Those of many "
+                    "files are in millimeters: give cd.shapes.Mesh(file, scale=0.001)"
                 )
             thickness: Any = self.thickness
             # a layer of 1 m is how OpenSim's files give a stiffness per area
             if isinstance(thickness, (int, float)) and size < thickness != 1:
                 warn(
                     f"{what}: a layer of {thickness:g} m on a mesh that is {size:.4g} m large; is "
-                    "the thickness in metres? That of 3 mm is 0.003"
+                    "the thickness in meters? That of 3 mm is 0.003"
                 )
 
     @property

@@ -58,7 +58,7 @@ class SmoothSphereHalfSpace(ContactLaw):
         normal: out of the half-space, in a's frame, shape (3,).
         height: distance of its plane from a's origin, along the normal [m].
         b: the body of the sphere, or its name.
-        centre: of the sphere, in b's frame [m], shape (3,).
+        center: of the sphere, in b's frame [m], shape (3,).
         radius: of the sphere [m].
         stiffness: plane-strain modulus of both [Pa].
         dissipation: c [s/m].
@@ -76,7 +76,7 @@ class SmoothSphereHalfSpace(ContactLaw):
     normal: Annotated[Numbers, quantity("-", 3)]
     height: Annotated[Number, quantity("m")]
     b: BodyName
-    centre: Station
+    center: Station
     radius: Length
     stiffness: Annotated[Number, quantity("Pa", lowest=0.0, positive=True)] = 1.0
     dissipation: Annotated[Number, quantity("s/m", lowest=0.0)] = 0.0
@@ -95,7 +95,7 @@ class SmoothSphereHalfSpace(ContactLaw):
     def surfaces(self) -> tuple[Surface, Surface]:
         return (
             _bare(HalfSpace, body=self.a, normal=self.normal, height=self.height),
-            _bare(Sphere, body=self.b, centre=self.centre, radius=self.radius),
+            _bare(Sphere, body=self.b, center=self.center, radius=self.radius),
         )
 
     def _elastic(self, where: Touch) -> tuple[ca.SX, ca.SX]:

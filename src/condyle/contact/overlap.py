@@ -8,7 +8,7 @@ deepest point p of a and the depth x solve
 
 Four equations that are regular where the surfaces touch, overlap or are apart, as long as one of them is
 curved; where b's point p_b furthest along -n_a is known, p - p_b = x n_a takes the place of all but the first
-(38a). Newton's method from the point where the line from the origin of S towards b leaves a; a step that
+(38a). Newton's method from the point where the line from the origin of S toward b leaves a; a step that
 makes the residual larger is shortened (39). Roots are stationary overlaps. A root is a minimum where
 
     x S < 1,   S = K_b (K_a + K_b)^-1 K_a                                                                (39a)
@@ -378,7 +378,7 @@ def solver(a: Traced, b: Traced | str, needs: int, mine: Rounded, other: Rounded
     def start(given: ca.SX) -> tuple[ca.SX, ca.SX]:
         c, size = given[10:13], given[0]
         away = ca.norm_2(c)
-        # towards b; where its origin is inside, towards its surface
+        # toward b; where its origin is inside, toward its surface
         _, g, _ = pair.derivatives(ca.SX(3, 1), given, False)
         w = ca.if_else(away > 1e-6 * size, c / ca.fmax(away, 1e-300), -g / ca.norm_2(g))
         w = ca.if_else(ca.SX(b == "plane"), -given[1:4], w)

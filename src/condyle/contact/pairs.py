@@ -32,22 +32,22 @@ LEAST = 0.1
 
 def plane_sphere(a: HalfSpace, A: Pose, b: Sphere, B: Pose) -> Touch:
     n, height = a.plane(A)
-    centre = b.centre_at(B)
-    gap = ca.dot(n, centre) - height
-    return Touch(sx(b.radius) - gap, n, centre - gap * n, sx(b.radius))
+    center = b.center_at(B)
+    gap = ca.dot(n, center) - height
+    return Touch(sx(b.radius) - gap, n, center - gap * n, sx(b.radius))
 
 
 def sphere_sphere(a: Sphere, A: Pose, b: Sphere, B: Pose) -> Touch:
-    """Where the centres coincide the normal is not defined: it is taken as zero there, and so is the
+    """Where the centers coincide the normal is not defined: it is taken as zero there, and so is the
     force."""
-    r = b.centre_at(B) - a.centre_at(A)
+    r = b.center_at(B) - a.center_at(A)
     square = ca.dot(r, r)
     apart = square > 0
     distance = ca.sqrt(ca.if_else(apart, square, 1))
     n = ca.if_else(apart, r / distance, 0)
     x = sx(a.radius) + sx(b.radius) - ca.if_else(apart, distance, 0)
     R = sx(a.radius) * sx(b.radius) / (sx(a.radius) + sx(b.radius))
-    return Touch(x, n, a.centre_at(A) + sx(a.radius) * n, R)
+    return Touch(x, n, a.center_at(A) + sx(a.radius) * n, R)
 
 
 def plane_torus(a: HalfSpace, A: Pose, b: Torus, B: Pose) -> Touch:
@@ -72,7 +72,7 @@ def sphere_torus(a: Sphere, A: Pose, b: Torus, B: Pose) -> Touch:
     touches it along a circle: where they overlap a radian around the ring from the nearest point as well,
     the disc across the ring there and that of the ball, the result is NaN (57a)."""
     R, p = b.frame(B)
-    y = R.T @ (a.centre_at(A) - p)
+    y = R.T @ (a.center_at(A) - p)
     length, along = _unit(y[:2])
     e = ca.vertcat(ca.if_else(length > 0, along, ca.SX([1, 0])), 0)
     distance, u = _unit(y - sx(b.radius) * e)
@@ -83,15 +83,15 @@ def sphere_torus(a: Sphere, A: Pose, b: Torus, B: Pose) -> Touch:
     around = (length * math.cos(1) - sx(b.radius)) ** 2 + y[2] ** 2 < reach**2
     x = sx(a.radius) + sx(b.tube_radius) - distance
     x = ca.if_else(ca.logic_and(square > 0, around), ca.SX.nan(), x)
-    return Touch(x, n, a.centre_at(A) + sx(a.radius) * n, 2 / ca.trace(curvature), curvature, True)
+    return Touch(x, n, a.center_at(A) + sx(a.radius) * n, 2 / ca.trace(curvature), curvature, True)
 
 
 def sphere_cylinder(a: Sphere, A: Pose, b: Cylinder, B: Pose) -> Touch:
-    """The cylinder is all points at most `rim` from a smaller one; a centre within that one is pushed out by
+    """The cylinder is all points at most `rim` from a smaller one; a center within that one is pushed out by
     the side or the end, whichever is nearer, and one on the axis, where all sides are equally near, along x
     of S. Rounded edges are as stiff as the ends."""
     R, p = b.frame(B)
-    y, rim = R.T @ (a.centre_at(A) - p), sx(b.rim)
+    y, rim = R.T @ (a.center_at(A) - p), sx(b.rim)
     rho, out = _unit(ca.vertcat(y[:2], 0))
     out = ca.if_else(rho > 0, out, ca.SX([1, 0, 0]))
     place, core = ca.vertcat(rho, y[2]), ca.vertcat(sx(b.radius), sx(b.length) / 2) - rim
@@ -105,14 +105,14 @@ def sphere_cylinder(a: Sphere, A: Pose, b: Cylinder, B: Pose) -> Touch:
     around = away[0] / (core[0] + rim * away[0])
     curvature = (ca.SX.eye(3) - n @ n.T) / sx(a.radius) + around * across @ across.T
     x = sx(a.radius) + rim - ca.if_else(outside, distance, -ca.fmin(inside[0], inside[1]))
-    return Touch(x, n, a.centre_at(A) + sx(a.radius) * n, 2 / ca.trace(curvature), curvature)
+    return Touch(x, n, a.center_at(A) + sx(a.radius) * n, 2 / ca.trace(curvature), curvature)
 
 
 def sphere_box(a: Sphere, A: Pose, b: Box, B: Pose) -> Touch:
-    """The box is all points at most `edge` from a smaller one; a centre within that one is pushed out by the
+    """The box is all points at most `edge` from a smaller one; a center within that one is pushed out by the
     nearest face."""
     R, p = b.frame(B)
-    y, core = R.T @ (a.centre_at(A) - p), sx(b.half_lengths) - sx(b.edge)
+    y, core = R.T @ (a.center_at(A) - p), sx(b.half_lengths) - sx(b.edge)
     away = y - ca.fmax(ca.fmin(y, core), -core)
     distance, u = _unit(away)
     inside = core - ca.fabs(y)  # all above 0 within
@@ -123,7 +123,7 @@ def sphere_box(a: Sphere, A: Pose, b: Box, B: Pose) -> Touch:
     outside = distance > 0
     n = -(R @ ca.if_else(outside, u, face))
     x = sx(a.radius) + sx(b.edge) - ca.if_else(outside, distance, -nearest)
-    return Touch(x, n, a.centre_at(A) + sx(a.radius) * n, sx(a.radius))
+    return Touch(x, n, a.center_at(A) + sx(a.radius) * n, sx(a.radius))
 
 
 def _unit(v: ca.SX) -> tuple[ca.SX, ca.SX]:

@@ -47,7 +47,7 @@ class Point(Surface):
                 "point that yields has no stiffness: take a cd.contact.Sphere"
             )
 
-    def centre_at(self, pose: Pose) -> ca.SX:
+    def center_at(self, pose: Pose) -> ca.SX:
         """In ground [m]."""
         return pose.point(sx(self.station))
 

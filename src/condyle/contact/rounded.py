@@ -68,9 +68,9 @@ class Rounded:
         n = self.rows[:, 3:]
 
         def cap(some: np.ndarray) -> Array:
-            centre = some[np.argmin(np.linalg.norm(n[some] - n[some].mean(axis=0), axis=1))]
-            far = min(np.linalg.norm(n[some] - n[centre], axis=1).max() * (1 + 1e-9), 2.0)
-            return np.append(self.rows[centre], [1 - far**2 / 2, far * np.sqrt(1 - far**2 / 4)])
+            center = some[np.argmin(np.linalg.norm(n[some] - n[some].mean(axis=0), axis=1))]
+            far = min(np.linalg.norm(n[some] - n[center], axis=1).max() * (1 + 1e-9), 2.0)
+            return np.append(self.rows[center], [1 - far**2 / 2, far * np.sqrt(1 - far**2 / 4)])
 
         return self.tree.nodes(cap, np.full(8, np.nan))
 
@@ -149,7 +149,7 @@ def rounded(law: Traced, size: float, what: str) -> Rounded:
     out = at(ROUNDED * size * ways) < 0
     if out.any():
         raise DescriptionError(
-            f"{what}: goes beyond size = {size:g} m towards "
+            f"{what}: goes beyond size = {size:g} m toward "
             f"{_at(ways[:, int(np.flatnonzero(out)[0])])}; give a ball that holds it"
         )
     low, high = np.zeros(AROUND), np.full(AROUND, size)

@@ -38,7 +38,7 @@ class Ellipsoid(Framed):
 
     Args:
         body: whose it is, or its name.
-        X: frame S of its axes on the body: a Transform, a 3-vector (its centre) or None.
+        X: frame S of its axes on the body: a Transform, a 3-vector (its center) or None.
         radii: along x, y, z of S [m], shape (3,), above 0.
         material: a Material.
         name: how groups call it.
@@ -59,7 +59,7 @@ class Torus(Framed):
 
     Args:
         body: whose it is, or its name.
-        X: frame S on the body: a Transform, a 3-vector (its centre) or None.
+        X: frame S on the body: a Transform, a 3-vector (its center) or None.
         radius: of the circle [m], above 0.
         tube_radius: [m], above 0.
         material: a Material.
@@ -92,7 +92,7 @@ class Cylinder(Framed):
 
     Args:
         body: whose it is, or its name.
-        X: frame S on the body: a Transform, a 3-vector (its centre) or None.
+        X: frame S on the body: a Transform, a 3-vector (its center) or None.
         radius: [m], above 0.
         length: [m], above 0.
         material: a Material.
@@ -167,7 +167,7 @@ class Box(Framed):
 
     Args:
         body: whose it is, or its name.
-        X: frame S of its axes on the body: a Transform, a 3-vector (its centre) or None.
+        X: frame S of its axes on the body: a Transform, a 3-vector (its center) or None.
         half_lengths: along x, y, z of S [m], shape (3,), above 0.
         material: a Material.
         edge: radius of edges and corners [m], above 0 and below the half-lengths.

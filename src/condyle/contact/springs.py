@@ -9,7 +9,7 @@ of area A, with x and n of (44), n out of the other surface:
     friction on m = -mu(|v_t|) f_n v_t / |v_t|,   v_t = v + xdot n                                        (52)
     force on m = sum of f = f_n n + friction,   moment about the origin of its frame: sum of P x f        (53)
     stored V = sum of f_e x / 2,   lost = sum of (f_n - f_e) xdot - friction . v_t >= 0                   (54)
-    centre of pressure = sum of f_n P / sum of f_n                                                        (55)
+    center of pressure = sum of f_n P / sum of f_n                                                        (55)
     pressure = f_n / (w A)                                                                                (56)
 
 Smooth springs have, with z = x / d and the normal distribution Phi(z), phi = Phi', in place of max(x, 0) and

@@ -12,14 +12,14 @@ ball of its rim: it has the cylinder's radius and length, and is crowned, with t
 side and r' / f at its ends (31b).
 
 The overlap of two bodies in a direction is d(n) = h_a(n) + h_b(-n), and the depth its minimum, whether they
-touch or not. In a's frame, with c the centre of b and R its orientation,
+touch or not. In a's frame, with c the center of b and R its orientation,
 
     d(n) = h_a(n) + h_b(R' n) - c . n                                                                     (32)
     grad d = p_a - p_b,   zero along the surface of the sphere |n| = 1 at the minimum                     (33)
     Hess d = h_a'' + h_b'' - d   in the tangent plane                                                     (34)
 
 Newton's steps, with a shift that keeps (34) positive, at most 1/2 rad long (35), a quarter as long where d
-would grow (36), from the line between the centres. Where d is below the smallest radius of curvature of a
+would grow (36), from the line between the centers. Where d is below the smallest radius of curvature of a
 plus that of b, there is one minimum. Where it is not, on that line, the steps begin at the best of some
 directions that turn with a; again at the best of those that are away from what was found, of those that turn
 with b, and of both axes and what is across them; last wherever one of all those is still better. The smallest
@@ -108,7 +108,7 @@ class Body:
 
     @property
     def furthest(self) -> ca.SX:
-        """No point is further from the centre [m]."""
+        """No point is further from the center [m]."""
         most = sum((ca.mmax(r) for r in self.radii), ca.SX(0))
         return most if self.ball is None else most + self.ball
 
@@ -119,9 +119,9 @@ def _inverse(W: ca.SX) -> ca.SX:
 
 
 def _placed(surface: Surface, pose: Pose) -> tuple[ca.SX, ca.SX]:
-    """Axes and centre in ground."""
+    """Axes and center in ground."""
     if isinstance(surface, Sphere):
-        return ca.SX.eye(3), surface.centre_at(pose)
+        return ca.SX.eye(3), surface.center_at(pose)
     assert isinstance(surface, Ellipsoid | Cylinder)
     return surface.frame(pose)
 
@@ -214,8 +214,8 @@ def _around(one: int, other: int, ball: bool, ahead: bool) -> TreeBest:
     tree, size = Tree.of(ways), _size(one, other, ball)
 
     def holds(some: np.ndarray) -> np.ndarray:
-        centre = ways[some].mean(axis=0)
-        return np.append(centre, np.linalg.norm(ways[some] - centre, axis=1).max() * (1 + 1e-9))
+        center = ways[some].mean(axis=0)
+        return np.append(center, np.linalg.norm(ways[some] - center, axis=1).max() * (1 + 1e-9))
 
     def bound(p: ca.SX, cap: ca.SX) -> ca.SX:
         pair, R, c = _Pair.of(p, one, other, ball)

@@ -196,20 +196,20 @@ class Sphere(Surface):
 
     Args:
         body: whose it is, or its name.
-        centre: in the body's frame [m], shape (3,).
+        center: in the body's frame [m], shape (3,).
         radius: [m], above 0.
         material: a Material.
         name: how groups call it.
         cliques: names; surfaces that share one ignore each other in groups.
     """
 
-    centre: Station
+    center: Station
     radius: Length
     material: Folded
 
-    def centre_at(self, pose: Pose) -> ca.SX:
+    def center_at(self, pose: Pose) -> ca.SX:
         """In ground [m]."""
-        return pose.point(sx(self.centre))
+        return pose.point(sx(self.center))
 
 
 def even_directions(count: int) -> Array:

@@ -230,7 +230,7 @@ def nearest_ground(a: HeightField, y: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, tuple
 
 def field_sphere(a: HeightField, A: Pose, b: Sphere, B: Pose) -> Touch:
     R, p = a.frame(A)
-    y = R.T @ (b.centre_at(B) - p)
+    y = R.T @ (b.center_at(B) - p)
     Q, n, length, bends = nearest_ground(a, y)
     x = sx(b.radius) - ca.dot(n, y - Q)
     P = ca.SX.eye(3) - n @ n.T

@@ -27,7 +27,7 @@ MANY = 64
 FLAT = 1e-12
 """Faces smaller than this, over the size of the mesh squared, have no area."""
 FOLDED = -0.9999
-"""Cosine of the angle between neighbours, beyond which one lies on the other: within 0.8 degrees."""
+"""Cosine of the angle between neighbors, beyond which one lies on the other: within 0.8 degrees."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -122,15 +122,15 @@ class Triangles:
 
     @cached_property
     def balls(self) -> Array:
-        """Centres and radii of balls that hold the centroids of the faces below each branch of the tree;
+        """Centers and radii of balls that hold the centroids of the faces below each branch of the tree;
         radius -inf where there is no branch: Tree.nodes."""
         faces, starts = self.tree.branches()
         p, of = self.centroids[faces], _branch_of(faces, starts)
-        centre = (np.maximum.reduceat(p, starts) + np.minimum.reduceat(p, starts)) / 2
-        radius = np.maximum.reduceat(np.linalg.norm(p - centre[of], axis=1), starts)
+        center = (np.maximum.reduceat(p, starts) + np.minimum.reduceat(p, starts)) / 2
+        radius = np.maximum.reduceat(np.linalg.norm(p - center[of], axis=1), starts)
         # a little larger: distances are rounded
         return self.tree.by_branch(
-            np.column_stack([centre, radius * (1 + 1e-9) + 1e-300]), np.array([0, 0, 0, -np.inf])
+            np.column_stack([center, radius * (1 + 1e-9) + 1e-300]), np.array([0, 0, 0, -np.inf])
         )
 
     @cached_property
@@ -238,7 +238,7 @@ def checked(vertices: Array, faces: np.ndarray, what: str) -> Triangles:
             "outwards; remesh the surface"
         )
     if count:
-        notes.append(f"{count} faces were turned over: their neighbours face the other way")
+        notes.append(f"{count} faces were turned over: their neighbors face the other way")
     if _volume(points[turned]) < 0:
         turned = turned[:, ::-1]
         notes.append("all faces were turned over: they faced inwards")
@@ -262,7 +262,7 @@ def checked(vertices: Array, faces: np.ndarray, what: str) -> Triangles:
     folded = _folded(points, turned)
     if folded is not None:
         notes.append(
-            f"faces lie on their neighbours, folded back, near {_at(folded)}, and count twice "
+            f"faces lie on their neighbors, folded back, near {_at(folded)}, and count twice "
             "there: as where polygons with hollow corners were cut; remesh the surface"
         )
     if notes:
@@ -304,7 +304,7 @@ def _check_closed(points: Array, faces: np.ndarray, what: str) -> None:
 
 
 def _oriented(faces: np.ndarray) -> tuple[np.ndarray, int]:
-    """Neighbours face the same way: each edge is gone along once in either direction. Of each connected part
+    """Neighbors face the same way: each edge is gone along once in either direction. Of each connected part
     the fewer faces are turned; their number."""
     sides = _sides(faces)
     if len(np.unique(sides, axis=0)) == len(sides):

@@ -185,7 +185,7 @@ def follow_parent(eps, U_D, X):
 
 def bias_pass(d: Row, new: BodyKinematics, moving: bool = True) -> tuple[Inertia, ca.SX]:
     """Outward: P of the body alone, A_0 and z of (1) without loads; zero at rest. Returns P and the mass
-    centre."""
+    center."""
     P, p_c = rigid(new.R_GM, d.body.mass, d.body.com, d.body.I)
     d.put("me", "P", P)
     z = ZERO
@@ -251,7 +251,7 @@ class Solution:
 def forward_dynamics(
     tree: Tree, kin: Kinematics, tau: ca.SX, lock: ca.SX, gravity: ca.SX, loads: Loads, held: ca.SX
 ) -> tuple[ca.SX, ca.SX]:
-    """udot, shape (nu,), under loads and generalised forces tau, and the status (6).
+    """udot, shape (nu,), under loads and generalized forces tau, and the status (6).
 
     lock: 0, or infinity where a speed is held.   held: a_k of (2).
     """

@@ -21,7 +21,7 @@ A change of q_j carries everything beyond J along with S_j. What is not carried 
 With respect to u_j: dV_i = S_j, da_i = S_j x V_i + K'_j, K'_j = V_P x S_j + Ad dA_F/du_j - S_j x V_J,
   dF_b = I_b K'_j + Q_b S_j                                                                                (5)
 Q_b takes a change G = (g, .) of all velocities to the Coriolis forces 2 g x dr/dt that it adds at every point
-r of what b carries, dr/dt = v + w x r. With the momentum p and the centre of mass c,
+r of what b carries, dr/dt = v + w x r. With the momentum p and the center of mass c,
   Q_b G = (2 C_b g, 2 g x p_b),   C_i = - sum of dm [r x][dr/dt x] = -w x (sum of dm r r') - m [c x][v x]  (6)
 For tau_k = S_k' F_k, since what is carried does not change it,
   k at an ancestor of J:  S_k' dF_J;     beyond J:  (I_k S_k)' E'_j + (Q_k' S_k)' G_j                      (7)
@@ -40,7 +40,7 @@ import casadi as ca
 from condyle.dynamics.inertia import add, inner, rigid, shift_force, shift_motion, symmetric
 from condyle.dynamics.inline import inlined
 from condyle.dynamics.kinematics import Kinematics, Pair
-from condyle.dynamics.rnea import generalised
+from condyle.dynamics.rnea import generalized
 from condyle.dynamics.view import Loads
 from condyle.mobilizers import Mobilizer, motion
 from condyle.native.sweeps.lookup import Closure
@@ -53,7 +53,7 @@ _LOCAL: dict[str, Closure] = {}
 
 
 class Subtree(NamedTuple):
-    """What one body has, or carries, about M's origin: mass, mass times centre, inertia, p and C of (6),
+    """What one body has, or carries, about M's origin: mass, mass times center, inertia, p and C of (6),
     force."""
 
     m: ca.SX
@@ -301,7 +301,7 @@ def inverse_dynamics_derivatives(
                     ):
                         whole[row, column] += x
     if loads.bodies or loads.mobility:
-        applied = generalised(tree, kin, loads)
+        applied = generalized(tree, kin, loads)
         rate = ca.vertcat(ca.SX(0, 1), *(motion(b.mobilizer, t, q[b.q], u[b.u]).qdot for b in tree.owners))
         dq -= ca.jacobian(applied, q) @ ca.jacobian(rate, u)
         du -= ca.jacobian(applied, u)

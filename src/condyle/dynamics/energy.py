@@ -1,8 +1,8 @@
-"""Energy, momentum, mass centre and power.
+"""Energy, momentum, mass center and power.
 
 KE = 1/2 sum V' M_B V,    PE = -sum m g . p_GBcm         (zero height at ground's origin)           (1)
 momentum about ground's origin: sum of shift(M_B V, p_GM)                                          (2)
-mass centre: m p = sum m_B p_GBcm, and its time derivatives                                        (3)
+mass center: m p = sum m_B p_GBcm, and its time derivatives                                        (3)
 power of a force: sum F' V + sum f_k u_k                                                           (4)
 power of a mobilizer: F' V_FM = tau' u + F' R_GF Vt, since H' F = tau                              (5)
 """
@@ -38,10 +38,10 @@ def momentum_of(body: BodyConstants, R_GM: ca.SX, p_GM: ca.SX, V: Pair) -> Pair:
     return shift_force(apply(M_B, V), p_GM)
 
 
-def centre_of(
+def center_of(
     body: BodyConstants, R_GM: ca.SX, p_GM: ca.SX, V: Pair | None = None, A: Pair | None = None
 ) -> list[ca.SX]:
-    """Position of a body's mass centre, with V also velocity, with A also acceleration."""
+    """Position of a body's mass center, with V also velocity, with A also acceleration."""
     p_c = R_GM @ body.com
     values = [p_GM + p_c]
     if V is not None:
@@ -73,12 +73,12 @@ def momentum(kin: Kinematics) -> Pair:
     return total
 
 
-def mass_centre(kin: Kinematics, A: dict[int | None, Pair] | None = None) -> list[ca.SX]:
-    """Position, with velocities also velocity, with A also acceleration of the mass centre (3), in ground;
+def mass_center(kin: Kinematics, A: dict[int | None, Pair] | None = None) -> list[ca.SX]:
+    """Position, with velocities also velocity, with A also acceleration of the mass center (3), in ground;
     NaN without mass."""
     sums, total = [ca.SX(3, 1) for _ in range(1 + bool(kin.V_GM) + (A is not None))], ca.SX(0)
     for B, body in enumerate(kin.placed):
-        values = centre_of(body, kin.R_GM[B], kin.p_GM[B], kin.V_GM.get(B), None if A is None else A[B])
+        values = center_of(body, kin.R_GM[B], kin.p_GM[B], kin.V_GM.get(B), None if A is None else A[B])
         sums = [x + body.mass * v for x, v in zip(sums, values, strict=True)]
         total += body.mass
     return [ca.SX(ca.DM.nan(3, 1)) if total.is_zero() else x / total for x in sums]

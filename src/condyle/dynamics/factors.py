@@ -9,7 +9,7 @@ import casadi as ca
 from condyle.tree.tree import Tree
 
 
-def factorisation(tree: Tree, M: ca.SX, lock: ca.SX) -> tuple[ca.SX, ca.Function]:
+def factorization(tree: Tree, M: ca.SX, lock: ca.SX) -> tuple[ca.SX, ca.Function]:
     """Factors of M, and solve(factors, b) -> M^-1 b; locked speeds answer zero."""
     before, places = before_each(tree), entries_of(tree)
     M = M + ca.diag(lock)

@@ -8,7 +8,7 @@ is the motion of a body under speeds x (aba.py), and virtual power says what is 
 
 A bar marks the derivative of (1) with respect to a quantity of one body, all else of that body held. Of w,
 alpha, a and X a body hands on to its children, and so bars are sums from tip to base; m the mass, p_c the
-mass centre from M's origin, in ground:
+mass center from M's origin, in ground:
   X_bar = F = M A + gyroscopic + sum over children shift(F, r)                   the mobilizer's force     (2)
   A_bar = M X + sum over children shift(A_bar, r)                                                          (3)
   w_bar = 2 (I w x X_w + (w x p_c) x m X_v) + (tr(I) X_w - I X_w + p_c x m X_v) x w                        (4)

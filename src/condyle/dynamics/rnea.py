@@ -69,8 +69,8 @@ def on_speeds(tree: Tree, kin: Kinematics, F: dict[int, Pair]) -> dict[int, ca.S
     return out
 
 
-def generalised(tree: Tree, kin: Kinematics, loads: Loads) -> ca.SX:
-    """Generalised forces, shape (nu,), of loads on bodies and speeds: J' F."""
+def generalized(tree: Tree, kin: Kinematics, loads: Loads) -> ca.SX:
+    """Generalized forces, shape (nu,), of loads on bodies and speeds: J' F."""
     line = StraightTree(tree, kin)
     line.fields |= {(B, "F"): load for B, load in loads.bodies.items()}
     line.inward(sum_pass)

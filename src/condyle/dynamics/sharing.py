@@ -23,7 +23,7 @@ from __future__ import annotations
 import casadi as ca
 
 from condyle.dynamics.crba import mass_matrix
-from condyle.dynamics.factors import entries_of, factorisation
+from condyle.dynamics.factors import entries_of, factorization
 from condyle.dynamics.kinematics import Kinematics
 from condyle.tree.tree import Tree
 
@@ -44,7 +44,7 @@ class Factors:
 
     def __init__(self, tree: Tree, kin: Kinematics, lock: ca.SX) -> None:
         self.M = M = mass_matrix(tree, kin)
-        self._factor, self._solve = factorisation(tree, M, lock)
+        self._factor, self._solve = factorization(tree, M, lock)
         self.status = ca.SX(0)
         for D, (k, j) in zip(ca.vertsplit(self._factor), entries_of(tree), strict=True):
             if j == k:

@@ -51,8 +51,8 @@ class View:
     def state_named(self, name: str) -> ca.SX:
         return state_named(self.states, self.law, name, f"force {self.law!r}" if self.law else "s.z")
 
-    def mass_centre(self, body: str) -> tuple[Any, ca.SX]:
-        """Mass and mass centre in the body's frame."""
+    def mass_center(self, body: str) -> tuple[Any, ca.SX]:
+        """Mass and mass center in the body's frame."""
         placed = self.kin.placed[self._index(body)]
         return placed.mass, placed.R_MB.T @ (placed.com - placed.p_MB)
 
@@ -113,7 +113,7 @@ class View:
         B = self._index(body)
         return ca.SX(3, 1) if B < 0 else self._bias(B)[0]
 
-    def generalised_momentum(self) -> ca.SX:
+    def generalized_momentum(self) -> ca.SX:
         """M u, shape (nu,): the momentum M_B V_B that each speed carries, along its hinge axis. Where
         mobilizers move with time by themselves, that motion is part of V_B."""
         h: dict[int, Pair] = {}
@@ -130,7 +130,7 @@ class View:
 
 
 class Loads:
-    """Spatial forces on bodies, about M's origin in ground, and generalised forces, of enabled forces."""
+    """Spatial forces on bodies, about M's origin in ground, and generalized forces, of enabled forces."""
 
     def __init__(self, view: View) -> None:
         self.view, tree = view, view.tree

@@ -6,7 +6,7 @@ Along q + N du, with the errors e of a goal, their Jacobian J and the weight w,
 
 There are two ways to add to it. A few rows of J are added as they are (`add_rows`). Where many points of a
 body pull at it, (1) is mechanics: H is the mass matrix of a tree that has the weights as point masses, -g the
-generalised forces of the springs w e. So loads and inertias of bodies are gathered (`add_load`,
+generalized forces of the springs w e. So loads and inertias of bodies are gathered (`add_load`,
 `add_inertia`), and the recursions of dynamics compute both, in O(n) and O(n depth).
 """
 
@@ -65,7 +65,7 @@ class Cost:
     def total(self) -> tuple[ca.SX, ca.SX, ca.SX]:
         """The cost, g (nu,) and H (nu, nu) of (1)."""
         tree = self.symbols.model.tree
-        g = -rnea.generalised(tree, self.kin, self._loads)
+        g = -rnea.generalized(tree, self.kin, self._loads)
         H = crba.mass_matrix(tree, replace(self.kin, placed=self._bodies))
         for error, J, w in self._rows:
             g, H = g + J.T @ (w * error), H + w * (J.T @ J)
@@ -73,7 +73,7 @@ class Cost:
 
 
 def point_masses(R_MB: Any, p_MB: Any, W: ca.SX, m: ca.SX, S: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
-    """Mass, mass centre and inertia about M's origin, in M, of sums over stations in the body's frame: see
+    """Mass, mass center and inertia about M's origin, in M, of sums over stations in the body's frame: see
     `Cost.add_points`."""
     R, p = ca.SX(ca.DM(R_MB)) if not isinstance(R_MB, ca.SX) else R_MB, ca.SX(p_MB)
     Rm = R @ m

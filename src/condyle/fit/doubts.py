@@ -31,7 +31,7 @@ ASIDE = 1e-3
 GAIN = 0.98
 """A better end has at most this part of the cost: what the accuracy leaves is far smaller."""
 BEYOND = 30.0
-"""No marker is so far away [sizes of the system], unless it is in millimetres."""
+"""No marker is so far away [sizes of the system], unless it is in millimeters."""
 
 Again = Callable[[State, tuple[Goal, ...], np.ndarray], Frames]
 
@@ -84,7 +84,7 @@ def doubt(who: str, frames: Frames, again: Again) -> Frames:
         / scales.weights(system.bodies)[1]
         * scales.TIME_SCALE
     )
-    beside = system.compiled.normalised(at.q + at.replace(u=aside).qdot)
+    beside = system.compiled.normalized(at.q + at.replace(u=aside).qdot)
     better = again(at.replace(q=beside), goals, here.t).info[0]
     if better[0] == FOUND and better[INFO.index("cost")] < GAIN * cost[i]:
         info = frames.info.copy()
@@ -124,7 +124,7 @@ def _missed_by_far(cost: float, weight: float, size: float) -> bool:
 
 def _warn(who: str, what: str) -> None:
     warn(
-        f"{who}: {what}; are positions in metres? Those of many files are in millimetres: divide "
+        f"{who}: {what}; are positions in meters? Those of many files are in millimeters: divide "
         "them by 1000",
         RuntimeWarning,
     )

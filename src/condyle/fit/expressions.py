@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import casadi as ca
 
-from condyle.constraints.solve.corrections import moved, normalised
+from condyle.constraints.solve.corrections import moved, normalized
 from condyle.fit import looped
 from condyle.fit.cost import Cost
 from condyle.fit.layout import Layout
@@ -81,7 +81,7 @@ def straight_errors(model: Model) -> ca.Function | Staged:
 def _step(model: Model) -> ca.Function | Staged:
     s, tree = Symbols(model), model.tree
     return assembled(
-        "step", [s["q"], s["u"], s["tail"]], [normalised(tree, s["q"] + moved(tree, s.t, s["q"], s["u"]))]
+        "step", [s["q"], s["u"], s["tail"]], [normalized(tree, s["q"] + moved(tree, s.t, s["q"], s["u"]))]
     )
 
 

@@ -27,21 +27,21 @@ constraints hold,
 and tried again from there, once; after a second time the constraints alone decide.
 
 Where residuals or multipliers are large, curvature that H leaves out decides. After 8 iterations A gets a
-matrix S more, which is learnt from what the gradient of c + lambda' p did over the last step: y = H s + S s
+matrix S more, which is learned from what the gradient of c + lambda' p did over the last step: y = H s + S s
 for the step s, by the BFGS formula
 
     S <- S + y y' / (s' y) - B s s' B / (s' B s),     B = H + S                                            (7)
 
 with Powell's damping of y, and S made smaller first where it says more than s' (y - H s). While the cost
 falls to three tenths or less in a step S is left out: Gauss-Newton is then on its way to a residual of zero,
-and better than anything learnt.
+and better than anything learned.
 
 A row says where its frame starts (layout.py): from the frame before, or from the pose that Q has there.
 H and P at the end of some frames are written to NORMAL and ROWS: they tell which coordinates the goals
 determine (normal.py).
 
 Ends of a frame: FOUND; VIOLATED, constraints cannot be met nearby: the next frame starts from the last good
-one; UNFINISHED, the constraints hold but goals were still improving. STATIONARY is found afterwards, by
+one; UNFINISHED, the constraints hold but goals were still improving. STATIONARY is found afterward, by
 doubts.py.
 """
 
@@ -82,7 +82,7 @@ ROUNDING, FLAT = 1e-14, 10
 """A gain below this part of the terms of the cost says nothing; so many steps in a row without gain are an
 end."""
 ITERATIONS, SLOW = 300, 8
-"""Iterations of a frame: at most; and after how many curvature is learnt (7)."""
+"""Iterations of a frame: at most; and after how many curvature is learned (7)."""
 FALLS = 0.3
 """Curvature is not used if the cost falls to this part or less in a step: Gauss-Newton is then on its way to
 a zero residual."""

@@ -91,7 +91,7 @@ class PathActuator(PathLaw, Actuator):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CoordinateActuator(OnSpeed, Actuator):
-    """A generalised force on a speed in proportion to a control: a motor, a reserve.
+    """A generalized force on a speed in proportion to a control: a motor, a reserve.
 
         f = optimal_force * control                                                              (29)
 

@@ -1,7 +1,7 @@
 """What a force law is, what it sees and where its result goes.
 
 A law sees a `View` of the state (poses, velocities, q, u, t, z, inputs) and adds to `Loads`: forces and
-torques on bodies, expressed in ground, and generalised forces on speeds. It never sees dynamics. All values
+torques on bodies, expressed in ground, and generalized forces on speeds. It never sees dynamics. All values
 are CasADi SX.
 """
 
@@ -97,14 +97,14 @@ def state_variables(forces: Mapping[str, Force]) -> list[tuple[str, float]]:
     ]
 
 
-def check_states(forces: Mapping[str, Force], afterwards: Collection[str] = ()) -> None:
+def check_states(forces: Mapping[str, Force], afterward: Collection[str] = ()) -> None:
     """Raise a clear error if a law asks for an auxiliary state that there is not, or for a measure that is
-    found afterwards."""
+    found afterward."""
     states = {name: ca.SX(value) for name, value in state_variables(forces)}
     for name, force in forces.items():
         for ask in getattr(force, "asks", ()):
             if isinstance(ask, StateVariable):
-                if ask.name in afterwards:
+                if ask.name in afterward:
                     raise DescriptionError(
                         f"force {name!r}: asks for {ask.label}, but this measure is found "
                         "after the run, from its history: laws cannot depend on it. They "

@@ -247,7 +247,7 @@ class ExternalWrench(Law):
         force: force on the body [N], shape (3,).
         torque: torque on the body [N m], shape (3,).
         frame: in which force and torque are expressed, "ground" or "body".
-        station_frame: in which the station is given, "body" or "ground" (a centre of pressure on the floor).
+        station_frame: in which the station is given, "body" or "ground" (a center of pressure on the floor).
         group: its kind: gravity, passive, external, actuator or muscle.
     """
 

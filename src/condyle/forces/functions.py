@@ -22,7 +22,7 @@ from condyle.trace import Number
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MobilityFunction(OnCoordinate):
-    """A generalised force on a coordinate that is a function of it and of its rate: f(q, qdot) (40). Its work
+    """A generalized force on a coordinate that is a function of it and of its rate: f(q, qdot) (40). Its work
     is in `system.power`. OpenSim's ExpressionBasedCoordinateForce.
 
         cd.forces.MobilityFunction("knee", cd.functions.Formula("-20*q^3 - 0.5*qdot", ("q", "qdot")))

@@ -106,7 +106,7 @@ class Gravity(Law):
     def apply(self, s: View, loads: Loads) -> None:
         """What it gives back; the weights themselves are in the recursions."""
         for name, share in self.taken().items():
-            mass, com = s.mass_centre(name)
+            mass, com = s.mass_center(name)
             loads.add_force(name, com, -share * mass * self.g)
 
     def potential(self, s: View) -> ca.SX | None:
@@ -116,9 +116,9 @@ class Gravity(Law):
             return None
         V = ca.SX(0)
         for name, share in taken.items():
-            mass, com = s.mass_centre(name)
+            mass, com = s.mass_center(name)
             V += share * mass * ca.dot(self.g, s.station_position(name, com))
         if self.zero_height == 0.0:
             return V
-        masses = (s.mass_centre(b.name)[0] * (1 - taken.get(b.name, 0)) for b in s.tree.bodies)
+        masses = (s.mass_center(b.name)[0] * (1 - taken.get(b.name, 0)) for b in s.tree.bodies)
         return V - sum(masses, ca.SX(0)) * ca.norm_2(self.g) * sx(self.zero_height)

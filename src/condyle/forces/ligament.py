@@ -71,7 +71,7 @@ TOE = SimmSpline(
     (-5.0, 0.998, 0.999, 1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.601, 1.602, 5.0),
     (0.0, 0.0, 0.0, 0.0, 0.035, 0.12, 0.26, 0.55, 1.17, 2.0, 2.0, 2.0, 2.0),
 )
-"""OpenSim's curve of a ligament, and of the passive fibre in SIMM's muscles."""
+"""OpenSim's curve of a ligament, and of the passive fiber in SIMM's muscles."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

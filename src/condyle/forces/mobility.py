@@ -113,7 +113,7 @@ class MobilityDamper(OnSpeed):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MobilityForce(OnSpeed):
-    """A generalised force of given size on a speed: f = value (8). It stores no energy: its work is in
+    """A generalized force of given size on a speed: f = value (8). It stores no energy: its work is in
     `system.power`.
 
     Args:

@@ -74,14 +74,14 @@ class NoseHooverThermostat(Law):
             raise DescriptionError(f"{self!r}: dofs = {self.dofs}, but the system has {tree.nu} speeds")
 
     def apply(self, s: View, loads: Loads) -> None:
-        f = -s.state_variable(0) * s.generalised_momentum()  # (19)
+        f = -s.state_variable(0) * s.generalized_momentum()  # (19)
         for k, speed in enumerate(s.tree.speeds):
             loads.add_mobility(speed, f[k])
 
     def rates(self, s: View) -> list[ca.SX]:
         m, per_t2, n = self.chain, 1 / sx(self.relaxation_time) ** 2, self.dofs or s.tree.nu
         zeta = [s.state_variable(k) for k in range(m)]
-        p = s.generalised_momentum()
+        p = s.generalized_momentum()
         T = sum((s.speed(name) * p[k] for k, name in enumerate(s.tree.speeds)), ca.SX(0)) / (
             n * self.boltzmann
         )

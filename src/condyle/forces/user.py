@@ -103,7 +103,7 @@ class Custom(UserForce):
 
     Args:
         function: f(s) -> a dict from bodies (or their names) to `cd.Wrench`, or lists of these, and from
-            speeds (or the coordinates whose rates they are) to generalised forces [N m, N]. `s` has the
+            speeds (or the coordinates whose rates they are) to generalized forces [N m, N]. `s` has the
             accessors of a State: s.t, s.q("knee"), s.u("knee"), s.station_position("foot", p),
             s.station_velocity, s.body_pose, s.body_velocity, s.angular_velocity, s.parameter("c", 2.0),
             s.input("wind", 0.0), s.discrete("gear", 1.0), s.z("activation"). cd.Parameters that the function
@@ -259,7 +259,7 @@ class Potential(UserForce):
 
         force at a station: -dV/dp                                                           (24)
         torque: -sum over columns r_i of R_GB of r_i x dV/dr_i                               (25)
-        generalised force on the speeds of a body: -N' dV/dq                                 (26)
+        generalized force on the speeds of a body: -N' dV/dq                                 (26)
 
     Args:
         function: f(s) -> energy [J] of positions: s.q("knee"), s.station_position("foot", p),

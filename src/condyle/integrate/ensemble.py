@@ -87,7 +87,7 @@ class Ensemble(States[Trajectory], Judged):
         finished: whether it came to t_final, shape (N,).
         status: of each, "finished" or why it ended earlier, as in Trajectory: see `cd.Status`.
         statistics: of all together.
-        utilisation: share of the lanes' steps that a member needed.
+        utilization: share of the lanes' steps that a member needed.
     """
 
     members: Members
@@ -98,7 +98,7 @@ class Ensemble(States[Trajectory], Judged):
     f_end: np.ndarray = field(repr=False)
     method: Method = field(repr=False)
     step: float | None = field(repr=False)
-    utilisation: float
+    utilization: float
     manifold: Manifold = field(repr=False)
 
     _study = "simulate"
@@ -237,7 +237,7 @@ class Ensemble(States[Trajectory], Judged):
             self.f_end[i],
             self.method,
             self.step,
-            self.utilisation,
+            self.utilization,
             self.manifold,
         )
 
@@ -260,7 +260,7 @@ class Ensemble(States[Trajectory], Judged):
             f_end,
             self.method,
             self.step,
-            self.utilisation,
+            self.utilization,
             self.manifold,
         )
 

@@ -1,7 +1,7 @@
 """The times that a run must not step over: docs/theory/integrators.md, "What depends on time".
 
 Candidates are the breaks of all signals (timed.py): samples of series, knots of splines, times that
-conditions compare t with. Most say nothing new. Neighbours are joined, two and two, while all signals in
+conditions compare t with. Most say nothing new. Neighbors are joined, two and two, while all signals in
 between are one polynomial to a tolerance:
 
     |x(t) - P(t)| <= tolerance mean|x - median(x)|                                                         (1)

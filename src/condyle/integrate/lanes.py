@@ -1,7 +1,7 @@
 """The step loop for many members at once: W lanes, each adaptive by itself.
 
 A lane holds one member: its own t, y, h, its own verdict on a step. A lane that is done takes the next member
-from a queue which all lanes of all threads share, so that none waits for a slower neighbour before the queue
+from a queue which all lanes of all threads share, so that none waits for a slower neighbor before the queue
 is empty. The nodes of a step are those of loop.py; masks do the rest. What a member leaves:
 
     ended[member]    (t, h_try, worst, code, status, steps, rejected, evaluations, jacobians, projections)

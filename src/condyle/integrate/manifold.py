@@ -41,7 +41,7 @@ class Manifold:
     def nearest(self, system: System, tail: np.ndarray, t: np.ndarray, y: np.ndarray) -> np.ndarray:
         """y (m, n) at times t (m,) on the constraints; what else holds is in the tail, (k,) or (m, k). All at
         once, by a few calls of machine code."""
-        y = system.compiled.followed(system.compiled.normalised(y), t, tail)
+        y = system.compiled.followed(system.compiled.normalized(y), t, tail)
         if not system.constraints:
             return y
         nq, nu, where = system.nq, system.nu, system.compiled.model.tail

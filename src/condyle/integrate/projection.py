@@ -3,7 +3,7 @@
 The end of a step is taken to the constraints before the step is judged, and what that removes is removed from
 its error too:
 
-    q <- q + N du, quaternions normalised,   then   u <- u + du,   e <- e without its normal part          (1)
+    q <- q + N du, quaternions normalized,   then   u <- u + du,   e <- e without its normal part          (1)
     until   |p|, 0.1 s |v|, |W du| / 0.1 s <= tolerance,     tolerance = accuracy / 10 x min(1, length)    (2)
 
 with du of corrections.py: of least ||W du|| for q, W the weights of the speeds, and an impulse of the
@@ -31,7 +31,7 @@ import numpy as np
 from condyle.constraints.solve.corrections import (
     across_quaternions,
     moved,
-    normalised,
+    normalized,
     position_change,
     tangential,
     velocity_change,
@@ -62,7 +62,7 @@ class Projection:
     """The functions that (1) needs; errors follow each other.
 
     Args:
-        nearer: (t, y, p, weights) -> y: a Newton step for positions, quaternions normalised. With constraints
+        nearer: (t, y, p, weights) -> y: a Newton step for positions, quaternions normalized. With constraints
             it goes on with whether they are delicate.
         along: (t, y, p, weights, errors...) -> y, errors...: speeds and errors. With constraints it goes on
             with `off`: (2) after the change in units of `tolerance`, which is that at an accuracy of 1.
@@ -177,7 +177,7 @@ def projection(model: Model, errors: int, lanes: int = 0) -> Projection | None:
             outputs = closure(s.t, ca.vertcat(*s.motions.state(), s.z), *inputs[2:], *more)
         return assembled(name, [*inputs, *more], outputs)
 
-    own, unit = [s.motions.without(e) for e in E], normalised(tree, q)
+    own, unit = [s.motions.without(e) for e in E], normalized(tree, q)
     if not model.constraints:
         if ca.is_equal(unit, q, 1) and not tree.driven:
             return None
@@ -194,7 +194,7 @@ def projection(model: Model, errors: int, lanes: int = 0) -> Projection | None:
         return Projection(kernels.nearer(), kernels.along(), tolerance, kernels.slower(), alone)
     W = metric(weights[nq : nq + nu])
     du, delicate = position_change(s.rows(s.kinematics()), s.lock, W)
-    nearer = made("nearer", [ca.vertcat(normalised(tree, q + moved(tree, s.t, q, du)), u, s.z), delicate])
+    nearer = made("nearer", [ca.vertcat(normalized(tree, q + moved(tree, s.t, q, du)), u, s.z), delicate])
     rows = s.rows(s.kinematics())
     slower = made("slower", [ca.vertcat(q, u + velocity_change(rows, s.lock, W), s.z)])
     du, v, left, kept = tangential(
@@ -303,7 +303,7 @@ class LoopedProjection:
         tree, nu = self.model.tree, self.model.tree.nu
 
         def join(t: ca.SX, q: ca.SX, u: ca.SX, z: ca.SX, W: ca.SX, du: ca.SX, near: ca.SX) -> list[ca.SX]:
-            return [ca.vertcat(normalised(tree, q + moved(tree, t, q, du[:nu])), u, z), near]
+            return [ca.vertcat(normalized(tree, q + moved(tree, t, q, du[:nu])), u, z), near]
 
         return self._loops(("position_change",), join, ("c.du_q", "c.near"))
 

@@ -8,7 +8,7 @@ to (`near`) at once, and it changes sides if it goes further than where the acti
 
     side = near  while  near (g - level) >= 0,  until  near g > 0;    then side = sign(g)                  (1)
 
-so that no excursion is too short or too low to be seen. An action turns a witness if afterwards its rate no
+so that no excursion is too short or too low to be seen. An action turns a witness if afterward its rate no
 longer leads away from zero; if it still does, the witness passes, and comes again only after it was back.
 
 *Held.* Where constraints or locks hold a witness at a value, rounding changes its sign, nothing else. It is

@@ -1,8 +1,8 @@
 """Recordings of motion capture from .c3d files: markers, force plates and analog channels, by ezc3d.
 
-A plate gives a force F and a moment M_c about the centre c of its surface, both in the laboratory's axes.
+A plate gives a force F and a moment M_c about the center c of its surface, both in the laboratory's axes.
 Where the force through the surface, with normal n, is more than a threshold, they are the same as F at the
-centre of pressure p, in the surface, and a free torque:
+center of pressure p, in the surface, and a free torque:
 
     T = M_c - (p - c) x F,          T parallel to n                                             (1)
 
@@ -41,7 +41,7 @@ class Recording(Display):
     """What a .c3d file holds.
 
     Attributes:
-        markers: Markers, in metres; or None if there are none.
+        markers: Markers, in meters; or None if there are none.
         force_plates: a Table with columns f1_x, f1_y, f1_z [N], the force of plate 1; p1_x.. [m], where it
             acts; m1_x.. [N m], its free torque; f2_x.. of plate 2. A load of it is
             `cd.ExternalLoad("calcn_r", recording.force_plates, force="f1_", point="p1_", torque="m1_")`.
@@ -108,8 +108,8 @@ def read_c3d(
         vertical: the file's axis that points up, "x", "y" or "z" (or "-z"): markers and forces are turned so
             that it becomes y, OpenSim's vertical. By default nothing is turned.
         rotate: a rotation matrix that turns everything instead.
-        threshold: [N]; with less force through a plate's surface the force acts at the centre of the plate,
-            with its whole moment there, since a centre of pressure would be noise.
+        threshold: [N]; with less force through a plate's surface the force acts at the center of the plate,
+            with its whole moment there, since a center of pressure would be noise.
         opposite: numbers of plates, from 1, whose forces are turned round: those that give the force on the
             plate, not the ground's reaction.
 
@@ -285,14 +285,14 @@ def _plate(parts: dict[str, Any], k: int, threshold: float, file: str) -> tuple[
         )
     F, M, p = parts[f"force{k}"], parts[f"moment{k}"] / moment, parts[f"point{k}"] / length
     corners = parts[f"corners{k}"] / length
-    centre = corners.mean(axis=0)
+    center = corners.mean(axis=0)
     normal = np.cross(corners[0] - corners[1], corners[0] - corners[3])
     size = np.linalg.norm(normal)
     if not size > 0:
         raise DescriptionError(f"{file}: plate {k + 1}: its corners are {corners.tolist()}, no rectangle")
     loaded = (np.abs(F @ (normal / size)) > threshold) & np.isfinite(p).all(axis=1)
-    p = np.where(loaded[:, None], p, centre)
-    return F, p, M - np.cross(p - centre, F), corners  # (1)
+    p = np.where(loaded[:, None], p, center)
+    return F, p, M - np.cross(p - center, F), corners  # (1)
 
 
 def _check_direction(
@@ -304,9 +304,9 @@ def _check_direction(
     seen = markers.positions[np.isfinite(markers.positions).all(axis=2)] @ R  # as in the file
     if not len(seen):
         return
-    centre = corners.mean(axis=0)
+    center = corners.mean(axis=0)
     normal = np.cross(corners[0] - corners[1], corners[0] - corners[3])
-    up = normal * np.sign(normal @ (np.median(seen, axis=0) - centre)) / np.linalg.norm(normal)
+    up = normal * np.sign(normal @ (np.median(seen, axis=0) - center)) / np.linalg.norm(normal)
     mean = float(np.mean(force @ up))
     if mean < 0 and np.abs(force @ up).max() > 20:
         warn(

@@ -1,6 +1,6 @@
 """Recordings as .c3d files, by ezc3d.
 
-A plate of type 2 measures a force F and the moment M about the centre c of its surface, in axes of its own:
+A plate of type 2 measures a force F and the moment M about the center c of its surface, in axes of its own:
 x from corner 2 to corner 1, z normal to the surface. From a force at p with a free torque T
 
     M = T + (p - c) x F.                                                                                   (1)

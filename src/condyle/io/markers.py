@@ -245,7 +245,7 @@ class Markers(Display):
 
         Args:
             path: where to write. Its ending says how: .trc in `markers.units`; .c3d likewise, in the single
-                precision of that format, from time 0; or as `table.save` of `markers.table()`, in metres.
+                precision of that format, from time 0; or as `table.save` of `markers.table()`, in meters.
 
         Raises:
             DescriptionError: a name with another ending, or in a folder that does not exist.
@@ -383,7 +383,7 @@ def read_markers(
             or "missing".
 
     Returns:
-        the Markers, in metres.
+        the Markers, in meters.
 
     Raises:
         DescriptionError: a file that cannot be read, with its line.

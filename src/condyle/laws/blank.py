@@ -42,10 +42,10 @@ class Blank:
     def angular_velocity(self, body: str) -> ca.SX:
         return ca.SX.sym("w", 3)
 
-    def mass_centre(self, body: str) -> tuple[Any, ca.SX]:
+    def mass_center(self, body: str) -> tuple[Any, ca.SX]:
         return ca.SX.sym("mass"), ca.SX.sym("com", 3)
 
-    def generalised_momentum(self) -> ca.SX:
+    def generalized_momentum(self) -> ca.SX:
         return ca.SX.sym("Mu", self.tree.nu)
 
 

@@ -28,10 +28,10 @@ class View(Protocol):
     def station_position(self, body: str, p: Any) -> ca.SX: ...
     def station_velocity(self, body: str, p: Any) -> ca.SX: ...
     def angular_velocity(self, body: str) -> ca.SX: ...
-    def mass_centre(self, body: str) -> tuple[Any, ca.SX]:
-        """Mass and mass centre in the body's frame."""
+    def mass_center(self, body: str) -> tuple[Any, ca.SX]:
+        """Mass and mass center in the body's frame."""
 
-    def generalised_momentum(self) -> ca.SX:
+    def generalized_momentum(self) -> ca.SX:
         """M u, shape (nu,)."""
 
     def state_variable(self, k: int) -> ca.SX:
@@ -64,4 +64,4 @@ class Loads(Protocol):
         """A torque in ground [N m]."""
 
     def add_mobility(self, speed: str, value: ca.SX) -> None:
-        """A generalised force on a speed [N m, N]."""
+        """A generalized force on a speed [N m, N]."""

@@ -37,7 +37,7 @@ class Freedom:
         K: shape (nv, nv), the last rows those of the drivers.
         locked: which of these speeds are locked, shape (nu,).
         L: shape (k, nv).
-        rank: r, if it is known from a neighbour; by default all singular values above RANK times the largest.
+        rank: r, if it is known from a neighbor; by default all singular values above RANK times the largest.
 
     Attributes:
         joined: K^-1 of a right-hand side.

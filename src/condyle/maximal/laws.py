@@ -61,11 +61,11 @@ class View:
         B = self.tree.body(body).index
         return ca.SX(3, 1) if B < 0 else self.symbols["V"][6 * B : 6 * B + 3]
 
-    def mass_centre(self, body: str) -> tuple[Any, ca.SX]:
+    def mass_center(self, body: str) -> tuple[Any, ca.SX]:
         mass, com, _ = self.tree.body(body).mass_expressions()
         return mass, com
 
-    def generalised_momentum(self) -> ca.SX:
+    def generalized_momentum(self) -> ca.SX:
         return self.symbols["momentum"]
 
     def state_variable(self, k: int) -> ca.SX:
@@ -76,7 +76,7 @@ class View:
 
 
 class Loads:
-    """Moments about each body's origin and forces, in ground, and generalised forces on speeds, of enabled
+    """Moments about each body's origin and forces, in ground, and generalized forces on speeds, of enabled
     laws."""
 
     def __init__(self, view: View) -> None:
@@ -110,7 +110,7 @@ def exerted(forces: Mapping[str, Force], view: View) -> tuple[ca.SX, ca.SX, ca.S
         start += len(law.states)
         if isinstance(law, Gravity):
             for body in view.tree.bodies:  # the first formulation lifts ground instead
-                mass, com = view.mass_centre(body.name)
+                mass, com = view.mass_center(body.name)
                 loads.add_force(body.name, com, mass * law.g)
         law.apply(view, loads)
         rates += [ca.if_else(loads.enabled, rate, 0) for rate in law.rates(view)]

@@ -137,7 +137,7 @@ class Motion:
             np.vstack([C_V[:m], found["S"]]), driven, C_V[m:][self.levels <= level], self.ranks[level]
         )
 
-    def normalised(self, x: Array) -> Array:
+    def normalized(self, x: Array) -> Array:
         """x with quaternions of unit length."""
         x, e = x.copy(), self.system.quaternions[:, None] + np.arange(4)
         x[e] /= np.linalg.norm(x[e], axis=1, keepdims=True)
@@ -148,7 +148,7 @@ class Motion:
         system = self.system
         x, V, z = np.split(y, [system.nx, system.nx + system.nv])
         tail = replace(self.tail, t=t, z=z)
-        given = {"x": self.normalised(x), "V": V, "near": self.near, **tail.vectors()}
+        given = {"x": self.normalized(x), "V": V, "near": self.near, **tail.vectors()}
         found = self.positions(given)
         found |= self.velocities(given, found["q"])
         freedom = found.pop("freedom")
@@ -176,7 +176,7 @@ class Motion:
             dV = freedom.joined(np.concatenate([-C[:m], driven.apart]))
             if len(freedom.L):
                 dV = dV - freedom.T @ freedom.least(C[m:][self.levels <= 0] + freedom.L @ dV)
-            x = self.normalised(given["x"] + expressions.moved({**given, "V": dV})["xdot"])
+            x = self.normalized(given["x"] + expressions.moved({**given, "V": dV})["xdot"])
             now = expressions.positions({**given, "x": x})
             then = self.driven(given, now["q"], self.start)
             worst = max(np.abs(now["C"]).max(initial=0.0), then.off)

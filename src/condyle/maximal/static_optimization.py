@@ -1,4 +1,4 @@
-"""Static optimisation in maximal coordinates, as ruggiero2020 (27)-(33) write it: docs/theory/maximal.md
+"""Static optimization in maximal coordinates, as ruggiero2020 (27)-(33) write it: docs/theory/maximal.md
 (34)-(38).
 
 A tension T_i along path i does the work T_i Phi_i V on the bodies that the path touches, with wrenches from
@@ -50,7 +50,7 @@ class MuscleSolution:
     Attributes:
         activations: shape (m, n), in the order of `system.muscles`.
         forces: tensions [N], shape (m, n).
-        reserves: generalised forces on the speeds [N m, N], shape (m, nu); zero without reserves.
+        reserves: generalized forces on the speeds [N m, N], shape (m, nu); zero without reserves.
         lambda_s: multipliers of joints, loops and constraints, shape (m, equations).
         reactions: moment [N m] and force [N] of each body's mobilizer on it, at M's origin, in ground, shape
             (m, bodies, 6); they include the reserves.
@@ -89,7 +89,7 @@ def static_optimization(
         udot: accelerations, shape (m, nu).
         a_min: least activation.
         a_max: greatest activation.
-        physiology: whether the tension at an activation of 1 depends on the fibre's length and velocity.
+        physiology: whether the tension at an activation of 1 depends on the fiber's length and velocity.
         passive: whether passive tensions act.
         reserves: f_0 [N m, N] of an actuator on each speed; None for none.
         options: those of the System's operators, for all frames.
@@ -168,7 +168,7 @@ def _least(
     reserves: float | None,
     frame: int,
 ) -> tuple[Array, Array, Array]:
-    """a, lambda_s and the generalised forces on speeds of (37)."""
+    """a, lambda_s and the generalized forces on speeds of (37)."""
     n, m, held = len(F), len(at.C), np.flatnonzero(at.locked)
     free = np.flatnonzero(~at.locked) if reserves is not None else np.zeros(0, dtype=int)
     E = np.hstack([(Phi * F[:, None]).T, -at.C_V.T, at.S[held].T, at.S[free].T])  # (36)

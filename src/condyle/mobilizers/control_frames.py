@@ -12,7 +12,7 @@ from condyle.mobilizers import bsplines
 from condyle.spatial import Transform, log_se3
 
 LARGEST_STEP = np.radians(170.0)
-"""Rotation between neighbours that is refused [rad]: at 180 degrees its direction is lost, and 181 would
+"""Rotation between neighbors that is refused [rad]: at 180 degrees its direction is lost, and 181 would
 silently become -179."""
 ROUNDING, TYPED, WRONG = 1e-14, 1e-9, 1e-5
 """Largest entry of R'R - 1: below the first R is taken as it is; above, the rotation nearest to R is; above
@@ -104,7 +104,7 @@ def steps_between(frames: Transform, closed: bool = False) -> Array:
 
 
 def checked_steps(z: Array, what: str) -> None:
-    """Refuse rotations between neighbours near half a turn."""
+    """Refuse rotations between neighbors near half a turn."""
     angle = np.linalg.norm(z[:, :3], axis=1)
     far = np.flatnonzero(angle >= LARGEST_STEP)
     if far.size:

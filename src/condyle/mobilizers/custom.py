@@ -186,7 +186,7 @@ class Custom(Mobilizer):
                     f"{what}: transform must return a rotation (R'R = 1, det R = 1) for "
                     f"every q; at {where} R'R is off by {off:.3g} and det R = {det:.6g}. "
                     "Build R from rotations, such as condyle.spatial.rotation_z, or "
-                    "normalise a quaternion first"
+                    "normalize a quaternion first"
                 )
             if not np.abs(H - H_ours).max() <= TOLERANCE * max(1e-3, np.abs(H_ours).max()):
                 i, j = np.unravel_index(np.abs(H - H_ours).argmax(), H.shape)

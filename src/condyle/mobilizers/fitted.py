@@ -1,7 +1,7 @@
 """Coordinates and speeds of one mobilizer that come nearest to a pose or a velocity.
 
   e(q) = [log(R R(q)');  p - p(q)],    least |e|^2:  e' H N^-1 = 0,    1 rad counts as 1 m                 (1)
-  (H' H + d diag(H' H)) du = H' e,     q <- q + N du,  quaternions normalised                              (2)
+  (H' H + d diag(H' H)) du = H' e,     q <- q + N du,  quaternions normalized                              (2)
 
 (2) is Newton's step without damping d where the pose can be reached: for Pin, Slider, Screw, Cylinder,
 Planar, Translation, Ball and Free, whose H is that of one screw motion or has all directions, one step ends

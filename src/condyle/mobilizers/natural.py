@@ -1,4 +1,4 @@
-"""Natural parameterisation of a spline curve: through given frames, at a constant pace.
+"""Natural parameterization of a spline curve: through given frames, at a constant pace.
 docs/theory/spline_joints.md (10)-(13)."""
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def interpolate(frames: Transform, sites: Array, order: int, period: float, metr
     n, k = len(sites), order
     if period:
         ahead = np.append(sites, sites[0] + period)
-        # of odd order, supports are centred between two knots
+        # of odd order, supports are centered between two knots
         knots = ahead if k % 2 == 0 else 0.5 * (ahead + np.concatenate([[sites[-1] - period], sites]))
     else:
         inner = np.array([sites[j + 1 : j + k].mean() for j in range(n - k)])

@@ -64,7 +64,7 @@ class SplineCurve(Mobilizer):
 
     Args:
         frames: control frames, n >= order: a Transform with leading dimension n, or arrays (R, p) of shape
-            (n, 3, 3) and (n, 3) [m]. Rotations between neighbours must be less than 170 degrees.
+            (n, 3, 3) and (n, 3) [m]. Rotations between neighbors must be less than 170 degrees.
         order: k >= 4, one more than the degree: k - 2 continuous derivatives. Take 5 where derivatives of
             dynamics are used: with 4 they jump at knots.
         closed: the frames repeat.
@@ -163,7 +163,7 @@ class SplineCurve(Mobilizer):
         frames are.
 
         Args:
-            frames: n >= order, as for a SplineCurve; neighbours differ.
+            frames: n >= order, as for a SplineCurve; neighbors differ.
             order: as for a SplineCurve.
             closed: the path returns from the last frame to the first.
             metric: what arc length is measured with, and `speed`: a length that 1 rad counts as [m], a

@@ -21,7 +21,7 @@ refined."""
 LOCKED = 0.05
 """|det W| below which a place is an Euler singularity: 3 degrees from it."""
 CLOSER = 3
-"""How often the neighbourhood of the smallest is looked at again, each time 4 times as finely."""
+"""How often the neighborhood of the smallest is looked at again, each time 4 times as finely."""
 
 
 class Worst(NamedTuple):

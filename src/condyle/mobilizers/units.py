@@ -3,7 +3,7 @@
     V_FM = H_FM u,   qdot = N(q) u                                              base.py (2), (4)
 
 A speed whose angular column of H is zero everywhere, so that it only shifts, is in m/s, every other one in
-rad/s. A coordinate is in metres if such speeds alone change it. Zeros are structural: what looks like zero at
+rad/s. A coordinate is in meters if such speeds alone change it. Zeros are structural: what looks like zero at
 some places only is an angle.
 """
 

@@ -36,7 +36,7 @@ from condyle.constraints.solve.multipliers import Multipliers, with_unmet
 from condyle.dynamics.aba import forward_dynamics, forward_dynamics_and, solve_mass_matrix
 from condyle.dynamics.crba import mass_matrix
 from condyle.dynamics.derivatives import inverse_dynamics_derivatives
-from condyle.dynamics.factors import before_each, entries_of, factorisation
+from condyle.dynamics.factors import before_each, entries_of, factorization
 from condyle.dynamics.gradient import gradient
 from condyle.dynamics.kinematics import Kinematics, accelerations
 from condyle.dynamics.rnea import inverse_dynamics
@@ -243,7 +243,7 @@ class OperatorDerivative:
         if da is not None:
             columns -= M @ da
         if da is not None or lookups_in([M, columns, *self.status]):
-            factor, solve = factorisation(tree, M, s.lock)
+            factor, solve = factorization(tree, M, s.lock)
             x = ca.horzcat(*(solve.call([factor, c], True, False)[0] for c in ca.horzsplit(columns)))
             x = x if da is None else x + da
             return assembled("jacobian", self.arguments, [*map(rows, ca.horzsplit(x, tree.nu)), *self.status])

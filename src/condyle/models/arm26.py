@@ -29,7 +29,7 @@ GRAVITY = (0.0, -9.8066, 0.0)
 BASE = np.array([0.0, 0.8, 0.0])
 """Where OpenSim's body "base", which is welded to ground, has its origin [m]."""
 
-# mass [kg], mass centre [m], inertia about it [kg m^2]
+# mass [kg], mass center [m], inertia about it [kg m^2]
 BODIES = {
     "r_humerus": (1.864572, (0.0, -0.180496, 0.0), (0.01481, 0.004551, 0.013193)),
     "r_ulna_radius_hand": (1.534315, (0.0, -0.181479, 0.0), (0.019281, 0.001571, 0.020062)),

@@ -31,7 +31,7 @@ from condyle.tree.body import Coordinate
 
 GRAVITY = (0.0, -9.80665, 0.0)
 
-# mass [kg], mass centre [m], inertia about it [kg m^2]
+# mass [kg], mass center [m], inertia about it [kg m^2]
 BODIES = {
     "pelvis": (10.75379227, (-0.0739512, 0.0, 0.0), (0.1027, 0.0870155, 0.0578439)),
     "femur_r": (8.54926632, (0.0, -0.199543, 0.0), (0.169564, 0.0444489, 0.178809)),

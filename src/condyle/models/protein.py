@@ -1,6 +1,6 @@
 """Two domains of a protein and the hinge between them, from two conformations (seth2010 section 5).
 
-Units are those of molecular dynamics, which fit each other: nanometres, daltons, picoseconds; so energies are
+Units are those of molecular dynamics, which fit each other: nanometers, daltons, picoseconds; so energies are
 in kJ/mol, forces in kJ/(mol nm). Where tables say m, kg, s, N, read nm, Da, ps, kJ/(mol nm).
 
 With X the pose that takes the mobile domain from the open to the closed conformation, after the others are
@@ -33,7 +33,7 @@ from condyle.spatial import Transform, exp_se3, log_se3, quaternion_from_rotatio
 from condyle.system.system import System
 
 NM = 0.1
-"""Nanometres in an angstrom."""
+"""Nanometers in an angstrom."""
 STILL = 1e-6, 1e-7
 """A turn [rad] and a shift [nm] below which nothing moves: structure files have three decimals of an
 angstrom."""
@@ -56,7 +56,7 @@ class DomainHinge:
         angle: of the whole turn [rad].
         shift: along the axis of the whole screw [nm].
         axis: its direction, shape (3,).
-        point: the point of it that is nearest to the mobile domain's centre of mass [nm], shape (3,).
+        point: the point of it that is nearest to the mobile domain's center of mass [nm], shape (3,).
         rms: what remains after laying the domains' alpha carbons on each other [nm]: stationary, mobile.
         atoms: of each body, positions in the open structure [nm], shape (n, 3).
         masses: of each body, of those atoms [Da], shape (n,). Hydrogens count where the file has them.
@@ -156,9 +156,9 @@ def domain_hinge(
             "and a closed conformation"
         )
     atoms, masses = _atoms(one, moves)
-    centre = {body: masses[body] @ atoms[body] / masses[body].sum() for body in atoms}
+    center = {body: masses[body] @ atoms[body] / masses[body].sum() for body in atoms}
     n, h, c = _screw(z)
-    mobilizer = _mobilizer(X, z, centre, coordinates, what)
+    mobilizer = _mobilizer(X, z, center, coordinates, what)
     system = System(gravity=(0.0, 0.0, 0.0))
     for body, parent, joint in (
         ("stationary", "ground", base or Weld()),
@@ -169,10 +169,10 @@ def domain_hinge(
             parent,
             joint,
             mass=float(masses[body].sum()),
-            com=centre[body],
-            inertia=_inertia(atoms[body] - centre[body], masses[body]),
+            com=center[body],
+            inertia=_inertia(atoms[body] - center[body], masses[body]),
         )
-    point = c + n * (n @ (centre["mobile"] - c))
+    point = c + n * (n @ (center["mobile"] - c))
     return DomainHinge(system, mobilizer, X, angle, h, n, point, (rms, left), atoms, masses)
 
 
@@ -316,15 +316,15 @@ def _screw(z: NDArray[np.float64]) -> tuple[NDArray[np.float64], float, NDArray[
 
 
 def _mobilizer(
-    X: Transform, z: NDArray[np.float64], centre: dict[str, NDArray[np.float64]], coordinates: int, what: str
+    X: Transform, z: NDArray[np.float64], center: dict[str, NDArray[np.float64]], coordinates: int, what: str
 ) -> Mobilizer:
     if coordinates == 1:
         return _along(z, "closing")
-    between = centre["mobile"] - centre["stationary"]
+    between = center["mobile"] - center["stationary"]
     d = between / np.linalg.norm(between)
     w, *v = quaternion_from_rotation(X.R)
     turn = 2 * np.arctan2(np.dot(v, d), w)
-    z_2 = np.concatenate([turn * d, turn * np.cross(centre["mobile"], d)])
+    z_2 = np.concatenate([turn * d, turn * np.cross(center["mobile"], d)])
     z_1 = np.asarray(log_se3(X @ exp_se3(-z_2)))
     if min(np.linalg.norm(z_1), np.linalg.norm(z_2)) < STILL[0]:
         raise DescriptionError(
@@ -341,5 +341,5 @@ def _along(z: NDArray[np.float64], coordinate: str) -> SplineCurve:
 
 
 def _inertia(r: NDArray[np.float64], masses: NDArray[np.float64]) -> NDArray[np.float64]:
-    """About the centre of mass [Da nm^2], shape (3, 3)."""
+    """About the center of mass [Da nm^2], shape (3, 3)."""
     return np.einsum("n,nk,nk,ij->ij", masses, r, r, np.eye(3)) - np.einsum("n,ni,nj->ij", masses, r, r)

@@ -51,7 +51,7 @@ FACTORS = {
 HIP, LUMBAR, KNEE, ANKLE = (-0.06, -0.07, 0.085), (-0.09, 0.08, 0.0), (0.0, -0.43, 0.0), (0.0, -0.43, 0.0)
 """Where joints are on their parents [m], right side."""
 
-# share of the body mass, mass centre [m], radii of gyration [m]
+# share of the body mass, mass center [m], radii of gyration [m]
 BODIES = {
     "pelvis": (0.142, (-0.07, 0.0, 0.0), (0.1, 0.1, 0.08)),
     "torso": (0.536, (0.02, 0.3, 0.0), (0.2, 0.11, 0.2)),
@@ -80,7 +80,7 @@ MARKERS = {
     ".Toe": ("foot", (0.16, -0.06, 0.0)),
 }
 
-# max. isometric force [N], optimal fibre length [m], its share at the default pose, pennation [rad]; points
+# max. isometric force [N], optimal fiber length [m], its share at the default pose, pennation [rad]; points
 MUSCLES: dict[str, tuple[Any, ...]] = {
     "iliopsoas": (
         2900.0,
@@ -151,7 +151,7 @@ def generic_subject(factors: Mapping[str, float] | None = None, mass: float = MA
 
     Args:
         factors: what lengths of bodies are multiplied by, by name; 1 where none is given. Muscles keep their
-            strength; their fibres and tendons are longer as their paths are in the default pose.
+            strength; their fibers and tendons are longer as their paths are in the default pose.
         mass: of the whole body [kg], shared as in the generic model.
 
     Returns:
@@ -229,8 +229,8 @@ def _add_muscle(
     pennation: float,
     *points: tuple[str, tuple[float, float, float]],
 ) -> None:
-    """A muscle whose fibre has a share of its optimal length in the default pose of the generic model; both
-    fibre and tendon grow as the path does."""
+    """A muscle whose fiber has a share of its optimal length in the default pose of the generic model; both
+    fiber and tendon grow as the path does."""
     on = [_sided(body, side) for body, _ in points]
     generic = [_mirrored(place, side) for _, place in points]
     scaled = [scale[body] * place for body, place in zip(on, generic, strict=True)]

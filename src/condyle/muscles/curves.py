@@ -1,11 +1,11 @@
 """Curves of muscles: forces and lengths without units, one small class per curve, named by its paper.
 
-x is a length over the optimal fibre length or the tendon's slack length, or a velocity over the greatest
+x is a length over the optimal fiber length or the tendon's slack length, or a velocity over the greatest
 speed of shortening; y is a force over the greatest isometric force. `value`, `derivative`, `inverse` and
 `integral` take numbers, of any shape, and give numbers; over SX they give SX.
 
 A curve that rises and has no inverse in closed form has points (x(c), y(c)) along a number c. The balance of
-a fibre with its tendon
+a fiber with its tendon
 
     g y + beta x = f,    g, beta >= 0                                                     docs/theory (8)
 
@@ -196,7 +196,7 @@ class Curve(Described):
                 ca.if_else(out, 0, bend),
             )
 
-        return Solver.of("fibre_balance", 3, start, step, finish, LIMIT)
+        return Solver.of("fiber_balance", 3, start, step, finish, LIMIT)
 
     def __getstate__(self) -> dict[str, Any]:
         return {k: v for k, v in super().__getstate__().items() if k not in ("_closures", "_balance")}

@@ -14,13 +14,13 @@ from condyle.laws.described import quantity, sx
 from condyle.laws.view import View
 from condyle.muscles.activation import smooth
 from condyle.muscles.curves import Curve, Positive
-from condyle.muscles.muscle import Fibre, Muscle
+from condyle.muscles.muscle import Fiber, Muscle
 from condyle.records import dataclass
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DeGrooteActiveForceLength(Curve):
-    """Active force over fibre length: three bells, with OpenSim's constants.
+    """Active force over fiber length: three bells, with OpenSim's constants.
 
         f(x) = sum_i b1 exp(-((x' - b2) / (b3 + b4 x'))^2 / 2),    x' = 1 + (x - 1) / width
 
@@ -45,7 +45,7 @@ class DeGrooteActiveForceLength(Curve):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DeGrootePassiveForceLength(Curve):
-    """Passive force over fibre length, zero at 0.2.
+    """Passive force over fiber length, zero at 0.2.
 
         f(x) = (exp(k (x - 1) / e0) - exp(k (0.2 - 1) / e0)) / (exp(k) - exp(k (0.2 - 1) / e0)),    k = 4
 
@@ -103,7 +103,7 @@ class DeGrooteTendonForceLength(Curve):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DeGrooteForceVelocity(Curve):
-    """Active force over fibre velocity.
+    """Active force over fiber velocity.
 
         f(v) = d1 asinh(d2 v + d3) + d4,    v(f) = (sinh((f - d4) / d1) - d3) / d2
 
@@ -140,15 +140,15 @@ class NoForce(Curve):
 class DeGroote2016(Muscle):
     """A muscle with the curves of De Groote et al. 2016; names and defaults as in OpenSim.
 
-    With an elastic tendon the tendon's normalised force is the state, with OpenSim's explicit dynamics. It is
+    With an elastic tendon the tendon's normalized force is the state, with OpenSim's explicit dynamics. It is
     between -0.2 and 0 where the tendon is slack; the muscle does not push then.
 
     Args:
         active_force_width_scale: width of the active force-length curve, at least 1.
-        passive_fiber_strain_at_one_norm_force: strain of the passive fibre at F_0.
+        passive_fiber_strain_at_one_norm_force: strain of the passive fiber at F_0.
         tendon_strain_at_one_norm_force: strain of the tendon at F_0.
         activation_dynamics_smoothing: of the change between rise and fall of the activation.
-        ignore_passive_fiber_force: the fibre has no passive force.
+        ignore_passive_fiber_force: the fiber has no passive force.
     """
 
     deactivation_time_constant: Positive = field(default=0.06, kw_only=True)
@@ -167,7 +167,7 @@ class DeGroote2016(Muscle):
         if self.tendon == "elastic" and self.fiber_damping != 0.0:
             raise DescriptionError(
                 "DeGroote2016: fiber_damping has no effect with an elastic tendon: its "
-                "fibre's velocity follows from the curves alone; leave it out, or take "
+                "fiber's velocity follows from the curves alone; leave it out, or take "
                 "tendon='rigid'"
             )
 
@@ -218,7 +218,7 @@ class DeGroote2016(Muscle):
             return super().tension(s)
         return sx(self.max_isometric_force) * ca.fmax(self.tendon_state(s), 0)
 
-    def elastic_fibre(self, s: View) -> Fibre:
+    def elastic_fiber(self, s: View) -> Fiber:
         l_T_n = self.tendon_force_length.inverse(self._shown(self.tendon_state(s)))
         l_T = sx(self.tendon_slack_length) * l_T_n
         free = self.path.length.at(s) - l_T
@@ -229,19 +229,19 @@ class DeGroote2016(Muscle):
         v_n, f_V = self.velocity_n(l_M / sx(self.optimal_fiber_length), pull / cos, self.activation(s))
         # to the digits that a slack tendon leaves of its length
         moves = ca.logic_or(free > self._least_along + 1e-6 * sx(self.tendon_slack_length), v_n > 0)
-        return replace(self._fibre(s, l_M, cos, ca.if_else(moves, v_n, 0), f_V, moves), l_T=l_T)
+        return replace(self._fiber(s, l_M, cos, ca.if_else(moves, v_n, 0), f_V, moves), l_T=l_T)
 
     def tendon_rate(self, s: View) -> ca.SX:
         """d f_T / dt = f_T' v_T / l_S."""
-        fibre = self.elastic_fibre(s)
+        fiber = self.elastic_fiber(s)
         l_S = sx(self.tendon_slack_length)
-        return self.tendon_force_length.derivative(fibre.l_T / l_S) * fibre.v_T / l_S
+        return self.tendon_force_length.derivative(fiber.l_T / l_S) * fiber.v_T / l_S
 
     def _lengths(self, s: View) -> tuple[ca.SX, ca.SX]:
         if self.tendon == "rigid":
             return super()._lengths(s)
-        fibre = self.elastic_fibre(s)
-        return fibre.l_M, ca.fmax(fibre.l_T, sx(self.tendon_slack_length))  # a slack tendon stores nothing
+        fiber = self.elastic_fiber(s)
+        return fiber.l_M, ca.fmax(fiber.l_T, sx(self.tendon_slack_length))  # a slack tendon stores nothing
 
     def tendon_state_at(self, l_M: ca.SX, f_T: ca.SX) -> ca.SX:
         return self._shown(f_T)

@@ -186,10 +186,10 @@ def _at(pieces: Pieces, x: ca.SX) -> ca.SX:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MillardActiveForceLength(Bezier):
-    """Active force over fibre length.
+    """Active force over fiber length.
 
     Args:
-        shortest: fibre length at which it is `least`.
+        shortest: fiber length at which it is `least`.
         longest: likewise.
         transition: where the steep part of the ascending limb ends.
         slope: of the shallow part.
@@ -223,7 +223,7 @@ class MillardActiveForceLength(Bezier):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MillardPassiveForceLength(Bezier):
-    """Passive force over fibre length.
+    """Passive force over fiber length.
 
     Args:
         start: strain at which it begins.
@@ -284,7 +284,7 @@ class MillardTendonForceLength(Bezier):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MillardForceVelocity(Bezier):
-    """Active force over fibre velocity, -1 to 1.
+    """Active force over fiber velocity, -1 to 1.
 
     Args:
         concentric_slope: at -1.
@@ -328,7 +328,7 @@ class Millard2012(Muscle):
     """A muscle with the curves of Millard et al. 2013: OpenSim's Millard2012EquilibriumMuscle, names and
     defaults as there.
 
-    Without fibre damping and with an elastic tendon, curves are as OpenSim changes them then: the active
+    Without fiber damping and with an elastic tendon, curves are as OpenSim changes them then: the active
     force-length curve is at least 0.1, and the force-velocity curve has half of its near slopes at its ends.
     Otherwise these are zero.
 

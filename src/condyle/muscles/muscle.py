@@ -1,4 +1,4 @@
-"""Muscles: a fibre, at a pennation angle, in series with a tendon along a path: docs/theory/muscles.md.
+"""Muscles: a fiber, at a pennation angle, in series with a tendon along a path: docs/theory/muscles.md.
 
     h = l_0 sin(alpha_0) stays:    cos(alpha) = sqrt(1 - (h / l_M)^2),    l_MT = l_T + l_M cos(alpha)      (1)
     d(l_M cos(alpha))/dt = v_M / cos(alpha),    v_MT = v_T + v_M / cos(alpha)                              (2)
@@ -9,10 +9,10 @@
     power of the muscle  -T v_MT = -F_0 (a f_L f_V + beta v_n) v_M - d(stored)/dt,
         stored = F_0 l_0 int f_P + F_0 l_S int f_T                                                         (7)
 
-A fibre does not get shorter than l_min, where its pennation angle is the greatest, cos(alpha) = 0.1 unless
+A fiber does not get shorter than l_min, where its pennation angle is the greatest, cos(alpha) = 0.1 unless
 said otherwise, nor than l_0 / 100. There a rigid tendon is slack, T = 0, and an elastic one may only lengthen
-the fibre: OpenSim's rules.
-Normalised quantities end in _n.
+the fiber: OpenSim's rules.
+Normalized quantities end in _n.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from condyle.trace.parameter import Expression, Input, Parameter
 from condyle.tree.tree import Tree
 
 STEEPEST, SHORTEST = math.acos(0.1), 0.01
-"""alpha of the shortest fibre [rad]; and its length over l_0, where there is no pennation."""
+"""alpha of the shortest fiber [rad]; and its length over l_0, where there is no pennation."""
 
 
 @dataclass(frozen=True)
@@ -52,11 +52,11 @@ class _Optional(Role):
 
 
 @dataclass(frozen=True, eq=False)
-class Fibre:
-    """A fibre and its tendon over SX: lengths [m], velocities [m/s]; without units where they end in _n.
+class Fiber:
+    """A fiber and its tendon over SX: lengths [m], velocities [m/s]; without units where they end in _n.
 
     Attributes:
-        f_L: of (3), zero where the fibre is held at l_min, as are the others.
+        f_L: of (3), zero where the fiber is held at l_min, as are the others.
         f_V: of (3).
         f_P: of (3).
         damping: the last term of (3) over F_0.
@@ -86,12 +86,12 @@ class Muscle(PathLaw):
         tendon_slack_length: l_S [m], above 0; with a rigid tendon it may be 0.
         pennation_angle: alpha_0, at the optimal length [rad].
         max_contraction_velocity: v_max [1/s], in optimal lengths.
-        maximum_pennation_angle: of the shortest fibre [rad], below pi / 2.
+        maximum_pennation_angle: of the shortest fiber [rad], below pi / 2.
         activation_time_constant: of the rise [s].
         deactivation_time_constant: of the fall [s].
         minimum_activation: the least activation that counts. Its state may fall below, as in OpenSim.
         default_activation: at the start.
-        default_fiber_length: of an elastic tendon's fibre at the start [m]; l_0 by default.
+        default_fiber_length: of an elastic tendon's fiber at the start [m]; l_0 by default.
         min_control: the least excitation that studies choose; the minimum activation by default.
         max_control: the greatest that they choose.
         fiber_damping: beta.
@@ -168,7 +168,7 @@ class Muscle(PathLaw):
             )
         least = self.minimum_activation
         if isinstance(least, float) and not (least < 1 and (least > 0 or not self._divides)):
-            why = " and above 0: the velocity of an elastic fibre without damping divides by it"
+            why = " and above 0: the velocity of an elastic fiber without damping divides by it"
             raise DescriptionError(
                 f"{name}: minimum_activation must be below 1{why * self._divides}, got {least!r}"
             )
@@ -181,7 +181,7 @@ class Muscle(PathLaw):
 
     @property
     def _divides(self) -> bool:
-        """Whether the fibre's velocity comes from a force divided by the activation."""
+        """Whether the fiber's velocity comes from a force divided by the activation."""
         return self.tendon == "elastic" and isinstance(self.fiber_damping, float) and self.fiber_damping == 0
 
     @property
@@ -234,7 +234,7 @@ class Muscle(PathLaw):
 
     @property
     def default_tendon_state(self) -> float:
-        """Of an elastic tendon: the fibre's length [m]."""
+        """Of an elastic tendon: the fiber's length [m]."""
         if self.default_fiber_length is not None:
             return float(self.default_fiber_length)
         l_0 = self.optimal_fiber_length
@@ -255,7 +255,7 @@ class Muscle(PathLaw):
         return s.state_variable(1 if self.activation_dynamics else 0)
 
     def tendon_state_at(self, l_M: ca.SX, f_T: ca.SX) -> ca.SX:
-        """The state of an elastic tendon where the fibre has length l_M and the tendon the force f_T F_0."""
+        """The state of an elastic tendon where the fiber has length l_M and the tendon the force f_T F_0."""
         return l_M
 
     def rates(self, s: View) -> list[ca.SX]:
@@ -273,7 +273,7 @@ class Muscle(PathLaw):
 
     def tendon_rate(self, s: View) -> ca.SX:
         """(6)"""
-        return self.elastic_fibre(s).v_M
+        return self.elastic_fiber(s).v_M
 
     # ---- mechanics -----------------------------------------------------------------------------------------
 
@@ -294,37 +294,37 @@ class Muscle(PathLaw):
         """l_min cos(alpha)."""
         return ca.sqrt(self._least**2 - self._height**2)
 
-    def fibre(self, s: View) -> Fibre:
-        """The fibre with the tendon that the muscle has."""
-        return self.rigid_fibre(s, self.activation(s)) if self.tendon == "rigid" else self.elastic_fibre(s)
+    def fiber(self, s: View) -> Fiber:
+        """The fiber with the tendon that the muscle has."""
+        return self.rigid_fiber(s, self.activation(s)) if self.tendon == "rigid" else self.elastic_fiber(s)
 
-    def rigid_fibre(self, s: View, a: ca.SX) -> Fibre:
+    def rigid_fiber(self, s: View, a: ca.SX) -> Fiber:
         """(5)"""
         free = self.path.length.at(s) - sx(self.tendon_slack_length)
         taut = free > self._least_along
         along = ca.fmax(free, self._least_along)
         l_M = ca.sqrt(self._height**2 + along**2)
         v_n = ca.if_else(taut, self.path.length.rate(s) * along / l_M, 0) / self._fastest
-        return self._fibre(s, l_M, along / l_M, v_n, self.f_V(v_n, a), taut)
+        return self._fiber(s, l_M, along / l_M, v_n, self.f_V(v_n, a), taut)
 
-    def elastic_fibre(self, s: View) -> Fibre:
+    def elastic_fiber(self, s: View) -> Fiber:
         """(6)"""
         l_M = ca.fmax(self.tendon_state(s), self._least)
         cos = ca.sqrt(l_M**2 - self._height**2) / l_M
         f = self.tendon_force_n(s) / cos
         v_n, f_V = self.velocity_n(l_M / sx(self.optimal_fiber_length), f, self.activation(s))
         moves = ca.logic_or(self.tendon_state(s) > self._least, v_n > 0)
-        return self._fibre(s, l_M, cos, ca.if_else(moves, v_n, 0), f_V, moves)
+        return self._fiber(s, l_M, cos, ca.if_else(moves, v_n, 0), f_V, moves)
 
     @property
     def _fastest(self) -> ca.SX:
         """v_max l_0 [m/s]."""
         return sx(self.max_contraction_velocity) * sx(self.optimal_fiber_length)
 
-    def _fibre(self, s: View, l_M: ca.SX, cos: ca.SX, v_n: ca.SX, f_V: ca.SX, moves: ca.SX) -> Fibre:
+    def _fiber(self, s: View, l_M: ca.SX, cos: ca.SX, v_n: ca.SX, f_V: ca.SX, moves: ca.SX) -> Fiber:
         l_n, v_M = l_M / sx(self.optimal_fiber_length), v_n * self._fastest
         f_L, f_P = self.active_force_length.value(l_n), self.passive_force_length.value(l_n)
-        return Fibre(
+        return Fiber(
             l_M,
             cos,
             v_M,
@@ -339,13 +339,13 @@ class Muscle(PathLaw):
         F_0 = sx(self.max_isometric_force)
         if self.tendon == "elastic":
             return F_0 * self.tendon_force_n(s)
-        fibre = self.rigid_fibre(s, self.activation(s))
-        force = self.activation(s) * fibre.f_L * fibre.f_V + fibre.f_P + fibre.damping
+        fiber = self.rigid_fiber(s, self.activation(s))
+        force = self.activation(s) * fiber.f_L * fiber.f_V + fiber.f_P + fiber.damping
         # faster than v_max too, it does not push; NaN of a user's curve stays
-        return F_0 * ca.if_else(force < 0, 0, force) * fibre.cos
+        return F_0 * ca.if_else(force < 0, 0, force) * fiber.cos
 
     def tendon_force_n(self, s: View) -> ca.SX:
-        """f_T of (4) from the fibre's length."""
+        """f_T of (4) from the fiber's length."""
         l_M = ca.fmax(self.tendon_state(s), self._least)
         along = ca.sqrt(l_M**2 - self._height**2)
         return self.tendon_force_length.value((self.path.length.at(s) - along) / sx(self.tendon_slack_length))
@@ -353,62 +353,62 @@ class Muscle(PathLaw):
     # ---- for studies ---------------------------------------------------------------------------------------
 
     def active_force(self, s: View, a: ca.SX) -> ca.SX:
-        """a f_L f_V F_0 cos(alpha) with a rigid tendon at the activation a [N]: what static optimisation
+        """a f_L f_V F_0 cos(alpha) with a rigid tendon at the activation a [N]: what static optimization
         takes, in OpenSim too. Linear in a unless f_V depends on it (Thelen2003)."""
-        fibre = self.rigid_fibre(s, a)
-        return self.known(s, sx(self.max_isometric_force) * a * fibre.f_L * fibre.f_V * fibre.cos)
+        fiber = self.rigid_fiber(s, a)
+        return self.known(s, sx(self.max_isometric_force) * a * fiber.f_L * fiber.f_V * fiber.cos)
 
     def passive_force(self, s: View) -> ca.SX:
         """(f_P + beta v_n) F_0 cos(alpha) with a rigid tendon [N]."""
-        fibre = self.rigid_fibre(s, ca.SX(1))
-        return self.known(s, sx(self.max_isometric_force) * (fibre.f_P + fibre.damping) * fibre.cos)
+        fiber = self.rigid_fiber(s, ca.SX(1))
+        return self.known(s, sx(self.max_isometric_force) * (fiber.f_P + fiber.damping) * fiber.cos)
 
     def report(self, s: View) -> Mapping[str, tuple[str, ca.SX]]:
         """Quantities of the muscle by OpenSim's names of its outputs: unit and value. All muscles have the
         same names."""
-        fibre, F_0, T = self.fibre(s), sx(self.max_isometric_force), self.tension(s)
+        fiber, F_0, T = self.fiber(s), sx(self.max_isometric_force), self.tension(s)
         a, v_MT = self.activation(s), self.path.length.rate(s)
-        active, elastic, damping = F_0 * a * fibre.f_L * fibre.f_V, F_0 * fibre.f_P, F_0 * fibre.damping
-        if self.tendon == "rigid":  # as far as the fibre would push
+        active, elastic, damping = F_0 * a * fiber.f_L * fiber.f_V, F_0 * fiber.f_P, F_0 * fiber.damping
+        if self.tendon == "rigid":  # as far as the fiber would push
             damping = ca.fmax(damping, -active - elastic)
-        sine = self._height / fibre.l_M
+        sine = self._height / fiber.l_M
         passive = elastic + damping
         values = {
             "excitation": ("-", self.excitation_at(s)),
             "activation": ("-", a),
             "length": ("m", self.path.length.at(s)),
             "lengthening_speed": ("m/s", v_MT),
-            "fiber_length": ("m", fibre.l_M),
-            "normalized_fiber_length": ("-", fibre.l_n),
-            "fiber_velocity": ("m/s", fibre.v_M),
-            "normalized_fiber_velocity": ("-", fibre.v_n),
+            "fiber_length": ("m", fiber.l_M),
+            "normalized_fiber_length": ("-", fiber.l_n),
+            "fiber_velocity": ("m/s", fiber.v_M),
+            "normalized_fiber_velocity": ("-", fiber.v_n),
             "pennation_angle": ("rad", ca.asin(sine)),
-            "pennation_angular_velocity": ("rad/s", -fibre.v_M / fibre.l_M * sine / fibre.cos),
-            "tendon_length": ("m", fibre.l_T),
+            "pennation_angular_velocity": ("rad/s", -fiber.v_M / fiber.l_M * sine / fiber.cos),
+            "tendon_length": ("m", fiber.l_T),
             "tendon_strain": (
                 "-",
-                fibre.l_T / sx(self.tendon_slack_length) - 1 if self.tendon == "elastic" else ca.SX(0),
+                fiber.l_T / sx(self.tendon_slack_length) - 1 if self.tendon == "elastic" else ca.SX(0),
             ),
-            "tendon_velocity": ("m/s", fibre.v_T),
+            "tendon_velocity": ("m/s", fiber.v_T),
             "tendon_force": ("N", T),
             "fiber_force": ("N", active + passive),
             "active_fiber_force": ("N", active),
             "passive_fiber_force": ("N", passive),
-            "active_fiber_force_along_tendon": ("N", active * fibre.cos),
-            "passive_fiber_force_along_tendon": ("N", passive * fibre.cos),
-            "fiber_active_power": ("W", -(active + damping) * fibre.v_M),
-            "fiber_passive_power": ("W", -elastic * fibre.v_M),
-            "tendon_power": ("W", -T * fibre.v_T),
+            "active_fiber_force_along_tendon": ("N", active * fiber.cos),
+            "passive_fiber_force_along_tendon": ("N", passive * fiber.cos),
+            "fiber_active_power": ("W", -(active + damping) * fiber.v_M),
+            "fiber_passive_power": ("W", -elastic * fiber.v_M),
+            "tendon_power": ("W", -T * fiber.v_T),
             "muscle_power": ("W", -T * v_MT),
         }
         return {name: (unit, self.known(s, x)) for name, (unit, x) in values.items()}
 
     def potential(self, s: View) -> ca.SX | None:
-        """The energy that fibre and tendon store (7) [J]; None where a curve has no integral."""
+        """The energy that fiber and tendon store (7) [J]; None where a curve has no integral."""
         try:
             l_M, l_T = self._lengths(s)
-            fibre = self.passive_force_length.integral(l_M / sx(self.optimal_fiber_length))
-            stored = sx(self.optimal_fiber_length) * fibre
+            fiber = self.passive_force_length.integral(l_M / sx(self.optimal_fiber_length))
+            stored = sx(self.optimal_fiber_length) * fiber
             if self.tendon == "elastic":
                 l_S = sx(self.tendon_slack_length)
                 stored += l_S * self.tendon_force_length.integral(l_T / l_S)
@@ -419,21 +419,21 @@ class Muscle(PathLaw):
     def _lengths(self, s: View) -> tuple[ca.SX, ca.SX]:
         """l_M and l_T."""
         if self.tendon == "rigid":
-            fibre = self.rigid_fibre(s, ca.SX(1))
-            return fibre.l_M, fibre.l_T
+            fiber = self.rigid_fiber(s, ca.SX(1))
+            return fiber.l_M, fiber.l_T
         l_M = ca.fmax(self.tendon_state(s), self._least)
         return l_M, self.path.length.at(s) - ca.sqrt(l_M**2 - self._height**2)
 
     # ---- equilibrium ---------------------------------------------------------------------------------------
 
     def bounds(self, s: View) -> tuple[ca.SX, ca.SX]:
-        """l_min, and l_M where an elastic tendon begins to pull: between them fibre and tendon balance. They
+        """l_min, and l_M where an elastic tendon begins to pull: between them fiber and tendon balance. They
         are equal where the tendon is slack."""
         along = ca.fmax(self.path.length.at(s) - sx(self.tendon_slack_length), self._least_along)
         return self._least, self.known(s, ca.sqrt(self._height**2 + along**2))
 
     def imbalance(self, s: View, l_M: ca.SX) -> tuple[ca.SX, ca.SX]:
-        """f_T, and the fibre's force along the tendon minus f_T, for a fibre of length l_M that does not
+        """f_T, and the fiber's force along the tendon minus f_T, for a fiber of length l_M that does not
         move: equations (3), (4) over F_0."""
         cos = ca.sqrt(1 - (self._height / l_M) ** 2)
         l_n, a = l_M / sx(self.optimal_fiber_length), self.activation(s)

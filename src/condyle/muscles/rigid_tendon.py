@@ -12,7 +12,7 @@ from condyle.laws.described import quantity, sx
 from condyle.laws.view import View
 from condyle.muscles import simm
 from condyle.muscles.curves import Curve
-from condyle.muscles.muscle import Fibre, Muscle
+from condyle.muscles.muscle import Fiber, Muscle
 from condyle.records import dataclass
 from condyle.trace.parameter import Parameter
 
@@ -22,7 +22,7 @@ class RigidTendon(Muscle):
     """A muscle with a rigid tendon and SIMM's curves, without activation dynamics: OpenSim's
     RigidTendonMuscle.
 
-    As there, the velocity of the fibre is that of the whole path, not its part along the fibre: for muscles
+    As there, the velocity of the fiber is that of the whole path, not its part along the fiber: for muscles
     with pennation, `Hill` and others with tendon="rigid" are nearer to the truth.
 
     Args:
@@ -64,14 +64,14 @@ class RigidTendon(Muscle):
     def force_velocity(self) -> Curve:  # type: ignore[override]
         return self.force_velocity_curve  # type: ignore[no-any-return]
 
-    def rigid_fibre(self, s: View, a: ca.SX) -> Fibre:
+    def rigid_fiber(self, s: View, a: ca.SX) -> Fiber:
         free = self.path.length.at(s) - sx(self.tendon_slack_length)
         taut = free > 0
         along = ca.fmax(free, 0)
         l_M = ca.sqrt(self._height**2 + along**2)
         safe = ca.if_else(l_M > 0, l_M, 1)
         v_n = ca.if_else(taut, self.path.length.rate(s), 0) / self._fastest
-        return self._fibre(s, safe, ca.if_else(taut, along / safe, 0.1), v_n, self.f_V(v_n, a), taut)
+        return self._fiber(s, safe, ca.if_else(taut, along / safe, 0.1), v_n, self.f_V(v_n, a), taut)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

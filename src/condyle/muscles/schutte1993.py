@@ -1,6 +1,6 @@
 """The muscle of Schutte 1993, as OpenSim has it: Schutte1993Muscle.
 
-Its fibre is (3) of muscle.py with
+Its fiber is (3) of muscle.py with
 
     f_V(v) = k (1 + v) / (k - v)          shortening,    k = 0.15
     f_V(v) = (m v + s) / (v + s)          lengthening,   m = 1.4,  s = 0.13 k / (1 + k)                    (1)
@@ -31,7 +31,7 @@ S = 0.13 * K / (1 + K)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SchutteForceVelocity(Curve):
-    """Active force over fibre velocity (1)."""
+    """Active force over fiber velocity (1)."""
 
     def formula(self, x: ca.SX) -> ca.SX:
         down, up = ca.fmin(x, 0), ca.fmax(x, 0)
@@ -49,7 +49,7 @@ class SchutteForceVelocity(Curve):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Exponential(Curve):
-    """Passive force over fibre length, exp(8 (x - 1) - 4)."""
+    """Passive force over fiber length, exp(8 (x - 1) - 4)."""
 
     def formula(self, x: ca.SX) -> ca.SX:
         return ca.exp(8 * (x - 1) - 4)

@@ -18,7 +18,7 @@ from condyle.records import dataclass
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ThelenActiveForceLength(Curve):
-    """Active force over fibre length, thelen2003 (4).
+    """Active force over fiber length, thelen2003 (4).
 
         f(x) = exp(-(x - 1)^2 / gamma)
 
@@ -34,7 +34,7 @@ class ThelenActiveForceLength(Curve):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ThelenPassiveForceLength(Curve):
-    """Passive force over fibre length, thelen2003 (3); zero below 1.
+    """Passive force over fiber length, thelen2003 (3); zero below 1.
 
         f(x) = (exp(k (x - 1) / e0) - 1) / (exp(k) - 1)
 
@@ -100,7 +100,7 @@ class ThelenTendonForceLength(Curve):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ThelenForceVelocity(Curve):
-    """Active force over fibre velocity, thelen2003 (6), (7), at an activation a; with k = (1 + 3 a) / 4
+    """Active force over fiber velocity, thelen2003 (6), (7), at an activation a; with k = (1 + 3 a) / 4
 
         f(v) = (k + v) / (k - v / A)                            shortening
         f(v) = (k (F - 1) + c F v) / (k (F - 1) + c v)          lengthening,    c = 2 + 2 / A
@@ -169,7 +169,7 @@ class Thelen2003(Muscle):
 
     Args:
         FmaxTendonStrain: strain of the tendon at F_0.
-        FmaxMuscleStrain: strain of the passive fibre at F_0.
+        FmaxMuscleStrain: strain of the passive fiber at F_0.
         KshapeActive: shape of the active force-length curve.
         KshapePassive: shape of the passive force-length curve.
         Af: shape of the force-velocity curve.
@@ -190,7 +190,7 @@ class Thelen2003(Muscle):
         if self.tendon == "elastic" and self.fiber_damping != 0.0:
             raise DescriptionError(
                 "Thelen2003: fiber_damping has no effect with an elastic tendon: its "
-                "fibre's velocity follows from the curves alone; leave it out, or take "
+                "fiber's velocity follows from the curves alone; leave it out, or take "
                 "tendon='rigid'"
             )
         if isinstance(self.fv_linear_extrap_threshold, float) and not self.fv_linear_extrap_threshold < 1:

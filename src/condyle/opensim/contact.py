@@ -86,7 +86,7 @@ def smooth_sphere_half_space(reading: Reading, element: Element) -> Force:
         )
     }
     return SmoothSphereHalfSpace(
-        floor.body, floor.normal, floor.height, ball.body, ball.centre, ball.radius, **numbers
+        floor.body, floor.normal, floor.height, ball.body, ball.center, ball.radius, **numbers
     )
 
 
@@ -183,7 +183,7 @@ def _with(surface: Surface, material: Material) -> Surface:
     if isinstance(surface, Mesh):
         return Mesh(surface.body, surface.X, surface.mesh, surface.thickness, material, name=surface.name)
     assert isinstance(surface, Sphere)
-    return Sphere(surface.body, surface.centre, surface.radius, material, name=surface.name)
+    return Sphere(surface.body, surface.center, surface.radius, material, name=surface.name)
 
 
 def _surface(reading: Reading, element: Element, owner: Element) -> Surface | None:

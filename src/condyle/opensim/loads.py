@@ -38,12 +38,10 @@ def read_external_loads(path: str | Path, data: str | Path | Table | None = None
         DescriptionError: a file that cannot be read, with its line; columns that are not there.
         FileNotFoundError: no such file.
     """
-    return [load for _, load in labelled_loads(path, data)]
+    return [load for _, load in labeled_loads(path, data)]
 
 
-def labelled_loads(
-    path: str | Path, data: str | Path | Table | None = None
-) -> list[tuple[str, ExternalLoad]]:
+def labeled_loads(path: str | Path, data: str | Path | Table | None = None) -> list[tuple[str, ExternalLoad]]:
     """The same, each with what OpenSim's reports call it: BODY_NAME."""
     path = Path(path)
     if path.suffix.lower() != ".xml":

@@ -63,7 +63,7 @@ def _switches(reading: Reading, element: Element) -> dict[str, Any]:
 
 
 def _length(reading: Reading, element: Element, otherwise: float) -> dict[str, Any]:
-    """Where the fibre begins; 0 stands for its optimal length."""
+    """Where the fiber begins; 0 stands for its optimal length."""
     given = reading.number(element, "default_fiber_length", otherwise)
     return {"default_fiber_length": given if given > 0 else None}
 

@@ -1,14 +1,14 @@
 """Values of a smoothing spline at its points, as OpenSim's GCVSpline has them where error_variance is not
 zero (Woltring 1986).
 
-Of all curves s the natural spline of degree 2 m - 1 minimises
+Of all curves s the natural spline of degree 2 m - 1 minimizes
 
     sum (y_i - s(x_i))^2 + p int (s^(m))^2 dx.                                                             (1)
 
 Its values are g = A(p) y with A = (1 + p K)^-1, where g' K g is the integral for the natural spline through
-g. By parts, (K g)_i is (-1)^m times the jump of its derivative of order 2 m - 1 at x_i. p minimises one of
+g. By parts, (K g)_i is (-1)^m times the jump of its derivative of order 2 m - 1 at x_i. p minimizes one of
 
-    |y - g|^2 / (tr(1 - A))^2                    generalised cross validation, where no variance is known  (2)
+    |y - g|^2 / (tr(1 - A))^2                    generalized cross validation, where no variance is known  (2)
     |y - g|^2 - 2 variance tr(1 - A)             the expected error, with the variance of the y            (3)
 """
 

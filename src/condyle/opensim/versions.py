@@ -328,7 +328,7 @@ def reversed_joints(root: Element) -> None:
             kind.remove()
 
 
-def path_colours(root: Element) -> None:
+def path_colors(root: Element) -> None:
     """default_color of paths, display_preference of wraps -> Appearance."""
     for path in root.every("GeometryPath"):
         color = path.child("default_color")
@@ -373,7 +373,7 @@ STEPS: list[tuple[int, Callable[[Element], None]]] = [
     (30513, muscle_controls),
     (30517, connectees),
     (30514, reversed_joints),
-    (30516, path_colours),
+    (30516, path_colors),
     (40500, path_names),
     (40600, actuator_lists),
 ]

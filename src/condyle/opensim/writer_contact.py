@@ -200,7 +200,7 @@ def _(surface: Sphere, to: Writing, where: str) -> Element:
     return element(
         "ContactSphere",
         socket_frame=to.place(surface.body),
-        location=to.number(surface.centre, where),
+        location=to.number(surface.center, where),
         radius=to.number(surface.radius, where),
     )
 

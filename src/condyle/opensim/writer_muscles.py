@@ -197,7 +197,7 @@ def _exact(m: Muscle, kind: type[Muscle], where: str, to: Writing) -> None:
 
 
 def _start(m: Muscle, where: str, to: Writing) -> Any:
-    """The fibre's length at the start."""
+    """The fiber's length at the start."""
     given = m.optimal_fiber_length if m.default_fiber_length is None else m.default_fiber_length
     return to.number(given, where)
 

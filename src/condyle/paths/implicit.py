@@ -43,7 +43,7 @@ def chord(level: Level, A: ca.SX, B: ca.SX, numbers: ca.SX) -> tuple[ca.SX, ca.S
 
 
 def start(level: Level, p: ca.SX) -> Start:
-    """Half-planes about the chord; the first towards the surface point that is closest to its deepest point,
+    """Half-planes about the chord; the first toward the surface point that is closest to its deepest point,
     by the quadratic at that point; mirrored where the quadrant does not have it."""
     A, B, numbers, quadrant = (
         p[:3],

@@ -1,6 +1,6 @@
 """Geodesics over an ellipsoid by least length in a few modes, without trigonometry for each point.
 
-In scaled space (silhouette.py) the curve, s in [0, 1], before it is normalised to |y| = 1, is
+In scaled space (silhouette.py) the curve, s in [0, 1], before it is normalized to |y| = 1, is
 
     y(s) = (1-s)^2 p + 2 s (1-s) m + s^2 q + (sum_k tau_k B_k(s)) w,     B_k = s (1-s) P_k(2s-1)           (1)
 
@@ -46,7 +46,7 @@ STEP, BACK, CONVERGED, ROUNDS = 0.6, 0.35, 2e-6, 40
 and |dz|^3 in L; steps at most."""
 LARGE, LATE = 0.5, 16
 """Modes above which the chart is made anew, before so many steps; at that step it is made anew in any case.
-A chord near the centre begins with its ends far from where they belong: the middle must follow them."""
+A chord near the center begins with its ends far from where they belong: the middle must follow them."""
 KINK = 5e-11
 """1 - cos of an angle between the line and the curve, where they meet, above which the modes do not suffice:
 of 1e-5, which leaves 1e-10 in L. P moves along the silhouette only, so that stationary lengths with a kink
@@ -146,7 +146,7 @@ class Length:
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """A point of the curve y(s), normalised: x = radii y/|y|, x' = i1^3 v, t = v/|v|, b = t x n.
+    """A point of the curve y(s), normalized: x = radii y/|y|, x' = i1^3 v, t = v/|v|, b = t x n.
 
     Only products with vectors are formed, and one division: in lanes it takes as long as twenty products.
 

@@ -1,7 +1,7 @@
 """Cylinder and sphere: geodesics in closed form, with OpenSim's rules for activity and side.
 
 Both live in a plane across the path's axis of turning k: of a cylinder the plane across its axis, on which
-the path is straight after unrolling; of a sphere the plane through its centre and the ends. In the plane,
+the path is straight after unrolling; of a sphere the plane through its center and the ends. In the plane,
 with rho_i = |p_i|,
 
     l_i = sqrt(rho_i^2 - r^2),    tangent points  p (r/rho)^2 ± (r l/rho^2) k x p                          (1)
@@ -72,7 +72,7 @@ class Tangents:
 
 
 def tangents(p: ca.SX, k: ca.SX, r: ca.SX) -> Tangents:
-    """(1) for a point p of the plane across k through the centre."""
+    """(1) for a point p of the plane across k through the center."""
     rho2 = ca.fmax(dot(p, p), SMALLEST)
     l, share = _to_circle(rho2, r), r * inverse(rho2)
     foot, side = (share * r) * p, (share * l) * cross(k, p)
@@ -80,7 +80,7 @@ def tangents(p: ca.SX, k: ca.SX, r: ca.SX) -> Tangents:
 
 
 def _to_circle(rho2: ca.SX, r: ca.SX) -> ca.SX:
-    """From a point whose distance from the centre has this square to where a line touches the circle."""
+    """From a point whose distance from the center has this square to where a line touches the circle."""
     return ca.sqrt(ca.fmax(rho2 - r * r, SMALLEST))
 
 
@@ -89,7 +89,7 @@ class Chord:
     """The straight line between two points, and what OpenSim's rule says of it.
 
     Attributes:
-        near: its point that is closest to the axis (or centre).
+        near: its point that is closest to the axis (or center).
         crossing: that is inside, and between A and B.
         apart: A and B do not coincide, and both are outside.
     """
@@ -256,7 +256,7 @@ def sphere(p: ca.SX) -> tuple[ca.SX, Segment]:
 
 
 def _axis(A: ca.SX, B: ca.SX, quadrant: Quadrant) -> ca.SX:
-    """Unit normal of the plane through the centre, A and B. Where these lie on one line, of one that meets
+    """Unit normal of the plane through the center, A and B. Where these lie on one line, of one that meets
     the quadrant."""
     k, AA = cross(A, B), dot(A, A)
     aid = ca.if_else(quadrant.all, ca.SX([0.36, 0.48, 0.8]), quadrant.c)

@@ -10,7 +10,7 @@ Where: between two surfaces i, i + 1 there is a gap. Its point X is free in the 
 there the path has no corner:
 
     r = T' (e_out,i - e_in,i+1) = 0,    X = X0 + T x                                                       (1)
-    dr/dx = T' (H_i,BB + H_i+1,AA) T,   with neighbours T' H_i,AB T                                        (2)
+    dr/dx = T' (H_i,BB + H_i+1,AA) T,   with neighbors T' H_i,AB T                                        (2)
 
 with the derivatives of segment.py: Newton's method, two unknowns per gap, whatever the surfaces. The order is
 held while it iterates. At the end the rules are asked once more: if they now answer otherwise, the sweeps go

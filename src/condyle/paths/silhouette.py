@@ -18,8 +18,8 @@ from condyle.records import dataclass
 OUTSIDE = 1e-4
 """An end is inside where sum (x/radii)^2 - 1 is below minus this: OpenSim's rule."""
 CENTRAL = 0.15
-"""Scaled distance of the chord from the centre from which on a path that is forced to the longer side begins
-in the plane through the centre."""
+"""Scaled distance of the chord from the center from which on a path that is forced to the longer side begins
+in the plane through the center."""
 SHORT = 1e-6
 """Scaled arcs below this are geodesics where the search begins: to their square in direction, to their fourth
 power in length. In a search their own direction is lost in rounding."""
@@ -27,9 +27,9 @@ power in length. In a search their own direction is lost in rounding."""
 
 @dataclass(frozen=True, eq=False)
 class Silhouette:
-    """A circle on the unit sphere: centre, radius and two directions."""
+    """A circle on the unit sphere: center, radius and two directions."""
 
-    centre: ca.SX
+    center: ca.SX
     radius: ca.SX
     f: ca.SX
     g: ca.SX
@@ -44,7 +44,7 @@ class Silhouette:
 
     @property
     def column(self) -> ca.SX:
-        return ca.vertcat(self.centre, self.radius, self.f, self.g)
+        return ca.vertcat(self.center, self.radius, self.f, self.g)
 
     @staticmethod
     def of(column: ca.SX) -> Silhouette:
@@ -53,11 +53,11 @@ class Silhouette:
     def at(self, phi: ca.SX) -> tuple[ca.SX, ca.SX]:
         """A point of the circle, and its derivative by phi."""
         c, s = ca.cos(phi), ca.sin(phi)
-        return self.centre + self.radius * (self.f * c + self.g * s), self.radius * (self.g * c - self.f * s)
+        return self.center + self.radius * (self.f * c + self.g * s), self.radius * (self.g * c - self.f * s)
 
     def angle(self, y: ca.SX) -> ca.SX:
         """phi of a point on, or near, the circle."""
-        return arc_tangent(dot(y - self.centre, self.g), dot(y - self.centre, self.f))
+        return arc_tangent(dot(y - self.center, self.g), dot(y - self.center, self.f))
 
 
 def closest(m: ca.SX, radii: ca.SX, steps: int = 6) -> ca.SX:
@@ -81,15 +81,15 @@ def closest(m: ca.SX, radii: ca.SX, steps: int = 6) -> ca.SX:
 def section(U: ca.SX, axis: ca.SX, V: ca.SX) -> tuple[ca.SX, ca.SX]:
     """Where the path from U to V in the plane across an axis, about which it turns, touches and leaves the
     unit sphere."""
-    centre = axis * dot(axis, U)
-    rho = ca.sqrt(ca.fmax(1 - dot(centre, centre), 1e-12))
+    center = axis * dot(axis, U)
+    rho = ca.sqrt(ca.fmax(1 - dot(center, center), 1e-12))
 
     def tangent(X: ca.SX, sign: int) -> ca.SX:
-        d = X - centre
+        d = X - center
         per = inverse(norm(d))
         cosine = ca.fmin(rho * per, 1)
         sine = ca.sqrt(ca.fmax(1 - cosine * cosine, 0))
-        return centre + (rho * per) * (cosine * d + sign * sine * cross(axis, d))
+        return center + (rho * per) * (cosine * d + sign * sine * cross(axis, d))
 
     return tangent(U, 1), tangent(V, -1)
 
@@ -132,7 +132,7 @@ class Ends:
 
     @cached_property
     def _chord(self) -> tuple[ca.SX, ca.SX]:
-        """Its point nearest to the centre, scaled; and whether it passes through the ellipsoid between its
+        """Its point nearest to the center, scaled; and whether it passes through the ellipsoid between its
         ends."""
         U, V = self.scaled
         d = V - U
@@ -152,13 +152,13 @@ class Ends:
     def start(self) -> Begin:
         """The section through the side point c, the surface point that is closest to the chord.
 
-        A quadrant without c mirrors it. Where this is on the other side of the centre than the chord, the
-        path is the longer one, which passes near the plane through the centre.
+        A quadrant without c mirrors it. Where this is on the other side of the center than the chord, the
+        path is the longer one, which passes near the plane through the center.
         """
         U, V = self.scaled
         quadrant = Quadrant(self.p[9:12])
         chord = self._chord[0]
-        # through the centre all sides are as good
+        # through the center all sides are as good
         chord = ca.if_else(dot(chord, chord) > 1e-24, chord, 1e-9 * across_to(unit(V - U)))
         c = closest(chord, self.radii)
         # from the chord to its closest point it goes along the normal, by however little

@@ -6,7 +6,7 @@ nothing in it reaches beyond these. It is one of
     straight between points of two bodies;    over one surface between two points;
     several pieces that belong together: points that come and go, surfaces that may be on several pieces.
 
-With the points X_i in ground, straight pieces between neighbours, and for each wrap w the piece (A, B) that
+With the points X_i in ground, straight pieces between neighbors, and for each wrap w the piece (A, B) that
 it is on,
 
     L = sum_i |X_i+1 - X_i| + sum_w (L_w(A, B) - |B - A|)                                                  (1)

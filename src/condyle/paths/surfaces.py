@@ -244,7 +244,7 @@ class Ellipsoid(Surface):
         return sx(self.radii)
 
     def along(self, P: Array, Q: Array, e_in: Array, e_out: Array, arc: Array, s: Array) -> Array:
-        """The cubic, brought out to the surface along rays from the centre."""
+        """The cubic, brought out to the surface along rays from the center."""
         x = super().along(P, Q, e_in, e_out, arc, s)
         return x / np.linalg.norm(x / np.array(self.radii), axis=-1, keepdims=True)
 

@@ -1,6 +1,6 @@
 """Shapes to draw on bodies, for `system.add_geometry(body, shape)`. They have no mass and touch nothing.
 
-Every shape has a frame S of its own, whose origin is its middle unless it says otherwise. Lengths in metres.
+Every shape has a frame S of its own, whose origin is its middle unless it says otherwise. Lengths in meters.
 """
 
 from condyle.shapes.base import Shape

@@ -20,7 +20,7 @@ class Mesh(Shape):
     Args:
         source: a file (.obj, .stl, .ply or .vtp), or vertices (n, 3) and triangles (m, 3), whose corners are
             indices of vertices, from 0.
-        scale: one factor, or one per axis of S, shape (3,): 0.001 for a file in millimetres. One of the three
+        scale: one factor, or one per axis of S, shape (3,): 0.001 for a file in millimeters. One of the three
             may be negative: it mirrors.
     """
 

@@ -1,7 +1,7 @@
 """Rotations, transforms, spatial vectors, inertia and SE(3), for numbers and symbols alike.
 
 Numbers are NumPy arrays with any leading batch dimensions, R (..., 3, 3) and p (..., 3); symbols are CasADi
-SX. Spatial vectors have their angular part first. Quaternions are (w, x, y, z). Radians, metres, kilograms.
+SX. Spatial vectors have their angular part first. Quaternions are (w, x, y, z). Radians, meters, kilograms.
 """
 
 from condyle.spatial.algebra import too_large

@@ -27,13 +27,13 @@ limit and their inertia is often typed with seven digits; such an excess harms n
 
 @dataclass(frozen=True, eq=False)
 class MassProperties:
-    """Mass, mass centre and inertia of a body in its frame B. Make one with `MassProperties.of`, which
+    """Mass, mass center and inertia of a body in its frame B. Make one with `MassProperties.of`, which
     checks.
 
     Attributes:
         mass: [kg].
-        com: p_BoBcm, the mass centre in B [m], shape (3,), read-only.
-        inertia: rotational inertia about the mass centre, in B's axes [kg m^2], shape (3, 3), read-only.
+        com: p_BoBcm, the mass center in B [m], shape (3,), read-only.
+        inertia: rotational inertia about the mass center, in B's axes [kg m^2], shape (3, 3), read-only.
     """
 
     mass: float
@@ -53,8 +53,8 @@ class MassProperties:
 
         Args:
             mass: [kg], zero or more. Zero needs zero inertia.
-            com: mass centre in B [m], shape (3,).
-            inertia: about the mass centre, in B's axes [kg m^2]: 3 (xx yy zz), 6 (xx yy zz xy xz yz) or 3 x
+            com: mass center in B [m], shape (3,).
+            inertia: about the mass center, in B's axes [kg m^2]: 3 (xx yy zz), 6 (xx yy zz xy xz yz) or 3 x
                 3. The products xy, xz, yz are entries of the matrix: minus the integral of x y dm.
             what: how errors name the body.
             possible: refuse an inertia that no real body has.
@@ -117,7 +117,7 @@ class MassProperties:
 
 
 def possible_masses(mass: ca.SX, I: ca.SX) -> ca.SX:
-    """Not zero where mass [kg] and inertia (3, 3) about the mass centre are clearly those of a real body:
+    """Not zero where mass [kg] and inertia (3, 3) about the mass center are clearly those of a real body:
     `MassProperties.of` would take them. Without eigenvalues: with second moments S = tr(I)/2 1 - I, whose
     least eigenvalue is half of what the two smaller principal moments exceed the largest by, both S and I are
     positive definite, within the tolerances."""
@@ -191,6 +191,6 @@ def _inertia_matrix(I: Array, what: str, possible: bool = True) -> Array:
     if large - (small + middle) > TRIANGLE_TOLERANCE * large:
         raise DescriptionError(
             f"{what}: inertia violates the triangle inequality: {shown}; no real body has one above the sum "
-            "of the other two. Inertia is about the mass centre, in the body's axes"
+            "of the other two. Inertia is about the mass center, in the body's axes"
         )
     return I

@@ -12,7 +12,7 @@ from condyle.errors import DescriptionError, ShapeError
 from condyle.spatial.inertia import MassProperties
 
 DEFAULT_LENGTH = 0.1
-"""[m]: 1 rad counts as 0.1 m, about half a degree as a millimetre, which is how markers on bones scatter."""
+"""[m]: 1 rad counts as 0.1 m, about half a degree as a millimeter, which is how markers on bones scatter."""
 
 EXPECTED = "a length [m], cd.spatial.MassProperties.of(mass, com, inertia) or a 6 x 6 matrix"
 

@@ -25,7 +25,7 @@ from condyle.spatial.algebra import (
 def rotation_from_quaternion(q: Value) -> Value:
     """R_FM of the unit quaternion of M in F.
 
-    This is the short formula for unit quaternions, R = 1 + 2 w [v]x + 2 [v]x^2: the caller normalises q. If
+    This is the short formula for unit quaternions, R = 1 + 2 w [v]x + 2 [v]x^2: the caller normalizes q. If
     |q|^2 is 1 + d instead, R is no rotation but off by about d.
 
     Args:

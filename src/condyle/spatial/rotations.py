@@ -114,7 +114,7 @@ def rotation_from_euler(angles: Value, sequence: str = "xyz") -> Value:
 
     Args:
         angles: [rad], shape (..., 3).
-        sequence: three of x, y, z, neighbours different: xyz, xzy, ... (six), or xyx, xzx, ... (six).
+        sequence: three of x, y, z, neighbors different: xyz, xzy, ... (six), or xyx, xzx, ... (six).
 
     Returns:
         shape (..., 3, 3).
@@ -173,7 +173,7 @@ def _checked(sequence: str) -> str:
     s = sequence
     if not (isinstance(s, str) and len(s) == 3 and set(s) <= set("xyz") and s[0] != s[1] != s[2]):
         raise DescriptionError(
-            f"Euler sequence {sequence!r} does not exist; it is three letters of x, y, z with neighbours "
+            f"Euler sequence {sequence!r} does not exist; it is three letters of x, y, z with neighbors "
             "different, such as 'xyz' or 'zxz', about body-fixed axes"
         )
     return s

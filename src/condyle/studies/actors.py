@@ -1,7 +1,7 @@
-"""Who acts in a static optimisation: muscles, actuators and reserves, and along which directions.
+"""Who acts in a static optimization: muscles, actuators and reserves, and along which directions.
 
 With R the moment arms of the paths, F the tension of each at an activation or control of 1, F_P its passive
-tension, B the generalised forces of other actuators at a control of 1, f_0 the optimal forces of reserves on
+tension, B the generalized forces of other actuators at a control of 1, f_0 the optimal forces of reserves on
 the speeds e_k, and tau from inverse dynamics,
 
     R' (F a + F_P) + B' c + sum_k f_0 r_k e_k - G' lambda = tau                    ruggiero2020 (29)-(33)  (1)
@@ -26,7 +26,7 @@ from condyle.arrays import Array
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.forces.actuators import CoordinateActuator, TorqueActuator
 from condyle.laws.names import speed_named
-from condyle.model.operators.columns import generalised_forces
+from condyle.model.operators.columns import generalized_forces
 from condyle.muscles import Muscle
 from condyle.studies.motion import Motion
 from condyle.studies.slips import warn_of_slips
@@ -58,7 +58,7 @@ class Actors:
         strength: force at a unit of each variable, shape (m, n).
         added: passive tension of each path, shape (m, paths).
         columns: what a unit of each variable does to the speeds, shape (m, nu, n).
-        passive: generalised forces of the passive tensions, shape (m, nu).
+        passive: generalized forces of the passive tensions, shape (m, nu).
         lengths: of the paths of muscles and actuators [m], shape (m, paths).
     """
 
@@ -155,7 +155,7 @@ class Actors:
         law = self.model.actuators[name]
         if isinstance(law, CoordinateActuator):
             speed = speed_named(self.model.tree, law.coordinate, name)
-            return dict(generalised_forces(self.model, {}))[speed]
+            return dict(generalized_forces(self.model, {}))[speed]
         return "N m" if isinstance(law, TorqueActuator) else "N"
 
     def _value(self, law: Any, field: str) -> float:

@@ -66,7 +66,7 @@ def assemble(
     a good start matters. A RuntimeWarning says if the constraints hold but the goals were still improving
     when the method gave up, as at singular positions; if it ended far from the goals where they have no slope
     but are not at their least, as for a pendulum that points straight away from its target; and if stations
-    or their targets are far beyond the system's size, as millimetres are.
+    or their targets are far beyond the system's size, as millimeters are.
 
     Args:
         system: whose configuration is wanted.
@@ -145,7 +145,7 @@ def assemble_frames(
     bodies do. A frame whose constraints cannot be met is named in `Frames.failures`, and the next one starts
     from the last good one. The run can be interrupted (Ctrl-C): it returns the frames until then. The frame
     that misses its goals most is looked at again: `failures` names it if it could come nearer from another
-    start. A warning says if stations or targets are far beyond the system's size, as millimetres are.
+    start. A warning says if stations or targets are far beyond the system's size, as millimeters are.
 
     Args:
         system: whose configurations are wanted.

@@ -3,7 +3,7 @@
 A contact stores V = 2/5 f x, each spring of a mesh f x / 2, all of which becomes motion. All bodies that hang
 together with the lighter one would rise by h = V / (m g). At rest on a floor h is 2/5 of the depth; after a
 fall it is at most the height of that. A start with h above MOST times the size of the system, and V above
-MOST times what moves, is a mistake as a rule: a floor at a wrong height, metres for millimetres.
+MOST times what moves, is a mistake as a rule: a floor at a wrong height, meters for millimeters.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def warn_of_deep_contacts(system: System, start: Members) -> None:
     one, other = (s.body for s in law.surfaces())
     moved, sign = (one, -1.0) if other == "ground" else (other, 1.0)  # n goes from one to the other
     along = ", ".join(f"{y:g}" for y in (sign * n).round(3) + 0.0)
-    way = f"along ({along})" if n.any() else "in any direction, since their centres coincide"
+    way = f"along ({along})" if n.any() else "in any direction, since their centers coincide"
     total = f" ({stored[k, i]:.3g} J with others of these bodies)" if stored[k, i] > 1.01 * V[k, i] else ""
     known = type(law).potential is not ContactLaw.potential  # cd.relax refuses laws without one
     rest = ", or start from cd.relax(system, state), where they rest" if known else ""

@@ -1,11 +1,11 @@
 """Least effort: the redundancy of muscles resolved frame by frame. docs/theory/static_optimization.md.
 
-    minimise  E(x) = sum_i w_i |x_i|^p    subject to  A x = b,   low <= x <= high                          (5)
+    minimize  E(x) = sum_i w_i |x_i|^p    subject to  A x = b,   low <= x <= high                          (5)
 
 p = 2 is one quadratic program per frame (daqp, an exact dual active-set method; frames start where the last
 one ended). Other p: a sequence of them, each with the true gradient g and curvature H = E'' of (5) at x_k,
 
-    minimise  g'(x - x_k) + (x - x_k)' H (x - x_k) / 2,     same constraints,                              (6)
+    minimize  g'(x - x_k) + (x - x_k)' H (x - x_k) / 2,     same constraints,                              (6)
 
 and then the least E on the line from x_k to its solution, where A x = b and the bounds hold too. For p = 1 H
 is a small constant: the program is linear, and steps end at one of its corners.

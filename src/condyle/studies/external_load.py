@@ -87,7 +87,7 @@ class ExternalLoad:
         return self.body if isinstance(self.body, str) else self.body.name
 
     def _check_units(self) -> None:
-        """Where the table has units they are SI: force plates often give points in millimetres."""
+        """Where the table has units they are SI: force plates often give points in millimeters."""
         for what, unit in (("force", "N"), ("point", "m"), ("torque", "N m")):
             for name in getattr(self, what) or ():
                 said = self.table.units[self.table.names.index(name)]
@@ -160,7 +160,7 @@ class ExternalLoad:
                 if far > 50:
                     warn(
                         f"ExternalLoad on {self.body!r}: its point {columns[0]!r} .. is {far:.0f} m away in "
-                        "half of the rows or more; are points in metres? Divide millimetres by 1000"
+                        "half of the rows or more; are points in meters? Divide millimeters by 1000"
                     )
             if not np.isfinite(own).all():
                 i, j = np.argwhere(~np.isfinite(own))[0]

@@ -1,5 +1,5 @@
 """Forces that a user gives over time: tensions of muscles and other paths, forces of actuators, by their
-names; and generalised forces, by the names of speeds."""
+names; and generalized forces, by the names of speeds."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ SAME_TIME = 1e-6
 
 
 def given_forces(motion: Motion, forces: Any) -> tuple[dict[str, Array], dict[str, Array]]:
-    """Forces of paths and actuators by their names, and generalised forces by speed, each of shape (m,).
+    """Forces of paths and actuators by their names, and generalized forces by speed, each of shape (m,).
 
     Columns with other names are left out with a warning; every muscle must have one. NaN stays: such a frame
     has no answer.
 
     Args:
         motion: where the forces act.
-        forces: a Table of tensions [N], forces of actuators [N, N m] and generalised forces, or None.
+        forces: a Table of tensions [N], forces of actuators [N, N m] and generalized forces, or None.
 
     Raises:
         UnknownNameError: a muscle without a column.
@@ -79,7 +79,7 @@ class _Columns:
     Attributes:
         of_table: names and units of the Table.
         tensions: columns of paths and actuators, by their names.
-        speeds: columns of generalised forces, by speed.
+        speeds: columns of generalized forces, by speed.
         muscles: columns of muscles.
         bare: whether no muscle has a unit.
         known: all names that a column may have.

@@ -58,7 +58,7 @@ class InducedAccelerations(Display, Judged):
 
     Attributes:
         total: accelerations under all forces: a column per speed [rad/s^2, m/s^2], then those asked for of
-            bodies and of the mass centre.
+            bodies and of the mass center.
         tables: contributions by cause: "velocity", then the forces.
         multipliers: contributions to the constraint equations' multipliers by cause, which add up too; empty
             without constraints.
@@ -168,7 +168,7 @@ def induced_accelerations(
     rigid: Mapping[str, Constraint] | None = None,
     groups: Sequence[str] | None = None,
     bodies: Sequence[Body | str] = (),
-    mass_centre: bool = False,
+    mass_center: bool = False,
     lowpass: float | None = None,
     state: State | None = None,
 ) -> InducedAccelerations:
@@ -180,7 +180,7 @@ def induced_accelerations(
     Args:
         system: whose motion it is.
         motion: a Table of coordinates, a `cd.Motion`, a Trajectory or Frames, as for `cd.inverse_dynamics`.
-        forces: tensions of muscles and other paths [N], forces of actuators and generalised forces at
+        forces: tensions of muscles and other paths [N], forces of actuators and generalized forces at
             speeds, as for `cd.joint_reactions`.
         external_loads: measured forces on bodies, `cd.ExternalLoad`, one or several.
         rigid: constraints that take the place of forces, by the names of these: springs or contacts of a foot
@@ -189,7 +189,7 @@ def induced_accelerations(
             states; else "gravity", "passive" and "external".
         bodies: whose accelerations are wanted too, of their origins in ground: BODY_alphax .. [rad/s^2],
             BODY_ax .. [m/s^2].
-        mass_centre: whether those of the system's mass centre are: mass_centre_ax .. [m/s^2].
+        mass_center: whether those of the system's mass center are: mass_center_ax .. [m/s^2].
         lowpass: cut-off frequency [Hz] for the coordinates of a Table, as for `cd.inverse_dynamics`.
         state: parameters, inputs and the like, as for `cd.inverse_dynamics`.
 
@@ -214,7 +214,7 @@ def induced_accelerations(
         )
     rigid = _rigid(rigid)
     kept = [name for name in of_groups(system, groups) if name not in tensions and name not in rigid]
-    tau = generalised_forces(moved, kept, tensions, speeds, loads_on(moved, external_loads))
+    tau = generalized_forces(moved, kept, tensions, speeds, loads_on(moved, external_loads))
     bare = acting(system, (), rigid=rigid).batch(moved)
     f = np.stack([np.zeros((len(moved), system.nu)), *tau.values(), sum(tau.values())], axis=1)
     failures = unsolved_frames(system.compiled, "induced_accelerations", moved.t, moved.q, moved.tail, f)
@@ -224,7 +224,7 @@ def induced_accelerations(
     udot[lost] = np.nan
     udot, total = _parts(udot), udot[:, -1]
     causes = (VELOCITY, *tau)
-    columns_, values = _accelerations(bare, udot, [system.body(b) for b in bodies], mass_centre)
+    columns_, values = _accelerations(bare, udot, [system.body(b) for b in bodies], mass_center)
     status = with_failures(Outcome(Status.FINISHED, f"{moved.status}"), failures, len(moved))
     table = lambda x: Table(moved.t, [n for n, _ in columns_], x, [u for _, u in columns_], status=status)
     own = columns.accelerations(system.compiled.model, {})
@@ -258,14 +258,14 @@ def _rigid(rigid: Any) -> dict[str, Constraint]:
     return found
 
 
-def generalised_forces(
+def generalized_forces(
     motion: Motion,
     kept: Sequence[str],
     tensions: dict[str, Array],
     speeds: dict[str, Array],
     loads: dict[str, Array],
 ) -> dict[str, Array]:
-    """Generalised forces of each cause but velocities, shape (m, nu)."""
+    """Generalized forces of each cause but velocities, shape (m, nu)."""
     system = motion.system
     others = {name: T for name, T in tensions.items() if name not in system.paths}
     part = acting(system, kept, tuple(others), tuple(loads))
@@ -300,12 +300,12 @@ def _parts(found: Array) -> Array:
 
 
 def _accelerations(
-    batch: Batch, udot: Array, bodies: Sequence[Body], mass_centre: bool
+    batch: Batch, udot: Array, bodies: Sequence[Body], mass_center: bool
 ) -> tuple[list[tuple[str, str]], Array]:
-    """Names and units, and contributions (m, causes, n) to accelerations of speeds, bodies, mass centre."""
+    """Names and units, and contributions (m, causes, n) to accelerations of speeds, bodies, mass center."""
     model = batch.system.compiled.model
     named, values = columns.accelerations(model, {}), [udot]
-    names = {"body_acceleration": bool(bodies), "mass_centre_acceleration": mass_centre}
+    names = {"body_acceleration": bool(bodies), "mass_center_acceleration": mass_center}
     q, u, tail = batch.array("q")[:, None], batch.array("u")[:, None], batch.tail[:, None]
     for name in (name for name, wanted in names.items() if wanted):
         function = batch.system.compiled.function(name)
@@ -319,5 +319,5 @@ def _accelerations(
                 named += columns.of_body(*columns.ACCELERATION)(model, {"body": b})
         else:
             values.append(found)
-            named += columns.fixed(*columns.xyz("mass_centre_a", "m/s^2"))(model, {})
+            named += columns.fixed(*columns.xyz("mass_center_a", "m/s^2"))(model, {})
     return named, np.concatenate(values, axis=2)

@@ -1,4 +1,4 @@
-"""`cd.inverse_dynamics`: the generalised forces that a recorded motion takes."""
+"""`cd.inverse_dynamics`: the generalized forces that a recorded motion takes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def inverse_dynamics(
     lowpass: float | None = None,
     state: State | None = None,
 ) -> Table:
-    """Generalised forces that must act on the speeds for a motion to happen: joint moments and forces.
+    """Generalized forces that must act on the speeds for a motion to happen: joint moments and forces.
 
     Muscles and actuators are left out: the result is what they have to do together. The Table's status says
     which forces were left out. All frames are one native call. Constraints do no work here, as in OpenSim:
@@ -71,7 +71,7 @@ def inverse_dynamics(
     batch = part.batch(moved, loads=stacked(loads))
     tau = batch.kernel("inverse_dynamics", moved.udot)
     failures = unsolved_frames(part.system.compiled, "inverse_dynamics", moved.t, moved.q, batch.tail, tau)
-    columns = system.compiled.generalised_forces
+    columns = system.compiled.generalized_forces
     status = Outcome(Status.FINISHED, f"{batch.status}{part.left_out}")
     return Table(
         moved.t,

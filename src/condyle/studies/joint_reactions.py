@@ -73,7 +73,7 @@ def joint_reactions(
         system: whose motion it is.
         motion: a Table of coordinates, a `cd.Motion`, a Trajectory or Frames, as for `cd.inverse_dynamics`.
         forces: tensions of muscles and other paths [N] and forces of actuators [N, N m], by their names;
-            every muscle has a column. Columns with names of speeds are generalised forces there. Between rows
+            every muscle has a column. Columns with names of speeds are generalized forces there. Between rows
             it is linear.
         external_loads: measured forces on bodies, `cd.ExternalLoad`, one or several.
         on: "child" for what acts on the body, at its frame M; "parent" for what the body does to its parent,
@@ -207,7 +207,7 @@ def _place(batch: Batch, body: Body, name: str) -> Array:
 
 
 def _loads(batch: Batch, speeds: dict[str, Array]) -> tuple[Array, Array]:
-    """Moment and force of each mobilizer at M in ground, (m, bodies, 6), and generalised forces that no force
+    """Moment and force of each mobilizer at M in ground, (m, bodies, 6), and generalized forces that no force
     explains, (m, nu)."""
     system, q, u, udot = batch.system, *(batch.array(name) for name in ("q", "u", "udot"))
     compiled = system.compiled
@@ -233,7 +233,7 @@ def _said(motion: Motion, left_out: str, rest: Array, pulled: bool) -> Outcome:
         size = np.abs(rest)
         i, j = divmod(int(np.argmax(np.fmax(size, 0.0, out=size))), rest.shape[1])
         speed = motion.system.speeds[j]
-        unit = motion.system.compiled.generalised_forces[speed]
+        unit = motion.system.compiled.generalized_forces[speed]
         text += (
             f"; forces leave up to {abs(rest[i, j]):.2g} {unit} at {speed} to actuators (t = "
             f"{motion.t[i]:g} s)"

@@ -146,7 +146,7 @@ class Motion(States[State]):
             raise DescriptionError("Motion: the state belongs to another system; make it with system.state()")
         self.t = check_times("Motion", t)
         m = len(self.t)
-        self.q = compiled.normalised(np.array(compiled.vector("q", q, "Motion")))
+        self.q = compiled.normalized(np.array(compiled.vector("q", q, "Motion")))
         if self.q.shape != (m, system.nq):
             raise ShapeError(f"Motion: q: expected ({m}, {system.nq}), one row per time, got {self.q.shape}")
         self._tail: Array | None = None
@@ -442,7 +442,7 @@ def _of_table(system: System, table: Table, lowpass: float | None, state: State,
     if missing or system.compiled.moves:
         motion.q = _filled(system, table, state, t, q, motion.tail, given.places, missing)
     motion.u, motion.udot = _rates(motion, known_steps, as_opensim)
-    motion.q = system.compiled.normalised(motion.q)
+    motion.q = system.compiled.normalized(motion.q)
     motion.filled = tuple(system.coordinates[k] for k in missing)
     motion.ignored = given.ignored
     given.warn_of_followers(system, table, motion.q if lowpass is None else known)

@@ -1,4 +1,4 @@
-"""`cd.muscle_analysis`: lengths, moment arms, fibres and powers of the muscles in a recorded motion."""
+"""`cd.muscle_analysis`: lengths, moment arms, fibers and powers of the muscles in a recorded motion."""
 
 from __future__ import annotations
 
@@ -143,11 +143,11 @@ def muscle_analysis(
     lowpass: float | None = None,
     state: State | None = None,
 ) -> MuscleAnalysis:
-    """Lengths, speeds and moment arms of all paths over a motion; with activations also fibres, forces and
+    """Lengths, speeds and moment arms of all paths over a motion; with activations also fibers, forces and
     powers of the muscles.
 
-    With a Table of activations tendons count as rigid, as in static optimisation: fibre lengths then follow
-    from the pose. A warning names tendons that are elastic. A Trajectory has activations and fibre lengths of
+    With a Table of activations tendons count as rigid, as in static optimization: fiber lengths then follow
+    from the pose. A warning names tendons that are elastic. A Trajectory has activations and fiber lengths of
     its own, and muscles are reported as they were in the run. Each quantity is one native call for all
     frames. A warning says where a path slips over its surface.
 

@@ -69,7 +69,7 @@ class Recruitment:
             return
         reached = np.abs(actors.columns[..., :m]).max(axis=(0, 2), initial=0.0) > 0
         need = np.fmax.reduce(np.abs(self.tau), axis=0, initial=0.0)
-        kinds = np.array(list(actors.system.compiled.generalised_forces.values()))
+        kinds = np.array(list(actors.system.compiled.generalized_forces.values()))
         floor = FELT * np.array([need[kinds == kind].max() for kind in kinds])
         for noun, columns, limit in (("reserve", reserves, RESERVE_FAILS), ("actuator", motors, math.inf)):
             given = np.abs((actors.columns[..., columns] @ self.x[:, columns, None])[..., 0])

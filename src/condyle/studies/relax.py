@@ -1,6 +1,6 @@
 """`cd.relax`: a configuration of least potential energy, on the constraints.
 
-With V the potential energy, g = dV/dq = -f the generalised forces at rest with their sign changed, P the rows
+With V the potential energy, g = dV/dq = -f the generalized forces at rest with their sign changed, P the rows
 of the position constraints and Z a basis of the motion that these leave (P Z = 0),
 
     at rest       g + P' lambda = 0         the statics of a constrained system                            (1)
@@ -51,11 +51,11 @@ def relax(system: System, state: State, *, locked: Iterable[str] = (), accuracy:
     """The State at rest with a local minimum of potential energy, found downhill from a state, on all
     position constraints.
 
-    Only forces that have an energy can be minimised: gravity, springs, contacts that yield,
+    Only forces that have an energy can be minimized: gravity, springs, contacts that yield,
     `cd.forces.Potential`. Constraints on speeds take no part.
 
     Args:
-        system: whose energy is minimised.
+        system: whose energy is minimized.
         state: where the search starts.
         locked: names of speeds that do not take part; those that are locked in the state or prescribed by
             motions do not either.
@@ -140,7 +140,7 @@ class _Descent:
         on = [name not in self.state.disabled for name in self.system.contacts]
         if not any(on):
             return np.inf
-        little = 1e-6 / longest  # a micrometre, far below SKIN
+        little = 1e-6 / longest  # a micrometer, far below SKIN
         x, after = (
             self.system.contact_depths(at, **self.options)[on] for at in (q, self._moved(q, little * d))
         )
@@ -155,7 +155,7 @@ class _Descent:
         return float(self.system.energy(q, self.zero, **self.options)[1])
 
     def _moved(self, q: Array, d: Array) -> Array:
-        return self.system.compiled.normalised(q + self.system.qdot(q, d, **self.options))
+        return self.system.compiled.normalized(q + self.system.qdot(q, d, **self.options))
 
     def _back(self, q: Array) -> Array:
         if not self.rows:

@@ -281,7 +281,7 @@ def simulate(
 
 
 def _check_tendons(system: System, start: Members) -> None:
-    """Warn of elastic tendons whose states nobody has set: fibres then move at once, and fast."""
+    """Warn of elastic tendons whose states nobody has set: fibers then move at once, and fast."""
     programs = system.compiled.programs
     if "tendons" not in programs:
         names, at = elastic_tendons(system.compiled.model.forces)
@@ -292,7 +292,7 @@ def _check_tendons(system: System, start: Members) -> None:
         some = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if names[6:] else "")
         warn(
             f"simulate: elastic tendons of {some} have their default states, in which "
-            "they do not balance their fibres; start from system.equilibrate_muscles(state)"
+            "they do not balance their fibers; start from system.equilibrate_muscles(state)"
         )
 
 

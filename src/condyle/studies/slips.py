@@ -60,7 +60,7 @@ def slips(motion: Motion, L: Array, Ldot: Array, arms: Array) -> list[str]:
     def y_at(k: Array, times: Array) -> Array:
         i = steps[k]
         share = ((times - t[i]) / (t[i + 1] - t[i]))[:, None]
-        return system.compiled.normalised(y[i] * (1 - share) + y[i + 1] * share)
+        return system.compiled.normalized(y[i] * (1 - share) + y[i + 1] * share)
 
     seen = branches.look(motion.tail[ends], t[ends], y[ends])
     pairs = branches.suspects(t[ends], seen.signatures, 2 * np.arange(len(steps)))

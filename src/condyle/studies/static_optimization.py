@@ -49,7 +49,7 @@ class StaticOptimization(Display):
         controls: of the actuators.
         forces: tensions of muscles and of actuators along paths [N], forces of other actuators [N, N m].
         reserves: forces of the reserves [N m, N], a column per speed that has one.
-        missing: generalised forces that nothing can exert [N m, N], a column per speed: zero unless a frame
+        missing: generalized forces that nothing can exert [N m, N], a column per speed: zero unless a frame
             has no solution.
         kkt: residual of the conditions of optimality of each frame, relative to the gradient, shape (m,).
         balance: largest error of the equations of motion of each frame [N m, N], shape (m,).
@@ -179,7 +179,7 @@ def static_optimization(
             may not be unique.
         a_min: least activation of all muscles, or by name; by default each muscle's `minimum_activation`.
         a_max: greatest activation of all muscles, or by name.
-        physiology: whether the tension at an activation of 1 depends on the fibre's length and velocity, with
+        physiology: whether the tension at an activation of 1 depends on the fiber's length and velocity, with
             a rigid tendon; otherwise it is the `max_isometric_force`.
         passive: whether passive tensions act too, with a rigid tendon. OpenSim leaves them out.
         reserves: optimal forces [N m, N] of actuators that are added to help: one number for all speeds, or
@@ -267,7 +267,7 @@ def _result(
         quality.warn()
     forces = x[:, :n] * actors.strength[:, :n]
     forces[:, : actors.added.shape[1]] += actors.added
-    units = motion.system.compiled.generalised_forces
+    units = motion.system.compiled.generalized_forces
     speeds = [motion.system.speeds[j] for j in actors.reserves]
     table = lambda names, values, of: Table(motion.t, names, values, of, status=status, degrees=False)
     return StaticOptimization(
@@ -291,7 +291,7 @@ def _why(
     """Why a frame failed."""
     kind, where = Status.TOO_WEAK, f"frame {i} (t = {motion.t[i]:.6g} s)"
     if missing.any():
-        units = motion.system.compiled.generalised_forces
+        units = motion.system.compiled.generalized_forces
         worst = sorted(np.flatnonzero(missing), key=lambda j: -abs(missing[j]))
         speeds = motion.system.speeds
         amounts = ", ".join(f"{missing[j]:.3g} {units[speeds[j]]} at {speeds[j]!r}" for j in worst[:3])

@@ -37,7 +37,7 @@ def stepped(
         if value is not None and not (name == "events" and not np.size(value)):
             raise DescriptionError(
                 f"simulate: {name}= is not for TimeStepping, which has fixed steps, one "
-                "state and no events; look at the Trajectory afterwards"
+                "state and no events; look at the Trajectory afterward"
             )
     if step is None or not 0 < number("simulate: step", step, "a positive number [s]") < np.inf:
         raise DescriptionError(

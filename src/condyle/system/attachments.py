@@ -16,7 +16,7 @@ from condyle.tree.attached import Geometry, Marker
 from condyle.tree.body import Body
 
 FAR = 30.0
-"""[m] No marker is so far from its body: such stations are in millimetres."""
+"""[m] No marker is so far from its body: such stations are in millimeters."""
 
 
 class Attachments(Parts):
@@ -40,12 +40,12 @@ class Attachments(Parts):
         made = self._markers[name] = attached.marker(name, self._on(f"marker {name!r}", body), station, fixed)
         if made.body != "ground" and (far := max(map(abs, made.station))) > FAR:
             warn(
-                f"marker {name!r} is {far:g} m away from {made.body!r}; is its station in metres? "
+                f"marker {name!r} is {far:g} m away from {made.body!r}; is its station in meters? "
                 "50 mm are 0.05"
             )
         return self._markers[name]
 
-    @answered({"colour": "it is color=", "X_FS": "it is X_BS=", "transparency": "it is opacity="}, skip=1)
+    @answered({"color": "it is color=", "X_FS": "it is X_BS=", "transparency": "it is opacity="}, skip=1)
     def add_geometry(
         self,
         body: Body | str,

@@ -22,7 +22,7 @@ from condyle.forces.base import Force, state_variables
 from condyle.model.layouts import build_looped, prefers_loops
 from condyle.model.model import Model, description, equation_names
 from condyle.model.operators import OPERATORS
-from condyle.model.operators.columns import generalised_forces
+from condyle.model.operators.columns import generalized_forces
 from condyle.model.operators.record import Operator
 from condyle.native.calls.function import NativeFunction
 from condyle.system.locks import resting
@@ -98,9 +98,9 @@ class Compiled:
         return usual
 
     @cached_property
-    def generalised_forces(self) -> dict[str, str]:
+    def generalized_forces(self) -> dict[str, str]:
         """Units of what acts on the speeds, by their names."""
-        return dict(generalised_forces(self.model, {}))
+        return dict(generalized_forces(self.model, {}))
 
     @cached_property
     def ydot_in_parts(self) -> bool:
@@ -232,7 +232,7 @@ class Compiled:
         check_finite(what, array, entries)
         return array
 
-    def normalised(self, y: Array) -> Array:
+    def normalized(self, y: Array) -> Array:
         """q, or q with more after it, (..., n), with quaternions of unit length, in place."""
         for part in self.quaternions:
             y[..., part] /= np.linalg.norm(y[..., part], axis=-1, keepdims=True)
@@ -270,7 +270,7 @@ class Compiled:
             errors=lambda q, u: errors(q, u, tail),
             nearer=lambda q, u: _steps(nearer(q, u, weights, tail)),
             slower=lambda q, u: _steps(slower(q, u, weights, tail)),
-            step=lambda q, du: self.normalised(q + rates(q, du, tail)),
+            step=lambda q, du: self.normalized(q + rates(q, du, tail)),
             rows=rows,
             undefined=undefined,
         )

@@ -64,7 +64,7 @@ class Description(Copies):
             X_PF: frame F on the parent: a Transform, a 3-vector (translation) or None.
             X_BM: frame M on the body, given in the same ways.
             mass: [kg].
-            com: mass centre in the body's frame [m], shape (3,).
+            com: mass center in the body's frame [m], shape (3,).
             inertia: about com, in the body's axes [kg m^2]: 3, 6 (xx yy zz xy xz yz) or 3 x 3.
             coordinates: names or `cd.Coordinate`s, one per coordinate. By default the body's name, with a
                 suffix where there are several; names given with the mobilizer are kept where they are free.
@@ -133,7 +133,7 @@ class Description(Copies):
         self._switch(name, enabled)
 
     @answered(
-        {"material": "it belongs to the surfaces: cd.contact.Sphere(body, centre, radius, material)"}, skip=1
+        {"material": "it belongs to the surfaces: cd.contact.Sphere(body, center, radius, material)"}, skip=1
     )
     def add_contact(
         self,

@@ -1,4 +1,4 @@
-"""An operator as a casadi.Function, for optimisers and derivatives of one's own."""
+"""An operator as a casadi.Function, for optimizers and derivatives of one's own."""
 
 from __future__ import annotations
 

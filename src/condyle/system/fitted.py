@@ -41,7 +41,7 @@ def fit_q(
         there, u = whole(q), np.zeros(state.u.size)
         u[body.u] = du
         out = there.q + there.replace(u=u).qdot
-        return state.system.compiled.normalised(out)[body.q]
+        return state.system.compiled.normalized(out)[body.q]
 
     X_FM = (state.body_pose(body.parent or "ground") @ body.X_PF).inverse() @ wanted @ body.X_BM
     q, left = fit_pose(

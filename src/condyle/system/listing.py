@@ -43,7 +43,7 @@ def blocks(system: Any, forces: Mapping[str, Any], constraints: Mapping[str, Any
             ],
         ),
         Block(
-            "mass centres and inertias",
+            "mass centers and inertias",
             ("body", "com [m]", "inertia about it [kg m^2]: xx yy zz, xy xz yz"),
             [
                 (

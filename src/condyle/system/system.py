@@ -123,7 +123,7 @@ class System(
 
         Args:
             state: of this system.
-            tau: generalised forces [N m, N], shape (nu,); zero if left out.
+            tau: generalized forces [N m, N], shape (nu,); zero if left out.
         """
         if not isinstance(state, State):
             raise ArgumentError(
@@ -151,7 +151,7 @@ class System(
         `system.jvp("forward_dynamics", q, u, tau, tangents={"q": dq, "u": du})`.
 
         With respect to q, derivatives are along the manifold (q has nu directions, quaternions stay
-        normalised): column j = d/de f(q + e N(q) e_j). A table look-up is differentiated with its row held
+        normalized): column j = d/de f(q + e N(q) e_j). A table look-up is differentiated with its row held
         fixed; at a stop's edge the side that is taken counts.
 
         Args:
@@ -230,7 +230,7 @@ class System(
         locked: Iterable[str] | Mapping[str, str | float] | None = None,
         disabled: Iterable[str] | None = None,
     ) -> Function:
-        """An operator as a casadi.Function of expressions, for optimisers and derivatives of your own.
+        """An operator as a casadi.Function of expressions, for optimizers and derivatives of your own.
 
         Args:
             operator: its name, such as "forward_dynamics".
@@ -301,7 +301,7 @@ class System(
     def project(
         self, q: Vector, u: Vector, *, weights: Vector | None = None, tolerance: float = 1e-10, **options: Any
     ) -> tuple[Array, Array]:
-        """A near q (..., nq) and u (..., nu) that satisfy all enabled constraints, quaternions normalised:
+        """A near q (..., nq) and u (..., nu) that satisfy all enabled constraints, quaternions normalized:
         Newton steps, each the shortest, so that close to the constraints it is the nearest. From far away
         `cd.assemble` finds the nearest.
 

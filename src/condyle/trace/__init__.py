@@ -2,7 +2,7 @@
 Function.
 
 A user writes `def f(q): return 0.1 * np.sin(q)`. `trace(f, ["knee"], what=...)` calls it with one `Symbol`
-per name, keeps what came out as a `Traced` record (serialised SX, so it pickles and can key a cache), and
+per name, keeps what came out as a `Traced` record (serialized SX, so it pickles and can key a cache), and
 then calls f again with plain floats at random points to see that the two agree.
 
 A Symbol is every value at once. Whatever needs one number now (float, int, if, min, max, the math module,

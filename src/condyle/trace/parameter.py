@@ -117,7 +117,7 @@ class Expression:
     Attributes:
         parameters: what it is computed from.
         sx: the expression.
-        text: its serialised form; empty if it is a Parameter itself, as in the excitations of most muscles.
+        text: its serialized form; empty if it is a Parameter itself, as in the excitations of most muscles.
     """
 
     def __init__(self, sx: ca.SX, what: str = "an expression") -> None:

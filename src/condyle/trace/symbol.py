@@ -44,7 +44,7 @@ class Symbol:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """What is computed from Parameters pickles: as its serialised expression."""
+        """What is computed from Parameters pickles: as its serialized expression."""
         outside = defaulted_in(self.sx)
         if len(outside) != len(ca.symvar(self.sx)):
             raise TypeError(

@@ -28,7 +28,7 @@ class Traced:
         what: what it is for, as errors name it.
         names: names of its scalar inputs.
         shape: shape of its result, () for a scalar.
-        serial: the serialised SX Function with canonical symbol names.
+        serial: the serialized SX Function with canonical symbol names.
         outside: the Parameters it uses.
         tables: the tables it looks rows up in.
     """

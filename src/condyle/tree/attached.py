@@ -88,7 +88,7 @@ def geometry(name: str, body: str, shape: Any, X_BS: Any, color: Any, opacity: A
 
 
 def hex_color(what: str, color: Any) -> str:
-    """A colour as "#rrggbb", from that, a name that matplotlib knows, or three numbers from 0 to 1."""
+    """A color as "#rrggbb", from that, a name that matplotlib knows, or three numbers from 0 to 1."""
     if isinstance(color, str):
         from matplotlib.colors import to_hex
 

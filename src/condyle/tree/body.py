@@ -50,7 +50,7 @@ class Body:
         index: place among the system's bodies, parents before children; -1 is ground.
         X_PF: frame F on the parent; Parameters in it have their defaults here.
         X_BM: frame M on the body; likewise.
-        mass_properties: mass, mass centre and inertia; likewise.
+        mass_properties: mass, mass center and inertia; likewise.
         q: where its coordinates are in the system's q.
         u: where its speeds are in the system's u.
         follows: the body whose coordinates and speeds move this one too, which then has none of its own.

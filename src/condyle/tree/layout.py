@@ -39,7 +39,7 @@ class BodyConstants:
         R_MB: turns the user's body frame on M.
         p_MB: origin of the user's body frame on M.
         mass: mass of the body.
-        com: mass centre from M's origin, in M's axes.
+        com: mass center from M's origin, in M's axes.
         I: inertia about M's origin, in M's axes: a 3 x 3 matrix where Parameters are in it, else as
             `principal` gives it.
     """

@@ -42,7 +42,7 @@ class Prescribed:
     level is given.
 
     Args:
-        position: q = f(t) [rad, m], t in seconds. A quaternion is normalised.
+        position: q = f(t) [rad, m], t in seconds. A quaternion is normalized.
         velocity: u = f(t), or f(t, *q) of the mobilizer's own coordinates [rad/s, m/s].
         acceleration: udot = f(t), or f(t, *q, *u) [rad/s^2, m/s^2].
 
@@ -242,7 +242,7 @@ class Driver:
         values = ca.vertcat(*self._values(t, q, u))
         none = ca.SX(0, 1)
         if self.level == "position":
-            q_p = self._normalised(values)
+            q_p = self._normalized(values)
             u_p = self._speeds(t, q_p)
             outputs = [q_p, u_p, ca.jacobian(u_p, t)]  # (1)
         elif self.level == "velocity":
@@ -257,7 +257,7 @@ class Driver:
         """Whether the accelerations depend on q or u, and not on t alone."""
         return any(self.closure.function.jac_sparsity(2, k).nnz() for k in (1, 2))
 
-    def _normalised(self, values: ca.SX) -> ca.SX:
+    def _normalized(self, values: ca.SX) -> ca.SX:
         """Prescribed coordinates with unit quaternions."""
         out = ca.SX(values)
         for rows, columns in self.parts:

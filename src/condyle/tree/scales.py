@@ -34,7 +34,7 @@ def length(bodies: Sequence[Body]) -> float:
 
 def reach(bodies: Sequence[Body]) -> float:
     """How far the system extends from its base [m]: the longest chain of frames, to the end of a body as its
-    mass centre and radius of gyration show it; what joints shift is left out. 0 if no length is in it."""
+    mass center and radius of gyration show it; what joints shift is left out. 0 if no length is in it."""
     ends: list[float] = []
     far = 0.0
     for b in bodies:

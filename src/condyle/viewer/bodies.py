@@ -23,7 +23,7 @@ BONE, JOINT, INERTIA = "#e6dac4", "#7d8b99", "#7fa6bf"
 COLORS = ("#5b8db8", "#d9a05b", "#6aa67c", "#c9736d", "#8f7fb5", "#a3936b", "#4f9ea3", "#b5799e")
 """Of bodies, in turn, where there are no muscles."""
 COMPACT = 0.25
-"""Moment of inertia of a bob about its mass centre, over that of a stick as long as it is drawn, at most."""
+"""Moment of inertia of a bob about its mass center, over that of a stick as long as it is drawn, at most."""
 WATER = 1000.0
 """Density of a ball that stands for a point mass [kg/m^3]."""
 
@@ -101,8 +101,8 @@ def _said(errors: list[str]) -> list[str]:
 
 
 def _ends(system: System, body: Body) -> list[Array]:
-    """Where the sticks of a body end: joints of bodies that it carries; else as far behind its mass centre as
-    its joint is before it, or at that centre where a bob hangs."""
+    """Where the sticks of a body end: joints of bodies that it carries; else as far behind its mass center as
+    its joint is before it, or at that center where a bob hangs."""
     start = np.asarray(body.X_BM.p)
     ends = [np.asarray(b.X_PF.p) for b in system.bodies if b.parent is body]
     if not ends or all(np.linalg.norm(end - start) < 1e-9 for end in ends):
@@ -111,7 +111,7 @@ def _ends(system: System, body: Body) -> list[Array]:
 
 
 def _compact(body: Body) -> bool:
-    """Whether its mass is near its mass centre, away from its joint: a bob, no stick."""
+    """Whether its mass is near its mass center, away from its joint: a bob, no stick."""
     m = body.mass_properties
     d2 = float(((np.asarray(m.com) - np.asarray(body.X_BM.p)) ** 2).sum())
     return d2 > 0 and bool(np.trace(m.inertia) / 2 < COMPACT * float(m.mass) * d2 / 3)

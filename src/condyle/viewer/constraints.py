@@ -57,11 +57,11 @@ def _shapes(law: Constraint, side: str, reach: float) -> list[tuple[shapes.Shape
         x = _unit(np.cross(z, np.eye(3)[np.argmin(np.abs(z))]))
         X = Transform(np.stack([x, np.cross(z, x), z], axis=1), own["height"] * z)
         out.append((shapes.Box((PLATE * reach, PLATE * reach, THIN * reach)), X, 0.35))
-    centre, radius = (
-        (own.get(f"{word}_{side}", own.get(word) if side == "b" else None)) for word in ("centre", "radius")
+    center, radius = (
+        (own.get(f"{word}_{side}", own.get(word) if side == "b" else None)) for word in ("center", "radius")
     )
-    if centre is not None and radius is not None and radius > 0:
-        out.append((shapes.Sphere(radius), Transform(p=np.ravel(centre)), 0.35))
+    if center is not None and radius is not None and radius > 0:
+        out.append((shapes.Sphere(radius), Transform(p=np.ravel(center)), 0.35))
     return out
 
 

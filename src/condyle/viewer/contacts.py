@@ -26,7 +26,7 @@ from condyle.viewer.paths import plain, torus
 from condyle.viewer.rails import sheet
 
 SURFACE, SLAB = "#9fb0bd", 0.01
-"""Colour of surfaces that may touch; thickness of a plane, over its size."""
+"""Color of surfaces that may touch; thickness of a plane, over its size."""
 LEVEL = 1 - 1e-9
 """Cosine above which a plane is level."""
 
@@ -153,14 +153,14 @@ def _curvature(surface: Any, n: Array) -> Array | None:
 
 
 def frame(surface: Any) -> Transform:
-    """Frame S of a surface on its body; for a half-space z along its normal, for a sphere at its centre."""
+    """Frame S of a surface on its body; for a half-space z along its normal, for a sphere at its center."""
     if isinstance(surface, contact.HalfSpace):
         z = np.ravel(plain(surface.normal)).astype(float)
         z /= np.linalg.norm(z)
         x = across(z[None])[0]
         return Transform(np.stack([x, np.cross(z, x), z], axis=1), plain(surface.height) * z)
     if isinstance(surface, contact.Sphere):
-        return Transform(p=np.ravel(plain(surface.centre)))
+        return Transform(p=np.ravel(plain(surface.center)))
     if isinstance(surface, contact.Point):
         return Transform(p=np.ravel(plain(surface.station)))
     R, p = (np.asarray(plain(x), dtype=float) for x in surface.X)

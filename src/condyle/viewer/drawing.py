@@ -30,7 +30,7 @@ class Camera:
 
     Attributes:
         target: what is in the middle [m].
-        axes: right, up and towards the viewer, as rows, shape (3, 3).
+        axes: right, up and toward the viewer, as rows, shape (3, 3).
         distance: from the target [m].
         zoom: pixels of half the height, over the tangent of half the angle of view.
     """
@@ -75,7 +75,7 @@ class Camera:
 
 @dataclass
 class Paint:
-    """Polygons with colours and depths, to be painted from behind."""
+    """Polygons with colors and depths, to be painted from behind."""
 
     corners: list[Array] = field(default_factory=list)
     colors: list[Array] = field(default_factory=list)
@@ -118,7 +118,7 @@ def figure_of(
         _marks(paint, scene, d, i, camera)
         lines += _links(d, i, camera)
     corners, colors = paint.sorted()
-    # a thin edge of the same colour closes the seams between neighbours, where nothing is seen through
+    # a thin edge of the same color closes the seams between neighbors, where nothing is seen through
     edges = np.where(colors[:, 3:] >= 1, colors, 0.0)
     axes.add_collection(PolyCollection(corners, facecolors=colors, edgecolors=edges, linewidths=0.4))
     axes.add_collection(LineCollection(lines, colors="#8a6fc0", linewidths=1.0))

@@ -28,8 +28,8 @@ CLIENT = Path(__file__).parent / "client"
 INLINE = 2.4e6
 """Letters of a page inside a notebook: Jupyter's server passes 3 MB at once."""
 LENGTH, TURN, PAINT, COLUMN = 1e-4, 5e-5, 1 / 255, 1 / 8192
-"""The least steps that are kept: of places [m], where a scene is a metre large or more; of quaternions; of
-colours; of a column, over its range."""
+"""The least steps that are kept: of places [m], where a scene is a meter large or more; of quaternions; of
+colors; of a column, over its range."""
 TRIANGLES = 30_000
 """Of a mesh; one with more is made coarser."""
 VIEWS = ("any", "front", "side", "top")

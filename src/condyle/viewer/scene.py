@@ -19,7 +19,7 @@ from condyle.tree import scales
 from condyle.viewer import contacts, marks, paths
 from condyle.viewer.bodies import Part
 from condyle.viewer.bodies import parts as parts_of
-from condyle.viewer.colours import columns_of, owners_of, paint_of, with_columns
+from condyle.viewer.colors import columns_of, owners_of, paint_of, with_columns
 from condyle.viewer.constraints import constraint_parts
 from condyle.viewer.layer import Layer
 from condyle.viewer.pressures import Pressure, pressures, usual
@@ -45,7 +45,7 @@ class Drawn:
         p: origins in ground [m], shape (m, B, 3).
         parts: shapes on bodies.
         lines: paths of forces.
-        paint: from 0 to 1, what muscles are coloured by, shape (m, lines); None for one colour.
+        paint: from 0 to 1, what muscles are colored by, shape (m, lines); None for one color.
         links: lines between stations.
         markers: of the model: name, number of the body, station.
         measured: markers that cameras saw.
@@ -105,11 +105,11 @@ class Scene:
         up: unit vector, against gravity.
         low: lowest corner of all frames [m], shape (3,).
         high: highest corner [m], shape (3,).
-        paint: what muscles are coloured by: label, unit, value at 1.
+        paint: what muscles are colored by: label, unit, value at 1.
         strength: whether muscles are as wide as they are strong.
         arrow_scale: length of an arrow per unit [m].
         level: height of a floor that bodies touch [m], if there is one.
-        pressure: on meshes, what has the darkest colour [Pa]; 0 without any.
+        pressure: on meshes, what has the darkest color [Pa]; 0 without any.
         outermost: points that a camera must see to see all [m], shape (k, 3); none: the box's corners.
     """
 
@@ -153,7 +153,7 @@ def draw(
     offset: Any = (0.0, 0.0, 0.0),
     live: bool = False,
 ) -> tuple[Drawn, tuple[str, str, float]]:
-    """A layer as numbers, and what its muscles are coloured by; a live one has no map of pressure."""
+    """A layer as numbers, and what its muscles are colored by; a live one has no map of pressure."""
     system, batch, m = layer.system, layer.batch, len(layer.t)
     R, p = poses(layer)
     lines = paths.lines(batch, R, p)
@@ -242,7 +242,7 @@ def poses(layer: Layer) -> tuple[Array, Array]:
 
 
 def moving(layer: Layer, drawn: Drawn, color: str) -> tuple[Drawn, Array]:
-    """What changes from state to state beside paths: poses, colours, arrows and patches; and the values of
+    """What changes from state to state beside paths: poses, colors, arrows and patches; and the values of
     the columns, shape (m, columns)."""
     R, p = poses(layer)
     patches, arrows, touched = contacts.touching(layer, R)

@@ -26,7 +26,7 @@ from condyle.viewer.scene import Scene, draw, scene
         "table": "it is motion=",
         "filename": "it is path=",
         "muscles": "it is color=",
-        "colour": "it is color=",
+        "color": "it is color=",
         "loads": "they are arrows=",
         "external_loads": "they are arrows=",
         "forces": "they are arrows=, of muscles color=",
@@ -67,7 +67,7 @@ def show(
         offset: of the second motion in ground [m], shape (3,); zero by default. The page can move it too.
         later: by how much the second motion is shown later [s], below zero earlier. The page can change it.
         color: of muscles: "activation" or "force", of a run; or a Table with a column per muscle, or the
-            result of `cd.static_optimization`; None for one colour.
+            result of `cd.static_optimization`; None for one color.
         strength: muscles are as wide as they are strong.
         markers: measured ones, as `cd.read_markers` gives them; those of the model that have their names are
             joined to them by lines.
@@ -116,7 +116,7 @@ def show(
 
 
 @answered(
-    {"fps": "it is rate=, pictures per second", "frame": "it is t=, a time [s]", "colour": "it is color="},
+    {"fps": "it is rate=, pictures per second", "frame": "it is t=, a time [s]", "color": "it is color="},
     name="show",
 )
 def scene_of(

@@ -29,7 +29,7 @@ class Stream:
 
     Args:
         state: the first one.
-        color: what muscles are coloured by.
+        color: what muscles are colored by.
     """
 
     def __init__(self, state: State, color: str = "activation") -> None:

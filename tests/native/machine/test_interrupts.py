@@ -50,7 +50,7 @@ def test_without_it_casadi_makes_another_error_of_the_interrupt():
 
 
 def answer(*parts) -> BaseException:
-    """The KeyboardInterrupt that comes out of `patient` around these calls; SIGINT is afterwards what it was
+    """The KeyboardInterrupt that comes out of `patient` around these calls; SIGINT is afterward what it was
     before."""
     before = signal.getsignal(signal.SIGINT)
 
@@ -66,7 +66,7 @@ def answer(*parts) -> BaseException:
     return caught.value
 
 
-def test_an_interrupt_inside_casadi_comes_afterwards():
+def test_an_interrupt_inside_casadi_comes_afterward():
     reached = []
 
     def go_on():

@@ -131,7 +131,7 @@ def test_lanes_equal_single_states_to_the_last_bit():
 
 
 def test_status_and_nan_where_nothing_was_found(evaluator):
-    """Too many rounds, and no number: the loop ends, neighbours do not notice."""
+    """Too many rounds, and no number: the loop ends, neighbors do not notice."""
     p = np.tile([[100.0], [np.nan], [8.0], [np.inf], [9.0]], (5, 1))
     f = compiled(halvings(3))
     for rows in (f(p), np.stack([f(x) for x in p])):

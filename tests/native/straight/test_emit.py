@@ -271,7 +271,7 @@ def test_functions_of_mx_are_expanded():
     np.testing.assert_array_equal(got, [[4, 6, 6, 9]])
 
 
-def test_no_lane_depends_on_its_neighbours():
+def test_no_lane_depends_on_its_neighbors():
     x = ca.SX.sym("x")
     f = ca.Function("f", [x], [ca.sin(x), ca.cos(x), ca.exp(x), ca.log(x), ca.tanh(x)])
     values = np.array([0.3, 1e20, np.nan, -0.0, 2e9, np.inf, 1e-320, 5.0])

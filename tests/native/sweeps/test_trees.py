@@ -19,8 +19,8 @@ def points(n: int) -> np.ndarray:
 
 def ball(P: np.ndarray):
     def of(items):
-        centre = (P[items].max(axis=0) + P[items].min(axis=0)) / 2
-        return np.append(centre, 1e-12 + np.linalg.norm(P[items] - centre, axis=1).max())
+        center = (P[items].max(axis=0) + P[items].min(axis=0)) / 2
+        return np.append(center, 1e-12 + np.linalg.norm(P[items] - center, axis=1).max())
 
     return of
 

@@ -180,7 +180,7 @@ def test_joint_reactions_of_a_walking_trial(tmp_path, evidence):
 
 
 def test_columns_as_asked_for_and_no_names(tmp_path):
-    """OpenSim's order is that of the list, with the mass centre last; a tool or analysis without a name has
+    """OpenSim's order is that of the list, with the mass center last; a tool or analysis without a name has
     none in its files."""
     written(tmp_path)
     (tmp_path / "a.xml").write_text(

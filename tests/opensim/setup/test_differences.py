@@ -53,16 +53,16 @@ def test_brachialis_over_a_cylinder(evidence):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AsOpenSim(Millard2012):
-    """With the pennation angle that OpenSim's static optimisation takes: sin(alpha) = h / (l_M / l_0), as if
-    the normalised length were in metres."""
+    """With the pennation angle that OpenSim's static optimization takes: sin(alpha) = h / (l_M / l_0), as if
+    the normalized length were in meters."""
 
     def active_force(self, s, a):
-        fibre = self.rigid_fibre(s, a)
-        cos = ca.sqrt(1 - (self._height / fibre.l_n) ** 2)
-        return self.known(s, sx(self.max_isometric_force) * a * fibre.f_L * fibre.f_V * cos)
+        fiber = self.rigid_fiber(s, a)
+        cos = ca.sqrt(1 - (self._height / fiber.l_n) ** 2)
+        return self.known(s, sx(self.max_isometric_force) * a * fiber.f_L * fiber.f_V * cos)
 
 
-def test_pennation_in_static_optimisation(tmp_path, evidence):
+def test_pennation_in_static_optimization(tmp_path, evidence):
     """Activations of the walking trial differ by 0.034 from OpenSim's, and by 0.004 with its angle."""
     folder = copied(reference("gait10dof18musc_pipeline"), tmp_path / "trial") / "SO"
     stored = cd.read_table(folder / "so_phys_on" / "walk_StaticOptimization_activation.sto")
@@ -85,7 +85,7 @@ def test_pennation_in_static_optimisation(tmp_path, evidence):
     assert errors[1] < 1e-2
 
 
-def test_thelens_fibres_in_motion(evidence):
+def test_thelens_fibers_in_motion(evidence):
     """arm26 at an elbow of 14.6772 deg that bends by 119.07 deg/s: lengths that OpenSim 4.6's AnalyzeTool
     gives, of muscles on which both agree about the path."""
     arm = cd.read_osim(reference("opensim/Arm26/arm26.osim"))
@@ -99,7 +99,7 @@ def test_thelens_fibres_in_motion(evidence):
         "BICshort": 0.144138726591,
     }
     error = max(abs(z[f"{name}.fiber_length"] - x) for name, x in theirs.items())
-    evidence("Thelen2003 fibres in equilibrium in motion against OpenSim's [m]", error, 1e-9)
+    evidence("Thelen2003 fibers in equilibrium in motion against OpenSim's [m]", error, 1e-9)
     assert error < 1e-9  # its iteration stops at 1e-8 of the force
     still = dict(zip(arm.state_variables, arm.muscle_equilibrium(q[0]), strict=True))
     assert abs(still["TRIlat.fiber_length"] - z["TRIlat.fiber_length"]) > 1e-5

@@ -63,7 +63,7 @@ def test_beside_opensim(tmp_path, evidence):
         ours, theirs = (cd.read_table(p, degrees=False) for p in (file, tmp_path / "theirs" / file.name))
         assert ours.names == theirs.names and ours.values.shape == theirs.values.shape
         error = np.abs(ours.values - theirs.values) / np.maximum(np.abs(theirs.values), 1)
-        # OpenSim's fibres are in equilibrium to 1e-8 of the greatest force
+        # OpenSim's fibers are in equilibrium to 1e-8 of the greatest force
         assert error.max() < (1e-12 if "_IA_" in file.name else 2e-6), file.name
         worst = max(worst, float(error.max()))
     evidence(

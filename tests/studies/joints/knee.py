@@ -4,9 +4,9 @@ import numpy as np
 
 from condyle.spatial import Transform, exp_se3
 
-DEGREE, MILLIMETRE = np.radians(0.5), 1e-3
+DEGREE, MILLIMETER = np.radians(0.5), 1e-3
 """Noise of angles [rad] and of positions [m], standard deviations of each component."""
-LENGTH = MILLIMETRE / DEGREE
+LENGTH = MILLIMETER / DEGREE
 """Of the metric in which all components have the same noise [m]."""
 
 
@@ -34,5 +34,5 @@ def control_frames(n, closed=False):
 
 def noisy(X, rng, size=1.0):
     """Frames moved by normal noise, in their own axes."""
-    z = rng.normal(size=(len(X.p), 6)) * np.repeat([DEGREE, MILLIMETRE], 3)
+    z = rng.normal(size=(len(X.p), 6)) * np.repeat([DEGREE, MILLIMETER], 3)
     return X @ exp_se3(size * z)

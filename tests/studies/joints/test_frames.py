@@ -56,7 +56,7 @@ def skewed(R, p):
     return {}
 
 
-def millimetres(R, p):
+def millimeters(R, p):
     p *= 1000
     return {}
 
@@ -86,7 +86,7 @@ def copies(R, p):
         (one_reflected, "frame 7: reflections"),
         (scaled, "frame .*its axes have length 1000"),
         (skewed, "frame 4: R is not a rotation"),
-        (millimetres, "frame 18 is 400 m from F: are they in millimetres"),
+        (millimeters, "frame 18 is 400 m from F: are they in millimeters"),
         (wrong_column, "frames 0 and 18 both have q = 0.1.*is q the right column"),
         (still, "q is 0.3 in all 20 frames"),
         (half_a_turn, "from frame 8 to frame 9 the rotation is 17. deg"),

@@ -108,7 +108,7 @@ EULER = GOOD.replace("qw,qx,qy,qz", "rx [rad],ry [rad],rz [rad]").replace("1,0,0
         (GOOD.replace(".1,1,", ".1,.5,"), r"line 3: the quaternion .* has length 0\.5"),
         (
             GOOD.replace("x [m]", "x[m]").replace("\n0,", "\n400,"),
-            "line 3 is 400 m from F: are they in millimetres",
+            "line 3 is 400 m from F: are they in millimeters",
         ),
         (EULER, "angles rx, ry, rz need the order of their rotations"),
         (

@@ -68,7 +68,7 @@ def test_markers_that_cannot_be_right():
     line = THIGH.copy()
     line[:] = np.outer([0, 1, 2, 3], (0.01, 0.02, 0.0))
     for arguments, message in (
-        (((1e3 * thigh, shank), {}), "markers_parent are .* m apart: are positions in millimetres"),
+        (((1e3 * thigh, shank), {}), "markers_parent are .* m apart: are positions in millimeters"),
         (((line + np.zeros((N, 1, 1)), shank), {}), "markers_parent are on one line"),
         (((thigh, shank), {"reference_child": SHANK * (1, 1, -1)}), "markers_child are a mirror image"),
         (

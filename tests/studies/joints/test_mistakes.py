@@ -62,7 +62,7 @@ def test_data_frames_of_pandas():
         ),
         (
             lambda: cd.fit_spline_curve((R, 1e3 * (P - P.mean(axis=0))), ANGLE, n=6),
-            "Are the positions in metres",
+            "Are the positions in meters",
         ),
         (lambda: cd.fit_spline_curve(X, ANGLE, n=6, unit="deg"), "seems to be in radians"),
         (
@@ -110,7 +110,7 @@ def test_what_is_probably_wrong_is_named(call, says):
         ),
         (lambda: cd.fit_spline_surface(X, ANGLE, n=5, axes=("x",)), "axes: expected the six names tx"),
         (lambda: cd.fit_spline_surface(X, ANGLE, n=5, project="no"), "project: expected True or False"),
-        (lambda: cd.relative_frames(*MARKERS, reference_parent=1e3 * THIGH), "reference.*millimetres"),
+        (lambda: cd.relative_frames(*MARKERS, reference_parent=1e3 * THIGH), "reference.*millimeters"),
         (lambda: cd.relative_frames(*MARKERS, reference_thigh=THIGH), "did you mean reference_"),
         (lambda: cd.marker_positions("knee.csv", ["T1"]), r"write cd.read_table\(path\)"),
         (

@@ -9,7 +9,7 @@ from condyle.spatial import Metric, exp_se3, log_se3
 from condyle.studies.joints import local
 from condyle.studies.joints.knots import Knots, uniform_knots
 from condyle.studies.joints.least_squares import CurveProblem, motion, poses
-from tests.studies.joints.knee import DEGREE, LENGTH, MILLIMETRE, control_frames, noisy
+from tests.studies.joints.knee import DEGREE, LENGTH, MILLIMETER, control_frames, noisy
 
 
 def sampled(curve, q):
@@ -64,7 +64,7 @@ def test_scatter_is_at_the_cramer_rao_bound(knee, evidence):
         )
         return np.stack([log_se3(b.inverse() @ a) / 2e-6 for a, b in zip(ahead, back)], axis=-1)
 
-    sigma, at = np.repeat([DEGREE, MILLIMETRE], 3), np.linspace(0, 1, 15)
+    sigma, at = np.repeat([DEGREE, MILLIMETER], 3), np.linspace(0, 1, 15)
     J = (moves(q) / sigma[:, None]).reshape(-1, 54)
     covariance, J = np.linalg.inv(J.T @ J), moves(at)
     bound = np.einsum("nij,jk,nik->ni", J, covariance, J)
@@ -167,7 +167,7 @@ def test_unknown_q_with_noise(natural):
     _, q, X = natural
     fit = cd.fit_spline_curve(noisy(X, np.random.default_rng(6)), n=7, metric=LENGTH)
     # of six components of noise the one along the path goes into q; 42 numbers are fitted to 1000
-    expected = 1e3 * MILLIMETRE * np.sqrt(5) * np.sqrt(1 - 42 / 1000)
+    expected = 1e3 * MILLIMETER * np.sqrt(5) * np.sqrt(1 - 42 / 1000)
     assert np.sqrt((fit.residuals["size"] ** 2).mean()) == pytest.approx(expected, rel=0.1)
     speed = fit.mobilizer.speed(np.linspace(0.05, 0.95, 50))
     assert np.ptp(speed) < 0.1 * speed.mean()  # natural parameter
@@ -187,7 +187,7 @@ def test_unknown_q_of_paths_that_turn_far(closed):
     )
     fit = cd.fit_spline_curve(noisy(X, np.random.default_rng(11)), n=20, closed=closed, metric=LENGTH)
     assert np.sqrt((fit.residuals["size"] ** 2).mean()) == pytest.approx(
-        1e3 * MILLIMETRE * np.sqrt(5), rel=0.1
+        1e3 * MILLIMETER * np.sqrt(5), rel=0.1
     )
     speed = fit.mobilizer.speed(np.linspace(0.1, 0.9, 50))
     assert np.ptp(speed) < 0.1 * speed.mean()

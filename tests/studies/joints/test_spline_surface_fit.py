@@ -202,7 +202,7 @@ def test_mistakes(arguments, message):
 
 @pytest.mark.parametrize("fit", [cd.fit_spline_surface, cd.fit_function_based])
 def test_angles_wind_along_q(fit):
-    """Two turns about z, frames in any order: angles follow their neighbours in q, not the frame before. (A
+    """Two turns about z, frames in any order: angles follow their neighbors in q, not the frame before. (A
     residual of 70 deg was called finished.)"""
     q = np.random.default_rng(1).permutation(np.linspace(0, 1, 40))
     a = 4 * np.pi * q

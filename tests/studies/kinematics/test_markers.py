@@ -362,11 +362,11 @@ def test_a_system_without_markers():
         cd.inverse_kinematics(system, {"tip": np.zeros((3, 3))}, t=[0, 1, 2])
 
 
-def test_markers_in_millimetres_are_suspected():
+def test_markers_in_millimeters_are_suspected():
     system = walker()
     markers = seen(system, motion(system))
     huge = cd.Markers(markers.time, markers.names, 1000 * markers.positions)
-    with pytest.warns(RuntimeWarning, match="in metres"):
+    with pytest.warns(RuntimeWarning, match="in meters"):
         cd.inverse_kinematics(system, huge)
 
 

@@ -1,4 +1,4 @@
-"""Recorded trials, followed by Condyle and by OpenSim: one objective, two optimisers. Sensors by OpenSim's
+"""Recorded trials, followed by Condyle and by OpenSim: one objective, two optimizers. Sensors by OpenSim's
 IMUPlacer and IMUInverseKinematicsTool."""
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ import casadi as ca
 from condyle.constraints.solve.equations import ConstraintEquations
 from condyle.constraints.solve.multipliers import ROUNDING, UNMET, Blocks
 from condyle.dynamics.crba import mass_matrix
-from condyle.dynamics.factors import factorisation
+from condyle.dynamics.factors import factorization
 from condyle.mobilizers import motion
 from condyle.tree.tree import Tree
 
@@ -46,7 +46,7 @@ def impulses(
 ) -> list[ca.SX]:
     """du of (1) for each of some errors of the rows V of speeds, shape (nu,). Weights serve as masses where
     there are none."""
-    factor, solve = factorisation(rows.tree, mass_matrix(rows.tree, rows.kin), lock + MASSLESS * weights**2)
+    factor, solve = factorization(rows.tree, mass_matrix(rows.tree, rows.kin), lock + MASSLESS * weights**2)
     columns = [solve.call([factor, ca.densify(V[i, :].T)], True, False)[0] for i in range(V.shape[0])]
     return _changes(rows, V, ca.sparsify(ca.horzcat(ca.SX(rows.tree.nu, 0), *columns)), lock, errors)[0]
 
@@ -60,7 +60,7 @@ def _changes(
 
 
 def position_change(rows: ConstraintEquations, lock: ca.SX, weights: ca.SX) -> tuple[ca.SX, ca.SX]:
-    """du that takes q towards the constraints, shape (nu,): q <- q + N du, then quaternions are normalised;
+    """du that takes q toward the constraints, shape (nu,): q <- q + N du, then quaternions are normalized;
     and whether the constraints are delicate."""
     (du,), delicate = turns(
         rows, rows.jacobian()[rows_of(rows, "position"), :], lock, weights, [rows.errors()[0]]
@@ -81,7 +81,7 @@ def jump(rows: ConstraintEquations, du: ca.SX, lock: ca.SX) -> list[ca.SX]:
     and what may be, multipliers.py (8)."""
     G, moving = rows.jacobian(), rows_of(rows, "position", "velocity")
     V = G[moving, :]
-    factor, solve = factorisation(rows.tree, mass_matrix(rows.tree, rows.kin), lock)
+    factor, solve = factorization(rows.tree, mass_matrix(rows.tree, rows.kin), lock)
     columns = [solve.call([factor, ca.densify(V[i, :].T)], True, False)[0] for i in range(len(moving))]
     found = Blocks(rows, V, ca.sparsify(ca.horzcat(ca.SX(rows.tree.nu, 0), *columns)), lock)
     met = found.meet(du, rows.errors()[1])
@@ -97,7 +97,7 @@ def moved(tree: Tree, t: ca.SX, q: ca.SX, du: ca.SX) -> ca.SX:
     return ca.vertcat(ca.SX(0, 1), *(motion(b.mobilizer, t, q[b.q], du[b.u]).qdot for b in tree.owners))
 
 
-def normalised(tree: Tree, q: ca.SX) -> ca.SX:
+def normalized(tree: Tree, q: ca.SX) -> ca.SX:
     """q with quaternions of unit length."""
     unit = ca.SX(ca.densify(q))
     for part in tree.quaternions:

@@ -12,7 +12,7 @@ and a row's force on it goes to the body or the speeds that carry it:
 
     station    force f = p_x' lambda at the point
     rotation   torque = sum over columns r_i x (p_R' lambda)_i                                            (4)
-    coordinate generalised forces N' p_q' lambda                                                          (5)
+    coordinate generalized forces N' p_q' lambda                                                          (5)
 
 so that G' is what forces of unit multipliers do to the speeds, and equals (dp/dq N)' (sherman2011 (13)-(16)).
 A disabled constraint has zeros for all of this.

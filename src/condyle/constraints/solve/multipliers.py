@@ -80,7 +80,7 @@ from condyle.constraints.solve.lines import NOISE, rules, solver
 from condyle.constraints.solve.loops import Inverse, Last, Least, Meet, Rows, columns_of, filled
 from condyle.constraints.unilateral.base import Unilateral
 from condyle.dynamics.crba import mass_matrix
-from condyle.dynamics.factors import factorisation
+from condyle.dynamics.factors import factorization
 from condyle.native.sweeps.lookup import frozen, get
 from condyle.records import dataclass
 from condyle.tree.tree import Tree
@@ -363,7 +363,7 @@ class Multipliers(Blocks):
         self, rows: ConstraintEquations, lock: ca.SX, transposed: bool = False, derived: bool = False
     ) -> None:
         G = rows.jacobian()
-        self._factor, self._solve = factorisation(rows.tree, mass_matrix(rows.tree, rows.kin), lock)
+        self._factor, self._solve = factorization(rows.tree, mass_matrix(rows.tree, rows.kin), lock)
         F = rows.pushes() if rows.drags else G
         G, F = (F, G) if transposed else (G, F)
         columns = [self.solve_mass_matrix(F[i, :].T) for i in range(G.shape[0])]

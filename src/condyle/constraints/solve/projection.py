@@ -1,6 +1,6 @@
 """Projection on the constraints: the nearest q, then the nearest u (sherman2011 section 4).
 
-    min ||W du||   model to  P du = -p,     q <- q + N du, quaternions normalised,     until p = 0         (1)
+    min ||W du||   model to  P du = -p,     q <- q + N du, quaternions normalized,     until p = 0         (1)
     min du' M du   model to  G du = -v,     u <- u + du,                               until v = 0         (2)
 
 P are the rows of G of position level, v holds pdot too. Steps come from corrections.py, as those of the step
@@ -30,7 +30,7 @@ class Problem:
         errors: (q, u) -> p, v.
         nearer: (q, u) -> du of (1), (..., nu).
         slower: (q, u) -> du of (2), (..., nu).
-        step: (q, du) -> q + N du, normalised.
+        step: (q, du) -> q + N du, normalized.
         rows: level and label of each row of G.
         undefined: by label, where an equation is not a number, in words.
     """

@@ -30,7 +30,7 @@ LIMIT = quantity("rad, m")
 @dataclass(frozen=True, eq=False, repr=False)
 class Stop(Unilateral):
     """A coordinate stops at a value, hard: it is at least `lower`, or at most `upper`. Two limits are two
-    stops. The multiplier is the stop's generalised force [N m, N], at least 0.
+    stops. The multiplier is the stop's generalized force [N m, N], at least 0.
 
     Args:
         coordinate: its name.

@@ -1,7 +1,7 @@
 """What all goals share, and all that the rest of assembly asks of a goal.
 
 describe    fields, name, unit, target, weight; `check` refuses what a system does not have
-compute     `residual`, or for more speed `linearised` or `add`; `numbers` that the machine code reads;
+compute     `residual`, or for more speed `linearized` or `add`; `numbers` that the machine code reads;
             `code`, its text
 report      `errors`: how far the target was missed in each frame
 """
@@ -99,7 +99,7 @@ class Goal:
         if not self.name:
             self._set(name=type(self).__name__)
         cls = type(self)
-        if cls.linearised is Goal.linearised and cls.add is Goal.add:
+        if cls.linearized is Goal.linearized and cls.add is Goal.add:
             self._trace()
         self._check_numbers()
 
@@ -285,7 +285,7 @@ class Goal:
         """About how large its cost can be, shape (T,), from weights (T,) and targets (T, k)."""
         return w * (1 + (x * x).sum(axis=1))
 
-    def linearised(self, view: View, numbers: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def linearized(self, view: View, numbers: ca.SX) -> tuple[ca.SX, ca.SX]:
         """The error (k,) and its Jacobian along the manifold (k, nu), here from `residual`.
 
         Args:
@@ -295,7 +295,7 @@ class Goal:
         if self.law is None:
             raise TypeError(
                 f"{type(self).__name__} has no method residual(s), and none that does without: "
-                "linearised or add"
+                "linearized or add"
             )
         rows = ConstraintEquations({"goal": self.law}, view, ca.SX.ones(1))
         return rows.errors()[0] - numbers[len(self.constants) :], rows.jacobian()
@@ -307,7 +307,7 @@ class Goal:
             cost: see there.
             block: the numbers of its block, the weight last.
         """
-        cost.add_rows(*self.linearised(cost.view, block[:-1]), block[-1])
+        cost.add_rows(*self.linearized(cost.view, block[:-1]), block[-1])
 
     # ---- report --------------------------------------------------------------------------------------------
 
@@ -322,7 +322,7 @@ class Goal:
         x = targets.reshape(T, -1)
         numbers = np.column_stack([np.broadcast_to(self.constants, (T, len(self.constants))), x])
         found = at.evaluate(
-            self.code(tree), lambda s, x: self.linearised(s.view(s.kinematics()), x)[0], numbers, x.shape[1]
+            self.code(tree), lambda s, x: self.linearized(s.view(s.kinematics()), x)[0], numbers, x.shape[1]
         )
         return np.linalg.norm(found, axis=-1)
 

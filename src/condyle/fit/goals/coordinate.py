@@ -46,7 +46,7 @@ class Coordinate(Goal):
     def unit_in(self, system: System) -> str:
         return scales.units(system.bodies)[0][system.coordinates.index(self.coordinate)]
 
-    def linearised(self, view: View, numbers: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def linearized(self, view: View, numbers: ca.SX) -> tuple[ca.SX, ca.SX]:
         body, j = owner(view.tree, self.coordinate, f"goal {self.name!r}")
         J = ca.SX(1, view.tree.nu)
         J[0, body.u] = body.mobilizer.N(view.q[body.q])[j, :]

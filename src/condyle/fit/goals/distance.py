@@ -78,7 +78,7 @@ class Distance(Goal):
     def size(self, w: NDArray[np.float64], x: NDArray[np.float64]) -> NDArray[np.float64]:
         return w * ((x * x).sum(axis=1) + self.constants @ self.constants)
 
-    def linearised(self, view: View, numbers: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def linearized(self, view: View, numbers: ca.SX) -> tuple[ca.SX, ca.SX]:
         tree, ends, jacobians = view.tree, [], []
         for body, p in ((str(self.a), numbers[:3]), (str(self.b), numbers[3:6])):
             ends.append(view.station_position(body, p))

@@ -35,7 +35,7 @@ def touching(
     b (m, 3) and points (m, 3) [m].
 
     Args:
-        R_a, c_a, half_a: axes (k, 3, 3), centres (k, 3) and half-lengths (k, 3) of a; of b likewise.
+        R_a, c_a, half_a: axes (k, 3, 3), centers (k, 3) and half-lengths (k, 3) of a; of b likewise.
         reach: gaps up to which points count, shape (k,) [m].
     """
     d, margin = c_b - c_a, MARGIN * np.minimum(half_a.min(axis=1), half_b.min(axis=1))
@@ -127,8 +127,8 @@ def _faces(
     shadow = np.stack(
         [np.stack([np.einsum("ki,ki->k", a, b) for b in (x_2, y_2)], axis=1) for a in (x, y)], axis=1
     )  # (k, 2, 2): shadows of x_2, y_2 on x, y
-    centre = np.stack([np.einsum("ki,ki->k", top_2 - top, a) for a in (x, y)], axis=1)
-    st = np.einsum("kij,kmj->kmi", np.linalg.inv(shadow), mine - centre[:, None])
+    center = np.stack([np.einsum("ki,ki->k", top_2 - top, a) for a in (x, y)], axis=1)
+    st = np.einsum("kij,kmj->kmi", np.linalg.inv(shadow), mine - center[:, None])
     under = (np.abs(st) < h_2[:, None]).all(axis=2)
     # crossings of the edges of both
     p, q = flat, np.roll(flat, -1, axis=1) - flat
@@ -142,7 +142,7 @@ def _faces(
         crosses = ((a > 0) & (a < 1) & (b > 0) & (b < 1)).reshape(-1, 16)
     cut = (p[:, :, None] + np.nan_to_num(a)[..., None] * q[:, :, None]).reshape(-1, 16, 2)
     shape = np.concatenate([flat, mine, cut], axis=1)  # (k, POINTS, 2): places seen along n
-    st = np.einsum("kij,kmj->kmi", np.linalg.inv(shadow), shape - centre[:, None])
+    st = np.einsum("kij,kmj->kmi", np.linalg.inv(shadow), shape - center[:, None])
     low = top_2[:, None] + st[..., :1] * x_2[:, None] + st[..., 1:] * y_2[:, None]
     gap = np.einsum("kmi,ki->km", low - top[:, None], n)
     keep = np.concatenate([within, under, crosses], axis=1) & (gap <= reach[:, None])

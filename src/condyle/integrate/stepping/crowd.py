@@ -1,6 +1,6 @@
 """Many surfaces, and which of them are near each other.
 
-Spheres and points are found by k-d trees of their centres (SciPy's), one for each power of two of how far
+Spheres and points are found by k-d trees of their centers (SciPy's), one for each power of two of how far
 they reach; half-spaces and boxes are few and are compared with all of them. Closest points are found in each
 step, by nearest.py; those of two boxes by boxes.py.
 """
@@ -80,8 +80,8 @@ class Crowd:
         )
         self.spheres, self.balls = len(round_), len(round_) + len(corners)
         balls: Sequence[Any] = [*round_, *corners]
-        self.centre = np.array(
-            [_plain(b.centre if isinstance(b, Sphere) else b.station, "a centre") for b in balls]
+        self.center = np.array(
+            [_plain(b.center if isinstance(b, Sphere) else b.station, "a center") for b in balls]
         ).reshape(-1, 3)
         self.radius = np.array([_plain(b.radius, "a radius") for b in balls])
         self.normal = np.array([_plain(s.normal, "a normal") for s in self.planes]).reshape(-1, 3)
@@ -102,7 +102,7 @@ class Crowd:
             reach: of all bodies and ground [m], shape (n + 1,).
         """
         mine = self.body[: self.balls]
-        c = p[mine] + np.einsum("mij,mj->mi", R[mine], self.centre)
+        c = p[mine] + np.einsum("mij,mj->mi", R[mine], self.center)
         pairs, planes, boxes_ = (
             self._spheres(c[: self.spheres], reach),
             self._planes(c, R, p, reach),
@@ -179,8 +179,8 @@ class Crowd:
         """Balls near boxes; those within are nearer still."""
         if not self.boxes or not len(c):
             return np.empty((0, 2), int)
-        R_GS, centre = self._placed(R, p)
-        y = np.einsum("bji,bmj->bmi", R_GS, c[None] - centre[:, None])
+        R_GS, center = self._placed(R, p)
+        y = np.einsum("bji,bmj->bmi", R_GS, c[None] - center[:, None])
         core = self.core[:, None]
         gap = (
             np.linalg.norm(y - np.clip(y, -core, core), axis=2)
@@ -196,22 +196,22 @@ class Crowd:
         return np.column_stack([first + i[keep], j[keep]])
 
     def _placed(self, R: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Axes and centres of all boxes, in ground."""
+        """Axes and centers of all boxes, in ground."""
         owner = self.body[self.balls + len(self.normal) :]
         return R[owner] @ self.R_BS, p[owner] + np.einsum("mij,mj->mi", R[owner], self.p_BS)
 
     def two_boxes(self, R: np.ndarray, p: np.ndarray, reach: np.ndarray) -> Listed:
         """Contacts of boxes with boxes; arguments as of `near`."""
         first = self.balls + len(self.normal)
-        R_GS, centre = self._placed(R, p)
+        R_GS, center = self._placed(R, p)
         half = self.core + self.edge[:, None]
-        i, j = np.triu_indices(len(centre), 1)
+        i, j = np.triu_indices(len(center), 1)
         round_ = np.linalg.norm(half, axis=1)  # spheres around them
-        apart = np.linalg.norm(centre[j] - centre[i], axis=1) - round_[i] - round_[j]
+        apart = np.linalg.norm(center[j] - center[i], axis=1) - round_[i] - round_[j]
         keep = self._kept(first + i, first + j, apart, reach)
         i, j = i[keep], j[keep]
         far = reach[self.body[first + i]] + reach[self.body[first + j]]
-        pair, point, gap, n, P = boxes.touching(R_GS[i], centre[i], half[i], R_GS[j], centre[j], half[j], far)
+        pair, point, gap, n, P = boxes.touching(R_GS[i], center[i], half[i], R_GS[j], center[j], half[j], far)
         return self._listed(np.column_stack([first + i[pair], first + j[pair]]), gap, n, P, point=point)
 
 

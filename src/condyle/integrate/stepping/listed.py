@@ -158,9 +158,9 @@ class ListedRun(ABC):
         """Streams of spheres, points and corners."""
         crowd = self.crowd
         balls = np.column_stack(
-            [crowd.body[: crowd.balls] % (len(self.system.bodies) + 1), crowd.centre, crowd.radius]
+            [crowd.body[: crowd.balls] % (len(self.system.bodies) + 1), crowd.center, crowd.radius]
         )
-        self.streams |= {"balls": balls, "centres": np.zeros((len(balls), 3))}
+        self.streams |= {"balls": balls, "centers": np.zeros((len(balls), 3))}
         self.counts |= {"n_bodies": len(self.system.bodies), "n_balls": len(balls)}
 
     def _listed(self, step: float) -> None:
@@ -216,7 +216,7 @@ def sizes_of(system: System, crowd: Crowd) -> tuple[np.ndarray, np.ndarray]:
     size, far = np.zeros(len(system.bodies) + 1), np.zeros(len(system.bodies) + 1)
     some = crowd.body[: crowd.balls]
     np.maximum.at(size, some[some >= 0], crowd.radius[some >= 0])
-    np.maximum.at(far, some, np.linalg.norm(crowd.centre, axis=1))
+    np.maximum.at(far, some, np.linalg.norm(crowd.center, axis=1))
     for box, half, p in zip(crowd.boxes, crowd.core + crowd.edge[:, None], crowd.p_BS, strict=True):
         if box.body != "ground":
             at = system.body(box.body).index

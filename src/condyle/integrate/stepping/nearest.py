@@ -30,7 +30,7 @@ def plane(c: ca.SX, pose: ca.SX, row: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
 
 
 def box(c: ca.SX, pose: ca.SX, row: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
-    """A box is all points at most `edge` from a smaller one; a centre within that one leaves by the nearest
+    """A box is all points at most `edge` from a smaller one; a center within that one leaves by the nearest
     face."""
     R_B = ca.reshape(pose[:9], 3, 3)
     R, core, edge = R_B @ ca.reshape(row[11:20], 3, 3), row[7:10], row[10]

@@ -1,7 +1,7 @@
 """A step of a crowd of free bodies as one native program: forces, who touches, impulses, where they go.
 
-Each body has the velocity v of its centre of mass and w, in ground, the mass m and the inertia I about that
-centre, so that a contact at P with directions D = (n, t_1, t_2), arms r = P - x, needs no matrix:
+Each body has the velocity v of its center of mass and w, in ground, the mass m and the inertia I about that
+center, so that a contact at P with directions D = (n, t_1, t_2), arms r = P - x, needs no matrix:
 
     v_rel = D (v_b + w_b x r_b - v_a - w_a x r_a)                                                          (5)
     an impulse p:   v_b += D' p / m_b,   w_b += I_b^-1 (r_b x D' p),   and less of a
@@ -28,10 +28,10 @@ from condyle.native.programs.program import Program
 from condyle.system.system import System
 
 BODY = 18
-"""Numbers of a body: 1 / m, centre of mass (3), inertia and its inverse (6 each), its reach from the origin
+"""Numbers of a body: 1 / m, center of mass (3), inertia and its inverse (6 each), its reach from the origin
 and the room around it."""
 POSE = 15
-"""R_GB by columns, its origin, its centre of mass."""
+"""R_GB by columns, its origin, its center of mass."""
 CONTACT = 38
 """D by rows, both arms, mu, w_n, w_t, three c: with restitution, without, of overlaps; 1 / m and the
 inverse of the inertia of a and of b; who they are, a, b; the place of the pair in the list."""
@@ -57,8 +57,8 @@ _SIZES = {
     "u_b": 6,
     "reach": 2,
     "reach_b": 2,
-    "centre": 3,
-    "centre_b": 3,
+    "center": 3,
+    "center_b": 3,
     "n": 3,
     "P": 3,
     "impulse": 3,
@@ -82,8 +82,8 @@ _BODIES = {
     "A": 6,
 }
 _CONTACTS = {"contacts": CONTACT, "impulses": 3, "again": 3}
-_STREAMS = _BODIES | _CONTACTS | {"balls": 5, "centres": 3, "W": 3} | NARROW
-_WALK = {"n_bodies": _BODIES, "n_balls": ("balls", "centres"), "capacity": _CONTACTS}
+_STREAMS = _BODIES | _CONTACTS | {"balls": 5, "centers": 3, "W": 3} | NARROW
+_WALK = {"n_bodies": _BODIES, "n_balls": ("balls", "centers"), "capacity": _CONTACTS}
 """What moves on with each count."""
 
 
@@ -161,7 +161,7 @@ def _enter(
     )
 
 
-def centre_of(ball: ca.SX, pose: ca.SX) -> ca.SX:
+def center_of(ball: ca.SX, pose: ca.SX) -> ca.SX:
     return pose[9:12] + ca.reshape(pose[:9], 3, 3) @ ball[1:4]
 
 
@@ -354,25 +354,25 @@ class StepTree:
 
     def found(self) -> list[Node]:
         """Contacts of the pairs that are listed."""
-        centre: list[Node] = [
+        center: list[Node] = [
             self.k(lambda b: b[0], "balls", "a"),
             Get("poses", "a", "pose"),
-            self.k(centre_of, "balls pose", "centres"),
+            self.k(center_of, "balls pose", "centers"),
         ]
-        find: list[Node] = [self.over("n_balls", *centre)]
+        find: list[Node] = [self.over("n_balls", *center)]
         for kind in NARROW:
             look: list[Node]
             if kind == "pairs":
                 look = [
-                    Get("centres", "i", "centre"),
-                    Get("centres", "j", "centre_b"),
-                    self.k(apart, f"centre centre_b {kind}", "gap n P"),
+                    Get("centers", "i", "center"),
+                    Get("centers", "j", "center_b"),
+                    self.k(apart, f"center center_b {kind}", "gap n P"),
                 ]
             elif kind != "given":
                 look = [
-                    Get("centres", "j", "centre"),
+                    Get("centers", "j", "center"),
                     Get("poses", "a", "pose"),
-                    self.k(plane if kind == "planes" else box, f"centre pose {kind}", "gap n P"),
+                    self.k(plane if kind == "planes" else box, f"center pose {kind}", "gap n P"),
                 ]
             else:
                 look = [self.k(lambda r: (r[4], r[5:8], r[8:11]), kind, "gap n P")]
@@ -387,7 +387,7 @@ class StepTree:
                         self.k(
                             is_near if kind != "planes" else is_near_plane,
                             "gap reach reach_b least"
-                            + (f" {self.velocity[1]} centre pose h" if kind == "planes" else ""),
+                            + (f" {self.velocity[1]} center pose h" if kind == "planes" else ""),
                             "near least",
                         ),
                         self.taken(*self.met(kind)),

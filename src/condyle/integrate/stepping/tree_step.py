@@ -19,7 +19,7 @@ from functools import partial
 import casadi as ca
 import numpy as np
 
-from condyle.constraints.solve.corrections import jump, moved, normalised
+from condyle.constraints.solve.corrections import jump, moved, normalized
 from condyle.dynamics import aba, crba
 from condyle.dynamics.view import Loads
 from condyle.integrate.equations import RightHandSide, equations
@@ -134,8 +134,8 @@ def build(system: System, bare: System, surfaces: bool, both_ways: bool) -> Made
     bodies = {"poses": POSE, "V": 6, "J": 6 * n, "reaches": 2, "budgets": 1, "bodies": 3}
     if surfaces:
         many = len(system.bodies) + 1
-        walk |= {"n_bodies": tuple(bodies), "n_balls": ("balls", "centres")}
-        all_streams |= bodies | {"balls": 5, "centres": 3} | NARROW
+        walk |= {"n_bodies": tuple(bodies), "n_balls": ("balls", "centers")}
+        all_streams |= bodies | {"balls": 5, "centers": 3} | NARROW
         sizes |= {
             "all_poses": POSE * many,
             "all_V": 6 * many,
@@ -148,8 +148,8 @@ def build(system: System, bare: System, surfaces: bool, both_ways: bool) -> Made
             "J_b": 6 * n,
             "reach": 2,
             "reach_b": 2,
-            "centre": 3,
-            "centre_b": 3,
+            "center": 3,
+            "center_b": 3,
             "n": 3,
             "P": 3,
             "place_a": 3,
@@ -271,7 +271,7 @@ def build(system: System, bare: System, surfaces: bool, both_ways: bool) -> Made
         u, move = blocks.joined(U), blocks.joined(U + shift)
         q = y[:nq] + h * moved(bare.compiled.model.tree, t, y[:nq], move)  # (9)
         if unit is not None:
-            q = normalised(bare.compiled.model.tree, q)
+            q = normalized(bare.compiled.model.tree, q)
         return ca.vertcat(q, u, y[nq + nu :])
 
     z: list[Node] = []

@@ -83,11 +83,11 @@ class Solve:
         return self.forces or self.tau is not None
 
     def inward(self) -> None:
-        generalised = self.forces and has_forces(self.looped.model) and apply_loads(self.looped, "z", -1)
+        generalized = self.forces and has_forces(self.looped.model) and apply_loads(self.looped, "z", -1)
         apply_motions(self.looped, self.forces)
 
         def inward(d: Draft) -> None:
-            taus = with_laws(d, self.tau, generalised)
+            taus = with_laws(d, self.tau, generalized)
             lock = of_held(d, "lock")
             if self.lighten:
                 lock = [x + MASSLESS * w**2 for x, w in zip(lock, d.of_speeds("weights"), strict=True)]

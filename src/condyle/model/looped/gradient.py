@@ -80,13 +80,13 @@ def forward_gradient(looped: Looped) -> None:
         make_room(d)
 
     looped.outward(prepare, start)
-    generalised = forces and apply_loads(looped, "z", -1)
+    generalized = forces and apply_loads(looped, "z", -1)
     apply_motions(looped, True)
 
     def inward(d: Draft) -> None:
         aba.inward_pass(
             d,
-            with_laws(d, "tau", generalised),
+            with_laws(d, "tau", generalized),
             of_held(d, "lock"),
             of_held(d, "held"),
             d.of_speeds("cotangent"),

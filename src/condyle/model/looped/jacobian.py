@@ -3,7 +3,7 @@
 After the passes of aba.py: what each body has by itself, outward; what it carries and the columns of its
 speeds, inward; then one row for every two speeds of different bodies on one path. Speeds are rows, too:
 bodies reach theirs by the links speed0, speed1 and so on, and a pair reaches its two by near and far, the one
-closer to ground. M is factored and solved afterwards (condyle.native.sweeps.tree_solve).
+closer to ground. M is factored and solved afterward (condyle.native.sweeps.tree_solve).
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ def has_forces(model: Model) -> bool:
 
 
 def apply_loads(looped: Looped, into: str, sign: int, gravity: bool = True) -> bool:
-    """Add sign times the loads to a field of the rows, and keep generalised forces as "f"; whether there are
+    """Add sign times the loads to a field of the rows, and keep generalized forces as "f"; whether there are
     any of these. Rates of auxiliary states are written too where they are among the results."""
     rates = "zdot" in looped.windows
     if rates:
@@ -92,7 +92,7 @@ def apply_loads(looped: Looped, into: str, sign: int, gravity: bool = True) -> b
 
 
 def write_loads(line: StraightLine, loads: Loads, into: str, sign: int) -> None:
-    """Add sign times some loads to a field of the rows, and keep generalised forces as "f"."""
+    """Add sign times some loads to a field of the rows, and keep generalized forces as "f"."""
     writes = {
         (B + 1, into): packed([ca.densify(x) for x in add_scaled(line.read(B, into), load, sign)])
         for B, load in loads.bodies.items()
@@ -104,7 +104,7 @@ def write_loads(line: StraightLine, loads: Loads, into: str, sign: int) -> None:
 
 
 def make_room(d: Draft) -> None:
-    """For the generalised forces of laws, and for what motions do."""
+    """For the generalized forces of laws, and for what motions do."""
     for name in ("f", "lock", "held") if d.kind.driven else ("f",):
         d.keep(name, [ca.SX.zeros(1, 1) for _ in d.kind.kept["H"]])
 
@@ -124,11 +124,11 @@ def of_held(d: Draft, name: str) -> list[ca.SX]:
     return d.kept(name) if d.kind.driven else d.of_speeds(name)
 
 
-def with_laws(d: Draft, tau: str | None, generalised: bool) -> list[ca.SX]:
-    """An argument for the speeds of this body, or zero, and the generalised forces of laws, if there are
+def with_laws(d: Draft, tau: str | None, generalized: bool) -> list[ca.SX]:
+    """An argument for the speeds of this body, or zero, and the generalized forces of laws, if there are
     any."""
     taus = [ca.SX(0)] * d.mobilizer.nu if tau is None else d.of_speeds(tau)
-    return [x + f for x, f in zip(taus, d.kept("f"), strict=True)] if generalised else taus
+    return [x + f for x, f in zip(taus, d.kept("f"), strict=True)] if generalized else taus
 
 
 def _no_status(d: Draft) -> None:
@@ -167,7 +167,7 @@ def solve(
     """aba.py. Forces act only if bodies move.
 
     Args:
-        prepared: adds to the first pass, given kinematics, inertia and mass centre of a body.
+        prepared: adds to the first pass, given kinematics, inertia and mass center of a body.
         ground: the same for ground.
         found: in place of the result udot, given the accelerations of the speeds, and X.
         applied: adds passes after those that apply loads.
@@ -191,14 +191,14 @@ def solve(
 
     sines(looped)
     looped.outward(prepare, start)
-    generalised = forces and apply_loads(looped, "z", -1)
+    generalized = forces and apply_loads(looped, "z", -1)
     if applied is not None:
         applied()
     apply_motions(looped, moving)
 
     def inward(d: Draft) -> None:
         aba.inward_pass(
-            d, with_laws(d, tau, generalised), of_held(d, "lock"), of_held(d, "held") if moving else None
+            d, with_laws(d, tau, generalized), of_held(d, "lock"), of_held(d, "held") if moving else None
         )
 
     looped.inward(inward, nothing)
@@ -251,7 +251,7 @@ def _newton_euler(
     result: str,
     forces: bool = False,
 ) -> None:
-    """rnea.py: `result` is the generalised forces, or "F" for the reactions, or "F" and these after it."""
+    """rnea.py: `result` is the generalized forces, or "F" for the reactions, or "F" and these after it."""
     forces = forces and has_forces(looped.model)
 
     def prepare(d: Draft) -> None:
@@ -260,12 +260,12 @@ def _newton_euler(
         make_room(d)
 
     looped.outward(prepare, ground)
-    generalised = forces and apply_loads(looped, "F", -1)
-    _project(looped, result, -1 if generalised else 0)
+    generalized = forces and apply_loads(looped, "F", -1)
+    _project(looped, result, -1 if generalized else 0)
 
 
 def _project(looped: Looped, result: str, sign: int) -> None:
-    """Sum forces tip to base: the generalised forces with `sign` times those of laws, or the forces
+    """Sum forces tip to base: the generalized forces with `sign` times those of laws, or the forces
     themselves as "F", or both."""
     shares = looped.model.tree.shares
     looped.cleared += tuple(name for name in result.split() if name != "F" and shares)
@@ -322,8 +322,8 @@ def applied_forces(looped: Looped) -> None:
         make_room(d)
 
     looped.outward(prepare, at_rest)
-    generalised = apply_loads(looped, "F", 1, gravity=False)
-    _project(looped, "f", 1 if generalised else 0)
+    generalized = apply_loads(looped, "F", 1, gravity=False)
+    _project(looped, "f", 1 if generalized else 0)
 
 
 def poses(looped: Looped) -> None:
@@ -407,36 +407,36 @@ def momentum(looped: Looped) -> None:
     line.write({"h": line.total("total", 6)})
 
 
-def mass_centre(looped: Looped) -> None:
+def mass_center(looped: Looped) -> None:
     line = _sum(
         looped,
         False,
         4,
-        lambda d, new: [d.body.mass * x for x in (*energy.centre_of(d.body, new.R_GM, new.p_GM), ca.SX(1))],
+        lambda d, new: [d.body.mass * x for x in (*energy.center_of(d.body, new.R_GM, new.p_GM), ca.SX(1))],
     )
     total = line.total("total", 4)
     line.write({"p": total[:3] / total[3]})
 
 
-def mass_centre_velocity(looped: Looped) -> None:
+def mass_center_velocity(looped: Looped) -> None:
     line = _sum(
         looped,
         True,
         4,
         lambda d, new: [
-            d.body.mass * x for x in (energy.centre_of(d.body, new.R_GM, new.p_GM, new.V_GM)[1], ca.SX(1))
+            d.body.mass * x for x in (energy.center_of(d.body, new.R_GM, new.p_GM, new.V_GM)[1], ca.SX(1))
         ],
     )
     total = line.total("total", 4)
     line.write({"v": total[:3] / total[3]})
 
 
-def mass_centre_acceleration(looped: Looped) -> None:
+def mass_center_acceleration(looped: Looped) -> None:
     def terms(d: Draft, new: Any) -> list[ca.SX]:
         A = acceleration(d.get("parent", "A"), new.p_PM, new.c, new.H, d.of_speeds("udot"))
         d.put("me", "A", A)
         return [
-            d.body.mass * x for x in (energy.centre_of(d.body, new.R_GM, new.p_GM, new.V_GM, A)[2], ca.SX(1))
+            d.body.mass * x for x in (energy.center_of(d.body, new.R_GM, new.p_GM, new.V_GM, A)[2], ca.SX(1))
         ]
 
     line = _sum(looped, True, 4, terms)

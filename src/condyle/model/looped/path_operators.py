@@ -141,7 +141,7 @@ def controlled_kinds(model: Model) -> list[PathKind]:
 
 def tensions_at_one(law: Any, view: Any) -> tuple[ca.SX, ca.SX, ca.SX]:
     """Of a path with an activation or control: its tension at 1 with a rigid tendon, its passive tension, and
-    its tension at 1 without the fibre's length and velocity."""
+    its tension at 1 without the fiber's length and velocity."""
     if isinstance(law, Muscle):
         return law.active_force(view, ca.SX(1)), law.passive_force(view), sx(law.max_isometric_force)
     return sx(law.optimal_force), ca.SX(0), sx(law.optimal_force)

@@ -1,4 +1,4 @@
-"""What muscles and actuators do at a unit of activation or control: kernels of static optimisation.
+"""What muscles and actuators do at a unit of activation or control: kernels of static optimization.
 
 The forces of a path depend on its length and the rate of that alone, which come from the operators of paths:
 these kernels are small however the paths run.
@@ -56,7 +56,7 @@ def _unit_tensions(s: Symbols) -> list[ca.SX]:
 
 
 def _unit_loads(s: Symbols) -> list[ca.SX]:
-    """Generalised forces of every other actuator at a control of 1."""
+    """Generalized forces of every other actuator at a control of 1."""
     view, out = s.view(s.kinematics(moving=False)), []
     for law in s.model.actuators.values():
         loads = Wrenches(view)

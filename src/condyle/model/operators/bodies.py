@@ -1,4 +1,4 @@
-"""Poses, velocities, accelerations, inertias and Jacobians of bodies, mass centre and momentum of all:
+"""Poses, velocities, accelerations, inertias and Jacobians of bodies, mass center and momentum of all:
 records."""
 
 from __future__ import annotations
@@ -80,9 +80,9 @@ def _about_origins(kin: Kinematics, C: dict[int, Inertia]) -> ca.SX:
     return column(rows(ca.blockcat([[I, J], [J.T, M]])) for I, J, M in about)
 
 
-def _mass_centre_acceleration(s: Symbols) -> list[ca.SX]:
+def _mass_center_acceleration(s: Symbols) -> list[ca.SX]:
     kin = s.kinematics()
-    return [energy.mass_centre(kin, accelerations(s.model.tree, kin, s["udot"]))[-1]]
+    return [energy.mass_center(kin, accelerations(s.model.tree, kin, s["udot"]))[-1]]
 
 
 AT_GROUND = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
@@ -174,34 +174,34 @@ OPERATORS = (
     Operator("frame_bias", Stage.VELOCITY, "q u", columns=of_body(*ACCELERATION)),
     Operator("station_bias", Stage.VELOCITY, "q u", columns=of_body(*ACCELERATION[3:])),
     Operator(
-        "mass_centre",
+        "mass_center",
         Stage.POSITION,
         "q",
         results={"p": "3"},
-        looped=passes.mass_centre,
+        looped=passes.mass_center,
         direct=True,
-        expressions=lambda s: energy.mass_centre(s.kinematics(moving=False)),
-        columns=fixed(*xyz("mass_centre_", "m")),
+        expressions=lambda s: energy.mass_center(s.kinematics(moving=False)),
+        columns=fixed(*xyz("mass_center_", "m")),
     ),
     Operator(
-        "mass_centre_velocity",
+        "mass_center_velocity",
         Stage.VELOCITY,
         "q u",
         results={"v": "3"},
-        looped=passes.mass_centre_velocity,
+        looped=passes.mass_center_velocity,
         direct=True,
-        expressions=lambda s: energy.mass_centre(s.kinematics())[-1:],
-        columns=fixed(*xyz("mass_centre_v", "m/s")),
+        expressions=lambda s: energy.mass_center(s.kinematics())[-1:],
+        columns=fixed(*xyz("mass_center_v", "m/s")),
     ),
     Operator(
-        "mass_centre_acceleration",
+        "mass_center_acceleration",
         Stage.ACCELERATION,
         "q u udot",
         results={"a": "3"},
         direct=True,
-        expressions=_mass_centre_acceleration,
-        columns=fixed(*xyz("mass_centre_a", "m/s^2")),
-        looped=passes.mass_centre_acceleration,
+        expressions=_mass_center_acceleration,
+        columns=fixed(*xyz("mass_center_a", "m/s^2")),
+        looped=passes.mass_center_acceleration,
     ),
     Operator(
         "momentum",

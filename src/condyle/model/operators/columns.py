@@ -78,7 +78,7 @@ def all_rates(model: Model, given: Mapping[str, Any]) -> list[Column]:
     ]
 
 
-def generalised_forces(model: Model, given: Mapping[str, Any]) -> list[Column]:
+def generalized_forces(model: Model, given: Mapping[str, Any]) -> list[Column]:
     """One per speed."""
     units = scales.units(model.tree.bodies)[1]
     return [(name, _FORCE.get(unit, "")) for name, unit in zip(model.tree.speeds, units, strict=True)]

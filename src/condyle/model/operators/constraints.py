@@ -38,7 +38,7 @@ def _matrix(s: Symbols) -> list[ca.SX]:
 
 def _forces(s: Symbols) -> list[ca.SX]:
     kin = s.kinematics()
-    return [rnea.generalised(s.model.tree, kin, s.rows(kin).loads(s["lambda_"]))]
+    return [rnea.generalized(s.model.tree, kin, s.rows(kin).loads(s["lambda_"]))]
 
 
 def _power(s: Symbols) -> list[ca.SX]:
@@ -133,7 +133,7 @@ OPERATORS = (
         results={"f": "nu"},
         reads=READS,
         expressions=_forces,
-        columns=columns.generalised_forces,
+        columns=columns.generalized_forces,
     ),
     Operator(
         "constraint_power",

@@ -243,7 +243,7 @@ OPERATORS = (
         columns=_on_bodies,
     ),
     Operator(
-        "contact_centres",
+        "contact_centers",
         Stage.ACCELERATION,
         "q u",
         results={"fP": "contacts 4"},
@@ -251,7 +251,7 @@ OPERATORS = (
         reads=READS,
         expressions=_of(lambda done: ca.vertcat(done.f_n * done.P, done.f_n)),
         differentiable=False,
-        serves="centre_of_pressure",
+        serves="center_of_pressure",
     ),
-    Operator("centre_of_pressure", Stage.ACCELERATION, "q u", columns=_of_group),
+    Operator("center_of_pressure", Stage.ACCELERATION, "q u", columns=_of_group),
 )

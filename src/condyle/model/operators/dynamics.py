@@ -1,4 +1,4 @@
-"""Forward and inverse dynamics, the mass matrix, generalised forces and reactions: records."""
+"""Forward and inverse dynamics, the mass matrix, generalized forces and reactions: records."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _gravity_forces(s: Symbols) -> list[ca.SX]:
     loads.enabled = s.enabled[0]
     energy.weight(kin, s.gravity, loads)
     s.model.gravity.apply(loads.view, loads)
-    return [rnea.generalised(s.model.tree, kin, loads)]
+    return [rnea.generalized(s.model.tree, kin, loads)]
 
 
 def _coriolis_forces(s: Symbols) -> list[ca.SX]:
@@ -82,14 +82,14 @@ def each_force(s: Symbols, kin: Kinematics) -> list[Loads]:
 
 def _applied_forces(s: Symbols) -> list[ca.SX]:
     kin = s.kinematics()
-    each = [rnea.generalised(s.model.tree, kin, loads) for loads in each_force(s, kin)[1:]]
+    each = [rnea.generalized(s.model.tree, kin, loads) for loads in each_force(s, kin)[1:]]
     return [sum(each, ca.SX(s.model.tree.nu, 1))]
 
 
 def _each_force(s: Symbols) -> list[ca.SX]:
     kin = s.kinematics()
     each = each_force(s, kin)[: len(s.model.acting)]
-    return [column(rnea.generalised(s.model.tree, kin, loads) for loads in each)]
+    return [column(rnea.generalized(s.model.tree, kin, loads) for loads in each)]
 
 
 def _power(s: Symbols) -> list[ca.SX]:
@@ -175,7 +175,7 @@ OPERATORS = (
         results={"tau": "nu"},
         reads="joints forces",
         expressions=_inverse_dynamics,
-        columns=columns.generalised_forces,
+        columns=columns.generalized_forces,
         looped=passes.inverse_dynamics,
         direct=True,
         plain=True,
@@ -195,7 +195,7 @@ OPERATORS = (
         takes="q f",
         results={"Mf": "nu"},
         expressions=_multiply_mass_matrix,
-        columns=columns.generalised_forces,
+        columns=columns.generalized_forces,
         looped=passes.multiply_mass_matrix,
         direct=True,
     ),
@@ -218,7 +218,7 @@ OPERATORS = (
         "q",
         results={"f": "nu"},
         expressions=_gravity_forces,
-        columns=columns.generalised_forces,
+        columns=columns.generalized_forces,
         looped=passes.gravity_forces,
         direct=True,
     ),
@@ -228,7 +228,7 @@ OPERATORS = (
         "q u",
         results={"f": "nu"},
         expressions=_coriolis_forces,
-        columns=columns.generalised_forces,
+        columns=columns.generalized_forces,
         looped=passes.coriolis_forces,
         direct=True,
     ),
@@ -239,7 +239,7 @@ OPERATORS = (
         results={"f": "nu"},
         reads="joints forces",
         expressions=_applied_forces,
-        columns=columns.generalised_forces,
+        columns=columns.generalized_forces,
         looped=passes.applied_forces,
         direct=True,
     ),
@@ -253,7 +253,7 @@ OPERATORS = (
         serves="induced_accelerations",
         differentiable=False,
     ),
-    Operator("motion_forces", Stage.ACCELERATION, "q u", columns=columns.generalised_forces),
+    Operator("motion_forces", Stage.ACCELERATION, "q u", columns=columns.generalized_forces),
     Operator("motion_power", Stage.ACCELERATION, "q u", columns=columns.speed_powers),
     Operator(
         "timed_power",

@@ -1,4 +1,4 @@
-"""What muscles report of themselves, and how far fibres are from equilibrium with their tendons: records.
+"""What muscles report of themselves, and how far fibers are from equilibrium with their tendons: records.
 Lengths of their paths come from the operators of paths."""
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ def _reports(s: Symbols) -> list[ca.SX]:
 
 
 def _imbalance(s: Symbols) -> list[ca.SX]:
-    """Of each elastic tendon: the imbalance r of its fibre, dr/dl_M, bounds of l_M, the tendon's state. The
-    fibre's length is read in the place of the tendon's state."""
+    """Of each elastic tendon: the imbalance r of its fiber, dr/dl_M, bounds of l_M, the tendon's state. The
+    fiber's length is read in the place of the tendon's state."""
     view, out = s.view(s.kinematics()), []
     for muscle in _muscles(s, view):
         if muscle.tendon == "elastic":

@@ -1,6 +1,6 @@
 """The shortest way from Python into a kernel: a builtin function that reads NumPy arrays by itself.
 
-A generalised ufunc costs about 1.4 microseconds per call, as much as the dynamics of fifteen bodies. The
+A generalized ufunc costs about 1.4 microseconds per call, as much as the dynamics of fifteen bodies. The
 builtin looks at its arguments in machine code: if all are plain float64 vectors of the right size, contiguous
 and aligned, it makes the result arrays, runs the kernel and returns them; in every other case it calls the
 slow path with the same arguments.

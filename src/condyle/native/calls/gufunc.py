@@ -1,4 +1,4 @@
-"""A kernel over many states: a native NumPy inner loop, and the generalised ufunc made of it.
+"""A kernel over many states: a native NumPy inner loop, and the generalized ufunc made of it.
 
 The loop `void name(char **args, intptr *dims, intptr *steps, void *context)` takes rows with any strides: it
 gathers W states into lanes, runs the kernel and scatters the results. The last block repeats its last state.
@@ -295,7 +295,7 @@ _DOUBLE = 12  # NPY_DOUBLE
 
 
 def make_ufunc(loop: int, data: int, signature: str, name: str, owner: object) -> np.ufunc:
-    """A generalised ufunc over a native loop; the ufunc keeps `owner` alive."""
+    """A generalized ufunc over a native loop; the ufunc keeps `owner` alive."""
     ins, outs = (side.count("(") for side in signature.split("->"))
     functions, datas = (ctypes.c_void_p * 1)(loop), (ctypes.c_void_p * 1)(data)
     types = ctypes.create_string_buffer(bytes([_DOUBLE] * (ins + outs)))

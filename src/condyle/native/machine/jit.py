@@ -67,28 +67,28 @@ def versions() -> str:
     return f"llvmlite {llvmlite.__version__}; llvm {llvm.llvm_version_info}; {triple}; {cpu}; {features}"
 
 
-def _target_machine(optimise: int) -> llvm.TargetMachine:
+def _target_machine(optimize: int) -> llvm.TargetMachine:
     triple, cpu, features = host()
     return llvm.Target.from_triple(triple).create_target_machine(
-        cpu=cpu, features=features, opt=optimise, reloc="pic", codemodel="default"
+        cpu=cpu, features=features, opt=optimize, reloc="pic", codemodel="default"
     )
 
 
-def compile_ir(text: str, optimise: int = 1) -> bytes:
+def compile_ir(text: str, optimize: int = 1) -> bytes:
     """Object file of an IR module, or several joined in one, for `Library`.
 
     Code generation level 1 equals 3 on our straight lines; no IR passes are run.
     """
     host()
-    return (_compile_once if len(text) < _SHORT else _compile)(text, optimise)
+    return (_compile_once if len(text) < _SHORT else _compile)(text, optimize)
 
 
-def _compile(text: str, optimise: int) -> bytes:
+def _compile(text: str, optimize: int) -> bytes:
     texts = parallel.divide(text)
     threads = min(len(texts), thread_count())
     if memory.is_near(texts, threads):
-        return parallel.join(memory.apart(texts, host(), optimise))
-    return parallel.join(parallel.compile_all(texts, lambda: _target_machine(optimise), threads))
+        return parallel.join(memory.apart(texts, host(), optimize))
+    return parallel.join(parallel.compile_all(texts, lambda: _target_machine(optimize), threads))
 
 
 # What does not depend on numbers of a system, such as the check of Parameters where it has none, is the same

@@ -16,7 +16,7 @@ What is guaranteed, against CasADi's own evaluator on the same inputs:
   fused multiply-add, contraction changes nothing;
 - if_else(c, x, y) is one selection and gives x or y as it is; CasADi adds a zero to it, which turns -0.0 into
   0.0. Both sides are always evaluated and may set floating-point flags;
-- a lane does not depend on its neighbours, and equals the scalar kernel to the last bit;
+- a lane does not depend on its neighbors, and equals the scalar kernel to the last bit;
 - sign and payload of a NaN are not kept.
 """
 
@@ -346,7 +346,7 @@ class _KernelWriter:
         body.store(value, place)
 
     def _slots(self) -> tuple[dict[int, int], int]:
-        """Place in `work` of each travelling value, used again when the value is dead; and how many
+        """Place in `work` of each traveling value, used again when the value is dead; and how many
         places."""
         slot: dict[int, int] = {}
         free: list[int] = []

@@ -170,7 +170,7 @@ def _flip(value: Value, quarter: Value) -> Value:
 
 
 def _far_sincos(module: Module, symbol: str) -> None:
-    """sin and cos of the C library where `far`, and our own elsewhere: no lane depends on its neighbours."""
+    """sin and cos of the C library where `far`, and our own elsewhere: no lane depends on its neighbors."""
     L, type = module.lanes, _two(module)
     with module.function(
         f"{symbol}.far", [L.T, L.B], result=type, attributes="noinline nounwind", note=HELPER

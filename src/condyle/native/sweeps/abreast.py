@@ -1,5 +1,5 @@
 """Rows of one origin at several indices: one after the other or, of a solver for one state, side by side in
-the lanes of a register. The fibres of eighteen muscles of one kind take three runs of the solver, not
+the lanes of a register. The fibers of eighteen muscles of one kind take three runs of the solver, not
 eighteen."""
 
 from __future__ import annotations

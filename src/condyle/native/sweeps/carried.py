@@ -1,5 +1,5 @@
 """Stages that do not compute again what an earlier one has: poses and lengths of paths are needed to look up
-curves, to solve for fibres, and at last.
+curves, to solve for fibers, and at last.
 
 Each stage of a Staged is a function of the arguments and of the rows so far. A value that some stage has
 computed and a later one needs is *carried*: the first stores it, all others load it.

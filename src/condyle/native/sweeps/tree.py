@@ -107,7 +107,7 @@ class Tree:
 
     def blocks(self, items: np.ndarray, none: np.ndarray | None = None) -> np.ndarray:
         """Numbers of the items, (n, numbers), by place, shape (blocks, numbers, 4); where there is no item,
-        `none`, or those of a neighbour."""
+        `none`, or those of a neighbor."""
         places = self.order.copy()
         if none is None:
             places = np.where(places < 0, np.maximum(places[:, :1], 0), places)

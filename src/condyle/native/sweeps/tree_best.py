@@ -40,7 +40,7 @@ class TreeBest:
         bound: p, numbers of a branch -> at most the values below it.
         value: p, numbers of an item -> one number.
         nodes: numbers of the branches, shape (nodes, numbers, 4); NaN where there is none.
-        items: numbers of the items, shape (blocks, numbers, 4); those at empty places are of a neighbour.
+        items: numbers of the items, shape (blocks, numbers, 4); those at empty places are of a neighbor.
         rows: what comes out, by place, shape (4 blocks, width).
         together: four points in lanes are near each other, and go through the tree together.
 

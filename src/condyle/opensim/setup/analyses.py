@@ -73,7 +73,7 @@ def kinematics(trial: Trial, element: Element) -> None:
 
 
 def body_kinematics(trial: Trial, element: Element) -> None:
-    """Mass centres and orientations of bodies, their velocities and accelerations: _pos, _vel, _acc."""
+    """Mass centers and orientations of bodies, their velocities and accelerations: _pos, _vel, _acc."""
     setup, system, motion = trial.setup, trial.system, trial.motion
     local = setup.flag("express_results_in_body_local_frame", False, element)
     bodies = trial.chosen(element, "bodies", [*body_order(setup.model.object, system), "center_of_mass"])
@@ -85,9 +85,9 @@ def body_kinematics(trial: Trial, element: Element) -> None:
     names: list[str] = []
     for name in bodies:
         if name == "center_of_mass":
-            parts["pos"].append(system.mass_centre(q))
-            parts["vel"].append(system.mass_centre_velocity(q, u))
-            parts["acc"].append(system.mass_centre_acceleration(q, u, udot))
+            parts["pos"].append(system.mass_center(q))
+            parts["vel"].append(system.mass_center_velocity(q, u))
+            parts["acc"].append(system.mass_center_acceleration(q, u, udot))
             names += [f"{name}_{c}" for c in "XYZ"]
             continue
         names += [f"{name}_{c}" for c in ("X", "Y", "Z", "Ox", "Oy", "Oz")]

@@ -36,7 +36,7 @@ ANALYSES: dict[str, Callable[[Trial, Element], None]] = {
 """What runs an analysis."""
 UNKNOWN = (
     "no file has states of the muscles: in all analyses but StaticOptimization they are at their "
-    "default activations, with fibres in equilibrium with their tendons. Kinematics, lengths and "
+    "default activations, with fibers in equilibrium with their tendons. Kinematics, lengths and "
     "moment arms do not depend on that"
 )
 
@@ -124,7 +124,7 @@ def _states(
     setup: Setup, system: System, motion: Motion, table: Table | None, controls: dict[str, Control]
 ) -> tuple[Array, Array]:
     """Auxiliary states (m, nz) and inputs (m, k) of the frames: those of a file of states and of controllers;
-    fibres are in equilibrium where a file does not have them, or the setup asks for it."""
+    fibers are in equilibrium where a file does not have them, or the setup asks for it."""
     start = motion.start
     z = np.tile(start.z, (len(motion), 1))
     lacking = list(system.state_variables)

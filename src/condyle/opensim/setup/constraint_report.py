@@ -98,7 +98,7 @@ def _common(system: System, bodies: list[str]) -> str:
 
 
 def _on_coordinates(reading: Reading, constraint: Element, batch: Batch) -> list[tuple[str, Array]]:
-    """Generalised forces on all speeds of the joints that a coupler joins."""
+    """Generalized forces on all speeds of the joints that a coupler joins."""
     system, tree = batch.system, batch.system._tree
     names = [
         reading.components.find(word, constraint, "Coordinate")

@@ -1,7 +1,7 @@
-"""Fibres in equilibrium with their tendons, as OpenSim's tools find them.
+"""Fibers in equilibrium with their tendons, as OpenSim's tools find them.
 
-Millard's and other fibres do not move in equilibrium. Those of Thelen2003Muscle do: the velocity of the path
-is shared by fibre and tendon as two springs in series would share it,
+Millard's and other fibers do not move in equilibrium. Those of Thelen2003Muscle do: the velocity of the path
+is shared by fiber and tendon as two springs in series would share it,
 
     K_M = d(F_M cos(alpha))/d(l_M cos(alpha)),    K_T = dF_T/dl_T                                          (1)
     v_T = Ldot K_M / (K_M + K_T),    v_M = (Ldot - v_T) cos(alpha)                                         (2)
@@ -29,7 +29,7 @@ from condyle.system.operators.muscles import equilibrium
 LIMIT = 200
 """Steps at most."""
 CLOSE = 1e-12
-"""The last step over the fibre's length, and of f_V."""
+"""The last step over the fiber's length, and of f_V."""
 
 
 def opensim_equilibrium(motion: Motion, z: Array) -> Array:
@@ -61,7 +61,7 @@ def opensim_equilibrium(motion: Motion, z: Array) -> Array:
         late += [name] * (not good.all())
     if late:
         warn(
-            f"equilibrium in motion was not found in all frames: {', '.join(late)}; fibres do not move there"
+            f"equilibrium in motion was not found in all frames: {', '.join(late)}; fibers do not move there"
         )
     return found
 
@@ -69,7 +69,7 @@ def opensim_equilibrium(motion: Motion, z: Array) -> Array:
 def _shared(
     law: Thelen2003, still: Array, L: Array, Ldot: Array, a: Array
 ) -> tuple[Array, NDArray[np.bool_]]:
-    """Lengths of a fibre (m,) by (1)-(3), from those at rest, and where they were found."""
+    """Lengths of a fiber (m,) by (1)-(3), from those at rest, and where they were found."""
     step = _step(law).map(len(L))
     l_M, f_V = still, np.ones_like(still)
     close = np.zeros(len(L), dtype=bool)
@@ -88,11 +88,11 @@ def _step(law: Thelen2003) -> ca.Function:
     l_0, l_S, h = sx(law.optimal_fiber_length), sx(law.tendon_slack_length), law._height
 
     def forces(length: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
-        """Along the tendon: of the fibre and of the tendon; and cos(alpha)."""
+        """Along the tendon: of the fiber and of the tendon; and cos(alpha)."""
         cos = ca.sqrt(1 - (h / length) ** 2)
         n = length / l_0
-        fibre = a * law.active_force_length.value(n) * f_V + law.passive_force_length.value(n)
-        return fibre * cos, law.tendon_force_length.value((L - length * cos) / l_S), cos
+        fiber = a * law.active_force_length.value(n) * f_V + law.passive_force_length.value(n)
+        return fiber * cos, law.tendon_force_length.value((L - length * cos) / l_S), cos
 
     F_M, F_T, _ = forces(l_M)
     r = F_M - F_T

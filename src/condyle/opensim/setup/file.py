@@ -50,8 +50,8 @@ URGENT = (
     "at exactly (0, 0, 0)",
     "may call otherwise",
     "this is not the motion",
-    "are positions in metres",
-    "are points in metres",
+    "are positions in meters",
+    "are points in meters",
 )
 """Warnings of what makes numbers wrong: to be checked, not only noted."""
 

@@ -108,8 +108,8 @@ class Exerted:
         L, Ldot = self._paths()
         return L[:, k], Ldot[:, k]
 
-    def generalised(self, name: str) -> Array:
-        """Generalised forces (m, nu)."""
+    def generalized(self, name: str) -> Array:
+        """Generalized forces (m, nu)."""
         return self._of("each_force")[name]
 
     def stored(self, name: str) -> Array:
@@ -136,12 +136,12 @@ class Exerted:
         if isinstance(law, (Muscle, PathActuator)):
             return self.tension(name)
         unit = self._unit(name)
-        f = self.generalised(name)
+        f = self.generalized(name)
         size = (unit**2).sum(axis=1)
         return np.divide((f * unit).sum(axis=1), size, out=np.zeros(len(f)), where=size > 0)
 
     def _unit(self, name: str) -> Array:
-        """Generalised forces of an actuator that exerts 1 N or 1 N m, (m, nu)."""
+        """Generalized forces of an actuator that exerts 1 N or 1 N m, (m, nu)."""
         compiled = self.trial.system.compiled
         if "units" not in self._known:
             flat = compiled.function("unit_loads").fast(self.run.q, self.run.tail)
@@ -179,7 +179,7 @@ def columns_of(exerted: Exerted, element: Element) -> Columns:
             left.append(force.title)
         else:
             columns += made
-    for label, load in trial.labelled:
+    for label, load in trial.labeled:
         columns += load_columns(exerted.run, label, load)
     if left:
         trial.setup.report.check.append(f"{element.title}: not in the file: {', '.join(left)}")
@@ -271,8 +271,8 @@ def _along_path(ending: str) -> Callable[[Exerted, Element], Columns | None]:
 
 
 def _on_coordinate(exerted: Exerted, element: Element) -> Array:
-    """The only generalised force that is there."""
-    f = exerted.generalised(element.name)
+    """The only generalized force that is there."""
+    f = exerted.generalized(element.name)
     law: Any = exerted.trial.system.force(element.name)
     speed = law.speed if getattr(law, "speed", None) is not None else law.coordinate
     found: Array = f[:, exerted.trial.system.speeds.index(speed)]

@@ -12,7 +12,7 @@ from condyle.forces.actuators import Actuator
 from condyle.forces.external import ExternalWrench, TimeSeries
 from condyle.integrate.trajectory import Trajectory
 from condyle.muscles import Muscle
-from condyle.opensim.loads import labelled_loads
+from condyle.opensim.loads import labeled_loads
 from condyle.opensim.setup.analyze import run_analyses
 from condyle.opensim.setup.controllers import Control, controls_of, driven
 from condyle.opensim.setup.coordinates import in_degrees, speed_names
@@ -71,7 +71,7 @@ def run(setup: Setup) -> None:
 
 
 def _balanced(state: State) -> State:
-    """The state with fibres in equilibrium, as OpenSim's tools find it."""
+    """The state with fibers in equilibrium, as OpenSim's tools find it."""
     u = state.u[None]
     motion = Motion(state.system, [state.t], state.q[None], u, np.zeros_like(u), state=state)
     return state.replace(z=opensim_equilibrium(motion, state.z[None])[0])
@@ -139,7 +139,7 @@ def _add_loads(setup: Setup, system: System, start: float, end: float) -> list[t
     path = setup.file("external_loads_file")
     if path is None:
         return []
-    out, loads = [], setup.step("external loads", lambda: labelled_loads(path))
+    out, loads = [], setup.step("external loads", lambda: labeled_loads(path))
     check_bodies(path.name, system, loads)
     for label, load in loads:
         longer = continued(load, start, end)

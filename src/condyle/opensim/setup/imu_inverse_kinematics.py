@@ -96,7 +96,7 @@ def places(setup: Setup, system: System, table: Table) -> IMUs:
 
 
 def _write(setup: Setup, system: System, result: InverseKinematics, path: Path) -> None:
-    """Coordinates in degrees and metres, and the angles of the sensors from the model's [rad]."""
+    """Coordinates in degrees and meters, and the angles of the sensors from the model's [rad]."""
     name = Path(setup.text("output_motion_file").replace("\\", "/")).name or f"ik_{path.stem}"
     motion, order, degrees = result.motion, file_order(setup, system), in_degrees(system)
     values = np.stack([np.degrees(motion[n]) if degrees[n] else motion[n] for n in order], axis=1)

@@ -25,7 +25,7 @@ from condyle.opensim.setup.force_report import actuators
 from condyle.records import dataclass
 from condyle.studies.acting import acting, of_groups
 from condyle.studies.external_load import ExternalLoad
-from condyle.studies.induced_accelerations import each_answer, generalised_forces
+from condyle.studies.induced_accelerations import each_answer, generalized_forces
 from condyle.studies.motion import Motion
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class Held:
 
 
 def induced(trial: Trial, element: Element) -> None:
-    """A file per coordinate, per body and of the mass centre, each with a column, or several, per cause."""
+    """A file per coordinate, per body and of the mass center, each with a column, or several, per cause."""
     setup, system, run = trial.setup, trial.system, trial.run
     trial.say_unknown()
     potentials = setup.flag("compute_potentials_only", False, element)
@@ -107,12 +107,12 @@ def induced(trial: Trial, element: Element) -> None:
             ("X", "Y", "Z", "Ox", "Oy", "Oz"),
         )
     if any(word.lower() == "center_of_mass" for word in asked):
-        still = system.mass_centre_acceleration(run.q, run.u, np.zeros_like(run.u))
+        still = system.mass_center_acceleration(run.q, run.u, np.zeros_like(run.u))
         eye = np.eye(system.nu)
-        zero = system.mass_centre_acceleration(run.q, 0 * run.u, np.zeros_like(run.u))
+        zero = system.mass_center_acceleration(run.q, 0 * run.u, np.zeros_like(run.u))
         J = np.stack(
             [
-                system.mass_centre_acceleration(run.q, 0 * run.u, np.tile(row, (len(run), 1))) - zero
+                system.mass_center_acceleration(run.q, 0 * run.u, np.tile(row, (len(run), 1))) - zero
                 for row in eye
             ],
             axis=2,
@@ -151,7 +151,7 @@ def _contributions(trial: Trial, run: Motion, held: list[Held], potentials: bool
     """Causes, and their contributions to the accelerations, (m, causes, nu); of potentials those of muscles
     are of 1 N, and there is no total."""
     system = trial.system
-    tau = generalised_forces(run, of_groups(system, GROUPS), {}, {}, {})
+    tau = generalized_forces(run, of_groups(system, GROUPS), {}, {}, {})
     if potentials:
         arms = system.moment_arms(run.q, coupled=False)
         for k, name in enumerate(system.paths):
@@ -213,7 +213,7 @@ def _touching(lambda_: Array, mu: float, radius: float) -> list[bool]:
 def _held(trial: Trial, element: Element, run: Motion) -> list[Held]:
     """Rows of the constraints that an analysis lists, one per external load."""
     constraints = trial.setup.objects("ConstraintSet", element)
-    loads = trial.labelled
+    loads = trial.labeled
     if not constraints and not loads:
         return []
     if len(constraints) != len(loads):

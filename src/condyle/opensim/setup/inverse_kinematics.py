@@ -184,7 +184,7 @@ def coordinate_tasks(
 
 
 def write_motion(setup: Setup, system: System, result: InverseKinematics) -> None:
-    """Coordinates in degrees and metres, in the order of the model file."""
+    """Coordinates in degrees and meters, in the order of the model file."""
     file = setup.text("output_motion_file")
     if not file:
         setup.report.check.append("<output_motion_file> names no file: the motion is not written")

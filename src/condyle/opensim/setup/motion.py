@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from condyle.errors import DescriptionError, UnknownNameError
-from condyle.opensim.loads import labelled_loads
+from condyle.opensim.loads import labeled_loads
 from condyle.opensim.setup.file import Setup
 from condyle.opensim.setup.loads import BEYOND, continued, jumps
 from condyle.presentation import cut
@@ -155,7 +155,7 @@ def loads_of(setup: Setup, motion: Motion) -> list[tuple[str, ExternalLoad]]:
     path = setup.file("external_loads_file")
     if path is None:
         return []
-    loads = setup.step("external loads", lambda: labelled_loads(path))
+    loads = setup.step("external loads", lambda: labeled_loads(path))
     check_bodies(path.name, motion.system, loads)
     longer = [(label, continued(load, float(motion.t[0]), float(motion.t[-1]))) for label, load in loads]
     for label, load in longer:

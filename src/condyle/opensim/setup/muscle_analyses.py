@@ -1,4 +1,4 @@
-"""Analyses of muscles: static optimisation, lengths and moment arms, forces, induced accelerations."""
+"""Analyses of muscles: static optimization, lengths and moment arms, forces, induced accelerations."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def static(trial: Trial, element: Element) -> None:
         )
     motion = trial.smooth._some(keep)
     result: StaticOptimization = setup.step(
-        "static optimisation",
+        "static optimization",
         lambda: static_optimization(
             system,
             motion,
@@ -87,7 +87,7 @@ def static(trial: Trial, element: Element) -> None:
 
 
 def muscles(trial: Trial, element: Element) -> None:
-    """Lengths, moment arms, fibres, forces and powers: one file per quantity."""
+    """Lengths, moment arms, fibers, forces and powers: one file per quantity."""
     setup, system, run = trial.setup, trial.system, trial.run
     if not system.muscles:
         setup.report.check.append(f"{element.title}: the model has no muscles: nothing is written")

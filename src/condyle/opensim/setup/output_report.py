@@ -127,9 +127,9 @@ class Outputs:
     def _of_model(self, output: str) -> Array | None:
         q, u, udot, system = self.run.q, self.run.u, self.run.udot, self.system
         known: dict[str, Callable[[], Array]] = {
-            "com_position": lambda: system.mass_centre(q),
-            "com_velocity": lambda: system.mass_centre_velocity(q, u),
-            "com_acceleration": lambda: system.mass_centre_acceleration(q, u, udot),
+            "com_position": lambda: system.mass_center(q),
+            "com_velocity": lambda: system.mass_center_velocity(q, u),
+            "com_acceleration": lambda: system.mass_center_acceleration(q, u, udot),
             "kinetic_energy": lambda: self.run._batch().ask("energy", (), {})[0],
         }
         return known[output]() if output in known else None

@@ -12,8 +12,8 @@ from condyle.system.state import State
 from condyle.system.system import System
 from condyle.table import Table
 
-FIBRE = 0.1
-"""[m] Length of a fibre in the default state of OpenSim's classes."""
+FIBER = 0.1
+"""[m] Length of a fiber in the default state of OpenSim's classes."""
 
 
 def short(name: str) -> str:
@@ -31,7 +31,7 @@ def columns_of(table: Table) -> dict[str, int]:
 
 
 def default_state(setup: Setup, system: System, t: float = 0.0) -> State:
-    """`system.state(t=t)` with fibres as long as OpenSim's are by default: where a model says nothing of it,
+    """`system.state(t=t)` with fibers as long as OpenSim's are by default: where a model says nothing of it,
     0.1 m, whatever their optimal length."""
     state, reading = system.state(t=t), Reading(setup.model, System())
     said = {
@@ -43,7 +43,7 @@ def default_state(setup: Setup, system: System, t: float = 0.0) -> State:
     for k, name in enumerate(system.state_variables):
         force, _, variable = name.rpartition(".")
         if variable == "fiber_length" and force not in said:
-            z[k] = FIBRE
+            z[k] = FIBER
     return state.replace(z=z)
 
 

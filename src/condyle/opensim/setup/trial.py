@@ -27,10 +27,10 @@ class Trial:
     Attributes:
         setup: the file.
         system: the model.
-        motion: the frames that are analysed, with the accelerations of the motion.
+        motion: the frames that are analyzed, with the accelerations of the motion.
         smooth: the same with the accelerations of a spline through the speeds, for StaticOptimization; None
             of too few frames.
-        labelled: external loads, each with what OpenSim's reports call it.
+        labeled: external loads, each with what OpenSim's reports call it.
         states: makes auxiliary states (m, nz) and inputs (m, k) of the frames, when they are first needed.
         precision: digits after the point in files.
         acting: whether the loads are forces of the system already.
@@ -42,7 +42,7 @@ class Trial:
     system: System
     motion: Motion
     smooth: Motion | None
-    labelled: list[tuple[str, ExternalLoad]]
+    labeled: list[tuple[str, ExternalLoad]]
     states: Callable[[], tuple[Array, Array]]
     precision: int = 8
     acting: bool = False
@@ -52,7 +52,7 @@ class Trial:
     @property
     def loads(self) -> list[ExternalLoad]:
         """Those that are no forces of the system."""
-        return [] if self.acting else [load for _, load in self.labelled]
+        return [] if self.acting else [load for _, load in self.labeled]
 
     @cached_property
     def still(self) -> Motion:

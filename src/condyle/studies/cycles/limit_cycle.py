@@ -355,7 +355,7 @@ def _newton(returns: _Return, state: State, tolerance: float, most: int) -> Limi
 
 def _on_constraints(state: State) -> State:
     """With unit quaternions, on the constraints."""
-    state = state.replace(q=state.system.compiled.normalised(state.q))
+    state = state.replace(q=state.system.compiled.normalized(state.q))
     if not state.system.constraints:
         return state
     q, u = state.system.project(state.q, state.u, tolerance=1e-12, **options_of(state))

@@ -49,7 +49,7 @@ class Reset:
             enabled before. Where the caught point is does not matter to the impulse.
         released: names of enabled constraints that give no impulse.
         keep: the constraints that were enabled before are those enabled after: `values` exchanges their
-            sides. If not, the caught ones are enabled afterwards, and the released ones disabled.
+            sides. If not, the caught ones are enabled afterward, and the released ones disabled.
     """
 
     values: Callable[[Any], Any] | None = None

@@ -98,7 +98,7 @@ def moved(state: State, dx: Array) -> State:
     system = state.system
     nu, q = system.nu, state.q + N_of(state) @ dx[: system.nu]
     return state.replace(
-        q=system.compiled.normalised(q), u=state.u + dx[nu : 2 * nu], z=state.z + dx[2 * nu :]
+        q=system.compiled.normalized(q), u=state.u + dx[nu : 2 * nu], z=state.z + dx[2 * nu :]
     )
 
 

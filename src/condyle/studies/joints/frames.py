@@ -27,7 +27,7 @@ little more. Beyond, the numbers are something else."""
 EXACT = 1e-9
 """Below this R is used as it is: the tolerance of Transform."""
 FAR = 10.0
-"""[m] No bone is so far from its neighbour: such positions are in millimetres."""
+"""[m] No bone is so far from its neighbor: such positions are in millimeters."""
 LARGEST_STEP = np.deg2rad(170.0)
 """Above this the rotation from one frame to the next has no safe direction: 181 degrees are -179."""
 WEIGHT = 0.1
@@ -35,7 +35,7 @@ WEIGHT = 0.1
 SCALAR_LAST = 0.5
 """Quaternions whose first component stays far below this, and the last above, have probably w last."""
 SPREAD = 2.0
-"""[m] Bones are less far from their neighbours: a warning asks for the unit."""
+"""[m] Bones are less far from their neighbors: a warning asks for the unit."""
 SHUFFLED, MANY = 0.6, 12
 """Frames in no order have steps that are this part of the distance between any two, or more; in order it is
 about 3 / n, so that it shows from so many frames on."""
@@ -429,13 +429,13 @@ def check_sizes(who: str, p: Array, numbers: Indices, noun: str = "frame") -> No
     if len(far) and np.median(far) > FAR:
         k = int(far.argmax())
         raise DescriptionError(
-            f"{who}: the positions are in metres, but {noun} {numbers[k]} is {far[k]:.4g} "
-            "m from F: are they in millimetres? Divide them by 1000. If they are poses in "
+            f"{who}: the positions are in meters, but {noun} {numbers[k]} is {far[k]:.4g} "
+            "m from F: are they in millimeters? Divide them by 1000. If they are poses in "
             "the laboratory, give those of one bone in the other, X_GF.inverse() @ X_GM"
         )
     if len(far) and np.median(far) > SPREAD:
         warn(
-            f"{who}: M is {np.median(far):.3g} m from F as a rule. Are the positions in metres, "
+            f"{who}: M is {np.median(far):.3g} m from F as a rule. Are the positions in meters, "
             "and those of one bone in the other?"
         )
 
@@ -500,7 +500,7 @@ def _check_coordinate(who: str, R: Array, p: Array, q: Array, source: Indices, d
         share = np.median(steps) / max(np.median(separation(R, p, R[mixed], p[mixed])), 1e-300)
         if share > SHUFFLED:
             warn(
-                f"{who}: q says little of the pose: frames that are neighbours in q are "
+                f"{who}: q says little of the pose: frames that are neighbors in q are "
                 f"{share:.2g} times as far from each other as any two. Is it the right column, and "
                 "in the order of the frames? Or noise is as large as the motion"
             )

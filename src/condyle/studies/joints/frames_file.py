@@ -1,7 +1,7 @@
 """Frames from a file of comma-separated values, and back.
 
     time [s]                     optional; rows are sorted by it
-    q, q1, q2, ..., q knee       coordinates, optional; [deg] and [mm] become radians and metres
+    q, q1, q2, ..., q knee       coordinates, optional; [deg] and [mm] become radians and meters
     x, y, z                      p_FM [m], [cm] or [mm]
     and the rotation R_FM, one of
     qw, qx, qy, qz               unit quaternion, scalar part qw
@@ -9,7 +9,7 @@
     rx, ry, rz                   angles [deg] or [rad] about body-fixed axes, in an order that must be stated
 
 Read leniently: columns in any order and of any case, commas, semicolons (then decimals may have commas) or
-tabs, lines that begin with #, blank lines. Written strictly: metres, the matrix, all digits.
+tabs, lines that begin with #, blank lines. Written strictly: meters, the matrix, all digits.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def _frames(sheet: _Sheet, q: str | Sequence[str] | None, sequence: str | None) 
     sheet.drop_gaps([*coordinates, *position, *rotation, *([time] if time is not None else ())])
     if time is not None:
         sheet.sort(time)
-    p = sheet.scaled(position, LENGTHS, "m", _millimetres)
+    p = sheet.scaled(position, LENGTHS, "m", _millimeters)
     R = sheet.rotations(rotation, sequence)
     R = proper_rotations(path.name, R, sheet.lines, "line")
     check_sizes(path.name, p, sheet.lines, "line")
@@ -142,7 +142,7 @@ def write_frames(frames: MeasuredFrames, path: str | Path) -> None:
         rows.writerows([repr(x) for x in row] for row in np.hstack(columns).tolist())
 
 
-def _millimetres(p: Array) -> float:
+def _millimeters(p: Array) -> float:
     """What positions without a unit are taken in."""
     return 1e-3 if len(p) and np.median(np.linalg.norm(p, axis=1)) > FAR else 1.0
 

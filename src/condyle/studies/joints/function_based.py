@@ -103,7 +103,7 @@ def fit_function_based(
         n: coefficients of each spline, at least `order`.
         angles: for each of three, "spline", "constant" (one number to be fitted), a number [rad] or None
             (zero).
-        translations: the same, numbers in metres.
+        translations: the same, numbers in meters.
         axes: three rotation axes, or six: then those of the translations, as for FunctionBased. Where axes
             are fitted this is the start. Default: the principal axis first; x, y, z for translations.
         independent: the function that is the coordinate, "angle1" .. "translation3". Default: the best one.

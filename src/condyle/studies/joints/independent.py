@@ -48,7 +48,7 @@ class Candidate:
 
 
 def table_of(candidates: Sequence[Candidate]) -> str:
-    """The candidates as a text, angles in degrees, translations in millimetres."""
+    """The candidates as a text, angles in degrees, translations in millimeters."""
     rows = []
     for c in candidates:
         scale, unit = (math.degrees(1), "deg") if c.name.startswith("angle") else (1e3, "mm")

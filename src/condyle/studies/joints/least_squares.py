@@ -1,6 +1,6 @@
 """Control frames of a spline curve by least squares, at given q_k: exact Gauss-Newton.
 
-  minimise  sum_k w_k rho(|r_k|) + w int |h|^2 dq,     r_k, h as in local.py                               (1)
+  minimize  sum_k w_k rho(|r_k|) + w int |h|^2 dq,     r_k, h as in local.py                               (1)
   M u = g,  G_j <- G_j exp(u_j),  u halved until (1) falls
 
 rho(x) = x^2, or Huber's: x^2 up to a scale c, then 2 c x - c^2. Every frame and every Gauss point adds a
@@ -31,7 +31,7 @@ TOLERANCE = 1e-10
 RIDGE, LARGEST_RIDGE = 1e-14, 1e-4
 """Added to the diagonal of M, relative to its largest entry; more where M is not positive definite."""
 UNDETERMINED = 1e-9
-"""A control frame whose own weight falls below this part of itself once its neighbours are known is not
+"""A control frame whose own weight falls below this part of itself once its neighbors are known is not
 determined by the data."""
 
 

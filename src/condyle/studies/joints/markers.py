@@ -30,7 +30,7 @@ FLAT = 0.02
 """Markers whose spread across their line is less than this part of the spread along it are on a line:
 rotation about it would be noise times 50."""
 LARGE = 5.0
-"""[m] No cluster is so large: such positions are in millimetres."""
+"""[m] No cluster is so large: such positions are in millimeters."""
 STANDS_OUT, LEAST = 6.0, 3e-3
 """A frame whose markers fit so many times worse than the median, and by more than this [m], is named: two
 markers were exchanged, or one slid."""
@@ -42,7 +42,7 @@ def marker_positions(table: Any, names: Sequence[str]) -> NDArray[np.float64]:
 
     Args:
         table: from `cd.read_markers("walk.trc")` or `cd.read_table("walk.csv")`, or a DataFrame; titles have
-            units, `thigh1_x [mm]`; without units, metres.
+            units, `thigh1_x [mm]`; without units, meters.
         names: of the markers, such as ("thigh1", "thigh2", "thigh3").
 
     Returns:
@@ -110,7 +110,7 @@ def cluster_frames(
         fitted places (T,) [m]. NaN in frames with fewer than three markers, or with all on one line.
 
     Raises:
-        DescriptionError: markers that cannot be right: in millimetres, on one line, or mirrored.
+        DescriptionError: markers that cannot be right: in millimeters, on one line, or mirrored.
     """
     x = np.asarray(real(f"relative_frames: {name}", gaps(markers)))
     if x.ndim != 3 or x.shape[2] != 3 or x.shape[1] < 3:
@@ -127,7 +127,7 @@ def cluster_frames(
     if spread > LARGE:
         raise DescriptionError(
             f"relative_frames: {name} are {spread:.4g} m apart: are positions in "
-            "millimetres? Divide them by 1000"
+            "millimeters? Divide them by 1000"
         )
     r = _mean_shape(x, seen, name) if reference is None else np.asarray(real(f"{name}: reference", reference))
     if r.shape != x.shape[1:] or not np.isfinite(r).all():
@@ -140,7 +140,7 @@ def cluster_frames(
     if large > LARGE:
         raise DescriptionError(
             f"relative_frames: the reference of {name} has markers that are {large:.4g} m "
-            "apart: is it in millimetres? Divide it by 1000"
+            "apart: is it in millimeters? Divide it by 1000"
         )
     R, p, left, S, sign = _superposed(x, seen, r)
     solid = S[:, 2] > FLAT * S[:, 0]  # the cluster is not flat: its hand shows
@@ -270,9 +270,9 @@ def _mean_shape(x: Array, seen: NDArray[np.bool_], name: str) -> Array:
         )
     first = x[whole[0]] - x[whole[0]].mean(axis=0)
     _check_reference(first, name)
-    centred = x[whole] - x[whole].mean(axis=1, keepdims=True)
-    R = nearest_rotations(np.swapaxes(centred, 1, 2) @ first)
-    return np.asarray((centred @ R).mean(axis=0))
+    centered = x[whole] - x[whole].mean(axis=1, keepdims=True)
+    R = nearest_rotations(np.swapaxes(centered, 1, 2) @ first)
+    return np.asarray((centered @ R).mean(axis=0))
 
 
 def _check_reference(r: Array, name: str) -> None:

@@ -20,7 +20,7 @@ from condyle.records import dataclass
 MOST_PRODUCTS = 4_000_000
 """Products of two B-splines that are held at a time: 32 MB of them, and their places."""
 UNKNOWN_CELL = 4.0
-"""A cell at whose centre (2) is larger is not determined by the data: twice as uncertain as one frame."""
+"""A cell at whose center (2) is larger is not determined by the data: twice as uncertain as one frame."""
 FLOOR = 1e-6
 """Least weight of smoothing where cells are not determined, relative to the data's; ten times more until (2)
 is small."""
@@ -158,11 +158,11 @@ def gram(grid: Grid, index: Array, value: Array, M: Array) -> Any:
     m, k, d = M.shape[1], grid.order, len(grid.knots)
     upper = np.triu_indices(m)
     flat = M[:, upper[0], upper[1]]
-    # Products have neighbours at most k - 1 away in each coordinate: a place for each pair (a, neighbour).
+    # Products have neighbors at most k - 1 away in each coordinate: a place for each pair (a, neighbor).
     reach = 2 * k - 1
     local = np.stack(np.meshgrid(*[np.arange(k)] * d, indexing="ij"), -1).reshape(-1, d)
     apart = local[None, :, :] - local[:, None, :] + k - 1
-    place = apart @ reach ** np.arange(d)[::-1]  # (a, b) -> neighbour's number
+    place = apart @ reach ** np.arange(d)[::-1]  # (a, b) -> neighbor's number
     places, a = reach**d, value.shape[1]
     sums = np.zeros((grid.size * places, len(upper[0])))
     block = max(1, MOST_PRODUCTS // (a * a))
@@ -210,8 +210,8 @@ def undetermined(grid: Grid, q: Array, smoothing: float, who: str) -> tuple[floa
     K = grid.roughness()
     scale = A.diagonal().sum() / K.diagonal().sum()
     tiny = 1e-13 * scale if smoothing == 0 else smoothing
-    centres = [0.5 * (x[1:] + x[:-1]) for x in grid.cells]
-    at = np.stack([x.ravel() for x in np.meshgrid(*centres, indexing="ij")], axis=1)
+    centers = [0.5 * (x[1:] + x[:-1]) for x in grid.cells]
+    at = np.stack([x.ravel() for x in np.meshgrid(*centers, indexing="ij")], axis=1)
     index, value = grid.active(at)
     B = np.zeros((grid.size, len(at)))
     B[index, np.arange(len(at))[:, None]] = value

@@ -73,7 +73,7 @@ def continuous(angles: Array, q: Array | None = None) -> Array:
     """Angles (N, m), each on one branch: that of the frame nearest in q, where q (N, d) is known. Else cut
     where there is the widest gap, or from frame to frame where there is none."""
     if q is not None:
-        return _as_neighbours(angles, q)
+        return _as_neighbors(angles, q)
     return np.stack([_cut(angle) for angle in angles.T], axis=1)
 
 
@@ -88,7 +88,7 @@ def _cut(angle: Array) -> Array:
     return out - 2 * np.pi * np.round(out.mean() / (2 * np.pi))
 
 
-def _as_neighbours(angles: Array, q: Array) -> Array:
+def _as_neighbors(angles: Array, q: Array) -> Array:
     """Along a tree of frames that grows by the one nearest to it (Prim's), so that an angle may wind and
     frames may have any order. Of many frames some are in the tree, the others are as the nearest of these."""
     from scipy.spatial import cKDTree
@@ -187,7 +187,7 @@ class Problem:
     def solve(
         self, x: Unknowns, loss: str = "squares", scale: float | None = None
     ) -> tuple[Unknowns, list[str], Outcome]:
-        """What minimises (1) from x on, notes about the way, and whether it is the minimum.
+        """What minimizes (1) from x on, notes about the way, and whether it is the minimum.
 
         Args:
             loss: "squares" or "huber".

@@ -73,7 +73,7 @@ def fit_spline_curve(
 ) -> JointFit:
     """A `cd.SplineCurve` near measured frames: least squares over all its control frames.
 
-    It minimises sum_k |r_k|^2 + w int |ds/dq|^2 dq, with r_k = log(G(q_k)^-1 G_k) and s the joint Jacobian,
+    It minimizes sum_k |r_k|^2 + w int |ds/dq|^2 dq, with r_k = log(G(q_k)^-1 G_k) and s the joint Jacobian,
     both in the metric (lee2008 section 6). With more than one `n` or `smoothing` to choose from, or None,
     blocks of frames are left out, and the pair with the least error in them is taken (cross-validation).
 
@@ -368,7 +368,7 @@ class _Fit:
 
 
 def _check_steps(knots: Knots, G: Array) -> None:
-    """Refuse rotations between neighbouring control frames whose direction is not known."""
+    """Refuse rotations between neighboring control frames whose direction is not known."""
     from condyle.spatial import log_so3
 
     X = local.transform(G)

@@ -7,7 +7,7 @@
   refit       one step of the fit at these q_k
 
 Projection and fit alternate until nothing changes. How q runs along the path is a free choice, which the data
-do not make: (2) makes it. Distances between neighbouring frames are not used: with noise and many frames they
+do not make: (2) makes it. Distances between neighboring frames are not used: with noise and many frames they
 are many times the length of the path. Where there is next to no noise, the last digits come from steps in
 which q_k is eliminated, local.py (3); with noise these would let q drift along the path.
 """

@@ -1,6 +1,6 @@
 """Number of control frames and weight of smoothing by what is best at frames that were left out.
 
-Blocks of neighbouring frames, in q, are left out, because noise of neighbours is alike; the rest is fitted,
+Blocks of neighboring frames, in q, are left out, because noise of neighbors is alike; the rest is fitted,
 and the error is measured in the blocks. A block that is longer than half a knot interval leaves control
 frames without data, and what is there is then left to chance. Hence blocks are short, every tenth of them is
 left out at once, ten times, and w has a floor in these fits.

@@ -208,7 +208,7 @@ def _filled(frames: Frames, tasks: Tasks, runs: Sequence[tuple[int, int, int]], 
     for k, a, b in runs:
         smooth[a : b + 1, k] = _between(t, q[:, k], blank[:, k], a, b)
     rows = np.flatnonzero(blank.any(axis=1))
-    found = solve(tasks, rows, system.compiled.normalised(smooth[rows]), None)
+    found = solve(tasks, rows, system.compiled.normalized(smooth[rows]), None)
     q, info = frames.q.copy(), frames.info.copy()
     q[rows], info[rows] = found.q, found.info
     q.flags.writeable = info.flags.writeable = False

@@ -155,7 +155,7 @@ def _others(state: State, tasks: Tasks, i: int) -> Iterator[State]:
     rng, system, moved = np.random.default_rng(0), state.system, aligned(state, tasks, i)
     for _ in range(CHANCES):
         u = np.where(system.compiled.tails.held(state.tail), 0.0, rng.uniform(-SPREAD, SPREAD, system.nu))
-        yield moved.replace(q=system.compiled.normalised(moved.q + moved.replace(u=u).qdot))
+        yield moved.replace(q=system.compiled.normalized(moved.q + moved.replace(u=u).qdot))
 
 
 def aligned(state: State, tasks: Tasks, i: int, turn: Array | None = None) -> State:

@@ -145,7 +145,7 @@ def moved_contact(law: Touching, s: Factors, where: str) -> Touching:
     """A contact whose surfaces have moved with their bodies, and have the sizes that they had; meshes have
     those of their bodies."""
     a, b = (
-        x if isinstance(x, Implicit) else scaled_stations(_scaled_mesh(x, s), s, where, ("centre", "X"))
+        x if isinstance(x, Implicit) else scaled_stations(_scaled_mesh(x, s), s, where, ("center", "X"))
         for x in law.surfaces()
     )
     return law if a is law.a and b is law.b else replace(law, a=a, b=b)

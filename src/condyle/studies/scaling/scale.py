@@ -67,9 +67,9 @@ def scale(
     Each body gets factors along its axes: the mean of measured over model distances of a Measurement's pairs
     of markers, in the default pose, or numbers that you give. What is fixed to a body is scaled by them:
     frames of joints, translations of joints (by the factors of the parent, or of the child if the joint is
-    reversed), mass centre,
+    reversed), mass center,
     mass and inertia, points and surfaces of paths, stations of forces and constraints, markers, geometry.
-    Lengths of muscle fibres, tendons, ligaments and springs keep their share of the length of their path.
+    Lengths of muscle fibers, tendons, ligaments and springs keep their share of the length of their path.
     Forces of muscles stay. Then all masses are brought to the subject's.
 
     With markers of a static pose, the coordinates that fit them best are found, and each marker of the model
@@ -141,12 +141,12 @@ def scale(
 
 
 def _doubt(s: Factors, mass: float | None, before: float) -> None:
-    """Warn of sizes that no subject has: percents, millimetres, grams, pounds."""
+    """Warn of sizes that no subject has: percents, millimeters, grams, pounds."""
     for body, x in s.items():
         if min(x) < 1 / BEYOND or max(x) > BEYOND:
             warn(
                 f"scale: {body}: the factors {' '.join(f'{v:.4g}' for v in x)} are far from 1; a "
-                "factor is 1.1, not 110, and markers are in metres"
+                "factor is 1.1, not 110, and markers are in meters"
             )
             break
     if mass is not None and before > 0 and not before / HEAVY < mass < HEAVY * before:
@@ -287,7 +287,7 @@ def _coupled(system: System, law: CoordinateCoupler, s: Factors, name: str, note
 
 
 def _proportioned(old: System, start: State, new: System) -> System:
-    """Lengths of fibres, tendons, ligaments and springs in proportion to those of their paths, whichever of
+    """Lengths of fibers, tendons, ligaments and springs in proportion to those of their paths, whichever of
     the bodies on their way was scaled. Rods, which hold the pose, are in proportion before it is found."""
     rods = [n for n in old.constraints if isinstance(old.constraint(n), Rod)]
     if rods:

@@ -1,4 +1,4 @@
-"""Poses, velocities, accelerations, inertias and Jacobians of bodies, mass centre and momentum of all: public
+"""Poses, velocities, accelerations, inertias and Jacobians of bodies, mass center and momentum of all: public
 operators."""
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from condyle.tree.body import Body
 
 
 class BodyOperators(Operators):
-    """Poses, velocities and accelerations of bodies and their stations, inertias, Jacobians, mass centre and
+    """Poses, velocities and accelerations of bodies and their stations, inertias, Jacobians, mass center and
     momentum.
 
     Spatial vectors are angular first, in ground unless `relative_to` names a body: then they are what this
@@ -230,21 +230,21 @@ class BodyOperators(Operators):
     # ---- the whole -----------------------------------------------------------------------------------------
 
     @operator
-    def mass_centre(self, q: Vector, **options: Unpack[Options]) -> Array:
-        """Position of the system's mass centre [m], shape (..., 3)."""
-        return self._run("mass_centre", (q,), options)
+    def mass_center(self, q: Vector, **options: Unpack[Options]) -> Array:
+        """Position of the system's mass center [m], shape (..., 3)."""
+        return self._run("mass_center", (q,), options)
 
     @operator
-    def mass_centre_velocity(self, q: Vector, u: Vector, **options: Unpack[Options]) -> Array:
-        """Velocity of the system's mass centre [m/s], shape (..., 3)."""
-        return self._run("mass_centre_velocity", (q, u), options)
+    def mass_center_velocity(self, q: Vector, u: Vector, **options: Unpack[Options]) -> Array:
+        """Velocity of the system's mass center [m/s], shape (..., 3)."""
+        return self._run("mass_center_velocity", (q, u), options)
 
     @operator
-    def mass_centre_acceleration(
+    def mass_center_acceleration(
         self, q: Vector, u: Vector, udot: Vector, **options: Unpack[Options]
     ) -> Array:
-        """Acceleration of the system's mass centre [m/s^2], shape (..., 3)."""
-        return self._run("mass_centre_acceleration", (q, u, udot), options)
+        """Acceleration of the system's mass center [m/s^2], shape (..., 3)."""
+        return self._run("mass_center_acceleration", (q, u, udot), options)
 
     @operator
     def momentum(

@@ -85,7 +85,7 @@ class ConstraintOperators(Operators):
     def constraint_forces(
         self, q: Vector, u: Vector, tau: Vector | None = None, **options: Unpack[Options]
     ) -> Array:
-        """Generalised forces of all constraints, -G' lambda [N m, N], shape (..., nu)."""
+        """Generalized forces of all constraints, -G' lambda [N m, N], shape (..., nu)."""
         return self._run("constraint_forces", (q, u, self.multipliers(q, u, tau, **options)), options)
 
     @operator
@@ -101,14 +101,14 @@ class ConstraintOperators(Operators):
     def impulses(
         self, q: Vector, u: Vector, f: Vector | None = None, **options: Unpack[Options]
     ) -> tuple[Array, Array]:
-        """What happens at once when generalised impulses act: M du + G' lambda = f, G du = -v with the
+        """What happens at once when generalized impulses act: M du + G' lambda = f, G du = -v with the
         velocity errors v of `constraint_errors`. Locked and prescribed speeds do not change. Equations of
         accelerations have no impulses.
 
         Args:
             q: coordinates, shape (..., nq).
             u: speeds before, shape (..., nu).
-            f: generalised impulses [N m s, N s], shape (..., nu). Without them: what takes speeds that a
+            f: generalized impulses [N m s, N s], shape (..., nu). Without them: what takes speeds that a
                 constraint catches to it, as in an impact without rebound.
 
         Returns:
@@ -134,11 +134,11 @@ class ConstraintOperators(Operators):
             q: coordinates, shape (..., nq).
             u: speeds, shape (..., nu).
             constraint: its name.
-            tau: generalised forces [N m, N], shape (..., nu); zero if left out.
+            tau: generalized forces [N m, N], shape (..., nu); zero if left out.
 
         Returns:
             arrays (..., 6) by the names of the bodies. Empty for constraints on coordinates and speeds, which
-            act as generalised forces.
+            act as generalized forces.
         """
         known("constraint", (constraint,), self.constraints)
         F = self._run("constraint_reactions", (q, u, self.multipliers(q, u, tau, **options)), options)

@@ -22,7 +22,7 @@ TOUCHES = {
     **dict.fromkeys(
         ("grf", "ground_reaction", "ground_reaction_force", "ground_reaction_forces", "ground_reactions"),
         "contact_forces(), one per contact: their sum is the ground reaction; "
-        "centre_of_pressure(group) is where it acts",
+        "center_of_pressure(group) is where it acts",
     ),
     **dict.fromkeys(
         ("friction", "friction_forces", "normal_forces"),
@@ -30,7 +30,7 @@ TOUCHES = {
     ),
     **dict.fromkeys(("contact_moments", "contact_torques"), "contact_wrenches()"),
     **dict.fromkeys(("gaps", "overlap", "penetration", "penetrations"), "contact_depths()"),
-    "cop": "centre_of_pressure(group)",
+    "cop": "center_of_pressure(group)",
     "pressures": "contact_pressures(contact, body)",
 }
 """What others call these, of states and runs."""
@@ -134,7 +134,7 @@ class ContactOperators(Operators):
         return out
 
     @operator
-    def centre_of_pressure(self, q: Vector, u: Vector, group: str, **options: Unpack[Options]) -> Array:
+    def center_of_pressure(self, q: Vector, u: Vector, group: str, **options: Unpack[Options]) -> Array:
         """The mean of a group's contact points, of meshes of all triangles', weighted with their normal
         forces, in ground [m], shape (..., 3); NaN where nothing touches.
 
@@ -143,16 +143,16 @@ class ContactOperators(Operators):
             u: speeds, shape (..., nu).
             group: the name that `system.add_contact` was given, or that of one contact.
         """
-        _check_name("centre_of_pressure: group", group, "(q, u, group)")
+        _check_name("center_of_pressure: group", group, "(q, u, group)")
         rows = [k for k, name in enumerate(self.contacts) if name == group or name.startswith(f"{group}.")]
         if not rows:
             known = dict.fromkeys([*(name.partition(".")[0] for name in self.contacts), *self.contacts])
             raise UnknownNameError("group of contacts", group, known)
-        found = self._run("contact_centres", (q, u), options)[..., rows, :].sum(axis=-2)
+        found = self._run("contact_centers", (q, u), options)[..., rows, :].sum(axis=-2)
         total = found[..., 3:]
         with np.errstate(all="ignore"):
-            centre: Array = found[..., :3] / np.where(total > 0, total, np.nan)
-        return centre
+            center: Array = found[..., :3] / np.where(total > 0, total, np.nan)
+        return center
 
 
 def _check_name(what: str, given: object, order: str) -> None:

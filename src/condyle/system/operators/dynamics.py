@@ -1,4 +1,4 @@
-"""Forward and inverse dynamics, the mass matrix, generalised forces, power and energy: public operators."""
+"""Forward and inverse dynamics, the mass matrix, generalized forces, power and energy: public operators."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class DynamicsOperators(ConstraintOperators):
         Args:
             q: coordinates, shape (..., nq).
             u: speeds, shape (..., nu).
-            tau: generalised forces [N m, N], shape (..., nu); zero if left out.
+            tau: generalized forces [N m, N], shape (..., nu); zero if left out.
 
         Raises:
             SingularError: a mobilizer has lost a direction of motion.
@@ -47,7 +47,7 @@ class DynamicsOperators(ConstraintOperators):
         Args:
             q: coordinates, shape (..., nq).
             u: speeds, shape (..., nu).
-            tau: generalised forces [N m, N], shape (..., nu); zero if left out.
+            tau: generalized forces [N m, N], shape (..., nu); zero if left out.
 
         Raises:
             SingularError: a mobilizer has lost a direction of motion.
@@ -94,7 +94,7 @@ class DynamicsOperators(ConstraintOperators):
 
     @operator
     def gravity_forces(self, q: Vector, **options: Unpack[Options]) -> Array:
-        """Generalised forces of gravity [N m, N], shape (..., nu)."""
+        """Generalized forces of gravity [N m, N], shape (..., nu)."""
         return self._run("gravity_forces", (q,), options)
 
     @operator
@@ -104,14 +104,14 @@ class DynamicsOperators(ConstraintOperators):
 
     @operator
     def applied_forces(self, q: Vector, u: Vector, **options: Unpack[Options]) -> Array:
-        """Generalised forces of all enabled forces but gravity [N m, N], shape (..., nu)."""
+        """Generalized forces of all enabled forces but gravity [N m, N], shape (..., nu)."""
         return self._run("applied_forces", (q, u), options)
 
     @operator
     def motion_forces(
         self, q: Vector, u: Vector, tau: Vector | None = None, **options: Unpack[Options]
     ) -> Array:
-        """Generalised forces that prescribed motions and locks take [N m, N], shape (..., nu): added to tau
+        """Generalized forces that prescribed motions and locks take [N m, N], shape (..., nu): added to tau
         they do the same. Zero where a speed is free."""
         udot = self.forward_dynamics(q, u, tau, **options)
         held = self.inverse_dynamics(q, u, udot, **options)

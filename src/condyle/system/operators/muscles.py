@@ -1,4 +1,4 @@
-"""Muscles: fibres in equilibrium with their tendons."""
+"""Muscles: fibers in equilibrium with their tendons."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
     from condyle.system.state import State
 
 TOL, LIMIT = 1e-13, 200
-"""The last step over the fibre's length; steps at most."""
+"""The last step over the fiber's length; steps at most."""
 BALANCED = 1e-6
-"""Forces of fibre and tendon that differ by less balance, over the maximal isometric force."""
+"""Forces of fiber and tendon that differ by less balance, over the maximal isometric force."""
 
 
 class MuscleOperators(Operators):
-    """Fibres and tendons."""
+    """Fibers and tendons."""
 
     def muscle_equilibrium(self, q: Vector, **options: Unpack[Options]) -> Array:
-        """Auxiliary states z in which no fibre moves, shape (..., nz): elastic tendons pull as their fibres
+        """Auxiliary states z in which no fiber moves, shape (..., nz): elastic tendons pull as their fibers
         do at the activations that z has. All else in z is as given, or has its default.
 
         Found by Newton's method in a bracket, for all states and muscles at once. Where the path is shorter
-        than tendon and shortest fibre there is no such balance: the fibre is then at its shortest, the tendon
+        than tendon and shortest fiber there is no such balance: the fiber is then at its shortest, the tendon
         slack, and a warning names the muscle.
 
         Args:
@@ -48,7 +48,7 @@ class MuscleOperators(Operators):
 
     @answered({"activation": "it is in the state: system.state(z={'biceps.activation': 0.5})"}, skip=1)
     def equilibrate_muscles(self, state: State) -> State:
-        """The state with fibres in equilibrium with their tendons, as OpenSim's equilibrateMuscles: they do
+        """The state with fibers in equilibrium with their tendons, as OpenSim's equilibrateMuscles: they do
         not move at the state's activations and path lengths. See `muscle_equilibrium`.
 
         Args:
@@ -111,7 +111,7 @@ def _solved(kernel: Any, given: tuple[Array, ...], tail: Array, at: Array, names
     tail[:, at] = 1.0
     low, high = evaluate(busy)[:, :, 2:4].transpose(2, 0, 1).copy()
     tail[:, at] = low
-    # the tendon is slack, or cannot hold even the shortest fibre
+    # the tendon is slack, or cannot hold even the shortest fiber
     shortest = ~(high > low) | (evaluate(busy)[:, :, 0] >= 0)
     high[shortest] = low[shortest]
     l_M, last = (low + high) / 2, high - low
@@ -136,14 +136,14 @@ def _solved(kernel: Any, given: tuple[Array, ...], tail: Array, at: Array, names
             for name, k in zip(names, shortest.sum(axis=0), strict=True)
             if k
         )
-        warn(f"muscle_equilibrium: fibres at their shortest, their tendons slack or weaker: {some}")
+        warn(f"muscle_equilibrium: fibers at their shortest, their tendons slack or weaker: {some}")
     r, slope, _, _, found = evaluate(np.arange(states)).transpose(2, 0, 1)
     steep = np.where(np.isfinite(slope), np.abs(slope), 0.0) * l_M
     lost = ~shortest & ~(np.abs(r) <= BALANCED + 100 * TOL * steep)
     if lost.any():
         i, k = np.argwhere(lost)[0]
         raise ConvergenceError(
-            f"muscle_equilibrium: {names[k]!r} finds no balance{f' in state {i}' * (states > 1)}: at a fibre "
+            f"muscle_equilibrium: {names[k]!r} finds no balance{f' in state {i}' * (states > 1)}: at a fiber "
             f"length of {l_M[i, k]:.6g} m its forces differ by {r[i, k]:.3g} of the maximal isometric force; "
             "is a curve of the muscle not a number there, or does it jump?",
             found,

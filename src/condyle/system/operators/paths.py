@@ -40,7 +40,7 @@ class PathOperators(Operators):
         Args:
             q: coordinates, shape (..., nq).
             coupled: False leaves the constraints aside: a tension T on path i then adds T times row i to the
-                generalised forces.
+                generalized forces.
         """
         if not isinstance(coupled, (bool, np.bool_)):
             raise ShapeError(

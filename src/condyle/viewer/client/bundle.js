@@ -1,4 +1,4 @@
-/* condyle client acfaf162ed3a6881410227380696b0c2d4e2517b44b2263721428e43228eac44 */
+/* condyle client c86690ea7d682e384321d8c723c64744b75d3c255dd8d98df9b065e1d47246ca */
 /**
  * @license
  * Copyright 2010-2026 Three.js Authors

@@ -75,7 +75,7 @@ function rough({ type, parameters: p }) {
 
 /** Balls, rods or arrows as one mesh: instances cost a draw call each where WebGL runs on the processor. */
 export class Copies {
-  /** instanced: what they are copies of; material: cheap, with colours of corners */
+  /** instanced: what they are copies of; material: cheap, with colors of corners */
   constructor(instanced, material) {
     const one = this.one = rough(instanced.geometry), n = one.attributes.position.count, index = [];
     for (let k = 0; k < instanced.count; k++) for (const i of one.index.array) index.push(i + k * n);
@@ -107,7 +107,7 @@ export class Copies {
 
 /** All opaque solids of a figure as one mesh. */
 export class Crowd {
-  /** solids: [{item, body, geometry}], each geometry in its own frame; material: cheap, with colours of corners */
+  /** solids: [{item, body, geometry}], each geometry in its own frame; material: cheap, with colors of corners */
   constructor(solids, material) {
     const share = Math.floor(TRIANGLES / Math.max(solids.length, 1)), index = [];
     let count = 0;
@@ -127,7 +127,7 @@ export class Crowd {
     this.paint();
   }
 
-  /** Colours of the solids, brighter where one is picked. */
+  /** Colors of the solids, brighter where one is picked. */
   paint() {
     const { array } = this.attributes[2], c = new Color();
     for (const { item, first, n } of this.parts) {

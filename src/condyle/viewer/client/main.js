@@ -104,8 +104,8 @@ function card({ figure, kind, name }) {
     state.readers.push(() => { value.textContent = read(); });
   };
   const node = figure.nodes.findIndex((n) => n.name === name);
-  const [metres, unit] = unitOf(0.05 * head.size);
-  if (node > 0) add(`origin [${unit}]`, () => figure.nodes[node].position.toArray().map((x) => (x / metres).toFixed(metres === 1 ? 3 : 2)).join(', '));
+  const [meters, unit] = unitOf(0.05 * head.size);
+  if (node > 0) add(`origin [${unit}]`, () => figure.nodes[node].position.toArray().map((x) => (x / meters).toFixed(meters === 1 ? 3 : 2)).join(', '));
   for (const c of rows) add(c.name.startsWith(`${name}.`) ? c.name.slice(name.length + 1) + (c.unit ? ` [${c.unit}]` : '') : c.name + (c.unit ? ` [${c.unit}]` : ''), () => number(figure.values.columns[c.i]), figure === figures[0] ? c.name : null);
   const arrow = figure.layer.arrows.findIndex((a) => a.name === name);
   if (arrow >= 0) add(`size [${figure.layer.arrows[arrow].unit}]`, () => number(Math.hypot(...figure.values.arrows.subarray(6 * arrow + 3, 6 * arrow + 6))));

@@ -7,7 +7,7 @@ const MODEL = '#e0569b', SEEN = '#2f9df0', ERROR = '#f0a030', ARROWS = { forces:
 const LINKS = { constraints: '#8a5bd0', springs: '#d08a2f', joints: '#8a97a5' };
 const Y = new Vector3(0, 1, 0), ONE = new Vector3(1, 1, 1), NONE = new Vector3(0, 0, 0);
 
-/** Thin rods between pairs of points, one colour. */
+/** Thin rods between pairs of points, one color. */
 class Rods {
   constructor(count, radius, color, material) {
     this.object = new InstancedMesh(new CylinderGeometry(radius, radius, 1, 6, 1, true), material(color, 1), count);

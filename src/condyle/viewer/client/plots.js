@@ -14,7 +14,7 @@ export const number = (x) => (Number.isNaN(x) ? '–' : x === 0 ? '0' : Math.abs
 
 const LENGTHS = [[1, 'm', 0.01], [1e-3, 'mm', 1e-5], [1e-6, 'µm', 1e-8], [1e-9, 'nm', 0]];
 
-/** How lengths of a size are written: [metres of the unit, its name]. */
+/** How lengths of a size are written: [meters of the unit, its name]. */
 export const unitOf = (size) => LENGTHS.find((l) => size >= l[2]);
 
 /** A length [m] with two digits and a unit that suits it. */

@@ -1,4 +1,4 @@
-// Pressure on triangles of meshes: colours that are seen through what is before them.
+// Pressure on triangles of meshes: colors that are seen through what is before them.
 import { BufferAttribute, BufferGeometry, Color, DoubleSide, DynamicDrawUsage, Mesh, MeshBasicMaterial } from 'three';
 import { meshGeometry } from './bodies.js';
 

@@ -80,7 +80,7 @@ export class Stage {
     if (!this.slow) this.scene.add(fill);                   // a third light takes a third of the time
   }
 
-  /** A grid whose lines fade towards its rim, with the spacing that suits the scene, and a plane for shadows. */
+  /** A grid whose lines fade toward its rim, with the spacing that suits the scene, and a plane for shadows. */
   ground() {
     const { size, floor, middle } = this.head, spacing = 10 ** Math.floor(Math.log10(size)) * (size / 10 ** Math.floor(Math.log10(size)) > 4 ? 1 : size / 10 ** Math.floor(Math.log10(size)) > 2 ? 0.5 : 0.2);
     this.spacing = spacing;
@@ -108,7 +108,7 @@ export class Stage {
     this.scene.add(this.grid, this.plane, this.axes);
   }
 
-  /** The same without blending: lines of two pieces whose colours fade into the ground's. */
+  /** The same without blending: lines of two pieces whose colors fade into the ground's. */
   coarseGrid(a, b, count, far) {
     const places = [], p = new Vector3();
     this.fade = [];

@@ -51,7 +51,7 @@ export class Tubes {
     return Number.isNaN(paint) ? out.copy(PLAIN) : out.copy(REST).lerp(FULL, paint);
   }
 
-  /** New places of all points (in `this.world`) and new colours. */
+  /** New places of all points (in `this.world`) and new colors. */
   update(paint, painted) {
     const [position, normal, color] = this.attributes.map((a) => a.array), { world, sides: K, turn } = this;
     const t = new Vector3(), n = new Vector3(), b = new Vector3(), last = new Vector3(), c = new Color();

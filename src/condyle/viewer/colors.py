@@ -1,4 +1,4 @@
-"""Columns over time and colours of muscles, for a scene."""
+"""Columns over time and colors of muscles, for a scene."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from condyle.viewer import marks, paths
 from condyle.viewer.layer import Layer
 
 PAINTS = {"activation": "", "force": "N"}
-"""What muscles may be coloured by, with its unit."""
+"""What muscles may be colored by, with its unit."""
 
 
 def columns_of(layer: Layer) -> tuple[Table, list[str]]:
@@ -67,7 +67,7 @@ def owners_of(table: Table) -> list[str]:
 def paint_of(
     layer: Layer, lines: list[paths.Line], color: Any
 ) -> tuple[tuple[str, str, float], Array | None, list[tuple[Table, list[str]]]]:
-    """What muscles are coloured by: label, unit and greatest value; values from 0 to 1, shape (m, lines); and
+    """What muscles are colored by: label, unit and greatest value; values from 0 to 1, shape (m, lines); and
     columns that come with them."""
     lengths = _lengths(layer)
     if not layer.system.muscles:
@@ -83,7 +83,7 @@ def paint_of(
         return ("", "", 1.0), None, lengths
     if not isinstance(color, str) or color not in PAINTS:
         raise UnknownNameError(
-            "quantity to colour muscles by",
+            "quantity to color muscles by",
             color,
             PAINTS,
             "or give a Table with a column per muscle, or the result of cd.static_optimization",
@@ -130,7 +130,7 @@ def _lengths(layer: Layer) -> list[tuple[Table, list[str]]]:
 def _painted(
     layer: Layer, lines: list[paths.Line], table: Table
 ) -> tuple[tuple[str, str, float], Array | None, list[tuple[Table, list[str]]]]:
-    """Colours from a Table with a column per muscle."""
+    """Colors from a Table with a column per muscle."""
     names = [name for name in layer.system.paths if name in table.names]
     if not names:
         raise DescriptionError(
