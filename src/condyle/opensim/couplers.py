@@ -140,8 +140,8 @@ def _couplers(reading: Reading) -> list[Coupler]:
         out.append(
             Coupler(
                 element,
-                tuple(names),
-                dependent,  # type: ignore[arg-type]
+                tuple(names),  # type: ignore[arg-type]
+                dependent,
                 function if factor == 1.0 else Scaled(function, factor),
             )
         )

@@ -48,9 +48,8 @@ class Mesh(Shape):
             DescriptionError: the file is missing, is no mesh, or needs a package that is not installed.
         """
         if self._read is None:
-            vertices, triangles = (
-                self._arrays if self.path is None else _checked(read_mesh_file(self.path), self.path)
-            )  # type: ignore[misc]
+            arrays = self._arrays if self.path is None else _checked(read_mesh_file(self.path), self.path)
+            vertices, triangles = arrays  # type: ignore[misc]
             if np.prod(self.scale) < 0:
                 triangles = triangles[:, ::-1]
             self._read = vertices * self.scale, triangles

@@ -208,9 +208,9 @@ def draw(
         patches,
         columns,
         owners,
-        tuple(map(float, offset)),
+        tuple(map(float, offset)),  # type: ignore[arg-type]
         [*layer.notes, *said],
-        pressures=maps,  # type: ignore[arg-type]
+        pressures=maps,
         level=contacts.floor(touching, up_of(system)),
     )
     bad = ~np.isfinite(p).reshape(m, -1).all(axis=1)

@@ -41,8 +41,8 @@ def opensim_equilibrium(motion: Motion, z: Array) -> Array:
     moving = [
         name
         for name in system.muscles
-        if type(system.force(name)) is Thelen2003 and system.force(name).tendon == "elastic"
-    ]  # type: ignore[attr-defined]
+        if type(muscle := system.force(name)) is Thelen2003 and muscle.tendon == "elastic"
+    ]
     if not moving or not motion.u.any():
         return found
     L, Ldot, _ = path_geometry(start)
