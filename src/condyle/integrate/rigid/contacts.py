@@ -20,8 +20,8 @@ import numpy as np
 from condyle.constraints.solve.complementarity import ContactProblem, groups
 from condyle.constraints.solve.projection import project
 from condyle.errors import DescriptionError
+from condyle.integrate.rigid.contact_rows import Modes, Numbers
 from condyle.integrate.rigid.impact import Impact, blow
-from condyle.integrate.rigid.numbers import Modes, Numbers
 from condyle.records import dataclass
 from condyle.status import Outcome, Status
 from condyle.system.state import State

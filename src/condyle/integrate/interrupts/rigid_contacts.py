@@ -22,8 +22,8 @@ import numpy as np
 
 from condyle.errors import CondyleError
 from condyle.integrate.events import Event, Witnesses
+from condyle.integrate.rigid.contact_rows import in_few
 from condyle.integrate.rigid.contacts import Contacts
-from condyle.integrate.rigid.numbers import in_few
 from condyle.records import dataclass
 from condyle.system.state import State
 
