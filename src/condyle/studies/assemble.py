@@ -25,7 +25,7 @@ from condyle.fit.looped import has_loops
 from condyle.fit.missed_goals import check_missed_goals
 from condyle.fit.normal import NormalMatrices
 from condyle.integrate.progress import check_progress, shown
-from condyle.integrate.rigid.numbers import in_few
+from condyle.integrate.rigid.contact_rows import in_few
 from condyle.mobilizers import Mobilizer, motion_at
 from condyle.model.model import description
 from condyle.native.machine import lapack
