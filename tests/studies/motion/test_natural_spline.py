@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from condyle.studies.motion.motion import splines
+from condyle.studies.motion import splines
 from condyle.studies.motion.natural_spline import UNEVEN, NaturalSpline, usable
 
 
