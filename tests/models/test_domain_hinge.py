@@ -133,7 +133,7 @@ def test_a_pure_shift_and_a_floating_protein(tmp_path):
 
 def test_mistakes_are_named(files, tmp_path):
     one, other = files
-    make = cd.models.domain_hinge
+    make = domain_hinge
     cases = [
         (
             lambda: make(one, tmp_path / "nowhere.pdb", mobile=MOBILE),
