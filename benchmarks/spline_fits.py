@@ -19,6 +19,7 @@ from condyle.spatial import exp_se3, log_se3
 from condyle.studies.joints import local
 from condyle.studies.joints.knots import Knots, uniform_knots
 from condyle.studies.joints.least_squares import CurveProblem, poses, start
+from condyle.studies.joints.result import JointFit
 
 LENGTH = 1e-3 / np.radians(0.5)
 """1 rad counts as so much [m]: all components of the noise are alike."""
@@ -39,7 +40,7 @@ def problem(frames: int, n: int) -> tuple[cd.Transform, np.ndarray, Knots]:
 
 def ours(
     X: cd.Transform, q: np.ndarray, n: int, rounds: int, smoothing: float = 0.0
-) -> tuple[float, cd.JointFit]:
+) -> tuple[float, JointFit]:
     """Least seconds, and the fit."""
     best = np.inf
     for _ in range(rounds + 1):

@@ -372,7 +372,7 @@ def test_pressure_map(name):
     else:
         assert system.contact_pressures(q, u, "touch").shape == (20,)  # of the first surface
     for wrong in ({"contact": "tuch"}, {"contact": "touch", "body": "c"}):
-        with pytest.raises(cd.UnknownNameError):
+        with pytest.raises(cd.errors.UnknownNameError):
             system.contact_pressures(q, u, **wrong)
 
 
@@ -414,7 +414,7 @@ def test_nan_is_named():
     system = two(KINDS["plane"], BALL)
     q, u = touching(system, 3, depth=6e-3)
     q[12] = np.nan
-    with pytest.raises(cd.CondyleError, match="finite"):
+    with pytest.raises(cd.errors.CondyleError, match="finite"):
         system.forward_dynamics(q, u)
 
 
@@ -439,5 +439,5 @@ REFUSED = [
 
 @pytest.mark.parametrize(("make", "words"), REFUSED, ids=lambda x: x if isinstance(x, str) else "")
 def test_refusals(make, words):
-    with pytest.raises((cd.CondyleError, TypeError), match=words):
+    with pytest.raises((cd.errors.CondyleError, TypeError), match=words):
         make()

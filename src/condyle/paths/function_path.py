@@ -140,6 +140,6 @@ def _kept(f: Any, names: tuple[str, ...]) -> Any:
     if law.outside or law.tables:
         raise DescriptionError(
             "FunctionPath: function holds Parameters or splines; expected a formula of "
-            f"{', '.join(names)} with numbers, or a function such as cd.SimmSpline itself"
+            f"{', '.join(names)} with numbers, or a function such as cd.functions.SimmSpline itself"
         )
     return law

@@ -137,7 +137,7 @@ class MovingPoint(Point):
 
     Args:
         body: the body or its name.
-        p: x, y and z in the body's frame [m]: functions of a coordinate, such as `cd.SimmSpline`, or numbers.
+        p: x, y and z in the body's frame [m]: functions of a coordinate, such as `cd.functions.SimmSpline`, or numbers.
         coordinate: its name, or one per function.
         range: (low, high), or one per function, or None: coordinates beyond count as at its ends, so that the
             point stops there, and with it its share in speeds and moment arms. (OpenSim's stops too, but its
@@ -274,7 +274,7 @@ def _function(f: Any, name: str) -> Any:
     if law.outside or law.tables:
         raise DescriptionError(
             f"MovingPoint: {f!r} holds Parameters or splines; expected a formula of "
-            f"{name!r} with numbers, or a function such as cd.SimmSpline itself"
+            f"{name!r} with numbers, or a function such as cd.functions.SimmSpline itself"
         )
     return law
 
