@@ -61,7 +61,7 @@ def test_two_formulations(moving, passive, evidence):
 def test_muscle_jacobian(frame, evidence):
     """(27) and (30) as corrected: Phi against differences of the lengths while each body moves on its own,
     apart from the joints, also the one with surfaces; and Ldot = -Phi V."""
-    moved, second = shoulder(), maximal.of(arm())
+    moved, second = shoulder(), maximal.formulation(arm())
     at = second.at(moved.q[frame], moved.u[frame], disabled=arm().muscles)
     given = {
         "x": at.x,

@@ -1,4 +1,4 @@
-"""Closest points of balls with balls, half-spaces and boxes, as contact/pairs.py has them, in kernels: gap,
+"""Closest points of balls with balls, half-spaces and boxes, as contact/closest_points.py has them, in kernels: gap,
 normal from a to b, and the point halfway between.
 
 A row of a pair begins with its bodies a and b, restitution and friction.

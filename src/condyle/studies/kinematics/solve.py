@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike
 from condyle.arguments import answered
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, warn
-from condyle.fit.doubts import BEYOND, FAR, reach
+from condyle.fit.end_checks import BEYOND, FAR, reach
 from condyle.fit.frames import Frames, frame_count
 from condyle.fit.goals import Goal
-from condyle.fit.normal import NormalMatrices
+from condyle.fit.observability import NormalMatrices
 from condyle.integrate.progress import check_progress
 from condyle.io.markers import Markers
 from condyle.presentation import cut

@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 from condyle.arrays import Array
 from condyle.errors import CondyleError
 from condyle.fit.configurations import Configurations
-from condyle.fit.doubts import FAR, GAIN, reach
+from condyle.fit.end_checks import FAR, GAIN, reach
 from condyle.fit.frames import Frames
-from condyle.fit.loop import INFO, VIOLATED
+from condyle.fit.gauss_newton import INFO, VIOLATED
 from condyle.spatial import Transform, exp_so3
 from condyle.studies.kinematics.tasks import Tasks
 from condyle.system.state import State

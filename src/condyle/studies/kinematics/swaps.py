@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 from condyle.arrays import Array
 from condyle.fit.configurations import Configurations
-from condyle.fit.doubts import FAR as OFF
-from condyle.fit.doubts import reach
+from condyle.fit.end_checks import FAR as OFF
+from condyle.fit.end_checks import reach
 from condyle.fit.frames import Frames
 from condyle.records import dataclass
 from condyle.studies.kinematics.start import SolveEach, aligned, solved_again

@@ -34,8 +34,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.contact.solids import Cylinder, Ellipsoid
-from condyle.contact.surfaces import HalfSpace, Pose, Sphere, Surface, even_directions, tangents
-from condyle.contact.touch import Touch
+from condyle.contact.surfaces import HalfSpace, Pose, Sphere, Surface, Touch, even_directions, tangents
 from condyle.laws.described import sx
 from condyle.native.sweeps.lookup import frozen, get
 from condyle.native.sweeps.solver import Solver

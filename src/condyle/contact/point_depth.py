@@ -28,11 +28,10 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from condyle.contact.implicit import Implicit
-from condyle.contact.mesh import Mesh
-from condyle.contact.nearest import most, nearest_triangle, on_triangle
-from condyle.contact.overlap import OUTWARDS
-from condyle.contact.pairs import sphere_box, sphere_cylinder, sphere_torus
+from condyle.contact.closest_points import sphere_box, sphere_cylinder, sphere_torus
+from condyle.contact.implicit_overlap import OUTWARDS
+from condyle.contact.implicit_surface import Implicit
+from condyle.contact.mesh import Mesh, most, nearest_triangle, on_triangle
 from condyle.contact.solids import Box, Cylinder, Ellipsoid, Framed, Torus
 from condyle.contact.surfaces import (
     GivenPose,
@@ -40,11 +39,11 @@ from condyle.contact.surfaces import (
     Pose,
     Sphere,
     Surface,
+    Touch,
     even_directions,
     tangents,
 )
 from condyle.contact.terrain import HeightField, height, nearest_ground
-from condyle.contact.touch import Touch
 from condyle.errors import DescriptionError
 from condyle.laws.described import Datum, sx
 from condyle.native.sweeps.implicit import implicit

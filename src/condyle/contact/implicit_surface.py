@@ -1,22 +1,28 @@
-"""Points all around a convex surface that a user wrote: where to begin, and how sharply it bends."""
+"""Convex surfaces that users write as a function, and points all around them: where to begin a search, and how
+sharply the surface bends. Their closest points are in implicit_overlap.py."""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import field
 from functools import cached_property, lru_cache
+from typing import Any
 
 import casadi as ca
 import numpy as np
 
 from condyle.arrays import Array
-from condyle.contact.surfaces import even_directions
-from condyle.errors import DescriptionError
+from condyle.contact.solids import Framed
+from condyle.contact.surfaces import Folded, Length, even_directions
+from condyle.errors import DescriptionError, TraceError
+from condyle.laws.described import sx
 from condyle.native.sweeps.lookup import get
 from condyle.native.sweeps.table import Table
 from condyle.native.sweeps.tree import Tree
 from condyle.records import dataclass
-from condyle.trace import Traced
+from condyle.trace import Traced, trace
+from condyle.trace.parameter import Expression
 
 AROUND, CELLS = 2048, 64
 """Even lines from the origin, and as many even normals; normals along a side of a cube around it, whose
@@ -220,3 +226,77 @@ def _polished(m: Array, p: Array, slopes: ca.Function) -> Array:
             break
         m, p, lambda_, start, rows = m[busy], p[busy], lambda_[busy], start[busy], rows[busy]
     return out
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Implicit(Framed):
+    """A convex surface where a smooth function of x, y, z is zero. It touches half-spaces, spheres,
+    ellipsoids and its like.
+
+    Args:
+        body: whose it is, or its name.
+        X: frame S on the body, whose origin is inside: a Transform, a 3-vector or None.
+        function: f(x, y, z) -> a number, of coordinates in S [m]; negative inside, positive outside, twice
+            differentiable. It is traced once, as functions of forces are.
+        size: radius of a ball about the origin of S that holds the surface [m], above 0.
+        material: a Material.
+        name: how groups call it.
+        cliques: names; surfaces that share one ignore each other in groups.
+    """
+
+    function: Callable[[Any, Any, Any], Any] | None = field(repr=False)
+    size: Length
+    material: Folded
+    law: Traced = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        named = getattr(self.function, "__name__", type(self.function).__name__)
+        what = f"Implicit({'lambda' if named == '<lambda>' else named})"
+        if not callable(self.function):
+            raise DescriptionError(f"{what}: expected a function of x, y, z [m], got {self.function!r}")
+        size: Any = self.size
+        law = trace(self.function, ("x", "y", "z"), what=what, outputs=(), ranges=[(-0.1, 0.1)] * 3)
+        if law.outside or law.tables:
+            raise TraceError(
+                f"{what}: the function uses Parameters or tables; write it with numbers and formulas"
+            )
+        if isinstance(size, float):
+            center, far = (float(law.function(*p)) for p in ((0, 0, 0), (ROUNDED * size, 0, 0)))
+            if not center < 0 <= far:
+                raise DescriptionError(
+                    f"{what}: must be negative at the origin of S and not at (size, 0, "
+                    f"0), got {center:g} and {far:g}; move X, or change the sign or "
+                    f"size = {size:g}"
+                )
+        rounded(law, _plain(size), what)  # refuses what is not convex
+        object.__setattr__(self, "law", law)
+        object.__setattr__(self, "function", None)
+
+    @property
+    def points(self) -> Rounded:
+        """Points all around."""
+        return rounded(self.law, _plain(self.size), "Implicit")
+
+    def check_parameters(self, values: Mapping[str, float]) -> None:
+        super().check_parameters(values)
+        size: Any = self.size
+        if isinstance(size, Expression) and not size.at(values)[0, 0] >= self.points.least:
+            raise DescriptionError(
+                f"Implicit: size: must be at least {self.points.least:g} m, the furthest "
+                f"of its points, got {size.at(values)[0, 0]:g}"
+            )
+
+    def conditions(self) -> ca.SX:
+        return ca.vertcat(super().conditions(), sx(self.size) >= self.points.least)
+
+    @property
+    def form(self) -> Hashable:
+        return type(self).__name__, self.law.text
+
+    def description(self) -> str:
+        return f"{super().description()} {self.law.text}"
+
+
+def _plain(size: Any) -> float:
+    return float(size.at()[0, 0]) if isinstance(size, Expression) else size

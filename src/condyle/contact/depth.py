@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import casadi as ca
 
-from condyle.contact.foundation import check_foundation, deepest
-from condyle.contact.law import ContactLaw
-from condyle.contact.pairs import check_pair, touch
+from condyle.contact.closest_points import check_pair, touch
+from condyle.contact.elastic_foundation import check_foundation, deepest
+from condyle.contact.hunt_crossley import ContactLaw
 from condyle.contact.surfaces import GivenPose, Surface
 from condyle.errors import DescriptionError
 from condyle.laws.leaf import Composed, Leaf

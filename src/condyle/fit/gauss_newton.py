@@ -1,7 +1,7 @@
 """The native loop of assembly: frame after frame, each from the last, by a damped Gauss-Newton method with
 constraints.
 
-At q, with cost c, gradient g and matrix H of expressions.py, errors p of the constraints, and their rows P,
+At q, with cost c, gradient g and matrix H of kernels.py, errors p of the constraints, and their rows P,
 
     A = H + mu s + (fixed speeds: 1e12 s),     s = largest diagonal element of H                           (1)
     A d + P' lambda = -g,     P d = -p                                                                     (2)
@@ -36,13 +36,13 @@ with Powell's damping of y, and S made smaller first where it says more than s' 
 falls to three tenths or less in a step S is left out: Gauss-Newton is then on its way to a residual of zero,
 and better than anything learned.
 
-A row says where its frame starts (layout.py): from the frame before, or from the pose that Q has there.
+A row says where its frame starts (cost.py): from the frame before, or from the pose that Q has there.
 H and P at the end of some frames are written to NORMAL and ROWS: they tell which coordinates the goals
-determine (normal.py).
+determine (observability.py).
 
 Ends of a frame: FOUND; VIOLATED, constraints cannot be met nearby: the next frame starts from the last good
 one; UNFINISHED, the constraints hold but goals were still improving. STATIONARY is found afterward, by
-doubts.py.
+end_checks.py.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ from functools import reduce
 import casadi as ca
 import numpy as np
 
-from condyle.fit.expressions import FitExpressions
-from condyle.fit.layout import HEAD
+from condyle.fit.cost import HEAD
+from condyle.fit.kernels import FitExpressions
 from condyle.native.programs.evaluated import evaluated
 from condyle.native.programs.nodes import Call, If, Ints, Node, Put, Scan, Stream, While, kernel
 from condyle.native.programs.program import Program

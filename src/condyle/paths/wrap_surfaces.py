@@ -22,8 +22,10 @@ from condyle.errors import DescriptionError
 from condyle.laws.described import Datum, Described, quantity, sx
 from condyle.native.sweeps.lookup import get
 from condyle.native.sweeps.solver import Solver
-from condyle.paths import ellipsoid, round
-from condyle.paths.round import NONE
+from condyle.paths import cylinder_sphere
+from condyle.paths.cylinder_sphere import NONE
+from condyle.paths.ellipsoid_ends import Ends
+from condyle.paths.ellipsoid_halves import solvers
 from condyle.paths.segment import ROW, Segment, dot, norm
 from condyle.records import dataclass
 from condyle.trace.parameter import Expression
@@ -140,7 +142,7 @@ class _Round(Surface):
         return row[0], row[1] - ca.sqrt(ca.fmax(dot(B - A, B - A), 0))
 
     def near(self, A: ca.SX, B: ca.SX) -> ca.SX:
-        return getattr(round, f"{type(self).__name__.lower()}_near")(self.given(A, B))
+        return getattr(cylinder_sphere, f"{type(self).__name__.lower()}_near")(self.given(A, B))
 
     def row(self, A: ca.SX, B: ca.SX) -> ca.SX:
         p = self.given(A, B)
@@ -150,7 +152,7 @@ class _Round(Surface):
         if not self.parameters():
             return super().over(A, B, row)
         # a row has no derivatives by sizes
-        return getattr(round, type(self).__name__.lower())(self.given(A, B))[1].L
+        return getattr(cylinder_sphere, type(self).__name__.lower())(self.given(A, B))[1].L
 
 
 @cache
@@ -159,7 +161,7 @@ def _closed_form(name: str, needs: int) -> Solver:
     derivatives."""
 
     def idle(p: ca.SX) -> tuple[ca.SX, ca.SX]:
-        kind, segment = getattr(round, name)(p)
+        kind, segment = getattr(cylinder_sphere, name)(p)
         return ca.vertcat(kind, segment.row, p[:6]), ca.SX(0)
 
     return Solver.of(
@@ -249,11 +251,11 @@ class Ellipsoid(Surface):
         return x / np.linalg.norm(x / np.array(self.radii), axis=-1, keepdims=True)
 
     def rule(self, A: ca.SX, B: ca.SX) -> tuple[ca.SX, ca.SX]:
-        return ellipsoid.Ends(self.given(A, B)).kind, ca.SX(0)
+        return Ends(self.given(A, B)).kind, ca.SX(0)
 
     def row(self, A: ca.SX, B: ca.SX) -> ca.SX:
         p = self.given(A, B)
-        coarse, fine = ellipsoid.solvers()
+        coarse, fine = solvers()
         found = get(coarse, p)
         found = get(fine, ca.vertcat(p, found[:-1]))
         bad = ca.logic_and(found[0] != NONE, ca.logic_not(found[WIDTH]))

@@ -1,6 +1,6 @@
 """Geodesics over an ellipsoid by least length in a few modes, without trigonometry for each point.
 
-In scaled space (silhouette.py) the curve, s in [0, 1], before it is normalized to |y| = 1, is
+In scaled space (ellipsoid_ends.py) the curve, s in [0, 1], before it is normalized to |y| = 1, is
 
     y(s) = (1-s)^2 p + 2 s (1-s) m + s^2 q + (sum_k tau_k B_k(s)) w,     B_k = s (1-s) P_k(2s-1)           (1)
 
@@ -36,9 +36,9 @@ import casadi as ca
 import numpy as np
 
 from condyle.native.sweeps.solver import Solver
-from condyle.paths.round import NONE
+from condyle.paths.cylinder_sphere import NONE
+from condyle.paths.ellipsoid_ends import Ends, Silhouette
 from condyle.paths.segment import ROW, Segment, cross, dot, either, inverse, norm, straight, unit
-from condyle.paths.silhouette import Ends, Silhouette
 from condyle.records import dataclass
 
 STEP, BACK, CONVERGED, ROUNDS = 0.6, 0.35, 2e-6, 40

@@ -9,20 +9,18 @@ from typing import Any
 
 import casadi as ca
 
-from condyle.contact.implicit import (
-    Implicit,
+from condyle.contact.implicit_overlap import (
     ellipsoid_implicit,
     implicit_implicit,
     plane_implicit,
     sphere_implicit,
 )
-from condyle.contact.points import Point
-from condyle.contact.rigid import Rigid
+from condyle.contact.implicit_surface import Implicit
+from condyle.contact.materials import Rigid
 from condyle.contact.solids import Box, Cylinder, Ellipsoid, Torus
-from condyle.contact.supports import plane_supported, supported_pair
-from condyle.contact.surfaces import HalfSpace, Pose, Sphere, Surface
+from condyle.contact.support_functions import plane_supported, supported_pair
+from condyle.contact.surfaces import HalfSpace, Point, Pose, Sphere, Surface, Touch
 from condyle.contact.terrain import HeightField, field_sphere
-from condyle.contact.touch import Touch
 from condyle.errors import DescriptionError
 from condyle.laws.described import sx
 

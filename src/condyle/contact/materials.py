@@ -4,6 +4,8 @@ s_1 = E_2^(2/3) / (E_1^(2/3) + E_2^(2/3)),   s_2 = 1 - s_1:   x_i = s_i x of the
 E* = (s_1 E_1^(2/3))^(3/2)                                                                             (2)
 c* = s_1 c_1 + s_2 c_2                                                                                 (3)
 mu = 2 mu_1 mu_2 / (mu_1 + mu_2) for static, dynamic and viscous friction each                         (4)
+
+Restitution and friction of surfaces that do not yield combine as (4): docs/theory/rigid_contact.md (1).
 """
 
 from __future__ import annotations
@@ -14,10 +16,10 @@ from typing import Annotated, Any
 import casadi as ca
 import numpy as np
 
+from condyle import plausible
 from condyle.arguments import answered
-from condyle.errors import DescriptionError, warn
+from condyle.errors import DescriptionError, UnknownNameError, warn
 from condyle.laws.described import Described, number, quantity, sx
-from condyle.plausible import FRICTION, ask
 from condyle.records import dataclass
 from condyle.trace import Number
 from condyle.trace.parameter import Expression, as_sx
@@ -58,8 +60,8 @@ class Material(Described):
                 "and more, rubber 1e6, bone 1e10, steel 2e11); moduli are in Pa: 200 GPa is 200e9"
             )
         least, most = self._check_friction({})
-        if most > FRICTION:
-            ask(
+        if most > plausible.FRICTION:
+            plausible.ask(
                 f"Material: friction of {most:g} is implausible: it is a coefficient, 0.8 rather than 80 %; "
                 "rubber on asphalt has 1"
             )
@@ -193,3 +195,62 @@ def harmonic(a: ca.SX, b: ca.SX) -> ca.SX:
     """(4); 0 where both are."""
     total = a + b
     return ca.if_else(total > 0, 2 * a * b / ca.if_else(total > 0, total, 1), 0)
+
+
+LAWS = ("newton", "poisson")
+RESTITUTION = Annotated[Number, quantity("-", lowest=0.0)]
+FRICTION = Annotated[Number, quantity("-", lowest=0.0)]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Rigid(Described):
+    """What a surface is made of that does not yield. Two such surfaces never overlap: they push, rub and
+    rebound. Numbers may be Parameters.
+
+    Of two materials e = 2 e_1 e_2 / (e_1 + e_2), and friction likewise: what one has if both are equal, and
+    none if one has none.
+
+    Args:
+        restitution: e, from 0 (no rebound) to 1 (all of it).
+        friction: coefficient of Coulomb's friction mu, at least 0.
+        law: what restitution is a share of: "newton", of the speed of approach; "poisson", of the impulse of
+            compression.
+    """
+
+    restitution: RESTITUTION = 0.0
+    friction: FRICTION = 0.0
+    law: str = "newton"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_law(self.law, "Rigid")
+        check_restitution(self.restitution, "Rigid")
+
+    def check_parameters(self, values: Mapping[str, float]) -> None:
+        super().check_parameters(values)
+        check_restitution(self.restitution, "Rigid", values)
+
+    def conditions(self) -> ca.SX:
+        return ca.vertcat(super().conditions(), sx(self.restitution) <= 1)
+
+
+def check_law(law: Any, what: str) -> None:
+    """Refuse a law of restitution that there is not."""
+    if law not in LAWS:
+        raise UnknownNameError(f"law of {what}", law, LAWS)
+
+
+def check_restitution(kept: Any, what: str, values: Mapping[str, float] | None = None) -> None:
+    """Refuse a restitution above 1: below 0 its field refuses."""
+    e = float(kept.at(values)[0, 0]) if isinstance(kept, Expression) else kept
+    if not e <= 1:
+        raise DescriptionError(
+            f"{what}: restitution must be from 0 to 1, got {e:g}; above 1 an impact would make energy"
+        )
+
+
+def combined_rigid(a: Rigid, b: Rigid, name: str, what: str) -> Any:
+    """A number of two materials, as a constraint keeps it."""
+    x, y = sx(getattr(a, name)), sx(getattr(b, name))
+    both = ca.if_else(x + y > 0, 2 * x * y / ca.if_else(x + y > 0, x + y, 1), 0)  # (1)
+    return number(as_sx(both), what) if ca.symvar(both) else float(ca.evalf(both))

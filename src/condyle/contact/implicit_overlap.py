@@ -31,8 +31,11 @@ from functools import lru_cache
 
 import casadi as ca
 
-from condyle.contact.rounded import Rounded
-from condyle.contact.surfaces import tangents
+from condyle.contact.implicit_surface import Implicit, Rounded
+from condyle.contact.solids import Ellipsoid
+from condyle.contact.surfaces import HalfSpace, Pose, Sphere, Touch, tangents
+from condyle.laws.described import sx
+from condyle.native.sweeps.implicit import implicit
 from condyle.native.sweeps.lookup import get
 from condyle.native.sweeps.solver import Solver
 from condyle.native.sweeps.tree_best import TreeBest
@@ -397,3 +400,44 @@ def solver(a: Traced, b: Traced | str, needs: int, mine: Rounded, other: Rounded
         return get(_looks(a, b, needs, mine, other), ca.vertcat(given, y, good))[:4]
 
     return Solver.of("overlap_of_implicit", needs, start, pair.stepped, finish, LIMIT)
+
+
+def plane_implicit(a: HalfSpace, A: Pose, b: Implicit, B: Pose) -> Touch:
+    """The frame of the plane has its normal along x, and its origin below that of b."""
+    n, height = a.plane(A)
+    p = b.frame(B)[1]
+    R = ca.horzcat(n, *tangents(n))
+    return _overlap(b, B, R, p - (ca.dot(n, p) - height) * n, ca.SX(0, 1), "plane").flipped
+
+
+def sphere_implicit(a: Sphere, A: Pose, b: Implicit, B: Pose) -> Touch:
+    return _overlap(b, B, ca.SX.eye(3), a.center_at(A), sx(a.radius), "sphere").flipped
+
+
+def ellipsoid_implicit(a: Ellipsoid, A: Pose, b: Implicit, B: Pose) -> Touch:
+    return _overlap(b, B, *a.frame(A), sx(a.radii), "ellipsoid").flipped
+
+
+def implicit_implicit(a: Implicit, A: Pose, b: Implicit, B: Pose) -> Touch:
+    return _overlap(a, A, *b.frame(B), sx(b.size), b.law, b.points)
+
+
+def _overlap(
+    a: Implicit,
+    A: Pose,
+    R_b: ca.SX,
+    p_b: ca.SX,
+    numbers: ca.SX,
+    which: Traced | str,
+    other: Rounded | None = None,
+) -> Touch:
+    R_a, p_a = a.frame(A)
+    R, c = R_a.T @ R_b, R_a.T @ (p_b - p_a)
+    given = ca.vertcat(sx(a.size), ca.vec(R), c, numbers)
+    pair = Pair(a.law, which)
+    row = implicit(solver(a.law, which, given.numel(), a.points, other), pair.residual, given, unknowns=4)
+    p, x = row[:3], row[3]
+    n, K_a = pair.surface(p, given, first=True)
+    _, K_b = pair.surface(p - x * n, given, first=False)
+    gap = R_a @ (K_a + K_b) @ R_a.T
+    return Touch(x, R_a @ n, p_a + R_a @ p, 2 / ca.trace(gap), gap, True)

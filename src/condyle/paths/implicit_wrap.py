@@ -22,10 +22,10 @@ import numpy as np
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, TraceError
 from condyle.laws.described import text
-from condyle.paths.round import MANDATORY, NONE, Quadrant
+from condyle.paths.cylinder_sphere import MANDATORY, NONE, Quadrant
 from condyle.paths.segment import across_to, cross, dot, norm, unit
 from condyle.paths.shooting import Level, Shooting, Start
-from condyle.paths.surfaces import Surface
+from condyle.paths.wrap_surfaces import Surface
 from condyle.records import dataclass
 from condyle.trace import Traced, trace
 

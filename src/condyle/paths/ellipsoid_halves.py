@@ -15,19 +15,23 @@ kink f in direction across them, and K = l a + r, of either half,
 
 is one step of Newton's method. Each half turns b about its own direction. The transfer matrix M of segment.py
 (3) is the product of those of both halves.
+
+`solvers` gives both stages: least length in four modes (ellipsoid_length.py), which suffices for the arcs of
+anatomy, and these halves where it does not.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from typing import ClassVar
 
 import casadi as ca
 import numpy as np
 
 from condyle.native.sweeps.solver import Solver
-from condyle.paths.least_length import LeastLength
+from condyle.paths.ellipsoid_ends import Ends, Silhouette
+from condyle.paths.ellipsoid_length import LeastLength, Length
 from condyle.paths.segment import ROW, Segment, cross, dot, norm, unit
-from condyle.paths.silhouette import Silhouette
 
 ORDER, ERROR = 12, 1e-12
 """Terms of a series; what its last ones may contribute to a step."""
@@ -74,7 +78,7 @@ class Halves:
     """start, step and finish of a Solver: each step is one of (1), and at the end of the second half one of
     (2).
 
-    It is given p of silhouette.py and the row of the search of least length. It begins where that has ended
+    It is given p of ellipsoid_ends.py and the row of the search of least length. It begins where that has ended
     and, if this leads nowhere, where that has begun, then without care for what is left. A path that is not
     forced to its side must be a shortest one: without conjugate points, K > 0 and M12 > 0.
     """
@@ -236,3 +240,13 @@ def _meet(first: ca.SX, second: ca.SX, w: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, c
     dhalf = (dot(gap, t) - along1 * dphi - along2 * dpsi) / 2
     fields = ca.vertcat(first[3:5], first[8:10], second[3:5], second[8:10])
     return ca.vertcat(dphi, dpsi, dhalf), dot(gap, gap) + f * f, D, fields
+
+
+__all__ = ["Ends", "solvers"]
+
+
+@cache
+def solvers(modes: int = 4) -> tuple[Solver, Solver]:
+    """Two solvers: of p (ellipsoid_ends.py), and of p and the row of the first without its status. The second
+    goes on where the first does not suffice."""
+    return LeastLength(Length(modes, 2 * modes - 1)).solver(f"ellipsoid{modes}"), Halves().solver()

@@ -11,7 +11,7 @@ from functools import cached_property
 
 import casadi as ca
 
-from condyle.paths.round import MANDATORY, NONE, Quadrant, arc_tangent
+from condyle.paths.cylinder_sphere import MANDATORY, NONE, Quadrant, arc_tangent
 from condyle.paths.segment import across_to, cross, dot, inverse, norm, unit
 from condyle.records import dataclass
 

@@ -1,5 +1,8 @@
-"""The cost of goals in loops over bodies (condyle.model.looped), for trees whose straight line would take
-long to compile.
+"""Kernels of the native loop: cost and constraints at a configuration, and the step from one to the next. How
+goals add up to the cost, its gradient and its Gauss-Newton matrix is in cost.py.
+
+The cost is a straight line, or in loops over bodies (condyle.model.looped), for trees whose straight
+line would take long to compile.
 
 Goals that pull at one body, stations and orientations, are rows that add their loads and inertias to it;
 goals on coordinates of one body are a straight line. Sums go inward. H is the composite-body algorithm
@@ -18,12 +21,12 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from condyle.constraints.solve.corrections import moved, normalized
 from condyle.dynamics import inertia
 from condyle.dynamics.aba import ZERO
 from condyle.dynamics.kinematics import Kinematics
-from condyle.fit.cost import point_masses
+from condyle.fit.cost import Cost, Layout, point_masses
 from condyle.fit.goals import Goal
-from condyle.fit.layout import Layout
 from condyle.model.layouts import prefers_loops
 from condyle.model.looped.between import StraightLine
 from condyle.model.looped.draft import Draft, Kind
@@ -31,7 +34,10 @@ from condyle.model.looped.passes import at_rest, nothing
 from condyle.model.looped.tables import Looped
 from condyle.model.looped.visits import Visit, Visits, shifted
 from condyle.model.model import Model
+from condyle.model.symbols import Symbols
+from condyle.native.sweeps.lookup import Staged, assembled
 from condyle.native.sweeps.sweep import RowKernel, Sweep
+from condyle.records import dataclass
 from condyle.tree.layout import BodyConstants
 
 
@@ -64,7 +70,7 @@ def _body(model: Model, goal: Goal) -> int:
     return model.tree.body(str(vars(goal)["body"])).index
 
 
-def evaluate(model: Model, layout: Layout) -> Sweep:
+def evaluate_in_loops(model: Model, layout: Layout) -> Sweep:
     """q, tail, row -> cost, g (nu,), H (nu^2,), p (m,), P by rows (m nu,)."""
     nu, m = model.tree.nu, model.equations("position")
     arguments = [("q", model.tree.nq), ("tail", model.tail_size), ("row", layout.size)]
@@ -107,7 +113,7 @@ def evaluate(model: Model, layout: Layout) -> Sweep:
     return looped.rows()
 
 
-def errors(model: Model) -> Sweep:
+def errors_in_loops(model: Model) -> Sweep:
     """q, tail -> p (m,)."""
     looped = Looped(
         model, [("q", model.tree.nq), ("tail", model.tail_size)], [("p", model.equations("position"))]
@@ -277,3 +283,75 @@ def _matrix(looped: Looped) -> None:
         d.write("up.F", shifted(F, d.of_body("r")))
         kernels[t] = RowKernel(d.reads, d.writes)
     looped.extra_pass(kernels)
+
+
+@dataclass(frozen=True, eq=False)
+class FitExpressions:
+    """Kernels of the native loop.
+
+    Attributes:
+        evaluate: q, tail, row -> cost, g (nu,), H (nu^2,) by columns, of which only the lower triangle
+            counts, p (m,), P by rows (m nu,).
+        errors: q, tail -> p (m,).
+        step: q, du, tail -> q + N du with unit quaternions.
+        prescribe: q, u, tail -> q with what motions prescribe at t, and 0/1 per speed (nu,): 1 where it is
+            locked or prescribed.
+        m: number of constraint equations of position level.
+    """
+
+    evaluate: ca.Function | Staged | Sweep
+    errors: ca.Function | Staged | Sweep
+    step: ca.Function | Staged
+    prescribe: ca.Function | Staged
+    m: int
+
+
+def expressions(model: Model, layout: Layout) -> FitExpressions:
+    """The kernels of a system and a layout of goals. Each has symbols of its own: look-ups end with the
+    kernel they are in."""
+    loops = has_loops(model, layout)
+    evaluate = evaluate_in_loops(model, layout) if loops else straight_evaluate(model, layout)
+    errors = errors_in_loops(model) if loops and model.equations("position") else straight_errors(model)
+    return FitExpressions(evaluate, errors, _step(model), _prescribe(model), model.equations("position"))
+
+
+def straight_evaluate(model: Model, layout: Layout) -> ca.Function | Staged:
+    """`FitExpressions.evaluate` as a straight line."""
+    s, row = Symbols(model), ca.SX.sym("row", layout.size)
+    kin = s.kinematics()
+    cost = Cost(s, kin)
+    for goals, at in zip(layout.blocks, layout.slices, strict=True):
+        goals[0].add(cost, row[at])
+    value, g, H = cost.total()
+    constraints = s.rows(kin)
+    P = constraints.jacobian()
+    P = P[
+        [
+            i
+            for _, part, at in constraints.parts
+            if part.level == "position"
+            for i in range(at.start, at.stop)
+        ],
+        :,
+    ]
+    return assembled(
+        "evaluate", [s["q"], s["tail"], row], [value, g, ca.vec(H), constraints.errors()[0], ca.vec(P.T)]
+    )
+
+
+def straight_errors(model: Model) -> ca.Function | Staged:
+    """`FitExpressions.errors` as a straight line."""
+    s = Symbols(model)
+    return assembled("errors", [s["q"], s["tail"]], [s.rows(s.kinematics(moving=False)).position_errors()])
+
+
+def _step(model: Model) -> ca.Function | Staged:
+    s, tree = Symbols(model), model.tree
+    return assembled(
+        "step", [s["q"], s["u"], s["tail"]], [normalized(tree, s["q"] + moved(tree, s.t, s["q"], s["u"]))]
+    )
+
+
+def _prescribe(model: Model) -> ca.Function | Staged:
+    s = Symbols(model)
+    return assembled("prescribe", [s["q"], s["u"], s["tail"]], [s.motions.state()[0], s.lock > 0])

@@ -34,9 +34,9 @@ import casadi as ca
 import numpy as np
 
 from condyle.native.sweeps.solver import Solver
-from condyle.paths.round import MANDATORY, WRAPPED
+from condyle.paths.cylinder_sphere import MANDATORY, WRAPPED
 from condyle.paths.segment import Segment, across_to, cross, dot, norm, unit
-from condyle.paths.surfaces import WIDTH, Surface
+from condyle.paths.wrap_surfaces import WIDTH, Surface
 from condyle.records import dataclass
 
 SWEEP, NEWTON, CHECK = 0, 1, 2
