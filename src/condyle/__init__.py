@@ -120,7 +120,7 @@ if TYPE_CHECKING:
     from condyle.trace.parameter import Discrete, Input, Parameter
     from condyle.tree.body import Body, Coordinate
     from condyle.tree.prescribed import Prescribed
-    from condyle.viewer import Arrows, Page, View, movie, picture, show, view
+    from condyle.viewer import Arrows, LiveView, Page, live, movie, picture, show
 
 __version__ = "0.1.0"
 __all__ = [
@@ -160,6 +160,7 @@ __all__ = [
     "JointFit",
     "LimitCycle",
     "LineOrientation",
+    "LiveView",
     "Markers",
     "MeasuredFrames",
     "Measurement",
@@ -201,7 +202,6 @@ __all__ = [
     "Translation",
     "Universal",
     "UnknownNameError",
-    "View",
     "Weld",
     "Wrench",
     "assemble",
@@ -222,6 +222,7 @@ __all__ = [
     "inverse_kinematics",
     "joint_reactions",
     "limit_cycle",
+    "live",
     "low_pass",
     "marker_positions",
     "maximal",
@@ -246,7 +247,6 @@ __all__ = [
     "show",
     "simulate",
     "static_optimization",
-    "view",
     "where",
     "write_osim",
 ]
@@ -331,7 +331,7 @@ _NAMES = {
         "trace.parameter": "Discrete Input Parameter",
         "tree.body": "Body Coordinate",
         "tree.prescribed": "Prescribed",
-        "viewer": "Arrows Page View movie picture show view",
+        "viewer": "Arrows LiveView Page live movie picture show",
     }.items()
     for name in names.split()
 }

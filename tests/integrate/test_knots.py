@@ -10,10 +10,10 @@ import pytest
 
 import condyle as cd
 from condyle import forces
-from condyle.integrate import knots as module
-from condyle.integrate.knots import joined, knots
+from condyle.integrate.interrupts import knots as module
+from condyle.integrate.interrupts.knots import joined, knots
+from condyle.integrate.interrupts.time_signals import timed
 from condyle.integrate.methods import METHODS
-from condyle.integrate.timed import timed
 
 INERTIA = 1.0 + 2.0 * 0.4**2  # of the pin's body about its axis
 ADAPTIVE = [m.name for m in METHODS.values() if m.estimate]

@@ -94,5 +94,5 @@ class Loss(Leaf):
         self.law.check(tree)
 
     def value(self, s: View) -> ca.SX:
-        on = getattr(s, "acting", {}).get(self.law.description(), 1)
+        on = getattr(s, "enabled_contacts", {}).get(self.law.description(), 1)
         return ca.if_else(on, self.law.forces(s).lost, 0)

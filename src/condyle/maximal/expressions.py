@@ -368,7 +368,7 @@ class Expressions:
         q = ca.vertcat(ca.SX(0, 1), *(pair[2] for pair in pairs[: len(self.joints)]))
         view, d = View(self.tree, {**s, "q": q, "u": u}), ca.SX.sym("d", 3)
         for i, (name, c) in enumerate(self.constraints.items()):
-            if getattr(c, "rubs", False):
+            if getattr(c, "has_friction", False):
                 x = [leaf.at(view) for leaf in c.moving]
                 row = ca.jacobian(sx(c.friction) * ca.dot(d, c.slip(x)), s["V"])
                 row = ca.substitute(row, d, ca.if_else(c.sliding(), c.direction(x), 0))

@@ -24,7 +24,7 @@ from condyle.fit.goals import Coordinate, Goal
 from condyle.fit.kernels import expressions, has_loops
 from condyle.fit.observability import NormalMatrices
 from condyle.integrate.progress import check_progress, shown
-from condyle.integrate.rigid.numbers import in_few
+from condyle.integrate.rigid.contact_rows import in_few
 from condyle.mobilizers import Mobilizer, motion_at
 from condyle.model.model import description
 from condyle.native.machine import lapack

@@ -273,7 +273,7 @@ def generalized_forces(
     compiled = part.system.compiled
     flat = compiled.function("each_force").fast(motion.q, motion.u, batch.tail)
     each = np.moveaxis(compiled.shaped("each_force", flat), 1, 0)
-    named = zip(compiled.model.acting, each, strict=True)
+    named = zip(compiled.model.exerting_forces, each, strict=True)
     out = {name.replace("given load on", "load on"): f for name, f in named if name not in part.silent}
     if len(others) < len(tensions):
         arms = motion._batch().kernel("path_geometry")[1]

@@ -12,18 +12,16 @@ from condyle.arguments import answered
 from condyle.arrays import Array, Vector, real
 from condyle.constraints.sampled import warn_of_samples
 from condyle.errors import DescriptionError, UnknownNameError, warn
-from condyle.integrate.branches import MOST
-from condyle.integrate.each_run import EachRun
-from condyle.integrate.ensemble import Ensemble
-from condyle.integrate.ensemble_run import EnsembleRun
+from condyle.integrate.ensemble import Ensemble, Members
+from condyle.integrate.ensemble_run import EachRun, EnsembleRun
 from condyle.integrate.events import Event, Witnesses
+from condyle.integrate.interrupts.path_jumps import MOST
 from condyle.integrate.manifold import faint, violations
-from condyle.integrate.measured import check_samples, samples
-from condyle.integrate.members import Members
+from condyle.integrate.measure_history import check_samples, samples
 from condyle.integrate.methods import METHODS, Method
-from condyle.integrate.native import native
 from condyle.integrate.progress import check_progress, reported
 from condyle.integrate.run import Settings, run
+from condyle.integrate.step_loop import native
 from condyle.integrate.stepping.method import TimeStepping
 from condyle.integrate.trajectory import Trajectory
 from condyle.native.machine.threads import thread_count

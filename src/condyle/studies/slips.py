@@ -2,7 +2,7 @@
 
 Either a rule makes the length jump, or the path goes over to the other side where both sides are equally
 long: then the moment arm leaps. Frames between which a length does not follow from its rates, or a moment arm
-changes its sign, are looked at closely (integrate/branches.py), on the straight line between them.
+changes its sign, are looked at closely (integrate/path_jumps.py), on the straight line between them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import numpy as np
 
 from condyle.arrays import Array
 from condyle.errors import warn
-from condyle.integrate.branches import Branches
+from condyle.integrate.interrupts.path_jumps import Branches
 from condyle.studies.motion import Motion
 
 LEAP = 0.25

@@ -52,11 +52,11 @@ def _rigid_forces(c: RigidContact, view: View, lambda_: ca.SX) -> Forces:
     """docs/theory/rigid_contact.md (23) from its multipliers, which are zero where it is open."""
     x = [leaf.at(view) for leaf in c.moving]
     where, slip, f_t, none = _rigid_touch(x[0]), c.slip(x), ca.SX(3, 1), ca.SX(3, 1)
-    if c.rubs:
+    if c.has_friction:
         t_1, t_2 = c.across(x)
         slides = -sx(c.friction) * lambda_[0] * c.direction(x)
         f_t = ca.if_else(c.sliding(), slides, 0) - t_1 * lambda_[1] - t_2 * lambda_[2]
-    lost = ca.if_else(c.sliding(), ca.fmax(-ca.dot(f_t, slip), 0), 0) if c.rubs else ca.SX(0)
+    lost = ca.if_else(c.sliding(), ca.fmax(-ca.dot(f_t, slip), 0), 0) if c.has_friction else ca.SX(0)
     return Forces(where, x[0][4:7], slip, slip, lambda_[0], lambda_[0], f_t, none, lost)
 
 

@@ -202,7 +202,7 @@ DIMENSIONS: dict[str, Callable[[Model], int]] = {
     "nz": lambda model: model.nz,
     "ny": lambda model: model.tree.nq + model.tree.nu + model.nz,
     "bodies": lambda model: len(model.tree.bodies),
-    "forces": lambda model: len(model.acting),
+    "forces": lambda model: len(model.exerting_forces),
     "constraints": lambda model: len(model.constraints),
     "m": lambda model: model.equations(),
     "m_p": lambda model: model.equations("position"),

@@ -85,7 +85,9 @@ class Exerted:
             values = compiled.shaped(
                 operator, compiled.function(operator).fast(self.run.q, self.run.u, batch.tail)
             )
-            self._known[operator] = {name: values[:, k] for k, name in enumerate(compiled.model.acting)}
+            self._known[operator] = {
+                name: values[:, k] for k, name in enumerate(compiled.model.exerting_forces)
+            }
         found: dict[str, Array] = self._known[operator]
         return found
 

@@ -22,8 +22,8 @@ import numpy as np
 
 from condyle.errors import CondyleError
 from condyle.integrate.events import Event, Witnesses
+from condyle.integrate.rigid.contact_rows import in_few
 from condyle.integrate.rigid.contacts import Contacts
-from condyle.integrate.rigid.numbers import in_few
 from condyle.records import dataclass
 from condyle.system.state import State
 
@@ -80,7 +80,7 @@ class RigidWitnesses(Witnesses):
                 found = np.full((len(t), len(m.mine)), np.nan)
             normal = found[:, m.normal]
             out[:, :, 1] = np.where(enabled & closed, normal + c.margin, 1.0)
-            for i in np.flatnonzero(enabled & closed & m.rubs):
+            for i in np.flatnonzero(enabled & closed & m.has_friction):
                 if stick[i]:
                     friction = np.hypot(found[:, m.normal[i] + 1], found[:, m.normal[i] + 2])
                     out[:, i, 2] = mu[:, i] * normal[:, i] - friction + c.margin[i]

@@ -1,6 +1,6 @@
 """The times that a run must not step over: docs/theory/integrators.md, "What depends on time".
 
-Candidates are the breaks of all signals (timed.py): samples of series, knots of splines, times that
+Candidates are the breaks of all signals (time_signals.py): samples of series, knots of splines, times that
 conditions compare t with. Most say nothing new. Neighbors are joined, two and two, while all signals in
 between are one polynomial to a tolerance:
 
@@ -22,8 +22,8 @@ from collections.abc import Callable
 import numpy as np
 
 from condyle.errors import warn
+from condyle.integrate.interrupts.time_signals import TimeSignals
 from condyle.integrate.methods import Method
-from condyle.integrate.timed import TimeSignals
 
 GRID = 4096
 """Intervals in which a run looks at curved signals."""

@@ -1,4 +1,4 @@
-"""`cd.view`: a system in the browser that answers sliders and the hand, over a websocket.
+"""`cd.live`: a system in the browser that answers sliders and the hand, over a websocket.
 
 The server is on this machine alone unless told otherwise. Its address has a random token; requests with
 another Host or Origin, which pages of other sites would have, are refused, and there is nothing but the page.
@@ -41,8 +41,8 @@ GRACE = 0.5
 BAD_REQUEST = b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
 
-class View:
-    """A server with the page of one system, from `cd.view`. Each page that opens it has a pose and a run of
+class LiveView:
+    """A server with the page of one system, from `cd.live`. Each page that opens it has a pose and a run of
     its own.
 
     Attributes:
@@ -65,20 +65,20 @@ class View:
             from websockets.sync.server import serve
         except ImportError:
             raise CondyleError(
-                "view: the package websockets is missing; install it: pip install 'condyle[live]'"
+                "live: the package websockets is missing; install it: pip install 'condyle[live]'"
             ) from None
-        check_system("view", system)
+        check_system("live", system)
         if state is not None and state.system is not system:
-            raise DescriptionError("view: the state belongs to another system; make it with system.state()")
+            raise DescriptionError("live: the state belongs to another system; make it with system.state()")
         if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port <= 65535:
             raise DescriptionError(
-                f"view: port: expected a whole number from 0 to 65535, 0 for any that is free, got {port!r}"
+                f"live: port: expected a whole number from 0 to 65535, 0 for any that is free, got {port!r}"
             )
         self.system, self.saved = system, []  # type: ignore[var-annotated]
         self._given = (
             state,
-            number("view: rate", rate, "frames per second"),
-            number("view: delay", delay, "[s]"),
+            number("live: rate", rate, "frames per second"),
+            number("live: delay", delay, "[s]"),
         )
         self._token = secrets.token_urlsafe(18)
         self._sockets: weakref.WeakSet[socket.socket] = weakref.WeakSet()
@@ -99,7 +99,7 @@ class View:
         except OSError as error:
             self._session.close()
             raise CondyleError(
-                f"view: cannot listen at {host!r}, port {port}: {error.strerror or error}; "
+                f"live: cannot listen at {host!r}, port {port}: {error.strerror or error}; "
                 "host= is an address of this machine, port=0 takes a port that is free"
             ) from None
         self.host, self.port = host, self._server.socket.getsockname()[1]
@@ -111,7 +111,7 @@ class View:
         live = {"path": f"/{self._token}/live", **self._session.controls()}
         page = page_of(self._session.stream.scene(title or titled(system)), play=False, live=live)
         self._page = page.encode()
-        self._thread = threading.Thread(target=self._server.serve_forever, name="condyle-view", daemon=True)
+        self._thread = threading.Thread(target=self._server.serve_forever, name="condyle-live", daemon=True)
         self._thread.start()
 
     def _new(self) -> Session:
@@ -198,7 +198,7 @@ class View:
             except ConnectionClosed:
                 pass
 
-        sender = threading.Thread(target=send, name="condyle-view-send", daemon=True)
+        sender = threading.Thread(target=send, name="condyle-live-send", daemon=True)
         sender.start()
         try:
             for text in socket:
@@ -251,7 +251,7 @@ class View:
             self.stop()
 
     def __repr__(self) -> str:
-        return f"View({self.url})"
+        return f"LiveView({self.url})"
 
 
 def _reachable(host: str) -> str:
@@ -265,7 +265,7 @@ def _reachable(host: str) -> str:
 
 
 @answered()
-def view(
+def live(
     system: System,
     state: State | None = None,
     *,
@@ -275,7 +275,7 @@ def view(
     delay: float = 0.12,
     title: str | None = None,
     open: bool = True,
-) -> View:
+) -> LiveView:
     """Look at a system in the browser, move its coordinates by sliders, run it and pull at its bodies.
 
     Sliders keep couplers and other constraints. The run keeps pace with the clock: frames are shown `delay`
@@ -295,13 +295,13 @@ def view(
         open: whether to open the page in the browser.
 
     Returns:
-        a View: `view.url`, `view.saved` poses, `view.stop()`; `with cd.view(system) as view:` stops by
+        a LiveView: `view.url`, `view.saved` poses, `view.stop()`; `with cd.live(system) as view:` stops by
         itself.
 
     Raises:
         CondyleError: websockets is not installed, or arguments that cannot be.
     """
-    made = View(system, state, host=host, port=port, rate=rate, delay=delay, title=title)
+    made = LiveView(system, state, host=host, port=port, rate=rate, delay=delay, title=title)
     if open:
         webbrowser.open(made.url)
     return made

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from condyle.errors import ShapeError, UnknownNameError
-from condyle.integrate.events import later
-from condyle.integrate.scalars import Scalars
+from condyle.integrate.events import Scalars, later
 from condyle.measures import Delay, Maximum, SampleAndHold
 from condyle.records import dataclass
 from condyle.system.state import State

@@ -2,12 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from condyle.integrate.methods import Method
 from condyle.records import dataclass
+
+if TYPE_CHECKING:
+    from condyle.integrate.methods import Method
+
+
+def polynomial(ends: Sequence[Any], h: Any, x: Any, more: Sequence[Any], hermite: bool) -> Any:
+    """y at a share x of a step of length h: methods/base.py (1), on arrays and on CasADi's symbols.
+
+    Args:
+        ends: y and f at the start, y and f at the end.
+        more: the vectors that follow those of Hermite's cubic.
+        hermite: start from Hermite's cubic.
+    """
+    start, f, end, f_end = ends
+    delta = end - start
+    F = [delta, *([h * f - delta, 2 * delta - h * (f + f_end)] if hermite else []), *more]
+    total = 0.0
+    for k in reversed(range(len(F))):
+        total = (total + F[k]) * (1 - x if k % 2 else x)
+    return start + total
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,29 +55,14 @@ class StepRows:
 
     def at(self, i: np.ndarray, t: np.ndarray) -> np.ndarray:
         """y at times t (...) in the pieces i (...)."""
-        start, end, f, f_end, length = (
-            self.y[i],
-            self.y[i + 1],
-            self.f[i],
-            self.f[i + 1],
-            self.t[i + 1] - self.t[i],
-        )
-        if self.cuts:
-            rows = np.array(sorted(self.cuts))
-            for k in np.intersect1d(i, rows):
-                there = i == k
-                length[there], end[there], f_end[there] = self.cuts[int(k)]
+        end, f_end, length = self.y[i + 1], self.f[i + 1], self.t[i + 1] - self.t[i]
+        for k in np.intersect1d(i, np.array(sorted(self.cuts), dtype=int)) if self.cuts else ():
+            there = i == k
+            length[there], end[there], f_end[there] = self.cuts[int(k)]
         h = length[..., None]
         x = np.divide((t - self.t[i])[..., None], h, out=np.ones_like(h), where=h != 0)
-        delta = end - start
-        F = [delta]
-        if self.method.hermite:
-            F += [h * f - delta, 2 * delta - h * (f + f_end)]
-        F += [self.more[i + 1, k] for k in range(self.more.shape[1])]
-        y = np.zeros_like(delta)
-        for k in reversed(range(len(F))):  # methods/base.py (1)
-            y = (y + F[k]) * (1 - x if k % 2 else x)
-        return start + y
+        more = [self.more[i + 1, k] for k in range(self.more.shape[1])]
+        return np.asarray(polynomial((self.y[i], self.f[i], end, f_end), h, x, more, self.method.hermite))
 
     def part(self, first: int, last: int, step: int) -> StepRows:
         """Rows from the first on, before the last. Between them all is known only if none is left out."""
