@@ -94,18 +94,18 @@ if TYPE_CHECKING:
     from condyle.studies.induced_accelerations import InducedAccelerations, induced_accelerations
     from condyle.studies.inverse_dynamics import inverse_dynamics
     from condyle.studies.joint_reactions import joint_reactions
+    from condyle.studies.joints.fit_function_based import FunctionBasedFit, fit_function_based
+    from condyle.studies.joints.fit_spline_curve import fit_spline_curve
+    from condyle.studies.joints.fit_spline_surface import fit_spline_surface
     from condyle.studies.joints.frames import MeasuredFrames
     from condyle.studies.joints.frames_file import read_frames
-    from condyle.studies.joints.function_based import FunctionBasedFit, fit_function_based
-    from condyle.studies.joints.markers import marker_positions, relative_frames
+    from condyle.studies.joints.marker_clusters import marker_positions, relative_frames
     from condyle.studies.joints.result import JointFit
-    from condyle.studies.joints.spline_curve import fit_spline_curve
-    from condyle.studies.joints.spline_surface import fit_spline_surface
     from condyle.studies.kinematics.imus import IMUs, calibrate_imus
+    from condyle.studies.kinematics.inverse_kinematics import inverse_kinematics
     from condyle.studies.kinematics.result import InverseKinematics
-    from condyle.studies.kinematics.solve import inverse_kinematics
-    from condyle.studies.low_pass import low_pass
-    from condyle.studies.motion import Motion
+    from condyle.studies.motion.low_pass import low_pass
+    from condyle.studies.motion.motion import Motion
     from condyle.studies.muscle_analysis import MuscleAnalysis, muscle_analysis
     from condyle.studies.relax import relax
     from condyle.studies.scaling.measurements import Measurement
@@ -307,16 +307,16 @@ _NAMES = {
         "studies.joint_reactions": "joint_reactions",
         "studies.joints.frames": "MeasuredFrames",
         "studies.joints.frames_file": "read_frames",
-        "studies.joints.function_based": "FunctionBasedFit fit_function_based",
-        "studies.joints.markers": "marker_positions relative_frames",
+        "studies.joints.fit_function_based": "FunctionBasedFit fit_function_based",
+        "studies.joints.marker_clusters": "marker_positions relative_frames",
         "studies.joints.result": "JointFit",
-        "studies.joints.spline_curve": "fit_spline_curve",
-        "studies.joints.spline_surface": "fit_spline_surface",
+        "studies.joints.fit_spline_curve": "fit_spline_curve",
+        "studies.joints.fit_spline_surface": "fit_spline_surface",
         "studies.kinematics.imus": "IMUs calibrate_imus",
         "studies.kinematics.result": "InverseKinematics",
-        "studies.kinematics.solve": "inverse_kinematics",
-        "studies.low_pass": "low_pass",
-        "studies.motion": "Motion",
+        "studies.kinematics.inverse_kinematics": "inverse_kinematics",
+        "studies.motion.low_pass": "low_pass",
+        "studies.motion.motion": "Motion",
         "studies.muscle_analysis": "MuscleAnalysis muscle_analysis",
         "studies.relax": "relax",
         "studies.scaling.measurements": "Measurement",

@@ -42,7 +42,7 @@ determine (observability.py).
 
 Ends of a frame: FOUND; VIOLATED, constraints cannot be met nearby: the next frame starts from the last good
 one; UNFINISHED, the constraints hold but goals were still improving. STATIONARY is found afterward, by
-end_checks.py.
+missed_goals.py.
 """
 
 from __future__ import annotations

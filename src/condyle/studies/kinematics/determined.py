@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from condyle.arrays import Array
-from condyle.fit.end_checks import reach
 from condyle.fit.frames import Frames, _continuous
+from condyle.fit.missed_goals import reach
 from condyle.fit.observability import NormalMatrices, undetermined
 from condyle.records import dataclass
 from condyle.studies.kinematics.tasks import Tasks

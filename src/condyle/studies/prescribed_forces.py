@@ -17,7 +17,7 @@ from condyle.plausible import ask, of_tensions
 from condyle.presentation import cut
 from condyle.records import dataclass
 from condyle.studies.external_load import ExternalLoad
-from condyle.studies.motion import Motion
+from condyle.studies.motion.motion import Motion
 from condyle.system.system import System
 from condyle.table import Table, is_frame
 
@@ -25,7 +25,7 @@ SAME_TIME = 1e-6
 """Times count as equal if they differ by less than this part of the shortest step."""
 
 
-def given_forces(motion: Motion, forces: Any) -> tuple[dict[str, Array], dict[str, Array]]:
+def prescribed_forces(motion: Motion, forces: Any) -> tuple[dict[str, Array], dict[str, Array]]:
     """Forces of paths and actuators by their names, and generalized forces by speed, each of shape (m,).
 
     Columns with other names are left out with a warning; every muscle must have one. NaN stays: such a frame
@@ -96,7 +96,7 @@ class _Columns:
 
     @classmethod
     def of(cls, system: System, forces: Table) -> _Columns:
-        """Those of a table; errors as `given_forces` has them."""
+        """Those of a table; errors as `prescribed_forces` has them."""
         last: _Columns | None = system.compiled.programs.get("columns of forces")
         if last is None or last.of_table != (forces.names, forces.units):
             last = system.compiled.programs["columns of forces"] = cls._found(system, forces)

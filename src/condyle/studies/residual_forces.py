@@ -1,4 +1,4 @@
-"""Residuals: what motion, masses and measured loads leave over at a body that nothing carries.
+"""ResidualForces: what motion, masses and measured loads leave over at a body that nothing carries.
 
 A body floats if its joint lets it move away from ground along two axes or more. Newton's law for all that it
 carries then says what must act from outside. Whatever inverse dynamics finds there beside the measured loads
@@ -25,7 +25,7 @@ from condyle.forces.actuators import Actuator
 from condyle.quality import Check, Quality
 from condyle.records import dataclass
 from condyle.studies.external_load import Wrenches
-from condyle.studies.motion import Motion
+from condyle.studies.motion.motion import Motion
 from condyle.system.system import System
 from condyle.trace.parameter import Expression
 from condyle.tree.body import Body
@@ -44,7 +44,7 @@ FITS = "motion, external loads and masses do not fit each other"
 
 
 @dataclass(frozen=True, eq=False)
-class Base:
+class FloatingBase:
     """A body that floats, with all that it carries.
 
     Attributes:
@@ -69,7 +69,7 @@ class Base:
     mass_centers: Array
     weight: float
 
-    def without(self, held: Array) -> Base:
+    def without(self, held: Array) -> FloatingBase:
         """The same without speeds that are locked, shape (nu,): what acts there is a reaction."""
         forces, moments = ([k for k in part if not held[k]] for part in (self.forces, self.moments))
         return replace(self, forces=forces, moments=moments)
@@ -81,16 +81,16 @@ def gravity(system: System) -> Array:
     return np.asarray(given.at() if isinstance(given, Expression) else given, dtype=float).reshape(3)
 
 
-def bases(system: System) -> list[Base]:
+def floating_bases(system: System) -> list[FloatingBase]:
     """The bodies that float, found once: none, where constraints or rigid contacts may carry them, or where
     the actuators of a machine without muscles do."""
     known = system.compiled.programs
-    if "bases" not in known:
-        known["bases"] = list(_bases(system))
-    return known["bases"]  # type: ignore[no-any-return]
+    if "floating bases" not in known:
+        known["floating bases"] = list(_floating_bases(system))
+    return known["floating bases"]  # type: ignore[no-any-return]
 
 
-def _bases(system: System) -> Iterator[Base]:
+def _floating_bases(system: System) -> Iterator[FloatingBase]:
     if system.unilateral or any(
         not isinstance(system.constraint(name), CoordinateCoupler) for name in system.constraints
     ):
@@ -111,7 +111,7 @@ def _bases(system: System) -> Iterator[Base]:
         if _path(body)[-1] is not body or len(forces) < 2 or len(carried) < 2 or body.motion is not None:
             continue
         masses = np.array([b.mass for b, _ in carried])
-        yield Base(
+        yield FloatingBase(
             body.name,
             forces,
             moments,
@@ -132,7 +132,7 @@ def _path(body: Body) -> list[Body]:
     return out
 
 
-class Residuals:
+class ResidualForces:
     """Of all bodies that float in a motion.
 
     Args:
@@ -144,7 +144,7 @@ class Residuals:
 
     def __init__(self, motion: Motion, tau: Array, loads: Wrenches, weighs: bool = True) -> None:
         self.motion, self.tau, self.loads, self.weighs = motion, tau, loads, weighs
-        self.bases = bases(motion.system)
+        self.bases = floating_bases(motion.system)
         if self.bases and motion.start.locked:
             held = motion.system.compiled.tails.held(motion.start.tail)
             self.bases = [free for base in self.bases if len((free := base.without(held)).forces) > 1]
@@ -178,13 +178,13 @@ class Residuals:
             for base in self.bases
         )
 
-    def _sizes(self, base: Base) -> tuple[float, float]:
+    def _sizes(self, base: FloatingBase) -> tuple[float, float]:
         """Peak external force and weight [N]."""
         own = [W for name, W in self.loads.items() if name in base.names]
         external = _peak(np.sum([W[:, 3:] for W in own], axis=0))[0] if own else 0.0
         return external, base.weight * self.weighs
 
-    def _of(self, base: Base) -> Iterator[Check]:
+    def _of(self, base: FloatingBase) -> Iterator[Check]:
         external, weight = self._sizes(base)
         size = max(external, weight)
         if not size > 0:
@@ -230,7 +230,7 @@ class Residuals:
             if name in base.names:
                 yield from self._near(base, name, rows, c)
 
-    def _mass_centers(self, base: Base) -> tuple[list[int], Array]:
+    def _mass_centers(self, base: FloatingBase) -> tuple[list[int], Array]:
         """Some frames, and mass centers of what is carried there [m], shape (frames, n, 3)."""
         motion, compiled = self.motion, self.motion.system.compiled
         rows = [*range(0, len(motion), max(1, len(motion) // LOOKED))]
@@ -240,7 +240,7 @@ class Residuals:
         R = X[..., :9].reshape(*X.shape[:-1], 3, 3)
         return rows, (R @ base.mass_centers[..., None])[..., 0] + X[..., 9:]
 
-    def _near(self, base: Base, name: str, rows: list[int], c: Array) -> Iterator[Check]:
+    def _near(self, base: FloatingBase, name: str, rows: list[int], c: Array) -> Iterator[Check]:
         """How far the line of action of a load is from its body, and from others as far out in the tree: a
         load of the left foot that was put on the right one passes nearer to the left one."""
         bodies, W = self.motion.system.bodies, self.loads[name][rows]
@@ -281,9 +281,9 @@ def _peak(f: Array) -> tuple[float, int]:
     return float(np.sqrt(size[i])) if len(size) else 0.0, i
 
 
-def judged(who: str, motion: Motion, tau: Array, loads: Wrenches, weighs: bool = True) -> Quality:
+def residual_quality(who: str, motion: Motion, tau: Array, loads: Wrenches, weighs: bool = True) -> Quality:
     """The quality of generalized forces (m, nu) that nothing known exerts, and a warning if it fails."""
-    residuals = Residuals(motion, tau, loads, weighs)
+    residuals = ResidualForces(motion, tau, loads, weighs)
     quality = Quality(lambda: [*residuals.checks(), _lost(tau)], who)
     if residuals.bases and residuals.suspicious():
         quality.warn()

@@ -30,7 +30,7 @@ from condyle.laws.leaves import StateVariable
 from condyle.laws.view import View
 from condyle.model.model import Model
 from condyle.records import dataclass
-from condyle.studies.motion import Motion
+from condyle.studies.motion.motion import Motion
 from condyle.system.states import Batch
 from condyle.system.system import System
 from condyle.trace.parameter import Input
@@ -52,8 +52,8 @@ class Pull(PathLaw):
 
 
 @dataclass(frozen=True, eq=False)
-class Acting:
-    """The forces that act in a study.
+class StudySystem:
+    """A copy of a user's system with the forces that a study applies.
 
     Attributes:
         system: with these forces.
@@ -125,7 +125,7 @@ class _Places:
     loads: list[list[int] | slice]
 
     @classmethod
-    def of(cls, part: Acting, theirs: Model) -> _Places:
+    def of(cls, part: StudySystem, theirs: Model) -> _Places:
         own = part.system.compiled.model
         constants, source = np.zeros(own.tail_size), np.full(own.tail_size, -1)
         for name in ("t", "discrete", "lock", "held", "parameters", "table"):
@@ -180,7 +180,7 @@ def given(law: Force, value: Input) -> Force:
     return replace(law, **changes)
 
 
-def warn_of_one_way(who: str, motion: Motion) -> None:
+def warn_unilateral_ignored(who: str, motion: Motion) -> None:
     """Warn of rigid contacts, stops and ropes, which push nothing in a study of a recorded motion."""
     system = motion.system
     if names := [name for name in system.unilateral if name not in motion.start.disabled]:
@@ -193,14 +193,14 @@ def warn_of_one_way(who: str, motion: Motion) -> None:
         )
 
 
-def acting(
+def study_system(
     system: System,
     kept: Collection[str],
     pulled: Iterable[str] = (),
     loaded: Iterable[str] = (),
     rigid: Mapping[str, Constraint] | None = None,
     law: Callable[[Force, Input], Force] = given,
-) -> Acting:
+) -> StudySystem:
     """A system with some of its forces, made once.
 
     Args:
@@ -213,7 +213,7 @@ def acting(
     """
     pulled, loaded, rigid = tuple(pulled), tuple(loaded), dict(rigid or {})
     constrained = tuple((name, c.description()) for name, c in rigid.items())
-    key = ("acting", frozenset(kept), pulled, loaded, constrained, law)
+    key = ("study system", frozenset(kept), pulled, loaded, constrained, law)
     known = system.compiled.programs
     if key not in known:
         known[key] = _made(system, kept, pulled, loaded, rigid, law)
@@ -227,7 +227,7 @@ def _made(
     loaded: tuple[str, ...],
     rigid: Mapping[str, Constraint],
     law: Callable[[Force, Input], Force],
-) -> Acting:
+) -> StudySystem:
     silent = frozenset({"gravity"} - set(kept)) | _asked(system, kept) - set(kept)
     copy = system.copy()
     copy._forces = {name: force for name, force in copy._forces.items() if name in kept or name in silent}
@@ -240,7 +240,7 @@ def _made(
         )
     for name, constraint in rigid.items():
         copy.add_constraint(name, constraint)
-    return Acting(copy, pulled, loaded, silent, _left_out(system, copy))
+    return StudySystem(copy, pulled, loaded, silent, _left_out(system, copy))
 
 
 def _left_out(system: System, part: System) -> str:
@@ -263,7 +263,7 @@ def _asked(system: System, kept: Collection[str]) -> set[str]:
     return names & set(system.forces)
 
 
-def of_groups(system: System, groups: Iterable[str]) -> tuple[str, ...]:
+def forces_of_groups(system: System, groups: Iterable[str]) -> tuple[str, ...]:
     """Names of the forces of some groups.
 
     Raises:

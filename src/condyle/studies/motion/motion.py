@@ -37,8 +37,8 @@ from condyle.presentation import Block, cut, rows_of, span
 from condyle.records import dataclass
 from condyle.status import Outcome, Status
 from condyle.studies.assemble import assemble_frames, coordinates_of_speeds
-from condyle.studies.columns import Columns
-from condyle.studies.recorded import (
+from condyle.studies.motion.coordinate_columns import CoordinateColumns
+from condyle.studies.motion.recordings import (
     JUMP,
     LEAP,
     even_times,
@@ -50,7 +50,7 @@ from condyle.studies.recorded import (
     unwrapped,
     warn_of_gaps,
 )
-from condyle.studies.smoothing import END_ROWS, low_pass, rates, rows_at_ends
+from condyle.studies.motion.splines import END_ROWS, low_pass, rates, rows_at_ends
 from condyle.system.given import check_system, number
 from condyle.system.state import State
 from condyle.system.states import Batch, States
@@ -408,14 +408,14 @@ def with_states(motion: Motion, z: Array, inputs: Array | None = None, udot: Arr
 
 def _of_table(system: System, table: Table, lowpass: float | None, state: State, as_opensim: bool) -> Motion:
     if not _rounded_together(table.time):
-        table = after_events("motion", table, Columns.of(system, table).columns)
+        table = after_events("motion", table, CoordinateColumns.of(system, table).columns)
     t = check_times("motion", table.time)
     known_steps = steps(t)
     _refuse_doubles(t, known_steps[0])
     warn_of_gaps("motion", t, *known_steps)
     for text in of_times(t):
         warn(f"motion: {text}")
-    given = Columns.of(system, table)
+    given = CoordinateColumns.of(system, table)
     x, least, most, inside = given.read(table, t)
     if not given.warn_of_range(least, most, inside):
         given.warn_of_degrees()

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import condyle as cd
-from condyle.studies.given_forces import at_times
-from condyle.studies.smoothing import low_pass, rates, spline
+from condyle.studies.motion.splines import low_pass, rates, spline
+from condyle.studies.prescribed_forces import at_times
 
 T = np.linspace(0, 2, 81)
-GAIT = Path(__file__).parents[3] / "shared/reference/gait10dof18musc_pipeline"
+GAIT = Path(__file__).parents[4] / "shared/reference/gait10dof18musc_pipeline"
 
 
 def chain() -> cd.System:

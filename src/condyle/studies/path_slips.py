@@ -12,7 +12,7 @@ import numpy as np
 from condyle.arrays import Array
 from condyle.errors import warn
 from condyle.integrate.interrupts.path_jumps import Branches
-from condyle.studies.motion import Motion
+from condyle.studies.motion.motion import Motion
 
 LEAP = 0.25
 """Of the largest moment arm: one that changes its sign from more than this to more than this has leapt."""
@@ -31,7 +31,7 @@ NEAR = 1e-7
 """When a path slips is told to this time [s]."""
 
 
-def slips(motion: Motion, L: Array, Ldot: Array, arms: Array) -> list[str]:
+def path_slips(motion: Motion, L: Array, Ldot: Array, arms: Array) -> list[str]:
     """In words, the first slip of each path.
 
     Args:
@@ -98,8 +98,8 @@ def slips(motion: Motion, L: Array, Ldot: Array, arms: Array) -> list[str]:
     return [words for _, words in sorted(out.values())]
 
 
-def warn_of_slips(what: str, motion: Motion, L: Array, Ldot: Array, arms: Array, depth: int = 0) -> None:
+def warn_of_path_slips(what: str, motion: Motion, L: Array, Ldot: Array, arms: Array, depth: int = 0) -> None:
     """Warn of the first of them: what a study finds there is the rule's, not the motion's."""
-    if found := slips(motion, L, Ldot, arms):
+    if found := path_slips(motion, L, Ldot, arms):
         more = f" {len(found) - 1} more paths slip." if len(found) > 1 else ""
         warn(f"{what}: {found[0]}{more}")

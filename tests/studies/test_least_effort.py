@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from condyle.studies.effort import least_effort
+from condyle.studies.least_effort import least_effort
 
 INF = np.inf
 

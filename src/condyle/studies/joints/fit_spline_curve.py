@@ -1,6 +1,10 @@
 """`cd.fit_spline_curve`: a joint with one coordinate along measured frames. docs/theory/spline_fits.md.
 
-least_squares.py has the fit at given q, unknown_q.py finds q, validation.py chooses n and w.
+curve_least_squares.py has the fit at given q, unknown_q.py finds q. Cross-validation chooses the number of
+control frames n and the weight of smoothing w: what is best at frames that were left out. Blocks of neighboring frames, in q, are left out, because noise of neighbors is alike; the rest is fitted,
+and the error is measured in the blocks. A block that is longer than half a knot interval leaves control
+frames without data, and what is there is then left to chance. Hence blocks are short, every tenth of them is
+left out at once, ten times, and w has a floor in these fits.
 """
 
 from __future__ import annotations
@@ -17,15 +21,20 @@ from condyle.arrays import Array, real
 from condyle.errors import DescriptionError
 from condyle.integrate.progress import check_progress, shown
 from condyle.mobilizers import SplineCurve
+from condyle.records import dataclass
 from condyle.spatial import Metric
 from condyle.status import Outcome, Status
-from condyle.studies.joints import local
+from condyle.studies.joints.curve_least_squares import (
+    CurveProblem,
+    poses,
+    poses_of_rows,
+    rows_of_poses,
+    start,
+)
 from condyle.studies.joints.frames import MeasuredFrames, check_frames
-from condyle.studies.joints.knots import Knots, uniform_knots
-from condyle.studies.joints.least_squares import CurveProblem, poses, start
 from condyle.studies.joints.result import JointFit
+from condyle.studies.joints.spline_basis import Knots, uniform_knots
 from condyle.studies.joints.unknown_q import found_q
-from condyle.studies.joints.validation import FLOOR, chosen
 from condyle.system.given import flag, number
 from condyle.table import Table
 
@@ -234,11 +243,11 @@ class _Fit:
         return values
 
     def knots(self, n: int) -> Knots:
-        t = uniform_knots(n, self.order, self.closed, self.domain) if self.given is None else self.given
+        t = uniform_knots(n, self.order, self.domain, self.closed) if self.given is None else self.given
         return Knots(t, self.order, self.closed)
 
     def problem(self, n: int, smoothing: float) -> CurveProblem:
-        D = local.numbers(self.measured.X)
+        D = rows_of_poses(self.measured.X)
         knots = self.knots(n)
         q = np.zeros(self.m) if self.measured.q is None else knots.wrapped(self.measured.q)
         return CurveProblem(knots, D, q, self.metric.root, np.ones(self.m), smoothing)
@@ -319,7 +328,7 @@ class _Fit:
         knots, history = problem.knots, problem.history
         _check_steps(knots, G)
         mobilizer = SplineCurve(
-            local.transform(G),
+            poses_of_rows(G),
             self.order,
             self.closed,
             knots=knots.knots,
@@ -371,7 +380,7 @@ def _check_steps(knots: Knots, G: Array) -> None:
     """Refuse rotations between neighboring control frames whose direction is not known."""
     from condyle.spatial import log_so3
 
-    X = local.transform(G)
+    X = poses_of_rows(G)
     after = np.roll(X.R, -1, axis=0) if knots.closed else X.R[1:]
     turn = np.linalg.norm(log_so3(np.swapaxes(X.R[: len(after)], 1, 2) @ after), axis=-1)
     if turn.max() > LARGEST_STEP:
@@ -389,3 +398,80 @@ def _whole(name: str, value: Any, least: int, most: int) -> int:
         words = f", at most as many as there are frames, {most}" if name == "n" else f" to {most}"
         raise DescriptionError(f"{WHO}: {name}: expected a whole number from {least}{words}, got {value!r}")
     return int(value)
+
+
+FOLDS = 10
+"""Fits in which blocks are left out, each block in one."""
+FLOOR = 1e-9
+"""Least weight of smoothing in these fits, in units of m L^3: frames times the cube of q's range, the unit in
+which w has the same effect whatever m and the unit of q are."""
+ITERATIONS, TOLERANCE = 8, 1e-4
+"""Of a fit that is compared: it may stop early, since noise is far above what is left."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What was best, and the error of everything that was tried."""
+
+    n: int
+    smoothing: float
+    table: Table
+
+
+def chosen(
+    problem: CurveProblem,
+    knots_of: Callable[[int], Knots],
+    counts: list[int],
+    weights: list[float],
+    report: Callable[[float], object] | None = None,
+) -> Choice:
+    """The pair with the least error at frames that were left out.
+
+    Args:
+        problem: data; its knots and smoothing do not matter.
+        knots_of: knots for n control frames.
+        counts: n to try.
+        weights: w to try.
+        report: is called with the share done.
+    """
+    m = len(problem.q)
+    fold = np.empty(m, dtype=int)
+    blocks = min(m, max(FOLDS, 2 * max(counts)))
+    fold[np.argsort(problem.q, kind="stable")] = np.arange(m) * blocks // m % FOLDS
+    rows, total = [], len(counts) * len(weights)
+    low, high = problem.knots.domain
+    floor = FLOOR * m * (high - low) ** 3
+    for n in counts:
+        knots, G = knots_of(n), None
+        for w in sorted(weights, reverse=True):  # smoother fits are the start of less smooth ones
+            at = replace(problem, knots=knots, smoothing=max(w, floor), history=[])
+            G = at.run(
+                start(knots, at.D, at.q) if G is None else G, iterations=ITERATIONS, tolerance=TOLERANCE
+            )[0]
+            error = _left_out(at, G, fold)
+            rows.append((n, w, 1e3 * np.sqrt(np.mean(error**2)), 1e3 * np.median(error)))
+            if report is not None:
+                report(len(rows) / total)
+    rows.sort()
+    # among equals the simplest: most smoothing, fewest control frames
+    robust = np.isfinite(problem.scale)
+    best = min(rows, key=lambda row: (row[3] if robust else row[2], row[0], -row[1]))
+    table = Table(
+        np.arange(len(rows)),
+        ["n", "smoothing", "error", "median"],
+        np.array(rows, dtype=float),
+        ["", "", "mm", "mm"],
+        over="trial",
+    )
+    return Choice(int(best[0]), float(best[1]), table)
+
+
+def _left_out(problem: CurveProblem, G: Array, fold: Array) -> Array:
+    """|r_k| [m] of every frame in the fit without its block, shape (m,)."""
+    error = np.empty(len(problem.q))
+    for f in range(FOLDS):
+        out = fold == f
+        at = replace(problem, weights=np.where(out, 0.0, problem.weights), history=[])
+        left = at.run(G, iterations=ITERATIONS, tolerance=TOLERANCE)[0]
+        error[out] = at.evaluate(left)[3][out]
+    return error

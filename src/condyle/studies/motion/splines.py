@@ -22,8 +22,8 @@ import numpy as np
 from condyle.arrays import Array
 from condyle.errors import DescriptionError
 from condyle.plausible import ask, of_cutoff
-from condyle.studies.natural_spline import NaturalSpline, usable
-from condyle.studies.recorded import are_even, steps
+from condyle.studies.motion.natural_spline import NaturalSpline, usable
+from condyle.studies.motion.recordings import are_even, steps
 
 ORDER = 3
 """Of the filter, for each of its two passes."""

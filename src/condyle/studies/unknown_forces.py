@@ -1,4 +1,4 @@
-"""Who acts in a static optimization: muscles, actuators and reserves, and along which directions.
+"""The unknown forces of a static optimization: muscles, actuators and reserves, and their directions.
 
 With R the moment arms of the paths, F the tension of each at an activation or control of 1, F_P its passive
 tension, B the generalized forces of other actuators at a control of 1, f_0 the optimal forces of reserves on
@@ -28,8 +28,8 @@ from condyle.forces.actuators import CoordinateActuator, TorqueActuator
 from condyle.laws.names import speed_named
 from condyle.model.operators.columns import generalized_forces
 from condyle.muscles import Muscle
-from condyle.studies.motion import Motion
-from condyle.studies.slips import warn_of_slips
+from condyle.studies.motion.motion import Motion
+from condyle.studies.path_slips import warn_of_path_slips
 from condyle.system.given import number
 from condyle.trace.parameter import Expression
 
@@ -41,7 +41,7 @@ RANK = 1e-9
 """Singular values of G below this part of the largest count as zero."""
 
 
-class Actors:
+class UnknownForces:
     """The variables x of (2): activations of muscles, controls of actuators, reserves.
 
     Args:
@@ -111,7 +111,7 @@ class Actors:
             batch.kernel("path_speeds") if model.moved_by_time else -(arms @ self.motion.u[..., None])[..., 0]
         )
         active, slack, isometric = system._run("unit_tensions", (self.motion.q, L, Ldot), {"state": batch})
-        warn_of_slips(WHO, self.motion, L, Ldot, arms, depth=2)
+        warn_of_path_slips(WHO, self.motion, L, Ldot, arms, depth=2)
         own, every = (
             [list(known).index(name) for name in names] for known in (model.controlled_paths, model.paths)
         )

@@ -1,5 +1,5 @@
-"""Ends of an assembly that a user should hear of: goals that are missed by far and are not at their least,
-and stations or targets far beyond the size of the system.
+"""Warnings after an assembly: goals that are missed by far where a lower cost is near, and stations or targets
+far beyond the size of the system.
 
 At the end of a search the goals have no slope. That is so at a minimum, and also at places such as that of a
 pendulum that points straight away from its target. A start a little beside such a place leads to a lower
@@ -36,7 +36,7 @@ BEYOND = 30.0
 Again = Callable[[State, tuple[Goal, ...], np.ndarray], Frames]
 
 
-def doubt(who: str, frames: Frames, again: Again) -> Frames:
+def check_missed_goals(who: str, frames: Frames, again: Again) -> Frames:
     """The same frames. One that ended where its goals are not at their least is marked; a warning tells of
     sizes that cannot be.
 

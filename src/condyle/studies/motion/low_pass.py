@@ -11,9 +11,9 @@ from condyle.arguments import answered
 from condyle.errors import DescriptionError, ShapeError
 from condyle.io.markers import Markers
 from condyle.status import Outcome, Status
-from condyle.studies.recorded import even_times, same_signs, steps, unwrapped, warn_of_gaps
-from condyle.studies.smoothing import low_pass as filtered
-from condyle.studies.smoothing import low_pass_resampled
+from condyle.studies.motion.recordings import even_times, same_signs, steps, unwrapped, warn_of_gaps
+from condyle.studies.motion.splines import low_pass as filtered
+from condyle.studies.motion.splines import low_pass_resampled
 from condyle.system.given import number
 from condyle.table import Table, after_events
 

@@ -33,7 +33,7 @@ FOLLOWS = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
-class Columns:
+class CoordinateColumns:
     """The coordinates in a Table. For Tables with the same names and units it is made once.
 
     Attributes:
@@ -74,20 +74,20 @@ class Columns:
     followers: list[Body]
 
     @classmethod
-    def of(cls, system: System, table: Table) -> Columns:
+    def of(cls, system: System, table: Table) -> CoordinateColumns:
         """Those of a table.
 
         Raises:
             DescriptionError: a unit that a coordinate cannot have.
         """
         key, programs = (table.names, table.units, table.degrees), system.compiled.programs
-        last: Columns | None = programs.get("columns")
+        last: CoordinateColumns | None = programs.get("columns")
         if last is None or last.known != key:
             last = programs["columns"] = cls._found(system, table)
         return last
 
     @classmethod
-    def _found(cls, system: System, table: Table) -> Columns:
+    def _found(cls, system: System, table: Table) -> CoordinateColumns:
         known: dict[str, int] = {}
         for j, name in enumerate(table.names):  # OpenSim's: /jointset/knee/knee_angle/value
             path, _, last = name.rpartition("/")

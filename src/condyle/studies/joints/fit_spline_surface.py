@@ -31,9 +31,9 @@ from condyle.mobilizers.surface_arguments import axes_of
 from condyle.presentation import cut
 from condyle.spatial import Metric, Transform, euler_from_rotation
 from condyle.studies.joints.frames import check_frames
-from condyle.studies.joints.products import Grid, factored, gram, moment, undetermined, uniform_knots
 from condyle.studies.joints.result import JointFit
 from condyle.studies.joints.six_functions import Model, Problem, Unknowns, check_loss, continuous, weight_of
+from condyle.studies.joints.spline_basis import Grid, factored, gram, moment, undetermined, uniform_knots
 from condyle.system.given import flag
 
 LOCKED = np.deg2rad(80.0)
@@ -143,7 +143,7 @@ def fit_spline_surface(
         units = units or (tuple("rad" if angular[j] else "m" for j in held) if given.q is None else ())
     grid = Grid(
         tuple(
-            uniform_knots(pair, int(k), order)
+            uniform_knots(int(k), order, pair)
             for pair, k in zip(_domain(who, domain, q_start), sizes, strict=True)
         ),
         order,

@@ -12,23 +12,30 @@ from numpy.typing import ArrayLike
 from condyle.arguments import answered
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, warn
-from condyle.fit.end_checks import BEYOND, FAR, reach
 from condyle.fit.frames import Frames, frame_count
 from condyle.fit.goals import Goal
+from condyle.fit.missed_goals import BEYOND, FAR, reach
 from condyle.fit.observability import NormalMatrices
 from condyle.integrate.progress import check_progress
 from condyle.io.markers import Markers
 from condyle.presentation import cut
 from condyle.studies.assemble import Limits, checked, follow, follow_each
 from condyle.studies.kinematics.determined import determine, samples
-from condyle.studies.kinematics.given import WHO, coordinate_tasks, marker_data, marker_tasks, times
 from condyle.studies.kinematics.imus import IMUs, sensor_data, sensor_tasks
 from condyle.studies.kinematics.result import RMS, InverseKinematics, gap_text, sums
-from condyle.studies.kinematics.start import better_start, solved_again
+from condyle.studies.kinematics.start import better_start, lies_along, solved_again
 from condyle.studies.kinematics.swaps import find_swaps
-from condyle.studies.kinematics.tasks import ALL, Rows, Tasks
-from condyle.studies.kinematics.upright import lies_along
-from condyle.studies.motion import _default
+from condyle.studies.kinematics.tasks import (
+    ALL,
+    WHO,
+    Rows,
+    Tasks,
+    coordinate_tasks,
+    marker_data,
+    marker_tasks,
+    times,
+)
+from condyle.studies.motion.motion import _default
 from condyle.system.given import check_state, check_system, number
 from condyle.system.state import State
 from condyle.system.system import System
