@@ -110,7 +110,7 @@ _ELSEWHERE = {
             "studies.cycles.limit_cycle": "LimitCycle",
             "studies.induced_accelerations": "InducedAccelerations",
             "studies.joints.frames": "MeasuredFrames",
-            "studies.joints.function_based": "FunctionBasedFit",
+            "studies.joints.fit_function_based": "FunctionBasedFit",
             "studies.joints.result": "JointFit",
             "studies.kinematics.result": "InverseKinematics",
             "studies.muscle_analysis": "MuscleAnalysis",

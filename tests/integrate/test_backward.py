@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import condyle as cd
-from condyle.integrate.methods import METHODS
+from condyle.integrate.integrators import METHODS
 
 SOLID = {"mass": 1.0, "inertia": (0.1, 0.2, 0.3)}
 

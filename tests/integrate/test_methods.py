@@ -9,9 +9,9 @@ import pytest
 
 import condyle as cd
 from condyle.integrate.equations import WHOLE
-from condyle.integrate.methods import METHODS
-from condyle.integrate.methods.base import Method, Step
-from condyle.integrate.methods.rosenbrock import RODAS, RODAS5P
+from condyle.integrate.integrators import METHODS
+from condyle.integrate.integrators.base import Method, Step
+from condyle.integrate.integrators.rosenbrock import RODAS, RODAS5P
 from condyle.native.programs.nodes import Call, Ints, kernel
 from condyle.studies.simulate import SCIPY
 from tests.integrate.test_ensemble import swinging

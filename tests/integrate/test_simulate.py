@@ -5,7 +5,7 @@ import pytest
 from scipy.special import ellipj, ellipk
 
 import condyle as cd
-from condyle.integrate.methods import METHODS
+from condyle.integrate.integrators import METHODS
 from condyle.native.machine import cache
 from tests.ctrl_c import pressed_from
 

@@ -11,8 +11,8 @@ import casadi as ca
 
 from condyle.constraints.base import Constraint
 from condyle.constraints.unilateral.base import Flag, Normal, Stick, Unilateral
-from condyle.contact.pairs import check_pair, touch
-from condyle.contact.rigid import FRICTION, Rigid, combined
+from condyle.contact.closest_points import check_pair, touch
+from condyle.contact.materials import FRICTION, Rigid, combined_rigid
 from condyle.contact.surfaces import GivenPose, Surface
 from condyle.errors import DescriptionError
 from condyle.laws.described import Part, number, quantity, sx
@@ -129,8 +129,8 @@ class RigidContact(Unilateral):
         made = {
             "a": a,
             "b": b,
-            "restitution": combined(one, other, "restitution", f"{what}: restitution"),
-            "friction": combined(one, other, "friction", f"{what}: friction"),
+            "restitution": combined_rigid(one, other, "restitution", f"{what}: restitution"),
+            "friction": combined_rigid(one, other, "friction", f"{what}: friction"),
             "law": one.law,
             "closed": 0.0,
             "stick": 0.0,
