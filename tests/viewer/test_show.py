@@ -83,7 +83,7 @@ def test_no_browser_is_opened_by_tests(monkeypatch: pytest.MonkeyPatch, swing: c
         (lambda s, t: cd.show(s, motion=t, plots=[3]), cd.DescriptionError, "expected Tables"),
         (lambda s, t: cd.show(s, motion=t, plot=["knee"], open=False).html, cd.UnknownNameError, "'knee'"),
         (lambda s, t: cd.show(s, motion=t, frames=0), cd.DescriptionError, "whole number above zero"),
-        (lambda s, t: cd.show(s, motion=t, color=None), cd.ArgumentError, "it is color="),
+        (lambda s, t: cd.show(s, motion=t, muscles=None), cd.ArgumentError, "it is color="),
         (lambda s, t: cd.show(s, motion=t, compare=t, offset=(1, 2)), cd.ShapeError, "three numbers"),
         (lambda s, t: cd.Arrows("push", [0, 1], [(0, 0, 0)], [(0, 0, 0)]), cd.ShapeError, "push"),
     ],

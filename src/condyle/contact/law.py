@@ -18,8 +18,8 @@ On b the force acts at P, on a its opposite at the same point of space.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import field
-from typing import Annotated, Any, ClassVar
+from dataclasses import field, replace
+from typing import Annotated, Any, ClassVar, Self
 
 import casadi as ca
 
@@ -32,6 +32,7 @@ from condyle.contact.surfaces import BodyPose, Surface
 from condyle.contact.touch import Touch
 from condyle.forces.base import Law
 from condyle.laws.described import Part, quantity, sx
+from condyle.laws.factors import Factors
 from condyle.laws.view import Loads, View
 from condyle.records import dataclass
 from condyle.trace import Number
@@ -81,6 +82,19 @@ class ContactLaw(Law):
     def surfaces(self) -> tuple[Surface, Surface]:
         """a and b."""
         raise TypeError(f"{type(self).__name__} does not say which surfaces touch")
+
+    def scaled(self, factors: Factors) -> Self:
+        """Surfaces move with their bodies and have the sizes that they had; meshes have those of their
+        bodies."""
+        a, b = self.surfaces()
+        if not any(factors.change(x.body) for x in (a, b)):
+            return self
+        factors.notes.append(
+            ": sizes of its surfaces are as they were, of meshes not; those with a place on a body have moved "
+            "with it"
+        )
+        moved: Any = {"a": a.scaled(factors), "b": b.scaled(factors)}
+        return replace(self, **moved)
 
     def touch(self, s: View) -> Touch:
         """Where the surfaces are closest."""

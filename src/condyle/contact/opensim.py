@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Self
 
 import casadi as ca
 
@@ -11,7 +11,9 @@ from condyle.contact.law import ContactLaw, Forces, HuntCrossley
 from condyle.contact.material import Combined
 from condyle.contact.surfaces import HalfSpace, Length, Sphere, Surface, directed
 from condyle.contact.touch import Touch
+from condyle.forces.base import Law
 from condyle.laws.described import BodyName, Station, quantity, sx
+from condyle.laws.factors import Factors
 from condyle.laws.view import View
 from condyle.records import dataclass
 from condyle.trace import Number, Numbers
@@ -91,6 +93,9 @@ class SmoothSphereHalfSpace(ContactLaw):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "normal", directed(self.normal, "SmoothSphereHalfSpace: normal"))
+
+    def scaled(self, factors: Factors) -> Self:
+        return Law.scaled(self, factors)
 
     def surfaces(self) -> tuple[Surface, Surface]:
         return (

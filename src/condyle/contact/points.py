@@ -16,6 +16,8 @@ from condyle.errors import DescriptionError
 from condyle.laws.described import Station, sx
 from condyle.records import dataclass
 from condyle.shapes import Mesh
+from condyle.spatial import Transform
+from condyle.trace.parameter import at_defaults
 
 FLAT = 1e-9
 """Points that are nearer to a plane, over their size, are in it."""
@@ -46,6 +48,10 @@ class Point(Surface):
                 f"Point: material: expected a cd.contact.Rigid, got {self.material!r}; a "
                 "point that yields has no stiffness: take a cd.contact.Sphere"
             )
+
+    @property
+    def X_BS(self) -> Transform:
+        return Transform(p=np.ravel(at_defaults(self.station)))
 
     def center_at(self, pose: Pose) -> ca.SX:
         """In ground [m]."""

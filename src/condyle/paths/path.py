@@ -8,14 +8,16 @@ The constant is what lies between points of one body. Spans (span.py) are leaves
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import casadi as ca
 import numpy as np
 
 from condyle.errors import DescriptionError
 from condyle.laws.described import Described, text
+from condyle.laws.factors import Factors
 from condyle.laws.leaf import Leaf
 from condyle.laws.view import Loads, MovingView, View
 from condyle.paths.points import ConditionalPoint, Point, Wrap
@@ -66,6 +68,13 @@ class Path(Described):
 
     def check(self, tree: Tree) -> None:
         self.length.check(tree, "Path")
+
+    def scaled(self, factors: Factors) -> Self:
+        """Points and surfaces move with their bodies, and surfaces grow with them."""
+        points, wraps = (tuple(x.scaled(factors) for x in part) for part in (self.points, self.wraps))
+        if points == self.points and wraps == self.wraps:
+            return self
+        return replace(self, points=points, wraps=wraps)
 
     def parameters(self) -> list[Parameter]:
         return [p for part in (*self.points, *self.wraps) for p in part.parameters()]
