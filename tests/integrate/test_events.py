@@ -5,8 +5,8 @@ import pytest
 
 import condyle as cd
 from condyle.integrate.events import Event
+from condyle.integrate.interrupts.witnesses import ZENO
 from condyle.integrate.trajectory import Trajectory
-from condyle.integrate.watch import ZENO
 
 G, H, E = 9.81, 1.0, 0.7
 

@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import condyle as cd
 from condyle.arrays import Entries, vector
-from condyle.integrate.members import Members
+from condyle.integrate.ensemble import Members
 from condyle.model.operators import OPERATORS as RECORDS
 from condyle.system.operators import METHODS
 from tests.contact.meshes import box

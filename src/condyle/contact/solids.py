@@ -13,7 +13,7 @@ import numpy as np
 import condyle.shapes as shapes
 import condyle.shapes.meshes as meshes
 from condyle.arrays import Array
-from condyle.contact.material import Material
+from condyle.contact.materials import Material
 from condyle.contact.surfaces import (
     Folded,
     HalfSpace,

@@ -18,7 +18,7 @@ from condyle.laws.described import BodyName, CoordinateName, Described, Frame, R
 from condyle.laws.factors import Factors
 from condyle.laws.leaf import Composed, Leaf
 from condyle.laws.leaves import Coordinate, Rotation, StationPosition
-from condyle.paths.surfaces import Surface
+from condyle.paths.wrap_surfaces import Surface
 from condyle.records import dataclass
 from condyle.spatial import Transform
 from condyle.trace import Symbol, Traced, trace

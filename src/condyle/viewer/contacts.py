@@ -8,7 +8,7 @@ import numpy as np
 
 from condyle.arrays import Array
 from condyle.constraints.unilateral import RigidContact
-from condyle.contact.law import ContactLaw
+from condyle.contact.hunt_crossley import ContactLaw
 from condyle.records import dataclass
 from condyle.table import Table
 from condyle.viewer.elements import body_numbers

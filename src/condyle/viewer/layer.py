@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from condyle.arrays import Array
 from condyle.constraints.unilateral import RigidContact
-from condyle.contact.law import ContactLaw
+from condyle.contact.hunt_crossley import ContactLaw
 from condyle.contact.surfaces import Surface
 from condyle.errors import CondyleError, DescriptionError, ShapeError, UnknownNameError
 from condyle.fit.frames import Frames
@@ -21,8 +21,8 @@ from condyle.io.markers import Markers
 from condyle.presentation import cut
 from condyle.records import dataclass
 from condyle.status import Status
-from condyle.studies.columns import Columns
-from condyle.studies.motion import Motion, check_times
+from condyle.studies.motion.coordinate_columns import CoordinateColumns
+from condyle.studies.motion.motion import Motion, check_times
 from condyle.system.state import State
 from condyle.system.states import Batch
 from condyle.system.system import System
@@ -184,7 +184,7 @@ def _of_table(system: System, table: Any, most: int, name: str) -> Layer:
     check_times("show: motion", table.time)
     notes: list[str] = []
     table = table[:: _stride(len(table), most, notes)]
-    given = Columns.of(system, table)
+    given = CoordinateColumns.of(system, table)
     if not len(given.columns):
         raise DescriptionError(
             "show: motion: no column of the Table is a coordinate of the system; "

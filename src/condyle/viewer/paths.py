@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from condyle.arrays import Array
-from condyle.paths.drawing import numbers, polygon_parts
+from condyle.paths.path import numbers, polygon_parts
 from condyle.records import dataclass
 from condyle.system.states import Batch
 from condyle.trace.parameter import at_defaults

@@ -1,7 +1,7 @@
 """What a method of integration is: facts that the loop asks for, and the nodes of one step.
 
 A family of methods is one class in one file: `step` emits the nodes of a step, from t, y, k0 = f(t, y) and
-h_try to y_next and its error. The loop that runs them exists once, in loop.py, and asks for nothing but what
+h_try to y_next and its error. The loop that runs them exists once, in step_loop.py, and asks for nothing but what
 is here.
 
 `estimate` is the power of h with which the error estimate of a step shrinks, so that a step grows as
@@ -37,7 +37,7 @@ Weights = tuple[float, ...]
 
 @dataclass
 class Step:
-    """The nodes of one step. They read and write slices of loop.py.
+    """The nodes of one step. They read and write slices of step_loop.py.
 
     Args:
         attempt: writes y_next and the slices `Method.errors`, in the units of y.
@@ -122,17 +122,3 @@ class Method(ABC):
 def combined(weights: Sequence[float], k: Sequence[ca.SX], n: int) -> ca.SX:
     """sum_i w_i k_i of vectors (n,), where w_i is not zero."""
     return sum((w * x for w, x in zip(weights, k, strict=False) if w != 0), ca.SX(n, 1))
-
-
-def polynomial(y: Sequence[ca.SX], h: ca.SX, x: ca.SX, dense: ca.SX, hermite: bool) -> ca.SX:
-    """(1) at x from y, f at the start and y, f at the end of a step."""
-    start, f, end, f_end = y
-    delta, n = end - start, start.numel()
-    F = [delta]
-    if hermite:
-        F += [h * f - delta, 2 * delta - h * (f + f_end)]
-    F += [dense[k * n : (k + 1) * n] for k in range(dense.numel() // n)]
-    total = ca.SX.zeros(n)
-    for k in reversed(range(len(F))):
-        total = (total + F[k]) * (1 - x if k % 2 else x)
-    return start + total

@@ -13,8 +13,8 @@ from condyle.errors import DescriptionError, UnknownNameError, warn
 from condyle.io.markers import Markers
 from condyle.laws.factors import Factors
 from condyle.studies.assemble import assemble
+from condyle.studies.kinematics.inverse_kinematics import inverse_kinematics
 from condyle.studies.kinematics.result import InverseKinematics
-from condyle.studies.kinematics.solve import inverse_kinematics
 from condyle.studies.scaling.bodies import changes
 from condyle.studies.scaling.measurements import Measured, Measurement, frames, manual, measure
 from condyle.studies.scaling.result import Scaling
