@@ -321,7 +321,9 @@ def test_couplers_of_translations_grow_with_the_body_that_the_joint_stands_on():
     new = cd.scale(system, factors={"thigh": 1.2}).system
     assert new.constraint("cam").function.factor == pytest.approx(1.8, rel=1e-15)
     assert cd.scale(system, factors={"shank": 1.2}).system.constraint("cam").function.factor == 1.5
-    with pytest.raises(cd.errors.DescriptionError, match="constraint 'cam' gives the translation 'shank'"):
+    with pytest.raises(
+        cd.errors.DescriptionError, match="constraint 'cam': it gives the translation 'shank'"
+    ):
         cd.scale(system, factors={"thigh": (1, 2, 1)})
 
 

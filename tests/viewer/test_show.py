@@ -92,7 +92,7 @@ def test_no_browser_is_opened_by_tests(monkeypatch: pytest.MonkeyPatch, swing: T
             "'knee'",
         ),
         (lambda s, t: cd.show(s, motion=t, frames=0), cd.errors.DescriptionError, "whole number above zero"),
-        (lambda s, t: cd.show(s, motion=t, color=None), cd.errors.ArgumentError, "it is color="),
+        (lambda s, t: cd.show(s, motion=t, muscles=None), cd.errors.ArgumentError, "it is color="),
         (lambda s, t: cd.show(s, motion=t, compare=t, offset=(1, 2)), cd.errors.ShapeError, "three numbers"),
         (lambda s, t: cd.Arrows("push", [0, 1], [(0, 0, 0)], [(0, 0, 0)]), cd.errors.ShapeError, "push"),
     ],
