@@ -61,7 +61,7 @@ def test_two_formulations(moving, passive, evidence):
 def test_muscle_jacobian(frame, evidence):
     """(27) and (30) as corrected: Phi against differences of the lengths while each body moves on its own,
     apart from the joints, also the one with surfaces; and Ldot = -Phi V."""
-    moved, second = shoulder(), maximal.of(arm())
+    moved, second = shoulder(), maximal.formulation(arm())
     at = second.at(moved.q[frame], moved.u[frame], disabled=arm().muscles)
     given = {
         "x": at.x,
@@ -100,5 +100,5 @@ def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 def test_a_frame_that_cannot_be_explained():
     moved = demo()
     udot = moved.udot + [[0.0, 3000.0]]
-    with pytest.raises(cd.ConvergenceError, match="frame 0: no activations explain"):
+    with pytest.raises(cd.errors.ConvergenceError, match="frame 0: no activations explain"):
         maximal.static_optimization(arm(), moved.q, moved.u, udot)

@@ -11,8 +11,8 @@ import numpy as np
 
 from condyle.constraints.base import Constraint
 from condyle.constraints.unilateral import RigidContact, Unilateral
-from condyle.contact.foundation import ElasticFoundation
-from condyle.contact.law import ContactLaw
+from condyle.contact.elastic_foundation import ElasticFoundation
+from condyle.contact.hunt_crossley import ContactLaw
 from condyle.forces.actuators import Actuator, PathActuator
 from condyle.forces.base import Force, state_variables
 from condyle.forces.gravity import Gravity

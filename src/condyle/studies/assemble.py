@@ -16,14 +16,13 @@ from condyle.arguments import answered
 from condyle.arrays import Array, real
 from condyle.constraints.unilateral import Stop
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
-from condyle.fit.expressions import expressions
+from condyle.fit.cost import Layout
 from condyle.fit.frames import Frames, frame_count
+from condyle.fit.gauss_newton import BEFORE, INFO, OWN, STAY, FitLoop
 from condyle.fit.goals import Coordinate, Goal
-from condyle.fit.layout import Layout
-from condyle.fit.loop import BEFORE, INFO, OWN, STAY, FitLoop
-from condyle.fit.looped import has_loops
+from condyle.fit.kernels import expressions, has_loops
 from condyle.fit.missed_goals import check_missed_goals
-from condyle.fit.normal import NormalMatrices
+from condyle.fit.observability import NormalMatrices
 from condyle.integrate.progress import check_progress, shown
 from condyle.integrate.rigid.contact_rows import in_few
 from condyle.mobilizers import Mobilizer, motion_at

@@ -31,7 +31,7 @@ from typing import Annotated, Any, ClassVar, Self
 import casadi as ca
 
 from condyle.constraints.base import Constraint
-from condyle.contact.rigid import RESTITUTION, check_law, check_restitution
+from condyle.contact.materials import RESTITUTION, check_law, check_restitution
 from condyle.laws.described import number, quantity, sx
 from condyle.laws.leaf import Leaf
 from condyle.native.sweeps.lookup import Closure

@@ -8,10 +8,10 @@ import casadi as ca
 
 from condyle.constraints.solve.equations import row_slices
 from condyle.constraints.unilateral import RigidContact
-from condyle.contact.foundation import ElasticFoundation
+from condyle.contact.elastic_foundation import ElasticFoundation
 from condyle.contact.hertz import patch
-from condyle.contact.law import ContactLaw, Forces
-from condyle.contact.touch import Touch
+from condyle.contact.hunt_crossley import ContactLaw, Forces
+from condyle.contact.surfaces import Touch
 from condyle.dynamics.view import View
 from condyle.laws.described import sx
 from condyle.model.flat import column, rows

@@ -33,7 +33,7 @@ from condyle.model.model import Model
 from condyle.model.operators.columns import Columns
 from condyle.model.symbols import Symbols
 from condyle.native.sweeps.lookup import Staged, assembled
-from condyle.paths.drawing import numbers
+from condyle.paths.path import numbers
 from condyle.records import dataclass
 
 

@@ -15,7 +15,7 @@ from condyle.errors import DescriptionError, warn
 from condyle.fit.frames import Frames, frame_count
 from condyle.fit.goals import Goal
 from condyle.fit.missed_goals import BEYOND, FAR, reach
-from condyle.fit.normal import NormalMatrices
+from condyle.fit.observability import NormalMatrices
 from condyle.integrate.progress import check_progress
 from condyle.io.markers import Markers
 from condyle.presentation import cut

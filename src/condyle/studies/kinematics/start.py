@@ -28,7 +28,7 @@ from condyle.arrays import Array
 from condyle.errors import CondyleError
 from condyle.fit.configurations import Configurations
 from condyle.fit.frames import Frames
-from condyle.fit.loop import INFO, VIOLATED
+from condyle.fit.gauss_newton import INFO, VIOLATED
 from condyle.fit.missed_goals import FAR, GAIN, reach
 from condyle.spatial import Transform, exp_so3
 from condyle.studies.kinematics.tasks import Tasks
