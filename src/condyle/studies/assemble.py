@@ -333,21 +333,18 @@ def _run(
 
 def coordinates_of_speeds(system: System) -> tuple[int, ...]:
     """The coordinate that each speed is the rate of, whatever q is; -1 where there is none."""
-    known, key = system.compiled.programs, "coordinates of speeds"
-    if key not in known:
-        known[key] = _coordinates_of_speeds(system)
-    return known[key]  # type: ignore[no-any-return]
 
+    def find() -> tuple[int, ...]:
+        out = [-1] * system.nu
+        for b in system.bodies:
+            N = ca.sparsify(b.mobilizer.N(ca.SX.sym("q", b.mobilizer.nq)))
+            for j in range(b.mobilizer.nq):
+                row = ca.sparsify(N[j, :])
+                if row.nnz() == 1 and row.is_constant() and float(row.nz[0]) == 1.0:
+                    out[b.u.start + row.sparsity().get_triplet()[1][0]] = b.q.start + j
+        return tuple(out)
 
-def _coordinates_of_speeds(system: System) -> tuple[int, ...]:
-    out = [-1] * system.nu
-    for b in system.bodies:
-        N = ca.sparsify(b.mobilizer.N(ca.SX.sym("q", b.mobilizer.nq)))
-        for j in range(b.mobilizer.nq):
-            row = ca.sparsify(N[j, :])
-            if row.nnz() == 1 and row.is_constant() and float(row.nz[0]) == 1.0:
-                out[b.u.start + row.sparsity().get_triplet()[1][0]] = b.q.start + j
-    return tuple(out)
+    return system.compiled.remembered("coordinates of speeds", find)
 
 
 def _stopped(state: State, low: Array, high: Array, rate_of: Sequence[int]) -> tuple[Array, Array]:
@@ -455,15 +452,16 @@ def _turning(system: System) -> dict[int, float]:
 
 def _program(system: System, layout: Layout, rate_of: tuple[int, ...]) -> Made:
     """The native program of a system and a layout of goals, kept with the system and on disk."""
-    key, model = ("assemble", layout), system.compiled.model
+    model = system.compiled.model
 
-    def make() -> Made:
-        f, tail = expressions(model, layout), model.tail_size
-        loop = FitLoop(f, system.nq, tail, layout.size, rate_of, turning)
-        return loop.program, loop.tables
-
-    if key not in system.compiled.programs:
+    def find() -> Made:
         turning = _turning(system)
-        text = f"assemble {layout} {turning} {has_loops(model, layout)}\n{description(model)}"
-        system.compiled.programs[key] = kept(text, make)
-    return system.compiled.programs[key]
+
+        def make() -> Made:
+            f, tail = expressions(model, layout), model.tail_size
+            loop = FitLoop(f, system.nq, tail, layout.size, rate_of, turning)
+            return loop.program, loop.tables
+
+        return kept(f"assemble {layout} {turning} {has_loops(model, layout)}\n{description(model)}", make)
+
+    return system.compiled.remembered(("assemble", layout), find)

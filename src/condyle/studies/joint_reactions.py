@@ -26,17 +26,7 @@ from condyle.system.unsolved import unsolved_frames, with_failures
 from condyle.table import Table
 from condyle.tree.body import Body
 
-COLUMNS = (
-    ("fx", "N"),
-    ("fy", "N"),
-    ("fz", "N"),
-    ("mx", "N m"),
-    ("my", "N m"),
-    ("mz", "N m"),
-    ("px", "m"),
-    ("py", "m"),
-    ("pz", "m"),
-)
+COLUMNS = [(f"{kind}{axis}", unit) for kind, unit in (("f", "N"), ("m", "N m"), ("p", "m")) for axis in "xyz"]
 
 
 @answered(
@@ -133,13 +123,13 @@ def joint_reactions(
 
 def _columns(system: System, bodies: list[Body]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Names and units of the columns, made once."""
-    key, known = ("columns of reactions", *(b.name for b in bodies)), system.compiled.programs
-    if key not in known:
-        known[key] = (
+    return system.compiled.remembered(
+        ("columns of reactions", *(b.name for b in bodies)),
+        lambda: (
             tuple(f"{b.name}_{column}" for b in bodies for column, _ in COLUMNS),
             tuple(unit for _ in bodies for _, unit in COLUMNS),
-        )
-    return known[key]  # type: ignore[no-any-return]
+        ),
+    )
 
 
 def _bodies(system: System, bodies: Sequence[Body | str] | Body | str | None) -> list[Body]:

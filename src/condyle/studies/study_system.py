@@ -16,7 +16,6 @@ from typing import Annotated, Any
 
 import casadi as ca
 import numpy as np
-from numpy.typing import NDArray
 
 from condyle.arrays import Array
 from condyle.constraints.base import Constraint
@@ -79,7 +78,7 @@ class StudySystem:
             loads: wrenches about ground's origin, in ground [N m, N], shape (m, loaded, 6).
         """
         if not self._places or self._places[0].model is not motion.system.compiled.model:
-            self._places[:] = [_Places.of(self, motion.system.compiled.model)]
+            self._places[:] = [_Places(self, motion.system.compiled.model)]
         places = self._places[0]
         shape = len(motion), len(places.constants)
         if motion.steady:  # all but the time is the same in all frames
@@ -104,7 +103,6 @@ class StudySystem:
         return Batch(self.system, motion.t, tail, arrays, motion.status)
 
 
-@dataclass(frozen=True, eq=False)
 class _Places:
     """Where the tail of a study's system comes from.
 
@@ -117,16 +115,8 @@ class _Places:
         loads: places of the given loads, by body.
     """
 
-    model: Model
-    constants: Array
-    into: NDArray[np.intp]
-    source: NDArray[np.intp]
-    pulls: list[int] | slice
-    loads: list[list[int] | slice]
-
-    @classmethod
-    def of(cls, part: StudySystem, theirs: Model) -> _Places:
-        own = part.system.compiled.model
+    def __init__(self, part: StudySystem, theirs: Model) -> None:
+        self.model, own = theirs, part.system.compiled.model
         constants, source = np.zeros(own.tail_size), np.full(own.tail_size, -1)
         for name in ("t", "discrete", "lock", "held", "parameters", "table"):
             if own.tail[name].stop > own.tail[name].start:
@@ -144,15 +134,10 @@ class _Places:
         controls, first = theirs.tail["inputs"], own.tail["inputs"].start
         source[first : first + controls.stop - controls.start] = range(controls.start, controls.stop)
         place = {name: k for k, name in enumerate(part.system.inputs, first)}
-        into = np.flatnonzero(source >= 0)
-        return cls(
-            theirs,
-            constants,
-            into,
-            source[into],
-            _run([place[_tension(name)] for name in part.pulled]),
-            [_run([place[name] for name in _wrench(body)]) for body in part.loaded],
-        )
+        self.constants, self.into = constants, np.flatnonzero(source >= 0)
+        self.source = source[self.into]
+        self.pulls = _run([place[_tension(name)] for name in part.pulled])
+        self.loads = [_run([place[name] for name in _wrench(body)]) for body in part.loaded]
 
 
 def _run(places: list[int]) -> list[int] | slice:
@@ -214,33 +199,22 @@ def study_system(
     pulled, loaded, rigid = tuple(pulled), tuple(loaded), dict(rigid or {})
     constrained = tuple((name, c.description()) for name, c in rigid.items())
     key = ("study system", frozenset(kept), pulled, loaded, constrained, law)
-    known = system.compiled.programs
-    if key not in known:
-        known[key] = _made(system, kept, pulled, loaded, rigid, law)
-    return known[key]  # type: ignore[no-any-return]
 
+    def make() -> StudySystem:
+        silent = frozenset({"gravity"} - set(kept)) | _asked(system, kept) - set(kept)
+        copy = system.copy()
+        copy._forces = {name: force for name, force in copy._forces.items() if name in kept or name in silent}
+        for name in pulled:
+            copy.add_force(name, law(system.force(name), Input(_tension(name), 0.0)))
+        for body in loaded:
+            m = [Input(name, 0.0) for name in _wrench(body)]
+            load = ExternalWrench(body, (0, 0, 0), m[3:], m[:3], station_frame="ground")
+            copy.add_force(f"given load on {body}", load)
+        for name, constraint in rigid.items():
+            copy.add_constraint(name, constraint)
+        return StudySystem(copy, pulled, loaded, silent, _left_out(system, copy))
 
-def _made(
-    system: System,
-    kept: Collection[str],
-    pulled: tuple[str, ...],
-    loaded: tuple[str, ...],
-    rigid: Mapping[str, Constraint],
-    law: Callable[[Force, Input], Force],
-) -> StudySystem:
-    silent = frozenset({"gravity"} - set(kept)) | _asked(system, kept) - set(kept)
-    copy = system.copy()
-    copy._forces = {name: force for name, force in copy._forces.items() if name in kept or name in silent}
-    for name in pulled:
-        copy.add_force(name, law(system.force(name), Input(_tension(name), 0.0)))
-    for body in loaded:
-        m = [Input(name, 0.0) for name in _wrench(body)]
-        copy.add_force(
-            f"given load on {body}", ExternalWrench(body, (0, 0, 0), m[3:], m[:3], station_frame="ground")
-        )
-    for name, constraint in rigid.items():
-        copy.add_constraint(name, constraint)
-    return StudySystem(copy, pulled, loaded, silent, _left_out(system, copy))
+    return system.compiled.remembered(key, make)
 
 
 def _left_out(system: System, part: System) -> str:
@@ -273,7 +247,7 @@ def forces_of_groups(system: System, groups: Iterable[str]) -> tuple[str, ...]:
     for group in groups:
         if group not in GROUPS:
             raise UnknownNameError("group of forces", group, GROUPS)
-    key, known = ("of groups", *groups), system.compiled.programs
-    if key not in known:
-        known[key] = tuple(name for name, force in system._forces.items() if force.group in groups)
-    return known[key]  # type: ignore[no-any-return]
+    return system.compiled.remembered(
+        ("forces of groups", *groups),
+        lambda: tuple(name for name, force in system._forces.items() if force.group in groups),
+    )

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -33,6 +33,8 @@ from condyle.system.unmet import refuse_accelerations
 from condyle.system.unsolved import report_unsolved
 from condyle.tree import scales
 from condyle.tree.tree import Tree
+
+T = TypeVar("T")
 
 SMALL = 1000
 """Numbers up to which their product with themselves is the quickest look for NaN. For many, BLAS would wake
@@ -107,6 +109,13 @@ class Compiled:
         """Whether rates of q, u and z have kernels of their own: with constraints there are loops for
         accelerations, and none for all rates together."""
         return bool(self.model.constraints) and prefers_loops(self.model)
+
+    def remembered(self, key: Any, make: Callable[[], T]) -> T:
+        """What `make` gave when this was first asked for: what studies find once of a system, by a key."""
+        if key not in self.programs:
+            self.programs[key] = make()
+        found: T = self.programs[key]
+        return found
 
     # ---- functions -----------------------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -57,8 +58,7 @@ class Gap:
     filled: bool
 
 
-@dataclass(frozen=True, eq=False)
-class Determined:
+class Determined(NamedTuple):
     """What is known of each coordinate in each frame.
 
     Attributes:
@@ -155,10 +155,7 @@ def _coordinates(
 ) -> tuple[Mask, Mask]:
     """Coordinates that some frames do not determine, and those of them that move alone: shapes (k, nq)."""
     system = frames.system
-    known = system.compiled.programs
-    if "coordinates of rates" not in known:
-        known["coordinates of rates"] = _rates(system)
-    N = known["coordinates of rates"]
+    N = system.compiled.remembered("coordinates of rates", lambda: _rates(system))
     size = reach(system) or 1.0
     units = np.array([1.0 if unit == "m/s" else size for unit in scales.units(system.bodies)[1]])
     free = ~system.compiled.tails.held(frames.start.tail)

@@ -79,8 +79,8 @@ def inverse_kinematics(
 ) -> InverseKinematics:
     """Coordinates of a system over time that bring its markers nearest to measured ones, frame by frame.
 
-    What is made least is what OpenSim's tool makes least: the weighted mean of squared distances of the
-    markers seen in a frame, plus weighted squares of coordinates from their values, halved. Constraints hold;
+    The objective function is that of OpenSim's tool: the weighted mean of squared distances of the markers
+    seen in a frame, plus weighted squares of coordinates from their values, halved. Constraints hold;
     locked coordinates stay, prescribed ones follow their functions. All frames are one native run, each from
     the one before; the first from the state, or, if it ends far from the markers, from that pose moved to
     them as a whole.
@@ -177,7 +177,7 @@ def inverse_kinematics(
         frames = solve(tasks, better.replace(t=start.t), ALL, progress, normal)
     frames = solved_again(frames, tasks, np.arange(len(frames)), solve_each)
     frames, determined = determine(frames, tasks, kinds, normal, longest, solve_each)
-    result = InverseKinematics(frames, tasks, determined)
+    result = InverseKinematics(frames, tasks, *determined)
     vars(result)["swaps"] = find_swaps(frames, tasks, result._places, solve, solve_each)
     _warn(result, start, longest)
     return result

@@ -26,7 +26,7 @@ from condyle.quality import Check, Judged
 from condyle.records import dataclass
 from condyle.spatial import log_so3
 from condyle.status import Outcome, Status
-from condyle.studies.kinematics.determined import Determined, Gap
+from condyle.studies.kinematics.determined import Gap
 from condyle.studies.kinematics.swaps import Swap
 from condyle.studies.kinematics.tasks import Tasks, near_names
 from condyle.system.system import System
@@ -138,18 +138,25 @@ class InverseKinematics(Display, Judged):
     Attributes:
         frames: the configurations, as `cd.assemble_frames` gives them.
         tasks: what was followed.
-        determined: what markers and sensors tell of each coordinate: see `undetermined`, `filled`, `held`,
-            `gaps`.
+        undetermined: where the markers and sensors of a frame do not determine a coordinate, shape (T, nq), in
+            the order of `motion`.
+        filled: where a coordinate was interpolated because its frame does not determine it, shape (T, nq).
+        held: coordinates that nothing measured depends on in any frame: they keep their values.
+        gaps: frames in a row that do not determine a coordinate: `gap.coordinate`, `.frames`, `.time`,
+            `.filled`.
         swaps: pairs of markers that look exchanged in some frames.
     """
 
     frames: Frames
     tasks: Tasks
-    determined: Determined
+    undetermined: NDArray[np.bool_]
+    filled: NDArray[np.bool_]
+    held: tuple[str, ...] = ()
+    gaps: tuple[Gap, ...] = ()
     swaps: tuple[Swap, ...] = ()
 
     _study = "inverse_kinematics"
-    plumbing: ClassVar[frozenset[str]] = frozenset({"tasks", "determined"})
+    plumbing: ClassVar[frozenset[str]] = frozenset({"tasks"})
     elsewhere: ClassVar[dict[str, str]] = {
         "q": "result.frames.q, or by name result.motion['knee']",
         "residuals": "result.errors",
@@ -183,35 +190,11 @@ class InverseKinematics(Display, Judged):
         values = np.where(self.missing, np.nan, table.values) if self.missing.any() else table.values
         return Table(table.time, table.names, values, table.units, status=self.status, degrees=False)
 
-    # ---- what was not determined ---------------------------------------------------------------------------
-
-    @property
-    def undetermined(self) -> NDArray[np.bool_]:
-        """Where the markers and sensors of a frame do not determine a coordinate, shape (T, nq), in the order
-        of `motion`."""
-        return self.determined.undetermined
-
-    @property
-    def filled(self) -> NDArray[np.bool_]:
-        """Where a coordinate was interpolated because its frame does not determine it, shape (T, nq)."""
-        return self.determined.filled
-
     @cached_property
     def missing(self) -> NDArray[np.bool_]:
         """Where `motion` is NaN, shape (T, nq): not determined, not filled, not held."""
         held = np.array([name in self.held for name in self.system.coordinates], dtype=bool)
         return self.undetermined & ~self.filled & ~held
-
-    @property
-    def held(self) -> tuple[str, ...]:
-        """Coordinates that nothing that was measured depends on, in any frame: they keep their values."""
-        return self.determined.held
-
-    @property
-    def gaps(self) -> tuple[Gap, ...]:
-        """Frames in a row that do not determine a coordinate: `gap.coordinate`, `.frames`, `.time`,
-        `.filled`."""
-        return self.determined.gaps
 
     # ---- errors --------------------------------------------------------------------------------------------
 
@@ -287,7 +270,7 @@ class InverseKinematics(Display, Judged):
 
     @property
     def cost(self) -> NDArray[np.float64]:
-        """What was made least, of each frame, shape (T,): OpenSim's objective (docs/theory/assembly.md)."""
+        """Objective function of each frame, shape (T,): OpenSim's (docs/theory/assembly.md)."""
         return np.maximum(self.frames.info[:, INFO.index("cost")], 0.0)  # rounding may leave less
 
     # ---- how it went ---------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Sequence
+from copy import copy
 from typing import Any, Self
 
 import numpy as np
@@ -324,16 +325,9 @@ class Motion(States[State]):
         return self.start.replace(t=float(self.t[i]), q=self.q[i], u=self.u[i], **own)
 
     def _some(self, i: NDArray[np.intp]) -> Motion:
-        out = _made(
-            self.start, self.t[i], self.q[i], self.u[i], self.udot[i], None if self.steady else self.tail[i]
-        )
-        out.changes, out.ignored, out.filled, out.lowpass = (
-            self.changes,
-            self.ignored,
-            self.filled,
-            self.lowpass,
-        )
-        out.notes, out.end_rows = self.notes, self.end_rows[i]
+        out = copy(self)
+        out.t, out.q, out.u, out.udot = self.t[i], self.q[i], self.u[i], self.udot[i]
+        out._tail, out.end_rows = None if self.steady else self.tail[i], self.end_rows[i]
         return out
 
     def _batch(self, t: Any = None) -> Batch:
@@ -376,10 +370,7 @@ def _check_motion(motion: Any) -> None:
 
 def _default(system: System) -> State:
     """`system.state()`, made once."""
-    known = system.compiled.programs
-    if "default state" not in known:
-        known["default state"] = system.state()
-    return known["default state"]  # type: ignore[no-any-return]
+    return system.compiled.remembered("default state", system.state)
 
 
 def _made(start: State, t: Array, q: Array, u: Array, udot: Array, tail: Array | None) -> Motion:
