@@ -12,13 +12,12 @@ from condyle.errors import UnknownNameError
 from condyle.fit.frames import Frames
 from condyle.integrate.trajectory import Trajectory
 from condyle.status import Outcome, Status
-from condyle.studies.external_load import ExternalLoad, loads_on, stacked
+from condyle.studies.external_load import ExternalLoad, stacked
 from condyle.studies.inverse_dynamics import NOT_ACTUATED
 from condyle.studies.motion.motion import Motion
 from condyle.studies.prescribed_forces import prescribed_forces
 from condyle.studies.residual_forces import residual_quality
-from condyle.studies.study_system import forces_of_groups, study_system, warn_unilateral_ignored
-from condyle.system.given import check_system
+from condyle.studies.study_system import forces_of_groups, recorded_motion, study_system
 from condyle.system.state import State
 from condyle.system.states import Batch
 from condyle.system.system import System
@@ -89,11 +88,8 @@ def joint_reactions(
     chosen = _bodies(system, bodies)
     if frame not in ("child", "parent"):
         frame = system.body(frame)
-    check_system("joint_reactions", system, "motion")
-    moved = Motion.of(system, motion, lowpass=lowpass, state=state)
-    warn_unilateral_ignored("joint_reactions", moved)
+    moved, loads = recorded_motion("joint_reactions", system, motion, external_loads, lowpass, state)
     tensions, speeds = prescribed_forces(moved, forces)
-    loads = loads_on(moved, external_loads)
     kept = [name for name in forces_of_groups(system, groups) if name not in tensions]
     part = study_system(system, kept, tuple(tensions), tuple(loads))
     pulls = np.array([*tensions.values(), *speeds.values()]).reshape(-1, len(moved))

@@ -10,7 +10,7 @@ an arm does not look for the paths of its muscles. What a study applies comes wi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Annotated, Any
 
@@ -20,18 +20,24 @@ import numpy as np
 from condyle.arrays import Array
 from condyle.constraints.base import Constraint
 from condyle.errors import UnknownNameError, warn
+from condyle.fit.frames import Frames
 from condyle.forces.actuators import Actuator
 from condyle.forces.base import GROUPS, Force
 from condyle.forces.external import ExternalWrench
 from condyle.forces.path import PathLaw
+from condyle.integrate.trajectory import Trajectory
 from condyle.laws.described import quantity, sx
 from condyle.laws.leaves import StateVariable
 from condyle.laws.view import View
 from condyle.model.model import Model
 from condyle.records import dataclass
+from condyle.studies.external_load import ExternalLoad, Wrenches, loads_on
 from condyle.studies.motion.motion import Motion
+from condyle.system.given import check_system
+from condyle.system.state import State
 from condyle.system.states import Batch
 from condyle.system.system import System
+from condyle.table import Table
 from condyle.trace.parameter import Input
 
 
@@ -176,6 +182,21 @@ def warn_unilateral_ignored(who: str, motion: Motion) -> None:
             "disable them if that is meant: state=system.state(disabled=[...])",
             RuntimeWarning,
         )
+
+
+def recorded_motion(
+    who: str,
+    system: System,
+    motion: Table | Motion | Trajectory | Frames,
+    external_loads: ExternalLoad | Sequence[ExternalLoad] | None,
+    lowpass: float | None,
+    state: State | None,
+) -> tuple[Motion, Wrenches]:
+    """What the study `who` of a recorded motion begins with: the motion, and what external loads do to it."""
+    check_system(who, system, "motion")
+    moved = Motion.of(system, motion, lowpass=lowpass, state=state)
+    warn_unilateral_ignored(who, moved)
+    return moved, loads_on(moved, external_loads)
 
 
 def study_system(

@@ -8,7 +8,7 @@ frame up to 2 cm (root mean square) and 4 cm (largest) in a motion, 1 cm and 2 c
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -69,47 +69,6 @@ def marker_checks(errors: Table, rms: float, largest: float, where: str = "") ->
         100 * LARGEST_FAILS,
         at,
         advice="is this marker placed on the model as on the subject, and named right?",
-    )
-
-
-def checks(result: InverseKinematics) -> Iterator[Check]:
-    """Rows of a quality table."""
-    yield from marker_checks(result.errors, RMS, LARGEST)
-    angles = result.orientation_errors
-    if np.isfinite(angles.values).any():
-        i, k = divmod(int(np.nanargmax(angles.values)), angles.values.shape[1])
-        yield Check(
-            "largest error of a sensor",
-            math.degrees(angles.values[i, k]),
-            "deg",
-            where=f"{angles.names[k]}, t = {angles.time[i]:.6g} s",
-        )
-    if result.swaps:
-        yield Check(
-            "pairs of markers that may be exchanged",
-            len(result.swaps),
-            "",
-            0.0,
-            math.inf,
-            cut([str(swap) for swap in result.swaps], 2, "; "),
-        )
-    if result.filled.any():
-        names = sorted({gap.coordinate for gap in result.gaps if gap.filled})
-        yield Check(
-            "frames with interpolated coordinates",
-            int(result.filled.any(axis=1).sum()),
-            f"of {len(result)}",
-            where=cut(names, 3),
-        )
-    if result.held:
-        yield Check("coordinates that nothing measured depends on", len(result.held), where=cut(result.held))
-    yield Check(
-        "frames that failed",
-        len(result.failures),
-        f"of {len(result)}",
-        0.0,
-        0.0,
-        advice="see result.failures",
     )
 
 
@@ -307,8 +266,44 @@ class InverseKinematics(Display, Judged):
         )
         return Outcome(Status.SOME_FAILED, text)
 
-    def _checks(self) -> Iterable[Check]:
-        return checks(self)
+    def _checks(self) -> Iterator[Check]:
+        yield from marker_checks(self.errors, RMS, LARGEST)
+        angles = self.orientation_errors
+        if np.isfinite(angles.values).any():
+            i, k = divmod(int(np.nanargmax(angles.values)), angles.values.shape[1])
+            yield Check(
+                "largest error of a sensor",
+                math.degrees(angles.values[i, k]),
+                "deg",
+                where=f"{angles.names[k]}, t = {angles.time[i]:.6g} s",
+            )
+        if self.swaps:
+            yield Check(
+                "pairs of markers that may be exchanged",
+                len(self.swaps),
+                "",
+                0.0,
+                math.inf,
+                cut([str(swap) for swap in self.swaps], 2, "; "),
+            )
+        if self.filled.any():
+            names = sorted({gap.coordinate for gap in self.gaps if gap.filled})
+            yield Check(
+                "frames with interpolated coordinates",
+                int(self.filled.any(axis=1).sum()),
+                f"of {len(self)}",
+                where=cut(names, 3),
+            )
+        if self.held:
+            yield Check("coordinates that nothing measured depends on", len(self.held), where=cut(self.held))
+        yield Check(
+            "frames that failed",
+            len(self.failures),
+            f"of {len(self)}",
+            0.0,
+            0.0,
+            advice="see result.failures",
+        )
 
     def check(self) -> Self:
         """Itself, if no frame failed and no row of `quality` fails.
@@ -332,21 +327,13 @@ class InverseKinematics(Display, Judged):
     @property
     def _followed(self) -> str:
         parts, tasks = [], self.tasks
-        if tasks.markers is not None:
-            error = (
-                f", RMS {_cm(_rms(self._distances))}, largest {_cm(np.nanmax(self._distances))}"
-                if np.isfinite(self._distances).any()
-                else ""
-            )
-            parts.append(f"{len(tasks.markers.names)} markers{error}")
-        if tasks.sensors is not None:
-            angles = self.orientation_errors.values
-            error = (
-                f", RMS {_deg(_rms(angles))}, largest {_deg(np.nanmax(angles))}"
-                if np.isfinite(angles).any()
-                else ""
-            )
-            parts.append(f"{len(tasks.sensors.names)} sensors{error}")
+        for noun, part, x, text in (
+            ("markers", tasks.markers, self._distances, _cm),
+            ("sensors", tasks.sensors, self.orientation_errors.values, _deg),
+        ):
+            if part is not None:
+                error = f", RMS {text(_rms(x))}, largest {text(np.nanmax(x))}" if np.isfinite(x).any() else ""
+                parts.append(f"{len(part.names)} {noun}{error}")
         if tasks.coordinates:
             parts.append(f"{len(tasks.coordinates)} coordinates")
         return "; ".join(parts)
@@ -364,10 +351,7 @@ class InverseKinematics(Display, Judged):
     def report(self) -> str:
         """What to look at: the worst markers and frames, names that did not match, frames that failed, and
         markers that may be swapped; errors beside what OpenSim's guidelines allow."""
-        lines = [repr(self), *(block.text() for block in self._worst())]
-        for said in self._remarks():
-            lines.append(said)
-        return "\n".join(lines)
+        return "\n".join([repr(self), *(block.text() for block in self._worst()), *self._remarks()])
 
     def _worst(self) -> list[Block]:
         out = []
@@ -482,32 +466,26 @@ def _deg(x: float) -> str:
     return f"{np.degrees(x):.2g} deg"
 
 
-def _columns(table: Table, text: Any) -> list[tuple[str, ...]]:
+def _columns(table: Table, text: Callable[[float], str]) -> list[tuple[str, ...]]:
     """The worst columns: name, RMS, largest, when, in how many rows there is a value."""
-    seen = np.isfinite(table.values)
-    known = [k for k in range(len(table.names)) if seen[:, k].any()]
-    rms = {k: _rms(table.values[:, k]) for k in known}
-    out: list[tuple[str, ...]] = []
-    for k in sorted(known, key=lambda k: -rms[k])[:SHOWN]:
-        i = int(np.nanargmax(table.values[:, k]))
-        out.append(
-            (
-                table.names[k],
-                text(rms[k]),
-                text(table.values[i, k]),
-                f"{table.time[i]:.6g}",
-                f"{seen[:, k].sum()} of {len(table)}",
-            )
-        )
-    return out
+    x, seen = table.values, np.isfinite(table.values).sum(axis=0)
+    return [
+        (table.names[k], text(rms), text(x[i, k]), f"{table.time[i]:.6g}", f"{seen[k]} of {len(table)}")
+        for k, rms, i in _largest(x.T)
+    ]
 
 
-def _rows(table: Table, text: Any) -> list[tuple[str, ...]]:
+def _rows(table: Table, text: Callable[[float], str]) -> list[tuple[str, ...]]:
     """The worst rows: number, time, RMS, largest, which column that is."""
-    known = np.flatnonzero(np.isfinite(table.values).any(axis=1))
-    rms = {i: _rms(table.values[i]) for i in known}
-    out: list[tuple[str, ...]] = []
-    for i in sorted(known, key=lambda i: -rms[i])[:SHOWN]:
-        k = int(np.nanargmax(table.values[i]))
-        out.append((str(i), f"{table.time[i]:.6g}", text(rms[i]), text(table.values[i, k]), table.names[k]))
-    return out
+    x = table.values
+    return [
+        (str(i), f"{table.time[i]:.6g}", text(rms), text(x[i, k]), table.names[k])
+        for i, rms, k in _largest(x)
+    ]
+
+
+def _largest(x: Array) -> list[tuple[int, float, int]]:
+    """Of rows with a value, those with the largest RMS: number, RMS, where its largest value is."""
+    known = np.flatnonzero(np.isfinite(x).any(axis=1)).tolist()
+    rms = {i: _rms(x[i]) for i in known}
+    return [(i, rms[i], int(np.nanargmax(x[i]))) for i in sorted(known, key=lambda i: -rms[i])[:SHOWN]]

@@ -39,6 +39,7 @@ from condyle.records import dataclass
 from condyle.status import Outcome, Status
 from condyle.studies.assemble import assemble_frames, coordinates_of_speeds
 from condyle.studies.motion.coordinate_columns import CoordinateColumns
+from condyle.studies.motion.low_pass import filtered, rows_at_ends
 from condyle.studies.motion.recordings import (
     JUMP,
     LEAP,
@@ -51,7 +52,7 @@ from condyle.studies.motion.recordings import (
     unwrapped,
     warn_of_gaps,
 )
-from condyle.studies.motion.splines import END_ROWS, low_pass, rates, rows_at_ends
+from condyle.studies.motion.splines import END_ROWS, rates
 from condyle.system.given import check_system, number
 from condyle.system.state import State
 from condyle.system.states import Batch, States
@@ -420,7 +421,7 @@ def _of_table(system: System, table: Table, lowpass: float | None, state: State,
     changes = lowpass is not None or bool(system.constraints)
     known = q.copy() if changes else q
     if lowpass is not None:
-        q[:, given.places] = low_pass(
+        q[:, given.places] = filtered(
             t if as_opensim else even_times(t, known_steps)[0],
             q[:, given.places],
             number("lowpass", lowpass, "a frequency [Hz]"),
