@@ -43,7 +43,7 @@ VIOLATED = 1e-6
 """Share of the system's length by which a pose may violate what acts one way."""
 
 PLACES = 8
-"""Where the Jacobian of a joint is looked at."""
+"""Random poses at which the Jacobian of a joint is evaluated."""
 
 Limits = bool | Mapping[str, tuple[float, float]]
 
@@ -88,7 +88,7 @@ def assemble(
     Raises:
         ConstraintError: no configuration nearby satisfies the constraints. It names those that are violated,
             and by how much.
-        CondyleError: arguments that cannot be.
+        CondyleError: invalid arguments.
     """
     check_state("assemble", system, state)
     wanted = checked("assemble", system, goals)
@@ -143,7 +143,7 @@ def assemble_frames(
     All frames are one native run. New targets, weights and stations do not compile anything; goals on other
     bodies do. A frame whose constraints cannot be met is named in `Frames.failures`, and the next one starts
     from the last good one. The run can be interrupted (Ctrl-C): it returns the frames until then. The frame
-    that misses its goals most is looked at again: `failures` names it if it could come nearer from another
+    that misses its goals most is solved again: `failures` lists it if it could come nearer from another
     start. A warning says if stations or targets are far beyond the system's size, as millimeters are.
 
     Args:
@@ -163,7 +163,7 @@ def assemble_frames(
         The Frames, also where some failed: see `Frames.status`.
 
     Raises:
-        CondyleError: arguments that cannot be.
+        CondyleError: invalid arguments.
     """
     check_state("assemble_frames", system, state)
     wanted = checked("assemble_frames", system, goals)
@@ -432,7 +432,7 @@ def _limits(system: System, limits: Limits, rate_of: Sequence[int]) -> tuple[Arr
 
 def _turning(system: System) -> dict[int, float]:
     """Speeds that turn bodies, and by how much at most per unit of their coordinate [rad]: 1 in rad/s; joints
-    with coordinates of another unit, as spline joints have, are looked at in some places."""
+    with coordinates of another unit, as spline joints have, are evaluated at some random poses."""
     out = {k: 1.0 for k, unit in enumerate(scales.units(system.bodies)[1]) if unit == "rad/s"}
     known: dict[Mobilizer, Array] = {}
     for body in (b for b in system.bodies if b.follows is None):

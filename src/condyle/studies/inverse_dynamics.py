@@ -59,8 +59,8 @@ def inverse_dynamics(
         not found are NaN; its status and a warning list them.
 
     Raises:
-        UnknownNameError: a coordinate that the Table does not have, a body or a group that there is not.
-        CondyleError: arguments that cannot be.
+        UnknownNameError: a coordinate that the Table does not have, an unknown body or group.
+        CondyleError: invalid arguments.
     """
     moved, loads = recorded_motion("inverse_dynamics", system, motion, external_loads, lowpass, state)
     part = study_system(system, forces_of_groups(system, groups), loaded=tuple(loads))

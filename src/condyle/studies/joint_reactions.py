@@ -81,7 +81,7 @@ def joint_reactions(
 
     Raises:
         UnknownNameError: a body, a frame, a muscle without a column.
-        CondyleError: arguments that cannot be.
+        CondyleError: invalid arguments.
     """
     if on not in ("child", "parent"):
         raise UnknownNameError("side of a joint", on, ("child", "parent"), "on=")

@@ -2,7 +2,7 @@
 
 Either a rule makes the length jump, or the path goes over to the other side where both sides are equally
 long: then the moment arm leaps. Frames between which a length does not follow from its rates, or a moment arm
-changes its sign, are looked at closely (integrate/path_jumps.py), on the straight line between them.
+changes its sign, are searched (integrate/interrupts/path_jumps.py) on the straight line between them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ RULE = (
 POINT = "where a point of it comes or goes: at the end of its range it is not on the way of the others."
 """Why a path jumps."""
 NEAR = 1e-7
-"""When a path slips is told to this time [s]."""
+"""The time of a slip is located to this [s]."""
 
 
 def path_slips(motion: Motion, L: Array, Ldot: Array, arms: Array) -> list[str]:

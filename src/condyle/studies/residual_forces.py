@@ -39,7 +39,7 @@ missing 0.8, of loads given twice 0.5; a center of pressure that is 10 cm off gi
 SMALLEST = 1e-6
 """[m] Mass centers that are nearer to the common one are in one place: there is no lever arm."""
 LOOKED = 12
-"""Frames that are looked at for poses."""
+"""Frames at which poses are evaluated."""
 FITS = "motion, external loads and masses do not fit each other"
 
 
@@ -162,7 +162,7 @@ class ResidualForces:
             )
 
     def suspicious(self) -> bool:
-        """Whether a row may fail, found in some 15 microseconds: by forces, and all is looked at where loads
+        """Whether a row may fail, found in some 15 microseconds: by forces; True where loads
         are used for the first time."""
         looked: WeakSet[ExternalLoad] = self.motion.system.compiled.remembered("loads looked at", WeakSet)
         new = [load for load in self.loads.given if load not in looked]

@@ -159,7 +159,7 @@ def static_optimization(
     """Activations that move a system as recorded with the least effort, the weighted sum of their powers.
 
     Each frame is on its own: activation dynamics and the stretch of tendons take no part, as in OpenSim. A
-    frame that no activations explain is NaN; `failures` names what is missing, and a warning says so.
+    frame that no activations explain is NaN and raises a warning; `failures` lists what is missing.
 
     Args:
         system: muscle and actuator forces are the unknowns; all other forces are applied as modeled.
@@ -168,8 +168,8 @@ def static_optimization(
         external_loads: measured forces on bodies over time, `cd.ExternalLoad`, one or several.
         exponent: p of the sum of |x|^p over activations, controls and reserves, at least 1. With 1 the answer
             may not be unique.
-        a_min: least activation of all muscles, or by name; by default each muscle's `minimum_activation`.
-        a_max: greatest activation of all muscles, or by name.
+        a_min: least activation of all muscles, or {muscle: value}; by default each muscle's `minimum_activation`.
+        a_max: greatest activation of all muscles, or {muscle: value}.
         physiology: whether the tension at an activation of 1 depends on the fiber's length and velocity, with
             a rigid tendon; otherwise it is the `max_isometric_force`.
         passive: whether passive tensions act too, with a rigid tendon. OpenSim leaves them out.
@@ -184,9 +184,9 @@ def static_optimization(
         a StaticOptimization: `.activations`, `.forces`, `.reserves`, `.status` and more.
 
     Raises:
-        UnknownNameError: a coordinate that the Table does not have, a muscle that there is not.
-        DescriptionError: nothing that can act, bounds that cross, an exponent below 1.
-        CondyleError: arguments that cannot be.
+        UnknownNameError: a coordinate that the Table does not have, an unknown muscle.
+        DescriptionError: no muscle, actuator or reserve, bounds that cross, an exponent below 1.
+        CondyleError: invalid arguments.
     """
     p = number(f"{WHO}: exponent", exponent, "a number, at least 1")
     if not 1 <= p < math.inf:
@@ -317,11 +317,11 @@ FELT = 0.01
 
 
 class Recruitment:
-    """What is looked at of a static optimization.
+    """Quality checks of a static optimization.
 
     Args:
-        unknowns: who acts.
-        tau: what they do together [N m, N], shape (m, nu).
+        unknowns: muscles, actuators and reserves.
+        tau: generalized forces that they exert together [N m, N], shape (m, nu).
         x: activations, controls and reserves found, shape (m, n).
         most: their upper bounds, shape (n,).
         residuals: of the same motion and loads.

@@ -65,7 +65,7 @@ class StudySystem:
         pulled: names of the paths and actuators with given forces.
         loaded: names of the bodies with given loads.
         silent: names of forces that are there for their auxiliary states only.
-        left_out: words for the forces of the user's system that are not there.
+        left_out: text that lists the forces of the user's system that are left out.
     """
 
     system: System
@@ -262,7 +262,7 @@ def forces_of_groups(system: System, groups: Iterable[str]) -> tuple[str, ...]:
     """Names of the forces of some groups.
 
     Raises:
-        UnknownNameError: of a group that there is not.
+        UnknownNameError: an unknown group.
     """
     groups = (groups,) if isinstance(groups, str) else tuple(groups)
     for group in groups:

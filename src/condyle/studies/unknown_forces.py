@@ -188,7 +188,7 @@ class UnknownForces:
         )
 
     def _each(self, what: str, given: Any, own: list[float]) -> list[float]:
-        """A number of each muscle: its own, one for all, or some by name."""
+        """A number of each muscle: its own, one for all, or from {muscle: number}."""
         if given is None:
             return own
         if not isinstance(given, Mapping):

@@ -147,7 +147,7 @@ def calibrate_imus(
         what `cd.inverse_kinematics(system, orientations=..., imus=...)` needs.
 
     Raises:
-        UnknownNameError: a sensor, body or axis that there is not.
+        UnknownNameError: an unknown sensor, body or axis.
         DescriptionError: an axis without a heading, or nothing that was measured.
     """
     check_system("calibrate_imus", system, "orientations")

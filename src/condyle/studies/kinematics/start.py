@@ -264,7 +264,7 @@ def _root(body: Body) -> Body | None:
 
 
 SOME = 7
-"""Frames that are looked at."""
+"""Frames that are compared with the start."""
 NEAR = np.cos(np.radians(12.0))
 """A standing subject is within 12 degrees of the axis that points up."""
 

@@ -23,7 +23,7 @@ from copy import copy
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from condyle.arguments import answered, spoken
 from condyle.arrays import Array, Vector
@@ -69,7 +69,7 @@ TOO_NEAR = 1e-7
 TWICE = 0.05
 """Where more of the times occur twice they were rounded."""
 TOLD = 1e-4
-"""Rounding of times that is a larger part of a step is told."""
+"""Rounding of times that is a larger part of a step is noted."""
 UNIT_LENGTH = 0.1
 """By how much the length of a quaternion may differ from one: measured ones are rounded."""
 ASSEMBLED, CLOSED = 1e-10, 1e-11
@@ -112,7 +112,7 @@ class Motion(States[State]):
         changes: what filter and constraints changed, a `Change` by coordinate; empty if there was neither.
         ignored: columns of the Table that are no coordinates.
         filled: coordinates that the Table did not have: constraints, motions or locks determine them.
-        notes: what was taken otherwise than it was written, in words: rounded times, angles that wrap.
+        notes: sentences on what was changed: rounded times, angles that wrap.
         end_rows: which frames are so near to an end of the recording that their speeds and accelerations
             depend on what a spline, and a filter, take to be beyond it; shape (m,).
 
@@ -134,7 +134,7 @@ class Motion(States[State]):
     def __init__(
         self,
         system: System,
-        t: Any,
+        t: ArrayLike,
         q: Vector,
         u: Vector | None = None,
         udot: Vector | None = None,
@@ -200,7 +200,7 @@ class Motion(States[State]):
 
         Args:
             system: whose motion it is.
-            motion: a Table with a column per coordinate, by name, or a pandas DataFrame with times in its
+            motion: a Table with a column named after each coordinate, or a pandas DataFrame with times in its
                 column "time" or its index; OpenSim's names of states (.../knee_angle/value) are known too.
                 Angles are in the unit of their column, or as `table.degrees` says. What is no coordinate is
                 left out. Coordinates may be missing where constraints, motions or locks determine them. Or
@@ -266,7 +266,7 @@ class Motion(States[State]):
 
     @property
     def change(self) -> str:
-        """What filter and constraints did, in words: the coordinate that they changed most."""
+        """A sentence on what filter and constraints changed most; empty if nothing."""
         if not self.changes:
             return ""
         share = scales.weights(self.system.bodies)[0]
@@ -299,7 +299,7 @@ class Motion(States[State]):
         return Outcome(Status.FINISHED, f"finished{self._said}")
 
     def table(self) -> Table:
-        """Coordinates and speeds by name."""
+        """Coordinates and speeds as a Table."""
         names, units = variables(self.system)
         n = self.system.nq + self.system.nu
         return Table(
@@ -554,7 +554,7 @@ def _refuse_missing(system: System, table: Table, missing: list[int]) -> None:
 
 def _mended(system: System, t: Array, q: Array, angles: NDArray[np.intp]) -> tuple[str, ...]:
     """Take jumps by whole turns out of some angles, and changes of sign out of quaternions of q (m, nq), in
-    place; what was done, in words.
+    place; returns sentences on what was done.
 
     Warns of quaternions whose length is far from one.
     """
