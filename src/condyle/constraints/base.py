@@ -23,7 +23,7 @@ from condyle.errors import DescriptionError
 from condyle.forces.base import Force
 from condyle.laws.described import Described, sx
 from condyle.laws.leaf import Leaf
-from condyle.native.sweeps.lookup import Closure
+from condyle.native.tables.lookup import Closure
 from condyle.records import dataclass
 from condyle.trace.parameter import Expression, Input, Parameter
 from condyle.tree.tree import Tree

@@ -15,7 +15,7 @@ from condyle.contact.surfaces import Folded, HalfSpace, Length, Pose, Sphere, ta
 from condyle.contact.touch import Touch
 from condyle.errors import DescriptionError, TraceError
 from condyle.laws.described import sx
-from condyle.native.sweeps.implicit import implicit
+from condyle.native.solvers.implicit_function import implicit
 from condyle.records import dataclass
 from condyle.trace import Traced, trace
 from condyle.trace.parameter import Expression

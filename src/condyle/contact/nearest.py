@@ -13,7 +13,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.contact.triangles import Triangles
-from condyle.native.sweeps.tree_best import TreeBest
+from condyle.native.searches.tree_minimum import TreeMinimum
 
 
 def _weights(corners: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX, list[ca.SX]]:
@@ -52,7 +52,7 @@ def _nearest(corners: ca.SX, y: ca.SX) -> tuple[ca.SX, list[ca.SX]]:
 
 
 @lru_cache(maxsize=64)
-def nearest_triangle(mesh: Triangles, together: bool = False) -> TreeBest:
+def nearest_triangle(mesh: Triangles, together: bool = False) -> TreeMinimum:
     """y, most -> corners, normals of the face, its corners and its edges, and its number: 31 numbers of the
     nearest face; NaN where none is nearer than the root of `most`. `together`: of four points in lanes that
     are near each other."""
@@ -67,7 +67,7 @@ def nearest_triangle(mesh: Triangles, together: bool = False) -> TreeBest:
         ]
     )
 
-    return TreeBest.of(
+    return TreeMinimum.trace(
         "nearest_triangle",
         4,
         tree,

@@ -31,7 +31,7 @@ from condyle.model.looped.passes import at_rest, nothing
 from condyle.model.looped.tables import Looped
 from condyle.model.looped.visits import Visit, Visits, shifted
 from condyle.model.model import Model
-from condyle.native.sweeps.sweep import RowKernel, Sweep
+from condyle.native.loops.sweep import RowKernel, Sweep
 from condyle.tree.layout import BodyConstants
 
 

@@ -28,7 +28,7 @@ from condyle.laws.ask import AskedState, answers, check_function, traced_law
 from condyle.laws.leaf import Leaf
 from condyle.laws.names import body_name, known_body, speed_named
 from condyle.laws.view import Loads, View
-from condyle.native.sweeps.lookup import Closure
+from condyle.native.tables.lookup import Closure
 from condyle.records import dataclass
 from condyle.trace import Numbers, Traced
 from condyle.trace.parameter import Parameter

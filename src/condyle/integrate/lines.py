@@ -14,7 +14,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from condyle.native.straight.graph import CHOICE
+from condyle.native.straight.instructions import CHOICE
 from condyle.records import dataclass
 
 MOST = 200_000

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 import casadi as ca
 import numpy as np
 
-from condyle.native.programs.evaluated import Evaluated
 from condyle.native.programs.nodes import External, Kernel, Node, Stream
 from condyle.native.programs.program import compile_kernel
-from condyle.native.straight.composite import Composite
-from condyle.native.sweeps.lookup import Staged
+from condyle.native.programs.slice_function import SliceFunction
+from condyle.native.straight.kernel_function import Composite
+from condyle.native.tables.staged import Staged
 from condyle.records import dataclass
 
 
@@ -45,7 +45,7 @@ class EvaluatedLoops:
         tables: dict[str, np.ndarray],
     ) -> None:
         sizes |= f.sizes
-        self.f, self.split = f, Evaluated(f.split, label, sizes, streams, tables)
+        self.f, self.split = f, SliceFunction(f.split, label, sizes, streams, tables)
 
     def __call__(self, ins: Sequence[str], outs: Sequence[str]) -> list[Node]:
         joined = tuple(x if isinstance(x, str) else ins[x] for x in self.f.joined)
@@ -58,11 +58,11 @@ def evaluated(
     sizes: dict[str, int],
     streams: dict[str, Stream],
     tables: dict[str, np.ndarray],
-) -> Evaluated | EvaluatedLoops:
+) -> SliceFunction | EvaluatedLoops:
     """A function over slices of a workspace; `sizes`, `streams` and `tables` gain what it needs."""
     if isinstance(f, Loops):
         return EvaluatedLoops(f, label, sizes, streams, tables)
-    return Evaluated(f, label, sizes, streams, tables)
+    return SliceFunction(f, label, sizes, streams, tables)
 
 
 def compiled(rows: Composite, name: str, W: int) -> External:

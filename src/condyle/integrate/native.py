@@ -9,11 +9,11 @@ from condyle.integrate.methods import Method
 from condyle.model.layouts import prefers_loops
 from condyle.model.model import description
 from condyle.native.machine.jit import lane_width
-from condyle.native.programs.kept import Made, kept
+from condyle.native.programs.program import ProgramAndTables, cached_program
 from condyle.system.system import System
 
 
-def native(system: System, method: Method, many: str = "") -> Made:
+def native(system: System, method: Method, many: str = "") -> ProgramAndTables:
     """The program, and the tables that it needs.
 
     Args:
@@ -26,10 +26,10 @@ def native(system: System, method: Method, many: str = "") -> Made:
     if key not in system.compiled.programs:
         loops = prefers_loops(system.compiled.model, lanes=bool(many))
         text = f"simulate {method.text} {many} {W} {loops}\n{description(system.compiled.model)}"
-        system.compiled.programs[key] = kept(text, lambda: _build(system, method, many, W))
+        system.compiled.programs[key] = cached_program(text, lambda: _build(system, method, many, W))
     return system.compiled.programs[key]
 
 
-def _build(system: System, method: Method, many: str, W: int) -> Made:
+def _build(system: System, method: Method, many: str, W: int) -> ProgramAndTables:
     eq = equations(system, derivatives=method.needs_jacobian, W=W)
     return ensemble_loop(method, eq, W, many == "steps") if many else step_loop(method, eq)

@@ -43,7 +43,8 @@ from condyle.model.layouts import build_looped_changes
 from condyle.model.model import Model
 from condyle.model.symbols import Symbols
 from condyle.native.programs.nodes import If, Kernel, Node, Stream, While, kernel
-from condyle.native.sweeps.lookup import Closure, Staged, assembled
+from condyle.native.tables.lookup import Closure
+from condyle.native.tables.staged import Staged, build_function
 from condyle.records import dataclass
 from condyle.tree.scales import TIME_SCALE, length
 
@@ -175,7 +176,7 @@ def projection(model: Model, errors: int, lanes: int = 0) -> Projection | None:
         if tree.driven:
             closure = Closure(name, [*inputs, *more], [ca.densify(x) for x in outputs])
             outputs = closure(s.t, ca.vertcat(*s.motions.state(), s.z), *inputs[2:], *more)
-        return assembled(name, [*inputs, *more], outputs)
+        return build_function(name, [*inputs, *more], outputs)
 
     own, unit = [s.motions.without(e) for e in E], normalized(tree, q)
     if not model.constraints:
@@ -269,7 +270,7 @@ class LoopedProjection:
             "c.changes",
             *(f"c.e{i}" for i in range(errors)),
         )
-        split = assembled(
+        split = build_function(
             "split",
             inputs,
             [

@@ -13,8 +13,8 @@ from condyle.laws.ask import answers
 from condyle.laws.leaf import Leaf
 from condyle.model.model import description
 from condyle.model.symbols import Symbols
-from condyle.native.calls.function import NativeFunction
-from condyle.native.sweeps.lookup import Staged, assembled
+from condyle.native.calls.native_function import NativeFunction
+from condyle.native.tables.staged import Staged, build_function
 from condyle.system.system import System
 from condyle.trace import Traced
 
@@ -51,7 +51,7 @@ class Scalars:
         s = Symbols(self._model)
         view = s.view(s.kinematics())
         values = [law.apply(*answers(asks, view)) for _, law, asks in self._laws]
-        return assembled("scalars", [s["q"], s["u"], s["tail"]], [ca.vertcat(*values)])
+        return build_function("scalars", [s["q"], s["u"], s["tail"]], [ca.vertcat(*values)])
 
     def __call__(self, t: np.ndarray, y: np.ndarray, tail: np.ndarray) -> np.ndarray:
         """Values (m, functions) at times t (m,) and q, u, z side by side (m, n), all else from tails (k,) or

@@ -24,8 +24,8 @@ from condyle.arrays import Array, in_order
 from condyle.errors import DescriptionError
 from condyle.laws.function import law_function
 from condyle.laws.names import body_name, known_body, name
-from condyle.native.sweeps.solver import Solver
-from condyle.native.sweeps.table import Table
+from condyle.native.solvers.solver import Solver
+from condyle.native.tables.lookup_table import LookupTable
 from condyle.records import dataclass
 from condyle.spatial import Transform
 from condyle.trace.parameter import Expression, Parameter, as_sx
@@ -284,7 +284,7 @@ def _value(value: Any) -> str:
         return f"{value.dtype} {value.shape} {value.tobytes()!r}"
     if isinstance(value, ModuleType):
         return value.__name__
-    if isinstance(value, (Solver, Table)):
+    if isinstance(value, (Solver, LookupTable)):
         return value.text
     if (
         getattr(value, "__module__", None)

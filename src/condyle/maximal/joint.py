@@ -18,7 +18,7 @@ import numpy as np
 from condyle.maximal.pairs import Pair, Relative, pair_of, turned_apart
 from condyle.mobilizers import Mobilizer, motion
 from condyle.mobilizers.base import Reversed
-from condyle.native.sweeps.lookup import Closure
+from condyle.native.tables.lookup import Closure
 from condyle.records import dataclass
 from condyle.spatial import (
     quaternion_conjugate,

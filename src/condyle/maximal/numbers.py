@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from condyle.native.sweeps.lookup import Staged, assembled
+from condyle.native.tables.staged import Staged, build_function
 
 
 class Numbers:
@@ -32,7 +32,7 @@ class Numbers:
             dense.append(y.nz[:])
         self._given = {key: np.zeros(x.numel()) for key, x in inputs.items()}
         self._found = [np.zeros(y.numel()) for y in dense]
-        self._function = assembled(name, list(inputs.values()), dense)
+        self._function = build_function(name, list(inputs.values()), dense)
         if not isinstance(self._function, Staged):
             self._buffer, self._run = self._function.buffer()
             for i, array in enumerate(self._given.values()):

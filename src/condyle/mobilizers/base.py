@@ -31,7 +31,7 @@ from condyle.mobilizers.constants import depends, text, valued
 from condyle.mobilizers.fitted import Bounds, fit_pose, fit_velocity
 from condyle.mobilizers.traced import JointMotion, motion, motion_at
 from condyle.mobilizers.units import coordinate_units, speed_units
-from condyle.native.sweeps.lookup import Closure, Origin
+from condyle.native.tables.lookup import Closure, RowSource
 from condyle.records import dataclass
 from condyle.spatial import Transform
 
@@ -256,7 +256,7 @@ class Mobilizer:
         tables = [table.text for table in closure.tables]
         return f"{closure.function.serialize()} {[s.name() for s in ca.vertsplit(closure.outside)]} {tables}"
 
-    def form(self) -> tuple[str, tuple[Origin, ...]] | None:
+    def form(self) -> tuple[str, tuple[RowSource, ...]] | None:
         """Text that determines the equations but for what is in the tables that they look up, and these
         tables: mobilizers of one form are traced once. None if that is not known before they are traced."""
         return None
@@ -455,7 +455,7 @@ class Reversed(Wrapper):
     def description(self) -> str:
         return f"Reversed({self.forward.description()})"
 
-    def form(self) -> tuple[str, tuple[Origin, ...]] | None:
+    def form(self) -> tuple[str, tuple[RowSource, ...]] | None:
         return None if (form := self.forward.form()) is None else (f"Reversed({form[0]})", form[1])
 
     def reversed(self) -> Mobilizer:

@@ -15,7 +15,7 @@ from condyle.mobilizers.base import Mobilizer, RelativeMotion
 from condyle.mobilizers.constants import constants, names_of, parameters_of, text
 from condyle.mobilizers.derivation import derived_motion
 from condyle.mobilizers.units import QUATERNION, given_units
-from condyle.native.sweeps.lookup import Closure
+from condyle.native.tables.lookup import Closure
 from condyle.records import dataclass
 from condyle.trace import Symbol, Traced, symbols, trace
 

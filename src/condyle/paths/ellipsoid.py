@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from condyle.native.sweeps.solver import Solver
+from condyle.native.solvers.solver import Solver
 from condyle.paths.halves import Halves
 from condyle.paths.least_length import LeastLength, Length
 from condyle.paths.silhouette import Ends

@@ -24,7 +24,7 @@ from typing import ClassVar
 import casadi as ca
 import numpy as np
 
-from condyle.native.sweeps.solver import Solver
+from condyle.native.solvers.solver import Solver
 from condyle.paths.least_length import LeastLength
 from condyle.paths.segment import ROW, Segment, cross, dot, norm, unit
 from condyle.paths.silhouette import Silhouette
@@ -196,7 +196,7 @@ class Halves:
         return ca.if_else(s["active"], mine, p[12 : 12 + mine.numel()])
 
     def solver(self) -> Solver:
-        return Solver.of(
+        return Solver.trace(
             "ellipsoid_halves", self.needs, self.start, self.step, self.finish, STEPS, idle=self.idle
         )
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 import casadi as ca
 
 from condyle.laws.described import placed, sx
-from condyle.native.sweeps.lookup import Closure
+from condyle.native.tables.lookup import Closure
 from condyle.paths.points import Point, Wrap
 from condyle.paths.round import NONE
 from condyle.paths.segment import length

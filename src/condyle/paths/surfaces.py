@@ -20,8 +20,8 @@ import numpy as np
 from condyle.arrays import Array
 from condyle.errors import DescriptionError
 from condyle.laws.described import Datum, Described, quantity, sx
-from condyle.native.sweeps.lookup import get
-from condyle.native.sweeps.solver import Solver
+from condyle.native.solvers.solver import Solver
+from condyle.native.tables.lookup import look_up
 from condyle.paths import ellipsoid, round
 from condyle.paths.round import NONE
 from condyle.paths.segment import ROW, Segment, dot, norm
@@ -144,7 +144,7 @@ class _Round(Surface):
 
     def row(self, A: ca.SX, B: ca.SX) -> ca.SX:
         p = self.given(A, B)
-        return get(_closed_form(type(self).__name__.lower(), p.numel()), p)[:WIDTH]
+        return look_up(_closed_form(type(self).__name__.lower(), p.numel()), p)[:WIDTH]
 
     def over(self, A: ca.SX, B: ca.SX, row: ca.SX) -> ca.SX:
         if not self.parameters():
@@ -162,7 +162,7 @@ def _closed_form(name: str, needs: int) -> Solver:
         kind, segment = getattr(round, name)(p)
         return ca.vertcat(kind, segment.row, p[:6]), ca.SX(0)
 
-    return Solver.of(
+    return Solver.trace(
         f"path_{name}",
         needs,
         lambda p: (ca.SX.zeros(WIDTH), ca.SX(0)),
@@ -254,7 +254,7 @@ class Ellipsoid(Surface):
     def row(self, A: ca.SX, B: ca.SX) -> ca.SX:
         p = self.given(A, B)
         coarse, fine = ellipsoid.solvers()
-        found = get(coarse, p)
-        found = get(fine, ca.vertcat(p, found[:-1]))
+        found = look_up(coarse, p)
+        found = look_up(fine, ca.vertcat(p, found[:-1]))
         bad = ca.logic_and(found[0] != NONE, ca.logic_not(found[WIDTH]))
         return ca.if_else(bad, float("nan"), found[:WIDTH])

@@ -29,7 +29,7 @@ from condyle.integrate.rigid.numbers import in_few
 from condyle.mobilizers import Mobilizer, motion_at
 from condyle.model.model import description
 from condyle.native.machine import lapack
-from condyle.native.programs.kept import Made, kept
+from condyle.native.programs.program import ProgramAndTables, cached_program
 from condyle.system.given import check_state, number
 from condyle.system.state import State
 from condyle.system.system import System
@@ -454,11 +454,11 @@ def _turning(system: System) -> dict[int, float]:
     return out
 
 
-def _program(system: System, layout: Layout, rate_of: tuple[int, ...]) -> Made:
+def _program(system: System, layout: Layout, rate_of: tuple[int, ...]) -> ProgramAndTables:
     """The native program of a system and a layout of goals, kept with the system and on disk."""
     key, model = ("assemble", layout), system.compiled.model
 
-    def make() -> Made:
+    def make() -> ProgramAndTables:
         f, tail = expressions(model, layout), model.tail_size
         loop = FitLoop(f, system.nq, tail, layout.size, rate_of, turning)
         return loop.program, loop.tables
@@ -466,5 +466,5 @@ def _program(system: System, layout: Layout, rate_of: tuple[int, ...]) -> Made:
     if key not in system.compiled.programs:
         turning = _turning(system)
         text = f"assemble {layout} {turning} {has_loops(model, layout)}\n{description(model)}"
-        system.compiled.programs[key] = kept(text, make)
+        system.compiled.programs[key] = cached_program(text, make)
     return system.compiled.programs[key]

@@ -25,7 +25,7 @@ from condyle.functions.base import Function
 from condyle.functions.splines import is_series, measured
 from condyle.mobilizers import Mobilizer, motion
 from condyle.mobilizers.constants import text
-from condyle.native.sweeps.lookup import Closure
+from condyle.native.tables.lookup import Closure
 from condyle.presentation import brief
 from condyle.records import dataclass
 from condyle.trace import DEFAULTED, Symbol, Traced, trace

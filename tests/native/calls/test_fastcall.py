@@ -16,8 +16,9 @@ import pytest
 
 import condyle as cd
 from condyle.errors import ShapeError
-from condyle.native.calls import fastcall, function, gufunc
-from condyle.native.calls.function import NativeFunction
+from condyle.native.calls import fastcall, gufunc
+from condyle.native.calls import native_function as function
+from condyle.native.calls.native_function import NativeFunction
 from condyle.native.machine import jit
 from tests.native.calls.functions import EMPTY, add_one, check, draw, make
 
