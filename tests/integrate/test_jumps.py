@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import condyle as cd
-from condyle.integrate.branches import Branches
 from condyle.integrate.equations import equations
-from condyle.integrate.methods import METHODS
-from condyle.integrate.native import native
+from condyle.integrate.integrators import METHODS
+from condyle.integrate.interrupts.path_jumps import Branches
 from condyle.integrate.run import Run, Settings
+from condyle.integrate.step_loop import native
 
 arm26 = importlib.import_module("condyle.models.arm26")
 

@@ -13,22 +13,20 @@ import numpy as np
 
 from condyle.errors import DescriptionError
 from condyle.integrate.advice import advice
-from condyle.integrate.branches import MOST, Branches, Found, Jump
 from condyle.integrate.control import FAILED
 from condyle.integrate.events import Event, Witnesses, later
-from condyle.integrate.knots import table
+from condyle.integrate.integrators import Method
+from condyle.integrate.interrupts.knots import table
+from condyle.integrate.interrupts.path_jumps import MOST, Branches, Found, Jump, left
+from condyle.integrate.interrupts.rigid_contacts import RigidWitnesses, Transition
+from condyle.integrate.interrupts.time_signals import timed
+from condyle.integrate.interrupts.witnesses import CHANGE, Watch, is_held, isolate, slope
 from condyle.integrate.manifold import Manifold, violations
-from condyle.integrate.measured import Sampling, sampled, samples
-from condyle.integrate.methods import Method
+from condyle.integrate.measure_history import Sampling, sampled, samples
 from condyle.integrate.rigid.contacts import Contacts, Jam
 from condyle.integrate.rigid.impact import Impact
-from condyle.integrate.rigid.watch import RigidWitnesses, Transition
-from condyle.integrate.sides import CHANGE, is_held, isolate, slope
-from condyle.integrate.smooth import left
-from condyle.integrate.step_rows import StepRows
-from condyle.integrate.timed import timed
+from condyle.integrate.steps import StepRows
 from condyle.integrate.trajectory import Occurrence, Statistics, Trajectory
-from condyle.integrate.watch import Watch
 from condyle.native.programs.program import Program
 from condyle.records import dataclass
 from condyle.status import Outcome, Status

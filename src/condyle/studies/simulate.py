@@ -12,25 +12,23 @@ from condyle.arguments import answered
 from condyle.arrays import Array, Vector, real
 from condyle.constraints.sampled import warn_of_samples
 from condyle.errors import DescriptionError, UnknownNameError, warn
-from condyle.integrate.branches import MOST
-from condyle.integrate.each_run import EachRun
-from condyle.integrate.ensemble import Ensemble
-from condyle.integrate.ensemble_run import EnsembleRun
+from condyle.integrate.ensemble import Ensemble, Members
+from condyle.integrate.ensemble_run import EachRun, EnsembleRun
 from condyle.integrate.events import Event, Witnesses
+from condyle.integrate.integrators import METHODS, Method
+from condyle.integrate.interrupts.path_jumps import MOST
 from condyle.integrate.manifold import faint, violations
-from condyle.integrate.measured import check_samples, samples
-from condyle.integrate.members import Members
-from condyle.integrate.methods import METHODS, Method
-from condyle.integrate.native import native
+from condyle.integrate.measure_history import check_samples, samples
 from condyle.integrate.progress import check_progress, reported
 from condyle.integrate.run import Settings, run
+from condyle.integrate.step_loop import native
 from condyle.integrate.stepping.method import TimeStepping
 from condyle.integrate.trajectory import Trajectory
 from condyle.native.machine.threads import thread_count
 from condyle.plausible import ACROSS, ask, of_excitation
 from condyle.presentation import cut, numbers
 from condyle.studies.deep_contacts import warn_of_deep_contacts
-from condyle.studies.residuals import gravity
+from condyle.studies.residual_forces import gravity
 from condyle.studies.stepped import stepped
 from condyle.system.given import BYTES_PER_EVENT, check_step, check_system, error_weights, number
 from condyle.system.operators.muscles import elastic_tendons

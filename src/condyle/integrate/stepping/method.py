@@ -54,11 +54,11 @@ from condyle.arguments import spoken
 from condyle.constraints.unilateral import RigidContact
 from condyle.errors import DescriptionError, warn
 from condyle.integrate.manifold import Manifold
-from condyle.integrate.measured import samples
-from condyle.integrate.step_rows import StepRows
+from condyle.integrate.measure_history import samples
 from condyle.integrate.stepping.free import FreeBodies, all_free
 from condyle.integrate.stepping.listed import ListedRun
 from condyle.integrate.stepping.trees import Trees, open_state
+from condyle.integrate.steps import StepRows
 from condyle.integrate.trajectory import Statistics, Trajectory
 from condyle.presentation import cut
 from condyle.records import dataclass

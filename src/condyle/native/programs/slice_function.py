@@ -1,5 +1,8 @@
 """Functions as nodes of the step loop. What they look up in tables becomes Get nodes on shared tables; where
-some rows come from solvers, all rows come from one kernel."""
+some rows come from solvers, all rows come from one kernel.
+Functions that are loops over bodies are kernels between a straight line that splits a state and one that joins
+their results.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,12 @@ from collections.abc import Sequence
 import casadi as ca
 import numpy as np
 
-from condyle.native.programs.nodes import Get, Kernel, Node, Stream
-from condyle.native.straight.kernel_function import KernelFunction
+from condyle.native.programs.nodes import External, Get, Kernel, Node, Stream
+from condyle.native.programs.program import compile_kernel
+from condyle.native.straight.kernel_function import Composite, KernelFunction
 from condyle.native.tables.lookup_table import LookupTable
 from condyle.native.tables.staged import Staged, Stages
+from condyle.records import dataclass
 
 
 class SliceFunction:
@@ -81,3 +86,58 @@ class SliceFunction:
     def __call__(self, ins: Sequence[str], outs: Sequence[str]) -> list[Node]:
         """outs <- f(ins)."""
         return [*self.looked_up(ins), Kernel(self.main, (*ins, *self.more, *self.reused), tuple(outs))]
+
+
+@dataclass(frozen=True, eq=False)
+class Loops:
+    """split(inputs) -> the slices `parts`; `kernels` read these; join(`joined`) -> results.
+
+    Args:
+        joined: slices, or which of the inputs.
+        sizes: of the slices between.
+    """
+
+    split: ca.Function | Staged
+    parts: tuple[str, ...]
+    kernels: tuple[Kernel, ...]
+    join: ca.Function
+    joined: tuple[str | int, ...]
+    sizes: dict[str, int]
+
+
+class SliceLoops:
+    """Loops over slices of a workspace, as SliceFunction is for straight lines."""
+
+    def __init__(
+        self,
+        f: Loops,
+        label: str,
+        sizes: dict[str, int],
+        streams: dict[str, Stream],
+        tables: dict[str, np.ndarray],
+    ) -> None:
+        sizes |= f.sizes
+        self.f, self.split = f, SliceFunction(f.split, label, sizes, streams, tables)
+
+    def __call__(self, ins: Sequence[str], outs: Sequence[str]) -> list[Node]:
+        """outs <- f(ins)."""
+        joined = tuple(x if isinstance(x, str) else ins[x] for x in self.f.joined)
+        return [*self.split(ins, self.f.parts), *self.f.kernels, Kernel(self.f.join, joined, tuple(outs))]
+
+
+def slice_function(
+    f: KernelFunction | Loops,
+    label: str,
+    sizes: dict[str, int],
+    streams: dict[str, Stream],
+    tables: dict[str, np.ndarray],
+) -> SliceFunction | SliceLoops:
+    """A function over slices of a workspace; `sizes`, `streams` and `tables` gain what it needs."""
+    if isinstance(f, Loops):
+        return SliceLoops(f, label, sizes, streams, tables)
+    return SliceFunction(f, label, sizes, streams, tables)
+
+
+def compiled(rows: Composite, name: str, W: int) -> External:
+    """Machine code for W lanes. It writes all lanes, so that its results are for use at once."""
+    return compile_kernel(rows, f"simulate.{name}", W)
