@@ -31,7 +31,7 @@ from condyle.mobilizers.constants import depends, text, valued
 from condyle.mobilizers.fitted import Bounds, fit_pose, fit_velocity
 from condyle.mobilizers.traced import JointMotion, motion, motion_at
 from condyle.mobilizers.units import coordinate_units, speed_units
-from condyle.native.tables.lookup import Closure, RowSource
+from condyle.native.tables.lookup import Closure, RowSource, lookup_context
 from condyle.records import dataclass
 from condyle.spatial import Transform
 
@@ -111,6 +111,7 @@ class Mobilizer:
         shifts, or "rad/s"."""
         return speed_units(*self._hinge(), self.units)
 
+    @lookup_context()
     def _hinge(self) -> tuple[ca.SX, ca.SX, ca.SX]:
         """H_w, H_v and N as expressions."""
         t, q, u = ca.SX.sym("t"), ca.SX.sym("q", self.nq), ca.SX.sym("u", self.nu)

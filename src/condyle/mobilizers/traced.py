@@ -8,7 +8,7 @@ import casadi as ca
 from numpy.typing import ArrayLike
 
 from condyle.arrays import Array
-from condyle.native.tables.lookup import Closure, RowSource
+from condyle.native.tables.lookup import Closure, RowSource, lookup_context
 from condyle.trace import DEFAULTED
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ def remember(known: dict[str, Any], text: str, value: Any) -> None:
     known[text] = value
 
 
+@lookup_context()
 def traced(mobilizer: Mobilizer) -> Closure:
     """R, p, H_w, H_v, w_t, v_t, bias_w, bias_v, qdot and N as functions of t, q, u; once per description, and
     once per form where that is known."""

@@ -18,6 +18,7 @@ from condyle.integrate.rigid.contact_rows import in_few
 from condyle.model.symbols import Symbols
 from condyle.native.calls.native_function import NativeFunction
 from condyle.native.straight.kernel_function import evaluate_columns
+from condyle.native.tables.lookup import lookup_context
 from condyle.native.tables.staged import Staged, build_function
 from condyle.records import dataclass
 from condyle.system.system import System
@@ -104,6 +105,7 @@ def _evaluated(made: ca.Function | Staged, q: np.ndarray, tail: np.ndarray) -> l
     return made.evaluate(given) if isinstance(made, Staged) else evaluate_columns(made, given, len(q))
 
 
+@lookup_context()
 def _made(system: System) -> Look:
     model = system.compiled.model
     roots: dict[str, str] = {}

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from condyle.arrays import Array
 from condyle.errors import TraceError
-from condyle.native.tables.lookup import Closure, RowSource, lookups_in
+from condyle.native.tables.lookup import Closure, RowSource, lookup_context, lookups_in
 from condyle.records import dataclass
 from condyle.trace.refusal import REMEDIES, UserCall, check_arity, describe, evaluate, refusal_first
 from condyle.trace.symbol import Symbol, defaulted_in, is_number, is_symbolic, is_truth, scalar, symbols
@@ -105,6 +105,7 @@ class Traced:
         }
 
 
+@lookup_context()
 def trace(
     function: Callable[..., Any] | float | None,
     names: Sequence[str],
