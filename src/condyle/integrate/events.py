@@ -66,6 +66,8 @@ class Event:
     law: Traced | None = field(init=False, default=None, repr=False)
     share: ClassVar[float] = 1.0
     """Of its window, to which its instant is narrowed."""
+    resolves: ClassVar[bool] = False
+    """It is a transition of rigid contacts: what happens is up to them."""
     asks: tuple[Leaf, ...] = field(init=False, default=(), repr=False)
 
     def __post_init__(self) -> None:

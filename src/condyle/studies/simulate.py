@@ -16,8 +16,8 @@ from condyle.integrate.ensemble import Ensemble, Members
 from condyle.integrate.ensemble_run import EachRun, EnsembleRun
 from condyle.integrate.events import Event, Witnesses
 from condyle.integrate.interrupts.path_jumps import MOST
+from condyle.integrate.interrupts.samples import check_samples, samples
 from condyle.integrate.manifold import faint, violations
-from condyle.integrate.measure_history import check_samples, samples
 from condyle.integrate.methods import METHODS, Method
 from condyle.integrate.progress import check_progress, reported
 from condyle.integrate.run import Settings, run

@@ -53,8 +53,8 @@ import numpy as np
 from condyle.arguments import spoken
 from condyle.constraints.unilateral import RigidContact
 from condyle.errors import DescriptionError, warn
+from condyle.integrate.interrupts.samples import samples
 from condyle.integrate.manifold import Manifold
-from condyle.integrate.measure_history import samples
 from condyle.integrate.stepping.free import FreeBodies, all_free
 from condyle.integrate.stepping.listed import ListedRun
 from condyle.integrate.stepping.trees import Trees, open_state
