@@ -94,18 +94,18 @@ if TYPE_CHECKING:
     from condyle.studies.induced_accelerations import InducedAccelerations, induced_accelerations
     from condyle.studies.inverse_dynamics import inverse_dynamics
     from condyle.studies.joint_reactions import joint_reactions
+    from condyle.studies.joints.fit_function_based import FunctionBasedFit, fit_function_based
+    from condyle.studies.joints.fit_spline_curve import fit_spline_curve
+    from condyle.studies.joints.fit_spline_surface import fit_spline_surface
     from condyle.studies.joints.frames import MeasuredFrames
     from condyle.studies.joints.frames_file import read_frames
-    from condyle.studies.joints.function_based import FunctionBasedFit, fit_function_based
-    from condyle.studies.joints.markers import marker_positions, relative_frames
+    from condyle.studies.joints.marker_clusters import marker_positions, relative_frames
     from condyle.studies.joints.result import JointFit
-    from condyle.studies.joints.spline_curve import fit_spline_curve
-    from condyle.studies.joints.spline_surface import fit_spline_surface
     from condyle.studies.kinematics.imus import IMUs, calibrate_imus
+    from condyle.studies.kinematics.inverse_kinematics import inverse_kinematics
     from condyle.studies.kinematics.result import InverseKinematics
-    from condyle.studies.kinematics.solve import inverse_kinematics
-    from condyle.studies.low_pass import low_pass
-    from condyle.studies.motion import Motion
+    from condyle.studies.motion.low_pass import low_pass
+    from condyle.studies.motion.motion import Motion
     from condyle.studies.muscle_analysis import MuscleAnalysis, muscle_analysis
     from condyle.studies.relax import relax
     from condyle.studies.scaling.measurements import Measurement
@@ -120,7 +120,7 @@ if TYPE_CHECKING:
     from condyle.trace.parameter import Discrete, Input, Parameter
     from condyle.tree.body import Body, Coordinate
     from condyle.tree.prescribed import Prescribed
-    from condyle.viewer import Arrows, Page, View, movie, picture, show, view
+    from condyle.viewer import Arrows, LiveView, Page, live, movie, picture, show
 
 __version__ = "0.1.0"
 __all__ = [
@@ -160,6 +160,7 @@ __all__ = [
     "JointFit",
     "LimitCycle",
     "LineOrientation",
+    "LiveView",
     "Markers",
     "MeasuredFrames",
     "Measurement",
@@ -201,7 +202,6 @@ __all__ = [
     "Translation",
     "Universal",
     "UnknownNameError",
-    "View",
     "Weld",
     "Wrench",
     "assemble",
@@ -222,6 +222,7 @@ __all__ = [
     "inverse_kinematics",
     "joint_reactions",
     "limit_cycle",
+    "live",
     "low_pass",
     "marker_positions",
     "maximal",
@@ -246,7 +247,6 @@ __all__ = [
     "show",
     "simulate",
     "static_optimization",
-    "view",
     "where",
     "write_osim",
 ]
@@ -307,16 +307,16 @@ _NAMES = {
         "studies.joint_reactions": "joint_reactions",
         "studies.joints.frames": "MeasuredFrames",
         "studies.joints.frames_file": "read_frames",
-        "studies.joints.function_based": "FunctionBasedFit fit_function_based",
-        "studies.joints.markers": "marker_positions relative_frames",
+        "studies.joints.fit_function_based": "FunctionBasedFit fit_function_based",
+        "studies.joints.marker_clusters": "marker_positions relative_frames",
         "studies.joints.result": "JointFit",
-        "studies.joints.spline_curve": "fit_spline_curve",
-        "studies.joints.spline_surface": "fit_spline_surface",
+        "studies.joints.fit_spline_curve": "fit_spline_curve",
+        "studies.joints.fit_spline_surface": "fit_spline_surface",
         "studies.kinematics.imus": "IMUs calibrate_imus",
         "studies.kinematics.result": "InverseKinematics",
-        "studies.kinematics.solve": "inverse_kinematics",
-        "studies.low_pass": "low_pass",
-        "studies.motion": "Motion",
+        "studies.kinematics.inverse_kinematics": "inverse_kinematics",
+        "studies.motion.low_pass": "low_pass",
+        "studies.motion.motion": "Motion",
         "studies.muscle_analysis": "MuscleAnalysis muscle_analysis",
         "studies.relax": "relax",
         "studies.scaling.measurements": "Measurement",
@@ -331,7 +331,7 @@ _NAMES = {
         "trace.parameter": "Discrete Input Parameter",
         "tree.body": "Body Coordinate",
         "tree.prescribed": "Prescribed",
-        "viewer": "Arrows Page View movie picture show view",
+        "viewer": "Arrows LiveView Page live movie picture show",
     }.items()
     for name in names.split()
 }

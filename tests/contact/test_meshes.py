@@ -8,8 +8,8 @@ import pytest
 
 import condyle as cd
 from condyle import contact
-from condyle.contact.inside import numbers_of, seen
-from condyle.contact.nearest import nearest_triangle, on_triangle
+from condyle.contact.mesh import nearest_triangle, on_triangle
+from condyle.contact.point_depth import numbers_of, seen
 from condyle.contact.surfaces import GivenPose
 from condyle.native.calls.function import NativeFunction
 from condyle.native.sweeps.lookup import assembled, get

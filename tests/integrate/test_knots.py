@@ -194,7 +194,7 @@ def test_own_classes():
 
 def test_the_second_formulation(pulse):
     """It does not know of knots: with max_step it sees the pulse too."""
-    maximal = cd.maximal.of(pulse)
+    maximal = cd.maximal.formulation(pulse)
     end = maximal.simulate([0.0], [0.0], 5.05, t=4.9, max_step=0.002).u[-1, 0]
     assert end == pytest.approx(3 / INERTIA, rel=1e-3)  # seen, though its estimate is blind to kinks
     with pytest.raises(cd.DescriptionError, match="max_step = -1 must be a positive"):

@@ -152,13 +152,13 @@ def test_closed_forms_and_massless_unknowns():
         (cd.Pin(), cd.Ball().reversed(), cd.Universal(), cd.Ball(coordinates="euler"), cd.Weld())
     ):
         system.add_body(f"b{i}", f"b{i - 1}" if i else "ground", mobilizer, mass=1.0, inertia=(1, 1, 1))
-    made = maximal.of(system)
+    made = maximal.formulation(system)
     assert [joint.closed for joint in made.joints] == [True, True, False, False, True]
     assert made.nx == 5 * 7 + 2 + 3
     assert made.nv == 5 * 6 + 2 + 3
     assert [joint.n for joint in made.joints] == [5, 3, 6, 6, 6]
     assert "3 joints in closed form" in repr(made)
-    assert maximal.of(system) is made
+    assert maximal.formulation(system) is made
 
 
 def test_lost_rank_is_said():

@@ -15,7 +15,7 @@ from condyle import paths
 from condyle.constraints.base import Constraint
 from condyle.forces.path import PathSpring
 from condyle.laws.leaf import Leaf
-from condyle.paths.surfaces import WIDTH
+from condyle.paths.wrap_surfaces import WIDTH
 
 POINTS = [("ground", (0.02, 0.1, 0)), ("upper", (0.03, -0.1, 0.01)), ("lower", (0.02, -0.1, 0))]
 OVER = paths.Wrap(paths.Cylinder(0.02, 0.2), "upper", (0.0, -0.3, 0.0))

@@ -146,7 +146,7 @@ def test_a_surface_that_another_brings_the_path_to(monkeypatch):
     system.add_body("body", mobilizer=cd.Pin(), mass=1.5, com=(0.1, 0, 0), inertia=(0.02, 0.01, 0.02))
     short = made()
     assert short.length.spans  # they are made when asked for
-    monkeypatch.setattr("condyle.paths.split._never", lambda *_: False)
+    monkeypatch.setattr("condyle.paths.path._never", lambda *_: False)
     for name, made_path in (("short", short), ("all", made())):
         system.add_force(name, PathSpring(made_path, 50.0, 0.5))
     (one,), (other,) = (system.force(name).path.length.spans for name in ("short", "all"))

@@ -8,8 +8,8 @@ import pytest
 import condyle as cd
 from condyle.muscles.checks import fibers, saturation
 from condyle.studies.external_load import Wrenches
-from condyle.studies.kinematics.checks import LARGEST, RMS, marker_checks
-from condyle.studies.residuals import bases, judged
+from condyle.studies.kinematics.result import LARGEST, RMS, marker_checks
+from condyle.studies.residual_forces import floating_bases, residual_quality
 from tests.studies.arm import arm
 
 
@@ -81,10 +81,10 @@ def test_locked_speeds_have_no_residuals():
 def test_residuals_of_frames_without_an_answer():
     """One frame of NaN does not hide how large they are in the others."""
     tau = np.zeros((len(motion()), subject().system.nu))
-    tau[:, bases(subject().system)[0].forces] = 1e4
+    tau[:, floating_bases(subject().system)[0].forces] = 1e4
     tau[3] = np.nan
     with pytest.warns(cd.QualityWarning, match="peak residual force on pelvis: 14142 N"):
-        quality = judged("test", motion(), tau, Wrenches())
+        quality = residual_quality("test", motion(), tau, Wrenches())
     assert quality["peak residual force"].value == pytest.approx(1e4 * np.sqrt(2))
     assert quality["RMS residual moment"].value == 0
     assert quality["frames that failed"].value == 1
@@ -106,10 +106,10 @@ def test_no_residuals_of_what_does_not_float():
     gantry = cd.System()
     gantry.add_body("cart", mobilizer=cd.Translation(), mass=2, inertia=(0.1, 0.1, 0.1))
     gantry.add_body("arm", "cart", mobilizer=cd.Pin(), X_BM=(0, 0.3, 0), mass=1, inertia=(0.1, 0.1, 0.1))
-    assert [base.body for base in bases(gantry.copy())] == ["cart"]
+    assert [base.body for base in floating_bases(gantry.copy())] == ["cart"]
     for k, name in enumerate(gantry.speeds[:3]):
         gantry.add_force(f"motor {k}", cd.forces.CoordinateActuator(name, 100.0))
-    assert not bases(gantry)
+    assert not floating_bases(gantry)
 
 
 def test_static_optimization_that_lives_on_reserves():

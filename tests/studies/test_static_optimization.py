@@ -7,7 +7,7 @@ import pytest
 
 import condyle as cd
 from condyle.models import arm26
-from condyle.studies.effort import least_effort
+from condyle.studies.least_effort import least_effort
 from tests.studies.arm import COORDINATES, INNER, arm, motion, reference
 
 MUSCLES = "TRIlong", "TRIlat", "TRImed", "BIClong", "BICshort", "BRA"

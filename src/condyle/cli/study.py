@@ -17,7 +17,7 @@ from condyle.presentation import Block
 from condyle.quality import Quality, Verdict
 from condyle.records import dataclass
 from condyle.studies.muscle_analysis import path_geometry
-from condyle.studies.slips import slips
+from condyle.studies.path_slips import path_slips
 from condyle.tree import scales
 
 SHOWN = 3
@@ -116,7 +116,7 @@ def study(
         with steps.step("lengths and moment arms of muscles"):
             L, Ldot, arms = path_geometry(motion)
             out.tables |= _paths(motion, L, arms)
-            out.notes += slips(motion, L, Ldot, arms)
+            out.notes += path_slips(motion, L, Ldot, arms)
         for name in configurations:
             _recruit(name, out, steps, loads)
     else:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar
 import casadi as ca
 import numpy as np
 
-from condyle.contact.material import Material
+from condyle.contact.materials import Material
 from condyle.contact.surfaces import Folded, HalfSpace, Length, Pose, Sphere, Surface, tangents
 from condyle.errors import DescriptionError
 from condyle.laws.described import Frame, placed, quantity, sx

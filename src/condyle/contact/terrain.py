@@ -20,8 +20,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.contact.solids import Framed
-from condyle.contact.surfaces import Folded, Pose, Sphere, plain_numbers
-from condyle.contact.touch import Touch
+from condyle.contact.surfaces import Folded, Pose, Sphere, Touch, plain_numbers
 from condyle.errors import DescriptionError
 from condyle.laws.described import sx
 from condyle.native.sweeps.lookup import get

@@ -25,7 +25,7 @@ from condyle.paths import (
     Torus,
     Wrap,
 )
-from condyle.paths.surfaces import QUADRANTS, Surface
+from condyle.paths.wrap_surfaces import QUADRANTS, Surface
 from condyle.trace import Traced
 
 FAR = 1e6

@@ -17,7 +17,7 @@ from condyle.functions.base import exact
 from condyle.laws.described import BodyName, CoordinateName, Described, Frame, Role, Station
 from condyle.laws.leaf import Composed, Leaf
 from condyle.laws.leaves import Coordinate, Rotation, StationPosition
-from condyle.paths.surfaces import Surface
+from condyle.paths.wrap_surfaces import Surface
 from condyle.records import dataclass
 from condyle.spatial import Transform
 from condyle.trace import Traced, trace

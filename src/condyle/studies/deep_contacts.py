@@ -11,7 +11,7 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 
-from condyle.contact.law import ContactLaw
+from condyle.contact.hunt_crossley import ContactLaw
 from condyle.errors import warn
 from condyle.integrate.ensemble import Members
 from condyle.integrate.rigid.contact_rows import in_few

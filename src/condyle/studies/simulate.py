@@ -28,7 +28,7 @@ from condyle.native.machine.threads import thread_count
 from condyle.plausible import ACROSS, ask, of_excitation
 from condyle.presentation import cut, numbers
 from condyle.studies.deep_contacts import warn_of_deep_contacts
-from condyle.studies.residuals import gravity
+from condyle.studies.residual_forces import gravity
 from condyle.studies.stepped import stepped
 from condyle.system.given import BYTES_PER_EVENT, check_step, check_system, error_weights, number
 from condyle.system.operators.muscles import elastic_tendons

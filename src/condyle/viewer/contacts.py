@@ -11,7 +11,7 @@ import condyle.contact as contact
 import condyle.shapes as shapes
 from condyle.arrays import Array
 from condyle.constraints.unilateral import RigidContact
-from condyle.contact.law import ContactLaw
+from condyle.contact.hunt_crossley import ContactLaw
 from condyle.contact.surfaces import Surface
 from condyle.records import dataclass
 from condyle.shapes import Shape

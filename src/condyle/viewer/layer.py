@@ -19,8 +19,8 @@ from condyle.io.markers import Markers
 from condyle.presentation import cut
 from condyle.records import dataclass
 from condyle.status import Status
-from condyle.studies.columns import Columns
-from condyle.studies.motion import Motion, check_times
+from condyle.studies.motion.coordinate_columns import CoordinateColumns
+from condyle.studies.motion.motion import Motion, check_times
 from condyle.system.state import State
 from condyle.system.states import Batch
 from condyle.system.system import System
@@ -166,7 +166,7 @@ def _of_table(system: System, table: Any, most: int, name: str) -> Layer:
     check_times("show: motion", table.time)
     notes: list[str] = []
     table = table[:: _stride(len(table), most, notes)]
-    given = Columns.of(system, table)
+    given = CoordinateColumns.of(system, table)
     if not len(given.columns):
         raise DescriptionError(
             "show: motion: no column of the Table is a coordinate of the system; "

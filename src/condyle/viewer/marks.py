@@ -12,7 +12,7 @@ from condyle.arrays import Array, real
 from condyle.errors import DescriptionError, ShapeError, warn
 from condyle.records import dataclass
 from condyle.studies.external_load import ExternalLoad
-from condyle.studies.motion import Motion
+from condyle.studies.motion.motion import Motion
 from condyle.system.system import System
 from condyle.trace.parameter import Expression
 from condyle.viewer.layer import Layer

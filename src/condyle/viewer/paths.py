@@ -10,7 +10,7 @@ import condyle.paths as paths
 import condyle.shapes as shapes
 from condyle.arrays import Array
 from condyle.forces.path import PathLaw
-from condyle.paths.drawing import numbers, polygon_parts
+from condyle.paths.path import numbers, polygon_parts
 from condyle.records import dataclass
 from condyle.shapes import Shape
 from condyle.spatial import Transform

@@ -88,7 +88,7 @@ class RigidWitnesses(Witnesses):
                 found = np.full((len(t), len(m.mine)), np.nan)
             normal = found[:, m.normal]
             out[:, :, 1] = np.where(enabled & closed, normal + c.margin, 1.0)
-            for i in np.flatnonzero(enabled & closed & m.rubs):
+            for i in np.flatnonzero(enabled & closed & m.has_friction):
                 if stick[i]:
                     friction = np.hypot(found[:, m.normal[i] + 1], found[:, m.normal[i] + 2])
                     out[:, i, 2] = mu[:, i] * normal[:, i] - friction + c.margin[i]

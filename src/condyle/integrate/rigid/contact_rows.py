@@ -38,10 +38,10 @@ class Modes:
         self.closed, self.stick, self.slide = np.zeros(k, int), np.full(k, -1), np.full((k, 3), -1)
         for i, (name, c) in enumerate(model.unilateral.items()):
             self.closed[i] = place[c.flags(name)["closed"]]
-            if c.rubs:
+            if c.has_friction:
                 self.stick[i] = place[c.flags(name)["stick"]]
                 self.slide[i] = [place[v] for v in c.directions(name)]
-        self.rubs = self.stick >= 0
+        self.has_friction = self.stick >= 0
         order = [*model.forces, *model.constraints]
         self.switch = np.array([order.index(name) for name in self.names], int)
         self.discrete, self.enabled = model.tail["discrete"], model.tail["enabled"]
@@ -59,7 +59,7 @@ class Modes:
         """A tail (.., n) in which none holds."""
         out = tail.copy()
         d = out[..., self.discrete]
-        for places in (self.closed, self.stick[self.rubs], self.slide[self.rubs].ravel()):
+        for places in (self.closed, self.stick[self.has_friction], self.slide[self.has_friction].ravel()):
             d[..., places] = 0.0
         return out
 

@@ -100,16 +100,16 @@ class Contacts:
     def holds(self, state: State) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Which are closed (k,), which stick (k,), and whither they slide (k, 3)."""
         m, d = self.modes, state.discrete
-        stick = np.where(m.rubs, d[np.where(m.rubs, m.stick, 0)] > 0.5, False)
-        slide = np.where(m.rubs[:, None], d[np.where(m.rubs[:, None], m.slide, 0)], 0.0)
+        stick = np.where(m.has_friction, d[np.where(m.has_friction, m.stick, 0)] > 0.5, False)
+        slide = np.where(m.has_friction[:, None], d[np.where(m.has_friction[:, None], m.slide, 0)], 0.0)
         return d[m.closed] > 0.5, stick, slide
 
     def set(self, state: State, closed: np.ndarray, stick: np.ndarray, slide: np.ndarray) -> State:
         """The state in which they hold so."""
         m, d = self.modes, np.array(state.discrete)
         d[m.closed] = closed
-        d[m.stick[m.rubs]] = (stick & closed)[m.rubs]
-        d[m.slide[m.rubs]] = np.where((closed & ~stick)[:, None], slide, 0.0)[m.rubs]
+        d[m.stick[m.has_friction]] = (stick & closed)[m.has_friction]
+        d[m.slide[m.has_friction]] = np.where((closed & ~stick)[:, None], slide, 0.0)[m.has_friction]
         return state if (d == state.discrete).all() else state.replace(discrete=d)
 
     def _projected(self, state: State) -> State:
@@ -238,7 +238,7 @@ class Contacts:
         W, _ = self._matrix(now, which)
         speed = np.hypot(*now.slip[which].T)
         directions = [
-            now.slip[i] / s if s > self.kept and self.modes.rubs[i] else None
+            now.slip[i] / s if s > self.kept and self.modes.has_friction[i] else None
             for i, s in zip(which, speed, strict=True)
         ]
         whole = ContactProblem(
@@ -266,7 +266,7 @@ class Contacts:
             pushes = lam[:, 0] * np.diag(problem.W)[::3] > 1e-9 * most  # light bodies have small forces
             for j, (i, way) in enumerate(zip(which[some], problem.directions, strict=True)):
                 closed[i] = pushes[j]
-                if not closed[i] or not self.modes.rubs[i]:
+                if not closed[i] or not self.modes.has_friction[i]:
                     continue
                 if way is not None:
                     slide[i] = self.kept * way @ now.frames[i]
@@ -302,7 +302,7 @@ class Contacts:
         """Why a step fails, if that is because friction leaves a contact nothing to push with."""
         closed, stick, _ = self.holds(state)
         which = np.flatnonzero(closed)
-        if not len(which) or not (closed & ~stick & self.modes.rubs).any():
+        if not len(which) or not (closed & ~stick & self.modes.has_friction).any():
             return None
         now = Numbers(state, self.modes)
         W, _ = self._matrix(now, which)

@@ -29,7 +29,7 @@ from condyle.errors import ConvergenceError, DescriptionError, warn
 from condyle.records import dataclass
 from condyle.spatial import Transform, log_se3, skew
 from condyle.status import Outcome, Status
-from condyle.studies.joints.products import Grid, factored, gram, moment
+from condyle.studies.joints.spline_basis import Grid, factored, gram, moment
 from condyle.system.given import number
 
 BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6)

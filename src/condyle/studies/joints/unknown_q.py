@@ -9,7 +9,7 @@
 Projection and fit alternate until nothing changes. How q runs along the path is a free choice, which the data
 do not make: (2) makes it. Distances between neighboring frames are not used: with noise and many frames they
 are many times the length of the path. Where there is next to no noise, the last digits come from steps in
-which q_k is eliminated, local.py (3); with noise these would let q drift along the path.
+which q_k is eliminated, curve_least_squares.py (4); with noise these would let q drift along the path.
 """
 
 from __future__ import annotations
@@ -21,9 +21,8 @@ import numpy as np
 
 from condyle.arrays import Array
 from condyle.spatial import log_se3
-from condyle.studies.joints import local
-from condyle.studies.joints.knots import Knots
-from condyle.studies.joints.least_squares import CurveProblem, motion, start
+from condyle.studies.joints.curve_least_squares import CurveProblem, motion, poses_of_rows, start
+from condyle.studies.joints.spline_basis import Knots
 
 ROUNDS, TRIAL = 40, 6
 """Rounds of (1) and (2), and of those in which starts are compared."""
@@ -74,8 +73,8 @@ def _starts(problem: CurveProblem, beyond: float) -> list[tuple[str, Array]]:
     low, high = problem.knots.domain
     N = len(problem.q)
     even = low + (high - low) * (np.arange(N) / N if problem.knots.closed else np.linspace(0, 1, N))
-    X = local.transform(problem.D)
-    middle = local.transform(problem.D[N // 2])
+    X = poses_of_rows(problem.D)
+    middle = poses_of_rows(problem.D[N // 2])
     logs = np.asarray(log_se3(middle.inverse() @ X))
     starts = [("the order of the frames", even)]
     if np.linalg.norm(logs[:, :3], axis=1).max() < TURN:
@@ -161,10 +160,10 @@ def project(problem: CurveProblem, G: Array, q: Array, steps: int = 3) -> Array:
     knots, U = problem.knots, problem.U
     low, high = knots.domain
     longest = 2 * (high - low) / len(knots.left)
-    D = local.transform(problem.D)
+    D = poses_of_rows(problem.D)
     for _ in range(steps):
         X, s, _ = motion(knots, G, q)
-        r, s = log_se3(local.transform(X).inverse() @ D) @ U.T, s @ U.T
+        r, s = log_se3(poses_of_rows(X).inverse() @ D) @ U.T, s @ U.T
         step = np.einsum("ni,ni->n", s, r) / np.maximum(np.einsum("ni,ni->n", s, s), 1e-300)
         q = knots.wrapped(q + np.clip(step, -longest, longest))
     return q

@@ -17,8 +17,8 @@ from condyle.forces import Custom, Potential, TwoPointSpring
 from condyle.forces.path import PathLaw
 from condyle.io.markers import Markers
 from condyle.studies.assemble import assemble
+from condyle.studies.kinematics.inverse_kinematics import inverse_kinematics
 from condyle.studies.kinematics.result import InverseKinematics
-from condyle.studies.kinematics.solve import inverse_kinematics
 from condyle.studies.scaling.attached import (
     in_proportion,
     moved_contact,
