@@ -22,9 +22,9 @@ from condyle.integrate.interrupts.path_jumps import Branches
 from condyle.integrate.interrupts.time_signals import timed
 from condyle.integrate.manifold import Manifold
 from condyle.integrate.methods import Method
-from condyle.integrate.run import INTERVAL, Settings, run
+from condyle.integrate.run import INTERVAL, Run, Settings
 from condyle.integrate.step_loop import SUMMARY, native
-from condyle.integrate.steps import StepRows, row_stream
+from condyle.integrate.steps import ROW, StepRows
 from condyle.integrate.trajectory import Statistics, Trajectory
 from condyle.native.machine import threads
 from condyle.native.programs.program import Program, Workspace
@@ -191,9 +191,7 @@ class EnsembleRun:
         widths = {name: s["size"] for name, s in self.program.layout["streams"].items()}
         wanted = [(["suspects"], "suspect_count", self.suspects)] if "suspects" in widths else []
         if self.times is None:
-            wanted.append(
-                ([name for name in widths if name.startswith(row_stream(""))], "row_count", self.logs)
-            )
+            wanted.append(([name for name in widths if name.startswith(ROW)], "row_count", self.logs))
         out = []
         for names, count, kept in wanted:
             capacity = max(64 * self.program.W, int(LOG_BYTES / 8 / sum(widths[name] for name in names)))
@@ -245,7 +243,7 @@ class EnsembleRun:
         n, widths = self.members.y.shape[1], self.program.layout["streams"]
 
         def rows(name: str) -> np.ndarray:
-            stream = row_stream(name)
+            stream = ROW + name
             width = widths[stream]["size"] if stream in widths else 0
             return np.concatenate([np.empty((0, width)), *(log[stream] for log in self.logs if width)])
 
@@ -300,7 +298,7 @@ class EachRun:
         settings = replace(self.settings, report=self._go_on)
         while not self.stop and (i := next(queue)) < len(self.members):
             try:
-                traj = run(self.members[i], self.program, self.tables, self.method, settings)
+                traj = Run(self.members[i], self.program, self.tables, self.method, settings).go()
             except BaseException as error:
                 self.stop = True  # for the others too
                 error.add_note(f"This is member {i} of {len(self.members)}.")

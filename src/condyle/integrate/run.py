@@ -16,7 +16,7 @@ from condyle.integrate.interrupts.path_jumps import Jump
 from condyle.integrate.manifold import Manifold
 from condyle.integrate.methods import Method
 from condyle.integrate.rigid.impact import Impact
-from condyle.integrate.steps import StepBuffer, StepRows, row_stream
+from condyle.integrate.steps import ROW, StepBuffer, StepRows
 from condyle.integrate.trajectory import Occurrence, Statistics, Trajectory, replaced
 from condyle.native.programs.program import Program
 from condyle.records import dataclass
@@ -70,11 +70,10 @@ class Run:
         self.interrupters = interrupters(self)
         self.like, self.t, self.rounds = self.start, self.start.t, 100
         self.y = np.concatenate([self.start.q, self.start.u, self.start.z])
-        prefix = row_stream("")
         widths = {
-            name.removeprefix(prefix): stream["size"]
+            name.removeprefix(ROW): stream["size"]
             for name, stream in self.program.layout["streams"].items()
-            if name.startswith(prefix)
+            if name.startswith(ROW)
         }
         self.buffer = StepBuffer(widths, self.method, self.t, self.y)
         self.batch = min([ROWS, *(each.batch for each in self.interrupters)])
@@ -263,9 +262,3 @@ def interrupters(run: Run) -> list[Interrupter]:
 def next_rounds(rounds: int, seconds: float) -> int:
     """Rounds of the native loop that take about INTERVAL, from what some took."""
     return int(np.clip(rounds * INTERVAL / seconds, rounds / 4, 4 * rounds)) + 1
-
-
-def run(
-    start: State, program: Program, tables: dict[str, np.ndarray], method: Method, settings: Settings
-) -> Trajectory:
-    return Run(start, program, tables, method, settings).go()

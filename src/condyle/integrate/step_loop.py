@@ -40,7 +40,7 @@ from condyle.integrate.equations import Equations, RightHandSide, equations
 from condyle.integrate.interrupts.path_jumps import differs, some, unchanged
 from condyle.integrate.methods.base import Method, Step
 from condyle.integrate.projection import Projector
-from condyle.integrate.steps import polynomial, row_stream
+from condyle.integrate.steps import ROW, polynomial
 from condyle.model.layouts import prefers_loops
 from condyle.model.model import description
 from condyle.native.machine.jit import lane_width
@@ -268,9 +268,9 @@ def step_loop(method: Method, eq: Equations) -> tuple[Program, dict[str, np.ndar
         columns = {"t": "t", "y": "y", "f": "k0"} | ({"dense": "dense"} if step.dense else {})
         if eq.signature is not None:
             columns |= {"signature": "signature", "changed": "changed"}
-        streams.update({row_stream(name): Stream(sizes[source]) for name, source in columns.items()})
+        streams.update({ROW + name: Stream(sizes[source]) for name, source in columns.items()})
         return [
-            *(Put(source, row_stream(name), "row") for name, source in columns.items()),
+            *(Put(source, ROW + name, "row") for name, source in columns.items()),
             kernel(lambda row: row + 1, "row", "row", sizes, "next_row"),
         ]
 
@@ -360,11 +360,9 @@ def ensemble_loop(method: Method, eq: Equations, W: int, log: bool) -> tuple[Pro
         columns = {"member": "member", "t": "t", "y": "y", "f": "k0"} | (
             {"dense": "dense"} if step.dense else {}
         )
-        streams.update({row_stream(name): Stream(sizes[x], shared=True) for name, x in columns.items()})
+        streams.update({ROW + name: Stream(sizes[x], shared=True) for name, x in columns.items()})
         streams["row_count"] = Stream(1, shared=True)
-        row.extend(
-            [Take("row_count", "row"), *(Put(x, row_stream(name), "row") for name, x in columns.items())]
-        )
+        row.extend([Take("row_count", "row"), *(Put(x, ROW + name, "row") for name, x in columns.items())])
         return row
 
     def at_times(step: Step) -> list[Node]:

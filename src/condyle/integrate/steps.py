@@ -13,6 +13,8 @@ from condyle.records import dataclass
 if TYPE_CHECKING:
     from condyle.integrate.methods import Method
 
+ROW = "row."
+"""Native programs call a stream of rows so and by its name: slices of their workspace have the plain names."""
 CAPACITY = 512
 """Rows of memory to begin with: more would come from the system, page by page."""
 
@@ -124,7 +126,7 @@ class StepBuffer:
                 new[: self.count] = self.streams[name][: self.count]
             self.streams = more
         here = slice(self.count, self.count + rows)
-        return {row_stream(name): array[here] for name, array in self.streams.items()}
+        return {ROW + name: array[here] for name, array in self.streams.items()}
 
     def rows(self, stop: int, cuts: bool = False) -> StepRows:
         """The rows before `stop`; with steps that were cut, or as if there were none."""
@@ -148,10 +150,5 @@ class StepBuffer:
     def change(self, t: float, y: np.ndarray) -> None:
         """One more row, from which the run goes on."""
         for name, row in self.room(1).items():
-            row[0] = t if name == row_stream("t") else y if name == row_stream("y") else 0.0
+            row[0] = {ROW + "t": t, ROW + "y": y}.get(name, 0.0)
         self.count += 1
-
-
-def row_stream(name: str) -> str:
-    """How native programs call a stream of rows: slices of their workspace have the plain names."""
-    return f"row.{name}"
