@@ -174,7 +174,7 @@ def simulate(
     """
     check_system("simulate", system)
     if isinstance(integrator, TimeStepping):
-        others = {"max_step": max_step, "events": events, "keep": keep, "threads": threads}
+        others: dict[str, Any] = {"max_step": max_step, "events": events, "keep": keep, "threads": threads}
         for name, value in others.items():
             if value is not None and not (name == "events" and not np.size(value)):
                 raise DescriptionError(
