@@ -11,10 +11,10 @@ import numpy as np
 from condyle.integrate.advice import advice
 from condyle.integrate.control import FAILED
 from condyle.integrate.events import Event, Witnesses, later
+from condyle.integrate.integrators import Method
 from condyle.integrate.interrupts.base import ROWS, Instant, Interrupter
 from condyle.integrate.interrupts.path_jumps import Jump
 from condyle.integrate.manifold import Manifold
-from condyle.integrate.methods import Method
 from condyle.integrate.rigid.impact import Impact
 from condyle.integrate.steps import ROW, StepBuffer, StepRows
 from condyle.integrate.trajectory import Occurrence, Statistics, Trajectory, replaced

@@ -11,7 +11,7 @@ import numpy as np
 from condyle.records import dataclass
 
 if TYPE_CHECKING:
-    from condyle.integrate.methods import Method
+    from condyle.integrate.integrators import Method
 
 ROW = "row."
 """Native programs call a stream of rows so and by its name: slices of their workspace have the plain names."""
@@ -20,7 +20,7 @@ CAPACITY = 512
 
 
 def polynomial(ends: Sequence[Any], h: Any, x: Any, more: Sequence[Any], hermite: bool) -> Any:
-    """y at a share x of a step of length h: methods/base.py (1), on arrays and on CasADi's symbols.
+    """y at a share x of a step of length h: integrators/base.py (1), on arrays and on CasADi's symbols.
 
     Args:
         ends: y and f at the start, y and f at the end.
@@ -44,7 +44,7 @@ class StepRows:
         t: times [s], shape (m,).
         y: q, u, z side by side, shape (m, n).
         f: ydot, shape (m, n).
-        more: further vectors of methods/base.py (1) of the step that ends at a row, shape (m, k, n).
+        more: further vectors of integrators/base.py (1) of the step that ends at a row, shape (m, k, n).
         method: of the run.
         cuts: steps that an event cut short, by row: length [s], y and f at the end that they would have had.
         whole: every step is here; if not, nothing is known between the rows.

@@ -15,10 +15,10 @@ from condyle.errors import DescriptionError, UnknownNameError, warn
 from condyle.integrate.ensemble import Ensemble, Members
 from condyle.integrate.ensemble_run import EachRun, EnsembleRun
 from condyle.integrate.events import Event, Witnesses
+from condyle.integrate.integrators import METHODS, Method
 from condyle.integrate.interrupts.path_jumps import MOST
 from condyle.integrate.interrupts.samples import check_samples, samples
 from condyle.integrate.manifold import faint, violations
-from condyle.integrate.methods import METHODS, Method
 from condyle.integrate.progress import reported
 from condyle.integrate.run import Run, Settings
 from condyle.integrate.step_loop import native

@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from condyle.errors import warn
+from condyle.integrate.integrators import Method
 from condyle.integrate.interrupts.base import Interrupter
 from condyle.integrate.interrupts.time_signals import TimeSignals, timed
-from condyle.integrate.methods import Method
 
 if TYPE_CHECKING:
     from condyle.integrate.run import Run, Settings

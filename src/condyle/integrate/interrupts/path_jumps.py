@@ -51,7 +51,7 @@ from condyle.system.system import System
 
 if TYPE_CHECKING:
     from condyle.integrate.equations import Equations, RightHandSide
-    from condyle.integrate.methods.base import Method, Step
+    from condyle.integrate.integrators.base import Method, Step
     from condyle.integrate.run import Run
 
 JUMP, SHARE = 1e-9, 1e-3
