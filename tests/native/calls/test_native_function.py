@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from condyle.errors import DescriptionError, NativeError, ShapeError
-from condyle.native.calls import native_function as function
+from condyle.native.calls import native_function
 from condyle.native.calls.native_function import NativeFunction
 from condyle.native.machine import jit, threads
 from tests.native.calls.functions import EMPTY, add_one, build, check, draw, make
@@ -240,11 +240,11 @@ def test_matrix_expressions_are_expanded():
 
 def test_compiles_what_is_needed_only():
     f = make(key="lazy")
-    assert f.report == function.Report()
+    assert f.report == native_function.CompileReport()
     f.fast(draw(7), EMPTY, draw(3))
-    f(draw(function.SIMD_FROM - 1, 7), EMPTY, draw(3))
+    f(draw(native_function.SIMD_FROM - 1, 7), EMPTY, draw(3))
     assert f.report.kernels == (1,)
-    f(draw(function.SIMD_FROM, 7), EMPTY, draw(3))
+    f(draw(native_function.SIMD_FROM, 7), EMPTY, draw(3))
     assert f.report.kernels == (1, jit.lane_width())
     assert f.report.operations == build().n_instructions()
     g = make(key="lazy batch")
@@ -328,7 +328,7 @@ def test_threads_are_used(f, monkeypatch):
         threads, "run", lambda tasks: [pieces.append(len(tasks))] and [task() for task in tasks]
     )
     monkeypatch.setenv("CONDYLE_THREADS", "3")
-    states = 4 * function.THREAD_WORK // build().n_instructions()
+    states = 4 * native_function.THREAD_WORK // build().n_instructions()
     check(f(draw(states, 7), EMPTY, draw(3)), draw(states, 7), draw(3))
     f(draw(100, 7), EMPTY, draw(3))
     f(draw(100, 7), EMPTY, draw(3), threads=5)

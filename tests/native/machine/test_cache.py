@@ -18,7 +18,7 @@ import pytest
 
 from condyle import files
 from condyle.errors import DescriptionError
-from condyle.native.calls import native_function as function
+from condyle.native.calls import native_function
 from condyle.native.calls.native_function import NativeFunction
 from condyle.native.machine import cache, jit
 from condyle.native.programs.nodes import Scan, kernel
@@ -92,7 +92,7 @@ def test_a_hit_builds_nothing(directory, monkeypatch):
     assert first.report.from_cache == (False, False)
     assert len(entries(directory)) == 2  # one state, and lanes
     monkeypatch.setattr(jit, "compile_ir", lambda *a: pytest.fail("compiled"))
-    monkeypatch.setattr(function, "Module", lambda *a: pytest.fail("emitted"))
+    monkeypatch.setattr(native_function, "Module", lambda *a: pytest.fail("emitted"))
     second = twice(allowed=False)
     assert works(second)
     assert second.report.cached
