@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from condyle.arguments import answered
+from condyle.arguments import with_call_hints
 from condyle.errors import DescriptionError
 from condyle.loading import collector_paused
 from condyle.opensim import (  # noqa: F401  # readers register themselves
@@ -42,7 +42,7 @@ SETS = {
 """Sets of a model in the order in which they are read, and what follows from what is not read."""
 
 
-@answered()
+@with_call_hints()
 @collector_paused()
 def read_osim(
     path: str | Path,

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from condyle.arguments import answered
+from condyle.arguments import with_call_hints
 from condyle.arrays import Array, real
 from condyle.errors import DescriptionError
 from condyle.integrate.progress import check_progress, shown
@@ -51,7 +51,7 @@ LARGEST_STEP = np.deg2rad(170.0)
 """Between control frames; above it the direction of the rotation is not known."""
 
 
-@answered(
+@with_call_hints(
     {
         "control_frames": "it is n=",
         "w": "it is smoothing=",
