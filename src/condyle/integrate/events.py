@@ -25,7 +25,7 @@ from condyle.model.symbols import Symbols
 from condyle.native.calls.function import NativeFunction
 from condyle.native.sweeps.lookup import Staged, assembled
 from condyle.records import dataclass
-from condyle.system.given import number
+from condyle.system.given import number, seconds
 from condyle.system.state import State
 from condyle.system.system import System
 from condyle.trace import Traced, is_truth
@@ -66,6 +66,8 @@ class Event(ExplainsCalls):
     law: Traced | None = field(init=False, default=None, repr=False)
     share: ClassVar[float] = 1.0
     """Of its window, to which its instant is narrowed."""
+    resolves: ClassVar[bool] = False
+    """It is a transition of rigid contacts: what happens is up to them."""
     asks: tuple[Leaf, ...] = field(init=False, default=(), repr=False)
 
     def __post_init__(self) -> None:
@@ -80,11 +82,8 @@ class Event(ExplainsCalls):
             raise DescriptionError(f"Event: at={times}: times must be finite [s]")
         for what in ("window", "every"):
             value = getattr(self, what)
-            if (
-                value is not None
-                and not 0 < number(f"Event: {what}", value, "a positive number [s]") < np.inf
-            ):
-                raise DescriptionError(f"Event: {what} = {value!r} must be a positive number [s]")
+            if value is not None:
+                seconds(f"Event: {what}", value)
         if self.action is not None and not callable(self.action):
             raise DescriptionError(f"Event: action must be a function of a State, got {self.action!r}")
         if self.witness is not None and not callable(self.witness):

@@ -408,14 +408,14 @@ def with_states(motion: Motion, z: Array, inputs: Array | None = None, udot: Arr
 
 def _of_table(system: System, table: Table, lowpass: float | None, state: State, as_opensim: bool) -> Motion:
     if not _rounded_together(table.time):
-        table = after_events("motion", table, CoordinateColumns.of(system, table).columns)
+        table = after_events("motion", table, CoordinateColumns.find(system, table).columns)
     t = check_times("motion", table.time)
     known_steps = steps(t)
     _refuse_doubles(t, known_steps[0])
     warn_of_gaps("motion", t, *known_steps)
     for text in of_times(t):
         warn(f"motion: {text}")
-    given = CoordinateColumns.of(system, table)
+    given = CoordinateColumns.find(system, table)
     x, least, most, inside = given.read(table, t)
     if not given.warn_of_range(least, most, inside):
         given.warn_of_degrees()

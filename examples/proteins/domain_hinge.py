@@ -20,6 +20,7 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,6 @@ from numpy.typing import NDArray
 
 from condyle.errors import DescriptionError
 from condyle.mobilizers import Mobilizer, SplineCurve, Weld, compose
-from condyle.records import dataclass
 from condyle.spatial import Transform, exp_se3, log_se3, quaternion_from_rotation
 from condyle.system.system import System
 
@@ -117,11 +117,17 @@ def domain_hinge(
         raise DescriptionError(
             f"{what}: coordinates is 1 (closing) or 2 (closing, twist), got {coordinates!r}"
         )
-    moves, bends = _ranges(mobile, f"{what}: mobile"), _ranges(hinge or (), f"{what}: hinge")
+    moves, bends = (
+        _ranges(mobile, f"{what}: mobile"),
+        _ranges(hinge or (), f"{what}: hinge"),
+    )
     if not moves:
-        raise DescriptionError(f"{what}: mobile names no residues; expected ranges such as [(92, 191)]")
+        raise DescriptionError(
+            f"{what}: mobile names no residues; expected ranges such as [(92, 191)]"
+        )
     one, other = (
-        _residues(path, chain, f"{what}: {name}") for path, name in ((open, "open"), (closed, "closed"))
+        _residues(path, chain, f"{what}: {name}")
+        for path, name in ((open, "open"), (closed, "closed"))
     )
     for first, last in (*moves, *bends):
         if not any(first <= number <= last for number, _ in one):
@@ -132,7 +138,11 @@ def domain_hinge(
             )
     common = _common(one, other, what)
     laid = {
-        body: [key for key in common if _within(key, moves) == (body == "mobile") and not _within(key, bends)]
+        body: [
+            key
+            for key in common
+            if _within(key, moves) == (body == "mobile") and not _within(key, bends)
+        ]
         for body in ("stationary", "mobile")
     }
     for body, keys in laid.items():
@@ -142,12 +152,17 @@ def domain_hinge(
                 "have, at least 3 are needed"
             )
     places = {
-        body: [np.array([_alpha(structure[key]) for key in keys]) for structure in (one, other)]
+        body: [
+            np.array([_alpha(structure[key]) for key in keys])
+            for structure in (one, other)
+        ]
         for body, keys in laid.items()
     }
     Y, rms = _superposition(*places["stationary"])  # closed to open
     there = places["mobile"][1] @ Y.R.T + Y.p
-    X, left = _superposition(there, places["mobile"][0])  # open to closed, in the open file's frame
+    X, left = _superposition(
+        there, places["mobile"][0]
+    )  # open to closed, in the open file's frame
     z = np.asarray(log_se3(X))
     angle = float(np.linalg.norm(z[:3]))
     if angle < STILL[0] and np.linalg.norm(z[3:]) < STILL[1]:
@@ -173,13 +188,17 @@ def domain_hinge(
             inertia=_inertia(atoms[body] - center[body], masses[body]),
         )
     point = c + n * (n @ (center["mobile"] - c))
-    return DomainHinge(system, mobilizer, X, angle, h, n, point, (rms, left), atoms, masses)
+    return DomainHinge(
+        system, mobilizer, X, angle, h, n, point, (rms, left), atoms, masses
+    )
 
 
 # ---- structures
 
 
-def _residues(path: str | os.PathLike[str], chain: str | None, what: str) -> dict[tuple[int, str], Any]:
+def _residues(
+    path: str | os.PathLike[str], chain: str | None, what: str
+) -> dict[tuple[int, str], Any]:
     """Residues of the polymer of one chain by number and insertion code, in the order of the file."""
     try:
         gemmi: Any = importlib.import_module("gemmi")
@@ -207,8 +226,13 @@ def _residues(path: str | os.PathLike[str], chain: str | None, what: str) -> dic
         )
     name = chain if chain is not None else next(iter(chains))
     if name not in chains:
-        raise DescriptionError(f"{what}: {Path(path).name} has no chain {name!r}; it has {', '.join(chains)}")
-    return {(residue.seqid.num, residue.seqid.icode): residue for residue in chains[name].get_polymer()}
+        raise DescriptionError(
+            f"{what}: {Path(path).name} has no chain {name!r}; it has {', '.join(chains)}"
+        )
+    return {
+        (residue.seqid.num, residue.seqid.icode): residue
+        for residue in chains[name].get_polymer()
+    }
 
 
 def _common(
@@ -216,7 +240,11 @@ def _common(
 ) -> list[tuple[int, str]]:
     """Residues with an alpha carbon in both structures; they must be the same amino acids."""
     keys = [
-        key for key in one if key in other and _alpha(one[key]) is not None and _alpha(other[key]) is not None
+        key
+        for key in one
+        if key in other
+        and _alpha(one[key]) is not None
+        and _alpha(other[key]) is not None
     ]
     differ = [key for key in keys if one[key].name != other[key].name]
     if differ:
@@ -251,7 +279,9 @@ def _atoms(
         for atom in residue:
             places[body].append(atom.pos.tolist())
             masses[body].append(_weight(atom, key, residue))
-    return {b: NM * np.array(x) for b, x in places.items()}, {b: np.array(m) for b, m in masses.items()}
+    return {b: NM * np.array(x) for b, x in places.items()}, {
+        b: np.array(m) for b, m in masses.items()
+    }
 
 
 def _weight(atom: Any, key: tuple[int, str], residue: Any) -> float:
@@ -260,7 +290,11 @@ def _weight(atom: Any, key: tuple[int, str], residue: Any) -> float:
     gemmi: Any = importlib.import_module("gemmi")
     name = atom.element.name
     if name not in OF_PROTEINS:
-        name = "Se" if residue.name == "MSE" and atom.name == "SE" else atom.name.lstrip("0123456789'\"*")[:1]
+        name = (
+            "Se"
+            if residue.name == "MSE" and atom.name == "SE"
+            else atom.name.lstrip("0123456789'\"*")[:1]
+        )
     if name not in OF_PROTEINS:
         raise DescriptionError(
             f"domain_hinge: atom {atom.name!r} of residue {residue.name} {key[0]} is of "
@@ -271,7 +305,11 @@ def _weight(atom: Any, key: tuple[int, str], residue: Any) -> float:
 
 def _ranges(given: Any, what: str) -> list[Range]:
     """Ranges of residues; one pair counts as a list of one."""
-    given = [given] if len(given) == 2 and all(isinstance(x, (int, np.integer)) for x in given) else given
+    given = (
+        [given]
+        if len(given) == 2 and all(isinstance(x, (int, np.integer)) for x in given)
+        else given
+    )
     out = []
     for pair in given:
         try:
@@ -293,18 +331,26 @@ def _within(key: tuple[int, str], ranges: Sequence[Range]) -> bool:
 # ---- motion
 
 
-def _superposition(fixed: NDArray[np.float64], moving: NDArray[np.float64]) -> tuple[Transform, float]:
+def _superposition(
+    fixed: NDArray[np.float64], moving: NDArray[np.float64]
+) -> tuple[Transform, float]:
     """The pose that lays points (n, 3) on others, least squares, and the root mean square left [nm]."""
     gemmi: Any = importlib.import_module("gemmi")
     points = [[gemmi.Position(*x) for x in cloud] for cloud in (fixed, moving)]
     found = gemmi.superpose_positions(*points)
-    U, _, V = np.linalg.svd(np.array(found.transform.mat.tolist()))  # orthogonal to the last digit
+    U, _, V = np.linalg.svd(
+        np.array(found.transform.mat.tolist())
+    )  # orthogonal to the last digit
     R = U @ V
     p = fixed.mean(0) - R @ moving.mean(0)
-    return Transform(R, p), float(np.sqrt(np.square(moving @ R.T + p - fixed).sum(1).mean()))
+    return Transform(R, p), float(
+        np.sqrt(np.square(moving @ R.T + p - fixed).sum(1).mean())
+    )
 
 
-def _screw(z: NDArray[np.float64]) -> tuple[NDArray[np.float64], float, NDArray[np.float64]]:
+def _screw(
+    z: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], float, NDArray[np.float64]]:
     """Axis, shift along it and a point of it, of a twist. Without a turn: along the shift, through the
     origin."""
     theta = float(np.linalg.norm(z[:3]))
@@ -316,7 +362,11 @@ def _screw(z: NDArray[np.float64]) -> tuple[NDArray[np.float64], float, NDArray[
 
 
 def _mobilizer(
-    X: Transform, z: NDArray[np.float64], center: dict[str, NDArray[np.float64]], coordinates: int, what: str
+    X: Transform,
+    z: NDArray[np.float64],
+    center: dict[str, NDArray[np.float64]],
+    coordinates: int,
+    what: str,
 ) -> Mobilizer:
     if coordinates == 1:
         return _along(z, "closing")
@@ -337,9 +387,13 @@ def _mobilizer(
 def _along(z: NDArray[np.float64], coordinate: str) -> SplineCurve:
     """exp(z q): control frames on one screw, at even steps, have it for their curve, and it goes on beyond 0
     and 1."""
-    return SplineCurve(exp_se3(np.linspace(0.0, 1.0, 4)[:, None] * z), coordinate=coordinate)
+    return SplineCurve(
+        exp_se3(np.linspace(0.0, 1.0, 4)[:, None] * z), coordinate=coordinate
+    )
 
 
 def _inertia(r: NDArray[np.float64], masses: NDArray[np.float64]) -> NDArray[np.float64]:
     """About the center of mass [Da nm^2], shape (3, 3)."""
-    return np.einsum("n,nk,nk,ij->ij", masses, r, r, np.eye(3)) - np.einsum("n,ni,nj->ij", masses, r, r)
+    return np.einsum("n,nk,nk,ij->ij", masses, r, r, np.eye(3)) - np.einsum(
+        "n,ni,nj->ij", masses, r, r
+    )

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import os
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import condyle as cd
 from condyle.spatial import exp_se3, rotation_about
+
+sys.path.append(str(Path(__file__).parents[2] / "examples"))
+from proteins.domain_hinge import domain_hinge
 
 gemmi = pytest.importorskip("gemmi")
 
@@ -46,7 +51,7 @@ def files(tmp_path):
 
 def test_a_known_motion_comes_back(files):
     """However the second file is placed. Positions have three decimals of an angstrom: 5e-5 nm each."""
-    found = cd.models.domain_hinge(*files, mobile=MOBILE)
+    found = domain_hinge(*files, mobile=MOBILE)
     np.testing.assert_allclose(found.angle, 0.7, atol=2e-4)
     np.testing.assert_allclose(found.X.R, rotation_about((0.6, 0.8, 0), 0.7), atol=2e-4)
     np.testing.assert_allclose(found.X.p, (0.5, -0.3, 0.4), atol=3e-4)
@@ -60,7 +65,7 @@ def test_a_known_motion_comes_back(files):
 
 @pytest.mark.parametrize("coordinates", [1, 2])
 def test_open_and_closed(files, coordinates):
-    found = cd.models.domain_hinge(*files, mobile=MOBILE, coordinates=coordinates)
+    found = domain_hinge(*files, mobile=MOBILE, coordinates=coordinates)
     assert found.system.coordinates == ("closing", "twist")[:coordinates]
     for q, X in ((0, cd.Transform()), (1, found.X)):
         placed = found.system.body_pose(np.full(coordinates, float(q)), "mobile")
@@ -69,7 +74,7 @@ def test_open_and_closed(files, coordinates):
 
 
 def test_twist_is_about_the_line_between_the_domains(files):
-    found = cd.models.domain_hinge(*files, mobile=MOBILE, coordinates=2)
+    found = domain_hinge(*files, mobile=MOBILE, coordinates=2)
     center = [
         m @ x / m.sum() for m, x in ((found.masses[b], found.atoms[b]) for b in ("stationary", "mobile"))
     ]
@@ -79,7 +84,7 @@ def test_twist_is_about_the_line_between_the_domains(files):
 
 
 def test_masses_come_from_atoms(files):
-    found = cd.models.domain_hinge(*files, mobile=MOBILE)
+    found = domain_hinge(*files, mobile=MOBILE)
     np.testing.assert_allclose(found.masses["mobile"].sum(), 12 * (14.007 + 2 * 12.011), rtol=1e-4)
     # kinetic energy of the body is that of its atoms
     q, u = np.array([0.4]), np.array([0.3])
@@ -100,25 +105,25 @@ def test_files_without_elements(files, tmp_path):
             for line in path.read_text().splitlines()
         ]
         bare.append(write(tmp_path, f"bare_{path.name}", "\n".join(lines) + "\n"))
-    a, b = (cd.models.domain_hinge(*each, mobile=MOBILE) for each in (files, bare))
+    a, b = (domain_hinge(*each, mobile=MOBILE) for each in (files, bare))
     np.testing.assert_allclose(a.masses["mobile"], b.masses["mobile"], rtol=1e-12)
     np.testing.assert_allclose(a.X.p, b.X.p, atol=1e-12)
     strange = write(tmp_path, "strange.pdb", bare[0].read_text().replace(" N  ", " Q  "))
     with pytest.raises(cd.errors.DescriptionError, match="atom 'Q' of residue ALA 1 is of no element"):
-        cd.models.domain_hinge(strange, files[1], mobile=MOBILE)
+        domain_hinge(strange, files[1], mobile=MOBILE)
 
 
 def test_mmcif_is_read_too(files, tmp_path):
     structure = gemmi.read_structure(str(files[1]))
     structure.setup_entities()
     cif = write(tmp_path, "closed.cif", structure.make_mmcif_document().as_string())
-    a, b = (cd.models.domain_hinge(files[0], path, mobile=MOBILE) for path in (files[1], cif))
+    a, b = (domain_hinge(files[0], path, mobile=MOBILE) for path in (files[1], cif))
     np.testing.assert_allclose(a.X.R, b.X.R, atol=1e-12)
 
 
 def test_a_pure_shift_and_a_floating_protein(tmp_path):
     files = write(tmp_path, "a.pdb", pdb()), write(tmp_path, "b.pdb", pdb(p=(0, 0, 3)))
-    found = cd.models.domain_hinge(*files, mobile=MOBILE, base=cd.Free())
+    found = domain_hinge(*files, mobile=MOBILE, base=cd.Free())
     np.testing.assert_allclose(found.shift, 0.3, atol=1e-9)
     assert found.system.nu == 7
     R, p = found.system.body_pose([1, 0, 0, 0, 0, 0, 0, 0.5], "mobile")
@@ -128,7 +133,7 @@ def test_a_pure_shift_and_a_floating_protein(tmp_path):
 
 def test_mistakes_are_named(files, tmp_path):
     one, other = files
-    make = cd.models.domain_hinge
+    make = domain_hinge
     cases = [
         (
             lambda: make(one, tmp_path / "nowhere.pdb", mobile=MOBILE),
@@ -169,7 +174,7 @@ def test_mistakes_are_named(files, tmp_path):
 )
 def test_a_real_protein():
     """LAO: the domains are rigid within 0.1 nm, and close by some 50 degrees."""
-    found = cd.models.domain_hinge(
+    found = domain_hinge(
         *os.environ["CONDYLE_LAO"].split(":"), mobile=[(92, 191)], hinge=[(90, 91), (192, 193)], chain="A"
     )
     assert max(found.rms) < 0.1
