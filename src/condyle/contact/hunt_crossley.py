@@ -261,10 +261,7 @@ class HuntCrossley(ContactLaw):
         group: its kind: gravity, passive, external, actuator or muscle.
     """
 
-    other_names = (
-        "HuntCrossleyForce",
-        "Hertz",
-    )
+    other_names: ClassVar[tuple[str, ...]] = ("HuntCrossleyForce", "Hertz")
 
     a: Part
     b: Part

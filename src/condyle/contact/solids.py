@@ -95,10 +95,7 @@ class Torus(Framed):
         cliques: names; surfaces that share one ignore each other in groups.
     """
 
-    other_names = (
-        "Wheel",
-        "Ring",
-    )
+    other_names = ("Wheel", "Ring")
 
     radius: Length
     tube_radius: Length
@@ -229,10 +226,7 @@ class Box(Framed):
         cliques: names; surfaces that share one ignore each other in groups.
     """
 
-    other_names = (
-        "Cube",
-        "Cuboid",
-    )
+    other_names = ("Cube", "Cuboid")
     call_hints: ClassVar = dict.fromkeys(
         ("dimensions", "lengths", "size", "sizes"), "it is half_lengths=, half of each"
     )

@@ -197,13 +197,7 @@ class HalfSpace(Surface):
         cliques: names; surfaces that share one ignore each other in groups.
     """
 
-    other_names = (
-        "Plane",
-        "Floor",
-        "ContactHalfSpace",
-        "Ground",
-        "Wall",
-    )
+    other_names = ("Plane", "Floor", "ContactHalfSpace", "Ground", "Wall")
 
     met_by_corners: ClassVar[bool] = True
 
@@ -261,10 +255,7 @@ class Sphere(Surface):
         cliques: names; surfaces that share one ignore each other in groups.
     """
 
-    other_names = (
-        "ContactSphere",
-        "Ball",
-    )
+    other_names = ("ContactSphere", "Ball")
     call_hints: ClassVar = {
         "diameter": "it is radius=, half of it",
         **dict.fromkeys(("location", "position", "station"), "it is center="),

@@ -122,10 +122,7 @@ class FunctionBushing(_Bushing):
         group: its kind: gravity, passive, external, actuator or muscle.
     """
 
-    other_names = (
-        "Bushing",
-        "ExpressionBasedBushingForce",
-    )
+    other_names = ("Bushing", "ExpressionBasedBushingForce")
 
     functions: Any = field(repr=False)
     damping: Annotated[Numbers, quantity("N m s/rad, N s/m", 6, lowest=0.0)] = (0.0,) * 6

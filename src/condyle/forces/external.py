@@ -253,10 +253,7 @@ class ExternalWrench(Law):
         group: its kind: gravity, passive, external, actuator or muscle.
     """
 
-    other_names = (
-        "External",
-        "PrescribedForce",
-    )
+    other_names = ("External", "PrescribedForce")
 
     body: BodyName
     station: Annotated[Numbers, Signal("m", (3,), kind="signal")] = (0.0, 0.0, 0.0)

@@ -77,10 +77,7 @@ class MobilitySpring(OnCoordinate):
         group: its kind: gravity, passive, external, actuator or muscle.
     """
 
-    other_names = (
-        "Spring",
-        "SpringGeneralizedForce",
-    )
+    other_names = ("Spring", "SpringGeneralizedForce")
 
     stiffness: Annotated[Number, quantity("N m/rad, N/m", lowest=0.0)]
     rest: Annotated[Number, quantity("rad, m")] = 0.0

@@ -65,10 +65,7 @@ class TwoPointSpring(TwoPoint):
         group: its kind: gravity, passive, external, actuator or muscle.
     """
 
-    other_names = (
-        "Spring",
-        "PointToPointSpring",
-    )
+    other_names = ("Spring", "PointToPointSpring")
 
     tabular = True
     proportional = ("rest_length",)

@@ -41,11 +41,7 @@ class Point(Described):
         p: in the body's frame [m], shape (3,).
     """
 
-    other_names = (
-        "PathPoint",
-        "ViaPoint",
-        "Via",
-    )
+    other_names: ClassVar[tuple[str, ...]] = ("PathPoint", "ViaPoint", "Via")
 
     body: BodyName
     p: Station

@@ -102,11 +102,7 @@ class Rope(Unilateral):
         law: "newton" or "poisson": see cd.contact.Rigid.
     """
 
-    other_names = (
-        "Cable",
-        "String",
-        "Tether",
-    )
+    other_names = ("Cable", "String", "Tether")
 
     measure: ClassVar[str] = "m"
 
