@@ -149,7 +149,7 @@ def nearest() -> None:
     """Nearest points on 1,280 triangles, of points at some distance from them."""
     import casadi as ca
 
-    from condyle.contact.nearest import nearest_triangle, on_triangle
+    from condyle.contact.mesh import nearest_triangle, on_triangle
     from condyle.contact.triangles import checked
     from condyle.native.calls.function import NativeFunction
     from condyle.native.sweeps.lookup import assembled, get

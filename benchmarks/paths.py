@@ -47,7 +47,7 @@ def ends(n: int = STATES, off: float = 0.0) -> np.ndarray:
 
 
 def function(name: str, quadrant: str = "all", **sizes: Any) -> Any:
-    """Ends (6,) -> the row of paths/surfaces.py."""
+    """Ends (6,) -> the row of paths/wrap_surfaces.py."""
     import casadi as ca
 
     import condyle as cd

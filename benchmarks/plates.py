@@ -19,7 +19,7 @@ import numpy as np
 
 import condyle as cd
 from condyle.integrate import knots
-from condyle.integrate.timed import timed
+from condyle.integrate.interrupts.time_signals import timed
 
 WEIGHT, STRIDE, STANCE = 800.0, 1.1, 0.66
 

@@ -15,8 +15,10 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from importlib.machinery import ModuleSpec
 from types import ModuleType
+from typing import Any
 
 _REMEDY = (
     "the wheels of opensim and casadi bring two libraries of one name (libcasadi) that differ, and a "
@@ -40,6 +42,23 @@ def collector_paused() -> Iterator[None]:
     finally:
         if was_on:
             gc.enable()
+
+
+class Deferred:
+    """A module whose functions load it when they are called, not before: records of operators name functions
+    of rooms that most systems never enter. For type checkers and editors, import the module itself under
+    `if TYPE_CHECKING`."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        return lambda *arguments, **named: getattr(import_module(self._name), name)(*arguments, **named)
+
+
+def if_loaded(module: str, name: str) -> Any:
+    """A class for isinstance, or () where nobody has loaded its module: then nothing is an instance of it."""
+    return getattr(sys.modules.get(module), name, ())
 
 
 def load_casadi() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from condyle.integrate.stepping.boxes import MARGIN, touching
+from condyle.integrate.stepping.closest_points import MARGIN, touching
 from tests.contact.random_pairs import rotations
 
 COUNT = 3000

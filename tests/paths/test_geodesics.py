@@ -9,7 +9,8 @@ import pytest
 
 from condyle.native.calls.function import NativeFunction
 from condyle.native.sweeps.lookup import assembled, get
-from condyle.paths import Ellipsoid, Sphere, ellipsoid
+from condyle.paths import Ellipsoid, Sphere
+from condyle.paths.ellipsoid_halves import solvers
 from condyle.paths.segment import Segment
 from tests.oracles.geodesics import CLASSES, random_ends, true_length
 
@@ -100,7 +101,7 @@ def test_chords_near_the_center():
     """Ends that are far away, as of muscles, with a chord that passes near the center: the search begins on
     another side than it ends, and still takes few rounds, without shooting."""
     x, radii, rng = ca.SX.sym("x", 6), np.array([0.03, 0.025, 0.02]), np.random.default_rng(15)
-    row = get(ellipsoid.solvers()[0], Ellipsoid(tuple(radii)).given(x[:3], x[3:]))
+    row = get(solvers()[0], Ellipsoid(tuple(radii)).given(x[:3], x[3:]))
     f = NativeFunction(
         "search",
         lambda: assembled("search", [x], [row]),

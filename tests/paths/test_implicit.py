@@ -12,7 +12,7 @@ import pytest
 import condyle as cd
 from condyle.native.calls.function import NativeFunction
 from condyle.native.sweeps.lookup import assembled
-from condyle.paths.implicit import start
+from condyle.paths.implicit_wrap import start
 from condyle.paths.shooting import Level, Shooting
 from tests.paths.test_segments import function
 

@@ -2,17 +2,14 @@
 `system.add_contact("heel", floor, heel)`, or as any force `cd.contact.HuntCrossley(floor, heel)`."""
 
 from condyle.arguments import missing, spoken
-from condyle.contact.foundation import ElasticFoundation, OpenSimElasticFoundation
-from condyle.contact.implicit import Implicit
-from condyle.contact.law import HuntCrossley
-from condyle.contact.leaf import Depth, Loss
-from condyle.contact.material import Material
+from condyle.contact.depth import Depth, Loss
+from condyle.contact.elastic_foundation import ElasticFoundation, OpenSimElasticFoundation
+from condyle.contact.hunt_crossley import HuntCrossley, OpenSimHuntCrossley, SmoothSphereHalfSpace
+from condyle.contact.implicit_surface import Implicit
+from condyle.contact.materials import Material, Rigid
 from condyle.contact.mesh import Mesh
-from condyle.contact.opensim import OpenSimHuntCrossley, SmoothSphereHalfSpace
-from condyle.contact.points import Point, vertices
-from condyle.contact.rigid import Rigid
 from condyle.contact.solids import Box, Cylinder, Ellipsoid, Torus
-from condyle.contact.surfaces import HalfSpace, Sphere
+from condyle.contact.surfaces import HalfSpace, Point, Sphere, vertices
 from condyle.contact.terrain import HeightField
 
 __all__ = [

@@ -20,14 +20,15 @@ import casadi as ca
 import numpy as np
 
 from condyle.contact.solids import Framed
-from condyle.contact.surfaces import Folded, Pose, Sphere, plain_numbers
-from condyle.contact.touch import Touch
+from condyle.contact.surfaces import Folded, Pose, Sphere, Touch, plain_numbers
 from condyle.errors import DescriptionError
 from condyle.laws.described import sx
 from condyle.native.sweeps.lookup import get
 from condyle.native.sweeps.solver import Solver
 from condyle.native.sweeps.table import Table
 from condyle.records import dataclass
+from condyle.shapes import Drawing
+from condyle.shapes.meshes import sheet
 
 LIMIT, NEAR = 50, 1e-10
 """Newton's steps at most; the last one over the size of a cell."""
@@ -93,6 +94,10 @@ class HeightField(Framed):
         c = _coefficients(_coefficients(h).T).T
         patches = np.lib.stride_tricks.sliding_window_view(c, (4, 4)).reshape(-1, 4, 4)
         object.__setattr__(self, "cells", Table.of((BASIS @ patches @ BASIS.T).reshape(-1, 16)))
+
+    def drawn(self, size: float) -> list[Drawing]:
+        grid = np.stack([*np.meshgrid(self.x, self.y, indexing="ij"), self.heights], axis=-1)
+        return [Drawing(sheet(grid), self.X_BS, wide=True)]
 
     @property
     def form(self) -> Hashable:

@@ -22,7 +22,7 @@ class View:
     Attributes:
         plain: nobody takes derivatives of what laws make of it.
         straight: all must be expressions; nothing may be left to loops.
-        acting: whether contacts are enabled, by their descriptions; those that are not there count as such.
+        enabled_contacts: flags by the contacts' descriptions; a contact without a flag is enabled.
     """
 
     plain = False
@@ -33,7 +33,7 @@ class View:
         self.z, self.law = ca.SX(0, 1), ""
         self.states: dict[str, ca.SX] = {}
         self.known: dict[str, ca.SX] = {}
-        self.acting: dict[str, ca.SX] = {}
+        self.enabled_contacts: dict[str, ca.SX] = {}
         self.biases: dict[Any, Pair] | None = None  # accelerations of M at udot = 0, by body
 
     def _index(self, body: str) -> int:

@@ -1,30 +1,35 @@
-"""A run of an ensemble: one native program in several threads, each with lanes of its own, and one queue of
-members for all."""
+"""Runs of ensembles.
+
+`EnsembleRun` is one native program in several threads, each with lanes of its own, and one queue of members for
+all. Lanes go on together and an event stops one of them, so that members with events do not share lanes:
+`EachRun` makes each a run of its own (run.py), which takes its steps in the native loop for one state, and comes
+out as it would alone, to the last bit. Threads share a queue of members.
+"""
 
 from __future__ import annotations
 
+import itertools
 import time
 from concurrent.futures import wait
-from dataclasses import field
+from dataclasses import field, replace
 from functools import partial
 
 import numpy as np
 
-from condyle.integrate.branches import Branches
-from condyle.integrate.each_run import EachRun
-from condyle.integrate.ensemble import AtTimes, Ensemble, Steps
-from condyle.integrate.knots import table
-from condyle.integrate.lanes import SUMMARY
+from condyle.integrate.ensemble import AtTimes, Ensemble, Members, Runs, Steps
+from condyle.integrate.integrators import Method
+from condyle.integrate.interrupts.knots import table
+from condyle.integrate.interrupts.path_jumps import Branches
+from condyle.integrate.interrupts.time_signals import timed
 from condyle.integrate.manifold import Manifold
-from condyle.integrate.members import Members
-from condyle.integrate.methods import Method
-from condyle.integrate.native import native
-from condyle.integrate.run import INTERVAL, Settings
-from condyle.integrate.step_rows import StepRows
-from condyle.integrate.timed import timed
+from condyle.integrate.run import INTERVAL, Run, Settings
+from condyle.integrate.step_loop import SUMMARY, native
+from condyle.integrate.steps import ROW, StepRows
+from condyle.integrate.trajectory import Statistics, Trajectory
 from condyle.native.machine import threads
 from condyle.native.programs.program import Program, Workspace
 from condyle.records import dataclass
+from condyle.status import Outcome, Status
 
 LOG_BYTES = 8e6
 """The memory of a thread's log of steps; it is emptied when it is nearly full."""
@@ -80,9 +85,9 @@ class EnsembleRun:
         } | self.tables
         self.shared["ended"][:, 0] = m.t
         if "knots" in self.program.layout["streams"]:
-            s, earliest = self.settings, np.full(N, m.t.min())
+            starts = np.full(N, m.t.min()), m.t
             self.shared["knots"], first = table(
-                timed(m[0].system), m.tail, earliest, m.t, s.t_final, s.accuracy, s.step, self.method
+                timed(m[0].system), m.tail, starts, self.settings, self.method
             )
             self.shared["first_knot"] = first[:, None]
         if self.times is not None:
@@ -186,7 +191,7 @@ class EnsembleRun:
         widths = {name: s["size"] for name, s in self.program.layout["streams"].items()}
         wanted = [(["suspects"], "suspect_count", self.suspects)] if "suspects" in widths else []
         if self.times is None:
-            wanted.append(([name for name in "MTYFD" if name in widths], "log", self.logs))
+            wanted.append(([name for name in widths if name.startswith(ROW)], "row_count", self.logs))
         out = []
         for names, count, kept in wanted:
             capacity = max(64 * self.program.W, int(LOG_BYTES / 8 / sum(widths[name] for name in names)))
@@ -235,16 +240,134 @@ class EnsembleRun:
 
     def _steps(self) -> Steps:
         """All rows of the logs, by member; those of one member are in their order already."""
-        names = ("M", "T", "Y", "F", "D")
-        size = {name: s["size"] for name, s in self.program.layout["streams"].items() if name in names}
-        rows = {
-            name: np.concatenate([np.empty((0, size[name])), *(log[name] for log in self.logs)])
-            for name in size
-        }
-        member = rows["M"][:, 0].astype(int)
-        order, n = np.argsort(member, kind="stable"), size["Y"]
-        more = rows["D"][order].reshape(len(order), -1, n) if "D" in rows else np.empty((len(order), 0, n))
+        n, widths = self.members.y.shape[1], self.program.layout["streams"]
+
+        def rows(name: str) -> np.ndarray:
+            stream = ROW + name
+            width = widths[stream]["size"] if stream in widths else 0
+            return np.concatenate([np.empty((0, width)), *(log[stream] for log in self.logs if width)])
+
+        member = rows("member")[:, 0].astype(int)
+        order = np.argsort(member, kind="stable")
         begin = np.searchsorted(member[order], np.arange(len(self.members) + 1))
-        return Steps(
-            begin, StepRows(rows["T"][order, 0], rows["Y"][order], rows["F"][order], more, self.method)
+        t, y, f = (rows(name)[order] for name in ("t", "y", "f"))
+        dense = rows("dense")
+        more = dense[order].reshape(len(order), -1, n) if dense.shape[1] else np.empty((len(order), 0, n))
+        return Steps(begin, StepRows(t[:, 0], y, f, more, self.method))
+
+
+@dataclass
+class EachRun:
+    """Runs of many members while they go on.
+
+    Args:
+        times: what is kept of each beside its ends; None for every step.
+    """
+
+    members: Members
+    program: Program
+    tables: dict[str, np.ndarray]
+    method: Method
+    settings: Settings
+    times: np.ndarray | None
+    stop: bool = False
+    found: dict[int, Trajectory] = field(default_factory=dict)
+
+    def go(self, count: int) -> Ensemble:
+        """Run in `count` threads. This one only waits, so that an interrupt meets no work half done."""
+        N, report = len(self.members), self.settings.report
+        count, queue = max(1, min(count, N)), itertools.count()
+        futures = threads.submit([partial(self._serve, queue) for _ in range(count)])
+        try:
+            if not futures:  # the interpreter is about to end
+                self._serve(queue)
+            while wait(futures, INTERVAL).not_done:
+                if report is not None:
+                    report(len(self.found) / N)
+        except KeyboardInterrupt:
+            pass
+        finally:
+            self.stop = True
+            wait(futures)
+        for future in futures:
+            future.result()
+        return self._ensemble()
+
+    def _serve(self, queue: itertools.count[int]) -> None:
+        """Take members until there are none, or until told to stop."""
+        settings = replace(self.settings, report=self._go_on)
+        while not self.stop and (i := next(queue)) < len(self.members):
+            try:
+                traj = Run(self.members[i], self.program, self.tables, self.method, settings).go()
+            except BaseException as error:
+                self.stop = True  # for the others too
+                error.add_note(f"This is member {i} of {len(self.members)}.")
+                raise
+            self.found[i] = self._kept(traj)
+
+    def _go_on(self, share: float) -> None:
+        """Called now and then by each run: it ends as by Ctrl-C when all shall stop."""
+        if self.stop:
+            raise KeyboardInterrupt
+
+    def _kept(self, traj: Trajectory) -> Trajectory:
+        """What stays of a run: its ends and the times between, or all of it, without the memory that it did
+        not use."""
+        rows = traj.rows
+        if self.times is None:
+            t, y, f, more = (x.copy() for x in (rows.t, rows.y, rows.f, rows.more))
+            return replace(traj, rows=StepRows(t, y, f, more, rows.method, rows.cuts))
+        inside = self.times[(self.times > rows.t[0]) & (self.times < rows.t[-1])]
+        last = len(traj) - 1
+        alone = StepRows.alone(
+            np.concatenate([rows.t[:1], inside, rows.t[1:][-1:]]),
+            np.concatenate([rows.y[:1], traj.at(inside), rows.y[1:][-1:]]),
+            rows.method,
+        )
+        return traj.part(np.concatenate([[0], traj.row(inside), [last] * bool(last)]).astype(int), alone)
+
+    def _ensemble(self) -> Ensemble:
+        m = self.members
+        runs = tuple(self.found.get(i) or self._none(i) for i in range(len(m)))
+        ended = {name: np.full(len(m), np.nan) for name in SUMMARY} | {
+            "t": np.array([traj.t[-1] for traj in runs]),
+            **{
+                name: np.array([getattr(traj.statistics, attribute) for traj in runs], dtype=float)
+                for name, attribute in (
+                    ("steps", "steps"),
+                    ("rejected", "rejections"),
+                    ("evaluations", "evaluations"),
+                    ("jacobians", "jacobians"),
+                    ("projections", "projections"),
+                )
+            },
+        }
+        y_end = np.array([traj.y[-1] for traj in runs])
+        done = np.array([i in self.found for i in range(len(m))])
+        return Ensemble(
+            m,
+            Runs(runs, self.times),
+            done,
+            ended,
+            y_end,
+            np.zeros_like(y_end),
+            self.method,
+            self.settings.step,
+            1.0,
+            self._manifold,
+        )
+
+    @property
+    def _manifold(self) -> Manifold:
+        return Manifold.of(self.members.system, self.settings.weights, self.settings.accuracy)
+
+    def _none(self, i: int) -> Trajectory:
+        m = self.members
+        rows = StepRows.alone(m.t[[i]], m.y[[i]], self.method)
+        return Trajectory(
+            m[i],
+            rows,
+            Outcome(Status.INTERRUPTED, "interrupted before it started"),
+            Statistics(),
+            self._manifold,
         )

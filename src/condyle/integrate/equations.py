@@ -11,16 +11,15 @@ import casadi as ca
 import numpy as np
 
 from condyle.constraints.solve.multipliers import SHORT
-from condyle.integrate.branches import Branches
-from condyle.integrate.looped import Loops, compiled, evaluated
+from condyle.integrate.interrupts.path_jumps import Branches
+from condyle.integrate.interrupts.time_signals import timed
 from condyle.integrate.projection import Projection, projection
-from condyle.integrate.timed import timed
 from condyle.model.layouts import LONGEST_FOR_ONE, build_looped_rates, prefers_loops
 from condyle.model.model import Model
 from condyle.model.operators.rates import qdot
 from condyle.model.right_hand_side import Rates, right_hand_side, unless
 from condyle.model.symbols import Symbols
-from condyle.native.programs.evaluated import Evaluated
+from condyle.native.programs.evaluated import Evaluated, Loops, compiled, evaluated
 from condyle.native.programs.nodes import Kernel, Node, Put, Scan, Stream
 from condyle.native.sweeps.lookup import Staged, assembled, has_frozen
 from condyle.records import dataclass
@@ -44,7 +43,7 @@ class Equations:
         parameters: size of p.
         prescribed: how many of y motions prescribe.
         timed: whether anything depends on time alone, so that a run has knots: knots.py.
-        may_jump: whether lengths of paths may jump: branches.py.
+        may_jump: whether lengths of paths may jump: path_jumps.py.
         signature: (t, y, p, rows that f looks up there) -> on which branches all paths are, and the lengths
             of their spans; None where none may jump, and where f is loops and paths go over surfaces.
         switches: of which span each switch of the signature is.

@@ -4,7 +4,7 @@ A witness g is looked at a few times in each step. Where its sign changes, the i
 no longer than the window; the event happens at its end, just after the change. All events that changed sign
 in that interval happen there, in the order in which they were given, each action seeing the State that the
 one before left. Then those follow whose sign an action changed. What the side of a witness is after an
-action: sides.py.
+action: witnesses.py.
 """
 
 from __future__ import annotations
@@ -13,15 +13,19 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field
 from typing import Any, ClassVar
 
+import casadi as ca
 import numpy as np
 
 from condyle.arguments import spoken
 from condyle.errors import DescriptionError, TraceError, UnknownNameError
-from condyle.integrate.scalars import Scalars
-from condyle.laws.ask import check_function, traced_law
+from condyle.laws.ask import answers, check_function, traced_law
 from condyle.laws.leaf import Leaf
+from condyle.model.model import description
+from condyle.model.symbols import Symbols
+from condyle.native.calls.function import NativeFunction
+from condyle.native.sweeps.lookup import Staged, assembled
 from condyle.records import dataclass
-from condyle.system.given import number
+from condyle.system.given import number, seconds
 from condyle.system.state import State
 from condyle.system.system import System
 from condyle.trace import Traced, is_truth
@@ -62,6 +66,8 @@ class Event:
     law: Traced | None = field(init=False, default=None, repr=False)
     share: ClassVar[float] = 1.0
     """Of its window, to which its instant is narrowed."""
+    resolves: ClassVar[bool] = False
+    """It is a transition of rigid contacts: what happens is up to them."""
     asks: tuple[Leaf, ...] = field(init=False, default=(), repr=False)
 
     def __post_init__(self) -> None:
@@ -76,11 +82,8 @@ class Event:
             raise DescriptionError(f"Event: at={times}: times must be finite [s]")
         for what in ("window", "every"):
             value = getattr(self, what)
-            if (
-                value is not None
-                and not 0 < number(f"Event: {what}", value, "a positive number [s]") < np.inf
-            ):
-                raise DescriptionError(f"Event: {what} = {value!r} must be a positive number [s]")
+            if value is not None:
+                seconds(f"Event: {what}", value)
         if self.action is not None and not callable(self.action):
             raise DescriptionError(f"Event: action must be a function of a State, got {self.action!r}")
         if self.witness is not None and not callable(self.witness):
@@ -169,3 +172,50 @@ def _float(event: Event, value: Any) -> float:
 
 
 spoken(Event)
+
+
+class Scalars:
+    """Traced functions of one number each as one kernel.
+
+    Args:
+        laws: how errors call each, the function and what it asks.
+    """
+
+    def __init__(self, system: System, laws: Sequence[tuple[str, Traced, tuple[Leaf, ...]]]) -> None:
+        self._laws, self._model = laws, system.compiled.model
+        tree = self._model.tree
+        known = (*tree.parameters.names, *tree.inputs.names, *tree.discrete.names)
+        for what, law, asks in laws:
+            for p in [*(p for ask in asks for p in ask.parameters()), *law.outside]:
+                name = getattr(p, "name", "")
+                if name not in known:
+                    raise UnknownNameError("parameter", name, known, f"{what} cannot bring one of its own")
+            for ask in asks:
+                ask.check(tree, what)
+        key = "\n".join(f"{[ask.text for ask in asks]} {law.text}" for _, law, asks in laws)
+        sizes = self._model.sizes()
+        self._function = NativeFunction(
+            "scalars",
+            self._build,
+            key=f"scalars {key}\n{description(self._model)}",
+            inputs=[(name, sizes[name]) for name in ("q", "u", "tail")],
+            outputs=[("g", len(laws))],
+        )
+
+    def _build(self) -> ca.Function | Staged:
+        s = Symbols(self._model)
+        view = s.view(s.kinematics())
+        values = [law.apply(*answers(asks, view)) for _, law, asks in self._laws]
+        return assembled("scalars", [s["q"], s["u"], s["tail"]], [ca.vertcat(*values)])
+
+    def __call__(self, t: np.ndarray, y: np.ndarray, tail: np.ndarray) -> np.ndarray:
+        """Values (m, functions) at times t (m,) and q, u, z side by side (m, n), all else from tails (k,) or
+        (m, k)."""
+        model = self._model
+        nq, n = model.tree.nq, model.tree.nq + model.tree.nu
+        tails = np.empty((len(t), model.tail_size))
+        tails[...] = tail
+        tails[:, model.tail["t"]], tails[:, model.tail["z"]] = t[:, None], y[:, n:]
+        if not len(t):
+            return np.empty((0, len(self._laws)))
+        return self._function.fast(np.ascontiguousarray(y[:, :nq]), np.ascontiguousarray(y[:, nq:n]), tails)

@@ -26,12 +26,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from condyle.errors import ConvergenceError, DescriptionError
+from condyle.integrate.ensemble import Members
 from condyle.integrate.ensemble_run import EnsembleRun
+from condyle.integrate.integrators import METHODS, Method
 from condyle.integrate.manifold import Manifold
-from condyle.integrate.members import Members
-from condyle.integrate.methods import METHODS, Method
-from condyle.integrate.native import native
 from condyle.integrate.run import Settings
+from condyle.integrate.step_loop import native
 from condyle.native.machine.threads import thread_count
 from condyle.records import dataclass
 from condyle.status import Status

@@ -37,11 +37,11 @@ from condyle.constraints.solve.corrections import (
     velocity_change,
 )
 from condyle.dynamics.rates import speeds
-from condyle.integrate.looped import Loops, compiled, evaluated
 from condyle.integrate.manifold import LIGHTEST, SHARE
 from condyle.model.layouts import build_looped_changes
 from condyle.model.model import Model
 from condyle.model.symbols import Symbols
+from condyle.native.programs.evaluated import Loops, compiled, evaluated
 from condyle.native.programs.nodes import If, Kernel, Node, Stream, While, kernel
 from condyle.native.sweeps.lookup import Closure, Staged, assembled
 from condyle.records import dataclass

@@ -13,11 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from condyle.arrays import Array
 from condyle.errors import ShapeError
-from condyle.integrate.branches import Jump
+from condyle.integrate.interrupts.path_jumps import Jump
 from condyle.integrate.manifold import Manifold
-from condyle.integrate.measured import history, measured
+from condyle.integrate.measure_history import history, measured
 from condyle.integrate.rigid.impact import Impact
-from condyle.integrate.step_rows import StepRows
+from condyle.integrate.steps import StepRows
 from condyle.presentation import Block, cut, number, rows_of, span
 from condyle.quality import Check, Judged
 from condyle.records import dataclass

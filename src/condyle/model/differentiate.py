@@ -303,7 +303,7 @@ class OperatorDerivative:
         """(4)"""
         s, tree = self.s, self.model.tree
         kin, loads, found, r2, (unknown, known) = self._constrained()
-        transposed = Multipliers(s.rows(kin), s.lock, transposed=True) if self.model.rubs else found
+        transposed = Multipliers(s.rows(kin), s.lock, transposed=True) if self.model.has_friction else found
         w, x, mu = (
             ca.SX.sym(name, n) for name, n in (("cotangent", tree.nu), ("x", tree.nu), ("mu", r2.numel()))
         )

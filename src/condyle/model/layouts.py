@@ -136,7 +136,7 @@ def prefers_loops(
     loops = OPERATORS[name].looped
     if wish == "unrolled" or loops is None:
         return False
-    if model.rubs and name in ("forward_dynamics", "multipliers", "held_accelerations"):
+    if model.has_friction and name in ("forward_dynamics", "multipliers", "held_accelerations"):
         return False  # Y is not symmetric: multipliers.py
     if name in ("path_lengths", "path_speeds", "moment_arms", "path_geometry"):
         return bool(model.paths) and (wish == "looped" or _paths_size(model) > LONGEST_FOR_ONE)

@@ -11,8 +11,8 @@ import numpy as np
 
 from condyle.constraints.base import Constraint
 from condyle.constraints.unilateral import RigidContact, Unilateral
-from condyle.contact.foundation import ElasticFoundation
-from condyle.contact.law import ContactLaw
+from condyle.contact.elastic_foundation import ElasticFoundation
+from condyle.contact.hunt_crossley import ContactLaw
 from condyle.forces.actuators import Actuator, PathActuator
 from condyle.forces.base import Force, state_variables
 from condyle.forces.gravity import Gravity
@@ -76,9 +76,9 @@ class Model:
         return {name: c for name, c in self.constraints.items() if isinstance(c, Unilateral)}
 
     @cached_property
-    def rubs(self) -> bool:
+    def has_friction(self) -> bool:
         """Whether some of them has friction."""
-        return any(c.rubs for c in self.unilateral.values())
+        return any(c.has_friction for c in self.unilateral.values())
 
     @cached_property
     def reported(self) -> dict[str, str]:
@@ -162,7 +162,7 @@ class Model:
         return [found[text] for text in self.mobilizers]
 
     @cached_property
-    def acting(self) -> tuple[str, ...]:
+    def exerting_forces(self) -> tuple[str, ...]:
         """Names of the forces that exert something; measures, which do not, come after them."""
         return tuple(name for name, force in self.forces.items() if force.exerts)
 

@@ -42,8 +42,8 @@ class Symbols:
         part["table"] = part["table"] if direct else model.table[0]
         self.arguments["tail"] = ca.vertcat(*(part[name] for name in model.tail))
         self.t, self.enabled, self.z = part["t"], part["enabled"], part["z"]
-        acting = self.enabled[len(model.forces) + len(model.constraints) :]
-        self.motions = Prescription(tree, self.t, self["q"], self["u"], acting, part["lock"], part["held"])
+        enabled = self.enabled[len(model.forces) + len(model.constraints) :]
+        self.motions = Prescription(tree, self.t, self["q"], self["u"], enabled, part["lock"], part["held"])
         self.lock = self.motions.lock
         self.gravity = self.enabled[0] * model.gravity.g
 
@@ -70,7 +70,7 @@ class Symbols:
         if id(kin) not in self._views:
             view = self._views[id(kin)] = View(self.model.tree, kin, self.t, self["q"], self["u"])
             view.plain, view.straight = self.plain, self.straight
-            view.acting = {
+            view.enabled_contacts = {
                 force.description(): self.enabled[i]
                 for i, (name, force) in enumerate(self.model.forces.items())
                 if name in self.model.contacts

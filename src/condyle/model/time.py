@@ -1,4 +1,4 @@
-"""What of a model may depend on time: one list, which batches (system/timed.py) and runs (integrate/timed.py)
+"""What of a model may depend on time: one list, which batches (system/time_signals.py) and runs (integrate/time_signals.py)
 read."""
 
 from __future__ import annotations

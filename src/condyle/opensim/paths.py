@@ -18,7 +18,7 @@ from condyle.opensim.reading import Reading
 from condyle.opensim.table import Class, Field, Number, Vector, reads, write, writes
 from condyle.opensim.writing import Writing, Xml, alike, angles, xml
 from condyle.paths.points import FARTHEST, METHODS
-from condyle.paths.surfaces import QUADRANTS
+from condyle.paths.wrap_surfaces import QUADRANTS
 from condyle.spatial import Transform, rotation_from_euler
 from condyle.trace import Traced
 from condyle.tree import scales

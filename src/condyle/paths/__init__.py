@@ -3,11 +3,11 @@ one."""
 
 from condyle.arguments import missing, spoken
 from condyle.paths.function_path import FunctionPath
-from condyle.paths.implicit import ImplicitSurface
+from condyle.paths.implicit_wrap import ImplicitSurface
 from condyle.paths.path import Path
 from condyle.paths.points import ConditionalPoint, MovingPoint, Point, Wrap
-from condyle.paths.surfaces import Cylinder, Ellipsoid, Sphere, Surface
 from condyle.paths.torus import Torus
+from condyle.paths.wrap_surfaces import Cylinder, Ellipsoid, Sphere, Surface
 
 __all__ = [
     "ConditionalPoint",

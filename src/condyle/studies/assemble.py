@@ -16,16 +16,15 @@ from condyle.arguments import answered
 from condyle.arrays import Array, real
 from condyle.constraints.unilateral import Stop
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
-from condyle.fit.doubts import doubt
-from condyle.fit.expressions import expressions
+from condyle.fit.cost import Layout
 from condyle.fit.frames import Frames, frame_count
+from condyle.fit.gauss_newton import BEFORE, INFO, OWN, STAY, FitLoop
 from condyle.fit.goals import Coordinate, Goal
-from condyle.fit.layout import Layout
-from condyle.fit.loop import BEFORE, INFO, OWN, STAY, FitLoop
-from condyle.fit.looped import has_loops
-from condyle.fit.normal import NormalMatrices
+from condyle.fit.kernels import expressions, has_loops
+from condyle.fit.missed_goals import check_missed_goals
+from condyle.fit.observability import NormalMatrices
 from condyle.integrate.progress import check_progress, shown
-from condyle.integrate.rigid.numbers import in_few
+from condyle.integrate.rigid.contact_rows import in_few
 from condyle.mobilizers import Mobilizer, motion_at
 from condyle.model.model import description
 from condyle.native.machine import lapack
@@ -104,7 +103,7 @@ def assemble(
     locks = {**state.locked, **system.compiled.tails.levels(locked)}
     run = lambda start, goals, t: _run(system, start, goals, locks, limits, accuracy, t, None)
     frames = run(state, wanted or _stay(state), np.array([state.t])).check()
-    frames = doubt("assemble", frames, run) if wanted else frames
+    frames = check_missed_goals("assemble", frames, run) if wanted else frames
     if frames.failures and wanted:
         warn(f"assemble: {frames.failures[0]}", RuntimeWarning)
     q, u = frames.q[0], state.u
@@ -222,7 +221,7 @@ def follow(
 
     report, stop = shown("assemble") if progress is True else (progress or None, None)
     try:
-        return doubt(who, run(state, goals, t, report, normal), run)
+        return check_missed_goals(who, run(state, goals, t, report, normal), run)
     finally:
         if stop is not None:
             stop()

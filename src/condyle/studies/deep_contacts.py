@@ -11,10 +11,10 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 
-from condyle.contact.law import ContactLaw
+from condyle.contact.hunt_crossley import ContactLaw
 from condyle.errors import warn
-from condyle.integrate.members import Members
-from condyle.integrate.rigid.numbers import in_few
+from condyle.integrate.ensemble import Members
+from condyle.integrate.rigid.contact_rows import in_few
 from condyle.model.symbols import Symbols
 from condyle.native.calls.function import NativeFunction
 from condyle.native.straight.columns import columns

@@ -14,8 +14,8 @@ from condyle.arrays import Array
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
 from condyle.plausible import ask, of_times
 from condyle.records import dataclass
-from condyle.studies.motion import Motion
-from condyle.studies.smoothing import spline
+from condyle.studies.motion.motion import Motion
+from condyle.studies.motion.splines import spline
 from condyle.table import Table, after_events
 from condyle.tree.body import Body
 

@@ -261,7 +261,7 @@ def _check_rank(compiled: Compiled, q: Any, u: Any, tail: Array) -> None:
 
 def _rank(compiled: Compiled, Y: Array) -> Any:
     """Rank of the constraints, or of some, one per state. With friction Y is not symmetric."""
-    symmetric = not compiled.model.rubs
+    symmetric = not compiled.model.has_friction
     return np.linalg.matrix_rank(Y, rtol=SMALLEST_EIGENVALUE, hermitian=symmetric) if Y.size else 0
 
 
@@ -278,7 +278,9 @@ def _check_shares(compiled: Compiled, kind: str, name: str, q: Any, u: Any, tail
     discrete = list(model.tree.discrete.names)
     counts = name in CONTACT_FORCES
     if not counts:
-        ways = [discrete.index(v) for n, c in model.unilateral.items() if c.rubs for v in c.directions(n)]
+        ways = [
+            discrete.index(v) for n, c in model.unilateral.items() if c.has_friction for v in c.directions(n)
+        ]
         counts = (tail[..., model.tail["discrete"]][..., ways] != 0).any(axis=-1)
     if not np.any(counts):
         return

@@ -11,7 +11,7 @@ from condyle.arguments import answered
 from condyle.constraints.base import Constraint
 from condyle.constraints.unilateral import RigidContact
 from condyle.contact.groups import pairs
-from condyle.contact.law import ContactLaw, HuntCrossley
+from condyle.contact.hunt_crossley import ContactLaw, HuntCrossley
 from condyle.contact.surfaces import Surface
 from condyle.errors import DescriptionError, FrozenError, UnknownNameError
 from condyle.forces.base import Force

@@ -1,7 +1,7 @@
 """Paths that find no way over their surfaces, and contacts without closest points: which, and at which pose,
 in words.
 
-Where none is found, all that depends on it is NaN (forces/path.py, contact/law.py). Whoever meets a NaN asks
+Where none is found, all that depends on it is NaN (forces/path.py, contact/hunt_crossley.py). Whoever meets a NaN asks
 here why.
 """
 

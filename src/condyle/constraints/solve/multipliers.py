@@ -424,6 +424,6 @@ def rubbing(rows: ConstraintEquations) -> list[int]:
     return [
         k
         for i, _, at in rows.parts
-        if isinstance(law := laws[i], Unilateral) and law.rubs
+        if isinstance(law := laws[i], Unilateral) and law.has_friction
         for k in range(at.start, at.stop)
     ]

@@ -22,7 +22,7 @@ For solvers (docs/theory/rigid_contact.md (2)-(7)), all native and batched over 
     bias   (k, 3)      gddot and the rates of slip at udot = 0
     e, mu  (k,)        restitution and friction, with the Parameters of the tail
 
-`model.unilateral[name]` is the constraint: `.law`, `.rubs` (has friction), `.flags(name)` and
+`model.unilateral[name]` is the constraint: `.law`, `.has_friction`, `.flags(name)` and
 `.directions(name)`, names of its discrete variables. As equations of the system (G of `constraint_jacobian`,
 p = -gap) they hold where the discrete variables of a state say so (NAME.closed, NAME.stick, NAME.slide_x ..
 _z); in default states all are open. Equality constraints and locks are in `system.impulses(q, u, f)` and

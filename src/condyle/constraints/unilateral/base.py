@@ -31,7 +31,7 @@ from typing import Annotated, Any, ClassVar, Self
 import casadi as ca
 
 from condyle.constraints.base import Constraint
-from condyle.contact.rigid import RESTITUTION, check_law, check_restitution
+from condyle.contact.materials import RESTITUTION, check_law, check_restitution
 from condyle.laws.described import number, quantity, sx
 from condyle.laws.leaf import Leaf
 from condyle.native.sweeps.lookup import Closure
@@ -59,7 +59,7 @@ class Unilateral(Constraint):
     law: str = field(default="newton", kw_only=True)
     closed: Flag = field(default=0.0, init=False, repr=False)
 
-    rubs: ClassVar[bool] = False
+    has_friction: ClassVar[bool] = False
     """Whether there is friction."""
 
     def __post_init__(self) -> None:
@@ -147,7 +147,7 @@ class Normal(Constraint):
 
     @cached_property
     def drag(self) -> Drag | None:
-        return Drag(self.whole) if self.whole.rubs else None
+        return Drag(self.whole) if self.whole.has_friction else None
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import field
 from functools import cached_property
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Self
 
 import casadi as ca
 
 from condyle.constraints.base import Constraint
 from condyle.constraints.unilateral.base import Flag, Normal, Stick, Unilateral
-from condyle.contact.pairs import check_pair, touch
-from condyle.contact.rigid import FRICTION, Rigid, combined
+from condyle.contact.closest_points import check_pair, touch
+from condyle.contact.materials import FRICTION, Rigid, combined_rigid
 from condyle.contact.surfaces import GivenPose, Surface
 from condyle.errors import DescriptionError
 from condyle.laws.described import Part, number, quantity, sx
+from condyle.laws.factors import Factors
 from condyle.laws.leaf import Composed, Leaf
 from condyle.laws.leaves import AngularVelocity, Rotation, StationPosition, StationVelocity
 from condyle.native.sweeps.lookup import Closure
@@ -110,6 +111,11 @@ class RigidContact(Unilateral):
     stick: Flag = field(default=0.0, init=False, repr=False)
     slide: Annotated[Any, quantity("-", 3)] = field(default=(0.0, 0.0, 0.0), init=False, repr=False)
 
+    def scaled(self, factors: Factors) -> Self:
+        if any(factors.change(x.body) for x in (self.a, self.b)):
+            factors.notes.append(": its surfaces are where and as large as they were")
+        return self
+
     def __init__(self, a: Surface, b: Surface) -> None:
         what = type(self).__name__
         check_pair(a, b, what)
@@ -129,8 +135,8 @@ class RigidContact(Unilateral):
         made = {
             "a": a,
             "b": b,
-            "restitution": combined(one, other, "restitution", f"{what}: restitution"),
-            "friction": combined(one, other, "friction", f"{what}: friction"),
+            "restitution": combined_rigid(one, other, "restitution", f"{what}: restitution"),
+            "friction": combined_rigid(one, other, "friction", f"{what}: friction"),
             "law": one.law,
             "closed": 0.0,
             "stick": 0.0,
@@ -154,29 +160,29 @@ class RigidContact(Unilateral):
         return self.a, self.b
 
     @property
-    def rubs(self) -> bool:  # type: ignore[override]
+    def has_friction(self) -> bool:  # type: ignore[override]
         return not (isinstance(self.friction, float) and self.friction == 0)
 
     def flags(self, name: str) -> dict[str, str]:
         mine = super().flags(name)
-        return mine | {"stick": f"{name}.stick"} if self.rubs else mine
+        return mine | {"stick": f"{name}.stick"} if self.has_friction else mine
 
     def named(self, name: str) -> RigidContact:
         made = super().named(name)
-        if not self.rubs:
+        if not self.has_friction:
             return made
         D = ca.vertcat(*(Discrete(v, 0.0).sx for v in self.directions(name)))
         return made._with({"slide": number(D, "slide")})
 
     def directions(self, name: str) -> tuple[str, ...]:
-        return tuple(f"{name}.slide_{axis}" for axis in "xyz") if self.rubs else ()
+        return tuple(f"{name}.slide_{axis}" for axis in "xyz") if self.has_friction else ()
 
     def holding(self) -> RigidContact:
         return super().holding()._with({"slide": (0.0, 0.0, 0.0)})
 
     @cached_property
     def parts(self) -> tuple[Constraint, ...]:  # type: ignore[override]
-        return (Normal(self), Stick(self)) if self.rubs else (Normal(self),)
+        return (Normal(self), Stick(self)) if self.has_friction else (Normal(self),)
 
     @cached_property
     def places(self) -> tuple[Leaf, ...]:  # type: ignore[override]

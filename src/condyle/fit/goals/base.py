@@ -74,7 +74,7 @@ class Goal:
         about: the field that holds the target; if empty, the target is zero.
         pooled: goals of one `code` are summed up into one block of numbers.
         looped: "pose" if `add` asks for the pose of its field `body` alone, "coordinate" if for coordinates
-            of one body alone: then it may run in loops over bodies (looped.py).
+            of one body alone: then it may run in loops over bodies (kernels.py).
         data: fields that machine code reads as numbers only (`constants`): others may be part of it.
         is_place: it is about the place of a point in ground: `Frames.rms` counts it.
         weight_at: where the weight is in a block of numbers.

@@ -20,8 +20,8 @@ import numpy as np
 from condyle.constraints.solve.complementarity import ContactProblem, groups
 from condyle.constraints.solve.projection import project
 from condyle.errors import DescriptionError
+from condyle.integrate.rigid.contact_rows import Modes, Numbers
 from condyle.integrate.rigid.impact import Impact, blow
-from condyle.integrate.rigid.numbers import Modes, Numbers
 from condyle.records import dataclass
 from condyle.status import Outcome, Status
 from condyle.system.state import State
@@ -39,11 +39,11 @@ ON = 1e-14
 far from zero at least."""
 ROUGHLY = 20.0
 """What holds is off by no more than so many accuracies; what is further away was moved by an action."""
-JAMMED = 1e-3
+LEAST_RESPONSE = 1e-3
 """Share of its own response that friction must leave to a contact that slides (Painleve)."""
 
 
-class Jam(Exception):
+class ContactInfeasible(Exception):
     """No forces satisfy all that touch."""
 
     def __init__(self, status: Outcome) -> None:
@@ -95,26 +95,21 @@ class Contacts:
                 "all that rebounds the same"
             )
 
-    @staticmethod
-    def of(system: System, accuracy: float, window: float) -> Contacts | None:
-        """None if there are none."""
-        return Contacts(system, accuracy, window) if system.unilateral else None
-
     # ---- states --------------------------------------------------------------------------------------------
 
     def holds(self, state: State) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Which are closed (k,), which stick (k,), and whither they slide (k, 3)."""
         m, d = self.modes, state.discrete
-        stick = np.where(m.rubs, d[np.where(m.rubs, m.stick, 0)] > 0.5, False)
-        slide = np.where(m.rubs[:, None], d[np.where(m.rubs[:, None], m.slide, 0)], 0.0)
+        stick = np.where(m.has_friction, d[np.where(m.has_friction, m.stick, 0)] > 0.5, False)
+        slide = np.where(m.has_friction[:, None], d[np.where(m.has_friction[:, None], m.slide, 0)], 0.0)
         return d[m.closed] > 0.5, stick, slide
 
     def set(self, state: State, closed: np.ndarray, stick: np.ndarray, slide: np.ndarray) -> State:
         """The state in which they hold so."""
         m, d = self.modes, np.array(state.discrete)
         d[m.closed] = closed
-        d[m.stick[m.rubs]] = (stick & closed)[m.rubs]
-        d[m.slide[m.rubs]] = np.where((closed & ~stick)[:, None], slide, 0.0)[m.rubs]
+        d[m.stick[m.has_friction]] = (stick & closed)[m.has_friction]
+        d[m.slide[m.has_friction]] = np.where((closed & ~stick)[:, None], slide, 0.0)[m.has_friction]
         return state if (d == state.discrete).all() else state.replace(discrete=d)
 
     def _projected(self, state: State) -> State:
@@ -143,7 +138,7 @@ class Contacts:
 
         Raises:
             DescriptionError: surfaces overlap.
-            Jam: no forces or impulses are found.
+            ContactInfeasible: no forces or impulses are found.
         """
         m = self.modes
         enabled = state.tail[m.enabled][m.switch] > 0.5
@@ -216,7 +211,7 @@ class Contacts:
             )
             if done is None:
                 names = ", ".join(repr(m.names[i]) for i in which[some])
-                raise Jam(
+                raise ContactInfeasible(
                     Outcome(
                         Status.PAINLEVE,
                         f"stopped at t = {state.t:.9g} s: no impulses of {names} "
@@ -243,7 +238,7 @@ class Contacts:
         W, _ = self._matrix(now, which)
         speed = np.hypot(*now.slip[which].T)
         directions = [
-            now.slip[i] / s if s > self.kept and self.modes.rubs[i] else None
+            now.slip[i] / s if s > self.kept and self.modes.has_friction[i] else None
             for i, s in zip(which, speed, strict=True)
         ]
         whole = ContactProblem(
@@ -254,10 +249,10 @@ class Contacts:
         )
         for some in groups(W):
             problem = whole.part(some)
-            found = None if (problem.own() < JAMMED).any() else problem.solve()  # (21)
+            found = None if (problem.own() < LEAST_RESPONSE).any() else problem.solve()  # (21)
             if found is None:
                 names = ", ".join(repr(self.modes.names[i]) for i in which[some])
-                raise Jam(
+                raise ContactInfeasible(
                     Outcome(
                         Status.PAINLEVE,
                         f"stopped at t = {state.t:.9g} s: no forces of {names} "
@@ -271,7 +266,7 @@ class Contacts:
             pushes = lam[:, 0] * np.diag(problem.W)[::3] > 1e-9 * most  # light bodies have small forces
             for j, (i, way) in enumerate(zip(which[some], problem.directions, strict=True)):
                 closed[i] = pushes[j]
-                if not closed[i] or not self.modes.rubs[i]:
+                if not closed[i] or not self.modes.has_friction[i]:
                     continue
                 if way is not None:
                     slide[i] = self.kept * way @ now.frames[i]
@@ -303,11 +298,11 @@ class Contacts:
                 out.append(f"{name} slides")
         return out
 
-    def jam(self, state: State) -> Outcome | None:
+    def infeasible(self, state: State) -> Outcome | None:
         """Why a step fails, if that is because friction leaves a contact nothing to push with."""
         closed, stick, _ = self.holds(state)
         which = np.flatnonzero(closed)
-        if not len(which) or not (closed & ~stick & self.modes.rubs).any():
+        if not len(which) or not (closed & ~stick & self.modes.has_friction).any():
             return None
         now = Numbers(state, self.modes)
         W, _ = self._matrix(now, which)

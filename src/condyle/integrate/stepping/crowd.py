@@ -2,7 +2,7 @@
 
 Spheres and points are found by k-d trees of their centers (SciPy's), one for each power of two of how far
 they reach; half-spaces and boxes are few and are compared with all of them. Closest points are found in each
-step, by nearest.py; those of two boxes by boxes.py.
+step, by closest_points.py; also those of two boxes.
 """
 
 from __future__ import annotations
@@ -13,13 +13,11 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from condyle.contact.points import Point
-from condyle.contact.rigid import Rigid
+from condyle.contact.materials import Rigid
 from condyle.contact.solids import Box, placed
-from condyle.contact.surfaces import HalfSpace, Sphere, Surface
+from condyle.contact.surfaces import HalfSpace, Point, Sphere, Surface
 from condyle.errors import DescriptionError, UnknownNameError
-from condyle.integrate.stepping import boxes
-from condyle.integrate.stepping.nearest import NARROW
+from condyle.integrate.stepping.closest_points import NARROW, POINTS, touching
 from condyle.laws.described import sx
 from condyle.records import dataclass
 from condyle.system.system import System
@@ -32,7 +30,7 @@ class Listed:
     """Pairs of surfaces of a kind, m of them.
 
     Attributes:
-        rows: what the kernels of nearest.py read, shape (m, NARROW[kind]); ground is body -1.
+        rows: what the kernels of closest_points.py read, shape (m, NARROW[kind]); ground is body -1.
         key: whole numbers that stay the same in every list, shape (m,).
     """
 
@@ -127,7 +125,7 @@ class Crowd:
             np.column_stack(
                 [self.body[pair], _mean(self.e[i], self.e[j]), _mean(self.mu[i], self.mu[j]), *more]
             ),
-            (i * len(self.body) + j) * boxes.POINTS + point,
+            (i * len(self.body) + j) * POINTS + point,
         )
 
     def _kept(self, i: np.ndarray, j: np.ndarray, gap: np.ndarray, reach: np.ndarray) -> np.ndarray:
@@ -211,7 +209,7 @@ class Crowd:
         keep = self._kept(first + i, first + j, apart, reach)
         i, j = i[keep], j[keep]
         far = reach[self.body[first + i]] + reach[self.body[first + j]]
-        pair, point, gap, n, P = boxes.touching(R_GS[i], center[i], half[i], R_GS[j], center[j], half[j], far)
+        pair, point, gap, n, P = touching(R_GS[i], center[i], half[i], R_GS[j], center[j], half[j], far)
         return self._listed(np.column_stack([first + i[pair], first + j[pair]]), gap, n, P, point=point)
 
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from condyle.integrate.stepping.closest_points import NARROW
 from condyle.integrate.stepping.crowd import Crowd, Listed
-from condyle.integrate.stepping.nearest import NARROW
 from condyle.native.programs.program import Program, Workspace
 from condyle.system.state import State
 from condyle.system.system import System

@@ -53,12 +53,12 @@ import numpy as np
 from condyle.arguments import spoken
 from condyle.constraints.unilateral import RigidContact
 from condyle.errors import DescriptionError, warn
+from condyle.integrate.interrupts.samples import samples
 from condyle.integrate.manifold import Manifold
-from condyle.integrate.measured import samples
-from condyle.integrate.step_rows import StepRows
 from condyle.integrate.stepping.free import FreeBodies, all_free
 from condyle.integrate.stepping.listed import ListedRun
 from condyle.integrate.stepping.trees import Trees, open_state
+from condyle.integrate.steps import StepRows
 from condyle.integrate.trajectory import Statistics, Trajectory
 from condyle.presentation import cut
 from condyle.records import dataclass
@@ -66,6 +66,8 @@ from condyle.status import Outcome, Status
 from condyle.system.given import number
 from condyle.system.state import State
 
+ACCURACY = 1e-6
+"""Of quaternions between steps."""
 DEEP = 1e-4
 """[m, rad] Overlaps at the start that are more than slop and rounded numbers."""
 
@@ -154,11 +156,10 @@ class TimeStepping:
         t_final: float,
         step: float,
         weights: np.ndarray,
-        accuracy: float,
         report: Callable[[float], object] | None,
     ) -> Trajectory:
         """A run of one state; see `cd.simulate`."""
-        return _Run(self, start, t_final, step, Manifold.of(start.system, weights, accuracy), report).go()
+        return _Run(self, start, t_final, step, Manifold.of(start.system, weights, ACCURACY), report).go()
 
 
 spoken(

@@ -20,7 +20,7 @@ import numpy as np
 
 from condyle.contact.surfaces import tangents
 from condyle.integrate.equations import RightHandSide, equations
-from condyle.integrate.stepping.nearest import NARROW, apart, box, plane, symmetric
+from condyle.integrate.stepping.closest_points import NARROW, apart, box, plane, symmetric
 from condyle.integrate.stepping.sweeps import least_velocities, update
 from condyle.native.programs.kept import Made
 from condyle.native.programs.nodes import Get, If, Kernel, Node, Put, Scan, Stream, While, kernel

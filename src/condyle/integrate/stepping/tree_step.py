@@ -36,7 +36,7 @@ from condyle.integrate.stepping.blocks import (
     spent,
     substituted,
 )
-from condyle.integrate.stepping.nearest import NARROW
+from condyle.integrate.stepping.closest_points import NARROW
 from condyle.integrate.stepping.step import StepTree
 from condyle.integrate.stepping.sweeps import update
 from condyle.model.operators import OPERATORS

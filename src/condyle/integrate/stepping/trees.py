@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from condyle.integrate.stepping.closest_points import NARROW
 from condyle.integrate.stepping.crowd import Crowd
 from condyle.integrate.stepping.listed import ROOM, ListedRun, sizes_of
-from condyle.integrate.stepping.nearest import NARROW
 from condyle.integrate.stepping.tree_step import NEAREST, POSE, build
 from condyle.model.model import description
 from condyle.native.programs.kept import Made, kept

@@ -25,7 +25,7 @@ from condyle.model.looped.passes import (
     apply_loads,
     apply_motions,
     at_rest,
-    falling_up,
+    ground_with_gravity,
     has_forces,
     make_room,
     nothing,
@@ -55,7 +55,7 @@ def _start(looped: Looped, moving: bool = True, mass: bool = True, forces: bool 
         make_room(d)
 
     def ground(d: Draft) -> None:
-        (falling_up if forces else at_rest)(d)
+        (ground_with_gravity if forces else at_rest)(d)
         d.writes["me.status"] = ca.SX.zeros(1, 1)
         d.writes["me.terms"] = ca.SX.zeros(1, 1)
 

@@ -31,7 +31,7 @@ from condyle.model.looped.draft import Draft, packed
 from condyle.model.looped.passes import (
     apply_loads,
     apply_motions,
-    falling_up,
+    ground_with_gravity,
     has_forces,
     make_room,
     nothing,
@@ -64,7 +64,7 @@ def forward_gradient(looped: Looped) -> None:
     wanted = {name for name, _ in looped.results}
 
     def start(d: Draft) -> None:
-        falling_up(d)
+        ground_with_gravity(d)
         d.put("me", "Y", ZERO)
         d.put("me", "z_f", ZERO)
         _put_bars(d, "me", _NO_BARS, forces)

@@ -66,7 +66,7 @@ def at_rest(d: Draft) -> None:
         d.put("me", name, ZERO)
 
 
-def falling_up(d: Draft) -> None:
+def ground_with_gravity(d: Draft) -> None:
     """Ground under gravity: it accelerates upwards."""
     at_rest(d)
     d.put("me", "A", (ca.SX(3, 1), -d.gravity))
@@ -185,7 +185,7 @@ def solve(
             prepared(d, new, P, p_c)
 
     def start(d: Draft) -> None:
-        (falling_up if moving else at_rest)(d)
+        (ground_with_gravity if moving else at_rest)(d)
         _no_status(d)
         ground(d)
 
@@ -222,7 +222,7 @@ def _solve_shared(looped: Looped, moving: bool, tau: str, forces: bool) -> None:
             rnea.force_pass(d, new, None)
             make_room(d)
 
-    looped.outward(prepare, falling_up if moving else at_rest)
+    looped.outward(prepare, ground_with_gravity if moving else at_rest)
     if forces:
         apply_loads(looped, "F", -1)
     if moving:
@@ -285,15 +285,15 @@ def _project(looped: Looped, result: str, sign: int) -> None:
 
 
 def inverse_dynamics(looped: Looped) -> None:
-    _newton_euler(looped, True, "udot", falling_up, "tau", forces=True)
+    _newton_euler(looped, True, "udot", ground_with_gravity, "tau", forces=True)
 
 
 def reactions(looped: Looped) -> None:
-    _newton_euler(looped, True, "udot", falling_up, "F", forces=True)
+    _newton_euler(looped, True, "udot", ground_with_gravity, "F", forces=True)
 
 
 def joint_loads(looped: Looped) -> None:
-    _newton_euler(looped, True, "udot", falling_up, "F tau", forces=True)
+    _newton_euler(looped, True, "udot", ground_with_gravity, "F tau", forces=True)
 
 
 def multiply_mass_matrix(looped: Looped) -> None:
@@ -457,7 +457,11 @@ def power(looped: Looped) -> None:
             force.apply(view, loads)
         powers.append(energy.power(line.kin, loads, line.symbols["u"]))
     line.write(
-        {"power": ca.vertcat(powers[0] + line.total("total", 1), *powers[1 : len(looped.model.acting)])}
+        {
+            "power": ca.vertcat(
+                powers[0] + line.total("total", 1), *powers[1 : len(looped.model.exerting_forces)]
+            )
+        }
     )
     if looped.path_rows is not None:
         looped.path_rows.lengths()

@@ -89,7 +89,7 @@ def speed_powers(model: Model, given: Mapping[str, Any]) -> list[Column]:
 
 
 def force_powers(model: Model, given: Mapping[str, Any]) -> list[Column]:
-    return [(name, "W") for name in model.acting]
+    return [(name, "W") for name in model.exerting_forces]
 
 
 def constraint_powers(model: Model, given: Mapping[str, Any]) -> list[Column]:

@@ -8,10 +8,10 @@ import casadi as ca
 
 from condyle.constraints.solve.equations import row_slices
 from condyle.constraints.unilateral import RigidContact
-from condyle.contact.foundation import ElasticFoundation
+from condyle.contact.elastic_foundation import ElasticFoundation
 from condyle.contact.hertz import patch
-from condyle.contact.law import ContactLaw, Forces
-from condyle.contact.touch import Touch
+from condyle.contact.hunt_crossley import ContactLaw, Forces
+from condyle.contact.surfaces import Touch
 from condyle.dynamics.view import View
 from condyle.laws.described import sx
 from condyle.model.flat import column, rows
@@ -52,11 +52,11 @@ def _rigid_forces(c: RigidContact, view: View, lambda_: ca.SX) -> Forces:
     """docs/theory/rigid_contact.md (23) from its multipliers, which are zero where it is open."""
     x = [leaf.at(view) for leaf in c.moving]
     where, slip, f_t, none = _rigid_touch(x[0]), c.slip(x), ca.SX(3, 1), ca.SX(3, 1)
-    if c.rubs:
+    if c.has_friction:
         t_1, t_2 = c.across(x)
         slides = -sx(c.friction) * lambda_[0] * c.direction(x)
         f_t = ca.if_else(c.sliding(), slides, 0) - t_1 * lambda_[1] - t_2 * lambda_[2]
-    lost = ca.if_else(c.sliding(), ca.fmax(-ca.dot(f_t, slip), 0), 0) if c.rubs else ca.SX(0)
+    lost = ca.if_else(c.sliding(), ca.fmax(-ca.dot(f_t, slip), 0), 0) if c.has_friction else ca.SX(0)
     return Forces(where, x[0][4:7], slip, slip, lambda_[0], lambda_[0], f_t, none, lost)
 
 

@@ -88,13 +88,13 @@ def _applied_forces(s: Symbols) -> list[ca.SX]:
 
 def _each_force(s: Symbols) -> list[ca.SX]:
     kin = s.kinematics()
-    each = each_force(s, kin)[: len(s.model.acting)]
+    each = each_force(s, kin)[: len(s.model.exerting_forces)]
     return [column(rnea.generalized(s.model.tree, kin, loads) for loads in each)]
 
 
 def _power(s: Symbols) -> list[ca.SX]:
     kin = s.kinematics()
-    each = each_force(s, kin)[: len(s.model.acting)]
+    each = each_force(s, kin)[: len(s.model.exerting_forces)]
     return [column(energy.power(kin, loads, s["u"]) for loads in each)]
 
 

@@ -33,7 +33,7 @@ from condyle.model.model import Model
 from condyle.model.operators.columns import Columns
 from condyle.model.symbols import Symbols
 from condyle.native.sweeps.lookup import Staged, assembled
-from condyle.paths.drawing import numbers
+from condyle.paths.path import numbers
 from condyle.records import dataclass
 
 
@@ -202,7 +202,7 @@ DIMENSIONS: dict[str, Callable[[Model], int]] = {
     "nz": lambda model: model.nz,
     "ny": lambda model: model.tree.nq + model.tree.nu + model.nz,
     "bodies": lambda model: len(model.tree.bodies),
-    "forces": lambda model: len(model.acting),
+    "forces": lambda model: len(model.exerting_forces),
     "constraints": lambda model: len(model.constraints),
     "m": lambda model: model.equations(),
     "m_p": lambda model: model.equations("position"),

@@ -26,7 +26,7 @@ def _wrenches(s: Symbols) -> list[ca.SX]:
     """Moment about the origin of each body and force, in ground, of each force."""
     kin = s.kinematics()
     view, tree, out = s.view(kin), s.model.tree, []
-    for loads in each_force(s, kin)[: len(s.model.acting)]:
+    for loads in each_force(s, kin)[: len(s.model.exerting_forces)]:
         for B, body in enumerate(tree.bodies):
             m, f = loads.bodies.get(B, (ca.SX(3, 1), ca.SX(3, 1)))
             out.append(ca.vertcat(m - ca.cross(view.from_M(body.name, ca.SX(3, 1)), f), f))

@@ -41,7 +41,7 @@ def _tangents(s: Symbols) -> list[ca.SX]:
     for c in s.model.unilateral.values():
         t = (
             c.across([leaf.at(view) for leaf in c.places])
-            if isinstance(c, RigidContact) and c.rubs
+            if isinstance(c, RigidContact) and c.has_friction
             else (ca.SX(3, 1), ca.SX(3, 1))
         )
         out += t

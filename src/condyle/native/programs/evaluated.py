@@ -1,5 +1,8 @@
 """Functions as nodes of the step loop. What they look up in tables becomes Get nodes on shared tables; where
-some rows come from solvers, all rows come from one kernel."""
+some rows come from solvers, all rows come from one kernel.
+Functions that are loops over bodies are kernels between a straight line that splits a state and one that joins
+their results.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,12 @@ from collections.abc import Sequence
 import casadi as ca
 import numpy as np
 
-from condyle.native.programs.nodes import Get, Kernel, Node, Stream
+from condyle.native.programs.nodes import External, Get, Kernel, Node, Stream
+from condyle.native.programs.program import compile_kernel
 from condyle.native.straight.composite import Composite
 from condyle.native.sweeps.lookup import Staged, Stages
 from condyle.native.sweeps.table import Table
+from condyle.records import dataclass
 
 
 class Evaluated:
@@ -94,14 +99,57 @@ class Composed:
         return [Kernel(self.f, tuple(ins), tuple(outs))]
 
 
+@dataclass(frozen=True, eq=False)
+class Loops:
+    """split(inputs) -> the slices `parts`; `kernels` read these; join(`joined`) -> results.
+
+    Args:
+        joined: slices, or which of the inputs.
+        sizes: of the slices between.
+    """
+
+    split: ca.Function | Staged
+    parts: tuple[str, ...]
+    kernels: tuple[Kernel, ...]
+    join: ca.Function
+    joined: tuple[str | int, ...]
+    sizes: dict[str, int]
+
+
+class EvaluatedLoops:
+    """Loops as nodes: what Evaluated is for straight lines."""
+
+    def __init__(
+        self,
+        f: Loops,
+        label: str,
+        sizes: dict[str, int],
+        streams: dict[str, Stream],
+        tables: dict[str, np.ndarray],
+    ) -> None:
+        sizes |= f.sizes
+        self.f, self.split = f, Evaluated(f.split, label, sizes, streams, tables)
+
+    def __call__(self, ins: Sequence[str], outs: Sequence[str]) -> list[Node]:
+        joined = tuple(x if isinstance(x, str) else ins[x] for x in self.f.joined)
+        return [*self.split(ins, self.f.parts), *self.f.kernels, Kernel(self.f.join, joined, tuple(outs))]
+
+
 def evaluated(
-    f: ca.Function | Staged | Composite,
+    f: ca.Function | Staged | Composite | Loops,
     label: str,
     sizes: dict[str, int],
     streams: dict[str, Stream],
     tables: dict[str, np.ndarray],
-) -> Evaluated | Composed:
-    """Either of them; `sizes`, `streams` and `tables` gain what it needs."""
+) -> Evaluated | Composed | EvaluatedLoops:
+    """A function over slices of a workspace; `sizes`, `streams` and `tables` gain what it needs."""
+    if isinstance(f, Loops):
+        return EvaluatedLoops(f, label, sizes, streams, tables)
     return (
         Evaluated(f, label, sizes, streams, tables) if isinstance(f, (ca.Function, Staged)) else Composed(f)
     )
+
+
+def compiled(rows: Composite, name: str, W: int) -> External:
+    """Machine code for W lanes. It writes all lanes, so that its results are for use at once."""
+    return compile_kernel(rows, f"simulate.{name}", W)

@@ -7,7 +7,7 @@ from typing import Unpack
 import numpy as np
 
 from condyle.arrays import Array, Vector
-from condyle.contact.springs import pressure
+from condyle.contact.elastic_foundation import pressure
 from condyle.errors import ArgumentError, UnknownNameError
 from condyle.laws.names import body_name
 from condyle.native.calls.function import NativeFunction

@@ -1,0 +1,1 @@
+"""What may interrupt a run, one file each: see base.py."""
