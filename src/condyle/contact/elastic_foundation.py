@@ -404,6 +404,8 @@ class ElasticFoundation(ContactLaw):
         group: its kind: gravity, passive, external, actuator or muscle.
     """
 
+    other_names = ("ElasticFoundationForce",)
+
     a: Part
     b: Part
     smooth: Annotated[float, quantity("m", lowest=0.0, plain=True)] = field(default=0.0, kw_only=True)
@@ -584,6 +586,8 @@ class OpenSimElasticFoundation(ElasticFoundation):
         smooth: as ElasticFoundation; OpenSim has none.
         group: its kind: gravity, passive, external, actuator or muscle.
     """
+
+    other_names = ("ElasticFoundationForce",)
 
     curve: ClassVar[Any] = staticmethod(hollars)
 

@@ -193,6 +193,8 @@ class Mesh(Framed):
         cliques: names; surfaces that share one ignore each other in groups.
     """
 
+    other_names = ("ContactMesh",)
+
     mesh: Any
     thickness: Length
     material: Folded

@@ -60,6 +60,8 @@ class HeightField(Framed):
         cliques: names; surfaces that share one ignore each other in groups.
     """
 
+    other_names = ("Heightmap", "Terrain")
+
     met_by_corners: ClassVar[bool] = True
 
     x: Any

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import casadi as ca
 import numpy as np
 
-from condyle.arguments import spoken
+from condyle.arguments import ExplainsCalls
 from condyle.errors import DescriptionError, TraceError, UnknownNameError
 from condyle.laws.ask import answers, check_function, traced_law
 from condyle.laws.leaf import Leaf
@@ -35,7 +35,7 @@ Action = Callable[[State], State | None]
 
 
 @dataclass(frozen=True, eq=False)
-class Event:
+class Event(ExplainsCalls):
     """Something that happens at an instant: when a witness changes sign, at given times, or every so often.
 
     Args:
@@ -169,9 +169,6 @@ def _float(event: Event, value: Any) -> float:
             f"Event({event.name}): the witness returned {value!r}; expected one number{hint}"
         )
     return float(value)
-
-
-spoken(Event)
 
 
 class Scalars:

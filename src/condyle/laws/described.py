@@ -20,6 +20,7 @@ from typing import Annotated, Any, ClassVar, Self, get_type_hints
 import casadi as ca
 import numpy as np
 
+from condyle.arguments import ExplainsCalls
 from condyle.arrays import Array, in_order
 from condyle.errors import DescriptionError
 from condyle.laws.factors import Factors, times
@@ -151,7 +152,7 @@ def _meant(annotation: Any, module: str) -> Any:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Described:
+class Described(ExplainsCalls):
     """Frozen data whose fields declare their roles. Equal if of one class and their descriptions agree.
 
     Attributes:

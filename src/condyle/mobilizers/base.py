@@ -25,6 +25,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike
 
+from condyle.arguments import ExplainsCalls
 from condyle.arrays import Array, vector
 from condyle.errors import DescriptionError, ShapeError
 from condyle.mobilizers.constants import depends, text, valued
@@ -65,7 +66,7 @@ class RelativeMotion:
         return [self.R, self.p, self.H_w, self.H_v, self.w_t, self.v_t, self.bias_w, self.bias_v]
 
 
-class Mobilizer:
+class Mobilizer(ExplainsCalls):
     """Grants a body its motion relative to its parent. Immutable data plus equations.
 
     Attributes:

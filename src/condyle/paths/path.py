@@ -46,6 +46,8 @@ class Path(Described):
         wraps: surfaces, `cd.paths.Wrap`.
     """
 
+    other_names = ("GeometryPath",)
+
     points: Sequence[Any]
     wraps: Sequence[Wrap] = ()
 

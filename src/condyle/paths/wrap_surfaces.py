@@ -208,6 +208,8 @@ class Cylinder(_Round):
         quadrant: see Surface.
     """
 
+    other_names = ("WrapCylinder",)
+
     radius: Annotated[Any, quantity("m", lowest=0.0, positive=True)]
     length: Annotated[Any, quantity("m", lowest=0.0, positive=True, infinite=True)] = float("inf")
 
@@ -239,6 +241,8 @@ class Sphere(_Round):
         quadrant: see Surface.
     """
 
+    other_names = ("WrapSphere",)
+
     radius: Annotated[Any, quantity("m", lowest=0.0, positive=True)]
 
     def numbers(self) -> ca.SX:
@@ -265,6 +269,8 @@ class Ellipsoid(Surface):
         radii: half axes [m], shape (3,), positive; no Parameters, by which its geodesics have no derivatives.
         quadrant: see Surface.
     """
+
+    other_names = ("WrapEllipsoid",)
 
     radii: Annotated[Any, quantity("m", 3, lowest=0.0, positive=True)]
 

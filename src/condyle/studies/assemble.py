@@ -12,7 +12,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike
 
-from condyle.arguments import answered
+from condyle.arguments import with_call_hints
 from condyle.arrays import Array, real
 from condyle.constraints.unilateral import Stop
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
@@ -48,7 +48,7 @@ PLACES = 8
 Limits = bool | Mapping[str, tuple[float, float]]
 
 
-@answered()
+@with_call_hints()
 def assemble(
     system: System,
     state: State,
@@ -124,7 +124,7 @@ def assemble(
     return state.replace(q=q, u=u)
 
 
-@answered(
+@with_call_hints(
     {"times": "times are t=", "markers": "give goals: [cd.goals.Station(body, station, positions), ...]"}
 )
 def assemble_frames(
